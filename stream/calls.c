@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL(Name, lower, UPPER, class, ...) { "MPI_" #Name, CLASS_##class },
+static const struct call_info table[] = {
+	{ "part", CLASS_PART },
+#include "call_table.h"
+};
+#undef CALL
+enum { TABLE_COUNT = sizeof table / sizeof table[0] };
+
+/* Names that only a stream brought. They live as long as the process. */
+static struct call_info *foreign;
+static unsigned foreign_count;
+
+const struct call_info *
+call_info(unsigned index)
+{
+	return index < TABLE_COUNT ? &table[index] : &foreign[index - TABLE_COUNT];
+}
+
+unsigned
+call_count(void)
+{
+	return TABLE_COUNT + foreign_count;
+}
+
+int
+call_number(const char *name)
+{
+	struct call_info *more;
+	char *copy;
+
+	for (unsigned i = 0; i < call_count(); i++)
+		if (strcmp(call_info(i)->name, name) == 0)
+			return (int)i;
+	if (call_count() > UINT16_MAX || (copy = strdup(name)) == NULL)
+		return -1;
+	more = realloc(foreign, (foreign_count + 1) * sizeof *foreign);
+	if (more == NULL) {
+		free(copy);
+		return -1;
+	}
+	foreign = more;
+	foreign[foreign_count++] = (struct call_info){ copy, CLASS_LOCAL };
+	return (int)call_count() - 1;
+}
+
+int
+calls_reserve(struct calls *calls, size_t rows)
+{
+	bool failed = false;
+
+	if (rows <= calls->capacity)
+		return 0;
+#define ROOM(field) { \
+		void *more = realloc(calls->field, rows * sizeof *calls->field); \
+		if (more != NULL) \
+			calls->field = more; \
+		failed |= more == NULL; \
+	}
+	ROOM(enter_ns)
+	ROOM(leave_ns)
+#define X(field, key, type, is_signed, required, absent) ROOM(field)
+	CALL_COLUMNS(X)
+#undef X
+	if (failed)
+		return -1;
+	calls->capacity = rows;
+	return 0;
+}
+
+void
+calls_free(struct calls *calls)
+{
+	free(calls->enter_ns);
+	free(calls->leave_ns);
+#define X(field, key, type, is_signed, required, absent) free(calls->field);
+	CALL_COLUMNS(X)
+#undef X
+	memset(calls, 0, sizeof *calls);
+}
+
+static const struct column_type enter_type = { 8, true, true, 0 };
+static const struct column_type duration_type = { 8, false, true, 0 };
+
+int
+calls_count(struct reader *in, const struct message *message, uint64_t *rows)
+{
+	int64_t count;
+
+	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		return -1;
+	*rows = (uint64_t)count;
+	return 0;
+}
+
+int
+calls_read(struct calls *calls, struct reader *in, const struct message *message)
+{
+	const msgpack_object *stated = body_get(message, "capacity");
+	const msgpack_object *enter = body_get(message, "enter");
+	int64_t location, first, count, capacity;
+
+	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
+	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
+	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		return -1;
+	capacity = count;
+	if (stated != NULL && body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
+		return -1;
+	/* The count is believed only as far as there are bytes for it. */
+	if (enter == NULL || enter->type != MSGPACK_OBJECT_BIN || enter->via.bin.size < count)
+		return reader_fail(in, message->offset, "calls: enter is missing or too short");
+	if (calls_reserve(calls, (size_t)count) < 0)
+		return reader_fail(in, message->offset, "out of memory");
+	calls->location = (uint32_t)location;
+	calls->first = (uint64_t)first;
+	calls->count = (size_t)count;
+	if (body_column(in, message, "enter", enter_type, (size_t)capacity, calls->count,
+	    calls->enter_ns) < 0 || body_column(in, message, "duration", duration_type,
+	    (size_t)capacity, calls->count, calls->leave_ns) < 0)
+		return -1;
+#define X(field, key, type, is_signed, required, absent) \
+	if (body_column(in, message, key, (struct column_type){ sizeof(type), is_signed, required, \
+	    absent }, (size_t)capacity, calls->count, calls->field) < 0) \
+		return -1;
+	CALL_COLUMNS(X)
+#undef X
+	for (size_t i = 0; i < calls->count; i++)
+		if (__builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &calls->leave_ns[i]))
+			return reader_fail(in, message->offset, "calls: a time is out of range");
+	for (size_t i = 0; i < calls->count; i++) {
+		uint16_t number = calls->call[i];
+
+		if (number != 0 && (calls->call[i] = in->call_map[number]) == 0)
+			return reader_fail(in, message->offset, "calls: call %u has no name", number);
+		if (number == 0 && i == 0)
+			return reader_fail(in, message->offset, "calls: a part without its call");
+	}
+	return 0;
+}
+
+int
+calls_write(struct writer *out, const struct calls *calls)
+{
+	enum { OTHER_COLUMNS = 0
+#define X(field, key, type, is_signed, required, absent) + 1
+		CALL_COLUMNS(X)
+#undef X
+	};
+	int64_t *duration_ns = malloc((calls->count + 1) * sizeof *duration_ns);
+
+	if (duration_ns == NULL) {
+		out->failed = true;
+		return -1;
+	}
+	for (size_t i = 0; i < calls->count; i++)
+		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
+	message_begin(out, "calls", 5 + OTHER_COLUMNS);
+	put_uint(out, "location", calls->location);
+	put_uint(out, "first", calls->first);
+	put_uint(out, "count", calls->count);
+	put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
+	put_column(out, "duration", duration_type, duration_ns, calls->count);
+#define X(field, key, type, is_signed, required, absent) \
+	put_column(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, \
+	    calls->field, calls->count);
+	CALL_COLUMNS(X)
+#undef X
+	free(duration_ns);
+	out->rows += calls->count;
+	return message_end(out);
+}
+
+int
+call_names_write(struct writer *out, const bool *used)
+{
+	for (unsigned i = 1; i < call_count(); i++)
+		if (used[i]) {
+			message_begin(out, "call", 2);
+			put_uint(out, "number", i);
+			put_string(out, "name", call_info(i)->name);
+			if (message_end(out) < 0)
+				return -1;
+		}
+	return 0;
+}

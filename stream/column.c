@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Columns: the same integers with 1, 2, 4 or 8 bytes each (trace.5, COLUMNS). */
+#include <string.h>
+
+#include "stream.h"
+
+/* Columns lie anywhere in a message, so these may be read at any address. */
+#define ANYWHERE __attribute__((aligned(1), may_alias))
+typedef uint8_t u8;
+typedef int8_t i8;
+typedef uint16_t ANYWHERE u16;
+typedef int16_t ANYWHERE i16;
+typedef uint32_t ANYWHERE u32;
+typedef int32_t ANYWHERE i32;
+typedef uint64_t ANYWHERE u64;
+typedef int64_t ANYWHERE i64;
+
+#define CONVERT(to, from) \
+	static void from##_to_##to(void *out, const void *in, size_t count) \
+	{ \
+		to *restrict o = out; \
+		const from *restrict n = in; \
+		for (size_t i = 0; i < count; i++) \
+			o[i] = (to)n[i]; \
+	}
+#define CONVERT_ALL(to) \
+	CONVERT(to, u8) CONVERT(to, u16) CONVERT(to, u32) CONVERT(to, u64) \
+	CONVERT(to, i8) CONVERT(to, i16) CONVERT(to, i32) CONVERT(to, i64)
+CONVERT_ALL(u8)
+CONVERT_ALL(u16)
+CONVERT_ALL(u32)
+CONVERT_ALL(u64)
+
+typedef void convert_function(void *, const void *, size_t);
+
+/* [source is signed][log2 of its width][log2 of the width it gets] */
+#define FROM(from) { from##_to_u8, from##_to_u16, from##_to_u32, from##_to_u64 }
+static convert_function *const convert[2][4][4] = {
+	{ FROM(u8), FROM(u16), FROM(u32), FROM(u64) },
+	{ FROM(i8), FROM(i16), FROM(i32), FROM(i64) },
+};
+
+static int
+log2_width(size_t width)
+{
+	return width == 1 ? 0 : width == 2 ? 1 : width == 4 ? 2 : width == 8 ? 3 : -1;
+}
+
+/* The number of bytes that hold every value. */
+static uint8_t
+width_needed(const void *values, struct column_type type, size_t count)
+{
+	uint64_t bits = 0;
+
+	/* A signed value v needs as many bits as v or, if it is negative, ~v, and one for the sign. */
+#define GATHER(u, i) \
+	if (type.is_signed) \
+		for (size_t k = 0; k < count; k++) \
+			bits |= (uint64_t)(((const i *)values)[k] ^ (((const i *)values)[k] >> (8 * sizeof(i) - 1))) << 1; \
+	else \
+		for (size_t k = 0; k < count; k++) \
+			bits |= ((const u *)values)[k]
+	switch (type.width) {
+	case 1: return 1;
+	case 2: GATHER(u16, i16); break;
+	case 4: GATHER(u32, i32); break;
+	default: GATHER(u64, i64); break;
+	}
+	return bits <= UINT8_MAX ? 1 : bits <= UINT16_MAX ? 2 : bits <= UINT32_MAX ? 4 : 8;
+}
+
+void
+put_column(struct writer *out, const char *key, struct column_type type, const void *values,
+    size_t count)
+{
+	uint8_t width = width_needed(values, type, count);
+	static const char room[4096];
+	size_t bytes = count * width, begin;
+
+	if (width > type.width)
+		width = type.width;
+	bytes = count * width;
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_bin(&out->pack, bytes);
+	begin = out->buffer.size;
+	for (size_t left = bytes; left > 0; left -= left < sizeof room ? left : sizeof room)
+		if (msgpack_sbuffer_write(&out->buffer, room, left < sizeof room ? left : sizeof room) < 0) {
+			out->failed = true;
+			return;
+		}
+	convert[type.is_signed][log2_width(type.width)][log2_width(width)]
+	    (out->buffer.data + begin, values, count);
+}
+
+static void
+fill(void *to, uint8_t width, int64_t value, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		memcpy((char *)to + i * width, &value, width);
+}
+
+int
+body_column(struct reader *in, const struct message *message, const char *key,
+    struct column_type type, size_t capacity, size_t count, void *to)
+{
+	const msgpack_object *found = body_get(message, key);
+	size_t width;
+
+	if (found == NULL) {
+		if (type.required)
+			return reader_fail(in, message->offset, "%s: %s is missing", message->kind, key);
+		fill(to, type.width, type.absent, count);
+		return 0;
+	}
+	if (found->type != MSGPACK_OBJECT_BIN || count > capacity)
+		return reader_fail(in, message->offset, "%s: %s is no column", message->kind, key);
+	if (count == 0)
+		return 0;
+	width = found->via.bin.size / capacity;
+	if (width * capacity != found->via.bin.size || log2_width(width) < 0)
+		return reader_fail(in, message->offset, "%s: %s has %lu bytes for %lu rows",
+		    message->kind, key, (unsigned long)found->via.bin.size, (unsigned long)capacity);
+	if (width > type.width) {
+		/* Wider than needed is allowed as long as the values fit. */
+		struct column_type wide = { (uint8_t)width, type.is_signed, true, 0 };
+
+		if (width_needed(found->via.bin.ptr, wide, count) > type.width)
+			return reader_fail(in, message->offset, "%s: %s is out of range",
+			    message->kind, key);
+	}
+	convert[type.is_signed][log2_width(width)][log2_width(type.width)]
+	    (to, found->via.bin.ptr, count);
+	return 0;
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "calls.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "columns are little-endian in a stream and are not swapped here"
+#endif
+
+enum {
+	READ_BYTES = 1 << 20,		/* asked of the kernel at once */
+	HASH_BYTES = 9,			/* a msgpack uint64: marker and value */
+};
+#define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; more is taken for damage */
+
+int
+reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
+{
+	va_list arguments;
+
+	if (in->error[0] == '\0') {
+		va_start(arguments, format);
+		vsnprintf(in->error, sizeof in->error, format, arguments);
+		va_end(arguments);
+		in->error_offset = offset;
+	}
+	return -1;
+}
+
+static uint64_t
+here(const struct reader *in)
+{
+	return in->buffer_offset + in->begin;
+}
+
+/* More bytes behind buffer[end]. 1: got some, 0: there are no more, -1: error. */
+static int
+refill(struct reader *in)
+{
+	ssize_t got;
+
+	if (in->eof)
+		return 0;
+	if (in->capacity - in->end < READ_BYTES) {
+		size_t unread = in->end - in->begin;
+
+		if (in->begin > 0)
+			memmove(in->buffer, in->buffer + in->begin, unread);
+		in->buffer_offset += in->begin;
+		in->begin = 0;
+		in->end = unread;
+		if (in->capacity - in->end < READ_BYTES) {
+			size_t more = 2 * in->capacity + READ_BYTES;
+			unsigned char *bigger = realloc(in->buffer, more);
+
+			if (bigger == NULL)
+				return reader_fail(in, here(in), "out of memory");
+			in->buffer = bigger;
+			in->capacity = more;
+		}
+	}
+	do
+		got = read(in->fd, in->buffer + in->end, in->capacity - in->end);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		return reader_fail(in, in->buffer_offset + in->end, "%s", strerror(errno));
+	in->eof = got == 0;
+	in->end += (size_t)got;
+	return got > 0;
+}
+
+/* Skips the unwritten space of a raw trace. 1: something follows, 0: nothing, -1: error. */
+static int
+skip_zeros(struct reader *in)
+{
+	for (;;) {
+		int more;
+
+		while (in->begin < in->end && in->buffer[in->begin] == 0)
+			in->begin++;
+		if (in->begin < in->end)
+			return 1;
+		if ((more = refill(in)) <= 0)
+			return more;
+	}
+}
+
+/*
+ * The hash, where a message has one, is the last value of its body and covers all bytes before
+ * that value (trace.5, INTEGRITY).
+ */
+static int
+check_hash(struct reader *in, const struct message *message)
+{
+	const msgpack_object_map *map = &message->body.via.map;
+	const msgpack_object_kv *last = map->size > 0 ? &map->ptr[map->size - 1] : NULL;
+	uint64_t hash;
+
+	if (last == NULL || last->key.type != MSGPACK_OBJECT_STR || last->key.via.str.size != 4 ||
+	    memcmp(last->key.via.str.ptr, "xxh3", 4) != 0) {
+		if (in->hashed)
+			return reader_fail(in, message->offset, "%s: no hash", message->kind);
+		return 0;
+	}
+	if (last->val.type != MSGPACK_OBJECT_POSITIVE_INTEGER || message->size < HASH_BYTES ||
+	    message->bytes[message->size - HASH_BYTES] != 0xcf)
+		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
+	hash = last->val.via.u64;
+	if (hash == 0 && in->raw && is_kind(message, "calls"))
+		return 0;	/* the block that its rank was still filling */
+	if (hash != XXH3_64bits(message->bytes, message->size - HASH_BYTES))
+		return reader_fail(in, message->offset, "%s: damaged: its hash is wrong", message->kind);
+	return 0;
+}
+
+/* Takes the message at begin. 1: done, 0: nothing left, -1: error. */
+static int
+take(struct reader *in, struct message *message)
+{
+	const msgpack_object *array;
+	size_t used;
+	int more;
+
+	if (in->begin == in->end && (more = refill(in)) <= 0)
+		return more;
+	if (in->buffer[in->begin] != 0x92)
+		return reader_fail(in, here(in), in->in_stream || in->content[0] != '\0' ?
+		    "damaged: no message begins here" : "not a longpole stream");
+	msgpack_unpacked_destroy(&in->unpacked);
+	msgpack_unpacked_init(&in->unpacked);
+	for (;;) {
+		msgpack_unpack_return got;
+
+		used = 0;
+		got = msgpack_unpack_next(&in->unpacked, (const char *)in->buffer + in->begin,
+		    in->end - in->begin, &used);
+		if (got == MSGPACK_UNPACK_SUCCESS || got == MSGPACK_UNPACK_EXTRA_BYTES)
+			break;
+		if (got == MSGPACK_UNPACK_NOMEM_ERROR)
+			return reader_fail(in, here(in), "damaged: a message larger than memory");
+		if (got != MSGPACK_UNPACK_CONTINUE)
+			return reader_fail(in, here(in), "damaged: not msgpack");
+		if (in->end - in->begin > MESSAGE_LIMIT)
+			return reader_fail(in, here(in), "damaged: a message of more than 2 GiB");
+		if ((more = refill(in)) < 0)
+			return -1;
+		if (more == 0)
+			return reader_fail(in, in->buffer_offset + in->end, "cut short in the message "
+			    "that begins at byte %llu", (unsigned long long)here(in));
+	}
+	array = &in->unpacked.data;
+	if (array->type != MSGPACK_OBJECT_ARRAY || array->via.array.size != 2 ||
+	    array->via.array.ptr[0].type != MSGPACK_OBJECT_STR ||
+	    array->via.array.ptr[1].type != MSGPACK_OBJECT_MAP)
+		return reader_fail(in, here(in), "damaged: a message is not [kind, body]");
+	snprintf(message->kind, sizeof message->kind, "%.*s",
+	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
+	message->body = array->via.array.ptr[1];
+	message->bytes = in->buffer + in->begin;
+	message->size = used;
+	message->offset = here(in);
+	in->begin += used;
+	return check_hash(in, message) < 0 ? -1 : 1;
+}
+
+static void
+forget_history(struct reader *in)
+{
+	for (size_t i = 0; i < in->history_count; i++)
+		free(in->history[i]);
+	free(in->history);
+	in->history = NULL;
+	in->history_count = 0;
+}
+
+static char *
+copy_string(const msgpack_object *string)
+{
+	return strndup(string->via.str.ptr, string->via.str.size);
+}
+
+static int
+read_header(struct reader *in, const struct message *message)
+{
+	const msgpack_object *history = body_get(message, "history");
+	const msgpack_object *hashed = body_get(message, "hashed");
+	char *content = body_string(message, "content");
+	int64_t version;
+
+	if (!is_kind(message, "longpole")) {
+		free(content);
+		return reader_fail(in, message->offset, "not a longpole stream: it begins with a "
+		    "message of kind \"%s\"", message->kind);
+	}
+	if (body_int(in, message, "version", 0, INT64_MAX, &version) < 0) {
+		free(content);
+		return -1;
+	}
+	if (version != STREAM_VERSION) {
+		free(content);
+		return reader_fail(in, message->offset, "version %lld of the format; this is for "
+		    "version %d", (long long)version, STREAM_VERSION);
+	}
+	snprintf(in->content, sizeof in->content, "%s", content != NULL ? content : "");
+	free(content);
+	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN && hashed->via.boolean;
+	if (in->hashed && check_hash(in, message) < 0)
+		return -1;
+	if (strcmp(in->content, "raw") == 0 && !in->raw)
+		return reader_fail(in, message->offset, "a raw trace; lp-merge makes a trace of it");
+	if (strcmp(in->content, "raw") != 0 && in->raw)
+		return reader_fail(in, message->offset, "not a raw trace but a %s stream", in->content);
+	forget_history(in);
+	if (history != NULL && history->type == MSGPACK_OBJECT_ARRAY) {
+		in->history = calloc(history->via.array.size + 1, sizeof *in->history);
+		for (uint32_t i = 0; in->history != NULL && i < history->via.array.size; i++) {
+			const msgpack_object *line = &history->via.array.ptr[i];
+
+			if (line->type == MSGPACK_OBJECT_STR &&
+			    (in->history[in->history_count] = copy_string(line)) != NULL)
+				in->history_count++;
+		}
+	}
+	if (!in->raw)		/* the ranks of a run number their calls alike */
+		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
+	in->in_stream = true;
+	in->messages = in->rows = 0;
+	return 0;
+}
+
+/* A name for the number of a call: from now on blocks may use it. */
+static int
+read_call_name(struct reader *in, const struct message *message)
+{
+	char *name = body_string(message, "name");
+	int64_t number;
+	int index;
+
+	if (name == NULL)
+		return reader_fail(in, message->offset, "call: name is missing or no string");
+	index = call_number(name);
+	free(name);
+	if (body_int(in, message, "number", 1, UINT16_MAX, &number) < 0)
+		return -1;
+	if (index <= 0)
+		return reader_fail(in, message->offset, "call: its name cannot be kept");
+	if (in->call_map[number] != 0 && in->call_map[number] != index)
+		return reader_fail(in, message->offset, "call: number %d has two names", (int)number);
+	in->call_map[number] = (uint16_t)index;
+	return 0;
+}
+
+static int
+read_end(struct reader *in, const struct message *message)
+{
+	int64_t messages, rows;
+
+	if (body_int(in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
+	    body_int(in, message, "rows", 0, INT64_MAX, &rows) < 0)
+		return -1;
+	if ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows)
+		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, but its "
+		    "end tells of %lld and %lld", (unsigned long long)in->messages,
+		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
+	in->in_stream = false;
+	return 0;
+}
+
+/* Between streams: a raw trace may be followed by another one, any other by nothing. */
+static int
+next_stream(struct reader *in, struct message *message)
+{
+	int more = in->raw ? skip_zeros(in) : in->begin < in->end ? 1 : refill(in);
+
+	if (more <= 0)
+		return more;
+	if (!in->raw)
+		return reader_fail(in, here(in), "bytes after the end of the stream");
+	if ((more = take(in, message)) <= 0)
+		return more;
+	return read_header(in, message) < 0 ? -1 : 1;
+}
+
+int
+reader_next(struct reader *in, struct message *message)
+{
+	int got;
+
+	if (in->error[0] != '\0')
+		return -1;
+	if (!in->in_stream)
+		return next_stream(in, message);
+	if (in->begin == in->end && (got = refill(in)) <= 0)
+		return got < 0 ? -1 : reader_fail(in, here(in), "ends without an end message");
+	if (in->raw && in->buffer[in->begin] == 0) {
+		/* Unwritten space: the rank died. The next stream, if any, begins behind it. */
+		*message = (struct message){ .kind = "cut", .offset = here(in) };
+		in->in_stream = false;
+		return skip_zeros(in) < 0 ? -1 : 1;
+	}
+	if ((got = take(in, message)) <= 0)
+		return got;
+	if (is_kind(message, "longpole"))
+		return reader_fail(in, message->offset, "a second header before the end of the stream");
+	if (is_kind(message, "end")) {
+		if (read_end(in, message) < 0)
+			return -1;
+		return in->raw ? 1 : next_stream(in, message);
+	}
+	in->messages++;
+	if (is_kind(message, "call"))
+		return read_call_name(in, message) < 0 ? -1 : 1;
+	if (is_kind(message, "calls")) {
+		int64_t rows;
+
+		if (body_int(in, message, "count", 0, UINT32_MAX, &rows) < 0)
+			return -1;
+		in->rows += (uint64_t)rows;
+	}
+	return 1;
+}
+
+static int
+reader_start(struct reader *in, const char *file, bool raw)
+{
+	memset(in, 0, sizeof *in);
+	in->raw = raw;
+	in->file = file;
+	in->fd = STDIN_FILENO;
+	msgpack_unpacked_init(&in->unpacked);
+	if (file == NULL || strcmp(file, "-") == 0)
+		in->file = "standard input";
+	else if ((in->fd = open(file, O_RDONLY | O_CLOEXEC)) < 0)
+		return reader_fail(in, 0, "%s", strerror(errno));
+	in->call_map = calloc(65536, sizeof *in->call_map);
+	if (in->call_map == NULL)
+		return reader_fail(in, 0, "out of memory");
+	return 0;
+}
+
+int
+reader_open_raw(struct reader *in, const char *file)
+{
+	return reader_start(in, file, true);
+}
+
+int
+reader_open(struct reader *in, const char *file)
+{
+	struct message header;
+	int got;
+
+	if (reader_start(in, file, false) < 0)
+		return -1;
+	if ((got = take(in, &header)) < 0)
+		return -1;
+	if (got == 0)
+		return reader_fail(in, 0, "empty: not a longpole stream");
+	return read_header(in, &header);
+}
+
+int
+reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
+    uint64_t offset)
+{
+	if (in->capacity < size) {
+		unsigned char *bigger = realloc(in->buffer, size);
+
+		if (bigger == NULL)
+			return reader_fail(in, offset, "out of memory");
+		in->buffer = bigger;
+		in->capacity = size;
+	}
+	memcpy(in->buffer, bytes, size);
+	in->file = file;
+	in->begin = 0;
+	in->end = size;
+	in->buffer_offset = offset;
+	in->eof = true;
+	in->in_stream = true;
+	return 0;
+}
+
+void
+reader_close(struct reader *in)
+{
+	forget_history(in);
+	msgpack_unpacked_destroy(&in->unpacked);
+	free(in->buffer);
+	free(in->call_map);
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	in->buffer = NULL;
+	in->call_map = NULL;
+	in->fd = -1;
+}
+
+const msgpack_object *
+body_get(const struct message *message, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (uint32_t i = 0; i < message->body.via.map.size; i++) {
+		const msgpack_object_kv *pair = &message->body.via.map.ptr[i];
+
+		if (pair->key.type == MSGPACK_OBJECT_STR && pair->key.via.str.size == length &&
+		    memcmp(pair->key.via.str.ptr, key, length) == 0)
+			return &pair->val;
+	}
+	return NULL;
+}
+
+static int
+missing(struct reader *in, const struct message *message, const char *key)
+{
+	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind, key);
+}
+
+static int
+out_of_range(struct reader *in, const struct message *message, const char *key)
+{
+	return reader_fail(in, message->offset, "%s: %s is out of range", message->kind, key);
+}
+
+int
+body_int(struct reader *in, const struct message *message, const char *key, int64_t min,
+    int64_t max, int64_t *value)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	if (found == NULL || (found->type != MSGPACK_OBJECT_POSITIVE_INTEGER &&
+	    found->type != MSGPACK_OBJECT_NEGATIVE_INTEGER))
+		return missing(in, message, key);
+	if (found->type == MSGPACK_OBJECT_POSITIVE_INTEGER && found->via.u64 > INT64_MAX)
+		return out_of_range(in, message, key);
+	*value = found->via.i64;
+	if (*value < min || *value > max)
+		return out_of_range(in, message, key);
+	return 0;
+}
+
+int
+body_uint(struct reader *in, const struct message *message, const char *key, uint64_t *value)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	if (found == NULL || found->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+		return missing(in, message, key);
+	*value = found->via.u64;
+	return 0;
+}
+
+char *
+body_string(const struct message *message, const char *key)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	return found != NULL && found->type == MSGPACK_OBJECT_STR ? copy_string(found) : NULL;
+}

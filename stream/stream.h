@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The stream: reading and writing messages [kind, body]. The format itself is written down in
+ * trace.5 and nowhere else; comments here cite its sections.
+ *
+ * The library never prints and never exits. A function that can fail returns -1 and leaves a
+ * reason, and for input the byte offset, in the reader or writer; the first reason stays.
+ * Memory: one message, whatever the length of the stream.
+ */
+#ifndef STREAM_H
+#define STREAM_H
+
+#include <msgpack.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STREAM_VERSION 1
+
+/* ---- messages --------------------------------------------------------------------------- */
+
+struct message {
+	char kind[24];			/* longer kinds are cut; no known kind is that long */
+	msgpack_object body;		/* a map; valid until the next message is read */
+	const unsigned char *bytes;	/* the whole message as it stands in the input */
+	size_t size;			/* bytes */
+	uint64_t offset;		/* of its first byte in the input */
+};
+
+static inline bool is_kind(const struct message *message, const char *kind)
+{
+	return strcmp(message->kind, kind) == 0;
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+struct reader {
+	const char *file;		/* for messages; "standard input" */
+	int fd;
+	unsigned char *buffer;
+	size_t capacity, begin, end;	/* bytes; the unread part is begin..end */
+	uint64_t buffer_offset;		/* of buffer[0] in the input */
+	bool eof;
+	bool raw;			/* accept what only raw traces have: see reader_open_raw */
+	bool in_stream;			/* between a header and its end */
+	bool hashed;			/* header says that every message carries its hash */
+	char content[16];		/* "raw", "trace", "graph", ... */
+	char **history;			/* command lines of the tools so far */
+	size_t history_count;
+	uint64_t messages, rows;	/* so far, to check the end message */
+	msgpack_unpacked unpacked;
+	uint16_t *call_map;		/* 65536 entries: number in the stream -> call_table index */
+	char error[200];		/* empty while all is well */
+	uint64_t error_offset;
+};
+
+/* Opens FILE (NULL or "-" is standard input) and reads the header. 0 or -1. */
+int reader_open(struct reader *in, const char *file);
+
+/*
+ * The same for concatenated raw traces: reader_next then also returns the header messages (kind
+ * "longpole") and the ends: kind "end", or kind "cut" where a rank died and unwritten space
+ * follows its last message (trace.5, RAW TRACES). The first header is returned, too.
+ */
+int reader_open_raw(struct reader *in, const char *file);
+
+/* 1: a message; 0: the stream has ended properly; -1: it has not. */
+int reader_next(struct reader *in, struct message *message);
+
+/* Lets the reader take messages from memory: SIZE bytes that lay at OFFSET of FILE. */
+int reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
+    uint64_t offset);
+
+void reader_close(struct reader *in);
+
+/* Sets the sticky reason at the message's offset; returns -1. */
+int reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The value of KEY, or NULL. */
+const msgpack_object *body_get(const struct message *message, const char *key);
+
+/* Required values: 0, or -1 with the reason "KIND: KEY is missing" or "... is out of range". */
+int body_int(struct reader *in, const struct message *message, const char *key,
+    int64_t min, int64_t max, int64_t *value);
+int body_uint(struct reader *in, const struct message *message, const char *key, uint64_t *value);
+/* A copy to be freed by the caller, or NULL where KEY is absent or no string. */
+char *body_string(const struct message *message, const char *key);
+
+/*
+ * A column of COUNT integers, widened into TO (WIDTH bytes each: 2, 4 or 8). The width in the
+ * stream follows from the size of the bin and CAPACITY. An absent column becomes all ABSENT.
+ */
+struct column_type {
+	uint8_t width;			/* bytes in memory */
+	bool is_signed;
+	bool required;
+	int64_t absent;
+};
+int body_column(struct reader *in, const struct message *message, const char *key,
+    struct column_type type, size_t capacity, size_t count, void *to);
+
+/* ---- writing ---------------------------------------------------------------------------- */
+
+struct writer {
+	int fd;
+	msgpack_sbuffer buffer;		/* messages not yet written to fd */
+	msgpack_packer pack;
+	size_t message_begin;		/* of the message being built, in buffer */
+	uint64_t messages, rows;	/* so far; calls_write counts rows */
+	bool failed;			/* errno said why */
+	int error;
+};
+
+/* Writes the header: the history of IN (NULL: none) and this command line. */
+int writer_open(struct writer *out, int fd, const char *content, const struct reader *in,
+    int argc, char **argv);
+
+/* A message is begin, PAIRS puts, end. */
+void message_begin(struct writer *out, const char *kind, unsigned pairs);
+void put_int(struct writer *out, const char *key, int64_t value);
+void put_uint(struct writer *out, const char *key, uint64_t value);
+void put_string(struct writer *out, const char *key, const char *value);
+void put_bytes(struct writer *out, const char *key, const void *bytes, size_t size);
+void put_column(struct writer *out, const char *key, struct column_type type, const void *values,
+    size_t count);
+int message_end(struct writer *out);
+
+/* Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). */
+int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
+
+/* Writes the end message and everything still buffered. 0 or -1. */
+int writer_end(struct writer *out);
+
+/* Frees the buffer without an end message. */
+void writer_close(struct writer *out);
+
+#endif

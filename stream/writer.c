@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "stream.h"
+
+enum { WRITE_BYTES = 1 << 18 };	/* handed to the kernel at once, at least */
+
+static int
+writer_fail(struct writer *out, int error)
+{
+	if (!out->failed)
+		out->error = error;
+	out->failed = true;
+	errno = out->error;
+	return -1;
+}
+
+static int
+flush(struct writer *out)
+{
+	size_t done = 0;
+
+	while (done < out->buffer.size) {
+		ssize_t wrote = write(out->fd, out->buffer.data + done, out->buffer.size - done);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote < 0)
+			return writer_fail(out, errno);
+		done += (size_t)wrote;
+	}
+	msgpack_sbuffer_clear(&out->buffer);
+	return 0;
+}
+
+void
+message_begin(struct writer *out, const char *kind, unsigned pairs)
+{
+	out->message_begin = out->buffer.size;
+	msgpack_pack_array(&out->pack, 2);
+	msgpack_pack_str_with_body(&out->pack, kind, strlen(kind));
+	msgpack_pack_map(&out->pack, pairs + 1);	/* and the hash */
+}
+
+int
+message_end(struct writer *out)
+{
+	uint64_t hash;
+
+	msgpack_pack_str_with_body(&out->pack, "xxh3", 4);
+	hash = XXH3_64bits(out->buffer.data + out->message_begin,
+	    out->buffer.size - out->message_begin);
+	if (msgpack_pack_fix_uint64(&out->pack, hash) < 0)
+		return writer_fail(out, ENOMEM);
+	out->messages++;
+	if (out->failed)
+		return writer_fail(out, ENOMEM);
+	return out->buffer.size >= WRITE_BYTES ? flush(out) : 0;
+}
+
+void
+put_int(struct writer *out, const char *key, int64_t value)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_int64(&out->pack, value);
+}
+
+void
+put_uint(struct writer *out, const char *key, uint64_t value)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_uint64(&out->pack, value);
+}
+
+void
+put_string(struct writer *out, const char *key, const char *value)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_str_with_body(&out->pack, value, strlen(value));
+}
+
+void
+put_bytes(struct writer *out, const char *key, const void *bytes, size_t size)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_bin_with_body(&out->pack, bytes, size);
+}
+
+/* The command line as typed; a word that holds a blank is quoted. The folder of the tool is not kept. */
+static char *
+command_line(int argc, char **argv)
+{
+	size_t length = 1, used = 0;
+	char *line;
+
+	for (int i = 0; i < argc; i++)
+		length += strlen(argv[i]) + 3;
+	if ((line = malloc(length)) == NULL)
+		return NULL;
+	line[0] = '\0';
+	for (int i = 0; i < argc; i++) {
+		const char *word = argv[i], *slash = strrchr(word, '/');
+		const char *quote = word[0] == '\0' || strpbrk(word, " \t\n\"'$\\") ? "'" : "";
+
+		if (i == 0 && slash != NULL)
+			word = slash + 1;
+		used += (size_t)sprintf(line + used, "%s%s%s%s", i > 0 ? " " : "", quote, word, quote);
+	}
+	return line;
+}
+
+int
+writer_open(struct writer *out, int fd, const char *content, const struct reader *in, int argc,
+    char **argv)
+{
+	char *line = command_line(argc, argv);
+	size_t lines = in != NULL ? in->history_count : 0;
+
+	memset(out, 0, sizeof *out);
+	out->fd = fd;
+	msgpack_sbuffer_init(&out->buffer);
+	msgpack_packer_init(&out->pack, &out->buffer, msgpack_sbuffer_write);
+	if (line == NULL)
+		return writer_fail(out, ENOMEM);
+	message_begin(out, "longpole", 4);
+	put_int(out, "version", STREAM_VERSION);
+	put_string(out, "content", content);
+	msgpack_pack_str_with_body(&out->pack, "hashed", 6);
+	msgpack_pack_true(&out->pack);
+	msgpack_pack_str_with_body(&out->pack, "history", 7);
+	msgpack_pack_array(&out->pack, lines + 1);
+	for (size_t i = 0; i < lines; i++)
+		msgpack_pack_str_with_body(&out->pack, in->history[i], strlen(in->history[i]));
+	msgpack_pack_str_with_body(&out->pack, line, strlen(line));
+	free(line);
+	if (message_end(out) < 0)
+		return -1;
+	out->messages = 0;	/* neither the header nor the end counts */
+	return 0;
+}
+
+int
+writer_pass(struct writer *out, const struct message *message, uint64_t rows)
+{
+	if (msgpack_sbuffer_write(&out->buffer, (const char *)message->bytes, message->size) < 0)
+		return writer_fail(out, ENOMEM);
+	out->messages++;
+	out->rows += rows;
+	return out->buffer.size >= WRITE_BYTES ? flush(out) : 0;
+}
+
+int
+writer_end(struct writer *out)
+{
+	uint64_t messages = out->messages;
+
+	message_begin(out, "end", 2);
+	put_uint(out, "messages", messages);
+	put_uint(out, "rows", out->rows);
+	if (message_end(out) < 0 || flush(out) < 0)
+		return -1;
+	if (close(out->fd) != 0)	/* some file systems tell of a full disk only here */
+		return writer_fail(out, errno);
+	writer_close(out);
+	return 0;
+}
+
+void
+writer_close(struct writer *out)
+{
+	msgpack_sbuffer_destroy(&out->buffer);
+}
