@@ -8,7 +8,7 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 TOOLS    = merge graph critpath imbalance
-LDLIBS   = -lm
+LDLIBS   = -lmsgpackc -lm
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libdw-dev \
@@ -21,7 +21,7 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: all setup test demo lint install clean
 
-all: $(TOOLS:%=bin/lp-%)
+all: $(TOOLS:%=bin/lp-%) bin/lp-dump
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -34,7 +34,14 @@ build/libstream.a: $(call objects,stream)
 
 # A tool is every .c in its folder and the stream library, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
+bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
 $(TOOLS:%=bin/lp-%):
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# convert/ holds several tools.
+bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
+             build/convert/text.o build/libstream.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -131,7 +131,8 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 	CALL_COLUMNS(X)
 #undef X
 	for (size_t i = 0; i < calls->count; i++)
-		if (__builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &calls->leave_ns[i]))
+		if (calls->leave_ns[i] < 0 ||	/* still the duration, which has no sign in the stream */
+		    __builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &calls->leave_ns[i]))
 			return reader_fail(in, message->offset, "calls: a time is out of range");
 	for (size_t i = 0; i < calls->count; i++) {
 		uint16_t number = calls->call[i];
@@ -140,6 +141,8 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 			return reader_fail(in, message->offset, "calls: call %u has no name", number);
 		if (number == 0 && i == 0)
 			return reader_fail(in, message->offset, "calls: a part without its call");
+		if (calls->request[i] > calls->first + i)
+			return reader_fail(in, message->offset, "calls: a request before the first row");
 	}
 	return 0;
 }

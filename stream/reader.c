@@ -231,7 +231,7 @@ read_header(struct reader *in, const struct message *message)
 	}
 	if (!in->raw)		/* the ranks of a run number their calls alike */
 		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
-	in->in_stream = true;
+	in->in_stream = in->started = true;
 	in->messages = in->rows = 0;
 	return 0;
 }
@@ -255,6 +255,7 @@ read_call_name(struct reader *in, const struct message *message)
 	if (in->call_map[number] != 0 && in->call_map[number] != index)
 		return reader_fail(in, message->offset, "call: number %d has two names", (int)number);
 	in->call_map[number] = (uint16_t)index;
+	in->call_number[index] = (uint16_t)number;
 	return 0;
 }
 
@@ -278,11 +279,13 @@ read_end(struct reader *in, const struct message *message)
 static int
 next_stream(struct reader *in, struct message *message)
 {
-	int more = in->raw ? skip_zeros(in) : in->begin < in->end ? 1 : refill(in);
+	int more = in->raw && in->started ? skip_zeros(in) : in->begin < in->end ? 1 : refill(in);
 
+	if (more == 0 && !in->started)
+		return reader_fail(in, 0, "empty: not a longpole stream");
 	if (more <= 0)
 		return more;
-	if (!in->raw)
+	if (!in->raw && in->started)
 		return reader_fail(in, here(in), "bytes after the end of the stream");
 	if ((more = take(in, message)) <= 0)
 		return more;
@@ -313,7 +316,7 @@ reader_next(struct reader *in, struct message *message)
 	if (is_kind(message, "end")) {
 		if (read_end(in, message) < 0)
 			return -1;
-		return in->raw ? 1 : next_stream(in, message);
+		return in->all ? 1 : next_stream(in, message);
 	}
 	in->messages++;
 	if (is_kind(message, "call"))
@@ -332,7 +335,7 @@ static int
 reader_start(struct reader *in, const char *file, bool raw)
 {
 	memset(in, 0, sizeof *in);
-	in->raw = raw;
+	in->raw = in->all = raw;
 	in->file = file;
 	in->fd = STDIN_FILENO;
 	msgpack_unpacked_init(&in->unpacked);
@@ -341,7 +344,8 @@ reader_start(struct reader *in, const char *file, bool raw)
 	else if ((in->fd = open(file, O_RDONLY | O_CLOEXEC)) < 0)
 		return reader_fail(in, 0, "%s", strerror(errno));
 	in->call_map = calloc(65536, sizeof *in->call_map);
-	if (in->call_map == NULL)
+	in->call_number = calloc(65536, sizeof *in->call_number);
+	if (in->call_map == NULL || in->call_number == NULL)
 		return reader_fail(in, 0, "out of memory");
 	return 0;
 }
@@ -356,15 +360,49 @@ int
 reader_open(struct reader *in, const char *file)
 {
 	struct message header;
-	int got;
 
 	if (reader_start(in, file, false) < 0)
 		return -1;
-	if ((got = take(in, &header)) < 0)
+	return next_stream(in, &header) < 0 ? -1 : 0;
+}
+
+int
+reader_open_any(struct reader *in, const char *file)
+{
+	struct message header;
+	char *content;
+	int got;
+
+	if (reader_start(in, file, false) < 0 || (got = take(in, &header)) < 0)
 		return -1;
 	if (got == 0)
 		return reader_fail(in, 0, "empty: not a longpole stream");
-	return read_header(in, &header);
+	content = body_string(&header, "content");
+	in->raw = content != NULL && strcmp(content, "raw") == 0;
+	free(content);
+	in->all = true;
+	in->begin = 0;	/* reader_next returns it, too */
+	return 0;
+}
+
+int
+reader_rewind(struct reader *in)
+{
+	if (lseek(in->fd, 0, SEEK_SET) < 0)
+		return reader_fail(in, here(in), "%s", strerror(errno));
+	in->begin = in->end = 0;
+	in->buffer_offset = 0;
+	in->eof = in->started = in->in_stream = false;
+	in->error[0] = '\0';
+	return 0;
+}
+
+int
+reader_refuse_content(struct reader *in, const char *content, const char *hint)
+{
+	if (strcmp(in->content, content) != 0)
+		return 0;
+	return reader_fail(in, 0, "a %s; %s", content, hint);
 }
 
 int
@@ -396,6 +434,7 @@ reader_close(struct reader *in)
 	msgpack_unpacked_destroy(&in->unpacked);
 	free(in->buffer);
 	free(in->call_map);
+	free(in->call_number);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->buffer = NULL;

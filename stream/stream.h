@@ -42,6 +42,8 @@ struct reader {
 	uint64_t buffer_offset;		/* of buffer[0] in the input */
 	bool eof;
 	bool raw;			/* accept what only raw traces have: see reader_open_raw */
+	bool all;			/* reader_next returns headers and ends, too */
+	bool started;			/* a header has been read */
 	bool in_stream;			/* between a header and its end */
 	bool hashed;			/* header says that every message carries its hash */
 	char content[16];		/* "raw", "trace", "graph", ... */
@@ -49,7 +51,8 @@ struct reader {
 	size_t history_count;
 	uint64_t messages, rows;	/* so far, to check the end message */
 	msgpack_unpacked unpacked;
-	uint16_t *call_map;		/* 65536 entries: number in the stream -> call_table index */
+	uint16_t *call_map;		/* 65536 entries: number in the stream -> index of call_info */
+	uint16_t *call_number;		/* and back */
 	char error[200];		/* empty while all is well */
 	uint64_t error_offset;
 };
@@ -57,12 +60,21 @@ struct reader {
 /* Opens FILE (NULL or "-" is standard input) and reads the header. 0 or -1. */
 int reader_open(struct reader *in, const char *file);
 
+/* An error, "a CONTENT; HINT", where the stream's content is the one that is too early for the tool. */
+int reader_refuse_content(struct reader *in, const char *content, const char *hint);
+
 /*
  * The same for concatenated raw traces: reader_next then also returns the header messages (kind
  * "longpole") and the ends: kind "end", or kind "cut" where a rank died and unwritten space
  * follows its last message (trace.5, RAW TRACES). The first header is returned, too.
  */
 int reader_open_raw(struct reader *in, const char *file);
+
+/* The same for whatever comes: one stream of any content, or concatenated raw traces. */
+int reader_open_any(struct reader *in, const char *file);
+
+/* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
+int reader_rewind(struct reader *in);
 
 /* 1: a message; 0: the stream has ended properly; -1: it has not. */
 int reader_next(struct reader *in, struct message *message);
@@ -129,8 +141,10 @@ int message_end(struct writer *out);
 /* Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
 
-/* Writes the end message and everything still buffered. 0 or -1. */
+/* Writes the end message and everything still buffered, and closes the file. 0 or -1. */
 int writer_end(struct writer *out);
+/* The same, but another stream follows in the file. */
+int writer_end_more(struct writer *out);
 
 /* Frees the buffer without an end message. */
 void writer_close(struct writer *out);

@@ -156,7 +156,7 @@ writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 }
 
 int
-writer_end(struct writer *out)
+writer_end_more(struct writer *out)
 {
 	uint64_t messages = out->messages;
 
@@ -165,9 +165,17 @@ writer_end(struct writer *out)
 	put_uint(out, "rows", out->rows);
 	if (message_end(out) < 0 || flush(out) < 0)
 		return -1;
+	writer_close(out);
+	return 0;
+}
+
+int
+writer_end(struct writer *out)
+{
+	if (writer_end_more(out) < 0)
+		return -1;
 	if (close(out->fd) != 0)	/* some file systems tell of a full disk only here */
 		return writer_fail(out, errno);
-	writer_close(out);
 	return 0;
 }
 

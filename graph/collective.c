@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives. All members of a communicator call its collectives in the same order, so the k-th
+ * calls of all members are one instance.
+ *
+ * A global synchronisation point is an instance of all ranks that no rank leaves before all have
+ * entered and across which nothing is pending: no open request, and no message or smaller
+ * collective with one end before and one behind. Only then every path through the run passes it
+ * in one place, and what lies before and behind can be analysed apart.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+
+struct instance {
+	uint32_t comm, index;	/* key; comm NONE: free slot */
+	uint32_t arrived, size;
+	uint16_t call;		/* of the member that came first */
+	bool mismatched;
+	bool blocking;
+	int64_t open;		/* requests pending when the members entered */
+	int64_t last_enter_ns, first_leave_ns;
+	uint32_t *operations;	/* of the members, in order of arrival */
+};
+
+/* How many collectives a rank has called on a communicator. */
+struct counter {
+	uint32_t comm;		/* NONE: free slot */
+	int32_t rank;
+	uint32_t called;
+};
+
+struct instances {
+	struct instance *slots;
+	size_t count, size;
+	struct counter *counters;
+	size_t counter_count, counter_size;
+	uint32_t *locations;	/* of one instance that goes out */
+	uint64_t *seqs;
+	size_t location_capacity, seq_capacity;
+};
+
+/* MPI_Init and MPI_Finalize are counted apart from the collectives of MPI_COMM_WORLD. */
+enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
+
+void
+collective_begin(struct graph *graph)
+{
+	struct instances *all = graph->instances = zalloc(1, sizeof *all);
+
+	all->size = all->counter_size = 1024;
+	all->slots = zalloc(all->size, sizeof *all->slots);
+	all->counters = zalloc(all->counter_size, sizeof *all->counters);
+	for (size_t i = 0; i < 1024; i++)
+		all->slots[i].comm = all->counters[i].comm = NONE;
+}
+
+static size_t
+spread(uint32_t a, uint32_t b)
+{
+	uint64_t hash = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
+
+	return hash ^ hash >> 29;
+}
+
+static size_t
+counter_slot(const struct instances *all, uint32_t comm, int32_t rank)
+{
+	size_t mask = all->counter_size - 1, at = spread(comm, (uint32_t)rank) & mask;
+
+	while (all->counters[at].comm != NONE &&
+	    (all->counters[at].comm != comm || all->counters[at].rank != rank))
+		at = (at + 1) & mask;
+	return at;
+}
+
+static uint32_t
+count_call(struct instances *all, uint32_t comm, int32_t rank)
+{
+	struct counter *slot = &all->counters[counter_slot(all, comm, rank)];
+
+	if (slot->comm != NONE)
+		return slot->called++;
+	if (2 * ++all->counter_count > all->counter_size) {
+		struct instances old = *all;
+
+		all->counter_size *= 2;
+		all->counters = zalloc(all->counter_size, sizeof *all->counters);
+		for (size_t i = 0; i < all->counter_size; i++)
+			all->counters[i].comm = NONE;
+		for (size_t i = 0; i < old.counter_size; i++)
+			if (old.counters[i].comm != NONE)
+				all->counters[counter_slot(all, old.counters[i].comm,
+				    old.counters[i].rank)] = old.counters[i];
+		free(old.counters);
+		slot = &all->counters[counter_slot(all, comm, rank)];
+	}
+	*slot = (struct counter){ comm, rank, 1 };
+	return 0;
+}
+
+static size_t
+instance_slot(const struct instances *all, uint32_t comm, uint32_t index)
+{
+	size_t mask = all->size - 1, at = spread(comm, index) & mask;
+
+	while (all->slots[at].comm != NONE &&
+	    (all->slots[at].comm != comm || all->slots[at].index != index))
+		at = (at + 1) & mask;
+	return at;
+}
+
+static struct instance *
+instance_of(struct instances *all, uint32_t comm, uint32_t index)
+{
+	struct instance *slot = &all->slots[instance_slot(all, comm, index)];
+
+	if (slot->comm != NONE)
+		return slot;
+	if (2 * ++all->count > all->size) {
+		struct instances old = *all;
+
+		all->size *= 2;
+		all->slots = zalloc(all->size, sizeof *all->slots);
+		for (size_t i = 0; i < all->size; i++)
+			all->slots[i].comm = NONE;
+		for (size_t i = 0; i < old.size; i++)
+			if (old.slots[i].comm != NONE)
+				all->slots[instance_slot(all, old.slots[i].comm, old.slots[i].index)] =
+				    old.slots[i];
+		free(old.slots);
+		slot = &all->slots[instance_slot(all, comm, index)];
+	}
+	memset(slot, 0, sizeof *slot);
+	slot->comm = comm;
+	slot->index = index;
+	slot->last_enter_ns = INT64_MIN;
+	slot->first_leave_ns = INT64_MAX;
+	return slot;
+}
+
+static void
+instance_remove(struct instances *all, size_t at)
+{
+	size_t mask = all->size - 1, hole = at;
+
+	for (size_t i = (at + 1) & mask; all->slots[i].comm != NONE; i = (i + 1) & mask) {
+		size_t home = spread(all->slots[i].comm, all->slots[i].index) & mask;
+
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			all->slots[hole] = all->slots[i];
+			hole = i;
+		}
+	}
+	all->slots[hole].comm = NONE;
+	all->count--;
+}
+
+/* 0 where the communicator is not known. */
+static uint32_t
+member_count(const struct graph *graph, uint32_t comm)
+{
+	if (comm == INIT_COMM || comm == FINALIZE_COMM)
+		return (uint32_t)graph->known.ranks;
+	if (comm == 0 || comm >= graph->known.comm_count)
+		return 0;
+	return (uint32_t)(graph->known.comms[comm].size + graph->known.comms[comm].remote_size);
+}
+
+/* Rooted collectives and scans let ranks leave before others enter, or do not hold them up at all. */
+static bool
+waits_for_all(enum call_class class)
+{
+	return class == CLASS_INIT || class == CLASS_FINALIZE || class == CLASS_BARRIER ||
+	    class == CLASS_ALL_TO_ALL || class == CLASS_COMM_CREATE;
+}
+
+/* All members' rows have been read, and so have all rows before them. */
+static void
+consider_sync(struct graph *graph, const struct instance *instance)
+{
+	struct instances *all = graph->instances;
+	bool pending = instance->open > 0;
+
+	if (instance->size != (uint32_t)graph->known.ranks || !instance->blocking ||
+	    instance->mismatched)
+		return;
+	if (graph->known.location_count != instance->size ||
+	    !waits_for_all(call_info(instance->call)->class)) {
+		graph->counts.refused_partial++;
+		return;
+	}
+	/* Locations are in order here, so location i is all->locations[i]. */
+	for (uint32_t i = 0; i < instance->size && !pending; i++)
+		pending = settled_seq(graph, i) <= all->seqs[i];
+	if (instance->last_enter_ns > instance->first_leave_ns)
+		graph->counts.refused_overlap++;
+	else if (pending)
+		graph->counts.refused_pending++;
+	else
+		write_sync(graph, all->seqs);
+}
+
+static void
+instance_complete(struct graph *graph, struct instance *instance)
+{
+	struct instances *all = graph->instances;
+
+	all->locations = grow(all->locations, &all->location_capacity, instance->size,
+	    sizeof *all->locations);
+	all->seqs = grow(all->seqs, &all->seq_capacity, instance->size, sizeof *all->seqs);
+	if (instance->size == (uint32_t)graph->known.ranks && graph->known.location_count == instance->size)
+		for (uint32_t i = 0; i < instance->size; i++) {
+			const struct operation *op = &graph->operations[instance->operations[i]];
+
+			all->locations[op->location] = op->location;
+			all->seqs[op->location] = op->seq;
+		}
+	else
+		for (uint32_t i = 0; i < instance->size; i++) {
+			all->locations[i] = graph->operations[instance->operations[i]].location;
+			all->seqs[i] = graph->operations[instance->operations[i]].seq;
+		}
+	edge_collective(graph, instance->size, all->locations, all->seqs);
+	for (uint32_t i = 0; i < instance->size; i++)
+		operation_free(graph, instance->operations[i]);
+	consider_sync(graph, instance);
+}
+
+static void
+check_call(struct graph *graph, struct instance *instance, uint32_t location, uint64_t seq,
+    uint16_t call)
+{
+	enum call_class class = call_info(call)->class, first = call_info(instance->call)->class;
+
+	/* Calls of different names may meet only in MPI_Init and MPI_Init_thread. */
+	if (call == instance->call || (class == CLASS_INIT && first == CLASS_INIT))
+		return;
+	if (!instance->mismatched)
+		graph->counts.mismatched++;
+	instance->mismatched = true;
+	tell(graph, "rank %d, row %llu: %s meets %s of another rank on communicator %u",
+	    (int)rank_of(graph, location), (unsigned long long)seq, call_info(call)->name,
+	    call_info(instance->call)->name, instance->comm);
+}
+
+void
+collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
+    size_t i)
+{
+	struct instances *all = graph->instances;
+	enum call_class class = call_info(row->call[i])->class;
+	uint32_t comm = class == CLASS_INIT ? INIT_COMM : class == CLASS_FINALIZE ? FINALIZE_COMM :
+	    row->comm[i];
+	uint32_t members = member_count(graph, comm), operation;
+	struct instance *instance;
+
+	if (comm == 2)
+		return;		/* alone */
+	if (members == 0) {
+		graph->counts.unmatched_collectives++;
+		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
+		    (int)rank_of(graph, location), (unsigned long long)seq,
+		    call_info(row->call[i])->name, comm);
+		return;
+	}
+	instance = instance_of(all, comm, count_call(all, comm, rank_of(graph, location)));
+	if (instance->arrived == 0) {
+		instance->size = members;
+		instance->call = row->call[i];
+		instance->blocking = !is_collective_start(class);
+		instance->operations = zalloc(members, sizeof *instance->operations);
+	}
+	check_call(graph, instance, location, seq, row->call[i]);
+	operation = operation_new(graph, location, seq, row->call[i]);
+	operation_list(graph, operation);
+	instance->operations[instance->arrived++] = operation;
+	instance->open += graph->locations[location].open;
+	if (row->enter_ns[i] > instance->last_enter_ns)
+		instance->last_enter_ns = row->enter_ns[i];
+	if (row->leave_ns[i] < instance->first_leave_ns)
+		instance->first_leave_ns = row->leave_ns[i];
+	if (instance->arrived == instance->size) {
+		struct instance done = *instance;
+
+		instance_remove(all, (size_t)(instance - all->slots));
+		instance_complete(graph, &done);
+		free(done.operations);
+	}
+}
+
+static int
+by_key(const void *left, const void *right)
+{
+	const struct instance *a = left, *b = right;
+
+	if (a->comm != b->comm)
+		return a->comm < b->comm ? -1 : 1;	/* free slots come last */
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+void
+collective_end(struct graph *graph)
+{
+	struct instances *all = graph->instances;
+
+	qsort(all->slots, all->size, sizeof *all->slots, by_key);
+	for (size_t i = 0; i < all->size && all->slots[i].comm != NONE; i++) {
+		const struct instance *instance = &all->slots[i];
+		const struct operation *op = &graph->operations[instance->operations[0]];
+
+		graph->counts.unmatched_collectives++;
+		tell(graph, "rank %d, row %llu: %s was called by %u of %u ranks of communicator %u",
+		    (int)rank_of(graph, op->location), (unsigned long long)op->seq,
+		    call_info(instance->call)->name, instance->arrived, instance->size,
+		    instance->comm >= INIT_COMM ? 1 : instance->comm);
+	}
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Edges are gathered into blocks; a synchronisation point or a settled message flushes them. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "graph.h"
+
+enum { MESSAGES = 4096, MEMBERS = 16384 };	/* of a block */
+
+struct edges {
+	uint32_t source[MESSAGES], target[MESSAGES];
+	uint64_t send[MESSAGES], receive[MESSAGES];
+	size_t messages;
+	uint32_t *size, *location;
+	uint64_t *seq;
+	size_t instances, size_capacity, members, location_capacity, seq_capacity;
+};
+
+static const struct column_type location_type = { 4, false, true, 0 };
+static const struct column_type seq_type = { 8, false, true, 0 };
+
+void
+edges_begin(struct graph *graph)
+{
+	graph->edges = zalloc(1, sizeof *graph->edges);
+}
+
+static void
+flush_messages(struct graph *graph)
+{
+	struct edges *e = graph->edges;
+	struct writer *out = &graph->out;
+
+	if (e->messages == 0)
+		return;
+	message_begin(out, "messages", 5);
+	put_uint(out, "count", e->messages);
+	put_column(out, "source", location_type, e->source, e->messages);
+	put_column(out, "send", seq_type, e->send, e->messages);
+	put_column(out, "target", location_type, e->target, e->messages);
+	put_column(out, "receive", seq_type, e->receive, e->messages);
+	if (message_end(out) < 0)
+		die_output();
+	e->messages = 0;
+}
+
+static void
+flush_collectives(struct graph *graph)
+{
+	struct edges *e = graph->edges;
+	struct writer *out = &graph->out;
+	static const struct column_type size_type = { 4, false, true, 0 };
+
+	if (e->instances == 0)
+		return;
+	message_begin(out, "collectives", 5);
+	put_uint(out, "count", e->members);
+	put_uint(out, "instances", e->instances);
+	put_column(out, "size", size_type, e->size, e->instances);
+	put_column(out, "location", location_type, e->location, e->members);
+	put_column(out, "seq", seq_type, e->seq, e->members);
+	if (message_end(out) < 0)
+		die_output();
+	e->instances = e->members = 0;
+}
+
+void
+edges_flush(struct graph *graph)
+{
+	flush_messages(graph);
+	flush_collectives(graph);
+}
+
+void
+edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+{
+	struct edges *e = graph->edges;
+
+	if (e->messages == MESSAGES)
+		flush_messages(graph);
+	e->source[e->messages] = source;
+	e->send[e->messages] = send;
+	e->target[e->messages] = target;
+	e->receive[e->messages++] = receive;
+	graph->counts.messages++;
+}
+
+void
+edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
+    const uint64_t *seqs)
+{
+	struct edges *e = graph->edges;
+
+	if (e->members + members > MEMBERS)
+		flush_collectives(graph);
+	e->size = grow(e->size, &e->size_capacity, e->instances + 1, sizeof *e->size);
+	e->location = grow(e->location, &e->location_capacity, e->members + members,
+	    sizeof *e->location);
+	e->seq = grow(e->seq, &e->seq_capacity, e->members + members, sizeof *e->seq);
+	e->size[e->instances++] = members;
+	for (uint32_t i = 0; i < members; i++) {
+		e->location[e->members] = locations[i];
+		e->seq[e->members++] = seqs[i];
+	}
+	graph->counts.collectives++;
+}
+
+static void
+write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs)
+{
+	edges_flush(graph);
+	message_begin(&graph->out, kind, 2);
+	put_uint(&graph->out, "count", graph->known.location_count);
+	put_column(&graph->out, "seq", seq_type, seqs, graph->known.location_count);
+	if (message_end(&graph->out) < 0)
+		die_output();
+}
+
+void
+write_sync(struct graph *graph, const uint64_t *seqs)
+{
+	write_seqs(graph, "sync", seqs);
+	graph->counts.syncs++;
+}
+
+void
+write_settled(struct graph *graph)
+{
+	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
+
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		seqs[l] = settled_seq(graph, l);
+	write_seqs(graph, "settled", seqs);
+	free(seqs);
+}
+
+void
+write_matching(struct graph *graph)
+{
+	const struct counts *c = &graph->counts;
+
+	message_begin(&graph->out, "matching", 10);
+	put_uint(&graph->out, "messages", c->messages);
+	put_uint(&graph->out, "collectives", c->collectives);
+	put_uint(&graph->out, "unmatched_sends", c->unmatched_sends);
+	put_uint(&graph->out, "unmatched_receives", c->unmatched_receives);
+	put_uint(&graph->out, "unmatched_collectives", c->unmatched_collectives);
+	put_uint(&graph->out, "mismatched_collectives", c->mismatched);
+	put_uint(&graph->out, "syncs", c->syncs);
+	put_uint(&graph->out, "refused_pending", c->refused_pending);
+	put_uint(&graph->out, "refused_overlap", c->refused_overlap);
+	put_uint(&graph->out, "refused_partial", c->refused_partial);
+	if (message_end(&graph->out) < 0)
+		die_output();
+	note("%llu messages and %llu collectives matched, %llu sends, %llu receives and %llu "
+	    "collectives not; %llu synchronisation points, refused: %llu pending, %llu not "
+	    "overlapping, %llu that do not hold up all",
+	    (unsigned long long)c->messages, (unsigned long long)c->collectives,
+	    (unsigned long long)c->unmatched_sends, (unsigned long long)c->unmatched_receives,
+	    (unsigned long long)c->unmatched_collectives, (unsigned long long)c->syncs,
+	    (unsigned long long)c->refused_pending, (unsigned long long)c->refused_overlap,
+	    (unsigned long long)c->refused_partial);
+}
+
+void
+tell(struct graph *graph, const char *format, ...)
+{
+	char line[256];
+	va_list arguments;
+
+	if (graph->told++ >= 10)
+		return;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	note("%s%s", line, graph->told == 10 ? " (further ones are only counted)" : "");
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-graph - match messages, collectives and synchronisation points
+ *
+ * reads   one trace
+ * writes  the same messages, and behind each block the edges that it completes
+ * memory  ranks, messages and collectives in flight
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "graph.h"
+
+static const char usage[] =
+	"usage: lp-graph [FILE]\n"
+	"Match the messages, collectives and global synchronisation points of a trace.\n"
+	"  -h, --help       print this text\n"
+	"  -V, --version    print the version\n";
+
+enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at least */
+
+static const char *
+parse_options(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-graph " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (argc - optind > 1)
+		bad_usage(usage);
+	return argv[optind];
+}
+
+static void
+make_locations(struct graph *graph)
+{
+	graph->locations = zalloc(graph->known.location_count, sizeof *graph->locations);
+	for (uint32_t l = 0; l < graph->known.location_count; l++) {
+		struct location *location = &graph->locations[l];
+
+		location->last_leave_ns = INT64_MIN;
+		location->oldest = location->newest = location->held = location->held_last = NONE;
+	}
+}
+
+/* One row; CALL is that of its call, which for a part is an earlier row. */
+static void
+take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *rows, size_t i,
+    uint16_t call)
+{
+	struct location *at = &graph->locations[location];
+	enum call_class class = call_info(call)->class;
+	bool part = rows->call[i] == 0;
+	uint64_t start = seq - rows->request[i];
+
+	switch (class) {
+	case CLASS_SENDRECV:
+		if (part) {
+			match_receive(graph, location, seq, rows, i, call);
+			break;
+		}
+		/* fall through */
+	case CLASS_SEND:
+		match_send(graph, location, seq, rows, i, call);
+		break;
+	case CLASS_SEND_START:
+		at->open++;
+		match_send(graph, location, seq, rows, i, call);
+		break;
+	case CLASS_RECV:
+		match_receive(graph, location, seq, rows, i, call);
+		break;
+	case CLASS_RECV_START:
+		at->open++;
+		match_post(graph, location, seq, rows, i, call);
+		break;
+	case CLASS_SEND_INIT:
+	case CLASS_RECV_INIT:
+		match_init(graph, location, seq, class);
+		break;
+	case CLASS_START:
+		if (rows->request[i] == 0)
+			break;
+		at->open++;
+		if (match_init_class(graph, location, start) == CLASS_SEND_INIT)
+			match_send(graph, location, seq, rows, i, call);
+		else if (match_init_class(graph, location, start) == CLASS_RECV_INIT)
+			match_post(graph, location, seq, rows, i, call);
+		break;
+	case CLASS_COMPLETE:
+		if (rows->request[i] == 0)
+			break;
+		at->open--;
+		match_complete(graph, location, start, seq, rows, i);
+		break;
+	case CLASS_REQUEST_FREE:
+		if (rows->request[i] > 0 && match_free(graph, location, start))
+			at->open--;
+		break;
+	default:
+		if (part || !is_collective(class))
+			break;
+		collective_member(graph, location, seq, rows, i);
+		at->open += is_collective_start(class);
+	}
+}
+
+static void
+take_block(struct graph *graph, struct reader *in, const struct message *message,
+    struct calls *calls)
+{
+	struct location *location;
+	uint16_t call = 0;
+
+	if (calls_read(calls, in, message) < 0)
+		die_input(in);
+	if (calls->location >= graph->known.location_count) {
+		reader_fail(in, message->offset, "calls: location is out of range");
+		die_input(in);
+	}
+	location = &graph->locations[calls->location];
+	if (calls->first != location->next_seq || rank_of(graph, calls->location) < 0 ||
+	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns)) {
+		reader_fail(in, message->offset, "calls: the block does not follow the one before");
+		die_input(in);
+	}
+	/* Edges come behind the blocks of both their ends. */
+	if (writer_pass(&graph->out, message, calls->count) < 0)
+		die_output();
+	for (size_t i = 0; i < calls->count; i++) {
+		uint64_t seq = calls->first + i;
+
+		if (calls->request[i] > seq) {
+			reader_fail(in, message->offset, "calls: request is out of range");
+			die_input(in);
+		}
+		if (calls->call[i] != 0)
+			call = calls->call[i];
+		location->next_seq = seq + 1;
+		take_row(graph, calls->location, seq, calls, i, call);
+	}
+	if (calls->count > 0)
+		location->last_leave_ns = calls->leave_ns[calls->count - 1];
+}
+
+int
+main(int argc, char **argv)
+{
+	struct graph graph = { .free_operation = NONE };
+	struct calls calls = { 0 };
+	struct progress progress;
+	struct message message;
+	struct reader in;
+	const char *file;
+	uint64_t settled_rows = 0;
+	int got;
+
+	tool = "lp-graph";
+	file = parse_options(argc, argv);
+	refuse_terminal_input(file, usage);
+	refuse_terminal_output();
+	if (reader_open(&in, file) < 0)
+		die_input(&in);
+	if (writer_open(&graph.out, STDOUT_FILENO, "graph", &in, argc, argv) < 0)
+		die_output();
+	match_begin(&graph);
+	collective_begin(&graph);
+	edges_begin(&graph);
+	progress_begin(&progress);
+	while ((got = reader_next(&in, &message)) > 0) {
+		if (definitions_take(&graph.known, &in, &message) < 0)
+			die_input(&in);
+		if (is_kind(&message, "run"))
+			make_locations(&graph);
+		if (is_kind(&message, "calls")) {
+			take_block(&graph, &in, &message, &calls);
+			if (in.rows - settled_rows > SETTLE_ROWS + 16 * (uint64_t)graph.known.location_count) {
+				settled_rows = in.rows;
+				write_settled(&graph);
+			}
+			progress_show(&progress, in.rows, 0, 0);
+		} else if (writer_pass(&graph.out, &message, 0) < 0)
+			die_output();
+	}
+	if (got < 0)
+		die_input(&in);
+	progress_end(&progress, in.rows);
+	match_end(&graph);
+	collective_end(&graph);
+	edges_flush(&graph);
+	write_matching(&graph);
+	if (writer_end(&graph.out) < 0)
+		die_output();
+	reader_close(&in);
+	return DONE;
+}

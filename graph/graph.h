@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of lp-graph share. Rows are named by location and seq, as in lp-trace(5). */
+#ifndef GRAPH_H
+#define GRAPH_H
+
+#include "../stream/calls.h"
+#include "../stream/definitions.h"
+#include "../stream/tool.h"
+
+enum { NONE = UINT32_MAX };	/* no operation */
+
+/*
+ * An operation that still lacks its other end. It sits in a queue of its channel (next) and, while
+ * an edge to it may still come, in the list of its location (older, newer), in order of rows.
+ */
+struct operation {
+	uint64_t seq;		/* of the row that will be the edge's end */
+	uint32_t location;
+	uint32_t next;
+	uint32_t older, newer;	/* NONE, NONE and not listed: no edge can come yet */
+	int32_t peer, tag;	/* of receives: as asked for, then as received; world rank */
+	uint32_t comm;
+	uint16_t call;
+	uint8_t state;		/* enum receive_state; sends: COMPLETED */
+	bool listed;
+};
+
+enum receive_state { POSTED, COMPLETED, DROPPED };	/* dropped: cancelled, it takes no message */
+
+struct location {
+	uint64_t next_seq;	/* rows read so far */
+	int64_t last_leave_ns;
+	int64_t open;		/* requests started and not completed */
+	uint32_t oldest, newest;	/* its listed operations */
+	uint32_t held, held_last;	/* receives from anyone, and those that wait for them */
+};
+
+struct counts {
+	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
+	uint64_t syncs, refused_pending, refused_overlap, refused_partial;
+	uint64_t mismatched;	/* instances whose members made different calls */
+};
+
+struct graph {
+	struct writer out;
+	struct definitions known;
+	struct location *locations;	/* known.location_count */
+	struct operation *operations;	/* a pool; free ones are linked by next */
+	size_t operation_count, operation_capacity;
+	uint32_t free_operation;
+	struct channels *channels;
+	struct requests *requests;
+	struct instances *instances;
+	struct edges *edges;
+	struct counts counts;
+	unsigned told;		/* problems named on stderr so far */
+};
+
+static inline int32_t
+rank_of(const struct graph *graph, uint32_t location)
+{
+	return graph->known.location_rank[location];
+}
+
+/* operations.c: the pool and the lists of unresolved rows. */
+uint32_t operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t call);
+void operation_free(struct graph *graph, uint32_t operation);
+void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it is due */
+void operation_unlist(struct graph *graph, uint32_t operation);
+/* The first row of the location to which an edge may still come. */
+uint64_t settled_seq(const struct graph *graph, uint32_t location);
+
+/* match.c: point-to-point messages, in posting order. */
+void match_begin(struct graph *graph);
+void match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call);
+/* A receive that is complete in the row that posts it. */
+void match_receive(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
+    size_t i, uint16_t call);
+void match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call);
+/* The request started in row START is complete in row SEQ. */
+void match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
+    const struct calls *row, size_t i);
+void match_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class);
+enum call_class match_init_class(const struct graph *graph, uint32_t location, uint64_t seq);
+/* True where the request was an open one, false for an idle persistent one. */
+bool match_free(struct graph *graph, uint32_t location, uint64_t seq);
+void match_end(struct graph *graph);
+
+/* collective.c: instances of collective calls and global synchronisation points. */
+void collective_begin(struct graph *graph);
+void collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
+    size_t i);
+void collective_end(struct graph *graph);
+
+/* edges.c: what goes out. */
+void edges_begin(struct graph *graph);
+void edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t target,
+    uint64_t receive);
+void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
+    const uint64_t *seqs);
+void edges_flush(struct graph *graph);
+void write_sync(struct graph *graph, const uint64_t *seqs);
+void write_settled(struct graph *graph);
+void write_matching(struct graph *graph);
+
+/* One line about a row that cannot be matched; after the tenth only counting goes on. */
+void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

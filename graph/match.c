@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Point-to-point matching. MPI's rule: messages of one channel (communicator, source, destination,
+ * tag) are received in the order in which they were sent, by receives in the order in which they
+ * were posted. So every channel is two queues, and the heads belong together.
+ *
+ * A receive from anyone has no channel until it completes. Receives posted after it that could
+ * take messages of the same channel are held back until then, so that the queues stay in order.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph.h"
+
+struct channel {
+	uint32_t comm;
+	int32_t source, target, tag;		/* world ranks */
+	uint32_t send, send_last, receive, receive_last;	/* queues; NONE: empty */
+	bool used;
+};
+
+/* Open addressing, linear probing; channels whose queues are empty go when the table is full. */
+struct channels {
+	struct channel *slots;
+	size_t count, size;	/* size is a power of two */
+};
+
+/* Operations that later rows refer to: open receives, and persistent requests. */
+struct request {
+	uint64_t seq;
+	uint32_t location;	/* NONE: free slot */
+	uint32_t operation;	/* an open receive; NONE for a persistent request */
+	enum call_class class;	/* of a persistent request */
+};
+
+struct requests {
+	struct request *slots;
+	size_t count, size;
+};
+
+static uint64_t
+mix(uint64_t a, uint64_t b)
+{
+	a = (a ^ (b * 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
+	a ^= a >> 32;
+	return a * 0xc4ceb9fe1a85ec53u ^ a >> 29;
+}
+
+void
+match_begin(struct graph *graph)
+{
+	graph->channels = zalloc(1, sizeof *graph->channels);
+	graph->channels->size = 1024;
+	graph->channels->slots = zalloc(1024, sizeof *graph->channels->slots);
+	graph->requests = zalloc(1, sizeof *graph->requests);
+	graph->requests->size = 1024;
+	graph->requests->slots = zalloc(1024, sizeof *graph->requests->slots);
+	for (size_t i = 0; i < 1024; i++)
+		graph->requests->slots[i].location = NONE;
+}
+
+/* ---- channels ---- */
+
+static struct channel *
+channel_slot(const struct channels *channels, const struct channel *key)
+{
+	uint64_t hash = mix((uint64_t)key->comm << 32 | (uint32_t)key->tag,
+	    (uint64_t)(uint32_t)key->source << 32 | (uint32_t)key->target);
+	size_t at = hash & (channels->size - 1);
+
+	while (channels->slots[at].used) {
+		const struct channel *c = &channels->slots[at];
+
+		if (c->source == key->source && c->target == key->target && c->tag == key->tag &&
+		    c->comm == key->comm)
+			break;
+		at = (at + 1) & (channels->size - 1);
+	}
+	return &channels->slots[at];
+}
+
+static void
+channels_rebuild(struct channels *channels)
+{
+	struct channels old = *channels;
+	size_t live = 0;
+
+	for (size_t i = 0; i < old.size; i++)
+		live += old.slots[i].used &&
+		    (old.slots[i].send != NONE || old.slots[i].receive != NONE);
+	while (channels->size < 4 * live)
+		channels->size *= 2;
+	channels->slots = zalloc(channels->size, sizeof *channels->slots);
+	channels->count = live;
+	for (size_t i = 0; i < old.size; i++)
+		if (old.slots[i].used && (old.slots[i].send != NONE || old.slots[i].receive != NONE))
+			*channel_slot(channels, &old.slots[i]) = old.slots[i];
+	free(old.slots);
+}
+
+static struct channel *
+channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
+{
+	struct channels *channels = graph->channels;
+	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true }, *slot;
+
+	slot = channel_slot(channels, &key);
+	if (slot->used)
+		return slot;
+	if (2 * (channels->count + 1) > channels->size) {
+		channels_rebuild(channels);
+		slot = channel_slot(channels, &key);
+	}
+	channels->count++;
+	*slot = key;
+	return slot;
+}
+
+static void
+queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation)
+{
+	graph->operations[operation].next = NONE;
+	if (*first == NONE)
+		*first = operation;
+	else
+		graph->operations[*last].next = operation;
+	*last = operation;
+}
+
+static void
+channel_match(struct graph *graph, struct channel *channel)
+{
+	while (channel->receive != NONE) {
+		uint32_t receive = channel->receive, send = channel->send;
+		const struct operation *to = &graph->operations[receive];
+
+		if (to->state != DROPPED) {
+			const struct operation *from;
+
+			if (send == NONE || to->state == POSTED)
+				return;
+			from = &graph->operations[send];
+			edge_message(graph, from->location, from->seq, to->location, to->seq);
+			channel->send = from->next;
+			operation_free(graph, send);
+		}
+		channel->receive = graph->operations[receive].next;
+		operation_free(graph, receive);
+	}
+}
+
+/* ---- requests ---- */
+
+static size_t
+request_slot(const struct requests *requests, uint32_t location, uint64_t seq)
+{
+	size_t at = mix(location, seq) & (requests->size - 1);
+
+	while (requests->slots[at].location != NONE &&
+	    (requests->slots[at].location != location || requests->slots[at].seq != seq))
+		at = (at + 1) & (requests->size - 1);
+	return at;
+}
+
+static void
+request_add(struct requests *requests, struct request request)
+{
+	if (2 * (requests->count + 1) > requests->size) {
+		struct requests old = *requests;
+
+		requests->size *= 2;
+		requests->slots = zalloc(requests->size, sizeof *requests->slots);
+		for (size_t i = 0; i < requests->size; i++)
+			requests->slots[i].location = NONE;
+		for (size_t i = 0; i < old.size; i++)
+			if (old.slots[i].location != NONE)
+				requests->slots[request_slot(requests, old.slots[i].location,
+				    old.slots[i].seq)] = old.slots[i];
+		free(old.slots);
+	}
+	requests->count++;
+	requests->slots[request_slot(requests, request.location, request.seq)] = request;
+}
+
+/* Removes slot AT; those behind it move up, so that probing never meets a hole. */
+static void
+request_remove(struct requests *requests, size_t at)
+{
+	size_t mask = requests->size - 1, hole = at;
+
+	for (size_t i = (at + 1) & mask; requests->slots[i].location != NONE; i = (i + 1) & mask) {
+		size_t home = mix(requests->slots[i].location, requests->slots[i].seq) & mask;
+
+		if (((i - home) & mask) >= ((i - hole) & mask)) {
+			requests->slots[hole] = requests->slots[i];
+			hole = i;
+		}
+	}
+	requests->slots[hole].location = NONE;
+	requests->count--;
+}
+
+void
+match_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class)
+{
+	request_add(graph->requests, (struct request){ seq, location, NONE, class });
+}
+
+enum call_class
+match_init_class(const struct graph *graph, uint32_t location, uint64_t seq)
+{
+	const struct requests *requests = graph->requests;
+	const struct request *slot = &requests->slots[request_slot(requests, location, seq)];
+
+	return slot->location == NONE ? CLASS_LOCAL : slot->class;
+}
+
+bool
+match_free(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	size_t at = request_slot(graph->requests, location, seq);
+
+	/* An open receive stays: it may still take a message, which nobody will see. */
+	if (graph->requests->slots[at].location == NONE ||
+	    graph->requests->slots[at].operation != NONE)
+		return true;
+	request_remove(graph->requests, at);
+	return false;
+}
+
+/* ---- sends and receives ---- */
+
+static void
+tell_unknown(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call)
+{
+	tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which is not known",
+	    (int)rank_of(graph, location), (unsigned long long)seq, call_info(call)->name,
+	    (int)row->peer[i], (int)row->tag[i], row->comm[i]);
+}
+
+void
+match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call)
+{
+	int32_t rank = rank_of(graph, location);
+	int32_t target = world_rank(&graph->known, row->comm[i], rank, row->peer[i]);
+	struct channel *channel;
+	uint32_t send;
+
+	if (row->peer[i] < 0)
+		return;		/* MPI_PROC_NULL */
+	if (target < 0) {
+		graph->counts.unmatched_sends++;
+		tell_unknown(graph, location, seq, row, i, call);
+		return;
+	}
+	send = operation_new(graph, location, seq, call);
+	operation_list(graph, send);
+	channel = channel_of(graph, row->comm[i], rank, target, row->tag[i]);
+	queue_add(graph, &channel->send, &channel->send_last, send);
+	channel_match(graph, channel);
+}
+
+/* Might the open receive from anyone take messages of the other's channel? */
+static bool
+may_take(const struct operation *wild, const struct operation *other)
+{
+	return wild->comm == other->comm &&
+	    (wild->peer == ANY_PEER || other->peer == ANY_PEER || wild->peer == other->peer) &&
+	    (wild->tag == ANY_TAG || other->tag == ANY_TAG || wild->tag == other->tag);
+}
+
+static bool
+is_wild(const struct operation *op)
+{
+	return op->state == POSTED && (op->peer == ANY_PEER || op->tag == ANY_TAG);
+}
+
+static void
+to_channel(struct graph *graph, uint32_t receive)
+{
+	const struct operation *op = &graph->operations[receive];
+	int32_t rank = rank_of(graph, op->location);
+	struct channel *channel = channel_of(graph, op->comm, op->peer, rank, op->tag);
+
+	queue_add(graph, &channel->receive, &channel->receive_last, receive);
+	channel_match(graph, channel);
+}
+
+/* Receives go to their channel in posting order; those behind an open wild one that might be wait. */
+static void
+enqueue(struct graph *graph, uint32_t receive)
+{
+	const struct operation *op = &graph->operations[receive];
+	struct location *location = &graph->locations[op->location];
+
+	if (location->held == NONE && !is_wild(op)) {
+		to_channel(graph, receive);
+		return;
+	}
+	if (!is_wild(op)) {
+		bool free_to_go = true;
+
+		for (uint32_t w = location->held; w != NONE && free_to_go; w = graph->operations[w].next)
+			free_to_go = !(is_wild(&graph->operations[w]) && may_take(&graph->operations[w], op));
+		if (free_to_go) {
+			to_channel(graph, receive);
+			return;
+		}
+	}
+	queue_add(graph, &location->held, &location->held_last, receive);
+}
+
+/* After a wild receive has completed or is dropped: everything that nothing holds back any more. */
+static void
+release_held(struct graph *graph, struct location *location)
+{
+	uint32_t next = location->held, wild_ahead = 0;
+	uint32_t *wild = NULL;
+	size_t capacity = 0;
+
+	location->held = location->held_last = NONE;
+	while (next != NONE) {
+		uint32_t receive = next;
+		const struct operation *op = &graph->operations[receive];
+		bool held = is_wild(op);
+
+		next = op->next;
+		for (uint32_t w = 0; w < wild_ahead && !held; w++)
+			held = may_take(&graph->operations[wild[w]], op);
+		if (is_wild(op)) {
+			wild = grow(wild, &capacity, wild_ahead + (size_t)1, sizeof *wild);
+			wild[wild_ahead++] = receive;
+		}
+		if (held)
+			queue_add(graph, &location->held, &location->held_last, receive);
+		else if (op->state == DROPPED)
+			operation_free(graph, receive);
+		else
+			to_channel(graph, receive);
+	}
+	free(wild);
+}
+
+static uint32_t
+new_receive(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call)
+{
+	int32_t rank = rank_of(graph, location), peer = row->peer[i];
+	uint32_t receive;
+	struct operation *op;
+
+	if (peer == NULL_PEER || peer == NO_PEER)
+		return NONE;	/* nothing comes */
+	if (peer != ANY_PEER && (peer = world_rank(&graph->known, row->comm[i], rank, peer)) < 0) {
+		graph->counts.unmatched_receives++;
+		tell_unknown(graph, location, seq, row, i, call);
+		return NONE;
+	}
+	receive = operation_new(graph, location, seq, call);
+	op = &graph->operations[receive];
+	op->comm = row->comm[i];
+	op->peer = peer;
+	op->tag = row->tag[i];
+	op->state = POSTED;
+	return receive;
+}
+
+void
+match_receive(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call)
+{
+	uint32_t receive = new_receive(graph, location, seq, row, i, call);
+
+	if (receive == NONE)
+		return;
+	graph->operations[receive].state = COMPLETED;
+	operation_list(graph, receive);
+	enqueue(graph, receive);
+}
+
+void
+match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call)
+{
+	uint32_t receive = new_receive(graph, location, seq, row, i, call);
+
+	if (receive == NONE)
+		return;
+	request_add(graph->requests, (struct request){ seq, location, receive, CLASS_RECV_START });
+	enqueue(graph, receive);
+}
+
+void
+match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
+    const struct calls *row, size_t i)
+{
+	struct requests *requests = graph->requests;
+	size_t slot = request_slot(requests, location, start);
+	uint32_t receive = requests->slots[slot].operation;
+	int32_t rank = rank_of(graph, location);
+	struct operation *op;
+	bool was_wild;
+
+	if (requests->slots[slot].location == NONE || receive == NONE)
+		return;		/* of a send, a collective or something that nobody saw */
+	request_remove(requests, slot);
+	op = &graph->operations[receive];
+	was_wild = is_wild(op);
+	op->seq = seq;
+	op->state = row->peer[i] == NO_PEER ? DROPPED : COMPLETED;
+	if (op->state == COMPLETED && was_wild) {
+		op->peer = world_rank(&graph->known, row->comm[i] != 0 ? row->comm[i] : op->comm, rank,
+		    row->peer[i]);
+		op->tag = row->tag[i];
+		if (op->peer < 0)
+			op->state = DROPPED;
+	}
+	if (op->state == COMPLETED)
+		operation_list(graph, receive);
+	if (was_wild)
+		release_held(graph, &graph->locations[location]);
+	else if (op->peer >= 0)
+		channel_match(graph, channel_of(graph, op->comm, op->peer, rank, op->tag));
+}
+
+/* ---- what is left ---- */
+
+static void
+tell_left(struct graph *graph, const struct channel *c, const struct operation *op, const char *what)
+{
+	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u has "
+	    "no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
+	    call_info(op->call)->name, (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
+}
+
+static void
+count_left(struct graph *graph, struct channel *channel)
+{
+	/* A receive that was never completed may still have taken a message. */
+	while (channel->receive != NONE && channel->send != NONE) {
+		uint32_t receive = channel->receive, send = channel->send;
+
+		if (graph->operations[receive].state == POSTED) {
+			channel->receive = graph->operations[receive].next;
+			channel->send = graph->operations[send].next;
+			operation_free(graph, receive);
+			tell_left(graph, channel, &graph->operations[send], "receive that completed");
+			graph->counts.unmatched_sends++;
+			operation_free(graph, send);
+		}
+		channel_match(graph, channel);
+	}
+	for (uint32_t op = channel->send; op != NONE; op = graph->operations[op].next) {
+		graph->counts.unmatched_sends++;
+		tell_left(graph, channel, &graph->operations[op], "receive");
+	}
+	for (uint32_t op = channel->receive; op != NONE; op = graph->operations[op].next) {
+		graph->counts.unmatched_receives++;
+		tell_left(graph, channel, &graph->operations[op], "send");
+	}
+}
+
+static int
+by_channel(const void *left, const void *right)
+{
+	const struct channel *a = left, *b = right;
+	const int32_t x[] = { a->source, a->target, a->tag, (int32_t)a->comm };
+	const int32_t y[] = { b->source, b->target, b->tag, (int32_t)b->comm };
+
+	if (a->used != b->used)
+		return a->used ? -1 : 1;
+	for (int i = 0; i < 4; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+void
+match_end(struct graph *graph)
+{
+	/* Wild receives that never completed hold nothing back any more. */
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		for (uint32_t op = graph->locations[l].held; op != NONE; op = graph->operations[op].next)
+			if (is_wild(&graph->operations[op])) {
+				graph->operations[op].state = DROPPED;
+				graph->counts.unmatched_receives++;
+				tell(graph, "rank %d, row %llu: %s from anyone was never completed",
+				    (int)rank_of(graph, l),
+				    (unsigned long long)graph->operations[op].seq,
+				    call_info(graph->operations[op].call)->name);
+			}
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		release_held(graph, &graph->locations[l]);
+	qsort(graph->channels->slots, graph->channels->size, sizeof *graph->channels->slots, by_channel);
+	for (size_t i = 0; i < graph->channels->size && graph->channels->slots[i].used; i++)
+		count_left(graph, &graph->channels->slots[i]);
+}

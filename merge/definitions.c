@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators and call sites: each rank numbers its own; here they become the same for all. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge.h"
+
+static const struct column_type rank_type = { 4, true, true, 0 };
+
+/* One rank's share of a communicator, to be sorted so that the shares of one come together. */
+struct share {
+	const struct membership *of;
+	int32_t rank;
+};
+
+static int
+by_id(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+
+	if (a->of->id != b->of->id)
+		return a->of->id < b->of->id ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->of->comm < b->of->comm ? -1 : a->of->comm > b->of->comm;
+}
+
+/* Communicators are numbered in the order in which their lowest rank made them. */
+struct group {
+	struct share *shares;
+	size_t count;
+};
+
+static int
+by_maker(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
+
+	if (a->shares->rank != b->shares->rank)
+		return a->shares->rank < b->shares->rank ? -1 : 1;
+	return a->shares->of->comm < b->shares->of->comm ? -1 :
+	    a->shares->of->comm > b->shares->of->comm;
+}
+
+static void
+check_share(const struct input *input, const struct share *share, const struct share *first)
+{
+	bool inter = first->of->remote_size >= 0;
+	bool same_side = share->of->side == first->of->side;
+	int32_t size = same_side ? first->of->size : first->of->remote_size;
+
+	if (share->of->size != size || (share->of->remote_size >= 0) != inter)
+		die("%s: rank %d and rank %d disagree about a communicator",
+		    input->ranks[share->rank].file, (int)share->rank, (int)first->rank);
+}
+
+static void
+write_group(struct writer *out, struct input *input, const struct group *group, uint32_t number)
+{
+	const struct membership *first = group->shares[0].of;
+	bool inter = first->remote_size >= 0;
+	int32_t sizes[2] = { inter && first->side == 1 ? first->remote_size : first->size,
+	    first->side == 1 ? first->size : inter ? first->remote_size : 0 };
+	int32_t *members[2];
+
+	for (int side = 0; side < 2; side++) {
+		members[side] = zalloc((size_t)sizes[side], sizeof **members);
+		memset(members[side], 0xff, (size_t)sizes[side] * sizeof **members);
+	}
+	for (size_t i = 0; i < group->count; i++) {
+		const struct share *share = &group->shares[i];
+
+		check_share(input, share, &group->shares[0]);
+		members[share->of->side][share->of->rank] = share->rank;
+		input->ranks[share->rank].comm_map[share->of->comm] = number;
+	}
+	message_begin(out, "communicator", 3u + (inter ? 2 : 0) + (first->name != NULL ? 1 : 0));
+	put_uint(out, "comm", number);
+	put_uint(out, "size", (uint32_t)sizes[0]);
+	put_column(out, "members", rank_type, members[0], (size_t)sizes[0]);
+	if (inter) {
+		put_uint(out, "remote_size", (uint32_t)sizes[1]);
+		put_column(out, "remote", rank_type, members[1], (size_t)sizes[1]);
+	}
+	if (first->name != NULL)
+		put_string(out, "name", first->name);
+	if (message_end(out) < 0)
+		die_output();
+	free(members[0]);
+	free(members[1]);
+}
+
+void
+write_communicators(struct writer *out, struct input *input)
+{
+	size_t count = 0, groups = 0;
+	struct share *shares;
+	struct group *group;
+
+	for (int32_t r = 0; r < input->rank_count; r++)
+		count += input->ranks[r].comm_count;
+	shares = zalloc(count, sizeof *shares);
+	group = zalloc(count, sizeof *group);
+	count = 0;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+		uint32_t highest = 2;
+
+		for (size_t i = 0; i < rank->comm_count; i++) {
+			shares[count++] = (struct share){ &rank->comms[i], r };
+			if (rank->comms[i].comm > highest)
+				highest = rank->comms[i].comm;
+		}
+		rank->comm_map_size = (size_t)highest + 1;
+		rank->comm_map = zalloc(rank->comm_map_size, sizeof *rank->comm_map);
+		rank->comm_map[1] = 1;
+		rank->comm_map[2] = 2;
+	}
+	qsort(shares, count, sizeof *shares, by_id);
+	for (size_t i = 0; i < count; i++)
+		if (i > 0 && shares[i].of->id == shares[i - 1].of->id)
+			group[groups - 1].count++;
+		else
+			group[groups++] = (struct group){ &shares[i], 1 };
+	qsort(group, groups, sizeof *group, by_maker);
+	for (size_t g = 0; g < groups; g++)
+		write_group(out, input, &group[g], (uint32_t)(g + 3));
+	free(shares);
+	free(group);
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct site *a = left, *b = right;
+
+	if (a->module != b->module)
+		return a->module < b->module ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static struct site
+place_of(const struct rank *rank, uint64_t address)
+{
+	for (size_t m = 0; m < rank->module_count; m++)
+		if (address - rank->modules[m].base < rank->modules[m].bytes)
+			return (struct site){ rank->modules[m].module, address - rank->modules[m].base };
+	return (struct site){ UINT32_MAX, address };
+}
+
+/* All places of all ranks, sorted and each once; then every rank's map to them. */
+static void
+number_sites(struct input *input)
+{
+	size_t count = 0, kept = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++)
+		count += input->ranks[r].site_count;
+	input->sites = zalloc(count + 1, sizeof *input->sites);
+	count = 0;
+	for (int32_t r = 0; r < input->rank_count; r++)
+		for (size_t i = 0; i < input->ranks[r].site_count; i++)
+			input->sites[1 + count++] = place_of(&input->ranks[r],
+			    input->ranks[r].sites[i].address);
+	qsort(input->sites + 1, count, sizeof *input->sites, by_place);
+	for (size_t i = 1; i <= count; i++)
+		if (kept == 0 || by_place(&input->sites[kept], &input->sites[i]) != 0)
+			input->sites[++kept] = input->sites[i];
+	input->site_count = kept + 1;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+
+		for (size_t i = 0; i < rank->site_count; i++)
+			if (rank->sites[i].site >= rank->site_map_size)
+				rank->site_map_size = (size_t)rank->sites[i].site + 1;
+		rank->site_map = zalloc(rank->site_map_size, sizeof *rank->site_map);
+		for (size_t i = 0; i < rank->site_count; i++) {
+			struct site place = place_of(rank, rank->sites[i].address);
+			const struct site *found = bsearch(&place, input->sites + 1, kept,
+			    sizeof *found, by_place);
+
+			rank->site_map[rank->sites[i].site] = (uint32_t)(found - input->sites);
+		}
+	}
+}
+
+static void
+write_modules(struct writer *out, const struct input *input)
+{
+	for (size_t m = 0; m < input->module_count; m++) {
+		const struct module *module = &input->modules[m];
+
+		message_begin(out, "module", module->build_id_size > 0 ? 3 : 2);
+		put_uint(out, "module", m);
+		put_string(out, "path", module->path);
+		if (module->build_id_size > 0)
+			put_bytes(out, "build_id", module->build_id, module->build_id_size);
+		if (message_end(out) < 0)
+			die_output();
+	}
+}
+
+void
+write_sites(struct writer *out, struct input *input, bool names)
+{
+	struct symbols *symbols = NULL;
+	uint32_t opened = UINT32_MAX;
+
+	number_sites(input);
+	write_modules(out, input);
+	for (size_t i = 1; i < input->site_count; i++) {
+		const struct site *site = &input->sites[i];
+		struct place place = { NULL, NULL, 0 };
+		bool known = site->module != UINT32_MAX;
+
+		if (names && known && site->module != opened) {	/* sites are sorted by module */
+			if (symbols != NULL)
+				symbols_close(symbols);
+			symbols = symbols_open(&input->modules[site->module]);
+			opened = site->module;
+		}
+		if (names && known && symbols != NULL)
+			symbols_find(symbols, site->offset, &place);
+		message_begin(out, "site", 2u + (known ? 1 : 0) + (place.function != NULL ? 1 : 0) +
+		    (place.file != NULL ? 2 : 0));
+		put_uint(out, "site", i);
+		put_uint(out, "offset", site->offset);
+		if (known)
+			put_uint(out, "module", site->module);
+		if (place.function != NULL)
+			put_string(out, "function", place.function);
+		if (place.file != NULL) {
+			put_string(out, "file", place.file);
+			put_int(out, "line", place.line);
+		}
+		if (message_end(out) < 0)
+			die_output();
+		free(place.function);
+		free(place.file);
+	}
+	if (symbols != NULL)
+		symbols_close(symbols);
+}

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The first pass: checks every message of the raw traces and notes where the blocks lie. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge.h"
+
+/* What is known of the raw trace being read. */
+struct scan {
+	struct input *input;
+	struct reader *in;
+	const char *file;	/* lives as long as the process */
+	struct rank *rank;	/* NULL until the message of kind rank */
+	size_t first_block;	/* of this raw trace, in input->blocks */
+	int64_t *last_leave_ns;	/* by thread: calls of a thread never overlap */
+	size_t threads, thread_capacity;
+};
+
+#define APPEND(array, count, capacity) \
+	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
+	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
+
+static void
+scan_rank(struct scan *scan, const struct message *message)
+{
+	struct input *input = scan->input;
+	struct reader *in = scan->in;
+	int64_t rank, ranks;
+	uint64_t run;
+
+	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
+	    body_int(in, message, "rank", 0, ranks - 1, &rank) < 0 ||
+	    body_uint(in, message, "run", &run) < 0)
+		die_input(in);
+	if (scan->rank != NULL)
+		reader_fail(in, message->offset, "a second message of kind rank");
+	else if (input->rank_count == 0) {
+		input->rank_count = (int32_t)ranks;
+		input->run = run;
+		input->run_file = scan->file;
+		input->ranks = zalloc((size_t)ranks, sizeof *input->ranks);
+	} else if (run != input->run)
+		reader_fail(in, message->offset, "of another run than %s", input->run_file);
+	else if (ranks != input->rank_count)
+		reader_fail(in, message->offset, "of a run of %lld ranks, but %s is of %d",
+		    (long long)ranks, input->run_file, (int)input->rank_count);
+	else if (input->ranks[rank].present)
+		reader_fail(in, message->offset, "rank %lld again: it was read from %s",
+		    (long long)rank, input->ranks[rank].file);
+	if (in->error[0] != '\0')
+		die_input(in);
+	scan->rank = &input->ranks[rank];
+	scan->rank->file = scan->file;
+	scan->rank->present = true;
+	scan->rank->clock_peer = -1;
+	scan->rank->host = body_string(message, "host");
+	scan->rank->program = body_string(message, "program");
+	for (size_t b = scan->first_block; b < input->block_count; b++)
+		input->blocks[b].rank = (int32_t)rank;
+}
+
+static void
+scan_calls(struct scan *scan, const struct message *message, struct calls *calls)
+{
+	struct input *input = scan->input;
+	struct rank *rank = scan->rank;
+	struct block *block;
+	int64_t enter_ns, leave_ns;
+
+	if (calls_read(calls, scan->in, message) < 0)
+		die_input(scan->in);
+	if (calls->count == 0)
+		return;
+	if (rank == NULL) {
+		reader_fail(scan->in, message->offset, "calls before the message of kind rank");
+		die_input(scan->in);
+	}
+	enter_ns = calls->enter_ns[0];
+	leave_ns = calls->leave_ns[calls->count - 1];
+	if (calls->location > 1 << 20) {
+		reader_fail(scan->in, message->offset, "calls: location is out of range");
+		die_input(scan->in);
+	}
+	scan->last_leave_ns = grow(scan->last_leave_ns, &scan->thread_capacity,
+	    calls->location + (size_t)1, sizeof *scan->last_leave_ns);
+	while (scan->threads <= calls->location)
+		scan->last_leave_ns[scan->threads++] = INT64_MIN;
+	if (enter_ns < scan->last_leave_ns[calls->location]) {
+		reader_fail(scan->in, message->offset, "calls: begins before the block before it ends");
+		die_input(scan->in);
+	}
+	scan->last_leave_ns[calls->location] = leave_ns;
+	if (rank->rows == 0 || enter_ns < rank->begin_ns)
+		rank->begin_ns = enter_ns;
+	if (rank->rows == 0 || leave_ns > rank->end_ns)
+		rank->end_ns = leave_ns;
+	rank->rows += calls->count;
+	if (calls->location + 1 > rank->threads)
+		rank->threads = calls->location + 1;
+	for (size_t i = 0; i < calls->count; i++)
+		input->used[calls->call[i]] = true;
+	block = APPEND(input->blocks, input->block_count, input->block_capacity);
+	*block = (struct block){ message->offset, (uint32_t)message->size, calls->location,
+	    calls->first, (uint32_t)calls->count, (int32_t)(rank - input->ranks), enter_ns };
+}
+
+static struct rank *
+owner(struct scan *scan, const struct message *message)
+{
+	if (scan->rank == NULL) {
+		reader_fail(scan->in, message->offset, "%s before the message of kind rank",
+		    message->kind);
+		die_input(scan->in);
+	}
+	return scan->rank;
+}
+
+static void
+scan_communicator(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = owner(scan, message);
+	struct membership *comm;
+	struct reader *in = scan->in;
+	int64_t number, size, own, side = 0, remote_size = -1;
+	uint64_t id;
+
+	if (body_int(in, message, "comm", 3, 1 << 24, &number) < 0 ||
+	    body_int(in, message, "size", 1, scan->input->rank_count, &size) < 0 ||
+	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
+	    body_uint(in, message, "id", &id) < 0)
+		die_input(in);
+	if (body_get(message, "remote_size") != NULL &&
+	    (body_int(in, message, "remote_size", 1, 1 << 24, &remote_size) < 0 ||
+	    body_int(in, message, "side", 0, 1, &side) < 0))
+		die_input(in);
+	comm = APPEND(rank->comms, rank->comm_count, rank->comm_capacity);
+	*comm = (struct membership){ id, (uint32_t)number, (int32_t)own, (int32_t)size, (int32_t)side,
+	    (int32_t)remote_size, body_string(message, "name") };
+}
+
+/* The number of a module in the table of all: ranks of one program share theirs. */
+static uint32_t
+module_number(struct input *input, char *path, const msgpack_object *build_id)
+{
+	struct module *module;
+	uint32_t size = 0;
+	const char *bytes = "";
+
+	if (build_id != NULL && build_id->type == MSGPACK_OBJECT_BIN &&
+	    build_id->via.bin.size <= sizeof module->build_id) {
+		size = build_id->via.bin.size;
+		bytes = build_id->via.bin.ptr;
+	}
+	for (size_t i = 0; i < input->module_count; i++) {
+		module = &input->modules[i];
+		if (strcmp(module->path, path) == 0 && module->build_id_size == size &&
+		    memcmp(module->build_id, bytes, size) == 0) {
+			free(path);
+			return (uint32_t)i;
+		}
+	}
+	module = APPEND(input->modules, input->module_count, input->module_capacity);
+	module->path = path;
+	module->build_id_size = size;
+	memcpy(module->build_id, bytes, size);
+	return (uint32_t)input->module_count - 1;
+}
+
+static void
+scan_module(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = owner(scan, message);
+	struct raw_module *module;
+	char *path = body_string(message, "path");
+	uint64_t base, bytes;
+
+	if (body_uint(scan->in, message, "base", &base) < 0 ||
+	    body_uint(scan->in, message, "bytes", &bytes) < 0)
+		die_input(scan->in);
+	if (path == NULL)
+		return;
+	module = APPEND(rank->modules, rank->module_count, rank->module_capacity);
+	*module = (struct raw_module){ base, bytes,
+	    module_number(scan->input, path, body_get(message, "build_id")) };
+}
+
+static void
+scan_site(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = owner(scan, message);
+	struct raw_site *site;
+	int64_t number;
+	uint64_t address;
+
+	if (body_int(scan->in, message, "site", 1, 1 << 28, &number) < 0 ||
+	    body_uint(scan->in, message, "address", &address) < 0)
+		die_input(scan->in);
+	site = APPEND(rank->sites, rank->site_count, rank->site_capacity);
+	*site = (struct raw_site){ (uint32_t)number, address };
+}
+
+static void
+scan_clock(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = owner(scan, message);
+	struct reader *in = scan->in;
+	const int64_t limit = INT64_MAX / 4;	/* so that sums of times stay in range */
+	struct sample sample;
+	int64_t peer;
+
+	if (body_int(in, message, "peer", 0, scan->input->rank_count - 1, &peer) < 0)
+		die_input(in);
+	if (is_kind(message, "clock_shared")) {
+		rank->clock_peer = (int32_t)peer;
+		return;
+	}
+	if (body_int(in, message, "at_ns", -limit, limit, &sample.at_ns) < 0 ||
+	    body_int(in, message, "offset_ns", -limit, limit, &sample.offset_ns) < 0 ||
+	    body_int(in, message, "error_ns", 0, limit, &sample.error_ns) < 0)
+		die_input(in);
+	sample.peer = (int32_t)peer;
+	*APPEND(rank->samples, rank->sample_count, rank->sample_capacity) = sample;
+}
+
+/* Standard input that cannot be read twice is kept in an unnamed file. */
+static void
+make_stdin_seekable(void)
+{
+	static char chunk[1 << 16];
+	const char *folder = getenv("TMPDIR");
+	char path[4096];
+	ssize_t got;
+	int fd;
+
+	if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+		return;
+	snprintf(path, sizeof path, "%s/lp-merge.XXXXXX", folder != NULL ? folder : "/tmp");
+	if ((fd = mkstemp(path)) < 0)
+		die("%s: %s", path, strerror(errno));
+	unlink(path);
+	while ((got = read(STDIN_FILENO, chunk, sizeof chunk)) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			die("standard input: %s", strerror(errno));
+		for (ssize_t done = 0, wrote; done < got; done += wrote)
+			if ((wrote = write(fd, chunk + done, (size_t)(got - done))) < 0)
+				die("%s: %s", path, strerror(errno));
+	}
+	if (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0)
+		die("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static void
+begin_trace(struct scan *scan)
+{
+	scan->rank = NULL;
+	scan->first_block = scan->input->block_count;
+	scan->threads = 0;
+}
+
+static void
+end_trace(struct scan *scan, const struct message *message)
+{
+	if (scan->rank == NULL) {
+		reader_fail(scan->in, message->offset, "a raw trace that does not name its rank");
+		die_input(scan->in);
+	}
+	scan->rank->ended = is_kind(message, "end");
+}
+
+void
+index_file(struct input *input, const char *file)
+{
+	struct reader *in = &input->scan;
+	struct scan scan = { .input = input, .in = in };
+	uint16_t *call_map = in->call_map;
+	struct calls calls = { 0 };
+	struct message message;
+	int got, traces = 0;
+
+	if (file == NULL)
+		make_stdin_seekable();
+	if (reader_open_raw(in, file) < 0)
+		die_input(in);
+	if (call_map != NULL) {		/* the ranks of a run number their calls alike */
+		free(in->call_map);
+		in->call_map = call_map;
+	}
+	scan.file = in->file;
+	while ((got = reader_next(in, &message)) > 0) {
+		if (is_kind(&message, "longpole"))
+			begin_trace(&scan), traces++;
+		else if (is_kind(&message, "end") || is_kind(&message, "cut"))
+			end_trace(&scan, &message);
+		else if (is_kind(&message, "rank"))
+			scan_rank(&scan, &message);
+		else if (is_kind(&message, "calls"))
+			scan_calls(&scan, &message, &calls);
+		else if (is_kind(&message, "communicator"))
+			scan_communicator(&scan, &message);
+		else if (is_kind(&message, "module"))
+			scan_module(&scan, &message);
+		else if (is_kind(&message, "site"))
+			scan_site(&scan, &message);
+		else if (is_kind(&message, "clock") || is_kind(&message, "clock_shared"))
+			scan_clock(&scan, &message);
+	}
+	if (got < 0)
+		die_input(in);
+	if (traces == 0) {
+		reader_fail(in, 0, "empty: no raw trace");
+		die_input(in);
+	}
+	calls_free(&calls);
+	free(scan.last_leave_ns);
+	call_map = in->call_map;
+	in->call_map = NULL;
+	if (input->head.history == NULL) {	/* the recorder's command line heads the new history */
+		input->head.history = in->history;
+		input->head.history_count = in->history_count;
+		in->history = NULL;
+		in->history_count = 0;
+	}
+	reader_close(in);
+	in->call_map = call_map;
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct block *a = left, *b = right;
+
+	if (a->location != b->location)
+		return a->location < b->location ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void
+check_ranks(struct input *input, const char *whole, bool partial)
+{
+	uint32_t locations = (uint32_t)input->rank_count;
+	int32_t missing = 0, first_missing = -1;
+
+	for (int32_t r = input->rank_count - 1; r >= 0; r--)
+		if (!input->ranks[r].present) {
+			missing++;
+			first_missing = r;
+		}
+	if (missing > 0 && !partial)
+		die("%s: rank %d of %d is missing (%d in all; --partial goes on without)", whole,
+		    (int)first_missing, (int)input->rank_count, (int)missing);
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+
+		rank->location_base = locations;
+		if (rank->threads > 1)
+			locations += rank->threads - 1;
+		if (!rank->present)
+			note("rank %d is missing", (int)r);
+		else if (!rank->ended)
+			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
+			    (unsigned long long)rank->rows);
+	}
+	for (size_t b = 0; b < input->block_count; b++) {
+		struct block *block = &input->blocks[b];
+
+		block->location = block->location == 0 ? (uint32_t)block->rank :
+		    input->ranks[block->rank].location_base + block->location - 1;
+	}
+	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_place);
+	for (size_t b = 0; b < input->block_count; b++) {
+		const struct block *block = &input->blocks[b], *before = block - 1;
+		bool same = b > 0 && before->location == block->location;
+		uint64_t expected = same ? before->first + before->rows : 0;
+
+		if (block->first != expected)
+			die("%s:%llu: rank %d: the block begins with row %llu instead of %llu",
+			    input->ranks[block->rank].file, (unsigned long long)block->offset,
+			    (int)block->rank, (unsigned long long)block->first,
+			    (unsigned long long)expected);
+	}
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of lp-merge share: the raw traces as indexed by the first pass. */
+#ifndef MERGE_H
+#define MERGE_H
+
+#include "../stream/calls.h"
+#include "../stream/tool.h"
+
+/* Where a block lies and when it begins: the second pass fetches blocks in order of time. */
+struct block {
+	uint64_t offset;	/* in its file */
+	uint32_t size;		/* bytes */
+	uint32_t location;	/* of the merged trace, once threads are numbered; the thread before */
+	uint64_t first;		/* seq of its first row */
+	uint32_t rows;
+	int32_t rank;
+	int64_t enter_ns;	/* of its first row, own clock; corrected once clocks are known */
+};
+
+/* One rank's definition of a communicator. */
+struct membership {
+	uint64_t id;
+	uint32_t comm;		/* number within the rank */
+	int32_t rank, size;	/* own rank in its group, members of the group */
+	int32_t side;		/* 0 or 1 */
+	int32_t remote_size;	/* -1: no intercommunicator */
+	char *name;		/* or NULL */
+};
+
+/* A measured offset to another clock. */
+struct sample {
+	int64_t at_ns, offset_ns, error_ns;
+	int32_t peer;
+};
+
+struct raw_module {
+	uint64_t base, bytes;	/* in the rank's memory */
+	uint32_t module;	/* in the table of all modules */
+};
+
+struct raw_site {
+	uint32_t site;		/* number within the rank */
+	uint64_t address;
+};
+
+/* How a rank's clock becomes the common one: t + offset + drift * (t - at), then less the origin. */
+struct correction {
+	int64_t at_ns, offset_ns;
+	double drift;
+	int64_t error_ns;
+	bool known;
+};
+
+struct rank {
+	const char *file;	/* that it was read from */
+	bool present, ended;
+	char *host, *program;
+	uint64_t rows;
+	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
+	int32_t clock_peer;	/* rank whose clock it shares; -1 none */
+	struct sample *samples;
+	size_t sample_count, sample_capacity;
+	struct membership *comms;
+	size_t comm_count, comm_capacity;
+	struct raw_module *modules;
+	size_t module_count, module_capacity;
+	struct raw_site *sites;
+	size_t site_count, site_capacity;
+	uint32_t *comm_map;	/* own number -> number in the trace */
+	size_t comm_map_size;
+	uint32_t *site_map;
+	size_t site_map_size;
+	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
+	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
+	struct correction correction;
+};
+
+struct module {
+	char *path;
+	unsigned char build_id[64];
+	uint32_t build_id_size;
+};
+
+struct site {
+	uint32_t module;	/* UINT32_MAX: not in a known module */
+	uint64_t offset;
+};
+
+struct input {
+	struct rank *ranks;
+	int32_t rank_count;	/* size of MPI_COMM_WORLD; 0 until the first trace tells */
+	uint64_t run;		/* shared by all raw traces of a run */
+	const char *run_file;	/* that told */
+	struct block *blocks;
+	size_t block_count, block_capacity;
+	struct module *modules;
+	size_t module_count, module_capacity;
+	struct site *sites;	/* index 0 is unused */
+	size_t site_count;
+	bool used[65536];	/* calls that occur */
+	struct reader head;	/* only its history is used: that of the first raw trace */
+	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
+};
+
+/* input.c: indexes one file, or standard input when FILE is NULL. Dies on bad input. */
+void index_file(struct input *input, const char *file);
+/* Dies where a rank is missing (unless PARTIAL) or has lost rows; numbers the threads' locations. */
+void check_ranks(struct input *input, const char *whole, bool partial);
+
+/* clock.c: fills every rank's correction and moves the blocks' times; returns the origin (ns). */
+enum sync { SYNC_NONE, SYNC_OFFSET, SYNC_LINEAR };
+int64_t correct_clocks(struct input *input, enum sync sync);
+int64_t corrected_ns(const struct correction *correction, int64_t time_ns);
+
+/* definitions.c: numbers communicators and sites alike on all ranks and writes their messages. */
+void write_communicators(struct writer *out, struct input *input);
+void write_sites(struct writer *out, struct input *input, bool names);
+
+/* names.c: function, file and line of places in one module; NULL where unknown. */
+struct place {
+	char *function, *file;
+	int line;
+};
+struct symbols;
+struct symbols *symbols_open(const struct module *module);
+void symbols_find(struct symbols *symbols, uint64_t offset, struct place *place);
+void symbols_close(struct symbols *symbols);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Addresses to functions and source lines, by elfutils' libdw. */
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge.h"
+
+/* From the C++ runtime, which has no C header for it. */
+char *__cxa_demangle(const char *name, char *buffer, size_t *length, int *status);
+
+static char *debug_path;	/* NULL: the system's usual places for separate debug files */
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+	.debuginfo_path = &debug_path,
+};
+
+struct symbols {
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
+};
+
+struct symbols *
+symbols_open(const struct module *module)
+{
+	struct symbols *symbols = zalloc(1, sizeof *symbols);
+	const unsigned char *bits;
+	GElf_Addr at;
+	int size;
+
+	symbols->dwfl = dwfl_begin(&callbacks);
+	if (symbols->dwfl == NULL)
+		goto unknown;
+	symbols->module = dwfl_report_offline(symbols->dwfl, module->path, module->path, -1);
+	dwfl_report_end(symbols->dwfl, NULL, NULL);
+	if (symbols->module == NULL || dwfl_module_getelf(symbols->module, &symbols->bias) == NULL)
+		goto unknown;
+	/* The file may have been built anew since: then its lines would be wrong. */
+	size = dwfl_module_build_id(symbols->module, &bits, &at);
+	if (module->build_id_size > 0 && (size != (int)module->build_id_size ||
+	    memcmp(bits, module->build_id, (size_t)size) != 0)) {
+		note("%s: not the file that was recorded; its functions are not named", module->path);
+		goto unknown;
+	}
+	return symbols;
+unknown:
+	symbols_close(symbols);
+	return NULL;
+}
+
+void
+symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
+{
+	/* A return address is behind the call: one byte before it is still inside. */
+	GElf_Addr address = offset + symbols->bias - 1;
+	const char *name = dwfl_module_addrname(symbols->module, address);
+	Dwfl_Line *line = dwfl_module_getsrc(symbols->module, address);
+	const char *file;
+	int number, status;
+
+	if (name != NULL) {
+		place->function = __cxa_demangle(name, NULL, NULL, &status);
+		if (place->function == NULL)
+			place->function = need(strdup(name));
+	}
+	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) != NULL) {
+		place->file = need(strdup(file));
+		place->line = number;
+	}
+}
+
+void
+symbols_close(struct symbols *symbols)
+{
+	if (symbols->dwfl != NULL)
+		dwfl_end(symbols->dwfl);
+	free(symbols);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "collective.h"
+
+#include <stdlib.h>
+
+#include "tool.h"
+
+static bool
+later(const struct member *a, const struct member *b)
+{
+	return a->row->enter_ns > b->row->enter_ns ||
+	    (a->row->enter_ns == b->row->enter_ns && a->location < b->location);
+}
+
+static uint32_t
+last_of(const struct member *members, uint32_t count)
+{
+	uint32_t last = 0;
+
+	for (uint32_t i = 1; i < count; i++)
+		if (later(&members[i], &members[last]))
+			last = i;
+	return last;
+}
+
+/* The member that is the root; NOBODY where its rank is not known. */
+static uint32_t
+root_of(const struct definitions *d, const struct member *members, uint32_t count)
+{
+	int32_t root = -1;
+
+	for (uint32_t i = 0; i < count && root < 0; i++) {
+		int32_t rank = d->location_rank[members[i].location];
+
+		if (members[i].row->peer == ROOT_PEER)	/* of an intercommunicator */
+			root = rank;
+		else
+			root = world_rank(d, members[i].row->comm, rank, members[i].row->peer);
+	}
+	for (uint32_t i = 0; i < count && root >= 0; i++)
+		if (d->location_rank[members[i].location] == root)
+			return i;
+	return NOBODY;
+}
+
+struct place {
+	int32_t comm_rank;
+	uint32_t member;
+};
+
+static int
+by_comm_rank(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
+}
+
+/* A scan: everybody needs the ranks up to its own. */
+static void
+scan_waits(struct definitions *d, const struct member *members, uint32_t count, uint32_t *waits_for)
+{
+	uint32_t comm = members[0].row->comm, last;
+	const struct communicator *c = comm < d->comm_count ? &d->comms[comm] : NULL;
+	struct place *places = zalloc(count, sizeof *places);
+	int32_t *place_of = zalloc((size_t)d->ranks, sizeof *place_of);
+
+	for (int32_t i = 0; i < d->ranks; i++)
+		place_of[i] = i;
+	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
+		if (c->members[i] >= 0)
+			place_of[c->members[i]] = i;
+	for (uint32_t i = 0; i < count; i++)
+		places[i] = (struct place){ place_of[d->location_rank[members[i].location]], i };
+	qsort(places, count, sizeof *places, by_comm_rank);
+	last = places[0].member;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t me = places[i].member;
+
+		if (later(&members[me], &members[last]))
+			last = me;
+		waits_for[me] = last;
+	}
+	free(places);
+	free(place_of);
+}
+
+void
+collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
+    uint32_t *waits_for)
+{
+	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
+	uint32_t who;
+
+	if (class == CLASS_SCAN) {
+		scan_waits(definitions, members, count, waits_for);
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		waits_for[i] = NOBODY;
+	if (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE) {
+		who = root_of(definitions, members, count);
+		if (who == NOBODY)
+			return;
+		if (class == CLASS_ALL_TO_ONE)
+			waits_for[who] = last_of(members, count);
+		else
+			for (uint32_t i = 0; i < count; i++)
+				waits_for[i] = who;
+		return;
+	}
+	who = last_of(members, count);
+	for (uint32_t i = 0; i < count; i++)
+		waits_for[i] = who;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who waits for whom in a collective: the one rule that every analysis uses. */
+#ifndef COLLECTIVE_H
+#define COLLECTIVE_H
+
+#include "calls.h"
+#include "definitions.h"
+#include "window.h"
+
+enum { NOBODY = UINT32_MAX };
+
+struct member {
+	uint32_t location;
+	uint64_t seq;
+	const struct row *row;
+};
+
+/*
+ * For each of COUNT members the index of the member that it waits for, or NOBODY: the last to
+ * enter of all those whose data or arrival it needs; of several at the same instant the one on
+ * the lowest location. A member may wait for itself, which means that the others wait for it.
+ * Whether the wait was real (the other entered before this one left) is for the caller to see.
+ */
+void collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
+    uint32_t *waits_for);
+
+#endif

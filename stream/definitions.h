@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The definitions at the head of a trace: ranks, locations, communicators, call sites. */
+#ifndef DEFINITIONS_H
+#define DEFINITIONS_H
+
+#include "stream.h"
+
+struct communicator {
+	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
+	int32_t *members, *remote;	/* world ranks; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
+};
+
+struct site {
+	uint64_t offset;		/* of the return address in its module */
+	uint32_t module;		/* UINT32_MAX: not known */
+	int32_t line;			/* 0: not known */
+	char *function, *file;		/* NULL: not known */
+};
+
+struct definitions {
+	int32_t ranks;			/* 0 until the message of kind run has come */
+	uint32_t location_count;
+	int64_t run_ns;
+	int32_t *location_rank;		/* by location; -1 until defined */
+	uint32_t *location_thread;
+	struct communicator *comms;
+	size_t comm_count, comm_capacity;
+	struct site *sites;
+	size_t site_count, site_capacity;
+	char **modules;			/* paths, by number; NULL: not defined */
+	size_t module_count, module_capacity;
+};
+
+/*
+ * Takes a message if it is a definition: 1 taken, 0 of another kind, -1 error (in the reader).
+ * An error, too: calls or edges before the message of kind run. Memory errors end the tool.
+ */
+int definitions_take(struct definitions *definitions, struct reader *in,
+    const struct message *message);
+
+/* The world rank behind PEER of COMM as RANK sees it; -1 where it is not known. */
+int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer);
+
+/* "function (file:line)", "function", "module+0xoffset", or "" for an unknown site; cut to SIZE. */
+const char *site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size);
+
+#endif

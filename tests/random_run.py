@@ -1,0 +1,442 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Random MPI runs whose matching, critical path and imbalance are known, and a check of the tools.
+
+    tests/random_run.py make SEED > trace     a trace, with random blocks
+    tests/random_run.py check FIRST COUNT     runs the tools of PATH on COUNT seeds; exit 1 and a
+                                              line where an answer is wrong
+
+A run is made of actions in one global order, each of which moves the clocks of the ranks that take
+part, so it cannot deadlock. Each message is given to the first posted receive that it fits, as MPI
+demands; the tools see only what a recorder would have written. The critical path is found by brute
+force over all events of the run, without synchronisation points.
+"""
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import trace  # noqa: E402 (the one beside this file)
+
+ANY, NULL, NONE = -1, -2, -3
+SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend", "MPI_Isend", "MPI_Sendrecv", "MPI_Start")
+ALL_TO_ALL = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Comm_dup", "MPI_Init",
+              "MPI_Finalize")
+
+
+class Row:
+    def __init__(self, call, enter, leave, comm=0, peer=NONE, tag=-2, sent=0, received=0, request=0):
+        self.call, self.enter, self.leave = call, enter, leave
+        self.comm, self.peer, self.tag = comm, peer, tag
+        self.sent, self.received, self.request = sent, received, request
+        self.part = 0            # distance to the first row of the call
+        self.other = None        # (location, seq): whose enter may block this row's call
+        self.is_send = False
+
+
+class Run:
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.ranks = self.random.randint(1, 6)
+        self.clock = [self.random.randint(0, 50) for _ in range(self.ranks)]
+        self.rows = [[] for _ in range(self.ranks)]
+        self.comms = {1: list(range(self.ranks))}
+        for number in range(3, 3 + self.random.randint(0, 3)):
+            size = self.random.randint(1, self.ranks)
+            self.comms[number] = self.random.sample(range(self.ranks), size)
+        self.posted = [[] for _ in range(self.ranks)]      # receives without a message
+        self.to_wait = [[] for _ in range(self.ranks)]     # requests that may be completed
+        self.messages, self.collectives = [], []
+        self.collective(1, "MPI_Init")
+        for _ in range(self.random.randint(0, 60)):
+            self.action()
+        for rank in range(self.ranks):
+            self.wait(rank, len(self.to_wait[rank]))
+        if self.random.random() < 0.8:
+            for rank in range(self.ranks):
+                self.cancel(rank)
+        self.collective(1, "MPI_Finalize")
+
+    # ---- time and rows
+
+    def compute(self, rank):
+        self.clock[rank] += self.random.choice((0, 1, 5, self.random.randint(0, 100)))
+
+    def cost(self):
+        return self.random.choice((0, 1, 1, 3, self.random.randint(0, 20)))
+
+    def add(self, rank, call, enter, leave, **more):
+        self.rows[rank].append(Row(call, enter, leave, **more))
+        self.clock[rank] = leave
+        return len(self.rows[rank]) - 1
+
+    # ---- actions
+
+    def action(self):
+        rank = self.random.randrange(self.ranks)
+        self.compute(rank)
+        kind = self.random.random()
+        if kind < 0.45:
+            self.message()
+        elif kind < 0.6:
+            self.post(rank)
+        elif kind < 0.75:
+            self.wait(rank, self.random.randint(1, 4))
+        elif kind < 0.8:
+            self.add(rank, "MPI_Iprobe", self.clock[rank], self.clock[rank] + self.cost(), comm=1,
+                     peer=ANY, tag=ANY)
+        else:
+            self.collective(self.random.choice(list(self.comms)))
+
+    def collective(self, comm, call=None):
+        members = self.comms[comm]
+        call = call or self.random.choice(("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast",
+                                           "MPI_Reduce", "MPI_Scan", "MPI_Comm_dup"))
+        root = self.random.randrange(len(members))
+        enters = []
+        for rank in members:
+            self.compute(rank)
+            enters.append(self.clock[rank])
+        seqs = []
+        for i, rank in enumerate(members):
+            if call in ALL_TO_ALL:
+                waits = range(len(members))
+            elif call == "MPI_Bcast":
+                waits = (root,)
+            elif call == "MPI_Reduce":
+                waits = range(len(members)) if i == root else ()
+            else:
+                waits = range(i + 1)
+            after = max([enters[i]] + [enters[w] for w in waits])
+            seqs.append(self.add(rank, call, enters[i], after + self.cost(),
+                                 comm=0 if call in ("MPI_Init", "MPI_Finalize") else comm,
+                                 peer=root if call in ("MPI_Bcast", "MPI_Reduce") else NONE))
+        for i, rank in enumerate(members):
+            if call in ALL_TO_ALL:
+                waits = members
+            elif call == "MPI_Bcast":
+                waits = (members[root],)
+            elif call == "MPI_Reduce":
+                waits = members if i == root else ()
+            else:
+                waits = members[:i + 1]
+            best = max(waits, key=lambda r: (self.rows[r][seqs[members.index(r)]].enter, -r),
+                       default=rank)
+            if best != rank:
+                self.rows[rank][seqs[i]].other = (best, seqs[members.index(best)])
+        if len(members) > 0:
+            self.collectives.append(sorted((r, s) for r, s in zip(members, seqs)))
+
+    def post(self, rank):
+        comm = self.random.choice([c for c in self.comms if rank in self.comms[c]])
+        peer = self.random.choice((ANY, self.random.randrange(len(self.comms[comm]))))
+        tag = self.random.choice((ANY, 0, 1, 2))
+        enter = self.clock[rank]
+        seq = self.add(rank, "MPI_Irecv", enter, enter + self.cost(), comm=comm, peer=peer, tag=tag,
+                       received=64)
+        self.posted[rank].append((seq, comm, peer, tag))
+
+    def message(self):
+        comm = self.random.choice(list(self.comms))
+        members = self.comms[comm]
+        source, target = self.random.randrange(len(members)), self.random.randrange(len(members))
+        tag = self.random.randrange(3)
+        sender, receiver = members[source], members[target]
+        if sender == receiver and not any(self.fits(p, comm, source, tag)
+                                          for p in self.posted[receiver]):
+            self.post(receiver)      # a blocking pair of one's own would deadlock
+            return
+        self.compute(sender)
+        self.compute(receiver)
+        call = self.random.choice(("MPI_Send", "MPI_Ssend", "MPI_Isend", "MPI_Bsend"))
+        enter = self.clock[sender]
+        size = self.random.randrange(100)
+        chosen = next((p for p in self.posted[receiver] if self.fits(p, comm, source, tag)), None)
+        if chosen is not None:
+            self.posted[receiver].remove(chosen)
+            post_enter = self.rows[receiver][chosen[0]].enter
+        else:
+            post_enter = self.clock[receiver]
+        after = max(enter, post_enter) if call == "MPI_Ssend" else enter
+        leave = (enter if call == "MPI_Isend" else after) + self.cost()
+        send = self.add(sender, call, enter, leave, comm=comm, peer=target, tag=tag, sent=size)
+        rendezvous = self.random.random() < 0.3
+        if call == "MPI_Isend":
+            self.to_wait[sender].append((send, "send", post_enter if rendezvous else enter, None))
+        arrival = max(enter, post_enter) + self.cost()
+        info = {"comm": comm, "peer": source, "tag": tag, "received": size}
+        if chosen is not None:
+            self.to_wait[receiver].append((chosen[0], "receive", arrival, (info, sender, send)))
+        else:
+            done = max(post_enter, arrival) + self.cost()
+            receive = self.add(receiver, "MPI_Recv", post_enter, done, **info)
+            self.matched(sender, send, receiver, receive, receive)
+
+    @staticmethod
+    def fits(posted, comm, source, tag):
+        return posted[1] == comm and posted[2] in (ANY, source) and posted[3] in (ANY, tag)
+
+    def matched(self, sender, send, receiver, receive, post):
+        self.messages.append((sender, send, receiver, receive))
+        self.rows[receiver][receive].other = (sender, send)
+        self.rows[sender][send].other = (receiver, post)
+        self.rows[sender][send].is_send = True
+
+    def wait(self, rank, count):
+        requests = self.to_wait[rank]
+        if not requests:
+            return
+        self.compute(rank)
+        chosen = self.random.sample(requests, min(count, len(requests)))
+        call = "MPI_Wait" if len(chosen) == 1 else self.random.choice(("MPI_Waitall", "MPI_Waitsome"))
+        enter = self.clock[rank]
+        leave = max([enter] + [ready for _, _, ready, _ in chosen]) + self.cost()
+        first = len(self.rows[rank])
+        for i, (start, kind, _, message) in enumerate(chosen):
+            requests.remove((start, kind, _, message))
+            seq = first + i
+            more = dict(message[0]) if kind == "receive" else {}
+            self.add(rank, call if i == 0 else "part", enter, leave, request=seq - start, **more)
+            self.rows[rank][seq].part = i
+            if kind == "receive":
+                self.matched(message[1], message[2], rank, seq, start)
+
+    def cancel(self, rank):
+        for seq, comm, _, _ in self.posted[rank]:
+            here = len(self.rows[rank])
+            self.add(rank, "MPI_Cancel", self.clock[rank], self.clock[rank], request=here - seq)
+            self.add(rank, "MPI_Wait", self.clock[rank], self.clock[rank], request=here + 1 - seq)
+        self.posted[rank] = []
+
+    # ---- what is true of the run
+
+    def shift(self):
+        """The first enter becomes 0."""
+        origin = min(rows[0].enter for rows in self.rows)
+        for rows in self.rows:
+            for row in rows:
+                row.enter -= origin
+                row.leave -= origin
+
+    def blocked_by(self, location, seq):
+        rows = self.rows[location]
+        call = rows[seq]
+        best = None
+        if call.call in ("MPI_Isend", "MPI_Irecv"):
+            return None
+        end = seq
+        while end < len(rows) and rows[end].part == end - seq:
+            row = rows[end]
+            edges = [row]
+            if row.call in ("MPI_Wait", "MPI_Waitall", "MPI_Waitsome", "part") and row.request:
+                edges.append(rows[end - row.request])
+            for edge in edges:
+                if edge.other is None:
+                    continue
+                at = self.rows[edge.other[0]][edge.other[1]].enter
+                if at < call.enter or at > call.leave or (at == call.leave and edge.is_send):
+                    continue
+                key = (-at, edge.other[0], edge.other[1])
+                best = key if best is None or key < best else best
+            end += 1
+        return None if best is None else (best[1], best[2])
+
+    def path(self):
+        """Longest path by relaxing all edges until nothing changes; then back from the end."""
+        edges = []                   # (from, to, weight, segment); events are (location, seq, leave)
+        source = "begin"
+        for location, rows in enumerate(self.rows):
+            before = None
+            for seq, row in enumerate(rows):
+                if row.part:
+                    continue
+                enter, leave = (location, seq, 0), (location, seq, 1)
+                if before is None:
+                    edges.append((source, enter, row.enter, (location, 0, row.enter, "compute", None)))
+                else:
+                    edges.append((before, enter, row.enter - rows[before[1]].leave,
+                                  (location, rows[before[1]].leave, row.enter, "compute", None)))
+                by = self.blocked_by(location, seq)
+                if by is None:
+                    edges.append((enter, leave, row.leave - row.enter,
+                                  (location, row.enter, row.leave, "mpi", row.call)))
+                else:
+                    far = self.rows[by[0]][by[1]]
+                    edges.append(((by[0], by[1] - far.part, 0), leave, row.leave - far.enter,
+                                  (location, far.enter, row.leave, "transfer", row.call)))
+                before = leave
+        distance, via = {source: 0}, {}
+        changed = True
+        while changed:
+            changed = False
+            for edge in edges:
+                if edge[0] in distance and distance[edge[0]] + edge[2] > distance.get(edge[1], -1):
+                    distance[edge[1]] = distance[edge[0]] + edge[2]
+                    via[edge[1]] = edge
+                    changed = True
+        last = max(((rows[-1].leave, -location) for location, rows in enumerate(self.rows)))
+        location = -last[1]
+        seq = len(self.rows[location]) - 1
+        at = (location, seq - self.rows[location][seq].part, 1)
+        segments = []
+        while at in via:
+            piece = via[at][3]
+            if piece[1] != piece[2]:
+                segments.append(piece)
+            at = via[at][0]
+        return distance[(location, seq - self.rows[location][seq].part, 1)], segments[::-1]
+
+    def imbalance(self):
+        """wait, execution, unsynchronised, program time of each rank."""
+        group = {}
+        for sender, send, receiver, receive in self.messages:
+            s, r = self.rows[sender][send], self.rows[receiver][receive]
+            group[(sender, send)] = (r.enter, r.leave)
+            group[(receiver, receive)] = (s.enter, s.leave)
+        for members in self.collectives:
+            if len(members) < 1:
+                continue
+            start = max(self.rows[r][s].enter for r, s in members)
+            end = min(self.rows[r][s].leave for r, s in members)
+            for r, s in members:
+                group[(r, s)] = (start, end)
+        result = []
+        for rank, rows in enumerate(self.rows):
+            wait = execution = unsynchronised = program = 0
+            last = None
+            for seq, row in enumerate(rows):
+                if row.part:
+                    continue
+                if last is not None:
+                    program += row.enter - last
+                last = row.leave
+                mine = []
+                end = seq
+                while end < len(rows) and rows[end].part == end - seq:
+                    if (rank, end) in group:
+                        mine.append(group[(rank, end)])
+                    end += 1
+                if not mine:
+                    execution += row.leave - row.enter
+                    continue
+                first = max(m[0] for m in mine)
+                start, stop = next(m for m in mine if m[0] == first)
+                start, stop = max(start, row.enter), min(stop, row.leave)
+                if stop < start:
+                    unsynchronised += row.leave - row.enter
+                else:
+                    wait += start - row.enter + row.leave - stop
+                    execution += stop - start
+            result.append((wait, execution, unsynchronised, program))
+        return result
+
+    # ---- as a stream
+
+    def write(self, out):
+        names = sorted({row.call for rows in self.rows for row in rows if row.call != "part"})
+        number = {name: i + 1 for i, name in enumerate(names)}
+        number["part"] = 0
+        writer = trace.Writer(out, "trace")
+        writer.put("run", {"ranks": self.ranks, "locations": self.ranks,
+                           "run_ns": max(rows[-1].leave for rows in self.rows)})
+        for name in names:
+            writer.put("call", {"number": number[name], "name": name})
+        for comm, members in self.comms.items():
+            if comm > 2:
+                writer.put("communicator", {"comm": comm, "size": len(members),
+                                            "members": trace.column_bytes(members, True)})
+        blocks = []
+        for location, rows in enumerate(self.rows):
+            first = 0
+            while first < len(rows):
+                end = min(len(rows), first + self.random.randint(1, 12))
+                while end < len(rows) and rows[end].part:
+                    end += 1
+                blocks.append((rows[first].enter, location, first, rows[first:end]))
+                first = end
+        for _, location, first, rows in sorted(blocks, key=lambda b: b[:3]):
+            writer.block("calls", {
+                "enter": [r.enter for r in rows],
+                "duration": [r.leave - r.enter for r in rows],
+                "call": [number[r.call] for r in rows],
+                "comm": [r.comm for r in rows],
+                "peer": [r.peer for r in rows],
+                "tag": [r.tag for r in rows],
+                "bytes_sent": [r.sent for r in rows],
+                "bytes_received": [r.received for r in rows],
+                "request": [r.request for r in rows],
+            }, location=location, first=first)
+        writer.end()
+
+
+def make(seed):
+    run = Run(seed)
+    run.shift()
+    out = io.BytesIO()
+    run.write(out)
+    return run, out.getvalue()
+
+
+def tool(*command, data):
+    done = subprocess.run(command, input=data, capture_output=True, timeout=60)
+    if done.returncode != 0:
+        raise Wrong(f"{' '.join(command)}: exit {done.returncode}: {done.stderr.decode().strip()}")
+    return done.stdout
+
+
+class Wrong(Exception):
+    pass
+
+
+def check(seed):
+    run, stream = make(seed)
+    graph = tool("lp-graph", data=stream)
+    edges, instances = [], []
+    for message in trace.read(io.BytesIO(graph)):
+        if message.kind == "messages":
+            edges += zip(*(message.column(k).tolist() for k in ("source", "send", "target", "receive")))
+        elif message.kind == "collectives":
+            pairs = list(zip(message.column("location").tolist(), message.column("seq").tolist()))
+            for size in message.column("size", rows=message.body["instances"]).tolist():
+                instances.append(sorted(pairs[:size]))
+                del pairs[:size]
+    if sorted(edges) != sorted(run.messages):
+        raise Wrong(f"messages differ: {sorted(set(edges) ^ set(run.messages))}")
+    if sorted(instances) != sorted(run.collectives):
+        raise Wrong("collectives differ")
+    length, segments = run.path()
+    for algorithm in ("walk", "kahn"):
+        path = json.loads(tool("lp-critpath", "-F", "json", "-a", algorithm, data=graph))
+        got = [(s["rank"], s["begin_ns"], s["end_ns"], s["kind"], s["call"]) for s in path["segments"]]
+        if got != segments:
+            raise Wrong(f"{algorithm}: the path is {got}, should be {segments}")
+        if round(path["path_length_s"] * 1e9) != length or path["path_length_s"] != path["run_time_s"]:
+            raise Wrong(f"{algorithm}: length {path['path_length_s']}, should be {length} ns")
+    report = json.loads(tool("lp-imbalance", "-F", "json", data=graph))
+    for process, truth in zip(report["processes"], run.imbalance()):
+        got = tuple(round(1e9 * process[k]) for k in (
+            "total_wait_time_s", "total_execution_time_s", "unsynchronised_time_s", "program_time_s"))
+        if got != truth:
+            raise Wrong(f"imbalance of rank {process['rank']} is {got}, should be {truth}")
+
+
+def main(arguments):
+    if arguments[:1] == ["make"]:
+        sys.stdout.buffer.write(make(int(arguments[1]))[1])
+        return 0
+    for seed in range(int(arguments[1]), int(arguments[1]) + int(arguments[2])):
+        try:
+            check(seed)
+        except (Wrong, trace.Damaged, subprocess.TimeoutExpired) as error:
+            print(f"seed {seed}: {error}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
