@@ -7,7 +7,7 @@ CFLAGS   = -O3 -g
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
-TOOLS    = merge graph critpath imbalance
+TOOLS    = record merge graph critpath imbalance
 LDLIBS   = -lmsgpackc -lm
 
 # The one list of Debian packages that building, demo and tests need.
@@ -21,7 +21,7 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: all setup test demo lint install clean
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-dump
+all: $(TOOLS:%=bin/lp-%) bin/lp-dump lib/liblongpole-record.so
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -44,6 +44,14 @@ bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_
              build/convert/text.o build/libstream.a
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers.
+build/record/preload/%.o: record/preload/%.c Makefile
+	@mkdir -p $(@D)
+	$(MPICC) $(WARN) -Wno-pedantic $(CPPFLAGS) -O3 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+lib/liblongpole-record.so: $(call objects,record/preload)
+	@mkdir -p $(@D)
+	$(MPICC) -shared -Wl,-z,defs -o $@ $^ -lpthread
 
 clean:
 	rm -rf bin lib build

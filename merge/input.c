@@ -100,7 +100,7 @@ scan_calls(struct scan *scan, const struct message *message, struct calls *calls
 	if (calls->location + 1 > rank->threads)
 		rank->threads = calls->location + 1;
 	for (size_t i = 0; i < calls->count; i++)
-		input->used[calls->call[i]] = true;
+		input->used_numbers[calls->call[i]] = true;
 	block = APPEND(input->blocks, input->block_count, input->block_capacity);
 	*block = (struct block){ message->offset, (uint32_t)message->size, calls->location,
 	    calls->first, (uint32_t)calls->count, (int32_t)(rank - input->ranks), enter_ns };
@@ -286,6 +286,7 @@ index_file(struct input *input, const char *file)
 		make_stdin_seekable();
 	if (reader_open_raw(in, file) < 0)
 		die_input(in);
+	in->names_late = true;
 	if (call_map != NULL) {		/* the ranks of a run number their calls alike */
 		free(in->call_map);
 		in->call_map = call_map;
@@ -339,12 +340,26 @@ by_place(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
+/* All names have been read by now. */
+static void
+check_names(struct input *input)
+{
+	for (unsigned number = 1; number <= UINT16_MAX; number++) {
+		uint16_t index = input->scan.call_map[number];
+
+		if (input->used_numbers[number] && index == 0)
+			die("%s: call %u has no name in any raw trace", input->run_file, number);
+		input->used[index] |= input->used_numbers[number];
+	}
+}
+
 void
 check_ranks(struct input *input, const char *whole, bool partial)
 {
 	uint32_t locations = (uint32_t)input->rank_count;
 	int32_t missing = 0, first_missing = -1;
 
+	check_names(input);
 	for (int32_t r = input->rank_count - 1; r >= 0; r--)
 		if (!input->ranks[r].present) {
 			missing++;

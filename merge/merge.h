@@ -97,7 +97,8 @@ struct input {
 	size_t module_count, module_capacity;
 	struct site *sites;	/* index 0 is unused */
 	size_t site_count;
-	bool used[65536];	/* calls that occur */
+	bool used_numbers[65536];	/* numbers of calls that occur */
+	bool used[65536];	/* and their indices of call_info */
 	struct reader head;	/* only its history is used: that of the first raw trace */
 	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
 };

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #define CALL(Name, lower, UPPER, class, ...) { "MPI_" #Name, CLASS_##class },
+#define SPECIAL(Name, lower, UPPER, class) { "MPI_" #Name, CLASS_##class },
 static const struct call_info table[] = {
 	{ "part", CLASS_PART },
 #include "call_table.h"
 };
 #undef CALL
+#undef SPECIAL
 enum { TABLE_COUNT = sizeof table / sizeof table[0] };
 
 /* Names that only a stream brought. They live as long as the process. */
@@ -137,7 +139,7 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 	for (size_t i = 0; i < calls->count; i++) {
 		uint16_t number = calls->call[i];
 
-		if (number != 0 && (calls->call[i] = in->call_map[number]) == 0)
+		if (number != 0 && !in->names_late && (calls->call[i] = in->call_map[number]) == 0)
 			return reader_fail(in, message->offset, "calls: call %u has no name", number);
 		if (number == 0 && i == 0)
 			return reader_fail(in, message->offset, "calls: a part without its call");

@@ -145,7 +145,8 @@ take(struct reader *in, struct message *message)
 		if (got == MSGPACK_UNPACK_SUCCESS || got == MSGPACK_UNPACK_EXTRA_BYTES)
 			break;
 		if (got == MSGPACK_UNPACK_NOMEM_ERROR)
-			return reader_fail(in, here(in), "damaged: a message larger than memory");
+			return reader_fail(in, here(in), "damaged: a message nested too deep or "
+			    "larger than memory");
 		if (got != MSGPACK_UNPACK_CONTINUE)
 			return reader_fail(in, here(in), "damaged: not msgpack");
 		if (in->end - in->begin > MESSAGE_LIMIT)
@@ -209,7 +210,9 @@ read_header(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "version %lld of the format; this is for "
 		    "version %d", (long long)version, STREAM_VERSION);
 	}
-	snprintf(in->content, sizeof in->content, "%s", content != NULL ? content : "");
+	if (content == NULL)
+		return reader_fail(in, message->offset, "longpole: content is missing or no string");
+	snprintf(in->content, sizeof in->content, "%s", content);
 	free(content);
 	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN && hashed->via.boolean;
 	if (in->hashed && check_hash(in, message) < 0)
@@ -282,7 +285,8 @@ next_stream(struct reader *in, struct message *message)
 	int more = in->raw && in->started ? skip_zeros(in) : in->begin < in->end ? 1 : refill(in);
 
 	if (more == 0 && !in->started)
-		return reader_fail(in, 0, "empty: not a longpole stream");
+		return reader_fail(in, 0, in->raw ? "empty: no raw trace" :
+		    "empty: not a longpole stream");
 	if (more <= 0)
 		return more;
 	if (!in->raw && in->started)

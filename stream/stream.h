@@ -44,6 +44,7 @@ struct reader {
 	bool raw;			/* accept what only raw traces have: see reader_open_raw */
 	bool all;			/* reader_next returns headers and ends, too */
 	bool started;			/* a header has been read */
+	bool names_late;		/* calls_read leaves the stream's numbers: names come later */
 	bool in_stream;			/* between a header and its end */
 	bool hashed;			/* header says that every message carries its hash */
 	char content[16];		/* "raw", "trace", "graph", ... */

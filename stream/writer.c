@@ -96,21 +96,23 @@ put_bytes(struct writer *out, const char *key, const void *bytes, size_t size)
 static char *
 command_line(int argc, char **argv)
 {
-	size_t length = 1, used = 0;
-	char *line;
+	size_t length = 1;
+	char *line, *end;
 
 	for (int i = 0; i < argc; i++)
 		length += strlen(argv[i]) + 3;
 	if ((line = malloc(length)) == NULL)
 		return NULL;
-	line[0] = '\0';
+	end = line;
+	*end = '\0';
 	for (int i = 0; i < argc; i++) {
 		const char *word = argv[i], *slash = strrchr(word, '/');
 		const char *quote = word[0] == '\0' || strpbrk(word, " \t\n\"'$\\") ? "'" : "";
 
 		if (i == 0 && slash != NULL)
 			word = slash + 1;
-		used += (size_t)sprintf(line + used, "%s%s%s%s", i > 0 ? " " : "", quote, word, quote);
+		end = stpcpy(end, i > 0 ? " " : "");
+		end = stpcpy(stpcpy(stpcpy(end, quote), word), quote);
 	}
 	return line;
 }

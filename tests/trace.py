@@ -34,6 +34,8 @@ EDGE_COLUMNS = {
     "segments": {"location": (False, None), "begin": (True, None), "end": (True, None),
                  "kind": (False, None), "call": (False, None), "site": (False, 0)},
 }
+BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32}
+DEPTH = 30    # of nested values
 REQUIRED = {
     "call": {"number": int, "name": str},
     "run": {"ranks": int, "locations": int, "run_ns": int},
@@ -120,9 +122,10 @@ def _integer(message, key):
 
 def _check_types(message):
     for key, wanted in REQUIRED.get(message.kind, {}).items():
-        good = _integer(message, key) if wanted is int else isinstance(message.body.get(key), wanted)
-        if not good:
-            raise Damaged(message.offset, f"{message.kind}: {key} is missing or no {wanted.__name__}")
+        value = message.body.get(key)
+        if not (_integer(message, key) if wanted is int else isinstance(value, wanted)):
+            what = f"{message.kind}: {key} is missing or no {wanted.__name__}"
+            raise Damaged(message.offset, what)
     if "capacity" in message.body and message.kind == "calls":
         if not _integer(message, "capacity") or message.body["capacity"] < message.body["count"]:
             raise Damaged(message.offset, "calls: capacity is less than count")
@@ -137,7 +140,7 @@ class _Checker:
         self.names = names        # call numbers; shared by concatenated raw traces
         self.messages = self.rows = 0
         self.next_seq = {}        # location -> seq of its next row
-        self.late = set()         # numbers used before they were named: raw traces only
+        self.late = {}            # number used before it was named: offset; raw traces only
         self.last_leave = {}
         self.path_ns = None       # end of the last segment
 
@@ -162,13 +165,19 @@ class _Checker:
         unnamed = {int(n) for n in numpy.unique(call) if n != 0} - set(self.names)
         if unnamed and not message.raw:
             self.fail(message, f"call {min(unnamed)} has no name")
-        self.late |= unnamed
+        for number in unnamed:
+            self.late.setdefault(number, message.offset)
         if count == 0:
             return
         if call[0] == 0:
             self.fail(message, "a part without its call")
         if columns["duration"].max() >= 2**63:
             self.fail(message, "a duration is out of range")
+        for key, bits in BITS.items():
+            if width_of((columns[key].min(), columns[key].max()), CALL_COLUMNS[key][0]) * 8 > bits:
+                self.fail(message, f"{key} is out of range")
+        if (columns["enter"] > 2**63 - 1 - columns["duration"].astype(numpy.int64)).any():
+            self.fail(message, "a leave is out of range")
         seq = numpy.arange(first, first + count, dtype=numpy.uint64)
         if (columns["request"] > seq).any():
             self.fail(message, "a request before row 0")
@@ -211,15 +220,19 @@ class _Checker:
         _check_types(message)
         if message.kind == "call":
             self.call(message)
+        elif message.kind == "communicator":
+            for key, size in (("members", "size"), ("remote", "remote_size")):
+                if key in message.body:
+                    message.column(key, True, rows=message.body.get(size, -1))
         elif message.kind == "calls":
             self.calls(message)
         elif message.kind in EDGE_COLUMNS:
             self.edges(message)
 
     def finish(self, message):
-        stated = message.body.get("messages"), message.body.get("rows")
-        if stated != (self.messages, self.rows):
-            raise Damaged(message.offset, f"end tells of {stated}, not {(self.messages, self.rows)}")
+        stated, found = tuple(map(message.body.get, ("messages", "rows"))), (self.messages, self.rows)
+        if stated != found:
+            raise Damaged(message.offset, f"end tells of {stated}, not {found}")
 
 
 def _unpack(data):
@@ -248,6 +261,11 @@ def _unpack(data):
             yield start, None, position
 
 
+def _too_deep(value, left=DEPTH):
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return left < 0 or any(_too_deep(v, left - 1) for v in inner)
+
+
 def _header(message):
     if message.kind != "longpole":
         raise Damaged(message.offset, "no header")
@@ -268,16 +286,18 @@ def read(stream):
     """
     data = stream if isinstance(stream, bytes) else stream.read()
     checker, raw, hashed, names, streams = None, False, False, {}, 0
-    late = set()
+    late = {}
     for position, value, end in _unpack(data):
         if value is None:
             if not raw or not streams:
                 raise Damaged(position, "zero bytes")
             if checker:
-                late |= checker.late
+                late = {**checker.late, **late}
                 yield Message("cut", {}, position, b"", True)
             checker = None
             continue
+        if _too_deep(value):
+            raise Damaged(position, "nested too deep")
         if not (isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
                 and isinstance(value[1], dict) and all(isinstance(k, str) for k in value[1])):
             raise Damaged(position, "not [kind, body]")
@@ -295,7 +315,7 @@ def read(stream):
         elif message.kind == "end":
             _check_hash(message, hashed)
             checker.finish(message)
-            late |= checker.late
+            late = {**checker.late, **late}
             checker = None
         else:
             _check_hash(message, hashed)
@@ -307,8 +327,9 @@ def read(stream):
         raise Damaged(len(data), "no end")
     if not streams:
         raise Damaged(0, "empty")
-    if late - set(names):
-        raise Damaged(len(data), f"call {min(late - set(names))} has no name")
+    for number, offset in late.items():
+        if number not in names:
+            raise Damaged(offset, f"calls: call {number} has no name")
 
 
 def width_of(values, signed):

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The wrappers of the C functions, expanded from call_table.h. */
+#include "wrap.h"
+
+/* Parameters as in mpi.h. */
+#define PARAM(kind, name) PARAM_##kind(p_##name)
+#define PARAM_BUF(p) void *p
+#define PARAM_CBUF(p) const void *p
+#define PARAM_INT(p) int p
+#define PARAM_TYPE(p) MPI_Datatype p
+#define PARAM_OP(p) MPI_Op p
+#define PARAM_COMM(p) MPI_Comm p
+#define PARAM_GROUP(p) MPI_Group p
+#define PARAM_INFO(p) MPI_Info p
+#define PARAM_CINTS(p) const int p[]
+#define PARAM_CTYPES(p) const MPI_Datatype p[]
+#define PARAM_STATUS(p) MPI_Status *p
+#define PARAM_STATUSES(p) MPI_Status p[]
+#define PARAM_NEWREQ(p) MPI_Request *p
+#define PARAM_REQ(p) MPI_Request *p
+#define PARAM_REQS(p) MPI_Request p[]
+#define PARAM_INDEX(p) int *p
+#define PARAM_INDICES(p) int p[]
+#define PARAM_OUTCOUNT(p) int *p
+#define PARAM_FLAG(p) int *p
+#define PARAM_MESSAGE(p) MPI_Message *p
+#define PARAM_NEWMESSAGE(p) MPI_Message *p
+#define PARAM_NEWCOMM(p) MPI_Comm *p
+#define PARAM_OLDCOMM(p) MPI_Comm *p
+#define ARGUMENT(kind, name) p_##name
+
+/* Before the call: views of what goes in, and stand-ins for ignored statuses. */
+#define BEFORE(kind, name) BEFORE_##kind(name)
+#define VIEW_IN(type, name) type name UNUSED = p_##name;
+#define BEFORE_BUF(n) VIEW_IN(const void *, n)
+#define BEFORE_CBUF(n) VIEW_IN(const void *, n)
+#define BEFORE_INT(n) VIEW_IN(int, n)
+#define BEFORE_TYPE(n) VIEW_IN(MPI_Datatype, n)
+#define BEFORE_OP(n)
+#define BEFORE_COMM(n) VIEW_IN(MPI_Comm, n)
+#define BEFORE_GROUP(n)
+#define BEFORE_INFO(n)
+#define BEFORE_CINTS(n) VIEW_IN(const int *, n)
+#define BEFORE_CTYPES(n) VIEW_IN(const MPI_Datatype *, n)
+#define BEFORE_STATUS(n) \
+	if (p_##n == MPI_STATUS_IGNORE) \
+		p_##n = &at.thread->status; \
+	const MPI_Status *n = p_##n;
+#define BEFORE_STATUSES(n) \
+	if (p_##n == MPI_STATUSES_IGNORE) \
+		p_##n = own_statuses(at.thread, count); \
+	const MPI_Status *n = p_##n;
+#define BEFORE_NEWREQ(n)
+#define BEFORE_REQ(n) MPI_Request n##_before = *p_##n;
+#define BEFORE_REQS(n) \
+	MPI_Request *n##_before = own_requests(at.thread, count); \
+	for (int i = 0; i < count; i++) \
+		n##_before[i] = p_##n[i];
+#define BEFORE_INDEX(n)
+#define BEFORE_INDICES(n)
+#define BEFORE_OUTCOUNT(n)
+#define BEFORE_FLAG(n)
+#define BEFORE_MESSAGE(n) MPI_Message n = *p_##n;
+#define BEFORE_NEWMESSAGE(n)
+#define BEFORE_NEWCOMM(n)
+#define BEFORE_OLDCOMM(n) MPI_Comm n = *p_##n;
+
+/* After it: views of what came out. */
+#define AFTER(kind, name) AFTER_##kind(name)
+#define VIEW_OUT(type, name) type name UNUSED = *p_##name;
+#define AFTER_BUF(n)
+#define AFTER_CBUF(n)
+#define AFTER_INT(n)
+#define AFTER_TYPE(n)
+#define AFTER_OP(n)
+#define AFTER_COMM(n)
+#define AFTER_GROUP(n)
+#define AFTER_INFO(n)
+#define AFTER_CINTS(n)
+#define AFTER_CTYPES(n)
+#define AFTER_STATUS(n)
+#define AFTER_STATUSES(n)
+#define AFTER_NEWREQ(n) VIEW_OUT(MPI_Request, n)
+#define AFTER_REQ(n)
+#define AFTER_REQS(n)
+#define AFTER_INDEX(n) VIEW_OUT(int, n)
+#define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 0 };
+#define AFTER_OUTCOUNT(n) VIEW_OUT(int, n)
+#define AFTER_FLAG(n) VIEW_OUT(int, n)
+#define AFTER_MESSAGE(n)
+#define AFTER_NEWMESSAGE(n) VIEW_OUT(MPI_Message, n)
+#define AFTER_NEWCOMM(n) VIEW_OUT(MPI_Comm, n)
+#define AFTER_OLDCOMM(n)
+
+static uint64_t
+sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += bytes_of(counts[i], types[i]);
+	return sum;
+}
+
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, F08, params, record) \
+	EXPORT int MPI_##Name(LIST(PARAM, params)) \
+	{ \
+		struct at at; \
+		int result; \
+		if (!enter_call(&at, NUMBER_##Name, __builtin_return_address(0))) \
+			return PMPI_##Name(LIST(ARGUMENT, params)); \
+		EACH(BEFORE, params) \
+		result = PMPI_##Name(LIST(ARGUMENT, params)); \
+		leave_call(&at); \
+		if (result == MPI_SUCCESS) { \
+			EACH(AFTER, params) \
+			record; \
+		} \
+		end_call(&at); \
+		return result; \
+	}
+#include "../../stream/call_table.h"
+
+struct init_arguments {
+	int *argc;
+	char ***argv;
+	int required, *provided;
+};
+
+static int
+init(void *arguments)
+{
+	struct init_arguments *a = arguments;
+
+	return PMPI_Init(a->argc, a->argv);
+}
+
+static int
+init_thread(void *arguments)
+{
+	struct init_arguments *a = arguments;
+
+	return PMPI_Init_thread(a->argc, a->argv, a->required, a->provided);
+}
+
+EXPORT int
+MPI_Init(int *argc, char ***argv)
+{
+	struct init_arguments a = { argc, argv, 0, NULL };
+
+	return init_wrapper(init, &a, NUMBER_Init, __builtin_return_address(0));
+}
+
+EXPORT int
+MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	struct init_arguments a = { argc, argv, required, provided };
+
+	return init_wrapper(init_thread, &a, NUMBER_Init_thread, __builtin_return_address(0));
+}
+
+EXPORT int
+MPI_Finalize(void)
+{
+	return finalize_wrapper(PMPI_Finalize, __builtin_return_address(0));
+}

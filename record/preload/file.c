@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The raw trace of a rank. It is whole at every instant: rows are stored into a block that is mapped
+ * from the file, and become part of it when the block's count is stored; other messages are written
+ * at the tail, their first byte last. So nothing is lost with the process, however it ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "recorder.h"
+
+enum {
+	FIRST_ROWS = 256, MOST_ROWS = 4096,	/* of a block */
+	GROW_BYTES = 1 << 18,			/* by which the file grows, at least */
+	HEADER_BYTES = 256,			/* more than the keys of a block take */
+};
+
+static int file = -1;
+static char path[4096];
+static uint64_t tail;		/* where the next message goes */
+static uint64_t reserved;	/* bytes of the file that the disk has promised */
+static uint64_t messages, rows;
+static bool named[NUMBER_COUNT];	/* calls whose name is in the trace */
+static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- msgpack ---- */
+
+static void
+put_byte(unsigned char **at, unsigned value)
+{
+	*(*at)++ = (unsigned char)value;
+}
+
+/* The low BYTES of VALUE, most significant first. */
+static void
+put_big(unsigned char **at, uint64_t value, int bytes)
+{
+	while (bytes-- > 0)
+		put_byte(at, (unsigned)(value >> 8 * bytes) & 0xff);
+}
+
+static void
+put_text(unsigned char **at, const char *text)
+{
+	size_t size = strlen(text);
+
+	if (size < 32)
+		put_byte(at, 0xa0 | (unsigned)size);
+	else {
+		put_byte(at, 0xda);
+		put_big(at, size, 2);
+	}
+	memcpy(*at, text, size);
+	*at += size;
+}
+
+static void
+small_room(struct small *small, size_t size)
+{
+	small->full |= small->size + size > sizeof small->bytes;
+}
+
+void
+small_begin(struct small *small, const char *kind, unsigned pairs)
+{
+	unsigned char *at = small->bytes;
+
+	small->full = false;
+	put_byte(&at, 0x92);
+	put_text(&at, kind);
+	put_byte(&at, 0x80 | (pairs + 1));
+	small->size = (size_t)(at - small->bytes);
+}
+
+static unsigned char *
+small_key(struct small *small, const char *key, size_t value_size)
+{
+	unsigned char *at = small->bytes + small->size;
+
+	small_room(small, strlen(key) + 1 + value_size + 20);	/* and the hash */
+	if (small->full)
+		return NULL;
+	put_text(&at, key);
+	return at;
+}
+
+static void
+small_end_value(struct small *small, const unsigned char *at)
+{
+	small->size = (size_t)(at - small->bytes);
+}
+
+void
+small_uint(struct small *small, const char *key, uint64_t value)
+{
+	unsigned char *at = small_key(small, key, 9);
+
+	if (at == NULL)
+		return;
+	put_byte(&at, 0xcf);
+	put_big(&at, value, 8);
+	small_end_value(small, at);
+}
+
+void
+small_int(struct small *small, const char *key, int64_t value)
+{
+	unsigned char *at = small_key(small, key, 9);
+
+	if (at == NULL)
+		return;
+	put_byte(&at, 0xd3);
+	put_big(&at, (uint64_t)value, 8);
+	small_end_value(small, at);
+}
+
+void
+small_string(struct small *small, const char *key, const char *value)
+{
+	unsigned char *at = small_key(small, key, strlen(value) + 3);
+
+	if (at == NULL)
+		return;
+	put_text(&at, value);
+	small_end_value(small, at);
+}
+
+void
+small_strings(struct small *small, const char *key, const char *only)
+{
+	unsigned char *at = small_key(small, key, strlen(only) + 4);
+
+	if (at == NULL)
+		return;
+	put_byte(&at, 0x91);
+	put_text(&at, only);
+	small_end_value(small, at);
+}
+
+void
+small_bytes(struct small *small, const char *key, const void *bytes, size_t size)
+{
+	unsigned char *at = small_key(small, key, size + 2);
+
+	if (at == NULL)
+		return;
+	put_byte(&at, 0xc4);
+	put_big(&at, size, 1);
+	memcpy(at, bytes, size);
+	small_end_value(small, at + size);
+}
+
+void
+small_true(struct small *small, const char *key)
+{
+	unsigned char *at = small_key(small, key, 1);
+
+	if (at == NULL)
+		return;
+	put_byte(&at, 0xc3);
+	small_end_value(small, at);
+}
+
+/* ---- the file ---- */
+
+/* Room for SIZE bytes at the tail and a zero behind them. The disk promises it now, so that a store
+ * into a mapping cannot fail later. */
+static bool
+reserve(size_t size)
+{
+	uint64_t wanted = tail + size + 1, more;
+	int error;
+
+	if (wanted <= reserved)
+		return true;
+	more = wanted - reserved < GROW_BYTES ? GROW_BYTES : wanted - reserved;
+	error = posix_fallocate(file, (off_t)reserved, (off_t)more);
+	if (error != 0) {
+		give_up(path, error);
+		return false;
+	}
+	reserved += more;
+	return true;
+}
+
+static bool
+write_at(const unsigned char *bytes, size_t size, uint64_t offset)
+{
+	while (size > 0) {
+		ssize_t wrote = pwrite(file, bytes, size, (off_t)offset);
+
+		if (wrote < 0 && errno == EINTR)
+			continue;
+		if (wrote <= 0) {
+			give_up(path, errno);
+			return false;
+		}
+		bytes += wrote;
+		offset += (uint64_t)wrote;
+		size -= (size_t)wrote;
+	}
+	return true;
+}
+
+static void
+small_write(struct small *small)
+{
+	unsigned char *at = small->bytes + small->size;
+
+	if (small->full || !recording)
+		return;
+	put_text(&at, "xxh3");
+	small->size = (size_t)(at - small->bytes);
+	put_byte(&at, 0xcf);
+	put_big(&at, XXH3_64bits(small->bytes, small->size), 8);
+	small->size = (size_t)(at - small->bytes);
+	if (!reserve(small->size) || !write_at(small->bytes + 1, small->size - 1, tail + 1) ||
+	    !write_at(small->bytes, 1, tail))
+		return;
+	tail += small->size;
+	messages++;
+}
+
+void
+small_append(struct small *small)
+{
+	pthread_mutex_lock(&file_lock);
+	small_write(small);
+	pthread_mutex_unlock(&file_lock);
+}
+
+/* The words of the program's command line, blanks between them. */
+static void
+command_line(char *line, size_t size)
+{
+	FILE *words = fopen("/proc/self/cmdline", "r");
+	size_t got = words != NULL ? fread(line, 1, size - 1, words) : 0;
+
+	if (words != NULL)
+		fclose(words);
+	while (got > 0 && line[got - 1] == '\0')
+		got--;
+	for (size_t i = 0; i < got; i++)
+		if (line[i] == '\0' || line[i] == '\n')
+			line[i] = ' ';
+	line[got] = '\0';
+}
+
+bool
+file_open(const char *folder, int rank)
+{
+	struct small small;
+	char line[2048];
+
+	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
+	file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (file < 0) {
+		give_up(path, errno);
+		return false;
+	}
+	command_line(line, sizeof line);
+	small_begin(&small, "longpole", 4);
+	small_uint(&small, "version", 1);
+	small_string(&small, "content", "raw");
+	small_true(&small, "hashed");
+	small_strings(&small, "history", line);
+	small_append(&small);
+	messages = 0;
+	return recording;
+}
+
+/* ---- blocks ---- */
+
+static void
+put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
+{
+	put_text(at, key);
+	put_byte(at, 0xc6);
+	put_big(at, bytes, 4);
+	*column = *at;
+	*at += bytes;		/* zeros, as the file is new there */
+}
+
+static size_t
+block_bytes(uint32_t capacity, bool wide)
+{
+	return HEADER_BYTES + (size_t)capacity * (wide ? 54 : 42);
+}
+
+/* Lays out an empty block at the tail and maps it. */
+static bool
+block_open(struct thread *thread, uint32_t capacity, bool wide)
+{
+	struct block *b = &thread->block;
+	const uint32_t size = wide ? 8 : 4;
+	uint64_t begin, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	unsigned char *at;
+
+	if (!reserve(block_bytes(capacity, wide)))
+		return false;
+	begin = tail / page * page;
+	b->map_bytes = (size_t)(tail - begin) + block_bytes(capacity, wide);
+	b->map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
+	    (off_t)begin);
+	if (b->map == MAP_FAILED) {
+		b->map = NULL;
+		give_up(path, errno);
+		return false;
+	}
+	at = b->message = b->map + (tail - begin);
+	at++;			/* the first byte comes last */
+	put_text(&at, "calls");
+	put_byte(&at, 0x8f);
+	put_text(&at, "location");
+	put_byte(&at, 0xce);
+	put_big(&at, thread->location, 4);
+	put_text(&at, "first");
+	put_byte(&at, 0xcf);
+	put_big(&at, thread->seq, 8);
+	put_text(&at, "count");
+	put_byte(&at, 0xce);
+	b->count_at = at;
+	put_big(&at, 0, 4);
+	put_text(&at, "capacity");
+	put_byte(&at, 0xce);
+	put_big(&at, capacity, 4);
+	put_column(&at, "enter", &b->enter, 8 * capacity);
+	put_column(&at, "duration", &b->duration, size * capacity);
+	put_column(&at, "call", &b->call, 2 * capacity);
+	put_column(&at, "site", &b->site, 4 * capacity);
+	put_column(&at, "comm", &b->comm, 4 * capacity);
+	put_column(&at, "peer", &b->peer, 4 * capacity);
+	put_column(&at, "tag", &b->tag, 4 * capacity);
+	put_column(&at, "bytes_sent", &b->sent, size * capacity);
+	put_column(&at, "bytes_received", &b->received, size * capacity);
+	put_column(&at, "request", &b->request, 4 * capacity);
+	put_text(&at, "xxh3");
+	put_byte(&at, 0xcf);
+	at += 8;
+	b->message_bytes = (size_t)(at - b->message);
+	b->capacity = capacity;
+	b->count = 0;
+	b->wide = wide;
+	__atomic_store_n(b->message, 0x92, __ATOMIC_RELEASE);
+	tail += b->message_bytes;
+	messages++;
+	return true;
+}
+
+static void
+block_close(struct block *b)
+{
+	unsigned char *at = b->message + b->message_bytes - 8;
+
+	if (b->map == NULL)
+		return;
+	put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
+	munmap(b->map, b->map_bytes);
+	b->map = NULL;
+	rows += b->count;
+}
+
+static bool
+needs_wide(const struct entry *entries, uint32_t count)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) | entries[i].bytes_sent |
+		    entries[i].bytes_received;
+	return all > UINT32_MAX;
+}
+
+static void
+store(struct block *b, uint32_t i, const struct entry *e)
+{
+	uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
+	const size_t size = b->wide ? 8 : 4;
+
+	memcpy(b->enter + 8 * (size_t)i, &e->enter_ns, 8);
+	memcpy(b->call + 2 * (size_t)i, &e->call, 2);
+	memcpy(b->site + 4 * (size_t)i, &e->site, 4);
+	memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
+	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
+	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
+	memcpy(b->request + 4 * (size_t)i, &e->request, 4);
+	if (b->wide) {
+		memcpy(b->duration + size * i, &duration_ns, 8);
+		memcpy(b->sent + size * i, &e->bytes_sent, 8);
+		memcpy(b->received + size * i, &e->bytes_received, 8);
+	} else {
+		memcpy(b->duration + size * i, &duration_ns, 4);
+		memcpy(b->sent + size * i, &e->bytes_sent, 4);
+		memcpy(b->received + size * i, &e->bytes_received, 4);
+	}
+}
+
+static const char *const names[] = {
+	"part",
+#define CALL(Name, ...) "MPI_" #Name,
+#define SPECIAL(Name, ...) "MPI_" #Name,
+#include "../../stream/call_table.h"
+#undef CALL
+#undef SPECIAL
+};
+
+static void
+name_call(uint16_t call)
+{
+	struct small small;
+
+	if (named[call])
+		return;
+	named[call] = true;
+	small_begin(&small, "call", 2);
+	small_uint(&small, "number", call);
+	small_string(&small, "name", names[call]);
+	small_write(&small);
+}
+
+/* The next block of the thread, with room for COUNT rows. */
+static bool
+next_block(struct thread *thread, uint32_t count, bool wide)
+{
+	uint32_t capacity = thread->next_capacity > 0 ? thread->next_capacity : FIRST_ROWS;
+	bool done;
+
+	pthread_mutex_lock(&file_lock);
+	block_close(&thread->block);
+	done = recording && block_open(thread, capacity > count ? capacity : count, wide);
+	pthread_mutex_unlock(&file_lock);
+	thread->next_capacity = 2 * capacity < MOST_ROWS ? 2 * capacity : MOST_ROWS;
+	return done;
+}
+
+void
+file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
+{
+	struct block *b = &thread->block;
+	bool wide = needs_wide(entries, count);
+	uint32_t after;
+
+	if (count == 0)
+		return;
+	if (!named[entries[0].call]) {
+		pthread_mutex_lock(&file_lock);
+		name_call(entries[0].call);
+		pthread_mutex_unlock(&file_lock);
+	}
+	if ((b->map == NULL || b->count + count > b->capacity || (wide && !b->wide)) &&
+	    !next_block(thread, count, wide))
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		store(b, b->count + i, &entries[i]);
+	b->count += count;
+	thread->seq += count;
+	after = __builtin_bswap32(b->count);
+	__atomic_signal_fence(__ATOMIC_RELEASE);	/* the rows are there before they count */
+	memcpy(b->count_at, &after, 4);
+}
+
+void
+file_close(struct thread *threads)
+{
+	struct small small;
+
+	pthread_mutex_lock(&file_lock);
+	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
+		block_close(&thread->block);
+	recording = true;	/* for small_write; no call is recorded any more: depth is 1 */
+	small_begin(&small, "end", 2);
+	small_uint(&small, "messages", messages);
+	small_uint(&small, "rows", rows);
+	small_write(&small);
+	recording = false;
+	if (ftruncate(file, (off_t)tail) != 0 || close(file) != 0)
+		give_up(path, errno);
+	file = -1;
+	pthread_mutex_unlock(&file_lock);
+}

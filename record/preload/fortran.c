@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The wrappers of the Fortran routines, expanded from call_table.h: include 'mpif.h', use mpi and
+ * use mpi_f08.
+ *
+ * They call the library's own pmpi_ routine with the caller's very arguments, so that sentinels,
+ * callbacks and logicals keep their Fortran form; only an ignored status is replaced. In Open MPI
+ * mpi_x_ is another name of ompi_x_f, which is also what most mpi_f08 routines call; those that do
+ * not (ITSELF in the table) are wrapped under their own name, mpi_x_f08_, whose ierror may be
+ * absent. pmpi_x_ leads past all of these names, so no call is seen twice.
+ */
+#include "wrap.h"
+
+/* The common blocks of mpif.h, under the names that compilers give them. */
+#define SENTINEL(name, NAME) \
+	extern int name##_[] __attribute__((weak)), name[] __attribute__((weak)), \
+	    name##__[] __attribute__((weak)), NAME[] __attribute__((weak)); \
+	static inline bool is_##name(const void *p) \
+	{ \
+		return p == name##_ || p == name || p == name##__ || p == NAME; \
+	}
+SENTINEL(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+SENTINEL(mpi_fortran_status_ignore, MPI_FORTRAN_STATUS_IGNORE)
+SENTINEL(mpi_fortran_statuses_ignore, MPI_FORTRAN_STATUSES_IGNORE)
+
+static const void *
+buffer(const void *p)
+{
+	return is_mpi_fortran_in_place(p) ? MPI_IN_PLACE : p;
+}
+
+/* A C and a Fortran status have the same size, so a thread's storage serves both. */
+static const MPI_Status *
+statuses_to_c(struct thread *thread, int count, MPI_Fint *from)
+{
+	MPI_Status *to = own_statuses(thread, 2 * count);
+	const int words = (int)(sizeof(MPI_Status) / sizeof(MPI_Fint));
+
+	/* The caller's array may be the first half of the same storage: see BEFORE_STATUSES. */
+	for (int i = 0; i < count; i++)
+		PMPI_Status_f2c(from + i * words, &to[count + i]);
+	return to + count;
+}
+
+static uint64_t
+sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += bytes_of(counts[i], PMPI_Type_f2c(types[i]));
+	return sum;
+}
+
+/* All parameters are addresses. */
+#define PARAM(kind, name) void *p_##name
+#define PLAIN(kind, name) void *
+#define ARGUMENT(kind, name) p_##name
+#define AS(type, name) (*(type *)p_##name)
+
+#define BEFORE(kind, name) BEFORE_##kind(name)
+#define BEFORE_BUF(n) const void *n UNUSED = buffer(p_##n);
+#define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n);
+#define BEFORE_INT(n) int n UNUSED = AS(MPI_Fint, n);
+#define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
+#define BEFORE_OP(n)
+#define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
+#define BEFORE_GROUP(n)
+#define BEFORE_INFO(n)
+#define BEFORE_CINTS(n) const int *n UNUSED = p_##n;
+#define BEFORE_CTYPES(n) const MPI_Fint *n UNUSED = p_##n;
+#define BEFORE_STATUS(n) \
+	if (is_mpi_fortran_status_ignore(p_##n)) \
+		p_##n = own_statuses(at.thread, 1);
+#define BEFORE_STATUSES(n) \
+	if (is_mpi_fortran_statuses_ignore(p_##n)) \
+		p_##n = own_statuses(at.thread, 2 * count);
+#define BEFORE_NEWREQ(n)
+#define BEFORE_REQ(n) MPI_Request n##_before = PMPI_Request_f2c(AS(MPI_Fint, n));
+#define BEFORE_REQS(n) \
+	MPI_Request *n##_before = own_requests(at.thread, count); \
+	for (int i = 0; i < count; i++) \
+		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);
+#define BEFORE_INDEX(n)
+#define BEFORE_INDICES(n)
+#define BEFORE_OUTCOUNT(n)
+#define BEFORE_FLAG(n)
+#define BEFORE_MESSAGE(n) MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));
+#define BEFORE_NEWMESSAGE(n)
+#define BEFORE_NEWCOMM(n)
+#define BEFORE_OLDCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
+
+#define AFTER(kind, name) AFTER_##kind(name)
+#define AFTER_BUF(n)
+#define AFTER_CBUF(n)
+#define AFTER_INT(n)
+#define AFTER_TYPE(n)
+#define AFTER_OP(n)
+#define AFTER_COMM(n)
+#define AFTER_GROUP(n)
+#define AFTER_INFO(n)
+#define AFTER_CINTS(n)
+#define AFTER_CTYPES(n)
+#define AFTER_STATUS(n) \
+	PMPI_Status_f2c(p_##n, &at.thread->status); \
+	const MPI_Status *n = &at.thread->status;
+#define AFTER_STATUSES(n) const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);
+#define AFTER_NEWREQ(n) MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));
+#define AFTER_REQ(n)
+#define AFTER_REQS(n)
+#define AFTER_INDEX(n) int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;
+#define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 1 };
+#define AFTER_OUTCOUNT(n) int n = AS(MPI_Fint, n);
+#define AFTER_FLAG(n) int n UNUSED = AS(MPI_Fint, n) != 0;
+#define AFTER_MESSAGE(n)
+#define AFTER_NEWMESSAGE(n) MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));
+#define AFTER_NEWCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
+#define AFTER_OLDCOMM(n)
+
+#define ALIAS(body) EXPORT __attribute__((alias(#body)))
+#define F08_VIA_F(name)
+#define F08_ITSELF(name, params) \
+	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *ierr);
+#undef F08_VIA_F
+#define F08_VIA_F(name, params)
+
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, F08, params, record) \
+	void pmpi_##name##_(LIST(PLAIN, params), void *) __attribute__((weak)); \
+	void record_##name(LIST(PARAM, params), MPI_Fint *ierr); \
+	void record_##name(LIST(PARAM, params), MPI_Fint *ierr) \
+	{ \
+		struct at at; \
+		MPI_Fint own_ierr; \
+		if (ierr == NULL) \
+			ierr = &own_ierr; \
+		if (!enter_call(&at, NUMBER_##Name, __builtin_return_address(0))) { \
+			pmpi_##name##_(LIST(ARGUMENT, params), ierr); \
+			return; \
+		} \
+		EACH(BEFORE, params) \
+		pmpi_##name##_(LIST(ARGUMENT, params), ierr); \
+		leave_call(&at); \
+		if (*ierr == MPI_SUCCESS) { \
+			EACH(AFTER, params) \
+			record; \
+		} \
+		end_call(&at); \
+	} \
+	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name) void mpi_##name(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name) void mpi_##name##__(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name) void MPI_##NAME(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name) void ompi_##name##_f(LIST(PLAIN, params), void *); \
+	F08_##F08(name, params)
+#pragma GCC diagnostic ignored "-Wattribute-alias"
+#include "../../stream/call_table.h"
+
+/* ---- MPI_Init, MPI_Init_thread and MPI_Finalize ---- */
+
+void pmpi_init_(MPI_Fint *ierr) __attribute__((weak));
+void pmpi_init_thread_(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr) __attribute__((weak));
+void pmpi_finalize_(MPI_Fint *ierr) __attribute__((weak));
+
+struct init_arguments {
+	MPI_Fint *required, *provided;
+};
+
+static int
+init(void *arguments)
+{
+	MPI_Fint ierr;
+
+	(void)arguments;
+	pmpi_init_(&ierr);
+	return ierr;
+}
+
+static int
+init_thread(void *arguments)
+{
+	struct init_arguments *a = arguments;
+	MPI_Fint ierr;
+
+	pmpi_init_thread_(a->required, a->provided, &ierr);
+	return ierr;
+}
+
+static int
+finalize(void)
+{
+	MPI_Fint ierr;
+
+	pmpi_finalize_(&ierr);
+	return ierr;
+}
+
+static inline void
+set_ierr(MPI_Fint *ierr, int result)
+{
+	if (ierr != NULL)
+		*ierr = result;
+}
+
+void record_init(MPI_Fint *ierr);
+void record_init_thread(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr);
+void record_finalize(MPI_Fint *ierr);
+
+void
+record_init(MPI_Fint *ierr)
+{
+	set_ierr(ierr, init_wrapper(init, NULL, NUMBER_Init, __builtin_return_address(0)));
+}
+
+void
+record_init_thread(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierr)
+{
+	struct init_arguments a = { required, provided };
+
+	set_ierr(ierr, init_wrapper(init_thread, &a, NUMBER_Init_thread, __builtin_return_address(0)));
+}
+
+void
+record_finalize(MPI_Fint *ierr)
+{
+	set_ierr(ierr, finalize_wrapper(finalize, __builtin_return_address(0)));
+}
+
+#define NAMES(name, NAME, ...) \
+	ALIAS(record_##name) void mpi_##name##_(__VA_ARGS__); \
+	ALIAS(record_##name) void mpi_##name(__VA_ARGS__); \
+	ALIAS(record_##name) void mpi_##name##__(__VA_ARGS__); \
+	ALIAS(record_##name) void MPI_##NAME(__VA_ARGS__); \
+	ALIAS(record_##name) void ompi_##name##_f(__VA_ARGS__);
+NAMES(init, INIT, MPI_Fint *)
+NAMES(init_thread, INIT_THREAD, MPI_Fint *, MPI_Fint *, MPI_Fint *)
+NAMES(finalize, FINALIZE, MPI_Fint *)

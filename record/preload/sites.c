@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Call sites: return addresses get numbers, and the loaded modules tell where they lie. */
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+enum { SITES = 1 << 14 };	/* slots; beyond 3/4 of them new sites stay unknown */
+
+static struct { const void *address; uint32_t number; } sites[SITES];
+static uint32_t site_count;
+static unsigned long long modules_seen;		/* objects ever loaded, as of the last look */
+static uint32_t module_count;
+
+struct note_header {
+	uint32_t name_size, value_size, type;
+};
+
+/* The build id of a loaded object, for finding the same file again. */
+static const unsigned char *
+build_id(const struct dl_phdr_info *info, size_t *size)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		const unsigned char *at = (const unsigned char *)(info->dlpi_addr + part->p_vaddr);
+		const unsigned char *end = at + part->p_memsz;
+
+		while (part->p_type == PT_NOTE && at + sizeof(struct note_header) <= end) {
+			struct note_header note;
+
+			memcpy(&note, at, sizeof note);
+			at += sizeof note;
+			if (note.type == NT_GNU_BUILD_ID && note.name_size == 4 &&
+			    memcmp(at, "GNU", 4) == 0 && note.value_size <= 64) {
+				*size = note.value_size;
+				return at + 4;
+			}
+			at += ((note.name_size + 3) & ~3u) + ((note.value_size + 3) & ~3u);
+		}
+	}
+	return NULL;
+}
+
+static int
+append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
+{
+	char program[4096] = "";
+	const char *path = info->dlpi_name;
+	const unsigned char *id;
+	uint64_t bytes = 0;
+	struct small small;
+	size_t id_size;
+
+	(void)info_size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > bytes)
+			bytes = part->p_vaddr + part->p_memsz;
+	}
+	if (path[0] == '\0') {		/* the program, or the kernel's page, which has no file */
+		if (module_count > 0 || readlink("/proc/self/exe", program, sizeof program - 1) < 0)
+			return 0;
+		path = program;
+	}
+	id = build_id(info, &id_size);
+	small_begin(&small, "module", id != NULL ? 5 : 4);
+	small_uint(&small, "module", module_count++);
+	small_string(&small, "path", path);
+	small_uint(&small, "base", info->dlpi_addr);
+	small_uint(&small, "bytes", bytes);
+	if (id != NULL)
+		small_bytes(&small, "build_id", id, id_size);
+	small_append(&small);
+	return 0;
+}
+
+static int
+count_loads(struct dl_phdr_info *info, size_t info_size, void *loads)
+{
+	(void)info_size;
+	*(unsigned long long *)loads = info->dlpi_adds;
+	return 1;
+}
+
+/* Modules are written anew when one was loaded since; the first that holds an address counts. */
+void
+modules_append(void)
+{
+	unsigned long long loads = 0;
+
+	dl_iterate_phdr(count_loads, &loads);
+	if (loads == modules_seen)
+		return;
+	modules_seen = loads;
+	module_count = 0;
+	dl_iterate_phdr(append_module, NULL);
+}
+
+static uint32_t
+new_site(const void *address, uint32_t at)
+{
+	struct small small;
+	uint32_t number = 0;
+
+	pthread_mutex_lock(&table_lock);
+	while (sites[at].address != NULL && sites[at].address != address)
+		at = (at + 1) % SITES;	/* another thread may have come first */
+	if (sites[at].address == address)
+		number = sites[at].number;
+	else if (site_count < SITES / 4 * 3) {
+		number = ++site_count;
+		modules_append();
+		small_begin(&small, "site", 2);
+		small_uint(&small, "site", number);
+		small_uint(&small, "address", (uint64_t)(uintptr_t)address);
+		small_append(&small);
+		sites[at].number = number;
+		__atomic_store_n(&sites[at].address, address, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&table_lock);
+	return number;
+}
+
+uint32_t
+site_number(const void *address)
+{
+	uint32_t at = (uint32_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 50) % SITES;
+	const void *found;
+
+	while ((found = __atomic_load_n(&sites[at].address, __ATOMIC_ACQUIRE)) != NULL) {
+		if (found == address)
+			return sites[at].number;
+		at = (at + 1) % SITES;
+	}
+	return new_site(address, at);
+}

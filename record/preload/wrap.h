@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What call_table.h's rows become a wrapper with: lists of parameters, and the notes taken after a
+ * call. The wrappers of both languages name the caller's parameters p_NAME and give the notes a
+ * view NAME of each, in terms of C (c.c, fortran.c).
+ */
+#ifndef WRAP_H
+#define WRAP_H
+
+#include "recorder.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define UNUSED __attribute__((unused))
+
+#define UNWRAP(...) __VA_ARGS__
+#define CAT(a, b) CAT_(a, b)
+#define CAT_(a, b) a##b
+#define COUNT(...) COUNT_(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, n, ...) n
+
+/* EACH(M, ((k1, n1), (k2, n2))) is M(k1, n1) M(k2, n2); LIST has commas between. */
+#define APPLY(macro, ...) macro(__VA_ARGS__)
+#define EACH(m, params) APPLY(CAT(EACH_, COUNT params), m, UNWRAP params)
+#define EACH_1(m, a) m a
+#define EACH_2(m, a, ...) m a EACH_1(m, __VA_ARGS__)
+#define EACH_3(m, a, ...) m a EACH_2(m, __VA_ARGS__)
+#define EACH_4(m, a, ...) m a EACH_3(m, __VA_ARGS__)
+#define EACH_5(m, a, ...) m a EACH_4(m, __VA_ARGS__)
+#define EACH_6(m, a, ...) m a EACH_5(m, __VA_ARGS__)
+#define EACH_7(m, a, ...) m a EACH_6(m, __VA_ARGS__)
+#define EACH_8(m, a, ...) m a EACH_7(m, __VA_ARGS__)
+#define EACH_9(m, a, ...) m a EACH_8(m, __VA_ARGS__)
+#define EACH_10(m, a, ...) m a EACH_9(m, __VA_ARGS__)
+#define EACH_11(m, a, ...) m a EACH_10(m, __VA_ARGS__)
+#define EACH_12(m, a, ...) m a EACH_11(m, __VA_ARGS__)
+#define LIST(m, params) APPLY(CAT(LIST_, COUNT params), m, UNWRAP params)
+#define LIST_1(m, a) m a
+#define LIST_2(m, a, ...) m a, LIST_1(m, __VA_ARGS__)
+#define LIST_3(m, a, ...) m a, LIST_2(m, __VA_ARGS__)
+#define LIST_4(m, a, ...) m a, LIST_3(m, __VA_ARGS__)
+#define LIST_5(m, a, ...) m a, LIST_4(m, __VA_ARGS__)
+#define LIST_6(m, a, ...) m a, LIST_5(m, __VA_ARGS__)
+#define LIST_7(m, a, ...) m a, LIST_6(m, __VA_ARGS__)
+#define LIST_8(m, a, ...) m a, LIST_7(m, __VA_ARGS__)
+#define LIST_9(m, a, ...) m a, LIST_8(m, __VA_ARGS__)
+#define LIST_10(m, a, ...) m a, LIST_9(m, __VA_ARGS__)
+#define LIST_11(m, a, ...) m a, LIST_10(m, __VA_ARGS__)
+#define LIST_12(m, a, ...) m a, LIST_11(m, __VA_ARGS__)
+
+/* The notes, by the names that call_table.h uses. */
+#define bytes(count, type) bytes_of(count, type)
+#define sum_bytes(counts, n, type) bytes_of_counts(counts, n, type)
+#define LOCAL(comm) note_local(&at, comm)
+#define SEND(comm, dest, tag, count, type) note_send(&at, comm, dest, tag, bytes(count, type))
+#define SEND_START(comm, dest, tag, count, type, request) \
+	note_request(&at, comm, dest, tag, bytes(count, type), OF_SEND, false, request)
+#define SEND_INIT(comm, dest, tag, count, type, request) \
+	note_request(&at, comm, dest, tag, bytes(count, type), OF_SEND, true, request)
+#define RECV(comm, status) note_receive(&at, comm, status)
+#define MRECV(message, status) note_mreceive(&at, message, status)
+#define RECV_START(comm, source, tag, count, type, request) \
+	note_request(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, false, request)
+#define MRECV_START(message, count, type, request) \
+	note_mreceive_start(&at, message, bytes(count, type), request)
+#define RECV_INIT(comm, source, tag, count, type, request) \
+	note_request(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, true, request)
+#define SENDRECV(comm, dest, tag, count, type, status) \
+	note_sendrecv(&at, comm, dest, tag, bytes(count, type), status)
+#define START(count, requests) note_start(&at, count, requests)
+#define COMPLETE_ALL(count, before, statuses) note_complete_all(&at, count, before, statuses)
+#define COMPLETE_ONE(done, before, index, status) note_complete_one(&at, done, before, index, status)
+#define COMPLETE_SOME(before, count, indices, statuses) \
+	note_complete_some(&at, before, count, indices, indices##_base, statuses)
+#define CANCEL(request) note_cancel(&at, request)
+#define REQUEST_FREE(request) note_request_free(&at, request)
+#define PROBE(found, comm, source, tag, status) note_probe(&at, found, comm, source, tag, status)
+#define MPROBE(found, comm, source, tag, message, status) \
+	note_mprobe(&at, found, comm, source, tag, message, status)
+#define NEW_COMMUNICATOR(comm, made) (note_local(&at, comm), note_new_communicator(comm, made))
+#define NEW_FROM_GROUP(comm, tag, made) (note_local(&at, comm), note_group_communicator(comm, tag, made))
+#define IDUP(comm, made, request) note_idup(&at, comm, made, request)
+#define FREE_COMMUNICATOR(comm) note_comm_free(&at, comm)
+
+/* Sizes of a collective, in terms of its communicator c and its parameters. */
+#define PEERS (c->peers)
+#define EACH_PEER (uint64_t)c->peers
+#define MEMBERS (c->size)
+#define ME (c->rank)
+#define AT_ROOT(value) (root == c->rank || root == MPI_ROOT ? (value) : 0)
+#define NOT_NULL_ROOT(value) (root == MPI_PROC_NULL || root == MPI_ROOT ? 0 : (value))
+#define NOT_AT_ROOT(value) (root == c->rank ? 0 : NOT_NULL_ROOT(value))
+#define OF(buffer, value, in_place) ((buffer) == MPI_IN_PLACE ? (in_place) : (value))
+#define COLLECTIVE(comm, root, sent, received) do { \
+		const struct communicator *c = communicator_of(comm); \
+		note_collective(&at, c, root, (uint64_t)(sent), (uint64_t)(received)); \
+	} while (0)
+#define COLLECTIVE_START(comm, root, sent, received, request) do { \
+		const struct communicator *c = communicator_of(comm); \
+		note_collective_start(&at, c, root, (uint64_t)(sent), (uint64_t)(received), request); \
+	} while (0)
+
+#endif

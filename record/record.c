@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-record - run an MPI program and record its calls
+ *
+ * reads   nothing
+ * writes  one raw trace a rank into a folder, or all of them to standard output
+ * memory  nothing that grows; the preloaded library maps one block a thread in every rank
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../stream/stream.h"
+#include "../stream/tool.h"
+
+static const char usage[] =
+	"usage: lp-record [-o FOLDER] [--] COMMAND [ARGUMENT ...]\n"
+	"Run an MPI program and record the MPI calls of all its ranks. COMMAND is mpirun and\n"
+	"what it starts, or the program itself: mpirun -n 4 lp-record -o FOLDER ./app\n"
+	"  -o, --output FOLDER  leave a raw trace of each rank there [all go to standard\n"
+	"                       output, and the program's own output to standard error]\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
+
+struct options {
+	const char *folder;	/* NULL: standard output */
+	char **command;
+};
+
+/* The child, for the signal handlers. */
+static volatile pid_t child;
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "output", required_argument, NULL, 'o' }, { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+	};
+	struct options opt = { NULL, NULL };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "+o:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'o': opt.folder = optarg; break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-record " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (optind == argc)
+		bad_usage(usage);
+	opt.command = argv + optind;
+	return opt;
+}
+
+/* The preload library lies beside the folder of this command: ../lib. */
+static void
+find_library(char *path, size_t size)
+{
+	ssize_t got = readlink("/proc/self/exe", path, size - 64);
+	char *slash;
+
+	if (got < 0)
+		die("/proc/self/exe: %s", strerror(errno));
+	path[got] = '\0';
+	for (int up = 0; up < 2; up++)
+		if ((slash = strrchr(path, '/')) != NULL)
+			*slash = '\0';
+	strcat(path, "/lib/liblongpole-record.so");
+	if (access(path, R_OK) != 0)
+		die("%s: %s", path, strerror(errno));
+}
+
+static void
+make_folder(const char *folder)
+{
+	char *path = need(strdup(folder));
+
+	for (char *c = path + 1; *c != '\0'; c++)
+		if (*c == '/') {
+			*c = '\0';
+			mkdir(path, 0777);
+			*c = '/';
+		}
+	free(path);
+	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+		die("%s: %s", folder, strerror(errno));
+	if (access(folder, W_OK | X_OK) != 0)
+		die("%s: %s", folder, strerror(errno));
+}
+
+static int
+is_raw_name(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "rank.", 5) == 0 && entry->d_name[5] != '\0' &&
+	    strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
+}
+
+/* True where a launcher has started this process as one rank of several. */
+static bool
+under_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+		"SLURM_PROCID" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (getenv(names[i]) != NULL)
+			return true;
+	return false;
+}
+
+/* Only raw traces are taken away: a folder may hold other things. */
+static bool
+is_raw_trace(const char *path)
+{
+	static const char head[] = "\222\250longpole";
+	char bytes[sizeof head - 1];
+	FILE *file = fopen(path, "r");
+	bool is = file != NULL && fread(bytes, sizeof bytes, 1, file) == 1 &&
+	    memcmp(bytes, head, sizeof bytes) == 0;
+
+	if (file != NULL)
+		fclose(file);
+	return is;
+}
+
+/* Calls DO_IT for each raw trace of the folder, in order of ranks; returns how many there are. */
+static int
+for_each_trace(const char *folder, void (*do_it)(const char *path))
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_raw_name, versionsort), found = 0;
+	char path[PATH_MAX];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+		if (is_raw_trace(path)) {
+			found++;
+			if (do_it != NULL)
+				do_it(path);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return found;
+}
+
+static void
+remove_file(const char *path)
+{
+	unlink(path);
+}
+
+static void
+copy_out(const char *path)
+{
+	static char chunk[1 << 16];
+	FILE *file = fopen(path, "r");
+	size_t got;
+
+	if (file == NULL)
+		die("%s: %s", path, strerror(errno));
+	while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
+		if (fwrite(chunk, 1, got, stdout) != got)
+			break;
+	fclose(file);
+}
+
+static void
+forward(int signal)
+{
+	if (child > 0)
+		kill(child, signal);
+}
+
+static void
+start(const struct options *opt, const char *folder)
+{
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	int failed[2], error;
+	ssize_t got;
+
+	if (pipe2(failed, O_CLOEXEC) != 0)
+		die("pipe: %s", strerror(errno));
+	for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
+		signal(forwarded[i], forward);
+	child = fork();
+	if (child < 0)
+		die("fork: %s", strerror(errno));
+	if (child == 0) {
+		for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
+			signal(forwarded[i], SIG_DFL);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a killed recorder leaves nothing behind */
+		if (opt->folder == NULL)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		setenv("LONGPOLE_DIR", folder, 1);
+		execvp(opt->command[0], opt->command);
+		error = errno;
+		if (write(failed[1], &error, sizeof error) < 0)
+			_exit(TROUBLE);
+		_exit(TROUBLE);
+	}
+	/* A terminal's interrupt reaches the program by itself; this waits for its end. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	close(failed[1]);
+	got = read(failed[0], &error, sizeof error);
+	close(failed[0]);
+	if (got == (ssize_t)sizeof error) {
+		waitpid(child, NULL, 0);
+		if (opt->folder == NULL)
+			rmdir(folder);
+		die("%s: %s", opt->command[0], strerror(error));
+	}
+}
+
+static void
+preload(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *all;
+
+	if (asprintf(&all, "%s%s%s", library, others != NULL && *others != '\0' ? ":" : "",
+	    others != NULL ? others : "") < 0)
+		die("out of memory");
+	setenv("LD_PRELOAD", all, 1);
+	free(all);
+}
+
+/* Ends as the program did. */
+static int
+end_as(int status)
+{
+	if (WIFSIGNALED(status)) {
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+		return 128 + WTERMSIG(status);
+	}
+	return WEXITSTATUS(status);
+}
+
+/* As one rank of several: its own raw trace must be there, and nobody knows its number here. */
+static bool
+nothing_recorded(const char *folder)
+{
+	return for_each_trace(folder, NULL) == 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	char library[PATH_MAX], real[PATH_MAX], temporary[PATH_MAX];
+	struct options opt;
+	const char *folder;
+	int status;
+	bool empty;
+
+	tool = "lp-record";
+	opt = parse_options(argc, argv);
+	if (opt.folder == NULL)
+		refuse_terminal_output();
+	find_library(library, sizeof library);
+	folder = opt.folder;
+	if (folder == NULL) {
+		const char *parent = getenv("TMPDIR");
+
+		snprintf(temporary, sizeof temporary, "%s/lp-record.XXXXXX",
+		    parent != NULL ? parent : "/tmp");
+		if ((folder = mkdtemp(temporary)) == NULL)
+			die("%s: %s", temporary, strerror(errno));
+	} else
+		make_folder(folder);
+	if (realpath(folder, real) == NULL)
+		die("%s: %s", folder, strerror(errno));
+	if (!under_launcher())
+		for_each_trace(real, remove_file);	/* of an earlier run */
+	preload(library);
+	start(&opt, real);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	child = 0;
+	empty = nothing_recorded(real);
+	if (opt.folder == NULL) {
+		for_each_trace(real, copy_out);
+		for_each_trace(real, remove_file);
+		rmdir(real);
+		finish(DONE);
+	}
+	if (empty) {
+		note("%s: no rank was recorded: not an MPI program, not linked dynamically, or it did not "
+		    "get to MPI_Init", opt.command[0]);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			return TROUBLE;
+	}
+	return end_as(status);
+}

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-critpath and lp-imbalance on runs small enough to see.
+bats_require_minimum_version 1.5.0
+load helpers
+
+graph() {
+	tests/pack | lp-graph 2>/dev/null >t.graph
+}
+
+late_sender() {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Send 500 510 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 520 700
+		1 MPI_Init 10 100
+		1 MPI_Recv 200 530 comm=1 peer=0 tag=0 received=8
+		1 MPI_Finalize 690 700
+	END
+}
+
+@test "the path leaves a late receive to the sender" {
+	late_sender
+	for a in walk kahn; do
+		lp-critpath -a $a -F json t.graph >t.json
+		run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind, .call]' t.json
+		[ "$output" = "$(cat <<-'END'
+			[1,0,10,"compute",null]
+			[0,10,100,"transfer","MPI_Init"]
+			[0,100,500,"compute",null]
+			[1,500,530,"transfer","MPI_Recv"]
+			[1,530,690,"compute",null]
+			[0,690,700,"transfer","MPI_Finalize"]
+		END
+		)" ]
+		jq -e '.run_time_s == .path_length_s and .run_time_s == 7e-7' t.json
+		jq -e '[.by_rank[] | .compute_s + .mpi_s + .transfer_s] | add * 1e9 | round == 700' t.json
+	done
+}
+
+@test "the stream form holds the input and the same segments" {
+	late_sender
+	lp-critpath t.graph >t.path
+	tests/trace.py check t.path
+	[ "$(lp-dump -k segment t.path | wc -l)" -eq 6 ]
+	[ "$(lp-dump -k call t.path)" = "$(lp-dump -k call t.graph)" ]
+	lp-dump -k path t.path | jq -e '.length_ns == 700 and .segments == 6'
+	lp-critpath -F text t.path >t.text		# a later stage's stream serves, too
+	grep -q 'run time 0.000000700 s; critical path 0.000000700 s in 6 segments' t.text
+}
+
+@test "a send that waits for its receiver hands the path over" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Ssend 200 520 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 900 1000
+		1 MPI_Init 0 100
+		1 MPI_Recv 500 530 comm=1 peer=0 tag=0 received=8
+		1 MPI_Finalize 600 1000
+	END
+	run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind]' <(lp-critpath -F json t.graph)
+	[ "$output" = "$(cat <<-'END'
+		[0,0,100,"mpi"]
+		[1,100,500,"compute"]
+		[0,500,520,"transfer"]
+		[0,520,900,"compute"]
+		[0,900,1000,"mpi"]
+	END
+	)" ] || [ "$output" = "$(cat <<-'END'
+		[1,0,100,"transfer"]
+		[1,100,500,"compute"]
+		[0,500,520,"transfer"]
+		[0,520,900,"compute"]
+		[0,900,1000,"mpi"]
+	END
+	)" ]
+}
+
+@test "imbalance follows the paper's formulas" {
+	late_sender
+	lp-imbalance -F json t.graph >t.json
+	jq -e '.calls[] | select(.call == "MPI_Recv") | .wait_before_time_s == 3e-7 and
+		.wait_after_time_s == 2e-8 and .total_execution_time_s == 1e-8 and .num_calls == 1' t.json
+	jq -e '.processes[] | .total_execution_time_s + .total_wait_time_s + .program_time_s +
+		.unsynchronised_time_s - .total_time_s | fabs < 1e-12' t.json
+	jq -e '.processes[1] | .rank == 1 and .num_calls == 3 and .num_nodes == 6' t.json
+	[ "$(lp-imbalance -F csv t.graph | wc -l)" -eq 8 ]
+}
+
+@test "calls that do not overlap have no wait and are counted apart" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Send 200 210 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 600 700
+		1 MPI_Init 0 100
+		1 MPI_Recv 500 530 comm=1 peer=0 tag=0 received=8
+		1 MPI_Finalize 600 700
+	END
+	lp-imbalance -F json t.graph | jq -e '.program | .total_wait_time_s == 0 and
+		.num_unsynchronised == 2 and .unsynchronised_time_s == 4e-8'
+}
+
+@test "a trace without its graph is refused with a hint" {
+	printf 'trace ranks=1\n0 MPI_Init 0 10\n' | tests/pack >t.trace
+	for tool in lp-critpath lp-imbalance; do
+		run -2 --separate-stderr $tool t.trace
+		[ "$stderr" = "$tool: t.trace:0: a trace; lp-graph matches it first" ]
+		[ -z "$output" ]
+	done
+}
+
+@test "a full disk is an error of every tool" {
+	late_sender
+	tests/random_run.py make 1 >t.trace
+	for command in 'lp-graph t.trace' 'lp-critpath t.graph' 'lp-critpath -F text t.graph' \
+		'lp-critpath -F json t.graph' 'lp-imbalance t.graph' 'lp-imbalance -F json t.graph'; do
+		run -2 --separate-stderr bash -c "$command >/dev/full"
+		[[ "${stderr##*$'\n'}" == *"standard output: No space left on device" ]]
+	done
+}

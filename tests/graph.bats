@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-graph: matching and synchronisation points.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# edges TEXT: the message edges that lp-graph finds, one a line
+edges() {
+	tests/pack <"$1" >t.trace
+	lp-graph t.trace 2>t.err >t.graph
+	lp-dump -k message t.graph | jq -c '[.source, .send, .target, .receive]'
+}
+
+@test "receives match in the order in which they were posted, not completed" {
+	cat >t.txt <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=5 sent=1
+		0 MPI_Send 40 50 comm=1 peer=1 tag=5 sent=2
+		0 MPI_Finalize 500 510
+		1 MPI_Init 0 10
+		1 MPI_Irecv 11 12 comm=1 peer=0 tag=5 received=8 as=a
+		1 MPI_Irecv 13 14 comm=1 peer=0 tag=5 received=8 as=b
+		1 MPI_Wait 100 110 comm=1 peer=0 tag=5 received=2 of=b
+		1 MPI_Wait 120 130 comm=1 peer=0 tag=5 received=1 of=a
+		1 MPI_Finalize 500 510
+	END
+	run -0 edges t.txt
+	[ "$output" = "$(printf '[0,1,1,4]\n[0,2,1,3]')" ]
+}
+
+@test "an open receive from anyone holds back the receives that it could compete with" {
+	cat >t.txt <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=5 sent=1
+		0 MPI_Send 40 50 comm=1 peer=1 tag=5 sent=2
+		0 MPI_Finalize 500 510
+		1 MPI_Init 0 10
+		1 MPI_Irecv 11 12 comm=1 peer=any tag=any received=8 as=a
+		1 MPI_Recv 60 70 comm=1 peer=0 tag=5 received=2
+		1 MPI_Wait 120 130 comm=1 peer=0 tag=5 received=1 of=a
+		1 MPI_Finalize 500 510
+	END
+	run -0 edges t.txt
+	[ "$output" = "$(printf '[0,1,1,3]\n[0,2,1,2]')" ]
+}
+
+@test "a cancelled receive takes no message" {
+	cat >t.txt <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=5 sent=1
+		0 MPI_Finalize 500 510
+		1 MPI_Init 0 10
+		1 MPI_Irecv 11 12 comm=1 peer=0 tag=5 received=8 as=a
+		1 MPI_Cancel 13 14 of=a
+		1 MPI_Wait 15 16 of=a
+		1 MPI_Recv 60 70 comm=1 peer=0 tag=5 received=1
+		1 MPI_Finalize 500 510
+	END
+	run -0 edges t.txt
+	[ "$output" = '[0,1,1,4]' ]
+}
+
+@test "what has no partner is named, counted and left out" {
+	cat >t.txt <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=7 sent=1
+		0 MPI_Barrier 40 50 comm=1
+		1 MPI_Init 0 10
+		1 MPI_Recv 20 30 comm=1 peer=0 tag=8 received=1
+	END
+	run -0 edges t.txt
+	[ -z "$output" ]
+	grep -q 'lp-graph: rank 0, row 1: MPI_Send from rank 0 to rank 1 with tag 7 on communicator 1 has no receive' t.err
+	grep -q 'lp-graph: rank 1, row 1: MPI_Recv from rank 0 to rank 1 with tag 8 on communicator 1 has no send' t.err
+	grep -q 'lp-graph: rank 0, row 2: MPI_Barrier was called by 1 of 2 ranks of communicator 1' t.err
+	lp-dump -k matching t.graph | jq -e '.unmatched_sends == 1 and .unmatched_receives == 1 and
+		.unmatched_collectives == 1 and .messages == 0 and .collectives == 1'
+}
+
+@test "peers are ranks of the communicator, also of an intercommunicator" {
+	cat >t.txt <<-'END'
+		trace ranks=3
+		communicator comm=3 members=2,0
+		communicator comm=4 members=0,1 remote=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=3 peer=0 tag=1 sent=1
+		0 MPI_Send 40 50 comm=4 peer=0 tag=2 sent=1
+		1 MPI_Init 0 10
+		2 MPI_Init 0 10
+		2 MPI_Recv 20 30 comm=3 peer=1 tag=1 received=1
+		2 MPI_Recv 40 50 comm=4 peer=0 tag=2 received=1
+	END
+	run -0 edges t.txt
+	[ "$output" = "$(printf '[0,1,2,1]\n[0,2,2,2]')" ]
+}
+
+# syncs ROWS...: the summary of a run of two ranks with these rows between MPI_Init and MPI_Finalize
+syncs() {
+	{ printf 'trace ranks=2\n0 MPI_Init 0 10\n1 MPI_Init 0 10\n'; cat; printf '0 MPI_Finalize 500 510\n1 MPI_Finalize 500 510\n'; } |
+		tests/pack | lp-graph 2>/dev/null | lp-dump -k matching | jq -c '[.syncs, .refused_pending, .refused_overlap, .refused_partial]'
+}
+
+@test "a barrier of all ranks is a synchronisation point" {
+	run -0 syncs <<-'END'
+		0 MPI_Barrier 20 100 comm=1
+		1 MPI_Barrier 90 100 comm=1
+	END
+	[ "$output" = '[3,0,0,0]' ]
+}
+
+@test "a barrier across which a request is pending is refused" {
+	run -0 syncs <<-'END'
+		0 MPI_Irecv 15 16 comm=1 peer=1 tag=0 received=8 as=a
+		0 MPI_Barrier 20 100 comm=1
+		0 MPI_Wait 130 140 comm=1 peer=1 tag=0 received=8 of=a
+		1 MPI_Barrier 90 100 comm=1
+		1 MPI_Send 110 120 comm=1 peer=0 tag=0 sent=8
+	END
+	[ "$output" = '[2,1,0,0]' ]
+}
+
+@test "a barrier that a message crosses is refused" {
+	run -0 syncs <<-'END'
+		0 MPI_Barrier 20 100 comm=1
+		0 MPI_Recv 130 140 comm=1 peer=1 tag=0 received=8
+		1 MPI_Send 30 40 comm=1 peer=0 tag=0 sent=8
+		1 MPI_Barrier 90 100 comm=1
+	END
+	[ "$output" = '[2,1,0,0]' ]
+}
+
+@test "a barrier that one rank left before the other came is refused" {
+	run -0 syncs <<-'END'
+		0 MPI_Barrier 20 80 comm=1
+		1 MPI_Barrier 90 100 comm=1
+	END
+	[ "$output" = '[2,0,1,0]' ]
+}
+
+@test "a broadcast is no synchronisation point" {
+	run -0 syncs <<-'END'
+		0 MPI_Bcast 20 100 comm=1 peer=0
+		1 MPI_Bcast 90 100 comm=1 peer=0
+	END
+	[ "$output" = '[2,0,0,1]' ]
+}
+
+@test "graph, critpath and imbalance agree with brute force on 300 random runs" {
+	run -0 tests/random_run.py check 1 300
+	[ -z "$output" ]
+}
+
+@test "the same trace gives the same bytes out of every stage" {
+	tests/random_run.py make 42 >t.trace
+	for i in 1 2; do
+		lp-graph t.trace >t.graph$i 2>t.err$i
+		lp-critpath t.graph$i >t.path$i
+		lp-imbalance t.graph$i >t.table$i
+		lp-critpath -F text t.graph$i >t.text$i
+	done
+	for f in graph err path table text; do
+		cmp t.$f"1" t.$f"2"
+	done
+}
+
+@test "memory does not grow with the length of the run" {
+	build/bench/synthetic -r 4 -c 2000000 >t.raw
+	(ulimit -v 200000; lp-merge <t.raw >t.trace && lp-graph <t.trace 2>/dev/null >t.graph &&
+		lp-critpath -F text t.graph >t.text && lp-imbalance t.graph >t.table)
+	rm t.raw t.trace t.graph
+}

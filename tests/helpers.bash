@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Shared by all tests: load helpers
+
+bats_require_minimum_version 1.5.0
+export LC_ALL=C TZ=UTC
+ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
+export ROOT PATH="$ROOT/bin:$ROOT/tests:$PATH"
+fixtures=$ROOT/tests/fixtures
+
+# stream NAME: the stream of a readable fixture, as a file that is named on standard output.
+stream() {
+	pack "$fixtures/$1.txt" > "$BATS_TEST_TMPDIR/$1" && echo "$BATS_TEST_TMPDIR/$1"
+}
+
+# Every test runs in a folder of its own, with tests/ in it.
+setup() {
+	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-merge: what belongs together, and clocks.
+bats_require_minimum_version 1.5.0
+load helpers
+
+raw() {		# raw RANK RANKS [RUN]: a small raw trace
+	printf 'raw ranks=%d rank=%d run=%d\n0 MPI_Init 1000 1100\n0 MPI_Barrier 1200 1300 comm=1\n0 MPI_Finalize 1400 1500\n' \
+		"$2" "$1" "${3:-7}" | tests/pack
+}
+
+two_ranks() {
+	mkdir -p run
+	raw 0 2 >run/rank.0
+	raw 1 2 >run/rank.1
+}
+
+@test "folder, files and a pipe give the same trace" {
+	two_ranks
+	lp-merge run >a
+	lp-merge run/rank.0 run/rank.1 >b
+	cat run/rank.0 run/rank.1 | lp-merge >c
+	lp-merge - <run/rank.1 run/rank.0 >d
+	for f in a b c d; do
+		tests/trace.py check $f
+		lp-dump -k call $f >$f.calls
+		cmp a.calls $f.calls
+	done
+	[ "$(wc -l <a.calls)" -eq 6 ]
+}
+
+@test "the first enter of the run is 0 and the run lasts to the last leave" {
+	two_ranks
+	lp-merge run | lp-dump -k run | jq -e '.ranks == 2 and .run_ns == 500'
+	lp-merge run | lp-dump -k call | jq -s -e '.[0].enter_ns == 0'
+}
+
+@test "two raw traces of one rank are refused" {
+	two_ranks
+	raw 1 2 >run/rank.2
+	run -2 --separate-stderr lp-merge run
+	[[ "$stderr" == "lp-merge: run/rank.2:"*": rank 1 again: it was read from run/rank.1" ]]
+	[ -z "$output" ]
+}
+
+@test "a missing rank is refused unless asked for" {
+	two_ranks
+	rm run/rank.0
+	run -2 --separate-stderr lp-merge run
+	[[ "$stderr" == "lp-merge: run/rank.1: rank 0 of 2 is missing"* ]]
+	lp-merge --partial run 2>err >t.trace
+	grep -q 'lp-merge: rank 0 is missing' err
+	[ "$(lp-dump -k call t.trace | wc -l)" -eq 3 ]
+}
+
+@test "ranks of different runs are refused" {
+	two_ranks
+	raw 1 2 8 >run/rank.1
+	run -2 --separate-stderr lp-merge run
+	[[ "$stderr" == "lp-merge: run/rank.1:"*": of another run than run/rank.0" ]]
+}
+
+@test "a rank that died is read up to there, and named" {
+	two_ranks
+	printf 'raw ranks=2 rank=1 run=7\n0 MPI_Init 1000 1100\n0 MPI_Barrier 1200 1300 comm=1\nblock hash=0 capacity=8\nzeros 100\n' |
+		tests/pack >run/rank.1
+	lp-merge run 2>err >t.trace
+	grep -q 'lp-merge: run/rank.1: rank 1 ended early, after 2 rows' err
+	tests/trace.py check t.trace
+	lp-dump -k rank t.trace | jq -s -e '.[0].ended == true and .[1].ended == false'
+}
+
+@test "a clock that is off and drifts is corrected from the samples" {
+	# Rank 1's clock runs 1e-4 fast and is 5 s ahead: its t is 5e9 + 1.0001 * true.
+	mkdir -p run
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 1000000\n0 MPI_Barrier 500000000 600000000 comm=1\n0 MPI_Finalize 1000000000 1000000100\n' |
+		tests/pack >run/rank.0
+	printf 'raw ranks=2 rank=1 run=7\nclock at_ns=5000000000 peer=0 offset_ns=-5000000000 error_ns=20\nclock at_ns=6000100000 peer=0 offset_ns=-5000100000 error_ns=30\n0 MPI_Init 5000000000 5001000100\n0 MPI_Barrier 5500050000 5600060000 comm=1\n0 MPI_Finalize 6000100000 6000100100\n' |
+		tests/pack >run/rank.1
+	lp-merge run >t.trace
+	lp-dump -k call t.trace | jq -s -e '[.[] | select(.call == "MPI_Barrier") | [.enter_ns, .leave_ns]] |
+		flatten | . == [500000000, 600000000, 500000000, 600000000]'
+	lp-dump -k rank t.trace | jq -s -e '.[1] | .error_ns == 30 and (.drift_ppb + 99990 | fabs) < 2'
+	lp-merge -s offset run | lp-dump -k call | jq -s -e '[.[] | select(.rank == 1 and .call == "MPI_Barrier") | .enter_ns] == [500050000]'
+	lp-merge -s none run | lp-dump -k call | jq -s -e '[.[] | select(.rank == 1 and .call == "MPI_Init") | .enter_ns] == [5000000000]'
+}
+
+@test "a clock shared with another rank gets that rank's correction" {
+	mkdir -p run
+	raw 0 3 >run/rank.0
+	for r in 1 2; do
+		{ printf 'raw ranks=3 rank=%d run=7\n' $r
+			if [ $r = 1 ]; then echo 'clock at_ns=9000 peer=0 offset_ns=-8000 error_ns=1'; else echo 'clock_shared peer=1'; fi
+			printf '0 MPI_Init 9000 9100\n0 MPI_Finalize 9400 9500\n'; } | tests/pack >run/rank.$r
+	done
+	lp-merge run | lp-dump -k call | jq -s -e '[.[] | select(.call == "MPI_Init") | .enter_ns] == [0, 0, 0]'
+}
+
+@test "communicators and call sites are numbered alike for all ranks" {
+	mkdir -p run
+	for r in 0 1; do
+		printf 'raw ranks=2 rank=%d run=7\nmodule module=0 path=/none/app base=%d bytes=4096\nsite site=%d address=%d\ncommunicator comm=%d id=99 size=2 rank=%d\n0 MPI_Init 1000 1100\n0 MPI_Barrier 1200 1300 comm=%d site=%d\n' \
+			$r $((8192 * (r + 1))) $((r + 1)) $((8192 * (r + 1) + 16)) $((r + 5)) $((1 - r)) $((r + 5)) $((r + 1)) |
+			tests/pack >run/rank.$r
+	done
+	lp-merge run >t.trace
+	lp-dump -k call t.trace | jq -s -e '[.[] | select(.call == "MPI_Barrier") | [.comm, .site]] == [[3, 1], [3, 1]]'
+	lp-dump -k site t.trace | jq -s -e '. == [{"kind": "site", "site": 1, "offset": 16, "module": 0}]'
+	lp-graph t.trace 2>/dev/null | lp-dump -k collective | jq -s -e 'length == 2'
+}
+
+@test "an empty folder, a text file and a trace are refused" {
+	mkdir empty
+	run -2 --separate-stderr lp-merge empty
+	[ "$stderr" = 'lp-merge: empty: holds no raw trace (rank.0, rank.1, ...)' ]
+	echo hello >text
+	run -2 --separate-stderr lp-merge text
+	[ "$stderr" = 'lp-merge: text:0: not a longpole stream' ]
+	printf 'trace ranks=1\n0 MPI_Init 0 10\n' | tests/pack >t.trace
+	run -2 --separate-stderr lp-merge t.trace
+	[ "$stderr" = 'lp-merge: t.trace:0: not a raw trace but a trace stream' ]
+	run -2 --separate-stderr lp-merge /dev/null
+	[ "$stderr" = 'lp-merge: /dev/null:0: empty: no raw trace' ]
+}
+
+@test "a raw trace cut or damaged anywhere is refused, never half merged" {
+	two_ranks
+	run -0 tests/every-byte --cut --flip run/rank.0 -- lp-merge @ run/rank.1
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The stream format: what a reader takes and what it refuses, seen through lp-dump, and compared
+# with the second implementation in trace.py.
+
+load helpers
+
+@test "every good fixture is good for both implementations" {
+	for text in "$fixtures"/good-*.txt; do
+		file=$(stream "$(basename "$text" .txt)")
+		echo "$text"
+		trace.py check "$file"
+		lp-dump "$file" | jq -c . > /dev/null
+	done
+}
+
+@test "every bad fixture is refused by both at the byte that it names, without much memory" {
+	cd "$BATS_TEST_TMPDIR"
+	for text in "$fixtures"/bad-*.txt; do
+		name=$(basename "$text" .txt)
+		expected=$(sed -n 's/^# expect //p' "$text")
+		echo "$name: $expected"
+		stream "$name" > /dev/null
+		ulimit -S -v 200000
+		run -2 --separate-stderr lp-dump "$name"
+		ulimit -S -v unlimited
+		[ "$stderr" = "lp-dump: $name:$expected" ]
+		run -1 --separate-stderr trace.py check "$name"
+		[[ "$stderr" == "trace.py: $name:${expected%%:*}: "* ]]
+	done
+}
+
+@test "text, packed and read back, is the same text" {
+	for text in "$fixtures"/good-*.txt; do
+		file=$(stream "$(basename "$text" .txt)")
+		trace.py text "$file" > "$file.1"
+		pack "$file.1" | trace.py text > "$file.2"
+		cmp "$file.1" "$file.2"
+	done
+}
+
+@test "lp-dump and trace.py see the same rows" {
+	for text in "$fixtures"/good-*.txt; do
+		file=$(stream "$(basename "$text" .txt)")
+		grep -q '^raw' "$text" && continue	# there trace.py prints threads, lp-dump ranks
+		grep -q '^location' "$text" && continue
+		trace.py text "$file" | awk '/^[0-9]+ [^+]/ { print $1, $2, $3, $4 }' > "$file.1"
+		lp-dump -F table "$file" | awk 'NR > 1 { print $1, $3, $4, $5 }' > "$file.2"
+		cmp "$file.1" "$file.2"
+	done
+}
+
+@test "an empty input is no stream" {
+	run -2 --separate-stderr lp-dump /dev/null
+	[ "$stderr" = "lp-dump: /dev/null:0: empty: not a longpole stream" ]
+	[ -z "$output" ]
+}
+
+@test "a stream cut at any byte is an error" {
+	every-byte --cut "$(stream good-small)" -- lp-dump
+}
+
+@test "a stream with any byte changed is an error" {
+	every-byte --flip "$(stream good-small)" -- lp-dump
+}
+
+@test "raw traces cut at any byte are an error" {
+	pack "$fixtures/good-raw.txt" > "$BATS_TEST_TMPDIR/two"
+	# Behind the first of the two a cut cannot be seen: there the reader has one whole raw trace.
+	first=$(sed '/^raw.*rank=1/,$d' "$fixtures/good-raw.txt" | pack | wc -c)
+	run every-byte --cut "$BATS_TEST_TMPDIR/two" -- lp-dump
+	[ "${lines[0]}" = "cut at $first: status 0: b''" ]
+	[[ "${lines[1]}" == *" 1 exceptions" ]]
+}
+
+@test "the raw trace of a rank that died is good as soon as one zero byte follows" {
+	file=$(stream good-raw-died)
+	whole=$(($(wc -c < "$file") - 16 + 1))
+	every-byte --good-from "$whole" --cut "$file" -- lp-dump
+	run -0 lp-dump -k cut "$file"
+	[ "$output" = '{"kind":"cut"}' ]
+}
+
+@test "raw traces, whole and of the dead, may be concatenated" {
+	cat "$(stream good-raw-died)" "$(stream good-raw)" "$(stream good-raw-died)" \
+	    > "$BATS_TEST_TMPDIR/all"
+	trace.py check "$BATS_TEST_TMPDIR/all"
+	[ "$(lp-dump -k cut,end "$BATS_TEST_TMPDIR/all" | jq -r .kind | tr '\n' ' ')" = "cut end end cut " ]
+}
+
+@test "columns of 1, 2, 4 and 8 bytes say the same" {
+	grep -v '^trace' "$fixtures/good-small.txt" > "$BATS_TEST_TMPDIR/rows"
+	pack "$fixtures/good-small.txt" | lp-dump > "$BATS_TEST_TMPDIR/least"
+	for width in 2 4 8; do
+		pack -H "trace ranks=2 width=$width" "$BATS_TEST_TMPDIR/rows" > "$BATS_TEST_TMPDIR/wide"
+		trace.py check "$BATS_TEST_TMPDIR/wide"
+		lp-dump "$BATS_TEST_TMPDIR/wide" | cmp - "$BATS_TEST_TMPDIR/least"
+	done
+	printf '0 MPI_Init 0 +100\n0 MPI_Send 101 +7 comm=1 peer=1 tag=3 sent=9\n' > "$BATS_TEST_TMPDIR/rows"
+	for width in 1 8; do
+		pack -H "trace width=$width" "$BATS_TEST_TMPDIR/rows" | lp-dump > "$BATS_TEST_TMPDIR/$width"
+	done
+	cmp "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/8"
+}
+
+@test "room in the columns is not taken for rows" {
+	grep -v '^trace' "$fixtures/good-small.txt" > "$BATS_TEST_TMPDIR/rows"
+	pack -H "trace ranks=2 capacity=100" "$BATS_TEST_TMPDIR/rows" > "$BATS_TEST_TMPDIR/room"
+	trace.py check "$BATS_TEST_TMPDIR/room"
+	lp-dump "$BATS_TEST_TMPDIR/room" | cmp - <(pack "$fixtures/good-small.txt" | lp-dump)
+}
+
+@test "a stream without hashes is taken, but not if its header promises them" {
+	sed 's/^trace .*/& hashed=false/' "$fixtures/good-small.txt" | pack > "$BATS_TEST_TMPDIR/plain"
+	trace.py check "$BATS_TEST_TMPDIR/plain"
+	lp-dump "$BATS_TEST_TMPDIR/plain" | cmp - <(pack "$fixtures/good-small.txt" | lp-dump)
+}
+
+@test "unknown kinds, keys and functions pass" {
+	run -0 --separate-stderr lp-dump "$(stream good-unknown)"
+	[[ "$output" == *'{"kind":"weather","cloud":"\ufffdé","temperature":18446744073709551615}'* ]]
+	[[ "$output" == *'"kind":"a_kind_with_a_name_longer_than_any_other_known","a":1,"b":-1'* ]]
+	run -0 lp-dump -F table "$(stream good-calls)"
+	[[ "$output" == *MPIX_Future* ]]
+}
+
+@test "the worked example of the page is what lp-dump prints" {
+	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$ROOT/stream/trace.5" | grep '^{' > "$BATS_TEST_TMPDIR/page"
+	printf 'trace ranks=2\n0 MPI_Init 0 9000\n' | pack | lp-dump -k run,call_name |
+	    cmp - "$BATS_TEST_TMPDIR/page"
+}
+
+@test "the sample filter of the page runs and drops what it says" {
+	sed -n '/^import sys, msgpack/,/^\.Ed/p' "$ROOT/stream/trace.5" | sed '$d' > "$BATS_TEST_TMPDIR/filter"
+	file=$(stream good-path)
+	/usr/bin/python3 "$BATS_TEST_TMPDIR/filter" rank < "$file" > "$file.out"
+	trace.py check "$file.out"
+	lp-dump "$file" | grep -v '"kind":"rank"\|"kind":"end"' > "$file.1"
+	lp-dump "$file.out" | grep -v '"kind":"end"' | cmp - "$file.1"
+}
+
+@test "a few hundred random mutations do no harm" {
+	fuzz -n 100 "$(stream good-path)" "$(stream good-raw)" "$(stream good-calls)" -- lp-dump
+}
