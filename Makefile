@@ -1,25 +1,34 @@
 # Builds, tests and installs longpole: GNU make and the packages listed in PACKAGES.
+#   make          build into bin/ and lib/
+#   make demo     install what is missing, build, record a small program and report on it
+#   make test     install what is missing, build, run all tests
 VERSION  = 0.1.0
 PREFIX   = /usr/local
 MPICC    = mpicc
-PYTHON   = /usr/bin/python3
+MPIRUN   = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 CFLAGS   = -O3 -g
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
-TOOLS    = record merge graph critpath imbalance
 LDLIBS   = -lmsgpackc -lm
+TOOLS    = record merge graph critpath imbalance
+MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libdw-dev \
-           binutils parallel bats jq mandoc shellcheck python3 python3-msgpack python3-numpy python3-xxhash
+           libstdc++6 binutils parallel bats jq mandoc shellcheck util-linux \
+           python3 python3-msgpack python3-numpy python3-xxhash
+
+export OMPI_ALLOW_RUN_AS_ROOT = 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+export PATH := $(CURDIR)/bin:$(PATH)
 
 ifdef SAN				# make clean && make SAN=1 test
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all setup test demo lint install clean
+.PHONY: all setup demo demo-fortran demo-lammps test test-long bench lint install clean
 
 all: $(TOOLS:%=bin/lp-%) bin/lp-dump lib/liblongpole-record.so
 
@@ -35,13 +44,11 @@ build/libstream.a: $(call objects,stream)
 # A tool is every .c in its folder and the stream library, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
-$(TOOLS:%=bin/lp-%):
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
+build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
+$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -52,6 +59,71 @@ build/record/preload/%.o: record/preload/%.c Makefile
 lib/liblongpole-record.so: $(call objects,record/preload)
 	@mkdir -p $(@D)
 	$(MPICC) -shared -Wl,-z,defs -o $@ $^ -lpthread
+
+build/apps/%: workflows/apps/%.c
+	@mkdir -p $(@D)
+	$(MPICC) -std=c11 -O2 -g -o $@ $< -lm
+build/apps/%: workflows/apps/%.f90
+	@mkdir -p $(@D)
+	mpifort -O2 -g -o $@ $<
+
+# Installs missing packages as root or with sudo; else says what to type, and stops.
+setup: PACKAGES += $(MORE_PACKAGES)
+setup:
+	@command -v dpkg-query >/dev/null || exit 0; \
+	missing=$$(for p in $(PACKAGES); do \
+		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q ' installed' || echo $$p; done); \
+	test -n "$$missing" || exit 0; \
+	install="apt-get install -y --no-install-recommends $$(echo $$missing)"; \
+	if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null; then sudo=sudo; else \
+		echo "packages are missing; as root, type: apt-get update && $$install" >&2; exit 2; fi; \
+	$$sudo apt-get update && DEBIAN_FRONTEND=noninteractive $$sudo $$install
+
+# $(call report,NAME,COMMAND): record, analyse and report, as users do.
+report = rm -rf build/$(1) && $(MAKE) -s --no-print-directory -f workflows/critpath.mk RUN=build/$(1) APP="$(2)"
+
+HEAT = -n 2000 -i 6 -p balanced:200$(comma)imbalanced:300$(comma)serial:60$(comma)messages:100
+comma = ,
+demo: setup
+	@$(MAKE) --no-print-directory all build/apps/heat
+	@$(call report,demo,$(MPIRUN) -n 4 build/apps/heat $(HEAT))
+
+demo-fortran: setup
+	@$(MAKE) --no-print-directory all build/apps/ring
+	@$(call report,demo-fortran,$(MPIRUN) -n 4 build/apps/ring)
+
+demo-lammps: MORE_PACKAGES = lammps
+demo-lammps: setup
+	@$(MAKE) --no-print-directory all
+	@$(call report,demo-lammps,$(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt)
+
+test: setup
+	@$(MAKE) --no-print-directory all build/bench/synthetic build/apps/heat build/apps/ring
+	bats --print-output-on-failure tests
+
+# What takes minutes: many more random runs, and damage to streams.
+test-long: test
+	tests/random_run.py check 100000 20000
+	tests/random_run.py make 42 >build/long.trace && lp-graph <build/long.trace >build/long.graph
+	tests/fuzz -n 3000 build/long.trace -- lp-graph
+	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
+	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
+
+bench: all build/bench/synthetic
+	tests/bench/bench
+
+lint: setup
+	shellcheck -S warning .ci/run tests/helpers.bash
+	mandoc -T lint -W warning $(MANUALS)
+
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/man/man5
+	install $(TOOLS:%=bin/lp-%) bin/lp-dump $(DESTDIR)$(PREFIX)/bin
+	install -m 644 lib/liblongpole-record.so $(DESTDIR)$(PREFIX)/lib
+	for page in $(MANUALS); do install -m 644 $$page \
+		$(DESTDIR)$(PREFIX)/share/man/man1/lp-$$(basename $$page) || exit 1; done
+	install -m 644 stream/trace.5 $(DESTDIR)$(PREFIX)/share/man/man5/lp-trace.5
 
 clean:
 	rm -rf bin lib build

@@ -36,6 +36,9 @@ struct instances {
 	size_t count, size;
 	struct counter *counters;
 	size_t counter_count, counter_size;
+	uint32_t decided;	/* candidates for a synchronisation point that are complete */
+	bool *crossed;		/* by number of candidate after those */
+	size_t crossed_count, crossed_capacity;
 	uint32_t *locations;	/* of one instance that goes out */
 	uint64_t *seqs;
 	size_t location_capacity, seq_capacity;
@@ -176,21 +179,58 @@ waits_for_all(enum call_class class)
 	    class == CLASS_ALL_TO_ALL || class == CLASS_COMM_CREATE;
 }
 
-/* All members' rows have been read, and so have all rows before them. */
+void
+collective_crossed(struct graph *graph, uint32_t epoch, uint32_t other)
+{
+	struct instances *all = graph->instances;
+	uint32_t first = (epoch < other ? epoch : other) + 1, last = epoch < other ? other : epoch;
+
+	if (first > last || last <= all->decided)
+		return;
+	all->crossed = grow(all->crossed, &all->crossed_capacity, (size_t)(last - all->decided),
+	    sizeof *all->crossed);
+	while (all->crossed_count < (size_t)(last - all->decided))
+		all->crossed[all->crossed_count++] = false;
+	for (uint32_t k = first > all->decided ? first : all->decided + 1; k <= last; k++)
+		all->crossed[k - all->decided - 1] = true;
+}
+
+/* The next candidate is complete: was it crossed by an edge found before? */
+static bool
+take_crossed(struct instances *all)
+{
+	bool crossed = all->crossed_count > 0 && all->crossed[0];
+
+	all->decided++;
+	if (all->crossed_count > 0)
+		memmove(all->crossed, all->crossed + 1, --all->crossed_count);
+	return crossed;
+}
+
+static bool
+is_candidate(const struct graph *graph, uint32_t members, uint16_t call)
+{
+	return members == (uint32_t)graph->known.ranks && graph->known.location_count == members &&
+	    waits_for_all(call_info(call)->class);
+}
+
+/*
+ * All members' rows have been read, and so have all rows before them. What crosses the instance has
+ * an end before it: it is still without its edge, and listed, or its edge has marked the instance.
+ */
 static void
 consider_sync(struct graph *graph, const struct instance *instance)
 {
 	struct instances *all = graph->instances;
 	bool pending = instance->open > 0;
 
-	if (instance->size != (uint32_t)graph->known.ranks || !instance->blocking ||
-	    instance->mismatched)
+	if (instance->size != (uint32_t)graph->known.ranks || !instance->blocking)
 		return;
-	if (graph->known.location_count != instance->size ||
-	    !waits_for_all(call_info(instance->call)->class)) {
+	if (!is_candidate(graph, instance->size, instance->call)) {
 		graph->counts.refused_partial++;
 		return;
 	}
+	pending |= take_crossed(all) || instance->mismatched;
 	/* Locations are in order here, so location i is all->locations[i]. */
 	for (uint32_t i = 0; i < instance->size && !pending; i++)
 		pending = settled_seq(graph, i) <= all->seqs[i];
@@ -223,6 +263,9 @@ instance_complete(struct graph *graph, struct instance *instance)
 			all->seqs[i] = graph->operations[instance->operations[i]].seq;
 		}
 	edge_collective(graph, instance->size, all->locations, all->seqs);
+	for (uint32_t i = 1; i < instance->size; i++)
+		collective_crossed(graph, graph->operations[instance->operations[0]].epoch,
+		    graph->operations[instance->operations[i]].epoch);
 	for (uint32_t i = 0; i < instance->size; i++)
 		operation_free(graph, instance->operations[i]);
 	consider_sync(graph, instance);
@@ -276,6 +319,8 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 	operation = operation_new(graph, location, seq, row->call[i]);
 	operation_list(graph, operation);
 	instance->operations[instance->arrived++] = operation;
+	if (is_candidate(graph, members, row->call[i]))
+		graph->locations[location].epoch++;
 	instance->open += graph->locations[location].open;
 	if (row->enter_ns[i] > instance->last_enter_ns)
 		instance->last_enter_ns = row->enter_ns[i];

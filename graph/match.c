@@ -141,6 +141,7 @@ channel_match(struct graph *graph, struct channel *channel)
 				return;
 			from = &graph->operations[send];
 			edge_message(graph, from->location, from->seq, to->location, to->seq);
+			collective_crossed(graph, from->epoch, to->epoch);
 			channel->send = from->next;
 			operation_free(graph, send);
 		}
@@ -409,6 +410,7 @@ match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t 
 	op = &graph->operations[receive];
 	was_wild = is_wild(op);
 	op->seq = seq;
+	op->epoch = graph->locations[location].epoch;
 	op->state = row->peer[i] == NO_PEER ? DROPPED : COMPLETED;
 	if (op->state == COMPLETED && was_wild) {
 		op->peer = world_rank(&graph->known, row->comm[i] != 0 ? row->comm[i] : op->comm, rank,

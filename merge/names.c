@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Addresses to functions and source lines, by elfutils' libdw. */
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,16 +52,40 @@ unknown:
 	return NULL;
 }
 
+/*
+ * The innermost function at the address, also where the compiler has put it into its caller; NULL
+ * where the program has no debug information.
+ */
+static const char *
+function_at(Dwfl_Module *module, GElf_Addr address)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
+	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	const char *name = NULL;
+
+	for (int i = 0; i < count && name == NULL; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+			name = dwarf_diename(&scopes[i]);
+	}
+	free(scopes);
+	return name;
+}
+
 void
 symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
 {
 	/* A return address is behind the call: one byte before it is still inside. */
 	GElf_Addr address = offset + symbols->bias - 1;
-	const char *name = dwfl_module_addrname(symbols->module, address);
+	const char *name = function_at(symbols->module, address);
 	Dwfl_Line *line = dwfl_module_getsrc(symbols->module, address);
 	const char *file;
 	int number, status;
 
+	if (name == NULL)
+		name = dwfl_module_addrname(symbols->module, address);
 	if (name != NULL) {
 		place->function = __cxa_demangle(name, NULL, NULL, &status);
 		if (place->function == NULL)

@@ -156,10 +156,10 @@ syncs() {
 @test "the same trace gives the same bytes out of every stage" {
 	tests/random_run.py make 42 >t.trace
 	for i in 1 2; do
-		lp-graph t.trace >t.graph$i 2>t.err$i
-		lp-critpath t.graph$i >t.path$i
-		lp-imbalance t.graph$i >t.table$i
-		lp-critpath -F text t.graph$i >t.text$i
+		lp-graph <t.trace >t.graph$i 2>t.err$i
+		lp-critpath <t.graph$i >t.path$i
+		lp-imbalance <t.graph$i >t.table$i
+		lp-critpath -F text <t.graph$i >t.text$i
 	done
 	for f in graph err path table text; do
 		cmp t.$f"1" t.$f"2"
@@ -167,7 +167,7 @@ syncs() {
 }
 
 @test "memory does not grow with the length of the run" {
-	build/bench/synthetic -r 4 -c 2000000 >t.raw
+	"$ROOT/build/bench/synthetic" -r 4 -c 2000000 >t.raw
 	(ulimit -v 200000; lp-merge <t.raw >t.trace && lp-graph <t.trace 2>/dev/null >t.graph &&
 		lp-critpath -F text t.graph >t.text && lp-imbalance t.graph >t.table)
 	rm t.raw t.trace t.graph

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The whole pipeline on programs with known waits, and on real ones.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	mpicc -O2 -g -o "$BATS_FILE_TMPDIR/planted" "$ROOT/tests/apps/planted.c"
+}
+
+# analyse COMMAND...: path.json, imbalance.json and the stage streams of a recorded run
+analyse() {
+	rm -rf run
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$@" >out
+	lp-merge run >t.trace
+	lp-graph t.trace >t.graph 2>graph.err
+	for a in walk kahn; do
+		lp-critpath -a $a -F json t.graph >$a.json
+		tiles $a.json
+	done
+	cmp walk.json kahn.json
+	lp-imbalance -F json t.graph >imbalance.json
+	jq -e '.processes[] | (.total_execution_time_s + .total_wait_time_s + .program_time_s +
+		.unsynchronised_time_s - .total_time_s | fabs) < 1e-8' imbalance.json >/dev/null
+}
+
+# Segments cover the run once, in order; the shares add up to it.
+tiles() {
+	jq -e '.path_length_s == .run_time_s and .segments[0].begin_ns == 0 and
+		(.segments[-1].end_ns == (.run_time_s * 1e9 | round)) and
+		([.segments[:-1], .segments[1:]] | transpose | all(.[0].end_ns == .[1].begin_ns)) and
+		all(.segments[]; .end_ns > .begin_ns) and
+		(([.by_rank[] | .compute_s + .mpi_s + .transfer_s] | add) - .run_time_s | fabs < 1e-7) and
+		(([.by_call[] | .mpi_s + .transfer_s] | add) + .total.compute_s - .run_time_s | fabs < 1e-7)' \
+		"$1" >/dev/null
+}
+
+# share RANK: compute seconds of the rank on the path; waits CALL RANK...: wait before of a function
+on_path() {
+	jq -e --argjson rank "$1" --argjson least "$2" '.by_rank[$rank].compute_s >= $least' walk.json >/dev/null
+}
+waits() {
+	jq -e --arg call "$1" --argjson least "$2" --argjson most "$3" '.calls[] | select(.call == $call) |
+		.wait_before_time_s >= $least and .wait_before_time_s <= $most' imbalance.json >/dev/null
+}
+
+@test "a rank that is late to a barrier is on the path, the others wait in the barrier" {
+	analyse "$BATS_FILE_TMPDIR/planted" barrier
+	on_path 2 0.2185
+	waits MPI_Barrier 0.57 0.9
+	jq -e '[.processes[] | select(.total_wait_time_s > 0.19) | .rank] == [0, 1, 3]' imbalance.json
+}
+
+@test "a rank that is late to an allreduce is on the path" {
+	analyse "$BATS_FILE_TMPDIR/planted" nxn
+	on_path 3 0.2185
+	waits MPI_Allreduce 0.57 0.9
+}
+
+@test "a late root of a broadcast is on the path" {
+	analyse "$BATS_FILE_TMPDIR/planted" bcast
+	on_path 1 0.2185
+	waits MPI_Bcast 0.57 0.9
+}
+
+@test "a late sender is on the path, its receiver waits" {
+	analyse "$BATS_FILE_TMPDIR/planted" late-sender
+	on_path 0 0.19
+	waits MPI_Recv 0.19 0.3
+}
+
+@test "a late sender of a non-blocking message from anyone is found in the wait" {
+	analyse "$BATS_FILE_TMPDIR/planted" wait
+	on_path 0 0.19
+	jq -e '.calls[] | select(.call == "MPI_Wait") | .wait_before_time_s >= 0.19' imbalance.json
+}
+
+@test "a late receiver is on the path, its synchronous sender waits" {
+	analyse "$BATS_FILE_TMPDIR/planted" late-receiver
+	on_path 1 0.19
+	waits MPI_Ssend 0.19 0.3
+}
+
+@test "a chain puts every rank's share on the path" {
+	analyse "$BATS_FILE_TMPDIR/planted" chain
+	for rank in 0 1 2 3; do
+		on_path $rank 0.095
+	done
+	waits MPI_Recv 0.57 0.8
+}
+
+@test "the heat program's slow rank is the long pole, and its answer is unchanged" {
+	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$ROOT/build/apps/heat" -n 1000 -i 20 -p imbalanced:60 >bare
+	analyse "$ROOT/build/apps/heat" -n 1000 -i 20 -p imbalanced:60
+	cmp bare out
+	jq -e '.by_rank | max_by(.compute_s) | .rank == 2' walk.json
+	jq -e '.processes | min_by(.total_wait_time_s) | .rank == 2' imbalance.json
+	grep -q ', 0 sends, 0 receives and 0 collectives not;' graph.err
+	lp-critpath -F text t.graph | grep -q 'exchange_halos (heat.c:'
+}
+
+@test "the Fortran program goes through the whole pipeline" {
+	analyse "$ROOT/build/apps/ring"
+	grep -q 'ring: total       10.000' out
+	grep -q '800 messages and 2[0-9] collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	jq -e '.by_rank | max_by(.compute_s) | .rank == 3' walk.json
+	lp-critpath -F text t.graph | grep -q 'MAIN__ (ring.f90:\|ring (ring.f90:'
+}
+
+@test "the workflow records, analyses and reports in one command" {
+	run -0 make -s -f "$ROOT/workflows/critpath.mk" RUN=work \
+		APP="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $ROOT/build/apps/heat -n 50 -p balanced:10"
+	[[ "$output" == *"critical path"*"imbalance of the program"* ]]
+	jq -e '.by_rank | length == 2' work/path.json
+	jq -e '.processes | length == 2' work/imbalance.json
+	run -2 make -s -f "$ROOT/workflows/critpath.mk" RUN=none
+}
+
+@test "the workflow stops where the program fails" {
+	run -2 --separate-stderr make -s -f "$ROOT/workflows/critpath.mk" RUN=work APP=false
+	[ ! -e work/graph ]
+}
