@@ -25,6 +25,7 @@ export PATH := $(CURDIR)/bin:$(PATH)
 
 ifdef SAN				# make clean && make SAN=1 test
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer
+export ASAN_OPTIONS = detect_leaks=0	# tools leave their memory to the system
 endif
 
 .DELETE_ON_ERROR:

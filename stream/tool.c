@@ -89,8 +89,13 @@ finish(enum exit_status status)
 {
 	bool failed = ferror(stdout) != 0;
 
-	errno = failed ? EIO : 0;
-	if (fflush(stdout) != 0 || failed || close(STDOUT_FILENO) != 0)
+	if (failed) {	/* long ago, perhaps: one more try says why */
+		errno = EIO;
+		if (write(STDOUT_FILENO, "\n", 1) >= 0)
+			errno = EIO;
+		die_output();
+	}
+	if (fflush(stdout) != 0 || close(STDOUT_FILENO) != 0)
 		die_output();
 	return (int)status;
 }

@@ -21,9 +21,7 @@ load helpers
 		expected=$(sed -n 's/^# expect //p' "$text")
 		echo "$name: $expected"
 		stream "$name" > /dev/null
-		ulimit -S -v 200000
-		run -2 --separate-stderr lp-dump "$name"
-		ulimit -S -v unlimited
+		run -2 --separate-stderr limited 200000 lp-dump "$name"
 		[ "$stderr" = "lp-dump: $name:$expected" ]
 		run -1 --separate-stderr trace.py check "$name"
 		[[ "$stderr" == "trace.py: $name:${expected%%:*}: "* ]]

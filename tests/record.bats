@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-record on real programs under Open MPI.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	for p in stress kinds death; do
+		mpicc -g -O1 -o $p "$ROOT/tests/apps/$p.c"
+	done
+	for p in mpif use_mpi use_mpi_f08; do
+		mpifort -g -I"$ROOT/tests/apps" -o $p "$ROOT/tests/apps/$p.f90"
+	done
+}
+
+# launch COMMAND...: on four ranks, also where there are fewer cores
+launch() {
+	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$@"
+}
+
+# recorded PROGRAM [ARGUMENT...]: records a program of this file's folder and merges it
+recorded() {
+	local program=$BATS_FILE_TMPDIR/$1
+	shift
+	status=0
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$program" "$@" \
+		>out 2>err || status=$?
+	for rank in 0 1 2 3; do
+		trace.py check run/rank.$rank
+	done
+	lp-merge run >t.trace 2>merge.err
+	lp-graph t.trace >t.graph 2>graph.err
+	trace.py check t.graph
+}
+
+# calls NAME: how often each rank made the call
+calls() {
+	lp-dump -k call t.trace | jq -s -c --arg call "$1" \
+		'[range(4) as $rank | map(select(.rank == $rank and .call == $call)) | length]'
+}
+
+@test "all forms of use give the same calls" {
+	lp-record -o first -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 \
+		"$BATS_FILE_TMPDIR/use_mpi" >first.out
+	launch lp-record -o second "$BATS_FILE_TMPDIR/use_mpi" >second.out
+	lp-record -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$BATS_FILE_TMPDIR/use_mpi" \
+		2>third.out | lp-merge >third.trace
+	lp-merge first >first.trace
+	lp-merge second >second.trace
+	for form in first second third; do
+		grep -q 'sum and maximum:    10     3' $form.out
+		lp-dump -k call $form.trace | jq -r '[.rank, .call, .peer] | @tsv' | sort >$form.calls
+		[ -s $form.calls ]
+		cmp first.calls $form.calls
+	done
+	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
+}
+
+@test "C: each kind of call is recorded once and has its partners" {
+	recorded kinds
+	[ "$status" -eq 7 ]
+	[ "$(cat out)" = "kinds: 4 3" ]
+	grep -q '21 messages and 35 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	for call in Sendrecv Sendrecv_replace Iprobe Test Bcast Reduce Allgatherv Alltoallw Reduce_scatter \
+		Reduce_scatter_block Scan Exscan Ibarrier Iallreduce Comm_dup Comm_split Comm_create \
+		Intercomm_create Intercomm_merge Comm_idup Cart_create Cart_sub Neighbor_allgather; do
+		[ "$(calls MPI_$call)" = '[1,1,1,1]' ]
+	done
+	[ "$(calls MPI_Isend)" = '[5,5,5,5]' ]
+	[ "$(calls MPI_Comm_create_group)" = '[1,1,0,0]' ]
+	[ "$(calls MPI_Allreduce)" = '[2,2,2,2]' ]
+}
+
+@test "C: peers, tags and sizes are those of the calls" {
+	recorded kinds
+	lp-dump -k call -r 1 t.trace >calls
+	jq -s -e 'map(select(.call == "MPI_Sendrecv"))[0] | .peer == 2 and .tag == 7 and .bytes_sent == 4 and
+		.source == 0 and .receive_tag == 7 and .bytes_received == 4' calls
+	jq -s -e 'map(select(.call == "MPI_Alltoallv"))[0] | .bytes_sent == 16 and .bytes_received == 16' calls
+	jq -s -e 'map(select(.call == "MPI_Bcast"))[0] | .peer == 1 and .bytes_sent == 8 and .bytes_received == 0' calls
+	jq -s -e 'map(select(.call == "MPI_Waitall"))[0].completed | length == 8' calls
+	jq -s -e 'map(select(.call == "MPI_Gather"))[0] | .peer == 0 and .bytes_sent == 4 and .bytes_received == 0' calls
+	lp-dump -k call -r 0 t.trace |
+		jq -s -e 'map(select(.call == "MPI_Gather"))[0] | .bytes_received == 16'
+}
+
+@test "Fortran: mpif.h, use mpi and use mpi_f08 record the same, and results are unchanged" {
+	for p in mpif use_mpi use_mpi_f08; do
+		launch "$BATS_FILE_TMPDIR/$p" >bare
+		recorded $p
+		[ "$status" -eq 0 ]
+		cmp bare out		# a sum with MPI_IN_PLACE, an ignored status, a flag
+		grep -q '21 messages and 8 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+		[ "$(calls MPI_Waitany)$(calls MPI_Waitsome)$(calls MPI_Test)" = '[1,1,1,1][1,1,1,1][1,1,1,1]' ]
+		lp-dump -k call t.trace | jq -r 'del(.enter_ns, .leave_ns, .site, .seq, .completed) |
+			select(.call | test("Wait") | not) | tojson' | sort >$p.calls
+		cmp mpif.calls $p.calls
+		rm -r run
+	done
+}
+
+@test "every message of a random program is matched with the one that was received" {
+	for seed in 1 2 3; do
+		recorded stress $seed 150
+		[ "$status" -eq 0 ]
+		grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
+		[ "$(same_sizes t.graph)" -gt 1500 ]
+		rm -r run
+	done
+}
+
+@test "what had returned is there, however a rank ends, and the merger names who ended early" {
+	for how in kill segv _exit abort; do
+		recorded death $how
+		[ "$status" -ne 0 ]
+		[ "$(calls MPI_Barrier)" = '[10,10,10,10]' ]
+		grep -q 'lp-merge: run/rank.1: rank 1 ended early, after 11 rows' merge.err
+		lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
+		rm -r run
+	done
+}
+
+@test "a forked child and a shell of the program change nothing" {
+	recorded death fork
+	[ "$status" -eq 0 ]
+	[ ! -s merge.err ]
+	[ "$(calls MPI_Finalize)" = '[1,1,1,1]' ]
+}
+
+@test "the exit status is the program's, also by a signal" {
+	run -143 lp-record -o run -- bash -c 'kill -TERM $$'
+	run -9 lp-record -o run -- bash -c 'exit 9'
+}
+
+@test "raw traces of an earlier run are taken away, other files stay" {
+	mkdir run
+	printf 'raw ranks=2 rank=7 run=7\n' | pack >run/rank.7
+	echo mine >run/notes
+	recorded death fork
+	[ ! -e run/rank.7 ]
+	[ "$(cat run/notes)" = mine ]
+}
+
+# refused MESSAGE COMMAND...: exit status 2, one line
+refused() {
+	local message=$1
+	shift
+	run -2 --separate-stderr "$@"
+	[ "$stderr" = "$message" ]
+	[ -z "$output" ]
+}
+
+@test "what cannot be recorded is said in one line" {
+	printf 'int main(void) { return 0; }\n' >empty.c
+	gcc -static -o static empty.c
+	local why='no rank was recorded: not an MPI program, not linked dynamically, or it did not get to MPI_Init'
+	refused "lp-record: ./static: $why" lp-record -o run -- ./static
+	refused "lp-record: true: $why" lp-record -o run -- true
+	refused 'lp-record: no-such-mpirun: No such file or directory' lp-record -o run no-such-mpirun -n 4 true
+	refused 'lp-record: /dev/null/run: Not a directory' lp-record -o /dev/null/run true
+	run -2 --separate-stderr lp-record
+	[[ "$stderr" == 'usage: lp-record '* ]]
+}
+
+@test "a full disk behind standard output is an error" {
+	run -2 --separate-stderr bash -c 'lp-record -- mpirun --oversubscribe -n 2 "$1" >/dev/full' - \
+		"$BATS_FILE_TMPDIR/mpif"
+	[[ "$stderr" == *"lp-record: standard output: No space left on device" ]]
+	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
+}
+
+@test "a disk that fills up ends the recording of a rank, not the program" {
+	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
+	mkdir small
+	mount -t tmpfs -o size=1200k small small || skip "no mount here"
+	status=0
+	lp-record -o small -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 \
+		"$BATS_FILE_TMPDIR/stress" 1 400 >out 2>err || status=$?
+	umount small
+	[ "$status" -eq 0 ]
+	grep -q 'lp-record: .*/rank.[0-3]: No space left on device; recording of this rank ends' err
+	[ "$(grep -c 'No space left' err)" -le 4 ]
+}
+
+@test "ranks with clocks of their own are put on one" {
+	unshare -T --monotonic 5 --fork true 2>/dev/null || skip "no time namespaces here"
+	cat >own-clock <<-'END'
+		#!/bin/bash
+		exec unshare -T --monotonic $((7 * OMPI_COMM_WORLD_RANK)) --fork "$@"
+	END
+	chmod +x own-clock
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./own-clock \
+		"$BATS_FILE_TMPDIR/kinds" >out || true
+	lp-merge -s none run | lp-dump -k run | jq -e '.run_ns > 20e9'
+	lp-merge run >t.trace
+	lp-dump -k run t.trace | jq -e '.run_ns < 5e9'
+	lp-graph t.trace 2>graph.err >t.graph
+	# No rank leaves a barrier before all have entered, but for the error of the clocks.
+	error=$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')
+	lp-dump -k call t.trace | jq -s -e --argjson error "$error" '
+		[.[] | select(.call == "MPI_Alltoall")] |
+		(map(.enter_ns) | max) - (map(.leave_ns) | min) <= 2 * $error'
+}
