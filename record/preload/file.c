@@ -467,6 +467,19 @@ file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 }
 
 void
+file_amend(struct thread *thread, int64_t duration_ns)
+{
+	struct block *b = &thread->block;
+	const size_t size = b->wide ? 8 : 4;
+
+	if (b->map == NULL || b->count == 0)
+		return;
+	if (!b->wide && duration_ns > UINT32_MAX)
+		duration_ns = UINT32_MAX;
+	memcpy(b->duration + size * (b->count - 1), &duration_ns, size);
+}
+
+void
 file_close(struct thread *threads)
 {
 	struct small small;

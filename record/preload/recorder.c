@@ -211,12 +211,16 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	if ((at.thread = this_thread()) == NULL)
 		return finalize();
 	at.thread->depth = 1;
+	/*
+	 * The row is there before the call returns: a launcher kills all ranks as soon as the first
+	 * has ended with another status than 0, and most of them are still in here then.
+	 */
+	leave_call(&at);
+	entry = entry_of(&at);
+	file_commit(at.thread, &entry, 1);
 	result = finalize();
 	leave_call(&at);
-	if (recording && result == MPI_SUCCESS) {
-		entry = entry_of(&at);
-		file_commit(at.thread, &entry, 1);
-	}
+	file_amend(at.thread, at.leave_ns - at.enter_ns);
 	at.thread->depth = 0;
 	if (recording) {
 		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);

@@ -107,6 +107,7 @@ void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to t
 /* file.c: the raw trace. All append functions may be called by any thread. */
 bool file_open(const char *folder, int rank);
 void file_commit(struct thread *thread, const struct entry *entries, uint32_t count);
+void file_amend(struct thread *thread, int64_t duration_ns);	/* of the row committed last */
 void file_close(struct thread *threads);
 struct small {			/* a small message being built */
 	unsigned char bytes[4600];
