@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../stream/hash_table.h"
 #include "graph.h"
 
 struct instance {
@@ -31,11 +32,21 @@ struct counter {
 	uint32_t called;
 };
 
+#define FREE(slot) ((slot)->comm == NONE)
+#define MAKE_FREE(slot) ((slot)->comm = NONE)
+#define HASH(i) mix((i)->comm, (i)->index)
+#define SAME(a, b) ((a)->comm == (b)->comm && (a)->index == (b)->index)
+HASH_TABLE(open_instances, struct instance, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+#undef HASH
+#undef SAME
+#define HASH(c) mix((c)->comm, (uint32_t)(c)->rank)
+#define SAME(a, b) ((a)->comm == (b)->comm && (a)->rank == (b)->rank)
+HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
 struct instances {
-	struct instance *slots;
-	size_t count, size;
-	struct counter *counters;
-	size_t counter_count, counter_size;
+	struct open_instances open;	/* that still lack members */
+	struct counters counters;
 	uint32_t decided;	/* candidates for a synchronisation point that are complete */
 	bool *crossed;		/* by number of candidate after those */
 	size_t crossed_count, crossed_capacity;
@@ -50,114 +61,27 @@ enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
 void
 collective_begin(struct graph *graph)
 {
-	struct instances *all = graph->instances = zalloc(1, sizeof *all);
-
-	all->size = all->counter_size = 1024;
-	all->slots = zalloc(all->size, sizeof *all->slots);
-	all->counters = zalloc(all->counter_size, sizeof *all->counters);
-	for (size_t i = 0; i < 1024; i++)
-		all->slots[i].comm = all->counters[i].comm = NONE;
+	graph->instances = zalloc(1, sizeof *graph->instances);
+	open_instances_begin(&graph->instances->open, 1024);
+	counters_begin(&graph->instances->counters, 1024);
 }
 
-static size_t
-spread(uint32_t a, uint32_t b)
-{
-	uint64_t hash = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
-
-	return hash ^ hash >> 29;
-}
-
-static size_t
-counter_slot(const struct instances *all, uint32_t comm, int32_t rank)
-{
-	size_t mask = all->counter_size - 1, at = spread(comm, (uint32_t)rank) & mask;
-
-	while (all->counters[at].comm != NONE &&
-	    (all->counters[at].comm != comm || all->counters[at].rank != rank))
-		at = (at + 1) & mask;
-	return at;
-}
-
+/* How many collectives the rank has called on the communicator before this one. */
 static uint32_t
 count_call(struct instances *all, uint32_t comm, int32_t rank)
 {
-	struct counter *slot = &all->counters[counter_slot(all, comm, rank)];
+	struct counter first = { comm, rank, 0 };
 
-	if (slot->comm != NONE)
-		return slot->called++;
-	if (2 * ++all->counter_count > all->counter_size) {
-		struct instances old = *all;
-
-		all->counter_size *= 2;
-		all->counters = zalloc(all->counter_size, sizeof *all->counters);
-		for (size_t i = 0; i < all->counter_size; i++)
-			all->counters[i].comm = NONE;
-		for (size_t i = 0; i < old.counter_size; i++)
-			if (old.counters[i].comm != NONE)
-				all->counters[counter_slot(all, old.counters[i].comm,
-				    old.counters[i].rank)] = old.counters[i];
-		free(old.counters);
-		slot = &all->counters[counter_slot(all, comm, rank)];
-	}
-	*slot = (struct counter){ comm, rank, 1 };
-	return 0;
-}
-
-static size_t
-instance_slot(const struct instances *all, uint32_t comm, uint32_t index)
-{
-	size_t mask = all->size - 1, at = spread(comm, index) & mask;
-
-	while (all->slots[at].comm != NONE &&
-	    (all->slots[at].comm != comm || all->slots[at].index != index))
-		at = (at + 1) & mask;
-	return at;
+	return counters_add(&all->counters, &first)->called++;
 }
 
 static struct instance *
 instance_of(struct instances *all, uint32_t comm, uint32_t index)
 {
-	struct instance *slot = &all->slots[instance_slot(all, comm, index)];
+	struct instance new = { .comm = comm, .index = index, .last_enter_ns = INT64_MIN,
+	    .first_leave_ns = INT64_MAX };
 
-	if (slot->comm != NONE)
-		return slot;
-	if (2 * ++all->count > all->size) {
-		struct instances old = *all;
-
-		all->size *= 2;
-		all->slots = zalloc(all->size, sizeof *all->slots);
-		for (size_t i = 0; i < all->size; i++)
-			all->slots[i].comm = NONE;
-		for (size_t i = 0; i < old.size; i++)
-			if (old.slots[i].comm != NONE)
-				all->slots[instance_slot(all, old.slots[i].comm, old.slots[i].index)] =
-				    old.slots[i];
-		free(old.slots);
-		slot = &all->slots[instance_slot(all, comm, index)];
-	}
-	memset(slot, 0, sizeof *slot);
-	slot->comm = comm;
-	slot->index = index;
-	slot->last_enter_ns = INT64_MIN;
-	slot->first_leave_ns = INT64_MAX;
-	return slot;
-}
-
-static void
-instance_remove(struct instances *all, size_t at)
-{
-	size_t mask = all->size - 1, hole = at;
-
-	for (size_t i = (at + 1) & mask; all->slots[i].comm != NONE; i = (i + 1) & mask) {
-		size_t home = spread(all->slots[i].comm, all->slots[i].index) & mask;
-
-		if (((i - home) & mask) >= ((i - hole) & mask)) {
-			all->slots[hole] = all->slots[i];
-			hole = i;
-		}
-	}
-	all->slots[hole].comm = NONE;
-	all->count--;
+	return open_instances_add(&all->open, &new);
 }
 
 /* 0 where the communicator is not known. */
@@ -329,7 +253,7 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 	if (instance->arrived == instance->size) {
 		struct instance done = *instance;
 
-		instance_remove(all, (size_t)(instance - all->slots));
+		open_instances_remove(&all->open, instance);
 		instance_complete(graph, &done);
 		free(done.operations);
 	}
@@ -348,11 +272,11 @@ by_key(const void *left, const void *right)
 void
 collective_end(struct graph *graph)
 {
-	struct instances *all = graph->instances;
+	struct open_instances *open = &graph->instances->open;
 
-	qsort(all->slots, all->size, sizeof *all->slots, by_key);
-	for (size_t i = 0; i < all->size && all->slots[i].comm != NONE; i++) {
-		const struct instance *instance = &all->slots[i];
+	qsort(open->slots, open->size, sizeof *open->slots, by_key);
+	for (size_t i = 0; i < open->size && open->slots[i].comm != NONE; i++) {
+		const struct instance *instance = &open->slots[i];
 		const struct operation *op = &graph->operations[instance->operations[0]];
 
 		graph->counts.unmatched_collectives++;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../stream/hash_table.h"
 #include "graph.h"
 
 struct channel {
@@ -19,11 +20,18 @@ struct channel {
 	bool used;
 };
 
-/* Open addressing, linear probing; channels whose queues are empty go when the table is full. */
-struct channels {
-	struct channel *slots;
-	size_t count, size;	/* size is a power of two */
-};
+#define HASH(c) mix((uint64_t)(c)->comm << 32 | (uint32_t)(c)->tag, \
+	(uint64_t)(uint32_t)(c)->source << 32 | (uint32_t)(c)->target)
+#define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target && \
+	(a)->tag == (b)->tag && (a)->comm == (b)->comm)
+#define FREE(c) (!(c)->used)
+#define MAKE_FREE(c) ((c)->used = false)
+#define IN_USE(c) ((c)->send != NONE || (c)->receive != NONE)
+HASH_TABLE(channels, struct channel, HASH, SAME, FREE, MAKE_FREE, IN_USE, die("out of memory"))
+#undef HASH
+#undef SAME
+#undef FREE
+#undef MAKE_FREE
 
 /* Operations that later rows refer to: open receives, and persistent requests. */
 struct request {
@@ -33,87 +41,41 @@ struct request {
 	enum call_class class;	/* of a persistent request */
 };
 
-struct requests {
-	struct request *slots;
-	size_t count, size;
-};
-
-static uint64_t
-mix(uint64_t a, uint64_t b)
-{
-	a = (a ^ (b * 0x9e3779b97f4a7c15u)) * 0xff51afd7ed558ccdu;
-	a ^= a >> 32;
-	return a * 0xc4ceb9fe1a85ec53u ^ a >> 29;
-}
+#define HASH(r) mix((r)->location, (r)->seq)
+#define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
+#define FREE(r) ((r)->location == NONE)
+#define MAKE_FREE(r) ((r)->location = NONE)
+HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
 void
 match_begin(struct graph *graph)
 {
 	graph->channels = zalloc(1, sizeof *graph->channels);
-	graph->channels->size = 1024;
-	graph->channels->slots = zalloc(1024, sizeof *graph->channels->slots);
+	channels_begin(graph->channels, 1024);
 	graph->requests = zalloc(1, sizeof *graph->requests);
-	graph->requests->size = 1024;
-	graph->requests->slots = zalloc(1024, sizeof *graph->requests->slots);
-	for (size_t i = 0; i < 1024; i++)
-		graph->requests->slots[i].location = NONE;
-}
-
-/* ---- channels ---- */
-
-static struct channel *
-channel_slot(const struct channels *channels, const struct channel *key)
-{
-	uint64_t hash = mix((uint64_t)key->comm << 32 | (uint32_t)key->tag,
-	    (uint64_t)(uint32_t)key->source << 32 | (uint32_t)key->target);
-	size_t at = hash & (channels->size - 1);
-
-	while (channels->slots[at].used) {
-		const struct channel *c = &channels->slots[at];
-
-		if (c->source == key->source && c->target == key->target && c->tag == key->tag &&
-		    c->comm == key->comm)
-			break;
-		at = (at + 1) & (channels->size - 1);
-	}
-	return &channels->slots[at];
-}
-
-static void
-channels_rebuild(struct channels *channels)
-{
-	struct channels old = *channels;
-	size_t live = 0;
-
-	for (size_t i = 0; i < old.size; i++)
-		live += old.slots[i].used &&
-		    (old.slots[i].send != NONE || old.slots[i].receive != NONE);
-	while (channels->size < 4 * live)
-		channels->size *= 2;
-	channels->slots = zalloc(channels->size, sizeof *channels->slots);
-	channels->count = live;
-	for (size_t i = 0; i < old.size; i++)
-		if (old.slots[i].used && (old.slots[i].send != NONE || old.slots[i].receive != NONE))
-			*channel_slot(channels, &old.slots[i]) = old.slots[i];
-	free(old.slots);
+	requests_begin(graph->requests, 1024);
 }
 
 static struct channel *
 channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
 {
-	struct channels *channels = graph->channels;
-	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true }, *slot;
+	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true };
 
-	slot = channel_slot(channels, &key);
-	if (slot->used)
-		return slot;
-	if (2 * (channels->count + 1) > channels->size) {
-		channels_rebuild(channels);
-		slot = channel_slot(channels, &key);
-	}
-	channels->count++;
-	*slot = key;
-	return slot;
+	return channels_add(graph->channels, &key);
+}
+
+static struct request *
+request_find(const struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request key = { .seq = seq, .location = location };
+
+	return requests_find(graph->requests, &key);
+}
+
+static void
+request_add(struct graph *graph, struct request request)
+{
+	requests_add(graph->requests, &request);
 }
 
 static void
@@ -150,82 +112,29 @@ channel_match(struct graph *graph, struct channel *channel)
 	}
 }
 
-/* ---- requests ---- */
-
-static size_t
-request_slot(const struct requests *requests, uint32_t location, uint64_t seq)
-{
-	size_t at = mix(location, seq) & (requests->size - 1);
-
-	while (requests->slots[at].location != NONE &&
-	    (requests->slots[at].location != location || requests->slots[at].seq != seq))
-		at = (at + 1) & (requests->size - 1);
-	return at;
-}
-
-static void
-request_add(struct requests *requests, struct request request)
-{
-	if (2 * (requests->count + 1) > requests->size) {
-		struct requests old = *requests;
-
-		requests->size *= 2;
-		requests->slots = zalloc(requests->size, sizeof *requests->slots);
-		for (size_t i = 0; i < requests->size; i++)
-			requests->slots[i].location = NONE;
-		for (size_t i = 0; i < old.size; i++)
-			if (old.slots[i].location != NONE)
-				requests->slots[request_slot(requests, old.slots[i].location,
-				    old.slots[i].seq)] = old.slots[i];
-		free(old.slots);
-	}
-	requests->count++;
-	requests->slots[request_slot(requests, request.location, request.seq)] = request;
-}
-
-/* Removes slot AT; those behind it move up, so that probing never meets a hole. */
-static void
-request_remove(struct requests *requests, size_t at)
-{
-	size_t mask = requests->size - 1, hole = at;
-
-	for (size_t i = (at + 1) & mask; requests->slots[i].location != NONE; i = (i + 1) & mask) {
-		size_t home = mix(requests->slots[i].location, requests->slots[i].seq) & mask;
-
-		if (((i - home) & mask) >= ((i - hole) & mask)) {
-			requests->slots[hole] = requests->slots[i];
-			hole = i;
-		}
-	}
-	requests->slots[hole].location = NONE;
-	requests->count--;
-}
-
 void
 match_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class)
 {
-	request_add(graph->requests, (struct request){ seq, location, NONE, class });
+	request_add(graph, (struct request){ seq, location, NONE, class });
 }
 
 enum call_class
 match_init_class(const struct graph *graph, uint32_t location, uint64_t seq)
 {
-	const struct requests *requests = graph->requests;
-	const struct request *slot = &requests->slots[request_slot(requests, location, seq)];
+	const struct request *request = request_find(graph, location, seq);
 
-	return slot->location == NONE ? CLASS_LOCAL : slot->class;
+	return request == NULL ? CLASS_LOCAL : request->class;
 }
 
 bool
 match_free(struct graph *graph, uint32_t location, uint64_t seq)
 {
-	size_t at = request_slot(graph->requests, location, seq);
+	struct request *request = request_find(graph, location, seq);
 
 	/* An open receive stays: it may still take a message, which nobody will see. */
-	if (graph->requests->slots[at].location == NONE ||
-	    graph->requests->slots[at].operation != NONE)
+	if (request == NULL || request->operation != NONE)
 		return true;
-	request_remove(graph->requests, at);
+	requests_remove(graph->requests, request);
 	return false;
 }
 
@@ -389,7 +298,7 @@ match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 
 	if (receive == NONE)
 		return;
-	request_add(graph->requests, (struct request){ seq, location, receive, CLASS_RECV_START });
+	request_add(graph, (struct request){ seq, location, receive, CLASS_RECV_START });
 	enqueue(graph, receive);
 }
 
@@ -397,16 +306,16 @@ void
 match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
     const struct calls *row, size_t i)
 {
-	struct requests *requests = graph->requests;
-	size_t slot = request_slot(requests, location, start);
-	uint32_t receive = requests->slots[slot].operation;
+	struct request *request = request_find(graph, location, start);
 	int32_t rank = rank_of(graph, location);
 	struct operation *op;
+	uint32_t receive;
 	bool was_wild;
 
-	if (requests->slots[slot].location == NONE || receive == NONE)
+	if (request == NULL || request->operation == NONE)
 		return;		/* of a send, a collective or something that nobody saw */
-	request_remove(requests, slot);
+	receive = request->operation;
+	requests_remove(graph->requests, request);
 	op = &graph->operations[receive];
 	was_wild = is_wild(op);
 	op->seq = seq;

@@ -8,64 +8,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../stream/hash_table.h"
 #include "recorder.h"
 
-static struct communicator *table;	/* open addressing; handle MPI_COMM_NULL: free */
-static size_t table_size, table_count;
+#define HASH(c) mix((uintptr_t)(c)->handle, 0)
+#define SAME(a, b) ((a)->handle == (b)->handle)
+#define FREE(c) ((c)->handle == MPI_COMM_NULL)
+#define MAKE_FREE(c) ((c)->handle = MPI_COMM_NULL)
+HASH_TABLE(communicators, struct communicator, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
+
+static struct communicators table;
 static uint32_t last_number = 2;
 static struct communicator unknown = { .peers = 1, .size = 1 };
 
 static struct { uint64_t key; uint32_t count; } *groups;	/* calls by the same members */
 static size_t group_count, group_capacity;
 
-static uint64_t
-mix(uint64_t a, uint64_t b)
-{
-	a = (a ^ b) * 0x9e3779b97f4a7c15u;
-	a = (a ^ a >> 32) * 0xff51afd7ed558ccdu;
-	return a ^ a >> 29;
-}
-
-static size_t
-slot_of(MPI_Comm comm)
-{
-	size_t at = mix((uint64_t)(uintptr_t)comm, 0) & (table_size - 1);
-
-	while (table[at].handle != MPI_COMM_NULL && table[at].handle != comm)
-		at = (at + 1) & (table_size - 1);
-	return at;
-}
-
 static void
-table_grow(size_t size)
+table_set(struct communicator new)
 {
-	struct communicator *old = table;
-	size_t old_size = table_size;
-
-	table = malloc(size * sizeof *table);
-	if (table == NULL)
-		abort();
-	table_size = size;
-	for (size_t i = 0; i < size; i++)
-		table[i].handle = MPI_COMM_NULL;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].handle != MPI_COMM_NULL)
-			table[slot_of(old[i].handle)] = old[i];
-	free(old);
-}
-
-static struct communicator *
-table_add(struct communicator new)
-{
-	size_t at = slot_of(new.handle);
-
-	if (table[at].handle == MPI_COMM_NULL) {
-		if (4 * ++table_count > 3 * table_size)
-			table_grow(2 * table_size);
-		at = slot_of(new.handle);
-	}
-	table[at] = new;
-	return &table[at];
+	*communicators_add(&table, &new) = new;	/* a handle may come again after a free */
 }
 
 static void
@@ -82,33 +44,27 @@ measure(struct communicator *comm)
 }
 
 void
-communicators_begin(void)
+communicators_start(void)
 {
 	struct communicator world = { .handle = MPI_COMM_WORLD, .id = 1, .number = 1 };
 	struct communicator self = { .handle = MPI_COMM_SELF, .id = 2, .number = 2 };
 
-	table_grow(64);
+	communicators_begin(&table, 64);
 	measure(&world);
 	measure(&self);
-	table_add(world);
-	table_add(self);
+	table_set(world);
+	table_set(self);
 }
 
 struct communicator *
-communicator_find(MPI_Comm comm, bool known_alive)
+communicator_of(MPI_Comm comm)
 {
-	struct communicator *found = &unknown;
-	size_t at;
+	struct communicator key = { .handle = comm }, *found;
 
 	lock_tables();
-	if (comm != MPI_COMM_NULL && table_size > 0) {
-		at = slot_of(comm);
-		if (table[at].handle == comm)
-			found = &table[at];
-	}
+	found = comm != MPI_COMM_NULL ? communicators_find(&table, &key) : NULL;
 	unlock_tables();
-	(void)known_alive;
-	return found;
+	return found != NULL ? found : &unknown;
 }
 
 /* A hash of the group's members, in order. */
@@ -178,7 +134,7 @@ add_new(MPI_Comm made, uint64_t id, int side)
 	measure(&new);
 	lock_tables();
 	new.number = ++last_number;
-	table_add(new);
+	table_set(new);
 	unlock_tables();
 	append(&new, side, "");
 }
@@ -263,23 +219,11 @@ note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made)
 void
 forget_communicator(MPI_Comm comm)
 {
-	size_t mask = table_size - 1, hole;
+	struct communicator key = { .handle = comm }, *found;
 
-	if (comm == MPI_COMM_NULL)
-		return;
 	lock_tables();
-	hole = slot_of(comm);
-	if (table[hole].handle == comm) {
-		for (size_t i = (hole + 1) & mask; table[i].handle != MPI_COMM_NULL; i = (i + 1) & mask) {
-			size_t home = mix((uint64_t)(uintptr_t)table[i].handle, 0) & mask;
-
-			if (((i - home) & mask) >= ((i - hole) & mask)) {
-				table[hole] = table[i];
-				hole = i;
-			}
-		}
-		table[hole].handle = MPI_COMM_NULL;
-		table_count--;
-	}
+	found = comm != MPI_COMM_NULL ? communicators_find(&table, &key) : NULL;
+	if (found != NULL)
+		communicators_remove(&table, found);
 	unlock_tables();
 }

@@ -77,7 +77,7 @@ note_comm_free(struct at *at, MPI_Comm comm)
 {
 	struct entry e = entry_of(at);
 
-	e.comm = communicator_find(comm, false)->number;
+	e.comm = communicator_of(comm)->number;
 	commit(at, &e);
 	forget_communicator(comm);
 }
@@ -344,7 +344,7 @@ complete(struct at *at, struct entry *e, uint64_t seq, MPI_Request handle, const
 	done = *request;
 	request->active = false;
 	if (!request->persistent)
-		request_remove(handle);
+		request_remove(request);
 	unlock_tables();
 	if (done.location == at->thread->location)
 		e->request = (uint32_t)(seq - done.start);
@@ -445,7 +445,7 @@ note_request_free(struct at *at, MPI_Request handle)
 	} else if ((request = request_find(handle)) != NULL) {
 		e.request = distance(at, request->location,
 		    request->persistent && !request->active ? request->init : request->start);
-		request_remove(handle);
+		request_remove(request);
 	}
 	unlock_tables();
 	commit(at, &e);

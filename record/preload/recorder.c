@@ -166,8 +166,8 @@ begin(const char *folder)
 		recording = false;
 	append_rank(rank, ranks);
 	modules_append();
-	communicators_begin();
-	requests_begin();
+	communicators_start();
+	requests_start();
 	clock_sync();
 	unsetenv("LONGPOLE_DIR");	/* what this process starts is not part of the run */
 }

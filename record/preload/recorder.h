@@ -128,13 +128,9 @@ uint32_t site_number(const void *address);
 void modules_append(void);
 
 /* communicators.c */
-void communicators_begin(void);
-/* Never NULL. One that was never seen is registered now if KNOWN_ALIVE, else it has the number 0. */
-struct communicator *communicator_find(MPI_Comm comm, bool known_alive);
-static inline struct communicator *communicator_of(MPI_Comm comm)
-{
-	return communicator_find(comm, true);
-}
+void communicators_start(void);
+/* Never NULL; one that was never seen has the number 0. */
+struct communicator *communicator_of(MPI_Comm comm);
 void note_new_communicator(MPI_Comm parent, MPI_Comm made);
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
 uint64_t next_id(MPI_Comm parent);	/* counts a communicator made by all members of parent */
@@ -155,10 +151,10 @@ struct request {
 	uint8_t kind;
 	bool persistent, active, cancelled;
 };
-void requests_begin(void);
+void requests_start(void);
 void request_add(const struct request *request);
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
-void request_remove(MPI_Request handle);
+void request_remove(struct request *request);	/* as found */
 bool request_is_static(MPI_Request handle);	/* the one handle of all that are complete at once */
 void static_add(uint32_t location, uint64_t start);
 bool static_take(uint32_t *location, uint64_t *start);

@@ -5,10 +5,16 @@
  */
 #include <stdlib.h>
 
+#include "../../stream/hash_table.h"
 #include "recorder.h"
 
-static struct request *table;	/* open addressing; handle MPI_REQUEST_NULL: free */
-static size_t table_size, table_count;
+#define HASH(r) mix((uintptr_t)(r)->handle, 0)
+#define SAME(a, b) ((a)->handle == (b)->handle)
+#define FREE(r) ((r)->handle == MPI_REQUEST_NULL)
+#define MAKE_FREE(r) ((r)->handle = MPI_REQUEST_NULL)
+HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
+
+static struct open_requests table;
 static MPI_Request static_handle;
 
 struct pending {
@@ -19,40 +25,12 @@ static struct pending *pending;		/* of the static handle: a ring */
 static size_t pending_first, pending_count, pending_size;
 enum { PENDING_LIMIT = 1 << 16 };	/* a program that never completes its sends loses the oldest */
 
-static size_t
-slot_of(MPI_Request handle)
-{
-	size_t at = ((uintptr_t)handle * 0x9e3779b97f4a7c15u) >> 32 & (table_size - 1);
-
-	while (table[at].handle != MPI_REQUEST_NULL && table[at].handle != handle)
-		at = (at + 1) & (table_size - 1);
-	return at;
-}
-
-static void
-table_grow(size_t size)
-{
-	struct request *old = table;
-	size_t old_size = table_size;
-
-	table = malloc(size * sizeof *table);
-	if (table == NULL)
-		abort();
-	table_size = size;
-	for (size_t i = 0; i < size; i++)
-		table[i].handle = MPI_REQUEST_NULL;
-	for (size_t i = 0; i < old_size; i++)
-		if (old[i].handle != MPI_REQUEST_NULL)
-			table[slot_of(old[i].handle)] = old[i];
-	free(old);
-}
-
 void
-requests_begin(void)
+requests_start(void)
 {
 	MPI_Request first, second;
 
-	table_grow(1024);
+	open_requests_begin(&table, 1024);
 	PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &first);
 	PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &second);
 	static_handle = first == second ? first : MPI_REQUEST_NULL;
@@ -63,44 +41,21 @@ requests_begin(void)
 void
 request_add(const struct request *request)
 {
-	size_t at = slot_of(request->handle);
-
-	if (table[at].handle == MPI_REQUEST_NULL) {
-		if (2 * ++table_count > table_size)
-			table_grow(2 * table_size);
-		at = slot_of(request->handle);
-	}
-	table[at] = *request;
+	*open_requests_add(&table, request) = *request;
 }
 
 struct request *
 request_find(MPI_Request handle)
 {
-	struct request *found;
+	struct request key = { .handle = handle };
 
-	if (handle == MPI_REQUEST_NULL)
-		return NULL;
-	found = &table[slot_of(handle)];
-	return found->handle == handle ? found : NULL;
+	return handle == MPI_REQUEST_NULL ? NULL : open_requests_find(&table, &key);
 }
 
 void
-request_remove(MPI_Request handle)
+request_remove(struct request *request)
 {
-	size_t mask = table_size - 1, hole = slot_of(handle);
-
-	if (table[hole].handle != handle)
-		return;
-	for (size_t i = (hole + 1) & mask; table[i].handle != MPI_REQUEST_NULL; i = (i + 1) & mask) {
-		size_t home = ((uintptr_t)table[i].handle * 0x9e3779b97f4a7c15u) >> 32 & mask;
-
-		if (((i - home) & mask) >= ((i - hole) & mask)) {
-			table[hole] = table[i];
-			hole = i;
-		}
-	}
-	table[hole].handle = MPI_REQUEST_NULL;
-	table_count--;
+	open_requests_remove(&table, request);
 }
 
 bool

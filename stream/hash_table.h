@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Hash tables of structs by open addressing with linear probing, one type a table, all inlined.
+ *
+ *	HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY)
+ *
+ * defines struct name and the functions below. A slot holds key and value. HASH(slot *) is 64 bits,
+ * well mixed in the low ones; SAME(a, b) compares keys; FREE(slot *) is true of an empty slot and
+ * MAKE_FREE(slot *) makes one; only slots of which KEEP(slot *) is true survive when the table has
+ * to grow; NO_MEMORY is a statement that does not return.
+ *
+ *	name_begin(table, size)		an empty table; size is a power of two
+ *	name_find(table, &key)		the slot, or NULL
+ *	name_add(table, &slot)		the slot of that key, which is as it was if there was one,
+ *					else a copy of the given slot
+ *	name_remove(table, found)	empties a slot; others may move
+ *
+ * A pointer to a slot is good until the next name_add or name_remove. At most half of the slots are
+ * taken, so that a search is short.
+ */
+#ifndef HASH_TABLE_H
+#define HASH_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Two keys into 64 well mixed bits. */
+static inline uint64_t
+mix(uint64_t a, uint64_t b)
+{
+	a = (a ^ b * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+	a = (a ^ a >> 32) * 0xc4ceb9fe1a85ec53u;
+	return a ^ a >> 29;
+}
+
+#define HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY) \
+	struct name { slot *slots; size_t count, size; }; \
+	\
+	static void name##_begin(struct name *table, size_t size) \
+	{ \
+		table->slots = malloc(size * sizeof *table->slots); \
+		if (table->slots == NULL) \
+			NO_MEMORY; \
+		table->size = size; \
+		table->count = 0; \
+		for (size_t i = 0; i < size; i++) \
+			MAKE_FREE(&table->slots[i]); \
+	} \
+	\
+	/* Where the key is, or the empty slot where it belongs. */ \
+	static inline slot *name##_at(const struct name *table, const slot *key) \
+	{ \
+		size_t at = HASH(key) & (table->size - 1); \
+		\
+		while (!FREE(&table->slots[at]) && !SAME(&table->slots[at], key)) \
+			at = (at + 1) & (table->size - 1); \
+		return &table->slots[at]; \
+	} \
+	\
+	static inline slot *name##_find(const struct name *table, const slot *key) \
+	{ \
+		slot *found = name##_at(table, key); \
+		\
+		return FREE(found) ? NULL : found; \
+	} \
+	\
+	static void name##_grow(struct name *table) \
+	{ \
+		struct name old = *table; \
+		size_t kept = 0, size = old.size; \
+		\
+		for (size_t i = 0; i < old.size; i++) \
+			kept += !FREE(&old.slots[i]) && KEEP(&old.slots[i]); \
+		while (size < 4 * kept) \
+			size *= 2; \
+		name##_begin(table, size); \
+		for (size_t i = 0; i < old.size; i++) \
+			if (!FREE(&old.slots[i]) && KEEP(&old.slots[i])) \
+				*name##_at(table, &old.slots[i]) = old.slots[i]; \
+		table->count = kept; \
+		free(old.slots); \
+	} \
+	\
+	static inline slot *name##_add(struct name *table, const slot *add) \
+	{ \
+		slot *at = name##_at(table, add); \
+		\
+		if (!FREE(at)) \
+			return at; \
+		if (2 * (table->count + 1) > table->size) { \
+			name##_grow(table); \
+			at = name##_at(table, add); \
+		} \
+		table->count++; \
+		*at = *add; \
+		return at; \
+	} \
+	\
+	/* Those behind it move up where they may, so that a search never meets a hole. */ \
+	static inline void name##_remove(struct name *table, slot *found) \
+	{ \
+		size_t mask = table->size - 1, hole = (size_t)(found - table->slots); \
+		\
+		for (size_t i = (hole + 1) & mask; !FREE(&table->slots[i]); i = (i + 1) & mask) \
+			if (((i - HASH(&table->slots[i])) & mask) >= ((i - hole) & mask)) { \
+				table->slots[hole] = table->slots[i]; \
+				hole = i; \
+			} \
+		MAKE_FREE(&table->slots[hole]); \
+		table->count--; \
+	}
+
+#define HASH_KEEP_ALL(slot) 1
+
+#endif
