@@ -25,7 +25,8 @@ export PATH := $(CURDIR)/bin:$(PATH)
 
 ifdef SAN				# make clean && make SAN=1 test
 CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer
-export ASAN_OPTIONS = detect_leaks=0	# tools leave their memory to the system
+# Tools leave their memory to the system, and say themselves when there is none.
+export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
 .DELETE_ON_ERROR:
