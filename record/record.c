@@ -291,6 +291,7 @@ main(int argc, char **argv)
 	child = 0;
 	empty = nothing_recorded(real);
 	if (opt.folder == NULL) {
+		signal(SIGPIPE, SIG_IGN);	/* finish() ends by it, once the folder is gone */
 		for_each_trace(real, copy_out);
 		for_each_trace(real, remove_file);
 		rmdir(real);

@@ -120,3 +120,21 @@ late_sender() {
 		[[ "${stderr##*$'\n'}" == *"standard output: No space left on device" ]]
 	done
 }
+
+@test "a graph cut or damaged anywhere is refused by every tool" {
+	late_sender
+	for command in lp-graph 'lp-critpath -F text' lp-critpath lp-imbalance; do
+		run -0 tests/every-byte --cut --flip t.graph -- $command
+	done
+}
+
+@test "what a tool has written when it fails does not look whole" {
+	tests/random_run.py make 5 | lp-graph 2>/dev/null >t.graph
+	head -c -40 t.graph >cut
+	run -1 trace.py check <(lp-critpath cut 2>/dev/null)
+	run -1 trace.py check <(lp-graph cut 2>/dev/null)
+	run -2 bash -c 'lp-critpath -F json cut 2>/dev/null >cut.json'
+	run ! jq -e . cut.json
+	[ -z "$(lp-critpath -F text cut 2>/dev/null)" ]
+	[ -z "$(lp-imbalance cut 2>/dev/null)" ]
+}

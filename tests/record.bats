@@ -169,6 +169,14 @@ refused() {
 	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
 }
 
+@test "a reader that goes away leaves no temporary folder behind" {
+	mkdir scratch
+	TMPDIR=$PWD/scratch run -0 bash -c 'set +o pipefail; lp-record -- mpirun --oversubscribe \
+		--mca mpi_yield_when_idle 1 -n 4 "$1" 1 100 2>err | head -c 10 | wc -c' - "$BATS_FILE_TMPDIR/stress"
+	[ "$output" -eq 10 ]
+	[ -z "$(ls scratch | grep lp-record)" ]
+}
+
 @test "a disk that fills up ends the recording of a rank, not the program" {
 	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
 	mkdir small
