@@ -8,6 +8,7 @@ setup_file() {
 	for p in stress kinds death; do
 		mpicc -g -O1 -o $p "$ROOT/tests/apps/$p.c"
 	done
+	mpicc -g -O1 -o threads "$ROOT/tests/apps/threads.c" -lpthread
 	for p in mpif use_mpi use_mpi_f08; do
 		mpifort -g -I"$ROOT/tests/apps" -o $p "$ROOT/tests/apps/$p.f90"
 	done
@@ -107,6 +108,19 @@ calls() {
 		[ "$(same_sizes t.graph)" -gt 1500 ]
 		rm -r run
 	done
+}
+
+@test "the calls of every thread are recorded, each on a location of its own" {
+	recorded threads
+	[ "$status" -eq 0 ]
+	grep -q '1600 messages and 24 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	lp-dump -k run t.trace | jq -e '.ranks == 4 and .locations == 8'
+	[ "$(lp-dump -k call t.trace | jq -s -c 'map(select(.thread == 1)) | length')" -eq 2440 ]
+	for a in walk kahn; do
+		lp-critpath -a $a -F json t.graph >$a
+		jq -e '.run_time_s == .path_length_s' $a
+	done
+	cmp walk kahn
 }
 
 @test "what had returned is there, however a rank ends, and the merger names who ended early" {
