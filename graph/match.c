@@ -222,30 +222,47 @@ enqueue(struct graph *graph, uint32_t receive)
 	queue_add(graph, &location->held, &location->held_last, receive);
 }
 
-/* After a wild receive has completed or is dropped: everything that nothing holds back any more. */
-static void
-release_held(struct graph *graph, struct location *location)
+/* Everything that OTHER might take, WILD might take, too. */
+static bool
+covers(const struct operation *wild, const struct operation *other)
 {
-	uint32_t next = location->held, wild_ahead = 0;
-	uint32_t *wild = NULL;
+	return wild->comm == other->comm && (wild->peer == ANY_PEER || wild->peer == other->peer) &&
+	    (wild->tag == ANY_TAG || wild->tag == other->tag);
+}
+
+/*
+ * A wild receive has completed or is dropped: BEFORE is what it was until then. It and what it held
+ * back go to their channels, unless an open wild receive ahead holds them. Where one of those covers
+ * what it was, nothing behind can go; so this takes a step for most receives, however many are open.
+ */
+static void
+release_held(struct graph *graph, struct location *location, const struct operation *before)
+{
+	uint32_t *link = &location->held, last = NONE, wild_count = 0, *wild = NULL;
 	size_t capacity = 0;
 
-	location->held = location->held_last = NONE;
-	while (next != NONE) {
-		uint32_t receive = next;
-		const struct operation *op = &graph->operations[receive];
-		bool held = is_wild(op);
+	while (*link != NONE) {
+		uint32_t receive = *link;
+		struct operation *op = &graph->operations[receive];
+		bool held = is_wild(op) || !may_take(before, op);
 
-		next = op->next;
-		for (uint32_t w = 0; w < wild_ahead && !held; w++)
-			held = may_take(&graph->operations[wild[w]], op);
 		if (is_wild(op)) {
-			wild = grow(wild, &capacity, wild_ahead + (size_t)1, sizeof *wild);
-			wild[wild_ahead++] = receive;
+			if (covers(op, before))
+				break;
+			wild = grow(wild, &capacity, wild_count + (size_t)1, sizeof *wild);
+			wild[wild_count++] = receive;
 		}
-		if (held)
-			queue_add(graph, &location->held, &location->held_last, receive);
-		else if (op->state == DROPPED)
+		for (uint32_t w = 0; w < wild_count && !held; w++)
+			held = may_take(&graph->operations[wild[w]], op);
+		if (held) {
+			last = receive;
+			link = &op->next;
+			continue;
+		}
+		*link = op->next;
+		if (location->held_last == receive)
+			location->held_last = last;
+		if (op->state == DROPPED)
 			operation_free(graph, receive);
 		else
 			to_channel(graph, receive);
@@ -308,20 +325,19 @@ match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t 
 {
 	struct request *request = request_find(graph, location, start);
 	int32_t rank = rank_of(graph, location);
-	struct operation *op;
+	struct operation *op, before;
 	uint32_t receive;
-	bool was_wild;
 
 	if (request == NULL || request->operation == NONE)
 		return;		/* of a send, a collective or something that nobody saw */
 	receive = request->operation;
 	requests_remove(graph->requests, request);
 	op = &graph->operations[receive];
-	was_wild = is_wild(op);
+	before = *op;
 	op->seq = seq;
 	op->epoch = graph->locations[location].epoch;
 	op->state = row->peer[i] == NO_PEER ? DROPPED : COMPLETED;
-	if (op->state == COMPLETED && was_wild) {
+	if (op->state == COMPLETED && is_wild(&before)) {
 		op->peer = world_rank(&graph->known, row->comm[i] != 0 ? row->comm[i] : op->comm, rank,
 		    row->peer[i]);
 		op->tag = row->tag[i];
@@ -330,8 +346,8 @@ match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t 
 	}
 	if (op->state == COMPLETED)
 		operation_list(graph, receive);
-	if (was_wild)
-		release_held(graph, &graph->locations[location]);
+	if (is_wild(&before))
+		release_held(graph, &graph->locations[location], &before);
 	else if (op->peer >= 0)
 		channel_match(graph, channel_of(graph, op->comm, op->peer, rank, op->tag));
 }
@@ -403,7 +419,11 @@ match_end(struct graph *graph)
 				    call_info(graph->operations[op].call)->name);
 			}
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
-		release_held(graph, &graph->locations[l]);
+		while (graph->locations[l].held != NONE) {
+			struct operation first = graph->operations[graph->locations[l].held];
+
+			release_held(graph, &graph->locations[l], &first);
+		}
 	qsort(graph->channels->slots, graph->channels->size, sizeof *graph->channels->slots, by_channel);
 	for (size_t i = 0; i < graph->channels->size && graph->channels->slots[i].used; i++)
 		count_left(graph, &graph->channels->slots[i]);

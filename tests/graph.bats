@@ -45,6 +45,26 @@ edges() {
 	[ "$output" = "$(printf '[0,1,1,3]\n[0,2,1,2]')" ]
 }
 
+@test "thousands of open receives from anyone take no time, in whatever order they complete" {
+	for order in 'i' '3999 - i' '(i * 7919) % 4000'; do
+		{
+			echo 'trace ranks=2'
+			echo '0 MPI_Init 0 10'
+			echo '1 MPI_Init 0 10'
+			for ((i = 0; i < 4000; i++)); do
+				echo "0 MPI_Send $((20 + i)) +1 comm=1 peer=1 tag=5 sent=$i"
+				echo "1 MPI_Irecv $((20 + i)) +1 comm=1 peer=any tag=any received=99"
+			done
+			for ((i = 0; i < 4000; i++)); do
+				k=$((order))
+				echo "1 MPI_Wait $((20000 + i)) +1 comm=1 peer=0 tag=5 received=$k request=$((4000 + i - k))"
+			done
+		} | tests/pack >t.trace
+		timeout 20 lp-graph t.trace >t.graph
+		[ "$(tests/same_sizes t.graph)" -eq 4000 ]
+	done
+}
+
 @test "a cancelled receive takes no message" {
 	cat >t.txt <<-'END'
 		trace ranks=2
