@@ -210,7 +210,8 @@ site_text(const struct definitions *definitions, uint32_t site, char *text, size
 	if (site == 0 || site >= definitions->site_count)
 		return text;
 	if (s->function != NULL) {
-		used = snprintf(text, size, "%s", s->function);
+		/* C++ writes whole signatures; their beginning tells enough. */
+		used = snprintf(text, size, strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
 		if (s->file != NULL && (size_t)used < size)
 			snprintf(text + used, size - (size_t)used, " (%s:%d)", base_name(s->file),
 			    (int)s->line);
