@@ -126,3 +126,12 @@ two_ranks() {
 	two_ranks
 	run -0 tests/every-byte --cut --flip run/rank.0 -- lp-merge @ run/rank.1
 }
+
+@test "a full disk is an error, with one block or many" {
+	two_ranks
+	run -2 --separate-stderr bash -c 'lp-merge run >/dev/full'
+	[ "$stderr" = 'lp-merge: standard output: No space left on device' ]
+	"$ROOT/build/bench/synthetic" -r 2 -c 100000 >many
+	run -2 --separate-stderr bash -c 'lp-merge <many >/dev/full'
+	[ "$stderr" = 'lp-merge: standard output: No space left on device' ]
+}
