@@ -86,15 +86,15 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 		break;
 	case CLASS_SEND_INIT:
 	case CLASS_RECV_INIT:
-		match_init(graph, location, seq, class);
+		request_init(graph, location, seq, class);
 		break;
 	case CLASS_START:
 		if (rows->request[i] == 0)
 			break;
 		at->open++;
-		if (match_init_class(graph, location, start) == CLASS_SEND_INIT)
+		if (request_init_class(graph, location, start) == CLASS_SEND_INIT)
 			match_send(graph, location, seq, rows, i, call);
-		else if (match_init_class(graph, location, start) == CLASS_RECV_INIT)
+		else if (request_init_class(graph, location, start) == CLASS_RECV_INIT)
 			match_post(graph, location, seq, rows, i, call);
 		break;
 	case CLASS_COMPLETE:
@@ -104,7 +104,7 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 		match_complete(graph, location, start, seq, rows, i);
 		break;
 	case CLASS_REQUEST_FREE:
-		if (rows->request[i] > 0 && match_free(graph, location, start))
+		if (rows->request[i] > 0 && request_free(graph, location, start))
 			at->open--;
 		break;
 	default:
@@ -173,6 +173,7 @@ main(int argc, char **argv)
 		die_input(&in);
 	if (writer_open(&graph.out, STDOUT_FILENO, "graph", &in, argc, argv) < 0)
 		die_output();
+	request_begin(&graph);
 	match_begin(&graph);
 	collective_begin(&graph);
 	edges_begin(&graph);

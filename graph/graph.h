@@ -84,11 +84,16 @@ void match_post(struct graph *graph, uint32_t location, uint64_t seq, const stru
 /* The request started in row START is complete in row SEQ. */
 void match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
     const struct calls *row, size_t i);
-void match_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class);
-enum call_class match_init_class(const struct graph *graph, uint32_t location, uint64_t seq);
-/* True where the request was an open one, false for an idle persistent one. */
-bool match_free(struct graph *graph, uint32_t location, uint64_t seq);
 void match_end(struct graph *graph);
+
+/* requests.c: what the rows of completions and starts refer to, by the row that began it. */
+void request_begin(struct graph *graph);
+void request_open(struct graph *graph, uint32_t location, uint64_t seq, uint32_t receive);
+uint32_t request_close(struct graph *graph, uint32_t location, uint64_t seq);	/* or NONE */
+void request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class);
+enum call_class request_init_class(const struct graph *graph, uint32_t location, uint64_t seq);
+/* True where the request was an open one, false for an idle persistent one. */
+bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
 
 /* collective.c: instances of collective calls and global synchronisation points. */
 void collective_begin(struct graph *graph);

@@ -33,27 +33,11 @@ HASH_TABLE(channels, struct channel, HASH, SAME, FREE, MAKE_FREE, IN_USE, die("o
 #undef FREE
 #undef MAKE_FREE
 
-/* Operations that later rows refer to: open receives, and persistent requests. */
-struct request {
-	uint64_t seq;
-	uint32_t location;	/* NONE: free slot */
-	uint32_t operation;	/* an open receive; NONE for a persistent request */
-	enum call_class class;	/* of a persistent request */
-};
-
-#define HASH(r) mix((r)->location, (r)->seq)
-#define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
-#define FREE(r) ((r)->location == NONE)
-#define MAKE_FREE(r) ((r)->location = NONE)
-HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
-
 void
 match_begin(struct graph *graph)
 {
 	graph->channels = zalloc(1, sizeof *graph->channels);
 	channels_begin(graph->channels, 1024);
-	graph->requests = zalloc(1, sizeof *graph->requests);
-	requests_begin(graph->requests, 1024);
 }
 
 static struct channel *
@@ -62,20 +46,6 @@ channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, i
 	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true };
 
 	return channels_add(graph->channels, &key);
-}
-
-static struct request *
-request_find(const struct graph *graph, uint32_t location, uint64_t seq)
-{
-	struct request key = { .seq = seq, .location = location };
-
-	return requests_find(graph->requests, &key);
-}
-
-static void
-request_add(struct graph *graph, struct request request)
-{
-	requests_add(graph->requests, &request);
 }
 
 static void
@@ -111,34 +81,6 @@ channel_match(struct graph *graph, struct channel *channel)
 		operation_free(graph, receive);
 	}
 }
-
-void
-match_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class)
-{
-	request_add(graph, (struct request){ seq, location, NONE, class });
-}
-
-enum call_class
-match_init_class(const struct graph *graph, uint32_t location, uint64_t seq)
-{
-	const struct request *request = request_find(graph, location, seq);
-
-	return request == NULL ? CLASS_LOCAL : request->class;
-}
-
-bool
-match_free(struct graph *graph, uint32_t location, uint64_t seq)
-{
-	struct request *request = request_find(graph, location, seq);
-
-	/* An open receive stays: it may still take a message, which nobody will see. */
-	if (request == NULL || request->operation != NONE)
-		return true;
-	requests_remove(graph->requests, request);
-	return false;
-}
-
-/* ---- sends and receives ---- */
 
 static void
 tell_unknown(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
@@ -315,7 +257,7 @@ match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 
 	if (receive == NONE)
 		return;
-	request_add(graph, (struct request){ seq, location, receive, CLASS_RECV_START });
+	request_open(graph, location, seq, receive);
 	enqueue(graph, receive);
 }
 
@@ -323,15 +265,12 @@ void
 match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
     const struct calls *row, size_t i)
 {
-	struct request *request = request_find(graph, location, start);
+	uint32_t receive = request_close(graph, location, start);
 	int32_t rank = rank_of(graph, location);
 	struct operation *op, before;
-	uint32_t receive;
 
-	if (request == NULL || request->operation == NONE)
+	if (receive == NONE)
 		return;		/* of a send, a collective or something that nobody saw */
-	receive = request->operation;
-	requests_remove(graph->requests, request);
 	op = &graph->operations[receive];
 	before = *op;
 	op->seq = seq;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The first pass: checks every message of the raw traces and notes where the blocks lie. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "merge.h"
 
@@ -222,36 +220,6 @@ scan_clock(struct scan *scan, const struct message *message)
 		die_input(in);
 	sample.peer = (int32_t)peer;
 	*APPEND(rank->samples, rank->sample_count, rank->sample_capacity) = sample;
-}
-
-/* Standard input that cannot be read twice is kept in an unnamed file. */
-static void
-make_stdin_seekable(void)
-{
-	static char chunk[1 << 16];
-	const char *folder = getenv("TMPDIR");
-	char path[4096];
-	ssize_t got;
-	int fd;
-
-	if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
-		return;
-	snprintf(path, sizeof path, "%s/lp-merge.XXXXXX", folder != NULL ? folder : "/tmp");
-	if ((fd = mkstemp(path)) < 0)
-		die("%s: %s", path, strerror(errno));
-	unlink(path);
-	while ((got = read(STDIN_FILENO, chunk, sizeof chunk)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			die("standard input: %s", strerror(errno));
-		for (ssize_t done = 0, wrote; done < got; done += wrote)
-			if ((wrote = write(fd, chunk + done, (size_t)(got - done))) < 0)
-				die("%s: %s", path, strerror(errno));
-	}
-	if (lseek(fd, 0, SEEK_SET) < 0 || dup2(fd, STDIN_FILENO) < 0)
-		die("%s: %s", path, strerror(errno));
-	close(fd);
 }
 
 static void

@@ -108,6 +108,9 @@ void index_file(struct input *input, const char *file);
 /* Dies where a rank is missing (unless PARTIAL) or has lost rows; numbers the threads' locations. */
 void check_ranks(struct input *input, const char *whole, bool partial);
 
+/* spool.c: standard input can be read twice from now on. */
+void make_stdin_seekable(void);
+
 /* clock.c: fills every rank's correction and moves the blocks' times; returns the origin (ns). */
 enum sync { SYNC_NONE, SYNC_OFFSET, SYNC_LINEAR };
 int64_t correct_clocks(struct input *input, enum sync sync);

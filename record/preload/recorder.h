@@ -109,6 +109,7 @@ bool file_open(const char *folder, int rank);
 void file_commit(struct thread *thread, const struct entry *entries, uint32_t count);
 void file_amend(struct thread *thread, int64_t duration_ns);	/* of the row committed last */
 void file_close(struct thread *threads);
+/* small.c builds them, file.c writes them. */
 struct small {			/* a small message being built */
 	unsigned char bytes[4600];
 	size_t size;
@@ -159,7 +160,12 @@ bool request_is_static(MPI_Request handle);	/* the one handle of all that are co
 void static_add(uint32_t location, uint64_t start);
 bool static_take(uint32_t *location, uint64_t *start);
 
-/* notes.c: rows of calls that have returned with success. */
+/* notes.c and, where requests are involved, note_requests.c: rows of calls that have returned with
+ * success. */
+void commit(struct at *at, const struct entry *entry);
+void fill_received(struct entry *entry, const MPI_Status *status);	/* where from, tag, size */
+void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
+int32_t tag_of(int tag);
 uint64_t bytes_of(int count, MPI_Datatype type);
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 int32_t peer_of(int rank);

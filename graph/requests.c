@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests that later rows refer to: open receives, and persistent requests. */
+#include "../stream/hash_table.h"
+#include "graph.h"
+
+struct request {
+	uint64_t seq;
+	uint32_t location;	/* NONE: free slot */
+	uint32_t operation;	/* an open receive; NONE for a persistent request */
+	enum call_class class;	/* of a persistent request */
+};
+
+#define HASH(r) mix((r)->location, (r)->seq)
+#define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
+#define FREE(r) ((r)->location == NONE)
+#define MAKE_FREE(r) ((r)->location = NONE)
+HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+void
+request_begin(struct graph *graph)
+{
+	graph->requests = zalloc(1, sizeof *graph->requests);
+	requests_begin(graph->requests, 1024);
+}
+
+static struct request *
+find(const struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request key = { .seq = seq, .location = location };
+
+	return requests_find(graph->requests, &key);
+}
+
+void
+request_open(struct graph *graph, uint32_t location, uint64_t seq, uint32_t receive)
+{
+	struct request request = { seq, location, receive, CLASS_RECV_START };
+
+	requests_add(graph->requests, &request);
+}
+
+uint32_t
+request_close(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request *request = find(graph, location, seq);
+	uint32_t receive = request != NULL ? request->operation : NONE;
+
+	if (receive != NONE)
+		requests_remove(graph->requests, request);
+	return receive;
+}
+
+void
+request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class)
+{
+	struct request request = { seq, location, NONE, class };
+
+	requests_add(graph->requests, &request);
+}
+
+enum call_class
+request_init_class(const struct graph *graph, uint32_t location, uint64_t seq)
+{
+	const struct request *request = find(graph, location, seq);
+
+	return request == NULL ? CLASS_LOCAL : request->class;
+}
+
+bool
+request_free(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request *request = find(graph, location, seq);
+
+	/* An open receive stays: it may still take a message, which nobody will see. */
+	if (request == NULL || request->operation != NONE)
+		return true;
+	requests_remove(graph->requests, request);
+	return false;
+}

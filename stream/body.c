@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of a message's body, by key; columns are in column.c. */
+#include <string.h>
+
+#include "stream.h"
+
+const msgpack_object *
+body_get(const struct message *message, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (uint32_t i = 0; i < message->body.via.map.size; i++) {
+		const msgpack_object_kv *pair = &message->body.via.map.ptr[i];
+
+		if (pair->key.type == MSGPACK_OBJECT_STR && pair->key.via.str.size == length &&
+		    memcmp(pair->key.via.str.ptr, key, length) == 0)
+			return &pair->val;
+	}
+	return NULL;
+}
+
+static int
+missing(struct reader *in, const struct message *message, const char *key)
+{
+	return reader_fail(in, message->offset, "%s: %s is missing or no number", message->kind, key);
+}
+
+static int
+out_of_range(struct reader *in, const struct message *message, const char *key)
+{
+	return reader_fail(in, message->offset, "%s: %s is out of range", message->kind, key);
+}
+
+int
+body_int(struct reader *in, const struct message *message, const char *key, int64_t min,
+    int64_t max, int64_t *value)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	if (found == NULL || (found->type != MSGPACK_OBJECT_POSITIVE_INTEGER &&
+	    found->type != MSGPACK_OBJECT_NEGATIVE_INTEGER))
+		return missing(in, message, key);
+	if (found->type == MSGPACK_OBJECT_POSITIVE_INTEGER && found->via.u64 > INT64_MAX)
+		return out_of_range(in, message, key);
+	*value = found->via.i64;
+	if (*value < min || *value > max)
+		return out_of_range(in, message, key);
+	return 0;
+}
+
+int
+body_uint(struct reader *in, const struct message *message, const char *key, uint64_t *value)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	if (found == NULL || found->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
+		return missing(in, message, key);
+	*value = found->via.u64;
+	return 0;
+}
+
+char *
+body_string(const struct message *message, const char *key)
+{
+	const msgpack_object *found = body_get(message, key);
+
+	return found != NULL && found->type == MSGPACK_OBJECT_STR ?
+	    strndup(found->via.str.ptr, found->via.str.size) : NULL;
+}
