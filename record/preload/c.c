@@ -36,10 +36,7 @@
 #define BEFORE_CBUF(n) VIEW_IN(const void *, n)
 #define BEFORE_INT(n) VIEW_IN(int, n)
 #define BEFORE_TYPE(n) VIEW_IN(MPI_Datatype, n)
-#define BEFORE_OP(n)
 #define BEFORE_COMM(n) VIEW_IN(MPI_Comm, n)
-#define BEFORE_GROUP(n)
-#define BEFORE_INFO(n)
 #define BEFORE_CINTS(n) VIEW_IN(const int *, n)
 #define BEFORE_CTYPES(n) VIEW_IN(const MPI_Datatype *, n)
 #define BEFORE_STATUS(n) \
@@ -50,47 +47,26 @@
 	if (p_##n == MPI_STATUSES_IGNORE) \
 		p_##n = own_statuses(at.thread, count); \
 	const MPI_Status *n = p_##n;
-#define BEFORE_NEWREQ(n)
 #define BEFORE_REQ(n) MPI_Request n##_before = *p_##n;
 #define BEFORE_REQS(n) \
 	MPI_Request *n##_before = own_requests(at.thread, count); \
 	for (int i = 0; i < count; i++) \
 		n##_before[i] = p_##n[i];
-#define BEFORE_INDEX(n)
-#define BEFORE_INDICES(n)
-#define BEFORE_OUTCOUNT(n)
-#define BEFORE_FLAG(n)
 #define BEFORE_MESSAGE(n) MPI_Message n = *p_##n;
-#define BEFORE_NEWMESSAGE(n)
-#define BEFORE_NEWCOMM(n)
 #define BEFORE_OLDCOMM(n) MPI_Comm n = *p_##n;
 
 /* After it: views of what came out. */
 #define AFTER(kind, name) AFTER_##kind(name)
 #define VIEW_OUT(type, name) type name UNUSED = *p_##name;
-#define AFTER_BUF(n)
-#define AFTER_CBUF(n)
-#define AFTER_INT(n)
-#define AFTER_TYPE(n)
-#define AFTER_OP(n)
-#define AFTER_COMM(n)
-#define AFTER_GROUP(n)
-#define AFTER_INFO(n)
-#define AFTER_CINTS(n)
-#define AFTER_CTYPES(n)
 #define AFTER_STATUS(n)
 #define AFTER_STATUSES(n)
 #define AFTER_NEWREQ(n) VIEW_OUT(MPI_Request, n)
-#define AFTER_REQ(n)
-#define AFTER_REQS(n)
 #define AFTER_INDEX(n) VIEW_OUT(int, n)
 #define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 0 };
 #define AFTER_OUTCOUNT(n) VIEW_OUT(int, n)
 #define AFTER_FLAG(n) VIEW_OUT(int, n)
-#define AFTER_MESSAGE(n)
 #define AFTER_NEWMESSAGE(n) VIEW_OUT(MPI_Message, n)
 #define AFTER_NEWCOMM(n) VIEW_OUT(MPI_Comm, n)
-#define AFTER_OLDCOMM(n)
 
 static uint64_t
 sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)

@@ -63,10 +63,7 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n);
 #define BEFORE_INT(n) int n UNUSED = AS(MPI_Fint, n);
 #define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
-#define BEFORE_OP(n)
 #define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
-#define BEFORE_GROUP(n)
-#define BEFORE_INFO(n)
 #define BEFORE_CINTS(n) const int *n UNUSED = p_##n;
 #define BEFORE_CTYPES(n) const MPI_Fint *n UNUSED = p_##n;
 #define BEFORE_STATUS(n) \
@@ -75,47 +72,26 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define BEFORE_STATUSES(n) \
 	if (is_mpi_fortran_statuses_ignore(p_##n)) \
 		p_##n = own_statuses(at.thread, 2 * count);
-#define BEFORE_NEWREQ(n)
 #define BEFORE_REQ(n) MPI_Request n##_before = PMPI_Request_f2c(AS(MPI_Fint, n));
 #define BEFORE_REQS(n) \
 	MPI_Request *n##_before = own_requests(at.thread, count); \
 	for (int i = 0; i < count; i++) \
 		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);
-#define BEFORE_INDEX(n)
-#define BEFORE_INDICES(n)
-#define BEFORE_OUTCOUNT(n)
-#define BEFORE_FLAG(n)
 #define BEFORE_MESSAGE(n) MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));
-#define BEFORE_NEWMESSAGE(n)
-#define BEFORE_NEWCOMM(n)
 #define BEFORE_OLDCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
 
 #define AFTER(kind, name) AFTER_##kind(name)
-#define AFTER_BUF(n)
-#define AFTER_CBUF(n)
-#define AFTER_INT(n)
-#define AFTER_TYPE(n)
-#define AFTER_OP(n)
-#define AFTER_COMM(n)
-#define AFTER_GROUP(n)
-#define AFTER_INFO(n)
-#define AFTER_CINTS(n)
-#define AFTER_CTYPES(n)
 #define AFTER_STATUS(n) \
 	PMPI_Status_f2c(p_##n, &at.thread->status); \
 	const MPI_Status *n = &at.thread->status;
 #define AFTER_STATUSES(n) const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);
 #define AFTER_NEWREQ(n) MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));
-#define AFTER_REQ(n)
-#define AFTER_REQS(n)
 #define AFTER_INDEX(n) int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;
 #define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 1 };
 #define AFTER_OUTCOUNT(n) int n = AS(MPI_Fint, n);
 #define AFTER_FLAG(n) int n UNUSED = AS(MPI_Fint, n) != 0;
-#define AFTER_MESSAGE(n)
 #define AFTER_NEWMESSAGE(n) MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));
 #define AFTER_NEWCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
-#define AFTER_OLDCOMM(n)
 
 #define ALIAS(body) EXPORT __attribute__((alias(#body)))
 #define F08_VIA_F(name)
