@@ -211,8 +211,8 @@ refused() {
 		exec unshare -T --monotonic $((7 * OMPI_COMM_WORLD_RANK)) --fork "$@"
 	END
 	chmod +x own-clock
-	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./own-clock \
-		"$BATS_FILE_TMPDIR/kinds" >out || true
+	run -7 --separate-stderr lp-record -o run -- \
+		mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./own-clock "$BATS_FILE_TMPDIR/kinds"
 	lp-merge -s none run | lp-dump -k run | jq -e '.run_ns > 20e9'
 	lp-merge run >t.trace
 	lp-dump -k run t.trace | jq -e '.run_ns < 5e9'
