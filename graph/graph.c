@@ -124,12 +124,8 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 
 	if (calls_read(calls, in, message) < 0)
 		die_input(in);
-	if (calls->location >= graph->known.location_count) {
-		reader_fail(in, message->offset, "calls: location is out of range");
-		die_input(in);
-	}
 	location = &graph->locations[calls->location];
-	if (calls->first != location->next_seq || rank_of(graph, calls->location) < 0 ||
+	if (calls->first != location->next_seq ||
 	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns)) {
 		reader_fail(in, message->offset, "calls: the block does not follow the one before");
 		die_input(in);

@@ -25,9 +25,9 @@ take_run(struct definitions *d, struct reader *in, const struct message *message
 	for (int64_t l = 0; l < locations; l++)
 		d->location_rank[l] = l < ranks ? (int32_t)l : -1;
 	d->comms = grow(d->comms, &d->comm_capacity, 3, sizeof *d->comms);
-	d->comms[0] = (struct communicator){ 0, 0, NULL, NULL };
-	d->comms[1] = (struct communicator){ d->ranks, 0, NULL, NULL };
-	d->comms[2] = (struct communicator){ 1, 0, NULL, NULL };
+	d->comms[0] = (struct communicator){ 0 };
+	d->comms[1] = (struct communicator){ .size = d->ranks };
+	d->comms[2] = (struct communicator){ .size = 1 };
 	d->comm_count = 3;
 	return 1;
 }
@@ -69,7 +69,7 @@ bad:
 static int
 take_communicator(struct definitions *d, struct reader *in, const struct message *message)
 {
-	struct communicator comm = { 0, 0, NULL, NULL };
+	struct communicator comm = { 0 };
 	int64_t number, size, remote_size = 0;
 
 	if (body_int(in, message, "comm", 1, 1 << 26, &number) < 0)
@@ -86,12 +86,19 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 		return -1;
 	if (remote_size > 0 && (comm.remote = members(d, in, message, "remote", remote_size)) == NULL)
 		return -1;
+	if (remote_size > 0) {
+		comm.in_members = zalloc((size_t)d->ranks, sizeof *comm.in_members);
+		for (int64_t i = 0; i < size; i++)
+			if (comm.members[i] >= 0)
+				comm.in_members[comm.members[i]] = true;
+	}
 	d->comms = grow(d->comms, &d->comm_capacity, (size_t)number + 1, sizeof *d->comms);
 	while (d->comm_count <= (size_t)number)
-		d->comms[d->comm_count++] = (struct communicator){ 0, 0, NULL, NULL };
+		d->comms[d->comm_count++] = (struct communicator){ 0 };
 	if (d->comms[number].size > 0) {
 		free(d->comms[number].members);
 		free(d->comms[number].remote);
+		free(d->comms[number].in_members);
 	}
 	d->comms[number] = comm;
 	return 1;
@@ -142,6 +149,20 @@ take_module(struct definitions *d, struct reader *in, const struct message *mess
 	return 1;
 }
 
+/* A block is no definition, but its location must have one. */
+static int
+check_location(struct definitions *d, struct reader *in, const struct message *message)
+{
+	int64_t location;
+
+	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0)
+		return -1;
+	if (d->location_rank[location] < 0)
+		return reader_fail(in, message->offset, "calls: location %d is not defined",
+		    (int)location);
+	return 0;
+}
+
 int
 definitions_take(struct definitions *definitions, struct reader *in, const struct message *message)
 {
@@ -155,7 +176,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "communicator", take_communicator, true },
 		{ "site", take_site, false },
 		{ "module", take_module, false },
-		{ "calls", NULL, true },
+		{ "calls", check_location, true },
 		{ "messages", NULL, true },
 		{ "collectives", NULL, true },
 		{ "sync", NULL, true },
@@ -176,7 +197,6 @@ int32_t
 world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer)
 {
 	const struct communicator *c;
-	bool here = false;
 
 	if (comm == 2)
 		return peer == 0 ? rank : -1;
@@ -185,9 +205,7 @@ world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, i
 	c = &definitions->comms[comm];
 	if (c->remote_size == 0)
 		return peer >= c->size ? -1 : c->members == NULL ? peer : c->members[peer];
-	for (int32_t i = 0; i < c->size && !here; i++)	/* peers are in the other group */
-		here = c->members[i] == rank;
-	if (here)
+	if (rank >= 0 && c->in_members[rank])	/* peers are in the other group */
 		return peer < c->remote_size ? c->remote[peer] : -1;
 	return peer < c->size ? c->members[peer] : -1;
 }

@@ -8,6 +8,7 @@
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
 	int32_t *members, *remote;	/* world ranks; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
+	bool *in_members;		/* by world rank; intercommunicators only */
 };
 
 struct site {
@@ -33,7 +34,7 @@ struct definitions {
 
 /*
  * Takes a message if it is a definition: 1 taken, 0 of another kind, -1 error (in the reader).
- * An error, too: calls or edges before the message of kind run. Memory errors end the tool.
+ * An error, too: calls or edges before the message of kind run, or of a location not defined. Memory errors end the tool.
  */
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);

@@ -100,6 +100,17 @@ edges() {
 		.unmatched_collectives == 1 and .messages == 0 and .collectives == 1'
 }
 
+@test "a location that nothing defines is refused by every tool" {
+	printf 'run ranks=1 locations=2 run_ns=10\n1 MPI_Init 0 10\n' | tests/pack -H trace >t.trace
+	run -2 --separate-stderr lp-graph t.trace
+	[[ "$stderr" == 'lp-graph: t.trace:'*': calls: location 1 is not defined' ]]
+	printf 'run ranks=1 locations=2 run_ns=10\n1 MPI_Init 0 10\n' | tests/pack -H graph >t.graph
+	for tool in lp-critpath lp-imbalance; do
+		run -2 --separate-stderr $tool t.graph
+		[[ "$stderr" == "$tool: t.graph:"*': calls: location 1 is not defined' ]]
+	done
+}
+
 @test "peers are ranks of the communicator, also of an intercommunicator" {
 	cat >t.txt <<-'END'
 		trace ranks=3
