@@ -19,7 +19,8 @@ HASH_TABLE(communicators, struct communicator, HASH, SAME, FREE, MAKE_FREE, HASH
 
 static struct communicators table;
 static uint32_t last_number = 2;
-static struct communicator unknown = { .peers = 1, .size = 1 };
+/* Nothing is known of its members: sizes that depend on them are 0, and nobody is its root. */
+static struct communicator unknown = { .inter = true };
 
 static struct { uint64_t key; uint32_t count; } *groups;	/* calls by the same members */
 static size_t group_count, group_capacity;
@@ -39,6 +40,7 @@ measure(struct communicator *comm)
 	PMPI_Comm_size(comm->handle, &comm->size);
 	comm->peers = comm->size;
 	PMPI_Comm_test_inter(comm->handle, &inter);
+	comm->inter = inter != 0;
 	if (inter)
 		PMPI_Comm_remote_size(comm->handle, &comm->peers);
 }

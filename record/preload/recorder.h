@@ -81,7 +81,8 @@ struct communicator {
 	uint32_t number;	/* within this rank */
 	uint32_t created;	/* communicators made from it so far, by calls of all members */
 	int32_t rank, size;
-	int32_t peers;		/* members of the group that data is exchanged with */
+	int32_t peers;		/* members of the group that data is exchanged with; 0: unknown */
+	bool inter;
 };
 
 extern bool recording;		/* between MPI_Init and MPI_Finalize, in this process */

@@ -112,9 +112,12 @@
 #define EACH_PEER (uint64_t)c->peers
 #define MEMBERS (c->size)
 #define ME (c->rank)
-#define AT_ROOT(value) (root == c->rank || root == MPI_ROOT ? (value) : 0)
+/* In an intercommunicator the root is a rank of the other group, but for the root itself. What is
+ * not significant at a rank must not be looked at: it may hold anything. */
+#define IS_ROOT (root == MPI_ROOT || (!c->inter && root == c->rank))
+#define AT_ROOT(value) (IS_ROOT ? (value) : 0)
 #define NOT_NULL_ROOT(value) (root == MPI_PROC_NULL || root == MPI_ROOT ? 0 : (value))
-#define NOT_AT_ROOT(value) (root == c->rank ? 0 : NOT_NULL_ROOT(value))
+#define NOT_AT_ROOT(value) (IS_ROOT ? 0 : NOT_NULL_ROOT(value))
 #define OF(buffer, value, in_place) ((buffer) == MPI_IN_PLACE ? (in_place) : (value))
 #define COLLECTIVE(comm, root, sent, received) do { \
 		const struct communicator *c = communicator_of(comm); \
