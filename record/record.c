@@ -36,8 +36,9 @@ struct options {
 	char **command;
 };
 
-/* The child, for the signal handlers. */
+/* The child, for the signal handler; and the last signal that came. */
 static volatile pid_t child;
+static volatile sig_atomic_t caught;
 
 static struct options
 parse_options(int argc, char **argv)
@@ -78,6 +79,8 @@ find_library(char *path, size_t size)
 	strcat(path, "/lib/liblongpole-record.so");
 	if (access(path, R_OK) != 0)
 		die("%s: %s", path, strerror(errno));
+	if (strpbrk(path, " :") != NULL)
+		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon", path);
 }
 
 static void
@@ -109,8 +112,7 @@ is_raw_name(const struct dirent *entry)
 static bool
 under_launcher(void)
 {
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-		"SLURM_PROCID" };
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (getenv(names[i]) != NULL)
@@ -168,53 +170,90 @@ copy_out(const char *path)
 	FILE *file = fopen(path, "r");
 	size_t got;
 
-	if (file == NULL)
-		die("%s: %s", path, strerror(errno));
-	while ((got = fread(chunk, 1, sizeof chunk, file)) > 0)
-		if (fwrite(chunk, 1, got, stdout) != got)
-			break;
+	if (file == NULL) {
+		note("%s: %s", path, strerror(errno));
+		return;
+	}
+	while (caught == 0 && !ferror(stdout) && (got = fread(chunk, 1, sizeof chunk, file)) > 0)
+		fwrite(chunk, 1, got, stdout);
 	fclose(file);
 }
 
 static void
 forward(int signal)
 {
+	caught = signal;
 	if (child > 0)
 		kill(child, signal);
 }
 
-static void
-start(const struct options *opt, const char *folder)
+static const int ending[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT };
+enum { ENDING = sizeof ending / sizeof ending[0] };
+
+/* Holds back the signals that end a program; returns what was held back before. */
+static sigset_t
+hold_signals(void)
 {
-	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+	sigset_t held, before;
+
+	sigemptyset(&held);
+	for (int i = 0; i < ENDING; i++)
+		sigaddset(&held, ending[i]);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	return before;
+}
+
+/* What is done with them from now on: those of a terminal reach the program, too. */
+static void
+on_signals(void (*handler)(int), void (*of_terminal)(int))
+{
+	for (int i = 0; i < ENDING; i++) {
+		bool terminal = ending[i] == SIGINT || ending[i] == SIGQUIT;
+		struct sigaction action = { .sa_handler = terminal ? of_terminal : handler };
+
+		sigaction(ending[i], &action, NULL);
+	}
+}
+
+static _Noreturn void
+run(const struct options *opt, const char *folder, int failed)
+{
+	int error;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a killed recorder leaves nothing behind */
+	if (opt->folder == NULL)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	setenv("LONGPOLE_DIR", folder, 1);
+	execvp(opt->command[0], opt->command);
+	error = errno;
+	if (write(failed, &error, sizeof error) < 0)
+		_exit(TROUBLE);
+	_exit(TROUBLE);
+}
+
+static void
+start(const struct options *opt, const char *folder, const sigset_t *mask)
+{
 	int failed[2], error;
 	ssize_t got;
 
-	if (pipe2(failed, O_CLOEXEC) != 0)
-		die("pipe: %s", strerror(errno));
-	for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
-		signal(forwarded[i], forward);
-	child = fork();
-	if (child < 0)
-		die("fork: %s", strerror(errno));
-	if (child == 0) {
-		for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
-			signal(forwarded[i], SIG_DFL);
-		prctl(PR_SET_PDEATHSIG, SIGKILL);	/* a killed recorder leaves nothing behind */
-		if (opt->folder == NULL)
-			dup2(STDERR_FILENO, STDOUT_FILENO);
-		setenv("LONGPOLE_DIR", folder, 1);
-		execvp(opt->command[0], opt->command);
+	if (pipe2(failed, O_CLOEXEC) != 0 || (child = fork()) < 0) {
 		error = errno;
-		if (write(failed[1], &error, sizeof error) < 0)
-			_exit(TROUBLE);
-		_exit(TROUBLE);
+		if (opt->folder == NULL)
+			rmdir(folder);
+		die("%s: %s", opt->command[0], strerror(error));
+	}
+	if (child == 0) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		run(opt, folder, failed[1]);
 	}
 	/* A terminal's interrupt reaches the program by itself; this waits for its end. */
-	signal(SIGINT, SIG_IGN);
-	signal(SIGQUIT, SIG_IGN);
+	on_signals(forward, SIG_IGN);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	close(failed[1]);
-	got = read(failed[0], &error, sizeof error);
+	do
+		got = read(failed[0], &error, sizeof error);
+	while (got < 0 && errno == EINTR);
 	close(failed[0]);
 	if (got == (ssize_t)sizeof error) {
 		waitpid(child, NULL, 0);
@@ -249,54 +288,68 @@ end_as(int status)
 	return WEXITSTATUS(status);
 }
 
-/* As one rank of several: its own raw trace must be there, and nobody knows its number here. */
-static bool
-nothing_recorded(const char *folder)
+/* All raw traces to standard output; the folder goes in any case. */
+static void
+hand_over(const char *folder)
 {
-	return for_each_trace(folder, NULL) == 0;
+	caught = 0;		/* what came before was the program's */
+	on_signals(forward, forward);
+	signal(SIGPIPE, SIG_IGN);	/* finish() ends by it */
+	for_each_trace(folder, copy_out);
+	for_each_trace(folder, remove_file);
+	rmdir(folder);
+	if (caught != 0)
+		end_as(caught);	/* a wait status that is a signal's number means death by it */
+	finish(DONE);
+}
+
+/* The folder that the ranks are to write to, as an absolute path. */
+static void
+find_folder(const struct options *opt, char *real)
+{
+	const char *parent = getenv("TMPDIR"), *folder = opt->folder;
+	char temporary[PATH_MAX];
+
+	if (folder != NULL)
+		make_folder(folder);
+	else {
+		snprintf(temporary, sizeof temporary, "%s/lp-record.XXXXXX",
+		    parent != NULL ? parent : "/tmp");
+		if ((folder = mkdtemp(temporary)) == NULL)
+			die("%s: %s", temporary, strerror(errno));
+	}
+	if (realpath(folder, real) == NULL)
+		die("%s: %s", folder, strerror(errno));
 }
 
 int
 main(int argc, char **argv)
 {
-	char library[PATH_MAX], real[PATH_MAX], temporary[PATH_MAX];
+	char library[PATH_MAX], folder[PATH_MAX];
+	sigset_t mask;
 	struct options opt;
-	const char *folder;
-	int status;
 	bool empty;
+	int status;
 
 	tool = "lp-record";
 	opt = parse_options(argc, argv);
+	if (opt.folder == NULL && under_launcher())
+		die("a rank of several: -o FOLDER is needed");
 	if (opt.folder == NULL)
 		refuse_terminal_output();
 	find_library(library, sizeof library);
-	folder = opt.folder;
-	if (folder == NULL) {
-		const char *parent = getenv("TMPDIR");
-
-		snprintf(temporary, sizeof temporary, "%s/lp-record.XXXXXX",
-		    parent != NULL ? parent : "/tmp");
-		if ((folder = mkdtemp(temporary)) == NULL)
-			die("%s: %s", temporary, strerror(errno));
-	} else
-		make_folder(folder);
-	if (realpath(folder, real) == NULL)
-		die("%s: %s", folder, strerror(errno));
+	mask = hold_signals();	/* until start() can pass them on */
+	find_folder(&opt, folder);
 	if (!under_launcher())
-		for_each_trace(real, remove_file);	/* of an earlier run */
+		for_each_trace(folder, remove_file);	/* of an earlier run */
 	preload(library);
-	start(&opt, real);
+	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	child = 0;
-	empty = nothing_recorded(real);
-	if (opt.folder == NULL) {
-		signal(SIGPIPE, SIG_IGN);	/* finish() ends by it, once the folder is gone */
-		for_each_trace(real, copy_out);
-		for_each_trace(real, remove_file);
-		rmdir(real);
-		finish(DONE);
-	}
+	empty = for_each_trace(folder, NULL) == 0;
+	if (opt.folder == NULL)
+		hand_over(folder);
 	if (empty) {
 		note("%s: no rank was recorded: not an MPI program, not linked dynamically, or it did not "
 		    "get to MPI_Init", opt.command[0]);

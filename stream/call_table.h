@@ -2,19 +2,19 @@
 /*
  * The one table of MPI functions. Include it with CALL defined:
  *
- *	CALL(Name, name, NAME, CLASS, F08, params, record)
+ *	CALL(Name, name, NAME, CLASS, params, record)
  *
- * CLASS is one of enum call_class. F08 is VIA_F where mpi_f08 calls the function's Fortran 77 form,
- * ITSELF where it does not (record/preload/fortran.c). params are the parameters as (kind, name)
- * pairs, record is what the recorder notes after the call, in terms of them; both are for
- * record/preload/wrap.h. The order of the rows is of no importance to streams, which carry names.
+ * CLASS is one of enum call_class. params are the parameters as (kind, name) pairs, record is what
+ * the recorder notes after the call, in terms of
+ * them; both are for record/preload/wrap.h. The order of the rows is of no importance to streams,
+ * which carry names.
  * MPI_Init, MPI_Init_thread and MPI_Finalize are rows without parameters: they are wrapped by hand.
  */
 
 /* A collective and its non-blocking form: they differ in the request. */
 #define BOTH(Name, name, NAME, CLASS, params, root, sent, received) \
-	CALL(Name, name, NAME, CLASS, VIA_F, (UNWRAP params), COLLECTIVE(comm, root, sent, received)) \
-	CALL(I##name, i##name, I##NAME, CLASS##_START, VIA_F, (UNWRAP params, (NEWREQ, request)), \
+	CALL(Name, name, NAME, CLASS, (UNWRAP params), COLLECTIVE(comm, root, sent, received)) \
+	CALL(I##name, i##name, I##NAME, CLASS##_START, (UNWRAP params, (NEWREQ, request)), \
 	    COLLECTIVE_START(comm, root, sent, received, request))
 
 SPECIAL(Init, init, INIT, INIT)
@@ -22,75 +22,75 @@ SPECIAL(Init_thread, init_thread, INIT_THREAD, INIT)
 SPECIAL(Finalize, finalize, FINALIZE, FINALIZE)
 
 #define SEND_PARAMS (CBUF, buf), (INT, count), (TYPE, type), (INT, dest), (INT, tag), (COMM, comm)
-CALL(Send, send, SEND, SEND, VIA_F, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
-CALL(Bsend, bsend, BSEND, SEND, VIA_F, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
-CALL(Ssend, ssend, SSEND, SEND, VIA_F, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
-CALL(Rsend, rsend, RSEND, SEND, VIA_F, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+CALL(Send, send, SEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+CALL(Bsend, bsend, BSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+CALL(Ssend, ssend, SSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+CALL(Rsend, rsend, RSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
 #define ISEND(Name, name, NAME) \
-	CALL(Name, name, NAME, SEND_START, VIA_F, (SEND_PARAMS, (NEWREQ, request)), \
+	CALL(Name, name, NAME, SEND_START, (SEND_PARAMS, (NEWREQ, request)), \
 	    SEND_START(comm, dest, tag, count, type, request))
 ISEND(Isend, isend, ISEND)
 ISEND(Ibsend, ibsend, IBSEND)
 ISEND(Issend, issend, ISSEND)
 ISEND(Irsend, irsend, IRSEND)
 #define PERSISTENT_SEND(Name, name, NAME) \
-	CALL(Name, name, NAME, SEND_INIT, VIA_F, (SEND_PARAMS, (NEWREQ, request)), \
+	CALL(Name, name, NAME, SEND_INIT, (SEND_PARAMS, (NEWREQ, request)), \
 	    SEND_INIT(comm, dest, tag, count, type, request))
 PERSISTENT_SEND(Send_init, send_init, SEND_INIT)
 PERSISTENT_SEND(Bsend_init, bsend_init, BSEND_INIT)
 PERSISTENT_SEND(Ssend_init, ssend_init, SSEND_INIT)
 PERSISTENT_SEND(Rsend_init, rsend_init, RSEND_INIT)
 
-CALL(Recv, recv, RECV, RECV, VIA_F, ((BUF, buf), (INT, count), (TYPE, type), (INT, source),
+CALL(Recv, recv, RECV, RECV, ((BUF, buf), (INT, count), (TYPE, type), (INT, source),
     (INT, tag), (COMM, comm), (STATUS, status)), RECV(comm, status))
-CALL(Mrecv, mrecv, MRECV, RECV, VIA_F, ((BUF, buf), (INT, count), (TYPE, type), (MESSAGE, message),
+CALL(Mrecv, mrecv, MRECV, RECV, ((BUF, buf), (INT, count), (TYPE, type), (MESSAGE, message),
     (STATUS, status)), MRECV(message, status))
-CALL(Irecv, irecv, IRECV, RECV_START, VIA_F, ((BUF, buf), (INT, count), (TYPE, type), (INT, source),
+CALL(Irecv, irecv, IRECV, RECV_START, ((BUF, buf), (INT, count), (TYPE, type), (INT, source),
     (INT, tag), (COMM, comm), (NEWREQ, request)), RECV_START(comm, source, tag, count, type, request))
-CALL(Imrecv, imrecv, IMRECV, RECV_START, VIA_F, ((BUF, buf), (INT, count), (TYPE, type),
+CALL(Imrecv, imrecv, IMRECV, RECV_START, ((BUF, buf), (INT, count), (TYPE, type),
     (MESSAGE, message), (NEWREQ, request)), MRECV_START(message, count, type, request))
-CALL(Recv_init, recv_init, RECV_INIT, RECV_INIT, VIA_F, ((BUF, buf), (INT, count), (TYPE, type),
+CALL(Recv_init, recv_init, RECV_INIT, RECV_INIT, ((BUF, buf), (INT, count), (TYPE, type),
     (INT, source), (INT, tag), (COMM, comm), (NEWREQ, request)),
     RECV_INIT(comm, source, tag, count, type, request))
-CALL(Sendrecv, sendrecv, SENDRECV, SENDRECV, VIA_F, ((CBUF, sendbuf), (INT, sendcount),
+CALL(Sendrecv, sendrecv, SENDRECV, SENDRECV, ((CBUF, sendbuf), (INT, sendcount),
     (TYPE, sendtype), (INT, dest), (INT, sendtag), (BUF, recvbuf), (INT, recvcount),
     (TYPE, recvtype), (INT, source), (INT, recvtag), (COMM, comm), (STATUS, status)),
     SENDRECV(comm, dest, sendtag, sendcount, sendtype, status))
-CALL(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, SENDRECV, VIA_F, ((BUF, buf), (INT, count),
+CALL(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, SENDRECV, ((BUF, buf), (INT, count),
     (TYPE, type), (INT, dest), (INT, sendtag), (INT, source), (INT, recvtag), (COMM, comm),
     (STATUS, status)), SENDRECV(comm, dest, sendtag, count, type, status))
 
-CALL(Start, start, START, START, VIA_F, ((REQ, request)), START(1, &request_before))
-CALL(Startall, startall, STARTALL, START, VIA_F, ((INT, count), (REQS, requests)),
+CALL(Start, start, START, START, ((REQ, request)), START(1, &request_before))
+CALL(Startall, startall, STARTALL, START, ((INT, count), (REQS, requests)),
     START(count, requests_before))
-CALL(Wait, wait, WAIT, COMPLETE, VIA_F, ((REQ, request), (STATUS, status)),
+CALL(Wait, wait, WAIT, COMPLETE, ((REQ, request), (STATUS, status)),
     COMPLETE_ALL(1, &request_before, status))
-CALL(Waitall, waitall, WAITALL, COMPLETE, VIA_F, ((INT, count), (REQS, requests),
+CALL(Waitall, waitall, WAITALL, COMPLETE, ((INT, count), (REQS, requests),
     (STATUSES, statuses)), COMPLETE_ALL(count, requests_before, statuses))
-CALL(Waitany, waitany, WAITANY, COMPLETE, VIA_F, ((INT, count), (REQS, requests), (INDEX, index),
+CALL(Waitany, waitany, WAITANY, COMPLETE, ((INT, count), (REQS, requests), (INDEX, index),
     (STATUS, status)), COMPLETE_ONE(1, requests_before, index, status))
-CALL(Waitsome, waitsome, WAITSOME, COMPLETE, VIA_F, ((INT, count), (REQS, requests),
+CALL(Waitsome, waitsome, WAITSOME, COMPLETE, ((INT, count), (REQS, requests),
     (OUTCOUNT, outcount), (INDICES, indices), (STATUSES, statuses)),
     COMPLETE_SOME(requests_before, outcount, indices, statuses))
-CALL(Test, test, TEST, COMPLETE, ITSELF, ((REQ, request), (FLAG, flag), (STATUS, status)),
+CALL(Test, test, TEST, COMPLETE, ((REQ, request), (FLAG, flag), (STATUS, status)),
     COMPLETE_ALL(flag ? 1 : 0, &request_before, status))
-CALL(Testall, testall, TESTALL, COMPLETE, ITSELF, ((INT, count), (REQS, requests), (FLAG, flag),
+CALL(Testall, testall, TESTALL, COMPLETE, ((INT, count), (REQS, requests), (FLAG, flag),
     (STATUSES, statuses)), COMPLETE_ALL(flag ? count : 0, requests_before, statuses))
-CALL(Testany, testany, TESTANY, COMPLETE, ITSELF, ((INT, count), (REQS, requests), (INDEX, index),
+CALL(Testany, testany, TESTANY, COMPLETE, ((INT, count), (REQS, requests), (INDEX, index),
     (FLAG, flag), (STATUS, status)), COMPLETE_ONE(flag, requests_before, index, status))
-CALL(Testsome, testsome, TESTSOME, COMPLETE, ITSELF, ((INT, count), (REQS, requests),
+CALL(Testsome, testsome, TESTSOME, COMPLETE, ((INT, count), (REQS, requests),
     (OUTCOUNT, outcount), (INDICES, indices), (STATUSES, statuses)),
     COMPLETE_SOME(requests_before, outcount, indices, statuses))
-CALL(Cancel, cancel, CANCEL, CANCEL, VIA_F, ((REQ, request)), CANCEL(request_before))
-CALL(Request_free, request_free, REQUEST_FREE, REQUEST_FREE, VIA_F, ((REQ, request)),
+CALL(Cancel, cancel, CANCEL, CANCEL, ((REQ, request)), CANCEL(request_before))
+CALL(Request_free, request_free, REQUEST_FREE, REQUEST_FREE, ((REQ, request)),
     REQUEST_FREE(request_before))
-CALL(Probe, probe, PROBE, PROBE, VIA_F, ((INT, source), (INT, tag), (COMM, comm), (STATUS, status)),
+CALL(Probe, probe, PROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm), (STATUS, status)),
     PROBE(1, comm, source, tag, status))
-CALL(Iprobe, iprobe, IPROBE, PROBE, ITSELF, ((INT, source), (INT, tag), (COMM, comm), (FLAG, flag),
+CALL(Iprobe, iprobe, IPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm), (FLAG, flag),
     (STATUS, status)), PROBE(flag, comm, source, tag, status))
-CALL(Mprobe, mprobe, MPROBE, PROBE, VIA_F, ((INT, source), (INT, tag), (COMM, comm),
+CALL(Mprobe, mprobe, MPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm),
     (NEWMESSAGE, message), (STATUS, status)), MPROBE(1, comm, source, tag, message, status))
-CALL(Improbe, improbe, IMPROBE, PROBE, ITSELF, ((INT, source), (INT, tag), (COMM, comm), (FLAG, flag),
+CALL(Improbe, improbe, IMPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm), (FLAG, flag),
     (NEWMESSAGE, message), (STATUS, status)), MPROBE(flag, comm, source, tag, message, status))
 
 BOTH(Barrier, barrier, BARRIER, BARRIER, ((COMM, comm)), NO_PEER, 0, 0)
@@ -98,10 +98,11 @@ BOTH(Bcast, bcast, BCAST, ONE_TO_ALL, ((BUF, buf), (INT, count), (TYPE, type), (
     (COMM, comm)), root, AT_ROOT(bytes(count, type)), NOT_AT_ROOT(bytes(count, type)))
 BOTH(Gather, gather, GATHER, ALL_TO_ONE, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
     (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (INT, root), (COMM, comm)), root,
-    OF(sendbuf, bytes(sendcount, sendtype), 0), AT_ROOT(EACH_PEER * bytes(recvcount, recvtype)))
+    OF(sendbuf, NOT_NULL_ROOT(bytes(sendcount, sendtype)), 0),
+    AT_ROOT(EACH_PEER * bytes(recvcount, recvtype)))
 BOTH(Gatherv, gatherv, GATHERV, ALL_TO_ONE, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
     (BUF, recvbuf), (CINTS, recvcounts), (CINTS, displs), (TYPE, recvtype), (INT, root),
-    (COMM, comm)), root, OF(sendbuf, bytes(sendcount, sendtype), 0),
+    (COMM, comm)), root, OF(sendbuf, NOT_NULL_ROOT(bytes(sendcount, sendtype)), 0),
     AT_ROOT(sum_bytes(recvcounts, PEERS, recvtype)))
 BOTH(Scatter, scatter, SCATTER, ONE_TO_ALL, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
     (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (INT, root), (COMM, comm)), root,
@@ -144,39 +145,39 @@ BOTH(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, ALL_TO_ALL, ((CBUF, sendbuf
 BOTH(Scan, scan, SCAN, SCAN, (REDUCE_PARAMS), NO_PEER, bytes(count, type), bytes(count, type))
 BOTH(Exscan, exscan, EXSCAN, SCAN, (REDUCE_PARAMS), NO_PEER, bytes(count, type), bytes(count, type))
 
-#define NEW(Name, name, NAME, F08, params) \
-	CALL(Name, name, NAME, COMM_CREATE, F08, ((COMM, comm), UNWRAP params, (NEWCOMM, made)), \
+#define NEW(Name, name, NAME, params) \
+	CALL(Name, name, NAME, COMM_CREATE, ((COMM, comm), UNWRAP params, (NEWCOMM, made)), \
 	    NEW_COMMUNICATOR(comm, made))
-CALL(Comm_dup, comm_dup, COMM_DUP, COMM_CREATE, VIA_F, ((COMM, comm), (NEWCOMM, made)),
+CALL(Comm_dup, comm_dup, COMM_DUP, COMM_CREATE, ((COMM, comm), (NEWCOMM, made)),
     NEW_COMMUNICATOR(comm, made))
-NEW(Comm_dup_with_info, comm_dup_with_info, COMM_DUP_WITH_INFO, VIA_F, ((INFO, info)))
-NEW(Comm_create, comm_create, COMM_CREATE, VIA_F, ((GROUP, group)))
-NEW(Comm_split, comm_split, COMM_SPLIT, VIA_F, ((INT, color), (INT, key)))
-NEW(Comm_split_type, comm_split_type, COMM_SPLIT_TYPE, VIA_F, ((INT, type), (INT, key), (INFO, info)))
-NEW(Cart_create, cart_create, CART_CREATE, ITSELF, ((INT, ndims), (CINTS, dims), (CINTS, periods),
+NEW(Comm_dup_with_info, comm_dup_with_info, COMM_DUP_WITH_INFO, ((INFO, info)))
+NEW(Comm_create, comm_create, COMM_CREATE, ((GROUP, group)))
+NEW(Comm_split, comm_split, COMM_SPLIT, ((INT, color), (INT, key)))
+NEW(Comm_split_type, comm_split_type, COMM_SPLIT_TYPE, ((INT, type), (INT, key), (INFO, info)))
+NEW(Cart_create, cart_create, CART_CREATE, ((INT, ndims), (CINTS, dims), (CINTS, periods),
     (INT, reorder)))
-NEW(Cart_sub, cart_sub, CART_SUB, ITSELF, ((CINTS, remain)))
-NEW(Graph_create, graph_create, GRAPH_CREATE, ITSELF, ((INT, nnodes), (CINTS, index), (CINTS, edges),
+NEW(Cart_sub, cart_sub, CART_SUB, ((CINTS, remain)))
+NEW(Graph_create, graph_create, GRAPH_CREATE, ((INT, nnodes), (CINTS, index), (CINTS, edges),
     (INT, reorder)))
-NEW(Dist_graph_create, dist_graph_create, DIST_GRAPH_CREATE, ITSELF, ((INT, n), (CINTS, nodes),
+NEW(Dist_graph_create, dist_graph_create, DIST_GRAPH_CREATE, ((INT, n), (CINTS, nodes),
     (CINTS, degrees), (CINTS, targets), (CINTS, weights), (INFO, info), (INT, reorder)))
-NEW(Dist_graph_create_adjacent, dist_graph_create_adjacent, DIST_GRAPH_CREATE_ADJACENT, ITSELF,
+NEW(Dist_graph_create_adjacent, dist_graph_create_adjacent, DIST_GRAPH_CREATE_ADJACENT,
     ((INT, indegree), (CINTS, sources), (CINTS, sourceweights), (INT, outdegree), (CINTS, dests),
     (CINTS, destweights), (INFO, info), (INT, reorder)))
-NEW(Intercomm_merge, intercomm_merge, INTERCOMM_MERGE, ITSELF, ((INT, high)))
-CALL(Comm_idup, comm_idup, COMM_IDUP, COMM_CREATE_START, VIA_F, ((COMM, comm), (NEWCOMM, made),
+NEW(Intercomm_merge, intercomm_merge, INTERCOMM_MERGE, ((INT, high)))
+CALL(Comm_idup, comm_idup, COMM_IDUP, COMM_CREATE_START, ((COMM, comm), (NEWCOMM, made),
     (NEWREQ, request)), IDUP(comm, made, request))
-CALL(Comm_create_group, comm_create_group, COMM_CREATE_GROUP, COMM_CREATE_GROUP, VIA_F,
+CALL(Comm_create_group, comm_create_group, COMM_CREATE_GROUP, COMM_CREATE_GROUP,
     ((COMM, comm), (GROUP, group), (INT, tag), (NEWCOMM, made)), NEW_FROM_GROUP(comm, tag, made))
-CALL(Intercomm_create, intercomm_create, INTERCOMM_CREATE, COMM_CREATE_GROUP, VIA_F, ((COMM, comm),
+CALL(Intercomm_create, intercomm_create, INTERCOMM_CREATE, COMM_CREATE_GROUP, ((COMM, comm),
     (INT, leader), (COMM, bridge), (INT, remote_leader), (INT, tag), (NEWCOMM, made)),
     NEW_FROM_GROUP(comm, tag, made))
-CALL(Comm_free, comm_free, COMM_FREE, LOCAL, VIA_F, ((OLDCOMM, comm)), FREE_COMMUNICATOR(comm))
-CALL(Comm_disconnect, comm_disconnect, COMM_DISCONNECT, LOCAL, VIA_F, ((OLDCOMM, comm)),
+CALL(Comm_free, comm_free, COMM_FREE, LOCAL, ((OLDCOMM, comm)), FREE_COMMUNICATOR(comm))
+CALL(Comm_disconnect, comm_disconnect, COMM_DISCONNECT, LOCAL, ((OLDCOMM, comm)),
     FREE_COMMUNICATOR(comm))
 #define NEIGHBOUR(Name, name, NAME, params) \
-	CALL(Name, name, NAME, LOCAL, VIA_F, (UNWRAP params, (COMM, comm)), LOCAL(comm)) \
-	CALL(I##name, i##name, I##NAME, LOCAL, VIA_F, (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
+	CALL(Name, name, NAME, LOCAL, (UNWRAP params, (COMM, comm)), LOCAL(comm)) \
+	CALL(I##name, i##name, I##NAME, LOCAL, (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
 	    COLLECTIVE_START(comm, NO_PEER, 0, 0, request))
 NEIGHBOUR(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, ((CBUF, sendbuf), (INT, sendcount),
     (TYPE, sendtype), (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)))
@@ -188,6 +189,9 @@ NEIGHBOUR(Neighbor_alltoall, neighbor_alltoall, NEIGHBOR_ALLTOALL, ((CBUF, sendb
 NEIGHBOUR(Neighbor_alltoallv, neighbor_alltoallv, NEIGHBOR_ALLTOALLV, ((CBUF, sendbuf),
     (CINTS, sendcounts), (CINTS, sdispls), (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts),
     (CINTS, rdispls), (TYPE, recvtype)))
+NEIGHBOUR(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALLW, ((CBUF, sendbuf),
+    (CINTS, sendcounts), (ADDRESSES, sdispls), (CTYPES, sendtypes), (BUF, recvbuf), (CINTS, recvcounts),
+    (ADDRESSES, rdispls), (CTYPES, recvtypes)))
 
 #undef BOTH
 #undef SEND_PARAMS

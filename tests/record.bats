@@ -9,7 +9,7 @@ setup_file() {
 		mpicc -g -O1 -o $p "$ROOT/tests/apps/$p.c"
 	done
 	mpicc -g -O1 -o threads "$ROOT/tests/apps/threads.c" -lpthread
-	for p in mpif use_mpi use_mpi_f08; do
+	for p in {,calls_}{mpif,use_mpi,use_mpi_f08}; do
 		mpifort -g -I"$ROOT/tests/apps" -o $p "$ROOT/tests/apps/$p.f90"
 	done
 }
@@ -222,4 +222,18 @@ refused() {
 	lp-dump -k call t.trace | jq -s -e --argjson error "$error" '
 		[.[] | select(.call == "MPI_Alltoall")] |
 		(map(.enter_ns) | max) - (map(.leave_ns) | min) <= 2 * $error'
+}
+
+@test "Fortran: every call is seen once, whichever way MPI is used" {
+	for p in mpif use_mpi use_mpi_f08; do
+		recorded calls_$p
+		[ "$(cat out)" = "calls:   6   6   1   2   3" ]
+		grep -q '14 messages and 42 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+		# How often a loop polls is not the same twice.
+		lp-dump -k call t.trace | jq -r '[.rank, .call] | @tsv' |
+			grep -v -e MPI_Test -e MPI_I.*probe | sort >$p.calls
+		[ "$(lp-dump -k call t.trace | jq -r .call | grep -c -e MPI_Test -e MPI_I.*probe)" -ge 5 ]
+		cmp mpif.calls $p.calls
+	done
+	[ "$(cut -f 2 mpif.calls | sort -u | wc -l)" -eq 62 ]
 }

@@ -13,6 +13,7 @@
 #define PARAM_GROUP(p) MPI_Group p
 #define PARAM_INFO(p) MPI_Info p
 #define PARAM_CINTS(p) const int p[]
+#define PARAM_ADDRESSES(p) const MPI_Aint p[]
 #define PARAM_CTYPES(p) const MPI_Datatype p[]
 #define PARAM_STATUS(p) MPI_Status *p
 #define PARAM_STATUSES(p) MPI_Status p[]
@@ -53,7 +54,7 @@
 	for (int i = 0; i < count; i++) \
 		n##_before[i] = p_##n[i];
 #define BEFORE_MESSAGE(n) MPI_Message n = *p_##n;
-#define BEFORE_OLDCOMM(n) MPI_Comm n = *p_##n;
+#define BEFORE_OLDCOMM(n) struct communicator *n = communicator_of(*p_##n);
 
 /* After it: views of what came out. */
 #define AFTER(kind, name) AFTER_##kind(name)
@@ -79,7 +80,7 @@ sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)
 }
 
 #define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, F08, params, record) \
+#define CALL(Name, name, NAME, CLASS, params, record) \
 	EXPORT int MPI_##Name(LIST(PARAM, params)) \
 	{ \
 		struct at at; \

@@ -11,11 +11,16 @@
 #include "../../stream/hash_table.h"
 #include "recorder.h"
 
-#define HASH(c) mix((uintptr_t)(c)->handle, 0)
+/* Slots move; what they point to stays, for threads that use it outside of the lock. */
+struct slot {
+	MPI_Comm handle;
+	struct communicator *it;
+};
+#define HASH(s) mix((uintptr_t)(s)->handle, 0)
 #define SAME(a, b) ((a)->handle == (b)->handle)
-#define FREE(c) ((c)->handle == MPI_COMM_NULL)
-#define MAKE_FREE(c) ((c)->handle = MPI_COMM_NULL)
-HASH_TABLE(communicators, struct communicator, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
+#define FREE(s) ((s)->handle == MPI_COMM_NULL)
+#define MAKE_FREE(s) ((s)->handle = MPI_COMM_NULL)
+HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
 
 static struct communicators table;
 static uint32_t last_number = 2;
@@ -28,7 +33,12 @@ static size_t group_count, group_capacity;
 static void
 table_set(struct communicator new)
 {
-	*communicators_add(&table, &new) = new;	/* a handle may come again after a free */
+	struct slot slot = { .handle = new.handle, .it = malloc(sizeof new) };
+
+	if (slot.it == NULL)
+		abort();	/* where the program itself would not go on either */
+	*slot.it = new;
+	*communicators_add(&table, &slot) = slot;	/* a handle may come again after a free */
 }
 
 static void
@@ -61,12 +71,14 @@ communicators_start(void)
 struct communicator *
 communicator_of(MPI_Comm comm)
 {
-	struct communicator key = { .handle = comm }, *found;
+	struct slot key = { .handle = comm }, *found;
+	struct communicator *it = &unknown;
 
 	lock_tables();
-	found = comm != MPI_COMM_NULL ? communicators_find(&table, &key) : NULL;
+	if (comm != MPI_COMM_NULL && (found = communicators_find(&table, &key)) != NULL)
+		it = found->it;
 	unlock_tables();
-	return found != NULL ? found : &unknown;
+	return it;
 }
 
 /* A hash of the group's members, in order. */
@@ -218,14 +230,18 @@ note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made)
 	add_new(made, key, side);
 }
 
+/* By now another thread may have made one that has the handle. */
 void
-forget_communicator(MPI_Comm comm)
+forget_communicator(struct communicator *comm)
 {
-	struct communicator key = { .handle = comm }, *found;
+	struct slot key = { .handle = comm->handle }, *found;
 
+	if (comm == &unknown)
+		return;
 	lock_tables();
-	found = comm != MPI_COMM_NULL ? communicators_find(&table, &key) : NULL;
-	if (found != NULL)
+	found = communicators_find(&table, &key);
+	if (found != NULL && found->it == comm)
 		communicators_remove(&table, found);
 	unlock_tables();
+	free(comm);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -39,12 +40,18 @@ static bool
 reserve(size_t size)
 {
 	uint64_t wanted = tail + size + 1, more;
+	struct rlimit limit;
 	int error;
 
 	if (wanted <= reserved)
 		return true;
 	more = wanted - reserved < GROW_BYTES ? GROW_BYTES : wanted - reserved;
-	error = posix_fallocate(file, (off_t)reserved, (off_t)more);
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && reserved + more > limit.rlim_cur)
+		error = EFBIG;		/* to try would send the program a signal */
+	else
+		do
+			error = posix_fallocate(file, (off_t)reserved, (off_t)more);
+		while (error == EINTR);
 	if (error != 0) {
 		give_up(path, error);
 		return false;
@@ -116,18 +123,43 @@ command_line(char *line, size_t size)
 	line[got] = '\0';
 }
 
+/* Takes away what a run with more ranks has left: lp-record cannot know their number. */
+static void
+remove_others(const char *folder, int ranks)
+{
+	static const char head[] = "\222\250longpole";
+	char other[sizeof path], bytes[sizeof head - 1];
+
+	for (int rank = ranks; ; rank++) {
+		bool raw;
+		int fd;
+
+		snprintf(other, sizeof other, "%s/rank.%d", folder, rank);
+		if ((fd = open(other, O_RDONLY | O_CLOEXEC)) < 0)
+			return;
+		raw = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+		    memcmp(bytes, head, sizeof bytes) == 0;
+		close(fd);
+		if (raw && unlink(other) != 0)
+			return;
+	}
+}
+
 bool
-file_open(const char *folder, int rank)
+file_open(const char *folder, int rank, int ranks)
 {
 	struct small small;
 	char line[2048];
 
 	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
+	unlink(path);		/* not cut: a run that still goes on may have it mapped */
 	file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (file < 0) {
 		give_up(path, errno);
 		return false;
 	}
+	if (rank == 0)
+		remove_others(folder, ranks);
 	command_line(line, sizeof line);
 	small_begin(&small, "longpole", 4);
 	small_uint(&small, "version", 1);
@@ -303,12 +335,21 @@ next_block(struct thread *thread, uint32_t count, bool wide)
 	return done;
 }
 
+/* In one store, as the process may end between any two. */
+static void
+put_count(struct block *b)
+{
+	uint32_t count = __builtin_bswap32(b->count);
+
+	__atomic_signal_fence(__ATOMIC_RELEASE);	/* the rows are there before they count */
+	memcpy(b->count_at, &count, 4);
+}
+
 void
 file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 {
 	struct block *b = &thread->block;
 	bool wide = needs_wide(entries, count);
-	uint32_t after;
 
 	if (count == 0)
 		return;
@@ -324,22 +365,20 @@ file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 		store(b, b->count + i, &entries[i]);
 	b->count += count;
 	thread->seq += count;
-	after = __builtin_bswap32(b->count);
-	__atomic_signal_fence(__ATOMIC_RELEASE);	/* the rows are there before they count */
-	memcpy(b->count_at, &after, 4);
+	put_count(b);
 }
 
 void
-file_amend(struct thread *thread, int64_t duration_ns)
+file_replace(struct thread *thread, const struct entry *entry)
 {
 	struct block *b = &thread->block;
-	const size_t size = b->wide ? 8 : 4;
 
 	if (b->map == NULL || b->count == 0)
 		return;
-	if (!b->wide && duration_ns > UINT32_MAX)
-		duration_ns = UINT32_MAX;
-	memcpy(b->duration + size * (b->count - 1), &duration_ns, size);
+	b->count--;
+	thread->seq--;
+	put_count(b);
+	file_commit(thread, entry, 1);
 }
 
 void

@@ -4,10 +4,10 @@
  * use mpi_f08.
  *
  * They call the library's own pmpi_ routine with the caller's very arguments, so that sentinels,
- * callbacks and logicals keep their Fortran form; only an ignored status is replaced. In Open MPI
- * mpi_x_ is another name of ompi_x_f, which is also what most mpi_f08 routines call; those that do
- * not (ITSELF in the table) are wrapped under their own name, mpi_x_f08_, whose ierror may be
- * absent. pmpi_x_ leads past all of these names, so no call is seen twice.
+ * callbacks and logicals keep their Fortran form; only an ignored status is replaced. mpi_f08 calls
+ * mpi_x_f08_, which takes the same arguments in Open MPI, but that ierror may be absent; were the
+ * routine wrapped that it calls in turn, the call site would lie in the library. pmpi_x_ leads past
+ * all of these names, so no call is seen twice.
  */
 #include "wrap.h"
 
@@ -78,7 +78,8 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 	for (int i = 0; i < count; i++) \
 		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);
 #define BEFORE_MESSAGE(n) MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));
-#define BEFORE_OLDCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
+#define BEFORE_OLDCOMM(n) \
+	struct communicator *n = communicator_of(PMPI_Comm_f2c(AS(MPI_Fint, n)));
 
 #define AFTER(kind, name) AFTER_##kind(name)
 #define AFTER_STATUS(n) \
@@ -94,14 +95,9 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define AFTER_NEWCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
 
 #define ALIAS(body) EXPORT __attribute__((alias(#body)))
-#define F08_VIA_F(name)
-#define F08_ITSELF(name, params) \
-	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *ierr);
-#undef F08_VIA_F
-#define F08_VIA_F(name, params)
 
 #define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, F08, params, record) \
+#define CALL(Name, name, NAME, CLASS, params, record) \
 	void pmpi_##name##_(LIST(PLAIN, params), void *) __attribute__((weak)); \
 	void record_##name(LIST(PARAM, params), MPI_Fint *ierr); \
 	void record_##name(LIST(PARAM, params), MPI_Fint *ierr) \
@@ -127,8 +123,7 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 	ALIAS(record_##name) void mpi_##name(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name) void mpi_##name##__(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name) void MPI_##NAME(LIST(PLAIN, params), void *); \
-	ALIAS(record_##name) void ompi_##name##_f(LIST(PLAIN, params), void *); \
-	F08_##F08(name, params)
+	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *);
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #include "../../stream/call_table.h"
 
@@ -207,7 +202,7 @@ record_finalize(MPI_Fint *ierr)
 	ALIAS(record_##name) void mpi_##name(__VA_ARGS__); \
 	ALIAS(record_##name) void mpi_##name##__(__VA_ARGS__); \
 	ALIAS(record_##name) void MPI_##NAME(__VA_ARGS__); \
-	ALIAS(record_##name) void ompi_##name##_f(__VA_ARGS__);
+	ALIAS(record_##name) void mpi_##name##_f08_(__VA_ARGS__);
 NAMES(init, INIT, MPI_Fint *)
 NAMES(init_thread, INIT_THREAD, MPI_Fint *, MPI_Fint *, MPI_Fint *)
 NAMES(finalize, FINALIZE, MPI_Fint *)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows that a call leaves: lp-trace(5), "What the rows of a call say". */
+#include <string.h>
+
 #include "recorder.h"
 
 uint64_t
 bytes_of(int count, MPI_Datatype type)
 {
-	int size;
+	MPI_Count size;		/* of a type it may be more than an int holds */
 
-	if (type == MPI_DATATYPE_NULL || count <= 0 || PMPI_Type_size(type, &size) != MPI_SUCCESS ||
+	if (type == MPI_DATATYPE_NULL || count <= 0 || PMPI_Type_size_x(type, &size) != MPI_SUCCESS ||
 	    size < 0)
 		return 0;
 	return (uint64_t)count * (uint64_t)size;
@@ -62,11 +64,11 @@ note_local(struct at *at, MPI_Comm comm)
 }
 
 void
-note_comm_free(struct at *at, MPI_Comm comm)
+note_comm_free(struct at *at, struct communicator *comm)
 {
 	struct entry e = entry_of(at);
 
-	e.comm = communicator_of(comm)->number;
+	e.comm = comm->number;
 	commit(at, &e);
 	forget_communicator(comm);
 }
@@ -142,12 +144,13 @@ void
 recall_message(MPI_Message message, struct entry *e)
 {
 	lock_tables();
-	for (size_t i = probed_count; i-- > 0; )
+	/* The oldest: a thread's new message may have the handle of one just received by another. */
+	for (size_t i = 0; i < probed_count; i++)
 		if (probed[i].handle == message) {
 			e->comm = probed[i].comm;
 			e->peer = probed[i].peer;
 			e->tag = probed[i].tag;
-			probed[i] = probed[--probed_count];
+			memmove(&probed[i], &probed[i + 1], (--probed_count - i) * sizeof probed[0]);
 			break;
 		}
 	unlock_tables();

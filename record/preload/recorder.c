@@ -90,7 +90,7 @@ in_forked_child(void)
 MPI_Status *
 own_statuses(struct thread *thread, int count)
 {
-	if ((size_t)count > thread->status_capacity) {
+	if (count > 0 && (size_t)count > thread->status_capacity) {
 		MPI_Status *more = realloc(thread->statuses, (size_t)count * sizeof *more);
 
 		if (more == NULL)
@@ -104,7 +104,7 @@ own_statuses(struct thread *thread, int count)
 MPI_Request *
 own_requests(struct thread *thread, int count)
 {
-	if ((size_t)count > thread->request_capacity) {
+	if (count > 0 && (size_t)count > thread->request_capacity) {
 		MPI_Request *more = realloc(thread->requests, (size_t)count * sizeof *more);
 
 		if (more == NULL)
@@ -162,7 +162,7 @@ begin(const char *folder)
 	recorded_pid = getpid();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	recording = true;
-	if (this_thread() == NULL || !file_open(folder, rank))
+	if (this_thread() == NULL || !file_open(folder, rank, ranks))
 		recording = false;
 	append_rank(rank, ranks);
 	modules_append();
@@ -220,7 +220,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	file_commit(at.thread, &entry, 1);
 	result = finalize();
 	leave_call(&at);
-	file_amend(at.thread, at.leave_ns - at.enter_ns);
+	entry.leave_ns = at.leave_ns;
+	file_replace(at.thread, &entry);
 	at.thread->depth = 0;
 	if (recording) {
 		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);

@@ -106,9 +106,9 @@ int64_t clock_ns(void);
 void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
 
 /* file.c: the raw trace. All append functions may be called by any thread. */
-bool file_open(const char *folder, int rank);
+bool file_open(const char *folder, int rank, int ranks);
 void file_commit(struct thread *thread, const struct entry *entries, uint32_t count);
-void file_amend(struct thread *thread, int64_t duration_ns);	/* of the row committed last */
+void file_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 void file_close(struct thread *threads);
 /* small.c builds them, file.c writes them. */
 struct small {			/* a small message being built */
@@ -137,7 +137,7 @@ void note_new_communicator(MPI_Comm parent, MPI_Comm made);
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
 uint64_t next_id(MPI_Comm parent);	/* counts a communicator made by all members of parent */
 void register_communicator(MPI_Comm made, uint64_t creation);
-void forget_communicator(MPI_Comm comm);
+void forget_communicator(struct communicator *comm);
 
 /* requests.c */
 enum request_kind { OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP };
@@ -171,7 +171,7 @@ uint64_t bytes_of(int count, MPI_Datatype type);
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 int32_t peer_of(int rank);
 void note_local(struct at *at, MPI_Comm comm);
-void note_comm_free(struct at *at, MPI_Comm comm);	/* the handle is dead by now */
+void note_comm_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
 void note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes);
 void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
 void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);

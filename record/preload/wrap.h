@@ -49,6 +49,7 @@
 
 /* What has no view: before the call what only comes out, after it what only goes in. */
 #define BEFORE_OP(n)
+#define BEFORE_ADDRESSES(n)
 #define BEFORE_GROUP(n)
 #define BEFORE_INFO(n)
 #define BEFORE_NEWREQ(n)
@@ -68,6 +69,7 @@
 #define AFTER_INFO(n)
 #define AFTER_CINTS(n)
 #define AFTER_CTYPES(n)
+#define AFTER_ADDRESSES(n)
 #define AFTER_REQ(n)
 #define AFTER_REQS(n)
 #define AFTER_MESSAGE(n)

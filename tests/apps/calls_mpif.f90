@@ -1,0 +1,8 @@
+! SPDX-License-Identifier: BSD-3-Clause
+program main
+  implicit none
+  include 'mpif.h'
+  integer :: requests(4), copy, made, half, inter, grid, group, message, types(4)
+  integer :: status(mpi_status_size), statuses(mpi_status_size, 4)
+  include 'calls.inc'
+end program main
