@@ -57,10 +57,10 @@ $(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
 # The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers.
 build/record/preload/%.o: record/preload/%.c Makefile
 	@mkdir -p $(@D)
-	$(MPICC) $(WARN) -Wno-pedantic $(CPPFLAGS) -O3 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(MPICC) $(WARN) -Wno-pedantic $(CPPFLAGS) -O3 -g -flto -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 lib/liblongpole-record.so: $(call objects,record/preload)
 	@mkdir -p $(@D)
-	$(MPICC) -shared -Wl,-z,defs -o $@ $^ -lpthread
+	$(MPICC) -O3 -flto=auto -shared -Wl,-z,defs -o $@ $^ -lpthread
 
 build/apps/%: workflows/apps/%.c
 	@mkdir -p $(@D)

@@ -1,19 +1,126 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The clock that calls are timed with, and how far it is from those of other nodes. */
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "recorder.h"
 
-int64_t
-clock_ns(void)
-{
-	struct timespec now;
+struct clock_map clock_map = { .rate = (uint64_t)1 << 32 };
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+/* ---- the processor's counter ---- */
+
+/*
+ * The counter can be trusted where it runs at one rate in all states of the processor, and where
+ * the kernel itself keeps time with it: then it has found those of all cores in step.
+ */
+static bool
+counter_is_good(void)
+{
+#ifdef __x86_64__
+	static const char where[] = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	const char *wanted = getenv("LONGPOLE_CLOCK");
+	unsigned a, b, c, d;
+	char source[16] = "";
+	FILE *file;
+
+	if (wanted != NULL && strcmp(wanted, "monotonic") == 0)
+		return false;
+	if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || (d & 1 << 8) == 0)
+		return false;
+	if ((file = fopen(where, "r")) == NULL)
+		return false;
+	if (fgets(source, sizeof source, file) == NULL)
+		source[0] = '\0';
+	fclose(file);
+	return strcmp(source, "tsc\n") == 0;
+#else
+	return false;
+#endif
 }
+
+/* Both clocks at one moment: of several tries the one in which the counter went on least. */
+struct instant
+clock_instant(void)
+{
+	struct instant best = { 0, 0 };
+	struct timespec now;
+#ifdef __x86_64__
+	uint64_t shortest = UINT64_MAX;
+
+	for (int i = 0; i < 20; i++) {
+		uint64_t before = __builtin_ia32_rdtsc(), after;
+
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		after = __builtin_ia32_rdtsc();
+		if (after - before < shortest) {
+			shortest = after - before;
+			best.counter = before + shortest / 2;
+			best.monotonic_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+		}
+	}
+#else
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	best.monotonic_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+#endif
+	return best;
+}
+
+uint64_t
+clock_ticks_at(const struct instant *instant)
+{
+	return clock_map.counter ? instant->counter : (uint64_t)instant->monotonic_ns;
+}
+
+/* Ranks of a node that see one time namespace share a clock; the lowest of them is its leader. */
+static MPI_Comm
+clock_group(int rank)
+{
+	MPI_Comm node, group;
+	struct stat status;
+	int namespace = 0;
+
+	PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
+	if (stat("/proc/self/ns/time", &status) == 0)
+		namespace = (int)(status.st_ino & 0x7fffffff);
+	PMPI_Comm_split(node, namespace, rank, &group);
+	PMPI_Comm_free(&node);
+	return group;
+}
+
+/*
+ * The rate is what CLOCK_MONOTONIC says of the time that MPI_Init took, some 0.1 s; what it is off
+ * is drift of the node's clock like any other, for its ranks all take the leader's map.
+ */
+void
+clock_start(const struct instant *init)
+{
+	struct instant now = clock_instant();
+	struct clock_map map = clock_map;
+	int64_t elapsed_ns = now.monotonic_ns - init->monotonic_ns;
+	uint64_t ticks = now.counter - init->counter;
+	MPI_Comm group;
+	int rank;
+
+	if (elapsed_ns > 1000000 && ticks > 0 && counter_is_good()) {
+		map.counter = true;
+		map.first_ticks = init->counter;
+		map.first_ns = init->monotonic_ns;
+		map.rate = (uint64_t)(((unsigned __int128)(uint64_t)elapsed_ns << 32) / ticks);
+	}
+	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	group = clock_group(rank);
+	PMPI_Bcast(&map, sizeof map, MPI_BYTE, 0, group);
+	PMPI_Comm_free(&group);
+	clock_map = map;
+}
+
+/* ---- the other nodes' clocks ---- */
 
 enum { ROUND_TRIPS = 200, TAG = 1 };
 
@@ -56,22 +163,6 @@ measure(MPI_Comm leaders, int parent, int parent_rank)
 	small_int(&small, "offset_ns", offset_ns);
 	small_int(&small, "error_ns", (best_ns + 1) / 2);
 	small_append(&small);
-}
-
-/* Ranks of a node that see one time namespace share a clock; the lowest of them is its leader. */
-static MPI_Comm
-clock_group(int rank)
-{
-	MPI_Comm node, group;
-	struct stat status;
-	int namespace = 0;
-
-	PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-	if (stat("/proc/self/ns/time", &status) == 0)
-		namespace = (int)(status.st_ino & 0x7fffffff);
-	PMPI_Comm_split(node, namespace, rank, &group);
-	PMPI_Comm_free(&node);
-	return group;
 }
 
 /*

@@ -23,6 +23,7 @@ struct slot {
 HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
 
 static struct communicators table;
+struct communicator *near[NEAR];
 static uint32_t last_number = 2;
 /* Nothing is known of its members: sizes that depend on them are 0, and nobody is its root. */
 static struct communicator unknown = { .inter = true };
@@ -59,24 +60,24 @@ void
 communicators_start(void)
 {
 	struct communicator world = { .handle = MPI_COMM_WORLD, .id = 1, .number = 1 };
-	struct communicator self = { .handle = MPI_COMM_SELF, .id = 2, .number = 2 };
+	struct communicator myself = { .handle = MPI_COMM_SELF, .id = 2, .number = 2 };
 
 	communicators_begin(&table, 64);
 	measure(&world);
-	measure(&self);
+	measure(&myself);
 	table_set(world);
-	table_set(self);
+	table_set(myself);
 }
 
 struct communicator *
-communicator_of(MPI_Comm comm)
+communicator_find(MPI_Comm comm)
 {
 	struct slot key = { .handle = comm }, *found;
 	struct communicator *it = &unknown;
 
 	lock_tables();
 	if (comm != MPI_COMM_NULL && (found = communicators_find(&table, &key)) != NULL)
-		it = found->it;
+		near[near_slot(comm)] = it = found->it;
 	unlock_tables();
 	return it;
 }
@@ -242,6 +243,8 @@ forget_communicator(struct communicator *comm)
 	found = communicators_find(&table, &key);
 	if (found != NULL && found->it == comm)
 		communicators_remove(&table, found);
+	if (near[near_slot(comm->handle)] == comm)
+		near[near_slot(comm->handle)] = NULL;
 	unlock_tables();
 	free(comm);
 }

@@ -19,8 +19,8 @@
 #include "recorder.h"
 
 enum {
-	FIRST_ROWS = 256, MOST_ROWS = 4096,	/* of a block */
-	GROW_BYTES = 1 << 18,			/* by which the file grows, at least */
+	FIRST_ROWS = 256, MOST_ROWS = 16384,	/* of a block */
+	GROW_BYTES = 1 << 20,			/* by which the file grows, at least */
 	HEADER_BYTES = 256,			/* more than the keys of a block take */
 };
 
@@ -28,35 +28,45 @@ static int file = -1;
 static char path[4096];
 static uint64_t tail;		/* where the next message goes */
 static uint64_t reserved;	/* bytes of the file that the disk has promised */
+static uint64_t zeroed;		/* bytes of the file that were written to */
 static uint64_t messages, rows;
 static bool named[NUMBER_COUNT];	/* calls whose name is in the trace */
 static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- the file ---- */
 
+static int
+promised(uint64_t more)
+{
+	struct rlimit limit;
+	int error;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && reserved + more > limit.rlim_cur)
+		return EFBIG;		/* to try would send the program a signal */
+	do
+		error = posix_fallocate(file, (off_t)reserved, (off_t)more);
+	while (error == EINTR);
+	if (error == 0)
+		reserved += more;
+	return error;
+}
+
 /* Room for SIZE bytes at the tail and a zero behind them. The disk promises it now, so that a store
  * into a mapping cannot fail later. */
 static bool
 reserve(size_t size)
 {
-	uint64_t wanted = tail + size + 1, more;
-	struct rlimit limit;
+	uint64_t wanted = tail + size + 1;
 	int error;
 
 	if (wanted <= reserved)
 		return true;
-	more = wanted - reserved < GROW_BYTES ? GROW_BYTES : wanted - reserved;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && reserved + more > limit.rlim_cur)
-		error = EFBIG;		/* to try would send the program a signal */
-	else
-		do
-			error = posix_fallocate(file, (off_t)reserved, (off_t)more);
-		while (error == EINTR);
-	if (error != 0) {
+	if (wanted - reserved < GROW_BYTES && promised(GROW_BYTES) == 0)
+		return true;
+	if ((error = promised(wanted - reserved)) != 0) {	/* what is left, to the last bytes */
 		give_up(path, error);
 		return false;
 	}
-	reserved += more;
 	return true;
 }
 
@@ -186,7 +196,27 @@ put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t
 static size_t
 block_bytes(uint32_t capacity, bool wide)
 {
-	return HEADER_BYTES + (size_t)capacity * (wide ? 54 : 42);
+	return HEADER_BYTES + (size_t)capacity * (wide ? 52 : 38);
+}
+
+/*
+ * Zeros into the file up to TO, in plain writes: a page that a mapping is the first to write to
+ * costs a fault, of some microseconds where the file is on a disk, one that was written before is
+ * mapped with its neighbours.
+ */
+static bool
+write_zeros(uint64_t to)
+{
+	static const unsigned char zeros[1 << 18];
+
+	while (zeroed < to) {
+		size_t size = to - zeroed < sizeof zeros ? (size_t)(to - zeroed) : sizeof zeros;
+
+		if (!write_at(zeros, size, zeroed))
+			return false;
+		zeroed += size;
+	}
+	return true;
 }
 
 /* Lays out an empty block at the tail and maps it. */
@@ -199,6 +229,10 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	unsigned char *at;
 
 	if (!reserve(block_bytes(capacity, wide)))
+		return false;
+	if (zeroed < tail)
+		zeroed = tail;		/* small messages wrote so far */
+	if (!write_zeros(tail + block_bytes(capacity, wide)))
 		return false;
 	begin = tail / page * page;
 	b->map_bytes = (size_t)(tail - begin) + block_bytes(capacity, wide);
@@ -229,8 +263,8 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	put_column(&at, "enter", &b->enter, 8 * capacity);
 	put_column(&at, "duration", &b->duration, size * capacity);
 	put_column(&at, "call", &b->call, 2 * capacity);
-	put_column(&at, "site", &b->site, 4 * capacity);
-	put_column(&at, "comm", &b->comm, 4 * capacity);
+	put_column(&at, "site", &b->site, 2 * capacity);
+	put_column(&at, "comm", &b->comm, size / 2 * capacity);
 	put_column(&at, "peer", &b->peer, 4 * capacity);
 	put_column(&at, "tag", &b->tag, 4 * capacity);
 	put_column(&at, "bytes_sent", &b->sent, size * capacity);
@@ -269,7 +303,7 @@ needs_wide(const struct entry *entries, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++)
 		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) | entries[i].bytes_sent |
-		    entries[i].bytes_received;
+		    entries[i].bytes_received | (uint64_t)entries[i].comm << 16;
 	return all > UINT32_MAX;
 }
 
@@ -277,23 +311,24 @@ static void
 store(struct block *b, uint32_t i, const struct entry *e)
 {
 	uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
-	const size_t size = b->wide ? 8 : 4;
+	const uint16_t site = (uint16_t)e->site;	/* below SITES */
 
 	memcpy(b->enter + 8 * (size_t)i, &e->enter_ns, 8);
 	memcpy(b->call + 2 * (size_t)i, &e->call, 2);
-	memcpy(b->site + 4 * (size_t)i, &e->site, 4);
-	memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
+	memcpy(b->site + 2 * (size_t)i, &site, 2);
 	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
 	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
 	memcpy(b->request + 4 * (size_t)i, &e->request, 4);
 	if (b->wide) {
-		memcpy(b->duration + size * i, &duration_ns, 8);
-		memcpy(b->sent + size * i, &e->bytes_sent, 8);
-		memcpy(b->received + size * i, &e->bytes_received, 8);
+		memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
+		memcpy(b->duration + 8 * (size_t)i, &duration_ns, 8);
+		memcpy(b->sent + 8 * (size_t)i, &e->bytes_sent, 8);
+		memcpy(b->received + 8 * (size_t)i, &e->bytes_received, 8);
 	} else {
-		memcpy(b->duration + size * i, &duration_ns, 4);
-		memcpy(b->sent + size * i, &e->bytes_sent, 4);
-		memcpy(b->received + size * i, &e->bytes_received, 4);
+		memcpy(b->comm + 2 * (size_t)i, &e->comm, 2);
+		memcpy(b->duration + 4 * (size_t)i, &duration_ns, 4);
+		memcpy(b->sent + 4 * (size_t)i, &e->bytes_sent, 4);
+		memcpy(b->received + 4 * (size_t)i, &e->bytes_received, 4);
 	}
 }
 

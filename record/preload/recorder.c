@@ -15,58 +15,21 @@ pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pid_t recorded_pid;	/* a forked child is another process: it must not write */
 static struct thread *threads;
 static uint32_t thread_count;
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+__thread struct thread *self;
 
-static struct thread *
-this_thread(void)
+struct thread *
+new_thread(void)
 {
-	struct thread *thread = self;
+	struct thread *thread = calloc(1, sizeof *thread);
 
-	if (thread != NULL)
-		return thread;
-	if ((thread = calloc(1, sizeof *thread)) == NULL)
+	if (thread == NULL)
 		return NULL;
 	pthread_mutex_lock(&table_lock);
 	thread->location = thread_count++;
 	thread->next = threads;
 	threads = thread;
 	pthread_mutex_unlock(&table_lock);
-	self = thread;
-	return thread;
-}
-
-bool
-enter_call(struct at *at, uint16_t call, const void *from)
-{
-	if (!__atomic_load_n(&recording, __ATOMIC_ACQUIRE))
-		return false;
-	at->thread = this_thread();
-	if (at->thread == NULL || at->thread->depth > 0)
-		return false;		/* the library calls itself: not a call of the program */
-	at->thread->depth = 1;
-	at->call = call;
-	at->from = from;
-	at->enter_ns = clock_ns();
-	return true;
-}
-
-void
-leave_call(struct at *at)
-{
-	at->leave_ns = clock_ns();
-}
-
-void
-end_call(struct at *at)
-{
-	at->thread->depth = 0;
-}
-
-struct entry
-entry_of(const struct at *at)
-{
-	return (struct entry){ .enter_ns = at->enter_ns, .leave_ns = at->leave_ns, .call = at->call,
-	    .site = site_number(at->from), .peer = NO_PEER, .tag = NO_TAG };
+	return self = thread;
 }
 
 void
@@ -147,7 +110,7 @@ append_rank(int rank, int ranks)
 
 /* Every rank takes part in what is collective here, also one that cannot write its file. */
 static void
-begin(const char *folder)
+begin(const char *folder, const struct instant *init)
 {
 	int rank, ranks, provided;
 	MPI_Comm parent;
@@ -161,13 +124,15 @@ begin(const char *folder)
 	many_threads = provided == MPI_THREAD_MULTIPLE;
 	recorded_pid = getpid();
 	pthread_atfork(NULL, NULL, in_forked_child);
+	clock_start(init);
 	recording = true;
-	if (this_thread() == NULL || !file_open(folder, rank, ranks))
+	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank, ranks))
 		recording = false;
 	append_rank(rank, ranks);
 	modules_append();
 	communicators_start();
 	requests_start();
+	types_start();
 	clock_sync();
 	unsetenv("LONGPOLE_DIR");	/* what this process starts is not part of the run */
 }
@@ -177,16 +142,18 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 {
 	const char *folder = getenv("LONGPOLE_DIR");
 	struct at at = { .call = call, .from = from };
+	struct instant before;
 	struct entry entry;
 	int result;
 
-	at.enter_ns = clock_ns();
+	before = clock_instant();
 	result = init(arguments);
 	if (result != MPI_SUCCESS || folder == NULL || recording)
 		return result;
-	begin(folder);
+	begin(folder, &before);
 	if (recording) {
-		at.thread = this_thread();
+		at.thread = self;
+		at.enter_ticks = clock_ticks_at(&before);
 		leave_call(&at);
 		entry = entry_of(&at);
 		file_commit(at.thread, &entry, 1);
@@ -201,14 +168,13 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	struct entry entry;
 	int result;
 
-	at.thread = self;
 	if (recorded_pid != getpid())
 		return finalize();
-	at.enter_ns = clock_ns();
+	at.enter_ticks = clock_ticks();
 	clock_sync();		/* also where this rank's file has failed: all ranks call it */
 	if (!recording)
 		return finalize();
-	if ((at.thread = this_thread()) == NULL)
+	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
 		return finalize();
 	at.thread->depth = 1;
 	/*
@@ -220,7 +186,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	file_commit(at.thread, &entry, 1);
 	result = finalize();
 	leave_call(&at);
-	entry.leave_ns = at.leave_ns;
+	entry.leave_ns = ticks_ns(at.leave_ticks);
 	file_replace(at.thread, &entry);
 	at.thread->depth = 0;
 	if (recording) {

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 /* Values of peer and tag: lp-trace(5), CALLS. */
 enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, NO_TAG = -2 };
@@ -46,7 +47,7 @@ struct block {
 	unsigned char *message;	/* its first byte */
 	size_t message_bytes;
 	uint32_t count, capacity;
-	bool wide;		/* 8 bytes for durations and sizes, else 4 */
+	bool wide;		/* 8 bytes for durations and sizes, 4 for communicators; else 4, 2 */
 	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent, *received,
 	    *request;
 };
@@ -70,7 +71,7 @@ struct thread {
 /* A call being recorded. */
 struct at {
 	struct thread *thread;
-	int64_t enter_ns, leave_ns;
+	uint64_t enter_ticks, leave_ticks;
 	const void *from;	/* return address */
 	uint16_t call;
 };
@@ -92,18 +93,57 @@ extern pthread_mutex_t table_lock;
 static inline void lock_tables(void) { if (many_threads) pthread_mutex_lock(&table_lock); }
 static inline void unlock_tables(void) { if (many_threads) pthread_mutex_unlock(&table_lock); }
 
+extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
+
 /* recorder.c */
-bool enter_call(struct at *at, uint16_t call, const void *from);	/* false: do not record */
-void leave_call(struct at *at);
-void end_call(struct at *at);
-struct entry entry_of(const struct at *at);
+struct thread *new_thread(void);	/* NULL: no memory */
 void give_up(const char *what, int error);	/* recording ends, the program goes on */
 int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from);
 int finalize_wrapper(int (*finalize)(void), const void *from);
 
-/* clock.c */
-int64_t clock_ns(void);
+/*
+ * clock.c: calls are timed in ticks, of the processor's counter where that can be trusted and
+ * of CLOCK_MONOTONIC, in nanoseconds, elsewhere. One map per clock leads to nanoseconds.
+ */
+struct clock_map {
+	bool counter;
+	uint64_t first_ticks;
+	int64_t first_ns;
+	uint64_t rate;		/* nanoseconds a tick, times 2^32 */
+};
+extern struct clock_map clock_map;
+struct instant {		/* the same moment on both, before it is known which is used */
+	uint64_t counter;
+	int64_t monotonic_ns;
+};
+struct instant clock_instant(void);
+/* All ranks of MPI_COMM_WORLD: chooses the clock, which instants of before are then ticks of. */
+void clock_start(const struct instant *init);
+uint64_t clock_ticks_at(const struct instant *instant);
 void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
+
+static inline uint64_t
+clock_ticks(void)
+{
+	struct timespec now;
+
+#ifdef __x86_64__
+	if (clock_map.counter)
+		return __builtin_ia32_rdtsc();
+#endif
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static inline int64_t
+ticks_ns(uint64_t ticks)
+{
+	__int128 since = (__int128)ticks - (__int128)clock_map.first_ticks;
+
+	return clock_map.first_ns + (int64_t)(since * clock_map.rate >> 32);
+}
+
+static inline int64_t clock_ns(void) { return ticks_ns(clock_ticks()); }
 
 /* file.c: the raw trace. All append functions may be called by any thread. */
 bool file_open(const char *folder, int rank, int ranks);
@@ -125,14 +165,48 @@ void small_strings(struct small *small, const char *key, const char *only);	/* a
 void small_true(struct small *small, const char *key);
 void small_append(struct small *small);
 
-/* sites.c */
-uint32_t site_number(const void *address);
+/* sites.c: return addresses get numbers from 1; 0 where there are too many. */
+enum { SITES = 1 << 14 };	/* slots */
+extern struct site { const void *address; uint32_t number; } sites[SITES];
+uint32_t new_site(const void *address);
 void modules_append(void);
+
+static inline uint32_t
+site_slot(const void *address)
+{
+	return (uint32_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 50) % SITES;
+}
+
+static inline uint32_t
+site_number(const void *address)
+{
+	const struct site *site = &sites[site_slot(address)];
+
+	return __atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address ? site->number :
+	    new_site(address);
+}
 
 /* communicators.c */
 void communicators_start(void);
 /* Never NULL; one that was never seen has the number 0. */
-struct communicator *communicator_of(MPI_Comm comm);
+struct communicator *communicator_find(MPI_Comm comm);
+enum { NEAR = 64 };		/* those used last, by hash */
+extern struct communicator *near[NEAR];
+
+static inline unsigned
+near_slot(MPI_Comm comm)
+{
+	return (unsigned)(((uintptr_t)comm * 0x9e3779b97f4a7c15u) >> 58) % NEAR;
+}
+
+static inline struct communicator *
+communicator_of(MPI_Comm comm)
+{
+	struct communicator *it = near[near_slot(comm)];
+
+	/* With threads another one may free it between the two looks. */
+	return !many_threads && it != NULL && it->handle == comm ? it : communicator_find(comm);
+}
 void note_new_communicator(MPI_Comm parent, MPI_Comm made);
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
 uint64_t next_id(MPI_Comm parent);	/* counts a communicator made by all members of parent */
@@ -167,7 +241,8 @@ void commit(struct at *at, const struct entry *entry);
 void fill_received(struct entry *entry, const MPI_Status *status);	/* where from, tag, size */
 void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
 int32_t tag_of(int tag);
-uint64_t bytes_of(int count, MPI_Datatype type);
+void types_start(void);
+uint64_t bytes_of(int64_t count, MPI_Datatype type);
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 int32_t peer_of(int rank);
 void note_local(struct at *at, MPI_Comm comm);
@@ -196,6 +271,39 @@ void note_collective(struct at *at, const struct communicator *comm, int root, u
 void note_collective_start(struct at *at, const struct communicator *comm, int root, uint64_t sent,
     uint64_t received, MPI_Request request);
 void note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request);
+
+/* ---- what every call passes through ---- */
+
+/* False: do not record. */
+static inline bool
+enter_call(struct at *at, uint16_t call, const void *from)
+{
+	struct thread *thread = self;
+
+	if (!__atomic_load_n(&recording, __ATOMIC_ACQUIRE))
+		return false;
+	if (thread == NULL && (thread = new_thread()) == NULL)
+		return false;
+	if (thread->depth > 0)
+		return false;		/* the library calls itself: not a call of the program */
+	thread->depth = 1;
+	at->thread = thread;
+	at->call = call;
+	at->from = from;
+	at->enter_ticks = clock_ticks();
+	return true;
+}
+
+static inline void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
+static inline void end_call(struct at *at) { at->thread->depth = 0; }
+
+static inline struct entry
+entry_of(const struct at *at)
+{
+	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
+	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from),
+	    .peer = NO_PEER, .tag = NO_TAG };
+}
 
 /* Storage of the thread, so that a wrapper needs no memory of its own. */
 MPI_Status *own_statuses(struct thread *thread, int count);

@@ -7,9 +7,7 @@
 
 #include "recorder.h"
 
-enum { SITES = 1 << 14 };	/* slots; beyond 3/4 of them new sites stay unknown */
-
-static struct { const void *address; uint32_t number; } sites[SITES];
+struct site sites[SITES];	/* beyond 3/4 of them new ones stay unknown */
 static uint32_t site_count;
 static unsigned long long modules_seen;		/* objects ever loaded, as of the last look */
 static uint32_t module_count;
@@ -101,34 +99,27 @@ modules_append(void)
 }
 
 static uint32_t
-new_site(const void *address, uint32_t at)
+add_site(const void *address, uint32_t at)
 {
 	struct small small;
-	uint32_t number = 0;
 
-	pthread_mutex_lock(&table_lock);
-	while (sites[at].address != NULL && sites[at].address != address)
-		at = (at + 1) % SITES;	/* another thread may have come first */
-	if (sites[at].address == address)
-		number = sites[at].number;
-	else if (site_count < SITES / 4 * 3) {
-		number = ++site_count;
-		modules_append();
-		small_begin(&small, "site", 2);
-		small_uint(&small, "site", number);
-		small_uint(&small, "address", (uint64_t)(uintptr_t)address);
-		small_append(&small);
-		sites[at].number = number;
-		__atomic_store_n(&sites[at].address, address, __ATOMIC_RELEASE);
-	}
-	pthread_mutex_unlock(&table_lock);
-	return number;
+	if (site_count >= SITES / 4 * 3)
+		return 0;
+	modules_append();
+	small_begin(&small, "site", 2);
+	small_uint(&small, "site", ++site_count);
+	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
+	small_append(&small);
+	sites[at].number = site_count;
+	__atomic_store_n(&sites[at].address, address, __ATOMIC_RELEASE);
+	return site_count;
 }
 
+/* Not in its own slot: it is in one behind that, or new. */
 uint32_t
-site_number(const void *address)
+new_site(const void *address)
 {
-	uint32_t at = (uint32_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 50) % SITES;
+	uint32_t at = site_slot(address), number;
 	const void *found;
 
 	while ((found = __atomic_load_n(&sites[at].address, __ATOMIC_ACQUIRE)) != NULL) {
@@ -136,5 +127,10 @@ site_number(const void *address)
 			return sites[at].number;
 		at = (at + 1) % SITES;
 	}
-	return new_site(address, at);
+	pthread_mutex_lock(&table_lock);
+	while (sites[at].address != NULL && sites[at].address != address)
+		at = (at + 1) % SITES;	/* another thread may have come first */
+	number = sites[at].address == address ? sites[at].number : add_site(address, at);
+	pthread_mutex_unlock(&table_lock);
+	return number;
 }
