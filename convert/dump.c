@@ -182,17 +182,23 @@ add_thread(struct dump *dump, const struct message *message)
 	dump->thread_count++;
 }
 
-/* Columns of world ranks are the one thing in a small message that is no plain value. */
+/* Columns of ranks are the one thing in a small message that is no plain value. */
 static bool
 put_members(struct dump *dump, const struct message *message, const char *key)
 {
-	bool own = strcmp(key, "members") == 0;
+	static const struct { const char *kind, *key, *size; } columns[] = {
+		{ "communicator", "members", "size" }, { "communicator", "remote", "remote_size" },
+		{ "neighbours", "sources", "count" }, { "site", "stack", "count" },
+	};
+	const char *size = NULL;
 	size_t count;
 
-	if (!is_kind(message, "communicator") || !(own || strcmp(key, "remote") == 0))
+	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+		if (is_kind(message, columns[i].kind) && strcmp(key, columns[i].key) == 0)
+			size = columns[i].size;
+	if (size == NULL)
 		return false;
-	if (!read_column(dump, message, 0, key, own ? "size" : "remote_size", COLUMN_SIGNED,
-	    &count))
+	if (!read_column(dump, message, 0, key, size, COLUMN_SIGNED, &count))
 		return true;
 	text_key(&dump->out, key);
 	put_column_values(&dump->out, dump->columns[0], 0, count, true);

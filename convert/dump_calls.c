@@ -24,6 +24,9 @@ bytes_of(enum call_class class)
 	case CLASS_ONE_TO_ALL:
 	case CLASS_ALL_TO_ONE:
 	case CLASS_SCAN:
+	case CLASS_NEIGHBOUR:
+	case CLASS_RMA:
+	case CLASS_IO:
 		return SENT | RECEIVED;
 	default:
 		return 0;
@@ -79,11 +82,22 @@ put_transfer(struct dump *dump, size_t row, unsigned bytes)
 		text_pair(out, "bytes_received", calls->bytes_received[row]);
 }
 
-/* The seq of the row that this row refers to. */
-static uint64_t
-request_seq(const struct calls *calls, size_t row)
+static bool
+refers(const struct calls *calls, size_t row)
 {
-	return calls->first + row - calls->request[row];
+	return calls->request[row] > 0 || calls->request_at[row] > 0;
+}
+
+/* The row that this row refers to; its location where that is another. */
+static void
+put_request(struct dump *dump, size_t row)
+{
+	const struct calls *calls = &dump->calls;
+
+	text_uint(&dump->out, calls->request_at[row] > 0 ? calls->request[row] :
+	    calls->first + row - calls->request[row]);
+	if (calls->request_at[row] > 0)
+		text_pair(&dump->out, "location", calls->request_at[row] - 1);
 }
 
 /* Only the completion of a receive has a peer. */
@@ -104,10 +118,10 @@ put_operations(struct dump *dump, const char *key, size_t from, size_t to, bool 
 	text_key(out, key);
 	text_char(out, '[');
 	for (size_t row = from; row < to; row++) {
-		if (completes && calls->request[row] == 0)
+		if (completes && !refers(calls, row))
 			continue;	/* completed nothing */
 		text_put(out, first ? "{\"seq\":" : ",{\"seq\":");
-		text_uint(out, request_seq(calls, row));
+		put_request(dump, row);
 		put_transfer(dump, row, completes ? completed_bytes(calls, row) : 0);
 		text_char(out, '}');
 		first = false;
@@ -145,14 +159,17 @@ put_details(struct dump *dump, size_t from, size_t to)
 	}
 	if (class == CLASS_START) {
 		if (single) {
-			text_pair(&dump->out, "request_seq", request_seq(calls, from));
+			text_key(&dump->out, "request_seq");
+			put_request(dump, from);
 			put_transfer(dump, from, 0);
 		}
 		put_operations(dump, "started", from, to, false);
 		return;
 	}
-	if (calls->request[from] > 0)
-		text_pair(&dump->out, "request_seq", request_seq(calls, from));
+	if (refers(calls, from)) {
+		text_key(&dump->out, "request_seq");
+		put_request(dump, from);
+	}
 	put_transfer(dump, from, bytes_of(class));
 	if (class == CLASS_SENDRECV && !single)
 		put_receive_part(dump, ++from);
@@ -177,6 +194,8 @@ print_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	put_details(dump, from, to);
 	if (calls->site[from] != 0)
 		text_pair(out, "site", calls->site[from]);
+	if (calls->folded[from] != 0)
+		text_pair(out, "folded", calls->folded[from]);
 	text_put(out, "}\n");
 }
 

@@ -104,12 +104,15 @@ take_messages(struct critpath *c, const struct message *message)
 	for (size_t i = 0; i < e->count; i++) {
 		struct event_row *send = row_of(c, e->source[i], e->send[i]);
 		struct event_row *receive = row_of(c, e->target[i], e->receive[i]);
-		bool posted_before = call_info(receive->row.call)->class == CLASS_COMPLETE;
+		uint32_t poster = e->target[i];
+		uint64_t post = e->receive[i];
 
+		if (call_info(receive->row.call)->class == CLASS_COMPLETE)
+			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post);
 		send->is_send = true;
 		link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
-		link_rows(send, e->target[i], e->receive[i] - (posted_before ? receive->row.request : 0));
+		link_rows(send, poster, post);
 	}
 }
 

@@ -59,10 +59,12 @@ blocked_by(const struct window *window, uint32_t location, uint64_t seq, uint32_
 	for (uint64_t at = seq; row != NULL && row->row.part == at - seq;
 	    row = row_at(window, location, ++at)) {
 		const struct event_row *start;
+		uint32_t starter;
+		uint64_t from;
 
 		candidate(window, row, call, &best_ns, other, other_seq);
-		if (class == CLASS_COMPLETE && row->row.request > 0 &&
-		    (start = row_at(window, location, at - row->row.request)) != NULL)
+		if (class == CLASS_COMPLETE && row_refers(&row->row, location, at, &starter, &from) &&
+		    (start = row_at(window, starter, from)) != NULL)
 			candidate(window, start, call, &best_ns, other, other_seq);
 	}
 	return *other != NOBODY;

@@ -88,11 +88,14 @@ instance_of(struct instances *all, uint32_t comm, uint32_t index)
 static uint32_t
 member_count(const struct graph *graph, uint32_t comm)
 {
+	const struct communicator *c;
+
 	if (comm == INIT_COMM || comm == FINALIZE_COMM)
 		return (uint32_t)graph->known.ranks;
 	if (comm == 0 || comm >= graph->known.comm_count)
 		return 0;
-	return (uint32_t)(graph->known.comms[comm].size + graph->known.comms[comm].remote_size);
+	c = &graph->known.comms[comm];
+	return (uint32_t)(c->size + c->remote_size - c->outside);
 }
 
 /* Rooted collectives and scans let ranks leave before others enter, or do not hold them up at all. */

@@ -60,8 +60,9 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 {
 	struct location *at = &graph->locations[location];
 	enum call_class class = call_info(call)->class;
-	bool part = rows->call[i] == 0;
-	uint64_t start = seq - rows->request[i];
+	bool part = rows->call[i] == 0, refers = rows->request[i] > 0 || rows->request_at[i] > 0;
+	uint32_t starter = rows->request_at[i] > 0 ? rows->request_at[i] - 1 : location;
+	uint64_t start = rows->request_at[i] > 0 ? rows->request[i] : seq - rows->request[i];
 
 	switch (class) {
 	case CLASS_SENDRECV:
@@ -89,23 +90,27 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 		request_init(graph, location, seq, class);
 		break;
 	case CLASS_START:
-		if (rows->request[i] == 0)
+		if (!refers)
 			break;
 		at->open++;
-		if (request_init_class(graph, location, start) == CLASS_SEND_INIT)
+		class = request_init_class(graph, starter, start);
+		/* Made by a thread whose rows come later: what it is shows in the sizes. */
+		if (class == CLASS_LOCAL && rows->request_at[i] > 0)
+			class = rows->bytes_received[i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
+		if (class == CLASS_SEND_INIT)
 			match_send(graph, location, seq, rows, i, call);
-		else if (request_init_class(graph, location, start) == CLASS_RECV_INIT)
+		else if (class == CLASS_RECV_INIT)
 			match_post(graph, location, seq, rows, i, call);
 		break;
 	case CLASS_COMPLETE:
-		if (rows->request[i] == 0)
+		if (!refers)
 			break;
-		at->open--;
-		match_complete(graph, location, start, seq, rows, i);
+		graph->locations[starter].open--;
+		match_complete(graph, starter, start, location, seq, rows, i);
 		break;
 	case CLASS_REQUEST_FREE:
-		if (rows->request[i] > 0 && request_free(graph, location, start))
-			at->open--;
+		if (refers && request_free(graph, starter, start))
+			graph->locations[starter].open--;
 		break;
 	default:
 		if (part || !is_collective(class))
@@ -136,7 +141,8 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	for (size_t i = 0; i < calls->count; i++) {
 		uint64_t seq = calls->first + i;
 
-		if (calls->request[i] > seq) {
+		if (calls->request_at[i] == 0 ? calls->request[i] > seq :
+		    calls->request_at[i] > graph->known.location_count) {
 			reader_fail(in, message->offset, "calls: request is out of range");
 			die_input(in);
 		}
@@ -144,6 +150,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 			call = calls->call[i];
 		location->next_seq = seq + 1;
 		take_row(graph, calls->location, seq, calls, i, call);
+		match_early(graph, calls->location, seq);
 	}
 	if (calls->count > 0)
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];

@@ -51,7 +51,7 @@ struct graph {
 	size_t operation_count, operation_capacity;
 	uint32_t free_operation;
 	struct channels *channels;
-	struct requests *requests;
+	struct requests *requests, *early;
 	struct instances *instances;
 	struct edges *edges;
 	struct counts counts;
@@ -81,15 +81,23 @@ void match_receive(struct graph *graph, uint32_t location, uint64_t seq, const s
     size_t i, uint16_t call);
 void match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
     uint16_t call);
-/* The request started in row START is complete in row SEQ. */
-void match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
-    const struct calls *row, size_t i);
+/*
+ * The request started in row START of location STARTER is complete in row SEQ of LOCATION. Where the
+ * two differ the start may not have been read yet; then match_early makes up for it when it is: true
+ * if the request that this row starts was completed by a row read before.
+ */
+void match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t location,
+    uint64_t seq, const struct calls *row, size_t i);
+bool match_early(struct graph *graph, uint32_t location, uint64_t seq);
 void match_end(struct graph *graph);
 
 /* requests.c: what the rows of completions and starts refer to, by the row that began it. */
 void request_begin(struct graph *graph);
 void request_open(struct graph *graph, uint32_t location, uint64_t seq, uint32_t receive);
 uint32_t request_close(struct graph *graph, uint32_t location, uint64_t seq);	/* or NONE */
+/* Completions that came before their start: the operation that stands for them, or NONE. */
+void request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion);
+uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq);
 void request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class);
 enum call_class request_init_class(const struct graph *graph, uint32_t location, uint64_t seq);
 /* True where the request was an open one, false for an idle persistent one. */

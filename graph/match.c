@@ -261,34 +261,66 @@ match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 	enqueue(graph, receive);
 }
 
-void
-match_complete(struct graph *graph, uint32_t location, uint64_t start, uint64_t seq,
-    const struct calls *row, size_t i)
+/* The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or nothing. */
+static void
+complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct operation *completion)
 {
-	uint32_t receive = request_close(graph, location, start);
-	int32_t rank = rank_of(graph, location);
-	struct operation *op, before;
+	struct operation *op = &graph->operations[receive], before = *op;
+	int32_t rank = rank_of(graph, starter);
 
-	if (receive == NONE)
-		return;		/* of a send, a collective or something that nobody saw */
-	op = &graph->operations[receive];
-	before = *op;
-	op->seq = seq;
-	op->epoch = graph->locations[location].epoch;
-	op->state = row->peer[i] == NO_PEER ? DROPPED : COMPLETED;
+	op->location = completion->location;
+	op->seq = completion->seq;
+	op->epoch = completion->epoch;
+	op->state = completion->peer == NO_PEER ? DROPPED : COMPLETED;
 	if (op->state == COMPLETED && is_wild(&before)) {
-		op->peer = world_rank(&graph->known, row->comm[i] != 0 ? row->comm[i] : op->comm, rank,
-		    row->peer[i]);
-		op->tag = row->tag[i];
+		op->peer = world_rank(&graph->known, completion->comm != 0 ? completion->comm : op->comm,
+		    rank, completion->peer);
+		op->tag = completion->tag;
 		if (op->peer < 0)
 			op->state = DROPPED;
 	}
 	if (op->state == COMPLETED)
 		operation_list(graph, receive);
 	if (is_wild(&before))
-		release_held(graph, &graph->locations[location], &before);
+		release_held(graph, &graph->locations[starter], &before);
 	else if (op->peer >= 0)
 		channel_match(graph, channel_of(graph, op->comm, op->peer, rank, op->tag));
+}
+
+void
+match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t location, uint64_t seq,
+    const struct calls *row, size_t i)
+{
+	uint32_t receive = request_close(graph, starter, start), early;
+	struct operation completion = { .seq = seq, .location = location, .peer = row->peer[i],
+	    .tag = row->tag[i], .comm = row->comm[i], .epoch = graph->locations[location].epoch };
+
+	if (receive != NONE)
+		complete(graph, starter, receive, &completion);
+	else if (start >= graph->locations[starter].next_seq) {
+		early = operation_new(graph, location, seq, 0);
+		graph->operations[early].peer = completion.peer;
+		graph->operations[early].tag = completion.tag;
+		graph->operations[early].comm = completion.comm;
+		operation_list(graph, early);
+		request_early(graph, starter, start, early);
+	}	/* else of a send, a collective or something that nobody saw */
+}
+
+bool
+match_early(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	uint32_t early = request_take_early(graph, location, seq), receive;
+	struct operation completion;
+
+	if (early == NONE)
+		return false;
+	completion = graph->operations[early];
+	receive = request_close(graph, location, seq);
+	if (receive != NONE)
+		complete(graph, location, receive, &completion);
+	operation_free(graph, early);
+	return true;
 }
 
 /* ---- what is left ---- */

@@ -21,6 +21,8 @@ request_begin(struct graph *graph)
 {
 	graph->requests = zalloc(1, sizeof *graph->requests);
 	requests_begin(graph->requests, 1024);
+	graph->early = zalloc(1, sizeof *graph->early);
+	requests_begin(graph->early, 16);
 }
 
 static struct request *
@@ -48,6 +50,27 @@ request_close(struct graph *graph, uint32_t location, uint64_t seq)
 	if (receive != NONE)
 		requests_remove(graph->requests, request);
 	return receive;
+}
+
+void
+request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion)
+{
+	struct request request = { seq, location, completion, CLASS_COMPLETE };
+
+	requests_add(graph->early, &request);
+}
+
+uint32_t
+request_take_early(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request key = { .seq = seq, .location = location }, *found;
+	uint32_t completion;
+
+	if (graph->early->count == 0 || (found = requests_find(graph->early, &key)) == NULL)
+		return NONE;
+	completion = found->operation;
+	requests_remove(graph->early, found);
+	return completion;
 }
 
 void

@@ -55,7 +55,21 @@ check_share(const struct input *input, const struct share *share, const struct s
 }
 
 static void
-write_group(struct writer *out, struct input *input, const struct group *group, uint32_t number)
+write_neighbours(struct writer *out, const struct membership *of, uint32_t number)
+{
+	message_begin(out, "neighbours", 4);
+	put_uint(out, "comm", number);
+	put_int(out, "member", of->rank);
+	put_uint(out, "count", of->source_count);
+	put_column(out, "sources", rank_type, of->sources, of->source_count);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+/* Where no rank's trace is missing, a member that no trace tells of is a process of another world. */
+static void
+write_group(struct writer *out, struct input *input, const struct group *group, uint32_t number,
+    bool complete)
 {
 	const struct membership *first = group->shares[0].of;
 	bool inter = first->remote_size >= 0;
@@ -65,7 +79,8 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 
 	for (int side = 0; side < 2; side++) {
 		members[side] = zalloc((size_t)sizes[side], sizeof **members);
-		memset(members[side], 0xff, (size_t)sizes[side] * sizeof **members);
+		for (int32_t i = 0; i < sizes[side]; i++)
+			members[side][i] = complete ? -2 : -1;
 	}
 	for (size_t i = 0; i < group->count; i++) {
 		const struct share *share = &group->shares[i];
@@ -74,7 +89,7 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 		members[share->of->side][share->of->rank] = share->rank;
 		input->ranks[share->rank].comm_map[share->of->comm] = number;
 	}
-	message_begin(out, "communicator", 3u + (inter ? 2 : 0) + (first->name != NULL ? 1 : 0));
+	message_begin(out, "communicator", 3u + (inter ? 2 : 0) + (first->type != NULL ? 1 : 0));
 	put_uint(out, "comm", number);
 	put_uint(out, "size", (uint32_t)sizes[0]);
 	put_column(out, "members", rank_type, members[0], (size_t)sizes[0]);
@@ -82,12 +97,15 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 		put_uint(out, "remote_size", (uint32_t)sizes[1]);
 		put_column(out, "remote", rank_type, members[1], (size_t)sizes[1]);
 	}
-	if (first->name != NULL)
-		put_string(out, "name", first->name);
+	if (first->type != NULL)
+		put_string(out, "type", first->type);
 	if (message_end(out) < 0)
 		die_output();
 	free(members[0]);
 	free(members[1]);
+	for (size_t i = 0; i < group->count; i++)
+		if (group->shares[i].of->sources != NULL)
+			write_neighbours(out, group->shares[i].of, number);
 }
 
 void
@@ -96,9 +114,12 @@ write_communicators(struct writer *out, struct input *input)
 	size_t count = 0, groups = 0;
 	struct share *shares;
 	struct group *group;
+	bool complete = true;
 
-	for (int32_t r = 0; r < input->rank_count; r++)
+	for (int32_t r = 0; r < input->rank_count; r++) {
 		count += input->ranks[r].comm_count;
+		complete &= input->ranks[r].present;
+	}
 	shares = zalloc(count, sizeof *shares);
 	group = zalloc(count, sizeof *group);
 	count = 0;
@@ -124,7 +145,7 @@ write_communicators(struct writer *out, struct input *input)
 			group[groups++] = (struct group){ &shares[i], 1 };
 	qsort(group, groups, sizeof *group, by_maker);
 	for (size_t g = 0; g < groups; g++)
-		write_group(out, input, &group[g], (uint32_t)(g + 3));
+		write_group(out, input, &group[g], (uint32_t)(g + 3), complete);
 	free(shares);
 	free(group);
 }
@@ -160,8 +181,9 @@ number_sites(struct input *input)
 	count = 0;
 	for (int32_t r = 0; r < input->rank_count; r++)
 		for (size_t i = 0; i < input->ranks[r].site_count; i++)
-			input->sites[1 + count++] = place_of(&input->ranks[r],
-			    input->ranks[r].sites[i].address);
+			if (input->ranks[r].sites[i].stack == NULL)
+				input->sites[1 + count++] = place_of(&input->ranks[r],
+				    input->ranks[r].sites[i].address);
 	qsort(input->sites + 1, count, sizeof *input->sites, by_place);
 	for (size_t i = 1; i <= count; i++)
 		if (kept == 0 || by_place(&input->sites[kept], &input->sites[i]) != 0)
@@ -176,11 +198,77 @@ number_sites(struct input *input)
 		rank->site_map = zalloc(rank->site_map_size, sizeof *rank->site_map);
 		for (size_t i = 0; i < rank->site_count; i++) {
 			struct site place = place_of(rank, rank->sites[i].address);
-			const struct site *found = bsearch(&place, input->sites + 1, kept,
-			    sizeof *found, by_place);
+			const struct site *found = rank->sites[i].stack != NULL ? input->sites :
+			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
 
 			rank->site_map[rank->sites[i].site] = (uint32_t)(found - input->sites);
 		}
+	}
+}
+
+static int
+by_frames(const void *left, const void *right)
+{
+	const struct stack *a = left, *b = right;
+
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	for (uint32_t i = 0; i < a->depth; i++)
+		if (a->frames[i] != b->frames[i])
+			return a->frames[i] < b->frames[i] ? -1 : 1;
+	return 0;
+}
+
+/* The stacks of all ranks, each once; their numbers follow those of the places. */
+static void
+number_stacks(struct input *input)
+{
+	size_t count = 0, kept = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++)
+		for (size_t i = 0; i < input->ranks[r].site_count; i++)
+			count += input->ranks[r].sites[i].stack != NULL;
+	if (count == 0)
+		return;
+	input->stacks = zalloc(count, sizeof *input->stacks);
+	count = 0;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+
+		for (size_t i = 0; i < rank->site_count; i++) {
+			struct raw_site *site = &rank->sites[i];
+
+			if (site->stack == NULL)
+				continue;
+			for (uint32_t f = 0; f < site->depth; f++)
+				site->stack[f] = site->stack[f] < rank->site_map_size ?
+				    rank->site_map[site->stack[f]] : 0;
+			input->stacks[count++] = (struct stack){ site->stack, site->depth, r, site->site };
+		}
+	}
+	qsort(input->stacks, count, sizeof *input->stacks, by_frames);
+	for (size_t i = 0; i < count; i++) {
+		const struct stack stack = input->stacks[i];
+
+		if (kept == 0 || by_frames(&input->stacks[kept - 1], &stack) != 0)
+			input->stacks[kept++] = stack;
+		input->ranks[stack.rank].site_map[stack.raw] = (uint32_t)(input->site_count + kept - 1);
+	}
+	input->stack_count = kept;
+}
+
+static void
+write_stacks(struct writer *out, const struct input *input)
+{
+	static const struct column_type type = { 4, false, true, 0 };
+
+	for (size_t i = 0; i < input->stack_count; i++) {
+		message_begin(out, "site", 3);
+		put_uint(out, "site", input->site_count + i);
+		put_uint(out, "count", input->stacks[i].depth);
+		put_column(out, "stack", type, input->stacks[i].frames, input->stacks[i].depth);
+		if (message_end(out) < 0)
+			die_output();
 	}
 }
 
@@ -207,6 +295,7 @@ write_sites(struct writer *out, struct input *input, bool names)
 	uint32_t opened = UINT32_MAX;
 
 	number_sites(input);
+	number_stacks(input);
 	write_modules(out, input);
 	for (size_t i = 1; i < input->site_count; i++) {
 		const struct site *site = &input->sites[i];
@@ -240,4 +329,5 @@ write_sites(struct writer *out, struct input *input, bool names)
 	}
 	if (symbols != NULL)
 		symbols_close(symbols);
+	write_stacks(out, input);
 }

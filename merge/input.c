@@ -125,7 +125,7 @@ scan_communicator(struct scan *scan, const struct message *message)
 	uint64_t id;
 
 	if (body_int(in, message, "comm", 3, 1 << 24, &number) < 0 ||
-	    body_int(in, message, "size", 1, scan->input->rank_count, &size) < 0 ||
+	    body_int(in, message, "size", 1, 1 << 24, &size) < 0 ||
 	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
 	    body_uint(in, message, "id", &id) < 0)
 		die_input(in);
@@ -135,7 +135,30 @@ scan_communicator(struct scan *scan, const struct message *message)
 		die_input(in);
 	comm = APPEND(rank->comms, rank->comm_count, rank->comm_capacity);
 	*comm = (struct membership){ id, (uint32_t)number, (int32_t)own, (int32_t)size, (int32_t)side,
-	    (int32_t)remote_size, body_string(message, "name") };
+	    (int32_t)remote_size, body_string(message, "type"), NULL, 0 };
+}
+
+static void
+scan_neighbours(struct scan *scan, const struct message *message)
+{
+	static const struct column_type type = { 4, true, true, 0 };
+	struct rank *rank = owner(scan, message);
+	struct membership *comm;
+	int64_t number, count;
+
+	if (body_int(scan->in, message, "comm", 3, 1 << 24, &number) < 0 ||
+	    body_int(scan->in, message, "count", 0, 1 << 24, &count) < 0)
+		die_input(scan->in);
+	comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
+	if (comm == NULL || comm->comm != number || comm->sources != NULL) {
+		reader_fail(scan->in, message->offset, "neighbours: not behind its communicator");
+		die_input(scan->in);
+	}
+	comm->sources = zalloc((size_t)count + 1, sizeof *comm->sources);
+	comm->source_count = (uint32_t)count;
+	if (body_column(scan->in, message, "sources", type, (size_t)count, (size_t)count,
+	    comm->sources) < 0)
+		die_input(scan->in);
 }
 
 /* The number of a module in the table of all: ranks of one program share theirs. */
@@ -188,15 +211,24 @@ static void
 scan_site(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = owner(scan, message);
-	struct raw_site *site;
-	int64_t number;
-	uint64_t address;
+	static const struct column_type type = { 4, false, true, 0 };
+	struct raw_site site = { 0 };
+	int64_t number, depth;
 
-	if (body_int(scan->in, message, "site", 1, 1 << 28, &number) < 0 ||
-	    body_uint(scan->in, message, "address", &address) < 0)
+	if (body_int(scan->in, message, "site", 1, 1 << 28, &number) < 0)
 		die_input(scan->in);
-	site = APPEND(rank->sites, rank->site_count, rank->site_capacity);
-	*site = (struct raw_site){ (uint32_t)number, address };
+	site.site = (uint32_t)number;
+	if (body_get(message, "stack") != NULL) {
+		if (body_int(scan->in, message, "count", 1, 1 << 16, &depth) < 0)
+			die_input(scan->in);
+		site.stack = zalloc((size_t)depth, sizeof *site.stack);
+		site.depth = (uint32_t)depth;
+		if (body_column(scan->in, message, "stack", type, (size_t)depth, (size_t)depth,
+		    site.stack) < 0)
+			die_input(scan->in);
+	} else if (body_uint(scan->in, message, "address", &site.address) < 0)
+		die_input(scan->in);
+	*APPEND(rank->sites, rank->site_count, rank->site_capacity) = site;
 }
 
 static void
@@ -271,6 +303,8 @@ index_file(struct input *input, const char *file)
 			scan_calls(&scan, &message, &calls);
 		else if (is_kind(&message, "communicator"))
 			scan_communicator(&scan, &message);
+		else if (is_kind(&message, "neighbours"))
+			scan_neighbours(&scan, &message);
 		else if (is_kind(&message, "module"))
 			scan_module(&scan, &message);
 		else if (is_kind(&message, "site"))

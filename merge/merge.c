@@ -226,6 +226,11 @@ write_block(struct writer *out, struct calls *calls, const struct rank *rank,
 	}
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
+	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */
+		if (calls->request_at[i] == 1)
+			calls->request_at[i] = (uint32_t)block->rank + 1;
+		else if (calls->request_at[i] > 1)
+			calls->request_at[i] += rank->location_base - 1;
 	calls->location = block->location;
 	if (calls_write(out, calls) < 0)
 		die_output();

@@ -24,7 +24,9 @@ struct membership {
 	int32_t rank, size;	/* own rank in its group, members of the group */
 	int32_t side;		/* 0 or 1 */
 	int32_t remote_size;	/* -1: no intercommunicator */
-	char *name;		/* or NULL */
+	char *type;		/* "window", "file", or NULL: a communicator */
+	int32_t *sources;	/* neighbours in its topology; NULL: it has none */
+	uint32_t source_count;
 };
 
 /* A measured offset to another clock. */
@@ -41,6 +43,16 @@ struct raw_module {
 struct raw_site {
 	uint32_t site;		/* number within the rank */
 	uint64_t address;
+	uint32_t *stack;	/* numbers of other sites of the rank; NULL: a place of its own */
+	uint32_t depth;
+};
+
+/* A stack of frames: numbers of sites in the trace, the call itself first. */
+struct stack {
+	uint32_t *frames;
+	uint32_t depth;
+	int32_t rank;		/* that it was read from */
+	uint32_t raw;		/* its number there */
 };
 
 /* How a rank's clock becomes the common one: t + offset + drift * (t - at), then less the origin. */
@@ -97,6 +109,8 @@ struct input {
 	size_t module_count, module_capacity;
 	struct site *sites;	/* index 0 is unused */
 	size_t site_count;
+	struct stack *stacks;	/* sites from site_count on */
+	size_t stack_count;
 	bool used_numbers[65536];	/* numbers of calls that occur */
 	bool used[65536];	/* and their indices of call_info */
 	struct reader head;	/* only its history is used: that of the first raw trace */

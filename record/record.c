@@ -23,17 +23,25 @@
 #include "../stream/tool.h"
 
 static const char usage[] =
-	"usage: lp-record [-o FOLDER] [--] COMMAND [ARGUMENT ...]\n"
+	"usage: lp-record [-o FOLDER] [OPTION ...] [--] COMMAND [ARGUMENT ...]\n"
 	"Run an MPI program and record the MPI calls of all its ranks. COMMAND is mpirun and\n"
 	"what it starts, or the program itself: mpirun -n 4 lp-record -o FOLDER ./app\n"
 	"  -o, --output FOLDER  leave a raw trace of each rank there [all go to standard\n"
 	"                       output, and the program's own output to standard error]\n"
+	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
+	"      --threshold S    fold local calls that are shorter than S seconds [0]\n"
+	"      --stack N        note N callers for each call site, at most 64 [1]\n"
+	"      --paused         record from MPI_Pcontrol(1) on\n"
+	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
+	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
+	"      --clock WHICH    auto (the processor's counter where it is good) or monotonic [auto]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
 struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
+	char recorder[200];	/* what the library in the ranks is told: key=value,... */
 };
 
 /* The child, for the signal handler; and the last signal that came. */
@@ -43,16 +51,33 @@ static volatile sig_atomic_t caught;
 static struct options
 parse_options(int argc, char **argv)
 {
+	enum { POLLS = 256, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK };
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' }, { "help", no_argument, NULL, 'h' },
+		{ "output", required_argument, NULL, 'o' }, { "polls", required_argument, NULL, POLLS },
+		{ "threshold", required_argument, NULL, THRESHOLD },
+		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
+		{ "sync", required_argument, NULL, SYNC },
+		{ "sync-every", required_argument, NULL, SYNC_EVERY },
+		{ "clock", required_argument, NULL, CLOCK }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { NULL, NULL };
-	int c;
+	static const char *const polls[] = { "all", "fold", NULL };
+	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
+	static const char *const clocks[] = { "auto", "monotonic", NULL };
+	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
+	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, c;
+	struct options opt = { 0 };
 
 	while ((c = getopt_long(argc, argv, "+o:hV", longs, NULL)) != -1)
 		switch (c) {
 		case 'o': opt.folder = optarg; break;
+		case POLLS: fold = parse_choice("--polls", optarg, polls); break;
+		case THRESHOLD: threshold_ns = parse_seconds("--threshold", optarg); break;
+		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
+		case PAUSED: paused = 1; break;
+		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
+		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
+		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
 		case 'h': print_and_exit(usage);
 		case 'V': print_and_exit("lp-record " VERSION "\n");
 		default: bad_usage(usage);
@@ -60,6 +85,9 @@ parse_options(int argc, char **argv)
 	if (optind == argc)
 		bad_usage(usage);
 	opt.command = argv + optind;
+	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
+	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d", fold, (long long)threshold_ns, (int)stack,
+	    paused, allreduce, (long long)sync_every_ns, monotonic);
 	return opt;
 }
 
@@ -163,6 +191,33 @@ remove_file(const char *path)
 	unlink(path);
 }
 
+static int
+is_world_name(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "world.", 6) == 0 && entry->d_name[6] != '\0' &&
+	    strspn(entry->d_name + 6, "0123456789") == strlen(entry->d_name + 6);
+}
+
+/* Takes away all raw traces, those of spawned processes included; returns how many of these were. */
+static int
+remove_traces(const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_world_name, alphasort), spawned = 0;
+	char path[PATH_MAX];
+
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+		spawned += for_each_trace(path, remove_file);
+		rmdir(path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	for_each_trace(folder, remove_file);
+	return spawned;
+}
+
 static void
 copy_out(const char *path)
 {
@@ -224,6 +279,7 @@ run(const struct options *opt, const char *folder, int failed)
 	if (opt->folder == NULL)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	setenv("LONGPOLE_DIR", folder, 1);
+	setenv("LONGPOLE_OPTIONS", opt->recorder, 1);
 	execvp(opt->command[0], opt->command);
 	error = errno;
 	if (write(failed, &error, sizeof error) < 0)
@@ -296,7 +352,8 @@ hand_over(const char *folder)
 	on_signals(forward, forward);
 	signal(SIGPIPE, SIG_IGN);	/* finish() ends by it */
 	for_each_trace(folder, copy_out);
-	for_each_trace(folder, remove_file);
+	if (remove_traces(folder) > 0)
+		note("the spawned processes are a run of their own: -o FOLDER keeps their traces");
 	rmdir(folder);
 	if (caught != 0)
 		end_as(caught);	/* a wait status that is a signal's number means death by it */
@@ -341,7 +398,7 @@ main(int argc, char **argv)
 	mask = hold_signals();	/* until start() can pass them on */
 	find_folder(&opt, folder);
 	if (!under_launcher())
-		for_each_trace(folder, remove_file);	/* of an earlier run */
+		remove_traces(folder);	/* of an earlier run */
 	preload(library);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)

@@ -5,10 +5,8 @@
  *	CALL(Name, name, NAME, CLASS, params, record)
  *
  * CLASS is one of enum call_class. params are the parameters as (kind, name) pairs, record is what
- * the recorder notes after the call, in terms of
- * them; both are for record/preload/wrap.h. The order of the rows is of no importance to streams,
- * which carry names.
- * MPI_Init, MPI_Init_thread and MPI_Finalize are rows without parameters: they are wrapped by hand.
+ * the recorder notes after the call, in terms of them; both are for record/preload/wrap.h. The order
+ * of the rows is of no importance to streams, which carry names. SPECIAL are wrapped by hand.
  */
 
 /* A collective and its non-blocking form: they differ in the request. */
@@ -20,6 +18,8 @@
 SPECIAL(Init, init, INIT, INIT)
 SPECIAL(Init_thread, init_thread, INIT_THREAD, INIT)
 SPECIAL(Finalize, finalize, FINALIZE, FINALIZE)
+SPECIAL(Abort, abort, ABORT, LOCAL)
+SPECIAL(Pcontrol, pcontrol, PCONTROL, LOCAL)
 
 #define SEND_PARAMS (CBUF, buf), (INT, count), (TYPE, type), (INT, dest), (INT, tag), (COMM, comm)
 CALL(Send, send, SEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
@@ -81,6 +81,10 @@ CALL(Testany, testany, TESTANY, COMPLETE, ((INT, count), (REQS, requests), (INDE
 CALL(Testsome, testsome, TESTSOME, COMPLETE, ((INT, count), (REQS, requests),
     (OUTCOUNT, outcount), (INDICES, indices), (STATUSES, statuses)),
     COMPLETE_SOME(requests_before, outcount, indices, statuses))
+CALL(Request_get_status, request_get_status, REQUEST_GET_STATUS, PROBE, ((CREQ, request), (FLAG, flag),
+    (STATUS, status)), ALONE(flag))
+CALL(Buffer_detach, buffer_detach, BUFFER_DETACH, LOCAL, ((BUF, address), (OUTPUT, size)),
+    ALONE(true))
 CALL(Cancel, cancel, CANCEL, CANCEL, ((REQ, request)), CANCEL(request_before))
 CALL(Request_free, request_free, REQUEST_FREE, REQUEST_FREE, ((REQ, request)),
     REQUEST_FREE(request_before))
@@ -175,23 +179,137 @@ CALL(Intercomm_create, intercomm_create, INTERCOMM_CREATE, COMM_CREATE_GROUP, ((
 CALL(Comm_free, comm_free, COMM_FREE, LOCAL, ((OLDCOMM, comm)), FREE_COMMUNICATOR(comm))
 CALL(Comm_disconnect, comm_disconnect, COMM_DISCONNECT, LOCAL, ((OLDCOMM, comm)),
     FREE_COMMUNICATOR(comm))
-#define NEIGHBOUR(Name, name, NAME, params) \
-	CALL(Name, name, NAME, LOCAL, (UNWRAP params, (COMM, comm)), LOCAL(comm)) \
-	CALL(I##name, i##name, I##NAME, LOCAL, (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
-	    COLLECTIVE_START(comm, NO_PEER, 0, 0, request))
-NEIGHBOUR(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, ((CBUF, sendbuf), (INT, sendcount),
-    (TYPE, sendtype), (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)))
-NEIGHBOUR(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, ((CBUF, sendbuf),
-    (INT, sendcount), (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts), (CINTS, displs),
-    (TYPE, recvtype)))
-NEIGHBOUR(Neighbor_alltoall, neighbor_alltoall, NEIGHBOR_ALLTOALL, ((CBUF, sendbuf), (INT, sendcount),
-    (TYPE, sendtype), (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)))
-NEIGHBOUR(Neighbor_alltoallv, neighbor_alltoallv, NEIGHBOR_ALLTOALLV, ((CBUF, sendbuf),
-    (CINTS, sendcounts), (CINTS, sdispls), (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts),
-    (CINTS, rdispls), (TYPE, recvtype)))
-NEIGHBOUR(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALLW, ((CBUF, sendbuf),
-    (CINTS, sendcounts), (ADDRESSES, sdispls), (CTYPES, sendtypes), (BUF, recvbuf), (CINTS, recvcounts),
-    (ADDRESSES, rdispls), (CTYPES, recvtypes)))
+CALL(Comm_spawn, comm_spawn, COMM_SPAWN, COMM_CREATE, ((STRING, command), (ARGUMENTS, argv),
+    (INT, count), (INFO, info), (INT, root), (COMM, comm), (NEWCOMM, made), (OUTPUT, errors)),
+    NEW_WITH_OTHERS(comm, made))
+CALL(Comm_spawn_multiple, comm_spawn_multiple, COMM_SPAWN_MULTIPLE, COMM_CREATE, ((INT, count),
+    (STRINGS, commands), (ARGUMENTS_EACH, argvs), (CINTS, counts), (INFOS, infos), (INT, root),
+    (COMM, comm), (NEWCOMM, made), (OUTPUT, errors)), NEW_WITH_OTHERS(comm, made))
+#define PORT_PARAMS (STRING, port), (INFO, info), (INT, root), (COMM, comm), (NEWCOMM, made)
+CALL(Comm_accept, comm_accept, COMM_ACCEPT, COMM_CREATE, (PORT_PARAMS), NEW_WITH_OTHERS(comm, made))
+CALL(Comm_connect, comm_connect, COMM_CONNECT, COMM_CREATE, (PORT_PARAMS), NEW_WITH_OTHERS(comm, made))
+CALL(Comm_join, comm_join, COMM_JOIN, LOCAL, ((INT, fd), (NEWCOMM, made)),
+    NEW_WITH_OTHERS(MPI_COMM_SELF, made))
+CALL(Comm_get_parent, comm_get_parent, COMM_GET_PARENT, LOCAL, ((NEWCOMM, made)), PARENT(made))
+
+/* Who waits for whom is known from the topology. SOURCES and TARGETS count this rank's neighbours. */
+#define NEIGHBOUR(Name, name, NAME, params, sent, received) \
+	CALL(Neighbor_##Name, neighbor_##name, NEIGHBOR_##NAME, NEIGHBOUR, (UNWRAP params, (COMM, comm)), \
+	    COLLECTIVE(comm, NO_PEER, sent, received)) \
+	CALL(Ineighbor_##Name, ineighbor_##name, INEIGHBOR_##NAME, NEIGHBOUR_START, \
+	    (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
+	    COLLECTIVE_START(comm, NO_PEER, sent, received, request))
+NEIGHBOUR(allgather, allgather, ALLGATHER, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)),
+    bytes(sendcount, sendtype), EACH_SOURCE * bytes(recvcount, recvtype))
+NEIGHBOUR(allgatherv, allgatherv, ALLGATHERV, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (CINTS, recvcounts), (CINTS, displs), (TYPE, recvtype)),
+    bytes(sendcount, sendtype), sum_bytes(recvcounts, SOURCES, recvtype))
+NEIGHBOUR(alltoall, alltoall, ALLTOALL, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)),
+    EACH_TARGET * bytes(sendcount, sendtype), EACH_SOURCE * bytes(recvcount, recvtype))
+NEIGHBOUR(alltoallv, alltoallv, ALLTOALLV, ((CBUF, sendbuf), (CINTS, sendcounts), (CINTS, sdispls),
+    (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts), (CINTS, rdispls), (TYPE, recvtype)),
+    sum_bytes(sendcounts, TARGETS, sendtype), sum_bytes(recvcounts, SOURCES, recvtype))
+NEIGHBOUR(alltoallw, alltoallw, ALLTOALLW, ((CBUF, sendbuf), (CINTS, sendcounts), (ADDRESSES, sdispls),
+    (CTYPES, sendtypes), (BUF, recvbuf), (CINTS, recvcounts), (ADDRESSES, rdispls),
+    (CTYPES, recvtypes)),
+    sum_bytes_w(sendcounts, TARGETS, sendtypes), sum_bytes_w(recvcounts, SOURCES, recvtypes))
+
+/* One-sided communication: a window has a communicator of its own, with the members of its parent. */
+CALL(Win_create, win_create, WIN_CREATE, COMM_CREATE, ((BUF, base), (ADDRESS, size), (INT, unit),
+    (INFO, info), (COMM, comm), (NEWWIN, made)), NEW_WINDOW(comm, made))
+CALL(Win_allocate, win_allocate, WIN_ALLOCATE, COMM_CREATE, ((ADDRESS, size), (INT, unit),
+    (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
+CALL(Win_allocate_shared, win_allocate_shared, WIN_ALLOCATE_SHARED, COMM_CREATE, ((ADDRESS, size),
+    (INT, unit), (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
+CALL(Win_create_dynamic, win_create_dynamic, WIN_CREATE_DYNAMIC, COMM_CREATE, ((INFO, info),
+    (COMM, comm), (NEWWIN, made)), NEW_WINDOW(comm, made))
+CALL(Win_free, win_free, WIN_FREE, BARRIER, ((OLDWIN, win)), FREE_GROUP_OF(win))
+CALL(Win_fence, win_fence, WIN_FENCE, BARRIER, ((INT, assert), (WIN, win)), GROUP_OF(win))
+CALL(Win_post, win_post, WIN_POST, POST, ((GROUP, group), (INT, assert), (WIN, win)),
+    EXPOSE(win, group))
+CALL(Win_start, win_start, WIN_START, ACCESS, ((GROUP, group), (INT, assert), (WIN, win)),
+    ACCESS(win, group))
+CALL(Win_complete, win_complete, WIN_COMPLETE, ACCESS_END, ((WIN, win)), ACCESS_END(win))
+CALL(Win_wait, win_wait, WIN_WAIT, EXPOSE_END, ((WIN, win)), EXPOSE_END(1, win))
+CALL(Win_test, win_test, WIN_TEST, EXPOSE_END, ((WIN, win), (FLAG, flag)), EXPOSE_END(flag, win))
+#define TO_RANK(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, rank, 0, 0))
+#define TO_ALL(Name, name, NAME, params) CALL(Name, name, NAME, RMA, params, RMA(win, NO_PEER, 0, 0))
+TO_RANK(Win_lock, win_lock, WIN_LOCK, ((INT, type), (INT, rank), (INT, assert), (WIN, win)))
+TO_RANK(Win_unlock, win_unlock, WIN_UNLOCK, ((INT, rank), (WIN, win)))
+TO_RANK(Win_flush, win_flush, WIN_FLUSH, ((INT, rank), (WIN, win)))
+TO_RANK(Win_flush_local, win_flush_local, WIN_FLUSH_LOCAL, ((INT, rank), (WIN, win)))
+TO_ALL(Win_lock_all, win_lock_all, WIN_LOCK_ALL, ((INT, assert), (WIN, win)))
+TO_ALL(Win_unlock_all, win_unlock_all, WIN_UNLOCK_ALL, ((WIN, win)))
+TO_ALL(Win_flush_all, win_flush_all, WIN_FLUSH_ALL, ((WIN, win)))
+TO_ALL(Win_flush_local_all, win_flush_local_all, WIN_FLUSH_LOCAL_ALL, ((WIN, win)))
+TO_ALL(Win_sync, win_sync, WIN_SYNC, ((WIN, win)))
+#define TARGET_PARAMS (INT, rank), (ADDRESS, place), (INT, target_count), (TYPE, target_type)
+#define MOVE(Name, name, NAME, params, sent, received) \
+	CALL(Name, name, NAME, RMA, (UNWRAP params, (WIN, win)), RMA(win, rank, sent, received)) \
+	CALL(R##name, r##name, R##NAME, RMA, (UNWRAP params, (WIN, win), (NEWREQ, request)), \
+	    RMA_START(win, rank, sent, received, request))
+MOVE(Put, put, PUT, ((CBUF, buf), (INT, count), (TYPE, type), TARGET_PARAMS), bytes(count, type), 0)
+MOVE(Get, get, GET, ((BUF, buf), (INT, count), (TYPE, type), TARGET_PARAMS), 0, bytes(count, type))
+MOVE(Accumulate, accumulate, ACCUMULATE, ((CBUF, buf), (INT, count), (TYPE, type), TARGET_PARAMS,
+    (OP, op)), bytes(count, type), 0)
+MOVE(Get_accumulate, get_accumulate, GET_ACCUMULATE, ((CBUF, buf), (INT, count), (TYPE, type),
+    (BUF, fetched), (INT, fetched_count), (TYPE, fetched_type), TARGET_PARAMS, (OP, op)),
+    bytes(count, type), bytes(fetched_count, fetched_type))
+CALL(Fetch_and_op, fetch_and_op, FETCH_AND_OP, RMA, ((CBUF, buf), (BUF, fetched), (TYPE, type),
+    (INT, rank), (ADDRESS, place), (OP, op), (WIN, win)), RMA(win, rank, bytes(1, type), bytes(1, type)))
+CALL(Compare_and_swap, compare_and_swap, COMPARE_AND_SWAP, RMA, ((CBUF, buf), (CBUF, expected),
+    (BUF, fetched), (TYPE, type), (INT, rank), (ADDRESS, place), (WIN, win)),
+    RMA(win, rank, 2 * bytes(1, type), bytes(1, type)))
+
+/* Files: bytes_sent are written, bytes_received read. A file has a communicator of its own, too. */
+CALL(File_open, file_open, FILE_OPEN, COMM_CREATE, ((COMM, comm), (STRING, name), (INT, mode),
+    (INFO, info), (NEWFILE, made)), NEW_FILE(comm, made))
+CALL(File_close, file_close, FILE_CLOSE, IO, ((OLDFILE, file)), FREE_GROUP_OF(file))
+#define OF_FILE(Name, name, NAME, params) CALL(Name, name, NAME, IO, params, IO(file, 0, 0))
+OF_FILE(File_set_size, file_set_size, FILE_SET_SIZE, ((FILE, file), (OFFSET, size)))
+OF_FILE(File_preallocate, file_preallocate, FILE_PREALLOCATE, ((FILE, file), (OFFSET, size)))
+OF_FILE(File_set_view, file_set_view, FILE_SET_VIEW, ((FILE, file), (OFFSET, place), (TYPE, etype),
+    (TYPE, type), (STRING, representation), (INFO, info)))
+OF_FILE(File_seek_shared, file_seek_shared, FILE_SEEK_SHARED, ((FILE, file), (OFFSET, place),
+    (INT, whence)))
+OF_FILE(File_sync, file_sync, FILE_SYNC, ((FILE, file)))
+#define DATA_PARAMS (INT, count), (TYPE, type)
+#define READ(suffix, SUFFIX, place) \
+	CALL(File_read##suffix, file_read##suffix, FILE_READ##SUFFIX, IO, ((FILE, file), UNWRAP place \
+	    (BUF, buf), DATA_PARAMS, (STATUS, status)), IO(file, 0, moved(status)))
+#define WRITE(suffix, SUFFIX, place) \
+	CALL(File_write##suffix, file_write##suffix, FILE_WRITE##SUFFIX, IO, ((FILE, file), UNWRAP place \
+	    (CBUF, buf), DATA_PARAMS, (STATUS, status)), IO(file, moved(status), 0))
+#define IREAD(suffix, SUFFIX, place) \
+	CALL(File_iread##suffix, file_iread##suffix, FILE_IREAD##SUFFIX, IO, ((FILE, file), UNWRAP place \
+	    (BUF, buf), DATA_PARAMS, (NEWREQ, request)), IO_START(file, 0, bytes(count, type), request))
+#define IWRITE(suffix, SUFFIX, place) \
+	CALL(File_iwrite##suffix, file_iwrite##suffix, FILE_IWRITE##SUFFIX, IO, ((FILE, file), \
+	    UNWRAP place (CBUF, buf), DATA_PARAMS, (NEWREQ, request)), \
+	    IO_START(file, bytes(count, type), 0, request))
+#define SPLIT(suffix, SUFFIX, place) \
+	CALL(File_read##suffix##_begin, file_read##suffix##_begin, FILE_READ##SUFFIX##_BEGIN, IO, \
+	    ((FILE, file), UNWRAP place (BUF, buf), DATA_PARAMS), IO(file, 0, 0)) \
+	CALL(File_read##suffix##_end, file_read##suffix##_end, FILE_READ##SUFFIX##_END, IO, \
+	    ((FILE, file), (BUF, buf), (STATUS, status)), IO(file, 0, moved(status))) \
+	CALL(File_write##suffix##_begin, file_write##suffix##_begin, FILE_WRITE##SUFFIX##_BEGIN, IO, \
+	    ((FILE, file), UNWRAP place (CBUF, buf), DATA_PARAMS), IO(file, 0, 0)) \
+	CALL(File_write##suffix##_end, file_write##suffix##_end, FILE_WRITE##SUFFIX##_END, IO, \
+	    ((FILE, file), (CBUF, buf), (STATUS, status)), IO(file, moved(status), 0))
+#define EVERY(what) \
+	what(, , ()) what(_shared, _SHARED, ()) what(_all, _ALL, ()) \
+	what(_at, _AT, ((OFFSET, place),)) what(_at_all, _AT_ALL, ((OFFSET, place),))
+EVERY(READ)
+EVERY(WRITE)
+EVERY(IREAD)
+EVERY(IWRITE)
+READ(_ordered, _ORDERED, ())
+WRITE(_ordered, _ORDERED, ())
+SPLIT(_all, _ALL, ())
+SPLIT(_at_all, _AT_ALL, ((OFFSET, place),))
+SPLIT(_ordered, _ORDERED, ())
 
 #undef BOTH
 #undef SEND_PARAMS
@@ -200,3 +318,16 @@ NEIGHBOUR(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALLW, ((CBUF, se
 #undef REDUCE_PARAMS
 #undef NEW
 #undef NEIGHBOUR
+#undef PORT_PARAMS
+#undef TO_RANK
+#undef TO_ALL
+#undef TARGET_PARAMS
+#undef MOVE
+#undef OF_FILE
+#undef DATA_PARAMS
+#undef READ
+#undef WRITE
+#undef IREAD
+#undef IWRITE
+#undef SPLIT
+#undef EVERY

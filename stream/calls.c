@@ -143,21 +143,28 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 			return reader_fail(in, message->offset, "calls: call %u has no name", number);
 		if (number == 0 && i == 0)
 			return reader_fail(in, message->offset, "calls: a part without its call");
-		if (calls->request[i] > calls->first + i)
+		if (calls->request_at[i] == 0 && calls->request[i] > calls->first + i)
 			return reader_fail(in, message->offset, "calls: a request before the first row");
 	}
 	return 0;
 }
 
+/* A column of which every value is the one that stands for its absence need not be written. */
+static bool
+all_are(const void *values, size_t width, int64_t value, size_t count)
+{
+	const char *bytes = values;
+
+	/* The first is compared with the value, the others each with the one before. */
+	return count == 0 || (memcmp(bytes, &value, width) == 0 &&
+	    memcmp(bytes, bytes + width, (count - 1) * width) == 0);
+}
+
 int
 calls_write(struct writer *out, const struct calls *calls)
 {
-	enum { OTHER_COLUMNS = 0
-#define X(field, key, type, is_signed, required, absent) + 1
-		CALL_COLUMNS(X)
-#undef X
-	};
 	int64_t *duration_ns = malloc((calls->count + 1) * sizeof *duration_ns);
+	unsigned columns = 0;
 
 	if (duration_ns == NULL) {
 		out->failed = true;
@@ -165,15 +172,21 @@ calls_write(struct writer *out, const struct calls *calls)
 	}
 	for (size_t i = 0; i < calls->count; i++)
 		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
-	message_begin(out, "calls", 5 + OTHER_COLUMNS);
+#define X(field, key, type, is_signed, required, absent) \
+	bool has_##field = required || !all_are(calls->field, sizeof(type), absent, calls->count); \
+	columns += has_##field;
+	CALL_COLUMNS(X)
+#undef X
+	message_begin(out, "calls", 5 + columns);
 	put_uint(out, "location", calls->location);
 	put_uint(out, "first", calls->first);
 	put_uint(out, "count", calls->count);
 	put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
 	put_column(out, "duration", duration_type, duration_ns, calls->count);
 #define X(field, key, type, is_signed, required, absent) \
-	put_column(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, \
-	    calls->field, calls->count);
+	if (has_##field) \
+		put_column(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, \
+		    calls->field, calls->count);
 	CALL_COLUMNS(X)
 #undef X
 	free(duration_ns);

@@ -26,11 +26,18 @@ enum call_class {
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
 	CLASS_PROBE,		/* looks, takes nothing */
+	CLASS_IO,		/* files; bytes_sent are written, bytes_received read */
+	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
+	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
+	CLASS_ACCESS,		/* MPI_Win_start, a row for each target */
+	CLASS_ACCESS_END,	/* MPI_Win_complete: each row ends what it refers to */
+	CLASS_EXPOSE_END,	/* MPI_Win_wait, MPI_Win_test: likewise */
 	CLASS_BARRIER,		/* everybody waits for everybody; no data */
 	CLASS_ALL_TO_ALL,	/* everybody waits for everybody's data */
 	CLASS_ONE_TO_ALL,	/* everybody waits for the root; peer is the root */
 	CLASS_ALL_TO_ONE,	/* the root waits for everybody; peer is the root */
 	CLASS_SCAN,		/* everybody waits for the ranks up to it */
+	CLASS_NEIGHBOUR,	/* everybody waits for its sources in the topology */
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
 	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
@@ -38,6 +45,7 @@ enum call_class {
 	CLASS_ONE_TO_ALL_START,
 	CLASS_ALL_TO_ONE_START,
 	CLASS_SCAN_START,
+	CLASS_NEIGHBOUR_START,
 	CLASS_COMM_CREATE_START,
 };
 
@@ -88,7 +96,9 @@ enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, ANY_TAG = -1
 	X(tag, "tag", int32_t, true, false, NO_TAG) \
 	X(bytes_sent, "bytes_sent", uint64_t, false, false, 0) \
 	X(bytes_received, "bytes_received", uint64_t, false, false, 0) \
-	X(request, "request", uint32_t, false, false, 0)
+	X(request, "request", uint32_t, false, false, 0) \
+	X(request_at, "request_at", uint32_t, false, false, 0) \
+	X(folded, "folded", uint32_t, false, false, 0)
 
 struct calls {
 	uint32_t location;

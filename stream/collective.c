@@ -56,20 +56,69 @@ by_comm_rank(const void *left, const void *right)
 	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
 }
 
+/* By world rank its rank in the communicator of these members. */
+static int32_t *
+comm_ranks(const struct definitions *d, const struct communicator *c)
+{
+	int32_t *rank_in = zalloc((size_t)d->ranks, sizeof *rank_in);
+
+	for (int32_t i = 0; i < d->ranks; i++)
+		rank_in[i] = i;
+	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
+		if (c->members[i] >= 0)
+			rank_in[c->members[i]] = i;
+	return rank_in;
+}
+
+static const struct communicator *
+comm_of(const struct definitions *d, const struct member *members)
+{
+	return members[0].row->comm < d->comm_count ? &d->comms[members[0].row->comm] : NULL;
+}
+
+/* A neighbourhood collective: everybody needs its sources; who knows of none waits for nobody. */
+static void
+neighbour_waits(const struct definitions *d, const struct member *members, uint32_t count,
+    uint32_t *waits_for)
+{
+	const struct communicator *c = comm_of(d, members);
+	int32_t *rank_in = comm_ranks(d, c);
+	uint32_t *member_of = zalloc((size_t)(c != NULL ? c->size : 0) + 1, sizeof *member_of);
+
+	for (int32_t i = 0; c != NULL && i < c->size; i++)
+		member_of[i] = NOBODY;
+	for (uint32_t i = 0; c != NULL && i < count; i++)
+		if (rank_in[d->location_rank[members[i].location]] < c->size)
+			member_of[rank_in[d->location_rank[members[i].location]]] = i;
+	for (uint32_t i = 0; i < count; i++) {
+		int32_t me = rank_in[d->location_rank[members[i].location]];
+		const struct neighbours *of = c != NULL && c->neighbours != NULL && me < c->size ?
+		    &c->neighbours[me] : NULL;
+		uint32_t last = i;
+
+		waits_for[i] = NOBODY;
+		if (of == NULL || of->sources == NULL)
+			continue;
+		for (uint32_t s = 0; s < of->count; s++) {
+			uint32_t source = of->sources[s] >= 0 ? member_of[of->sources[s]] : NOBODY;
+
+			if (source != NOBODY && later(&members[source], &members[last]))
+				last = source;
+		}
+		waits_for[i] = last;
+	}
+	free(rank_in);
+	free(member_of);
+}
+
 /* A scan: everybody needs the ranks up to its own. */
 static void
 scan_waits(struct definitions *d, const struct member *members, uint32_t count, uint32_t *waits_for)
 {
-	uint32_t comm = members[0].row->comm, last;
-	const struct communicator *c = comm < d->comm_count ? &d->comms[comm] : NULL;
 	struct place *places = zalloc(count, sizeof *places);
-	int32_t *place_of = zalloc((size_t)d->ranks, sizeof *place_of);
+	int32_t *place_of = comm_ranks(d, comm_of(d, members));
+	uint32_t last;
 
-	for (int32_t i = 0; i < d->ranks; i++)
-		place_of[i] = i;
-	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
-		if (c->members[i] >= 0)
-			place_of[c->members[i]] = i;
 	for (uint32_t i = 0; i < count; i++)
 		places[i] = (struct place){ place_of[d->location_rank[members[i].location]], i };
 	qsort(places, count, sizeof *places, by_comm_rank);
@@ -94,6 +143,10 @@ collective_waits(struct definitions *definitions, const struct member *members, 
 
 	if (class == CLASS_SCAN) {
 		scan_waits(definitions, members, count, waits_for);
+		return;
+	}
+	if (class == CLASS_NEIGHBOUR) {
+		neighbour_waits(definitions, members, count, waits_for);
 		return;
 	}
 	for (uint32_t i = 0; i < count; i++)

@@ -56,7 +56,7 @@ members(struct definitions *d, struct reader *in, const struct message *message,
 	if (body_column(in, message, key, type, (size_t)size, (size_t)size, ranks) < 0)
 		goto bad;
 	for (int64_t i = 0; i < size; i++)
-		if (ranks[i] < -1 || ranks[i] >= d->ranks) {
+		if (ranks[i] < -2 || ranks[i] >= d->ranks) {
 			reader_fail(in, message->offset, "communicator: %s is out of range", key);
 			goto bad;
 		}
@@ -64,6 +64,54 @@ members(struct definitions *d, struct reader *in, const struct message *message,
 bad:
 	free(ranks);
 	return NULL;
+}
+
+static int32_t
+count_outside(const int32_t *ranks, int64_t size)
+{
+	int32_t outside = 0;
+
+	for (int64_t i = 0; i < size; i++)
+		outside += ranks[i] == -2;
+	return outside;
+}
+
+static void
+free_neighbours(struct communicator *comm)
+{
+	for (int32_t i = 0; comm->neighbours != NULL && i < comm->size; i++)
+		free(comm->neighbours[i].sources);
+	free(comm->neighbours);
+}
+
+static int
+take_neighbours(struct definitions *d, struct reader *in, const struct message *message)
+{
+	static const struct column_type type = { 4, true, true, 0 };
+	struct communicator *comm;
+	struct neighbours *of;
+	const msgpack_object *column = body_get(message, "sources");
+	int64_t number, member, count;
+
+	if (body_int(in, message, "comm", 3, (int64_t)d->comm_count - 1, &number) < 0)
+		return -1;
+	comm = &d->comms[number];
+	if (body_int(in, message, "member", 0, comm->size - 1, &member) < 0 ||
+	    body_int(in, message, "count", 0, 1 << 24, &count) < 0)
+		return -1;
+	if (column == NULL || column->type != MSGPACK_OBJECT_BIN || column->via.bin.size < count)
+		return reader_fail(in, message->offset, "neighbours: sources is missing or too short");
+	if (comm->neighbours == NULL)
+		comm->neighbours = zalloc((size_t)comm->size, sizeof *comm->neighbours);
+	of = &comm->neighbours[member];
+	free(of->sources);
+	*of = (struct neighbours){ zalloc((size_t)count + 1, sizeof *of->sources), (uint32_t)count };
+	if (body_column(in, message, "sources", type, (size_t)count, (size_t)count, of->sources) < 0)
+		return -1;
+	for (int64_t i = 0; i < count; i++)
+		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
+			return reader_fail(in, message->offset, "neighbours: sources is out of range");
+	return 1;
 }
 
 static int
@@ -76,9 +124,9 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 		return -1;
 	if (number < 3)
 		return 1;	/* the predefined ones need no definition */
-	if (body_int(in, message, "size", 1, d->ranks, &size) < 0 ||
+	if (body_int(in, message, "size", 1, 1 << 24, &size) < 0 ||
 	    (body_get(message, "remote_size") != NULL &&
-	    body_int(in, message, "remote_size", 1, d->ranks, &remote_size) < 0))
+	    body_int(in, message, "remote_size", 1, 1 << 24, &remote_size) < 0))
 		return -1;
 	comm.size = (int32_t)size;
 	comm.remote_size = (int32_t)remote_size;
@@ -86,6 +134,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 		return -1;
 	if (remote_size > 0 && (comm.remote = members(d, in, message, "remote", remote_size)) == NULL)
 		return -1;
+	comm.outside = count_outside(comm.members, size) + count_outside(comm.remote, remote_size);
 	if (remote_size > 0) {
 		comm.in_members = zalloc((size_t)d->ranks, sizeof *comm.in_members);
 		for (int64_t i = 0; i < size; i++)
@@ -99,19 +148,50 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 		free(d->comms[number].members);
 		free(d->comms[number].remote);
 		free(d->comms[number].in_members);
+		free_neighbours(&d->comms[number]);
 	}
 	d->comms[number] = comm;
 	return 1;
 }
 
+/* A stack is made of sites defined before, so that none leads back to itself. */
+static int
+take_stack(struct definitions *d, struct reader *in, const struct message *message, int64_t number,
+    struct site *site)
+{
+	static const struct column_type type = { 4, false, true, 0 };
+	int64_t depth;
+
+	if (body_int(in, message, "count", 1, 1 << 16, &depth) < 0)
+		return -1;
+	site->depth = (uint32_t)depth;
+	site->stack = zalloc((size_t)depth, sizeof *site->stack);
+	if (body_column(in, message, "stack", type, (size_t)depth, (size_t)depth, site->stack) < 0)
+		goto bad;
+	for (int64_t i = 0; i < depth; i++)
+		if (site->stack[i] >= number || site->stack[i] >= d->site_count ||
+		    d->sites[site->stack[i]].stack != NULL) {
+			reader_fail(in, message->offset, "site: a frame of the stack is no place");
+			goto bad;
+		}
+	return 0;
+bad:
+	free(site->stack);
+	return -1;
+}
+
 static int
 take_site(struct definitions *d, struct reader *in, const struct message *message)
 {
-	struct site site = { 0, UINT32_MAX, 0, NULL, NULL };
+	struct site site = { .module = UINT32_MAX };
 	int64_t number, module, line;
 
-	if (body_int(in, message, "site", 1, 1 << 26, &number) < 0 ||
-	    body_uint(in, message, "offset", &site.offset) < 0)
+	if (body_int(in, message, "site", 1, 1 << 26, &number) < 0)
+		return -1;
+	if (body_get(message, "stack") != NULL) {
+		if (take_stack(d, in, message, number, &site) < 0)
+			return -1;
+	} else if (body_uint(in, message, "offset", &site.offset) < 0)
 		return -1;
 	if (body_get(message, "module") != NULL) {
 		if (body_int(in, message, "module", 0, 1 << 26, &module) < 0)
@@ -127,7 +207,8 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 	site.file = body_string(message, "file");
 	d->sites = grow(d->sites, &d->site_capacity, (size_t)number + 1, sizeof *d->sites);
 	while (d->site_count <= (size_t)number)
-		d->sites[d->site_count++] = (struct site){ 0, UINT32_MAX, 0, NULL, NULL };
+		d->sites[d->site_count++] = (struct site){ .module = UINT32_MAX };
+	free(d->sites[number].stack);
 	free(d->sites[number].function);
 	free(d->sites[number].file);
 	d->sites[number] = site;
@@ -174,6 +255,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "run", take_run, false },
 		{ "location", take_location, true },
 		{ "communicator", take_communicator, true },
+		{ "neighbours", take_neighbours, true },
 		{ "site", take_site, false },
 		{ "module", take_module, false },
 		{ "calls", check_location, true },
@@ -218,6 +300,18 @@ base_name(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+/* Where the call is, then who called the function that it is in, and so on. */
+static void
+stack_text(const struct definitions *definitions, const struct site *s, char *text, size_t size)
+{
+	size_t used = strlen(site_text(definitions, s->stack[0], text, size));
+
+	for (uint32_t i = 1; i < s->depth && used + 5 < size; i++) {
+		used += (size_t)snprintf(text + used, size - used, " < ");
+		used += strlen(site_text(definitions, s->stack[i], text + used, size - used));
+	}
+}
+
 const char *
 site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size)
 {
@@ -227,7 +321,9 @@ site_text(const struct definitions *definitions, uint32_t site, char *text, size
 	text[0] = '\0';
 	if (site == 0 || site >= definitions->site_count)
 		return text;
-	if (s->function != NULL) {
+	if (s->stack != NULL)
+		stack_text(definitions, s, text, size);
+	else if (s->function != NULL) {
 		/* C++ writes whole signatures; their beginning tells enough. */
 		used = snprintf(text, size, strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
 		if (s->file != NULL && (size_t)used < size)

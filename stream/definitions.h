@@ -7,8 +7,13 @@
 
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
-	int32_t *members, *remote;	/* world ranks; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
+	int32_t *members, *remote;	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
 	bool *in_members;		/* by world rank; intercommunicators only */
+	int32_t outside;		/* members, of both groups, that are not in MPI_COMM_WORLD */
+	struct neighbours {
+		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: not known */
+		uint32_t count;
+	} *neighbours;			/* by rank of the communicator; NULL: it has no topology */
 };
 
 struct site {
@@ -16,6 +21,7 @@ struct site {
 	uint32_t module;		/* UINT32_MAX: not known */
 	int32_t line;			/* 0: not known */
 	char *function, *file;		/* NULL: not known */
+	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
 };
 
 struct definitions {

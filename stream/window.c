@@ -63,7 +63,8 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	for (size_t i = 0; i < calls->count; i++, to += window->row_bytes) {
 		struct row *row = (struct row *)to;
 
-		if (calls->request[i] > calls->first + i)
+		if (calls->request_at[i] == 0 ? calls->request[i] > calls->first + i :
+		    calls->request_at[i] > window->locations)
 			return reader_fail(in, message->offset, "calls: request is out of range");
 		part = calls->call[i] != 0 ? 0 : part + 1;
 		call = calls->call[i] != 0 ? calls->call[i] : call;
@@ -73,6 +74,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		row->comm = calls->comm[i];
 		row->peer = calls->peer[i];
 		row->request = calls->request[i];
+		row->request_at = calls->request_at[i];
 		row->part = part;
 		row->call = call;
 	}

@@ -15,6 +15,7 @@ struct row {
 	uint32_t comm;
 	int32_t peer;		/* as in the block: rank in the communicator */
 	uint32_t request;	/* distance to the row that this one refers to; 0 none */
+	uint32_t request_at;	/* or 1 + location of that row, whose seq is then request; 0: own */
 	uint32_t part;		/* distance to the first row of the call; 0 for that row */
 	uint16_t call;		/* index of call_info, for parts that of their call */
 };
@@ -48,6 +49,17 @@ window_row(const struct window *window, uint32_t location, uint64_t seq)
 
 	return seq - lane->first < lane->count ?
 	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes : NULL;
+}
+
+/* Where the row at LOCATION, SEQ refers to; false: nowhere. */
+static inline bool
+row_refers(const struct row *row, uint32_t location, uint64_t seq, uint32_t *to, uint64_t *to_seq)
+{
+	if (row->request == 0 && row->request_at == 0)
+		return false;
+	*to = row->request_at > 0 ? row->request_at - 1 : location;
+	*to_seq = row->request_at > 0 ? row->request : seq - row->request;
+	return true;
 }
 
 /* One past the last row of a location. */

@@ -24,6 +24,7 @@ CALL_COLUMNS = {
     "enter": (True, None), "duration": (False, None), "call": (False, None),
     "site": (False, 0), "comm": (False, 0), "peer": (True, NONE), "tag": (True, NO_TAG),
     "bytes_sent": (False, 0), "bytes_received": (False, 0), "request": (False, 0),
+    "request_at": (False, 0), "folded": (False, 0),
 }
 EDGE_COLUMNS = {
     "messages": {"source": (False, None), "send": (False, None), "target": (False, None),
@@ -34,7 +35,8 @@ EDGE_COLUMNS = {
     "segments": {"location": (False, None), "begin": (True, None), "end": (True, None),
                  "kind": (False, None), "call": (False, None), "site": (False, 0)},
 }
-BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32}
+BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
+        "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
 REQUIRED = {
     "call": {"number": int, "name": str},
@@ -42,6 +44,7 @@ REQUIRED = {
     "location": {"location": int, "rank": int, "thread": int},
     "rank": {"rank": int},
     "communicator": {"comm": int, "size": int},
+    "neighbours": {"comm": int, "count": int},
     "module": {"module": int, "path": str},
     "site": {"site": int},
     "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},
@@ -179,7 +182,7 @@ class _Checker:
         if (columns["enter"] > 2**63 - 1 - columns["duration"].astype(numpy.int64)).any():
             self.fail(message, "a leave is out of range")
         seq = numpy.arange(first, first + count, dtype=numpy.uint64)
-        if (columns["request"] > seq).any():
+        if (columns["request"] > seq)[columns["request_at"] == 0].any():
             self.fail(message, "a request before row 0")
         leave = columns["enter"] + columns["duration"].astype(numpy.int64)
         part = call == 0
@@ -224,6 +227,10 @@ class _Checker:
             for key, size in (("members", "size"), ("remote", "remote_size")):
                 if key in message.body:
                     message.column(key, True, rows=message.body.get(size, -1))
+        elif message.kind == "neighbours":
+            message.column("sources", True)
+        elif message.kind == "site" and "stack" in message.body:
+            message.column("stack")
         elif message.kind == "calls":
             self.calls(message)
         elif message.kind in EDGE_COLUMNS:
@@ -434,7 +441,8 @@ def _row_text(names, c, i):
         enter, duration = int(c["enter"][i]), int(c["duration"][i])
         words = [names.get(number, f"?{number}"), str(enter), str(enter + duration)]
     for key, short in (("comm", "comm"), ("peer", "peer"), ("tag", "tag"), ("bytes_sent", "sent"),
-                       ("bytes_received", "received"), ("site", "site"), ("request", "request")):
+                       ("bytes_received", "received"), ("site", "site"), ("request", "request"),
+                       ("request_at", "request_at"), ("folded", "folded")):
         value, absent = int(c[key][i]), CALL_COLUMNS[key][1]
         if value != absent:
             if key == "peer":
@@ -461,6 +469,8 @@ def text(messages):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
+        elif message.kind in ("neighbours", "site"):
+            yield _small_text(message, {"sources": "count", "stack": "count"})
         elif message.kind == "cut":
             yield "zeros 1"
         elif message.kind != "call":

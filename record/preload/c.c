@@ -11,6 +11,21 @@
 #define PARAM_OP(p) MPI_Op p
 #define PARAM_COMM(p) MPI_Comm p
 #define PARAM_GROUP(p) MPI_Group p
+#define PARAM_WIN(p) MPI_Win p
+#define PARAM_NEWWIN(p) MPI_Win *p
+#define PARAM_OLDWIN(p) MPI_Win *p
+#define PARAM_FILE(p) MPI_File p
+#define PARAM_NEWFILE(p) MPI_File *p
+#define PARAM_OLDFILE(p) MPI_File *p
+#define PARAM_ADDRESS(p) MPI_Aint p
+#define PARAM_OFFSET(p) MPI_Offset p
+#define PARAM_STRING(p) const char *p
+#define PARAM_STRINGS(p) char *p[]
+#define PARAM_ARGUMENTS(p) char *p[]
+#define PARAM_ARGUMENTS_EACH(p) char **p[]
+#define PARAM_INFOS(p) const MPI_Info p[]
+#define PARAM_OUTPUT(p) int *p
+#define PARAM_CREQ(p) MPI_Request p
 #define PARAM_INFO(p) MPI_Info p
 #define PARAM_CINTS(p) const int p[]
 #define PARAM_ADDRESSES(p) const MPI_Aint p[]
@@ -38,16 +53,21 @@
 #define BEFORE_INT(n) VIEW_IN(int, n)
 #define BEFORE_TYPE(n) VIEW_IN(MPI_Datatype, n)
 #define BEFORE_COMM(n) VIEW_IN(MPI_Comm, n)
+#define BEFORE_GROUP(n) VIEW_IN(MPI_Group, n)
+#define BEFORE_WIN(n) struct communicator *n = window_of(p_##n);
+#define BEFORE_OLDWIN(n) struct communicator *n = window_of(*p_##n);
+#define BEFORE_FILE(n) struct communicator *n = file_of(p_##n);
+#define BEFORE_OLDFILE(n) struct communicator *n = file_of(*p_##n);
 #define BEFORE_CINTS(n) VIEW_IN(const int *, n)
 #define BEFORE_CTYPES(n) VIEW_IN(const MPI_Datatype *, n)
 #define BEFORE_STATUS(n) \
 	if (p_##n == MPI_STATUS_IGNORE) \
 		p_##n = &at.thread->status; \
-	const MPI_Status *n = p_##n;
+	const MPI_Status *n UNUSED = p_##n;
 #define BEFORE_STATUSES(n) \
 	if (p_##n == MPI_STATUSES_IGNORE) \
 		p_##n = own_statuses(at.thread, count); \
-	const MPI_Status *n = p_##n;
+	const MPI_Status *n UNUSED = p_##n;
 #define BEFORE_REQ(n) MPI_Request n##_before = *p_##n;
 #define BEFORE_REQS(n) \
 	MPI_Request *n##_before = own_requests(at.thread, count); \
@@ -68,6 +88,8 @@
 #define AFTER_FLAG(n) VIEW_OUT(int, n)
 #define AFTER_NEWMESSAGE(n) VIEW_OUT(MPI_Message, n)
 #define AFTER_NEWCOMM(n) VIEW_OUT(MPI_Comm, n)
+#define AFTER_NEWWIN(n) VIEW_OUT(MPI_Win, n)
+#define AFTER_NEWFILE(n) VIEW_OUT(MPI_File, n)
 
 static uint64_t
 sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)
@@ -141,4 +163,18 @@ EXPORT int
 MPI_Finalize(void)
 {
 	return finalize_wrapper(PMPI_Finalize, __builtin_return_address(0));
+}
+
+EXPORT int
+MPI_Abort(MPI_Comm comm, int code)
+{
+	abort_noted(comm, code, __builtin_return_address(0));
+	return PMPI_Abort(comm, code);
+}
+
+EXPORT int
+MPI_Pcontrol(const int level, ...)
+{
+	pcontrol_noted(level, __builtin_return_address(0));
+	return PMPI_Pcontrol(level);
 }

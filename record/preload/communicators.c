@@ -13,13 +13,13 @@
 
 /* Slots move; what they point to stays, for threads that use it outside of the lock. */
 struct slot {
-	MPI_Comm handle;
+	uintptr_t handle;
 	struct communicator *it;
 };
-#define HASH(s) mix((uintptr_t)(s)->handle, 0)
+#define HASH(s) mix((s)->handle, 0)
 #define SAME(a, b) ((a)->handle == (b)->handle)
-#define FREE(s) ((s)->handle == MPI_COMM_NULL)
-#define MAKE_FREE(s) ((s)->handle = MPI_COMM_NULL)
+#define FREE(s) ((s)->handle == 0)
+#define MAKE_FREE(s) ((s)->handle = 0)
 HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
 
 static struct communicators table;
@@ -43,41 +43,42 @@ table_set(struct communicator new)
 }
 
 static void
-measure(struct communicator *comm)
+measure(struct communicator *comm, MPI_Comm handle)
 {
 	int inter;
 
-	PMPI_Comm_rank(comm->handle, &comm->rank);
-	PMPI_Comm_size(comm->handle, &comm->size);
+	comm->handle = comm_key(handle);
+	PMPI_Comm_rank(handle, &comm->rank);
+	PMPI_Comm_size(handle, &comm->size);
 	comm->peers = comm->size;
-	PMPI_Comm_test_inter(comm->handle, &inter);
+	PMPI_Comm_test_inter(handle, &inter);
 	comm->inter = inter != 0;
 	if (inter)
-		PMPI_Comm_remote_size(comm->handle, &comm->peers);
+		PMPI_Comm_remote_size(handle, &comm->peers);
 }
 
 void
 communicators_start(void)
 {
-	struct communicator world = { .handle = MPI_COMM_WORLD, .id = 1, .number = 1 };
-	struct communicator myself = { .handle = MPI_COMM_SELF, .id = 2, .number = 2 };
+	struct communicator world = { .id = 1, .number = 1, .group = MPI_GROUP_NULL };
+	struct communicator myself = { .id = 2, .number = 2, .group = MPI_GROUP_NULL };
 
 	communicators_begin(&table, 64);
-	measure(&world);
-	measure(&myself);
+	measure(&world, MPI_COMM_WORLD);
+	measure(&myself, MPI_COMM_SELF);
 	table_set(world);
 	table_set(myself);
 }
 
 struct communicator *
-communicator_find(MPI_Comm comm)
+communicator_find(uintptr_t handle)
 {
-	struct slot key = { .handle = comm }, *found;
+	struct slot key = { .handle = handle }, *found;
 	struct communicator *it = &unknown;
 
 	lock_tables();
-	if (comm != MPI_COMM_NULL && (found = communicators_find(&table, &key)) != NULL)
-		near[near_slot(comm)] = it = found->it;
+	if (handle != 0 && (found = communicators_find(&table, &key)) != NULL)
+		near[near_slot(handle)] = it = found->it;
 	unlock_tables();
 	return it;
 }
@@ -122,12 +123,12 @@ first_world_rank(MPI_Comm comm)
 }
 
 static void
-append(const struct communicator *comm, int side, const char *name)
+append(const struct communicator *comm, int side, const char *type)
 {
 	bool inter = side >= 0;
 	struct small small;
 
-	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (name[0] != '\0' ? 1 : 0));
+	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0));
 	small_uint(&small, "comm", comm->number);
 	small_uint(&small, "size", (uint64_t)comm->size);
 	small_uint(&small, "id", comm->id);
@@ -136,22 +137,75 @@ append(const struct communicator *comm, int side, const char *name)
 		small_uint(&small, "remote_size", (uint64_t)comm->peers);
 		small_uint(&small, "side", (uint64_t)side);
 	}
-	if (name[0] != '\0')
-		small_string(&small, "name", name);
+	if (type[0] != '\0')
+		small_string(&small, "type", type);
 	small_append(&small);
+}
+
+/* Ranks of the communicator that this rank gets from in neighbourhood collectives, in no order. */
+static int *
+find_neighbours(MPI_Comm comm, int topology, int rank, uint32_t *sources, uint32_t *targets)
+{
+	int in = 0, out = 0, weighted, dimensions = 0, *all;
+
+	if (topology == MPI_DIST_GRAPH)
+		PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+	else if (topology == MPI_GRAPH)
+		PMPI_Graph_neighbors_count(comm, rank, &in);
+	else {
+		PMPI_Cartdim_get(comm, &dimensions);
+		in = 2 * dimensions;
+	}
+	if ((all = malloc(2 * ((size_t)in + (size_t)out + 1) * sizeof *all)) == NULL)
+		abort();
+	if (topology == MPI_DIST_GRAPH)
+		PMPI_Dist_graph_neighbors(comm, in, all, all + in + out, out, all + in,
+		    all + in + out + in);
+	else if (topology == MPI_GRAPH)
+		PMPI_Graph_neighbors(comm, rank, in, all);
+	else
+		for (int d = 0; d < dimensions; d++)
+			PMPI_Cart_shift(comm, d, 1, &all[2 * d], &all[2 * d + 1]);
+	*sources = (uint32_t)in;
+	*targets = (uint32_t)(topology == MPI_DIST_GRAPH ? out : in);
+	return all;
+}
+
+static void
+add_topology(MPI_Comm handle, struct communicator *new)
+{
+	struct small small;
+	int topology, *all;
+
+	PMPI_Topo_test(handle, &topology);
+	if (topology != MPI_DIST_GRAPH && topology != MPI_GRAPH && topology != MPI_CART)
+		return;
+	all = find_neighbours(handle, topology, new->rank, &new->sources, &new->targets);
+	for (uint32_t i = 0; i < new->sources; i++)
+		all[i] = peer_of(all[i]);
+	small_begin(&small, "neighbours", 3);
+	small_uint(&small, "comm", new->number);
+	small_uint(&small, "count", new->sources);
+	small_bytes(&small, "sources", all, new->sources * sizeof *all);
+	small_append(&small);
+	free(all);
 }
 
 static void
 add_new(MPI_Comm made, uint64_t id, int side)
 {
-	struct communicator new = { .handle = made, .id = id };
+	struct communicator new = { .id = id, .group = MPI_GROUP_NULL };
 
-	measure(&new);
+	measure(&new, made);
 	lock_tables();
 	new.number = ++last_number;
-	table_set(new);
 	unlock_tables();
 	append(&new, side, "");
+	if (!new.inter)
+		add_topology(made, &new);
+	lock_tables();
+	table_set(new);
+	unlock_tables();
 }
 
 uint64_t
@@ -231,6 +285,45 @@ note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made)
 	add_new(made, key, side);
 }
 
+/* What TYPE of thing is made on a communicator by all of its members, and keeps them. */
+static void
+add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type)
+{
+	struct communicator *from = communicator_of(parent), new = *from;
+
+	new.handle = handle;
+	new.id = mix(next_id(parent), 0x57494e);
+	new.created = 0;
+	new.group = group;
+	lock_tables();
+	new.number = ++last_number;
+	table_set(new);
+	unlock_tables();
+	append(&new, -1, type);
+}
+
+void
+note_new_window(MPI_Comm parent, MPI_Win made)
+{
+	MPI_Group group;
+
+	PMPI_Win_get_group(made, &group);
+	add_made_on(parent, window_key(made), group, "window");
+}
+
+void
+note_new_file(MPI_Comm parent, MPI_File made)
+{
+	add_made_on(parent, file_key(made), MPI_GROUP_NULL, "file");
+}
+
+void
+note_parent(MPI_Comm parent)
+{
+	if (parent != MPI_COMM_NULL && communicator_of(parent)->number == 0)
+		note_group_communicator(MPI_COMM_NULL, 0, parent);
+}
+
 /* By now another thread may have made one that has the handle. */
 void
 forget_communicator(struct communicator *comm)
@@ -246,5 +339,7 @@ forget_communicator(struct communicator *comm)
 	if (near[near_slot(comm->handle)] == comm)
 		near[near_slot(comm->handle)] = NULL;
 	unlock_tables();
+	if (comm->group != MPI_GROUP_NULL)
+		PMPI_Group_free(&comm->group);
 	free(comm);
 }

@@ -21,7 +21,7 @@
 enum {
 	FIRST_ROWS = 256, MOST_ROWS = 16384,	/* of a block */
 	GROW_BYTES = 1 << 20,			/* by which the file grows, at least */
-	HEADER_BYTES = 256,			/* more than the keys of a block take */
+	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
 
 static int file = -1;
@@ -94,7 +94,7 @@ small_write(struct small *small)
 {
 	unsigned char *at = small->bytes + small->size;
 
-	if (small->full || !recording)
+	if (small->full || !recording || lost)
 		return;
 	put_text(&at, "xxh3");
 	small->size = (size_t)(at - small->bytes);
@@ -178,7 +178,7 @@ file_open(const char *folder, int rank, int ranks)
 	small_strings(&small, "history", line);
 	small_append(&small);
 	messages = 0;
-	return recording;
+	return !lost;
 }
 
 /* ---- blocks ---- */
@@ -193,10 +193,17 @@ put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t
 	*at += bytes;		/* zeros, as the file is new there */
 }
 
+static bool
+folding(void)
+{
+	return options.fold_polls || options.threshold_ns > 0;
+}
+
 static size_t
 block_bytes(uint32_t capacity, bool wide)
 {
-	return HEADER_BYTES + (size_t)capacity * (wide ? 52 : 38);
+	return HEADER_BYTES + (size_t)capacity * (size_t)((wide ? 52 : 38) + (many_threads ? 2 : 0) +
+	    (folding() ? 2 : 0));
 }
 
 /*
@@ -246,7 +253,8 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	at = b->message = b->map + (tail - begin);
 	at++;			/* the first byte comes last */
 	put_text(&at, "calls");
-	put_byte(&at, 0x8f);
+	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
+	put_big(&at, 15u + many_threads + folding(), 2);
 	put_text(&at, "location");
 	put_byte(&at, 0xce);
 	put_big(&at, thread->location, 4);
@@ -270,6 +278,11 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	put_column(&at, "bytes_sent", &b->sent, size * capacity);
 	put_column(&at, "bytes_received", &b->received, size * capacity);
 	put_column(&at, "request", &b->request, 4 * capacity);
+	b->request_at = b->folded = NULL;
+	if (many_threads)
+		put_column(&at, "request_at", &b->request_at, 2 * capacity);
+	if (folding())
+		put_column(&at, "folded", &b->folded, 2 * capacity);
 	put_text(&at, "xxh3");
 	put_byte(&at, 0xcf);
 	at += 8;
@@ -319,6 +332,8 @@ store(struct block *b, uint32_t i, const struct entry *e)
 	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
 	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
 	memcpy(b->request + 4 * (size_t)i, &e->request, 4);
+	if (b->request_at != NULL)
+		memcpy(b->request_at + 2 * (size_t)i, &e->request_at, 2);
 	if (b->wide) {
 		memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
 		memcpy(b->duration + 8 * (size_t)i, &duration_ns, 8);
@@ -364,7 +379,7 @@ next_block(struct thread *thread, uint32_t count, bool wide)
 
 	pthread_mutex_lock(&file_lock);
 	block_close(&thread->block);
-	done = recording && block_open(thread, capacity > count ? capacity : count, wide);
+	done = !lost && block_open(thread, capacity > count ? capacity : count, wide);
 	pthread_mutex_unlock(&file_lock);
 	thread->next_capacity = 2 * capacity < MOST_ROWS ? 2 * capacity : MOST_ROWS;
 	return done;
@@ -386,7 +401,7 @@ file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 	struct block *b = &thread->block;
 	bool wide = needs_wide(entries, count);
 
-	if (count == 0)
+	if (count == 0 || paused || lost)
 		return;
 	if (!named[entries[0].call]) {
 		pthread_mutex_lock(&file_lock);
@@ -401,6 +416,26 @@ file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 	b->count += count;
 	thread->seq += count;
 	put_count(b);
+}
+
+bool
+file_fold(struct thread *thread, int64_t leave_ns)
+{
+	struct block *b = &thread->block;
+	const size_t row = b->count - 1;
+	int64_t enter_ns;
+	uint64_t duration_ns;
+	uint16_t folded;
+
+	memcpy(&enter_ns, b->enter + 8 * row, 8);
+	memcpy(&folded, b->folded + 2 * row, 2);
+	duration_ns = (uint64_t)(leave_ns - enter_ns);
+	if (folded == UINT16_MAX || (!b->wide && duration_ns > UINT32_MAX))
+		return false;
+	folded++;
+	memcpy(b->folded + 2 * row, &folded, 2);
+	memcpy(b->duration + (b->wide ? 8 : 4) * row, &duration_ns, b->wide ? 8 : 4);
+	return true;
 }
 
 void

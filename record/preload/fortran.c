@@ -58,12 +58,61 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define ARGUMENT(kind, name) p_##name
 #define AS(type, name) (*(type *)p_##name)
 
+/* Behind ierr come the lengths of strings, by value. */
+#define LENGTH(kind, name) LENGTH_##kind(, size_t length_##name)
+#define PASS_LENGTH(kind, name) LENGTH_##kind(, length_##name)
+#define NO_LENGTH(...)
+#define LENGTH_STRING(...) __VA_ARGS__
+#define LENGTH_STRINGS(...) __VA_ARGS__
+#define LENGTH_ARGUMENTS(...) __VA_ARGS__
+#define LENGTH_ARGUMENTS_EACH(...) __VA_ARGS__
+#define LENGTH_BUF NO_LENGTH
+#define LENGTH_CBUF NO_LENGTH
+#define LENGTH_INT NO_LENGTH
+#define LENGTH_TYPE NO_LENGTH
+#define LENGTH_OP NO_LENGTH
+#define LENGTH_COMM NO_LENGTH
+#define LENGTH_GROUP NO_LENGTH
+#define LENGTH_INFO NO_LENGTH
+#define LENGTH_CINTS NO_LENGTH
+#define LENGTH_ADDRESSES NO_LENGTH
+#define LENGTH_CTYPES NO_LENGTH
+#define LENGTH_STATUS NO_LENGTH
+#define LENGTH_STATUSES NO_LENGTH
+#define LENGTH_NEWREQ NO_LENGTH
+#define LENGTH_REQ NO_LENGTH
+#define LENGTH_REQS NO_LENGTH
+#define LENGTH_CREQ NO_LENGTH
+#define LENGTH_INDEX NO_LENGTH
+#define LENGTH_INDICES NO_LENGTH
+#define LENGTH_OUTCOUNT NO_LENGTH
+#define LENGTH_FLAG NO_LENGTH
+#define LENGTH_MESSAGE NO_LENGTH
+#define LENGTH_NEWMESSAGE NO_LENGTH
+#define LENGTH_NEWCOMM NO_LENGTH
+#define LENGTH_OLDCOMM NO_LENGTH
+#define LENGTH_WIN NO_LENGTH
+#define LENGTH_NEWWIN NO_LENGTH
+#define LENGTH_OLDWIN NO_LENGTH
+#define LENGTH_FILE NO_LENGTH
+#define LENGTH_NEWFILE NO_LENGTH
+#define LENGTH_OLDFILE NO_LENGTH
+#define LENGTH_ADDRESS NO_LENGTH
+#define LENGTH_OFFSET NO_LENGTH
+#define LENGTH_INFOS NO_LENGTH
+#define LENGTH_OUTPUT NO_LENGTH
+
 #define BEFORE(kind, name) BEFORE_##kind(name)
 #define BEFORE_BUF(n) const void *n UNUSED = buffer(p_##n);
 #define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n);
 #define BEFORE_INT(n) int n UNUSED = AS(MPI_Fint, n);
 #define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
 #define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
+#define BEFORE_GROUP(n) MPI_Group n UNUSED = PMPI_Group_f2c(AS(MPI_Fint, n));
+#define BEFORE_WIN(n) struct communicator *n = window_of(PMPI_Win_f2c(AS(MPI_Fint, n)));
+#define BEFORE_OLDWIN(n) BEFORE_WIN(n)
+#define BEFORE_FILE(n) struct communicator *n = file_of(PMPI_File_f2c(AS(MPI_Fint, n)));
+#define BEFORE_OLDFILE(n) BEFORE_FILE(n)
 #define BEFORE_CINTS(n) const int *n UNUSED = p_##n;
 #define BEFORE_CTYPES(n) const MPI_Fint *n UNUSED = p_##n;
 #define BEFORE_STATUS(n) \
@@ -84,7 +133,7 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define AFTER(kind, name) AFTER_##kind(name)
 #define AFTER_STATUS(n) \
 	PMPI_Status_f2c(p_##n, &at.thread->status); \
-	const MPI_Status *n = &at.thread->status;
+	const MPI_Status *n UNUSED = &at.thread->status;
 #define AFTER_STATUSES(n) const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);
 #define AFTER_NEWREQ(n) MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));
 #define AFTER_INDEX(n) int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;
@@ -93,25 +142,27 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define AFTER_FLAG(n) int n UNUSED = AS(MPI_Fint, n) != 0;
 #define AFTER_NEWMESSAGE(n) MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));
 #define AFTER_NEWCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
+#define AFTER_NEWWIN(n) MPI_Win n = PMPI_Win_f2c(AS(MPI_Fint, n));
+#define AFTER_NEWFILE(n) MPI_File n = PMPI_File_f2c(AS(MPI_Fint, n));
 
 #define ALIAS(body) EXPORT __attribute__((alias(#body)))
 
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record) \
-	void pmpi_##name##_(LIST(PLAIN, params), void *) __attribute__((weak)); \
-	void record_##name(LIST(PARAM, params), MPI_Fint *ierr); \
-	void record_##name(LIST(PARAM, params), MPI_Fint *ierr) \
+	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
+	void record_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)); \
+	void record_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
 		struct at at; \
 		MPI_Fint own_ierr; \
 		if (ierr == NULL) \
 			ierr = &own_ierr; \
 		if (!enter_call(&at, NUMBER_##Name, __builtin_return_address(0))) { \
-			pmpi_##name##_(LIST(ARGUMENT, params), ierr); \
+			pmpi_##name##_(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 			return; \
 		} \
 		EACH(BEFORE, params) \
-		pmpi_##name##_(LIST(ARGUMENT, params), ierr); \
+		pmpi_##name##_(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 		leave_call(&at); \
 		if (*ierr == MPI_SUCCESS) { \
 			EACH(AFTER, params) \
@@ -206,3 +257,30 @@ record_finalize(MPI_Fint *ierr)
 NAMES(init, INIT, MPI_Fint *)
 NAMES(init_thread, INIT_THREAD, MPI_Fint *, MPI_Fint *, MPI_Fint *)
 NAMES(finalize, FINALIZE, MPI_Fint *)
+
+/* ---- and those that do not return, or have no ierr ---- */
+
+void record_abort(MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierr);
+void record_pcontrol(MPI_Fint *level);
+
+void
+record_abort(MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierr)
+{
+	abort_noted(PMPI_Comm_f2c(*comm), *code, __builtin_return_address(0));
+	set_ierr(ierr, PMPI_Abort(PMPI_Comm_f2c(*comm), *code));
+}
+
+void
+record_pcontrol(MPI_Fint *level)
+{
+	pcontrol_noted(*level, __builtin_return_address(0));
+	PMPI_Pcontrol(*level);
+}
+NAMES(abort, ABORT, MPI_Fint *, MPI_Fint *, MPI_Fint *)
+NAMES(pcontrol, PCONTROL, MPI_Fint *)
+
+/* The forms that give a C pointer have the same arguments. */
+ALIAS(record_win_allocate) void mpi_win_allocate_cptr_(void *, void *, void *, void *, void *, void *,
+    void *);
+ALIAS(record_win_allocate_shared) void mpi_win_allocate_shared_cptr_(void *, void *, void *, void *,
+    void *, void *, void *);

@@ -4,13 +4,25 @@
 
 #include "recorder.h"
 
-static uint32_t
-distance(const struct at *at, uint32_t location, uint64_t start)
+/* Where the call's row will be. */
+static uint64_t
+next_row(const struct at *at)
 {
-	uint64_t rows = at->thread->seq - start;
+	return paused ? NO_ROW : at->thread->seq;
+}
 
-	/* A request that another thread started cannot be named by a distance. */
-	return location == at->thread->location && rows <= UINT32_MAX ? (uint32_t)rows : 0;
+/* Makes the row that will be SEQ refer to row START of LOCATION: by distance, or across threads. */
+static void
+refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start)
+{
+	if (start == NO_ROW)
+		return;
+	if (location == at->thread->location)
+		e->request = seq - start <= UINT32_MAX ? (uint32_t)(seq - start) : 0;
+	else if (location < UINT16_MAX && start <= UINT32_MAX) {
+		e->request = (uint32_t)start;
+		e->request_at = (uint16_t)(location + 1);
+	}
 }
 
 static void
@@ -33,7 +45,7 @@ note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Requ
 	if (message != MPI_MESSAGE_NO_PROC)
 		recall_message(message, &e);
 	e.bytes_received = bytes;
-	add_request(at, (struct request){ .handle = request, .start = at->thread->seq, .comm = e.comm,
+	add_request(at, (struct request){ .handle = request, .start = next_row(at), .comm = e.comm,
 	    .location = at->thread->location, .kind = OF_RECEIVE, .active = true });
 	commit(at, &e);
 }
@@ -48,10 +60,10 @@ note_request(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, en
 	e.peer = peer_of(peer);
 	e.tag = tag_of(tag);
 	*(kind == OF_SEND ? &e.bytes_sent : &e.bytes_received) = bytes;
-	add_request(at, (struct request){ .handle = request, .start = at->thread->seq,
-	    .init = at->thread->seq, .bytes = bytes, .location = at->thread->location, .comm = e.comm,
-	    .peer = e.peer, .tag = e.tag, .kind = (uint8_t)kind, .persistent = persistent,
-	    .active = !persistent });
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
+	    .init = next_row(at), .bytes = bytes, .location = at->thread->location,
+	    .init_location = at->thread->location, .comm = e.comm, .peer = e.peer, .tag = e.tag,
+	    .kind = (uint8_t)kind, .persistent = persistent, .active = !persistent });
 	commit(at, &e);
 }
 
@@ -59,32 +71,27 @@ void
 note_collective_start(struct at *at, const struct communicator *comm, int root, uint64_t sent,
     uint64_t received, MPI_Request request)
 {
-	add_request(at, (struct request){ .handle = request, .start = at->thread->seq,
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
 	    .location = at->thread->location, .kind = OF_COLLECTIVE, .active = true });
 	note_collective(at, comm, root, sent, received);
 }
 
 void
+note_one_sided_start(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+    uint64_t received, MPI_Request request)
+{
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
+	    .location = at->thread->location, .kind = OF_OTHER, .active = true });
+	note_one_sided(at, window, rank, sent, received);
+}
+
+void
 note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request)
 {
-	add_request(at, (struct request){ .handle = request, .start = at->thread->seq,
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
 	    .location = at->thread->location, .kind = OF_IDUP, .active = true, .made = made,
 	    .creation = next_id(comm) });
 	note_local(at, comm);
-}
-
-static struct entry *
-own_entries(struct thread *thread, int count)
-{
-	if ((size_t)count > thread->entry_capacity) {
-		struct entry *more = realloc(thread->entries, (size_t)count * sizeof *more);
-
-		if (more == NULL)
-			abort();
-		thread->entries = more;
-		thread->entry_capacity = (size_t)count;
-	}
-	return thread->entries;
 }
 
 void
@@ -102,13 +109,13 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 		e[i].call = i == 0 ? call.call : NUMBER_part;
 		if (request == NULL)
 			continue;
-		e[i].request = request->location == at->thread->location ?
-		    (uint32_t)(seq + (uint64_t)i - request->init) : 0;
+		refer(at, &e[i], seq + (uint64_t)i, request->init_location, request->init);
 		e[i].comm = request->comm;
 		e[i].peer = request->peer;
 		e[i].tag = request->tag;
 		*(request->kind == OF_SEND ? &e[i].bytes_sent : &e[i].bytes_received) = request->bytes;
-		request->start = seq + (uint64_t)i;
+		request->start = paused ? NO_ROW : seq + (uint64_t)i;
+		request->location = at->thread->location;
 		request->active = true;
 		request->cancelled = false;
 	}
@@ -132,8 +139,8 @@ complete(struct at *at, struct entry *e, uint64_t seq, MPI_Request handle, const
 		bool taken = static_take(&location, &start);
 
 		unlock_tables();
-		if (taken && location == at->thread->location)
-			e->request = (uint32_t)(seq - start);
+		if (taken)
+			refer(at, e, seq, location, start);
 		return taken;
 	}
 	request = request_find(handle);
@@ -146,8 +153,7 @@ complete(struct at *at, struct entry *e, uint64_t seq, MPI_Request handle, const
 	if (!request->persistent)
 		request_remove(request);
 	unlock_tables();
-	if (done.location == at->thread->location)
-		e->request = (uint32_t)(seq - done.start);
+	refer(at, e, seq, done.location, done.start);
 	if (done.kind == OF_IDUP)
 		register_communicator(done.made, done.creation);
 	if (done.kind != OF_RECEIVE)
@@ -167,7 +173,8 @@ commit_completions(struct at *at, struct entry *e, uint32_t count)
 {
 	if (count == 0) {
 		e[0] = entry_of(at);
-		count = 1;
+		commit_foldable(at, e, POLL);
+		return;
 	}
 	for (uint32_t i = 1; i < count; i++)
 		e[i].call = NUMBER_part;
@@ -194,9 +201,11 @@ note_complete_one(struct at *at, bool done, const MPI_Request *before, int index
 {
 	struct entry e = entry_of(at);
 
-	if (done && index != MPI_UNDEFINED && index >= 0)
-		complete(at, &e, at->thread->seq, before[index], status);
-	commit(at, &e);
+	if (done && index != MPI_UNDEFINED && index >= 0 &&
+	    complete(at, &e, at->thread->seq, before[index], status))
+		commit(at, &e);
+	else
+		commit_foldable(at, &e, POLL);
 }
 
 void
@@ -224,7 +233,7 @@ note_cancel(struct at *at, MPI_Request handle)
 	lock_tables();
 	if ((request = request_find(handle)) != NULL) {
 		request->cancelled = true;
-		e.request = distance(at, request->location, request->start);
+		refer(at, &e, at->thread->seq, request->location, request->start);
 	}
 	unlock_tables();
 	commit(at, &e);
@@ -241,10 +250,12 @@ note_request_free(struct at *at, MPI_Request handle)
 	lock_tables();
 	if (request_is_static(handle)) {
 		if (static_take(&location, &start))
-			e.request = distance(at, location, start);
+			refer(at, &e, at->thread->seq, location, start);
 	} else if ((request = request_find(handle)) != NULL) {
-		e.request = distance(at, request->location,
-		    request->persistent && !request->active ? request->init : request->start);
+		if (request->persistent && !request->active)
+			refer(at, &e, at->thread->seq, request->init_location, request->init);
+		else
+			refer(at, &e, at->thread->seq, request->location, request->start);
 		request_remove(request);
 	}
 	unlock_tables();

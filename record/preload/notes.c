@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rows that a call leaves: lp-trace(5), "What the rows of a call say". */
+#include <stdlib.h>
 #include <string.h>
 
 #include "recorder.h"
@@ -81,8 +82,8 @@ tag_of(int tag)
 	return tag == MPI_ANY_TAG ? -1 : tag;
 }
 
-static uint64_t
-received_bytes(const MPI_Status *status)
+uint64_t
+moved_bytes(const MPI_Status *status)
 {
 	MPI_Count size;
 
@@ -100,6 +101,30 @@ commit(struct at *at, const struct entry *entry)
 	file_commit(at->thread, entry, 1);
 }
 
+/* Calls of a run follow each other that closely: what lies between is the loop around them. */
+enum { POLL_GAP_NS = 10000 };
+
+void
+commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
+{
+	struct thread *thread = at->thread;
+	const int64_t threshold_ns = options.threshold_ns;
+	const bool is_short = entry->leave_ns - entry->enter_ns < threshold_ns;
+	const int64_t gap_ns = options.fold_polls && threshold_ns < POLL_GAP_NS ? POLL_GAP_NS : threshold_ns;
+	const bool folds = (options.fold_polls && kind == POLL) || is_short;
+
+	if (folds && thread->fold_seq == thread->seq && thread->seq > 0 && !paused &&
+	    entry->enter_ns - thread->fold_leave_ns < gap_ns && file_fold(thread, entry->leave_ns)) {
+		thread->fold_leave_ns = entry->leave_ns;
+		return;
+	}
+	commit(at, entry);
+	if (folds && !paused) {
+		thread->fold_seq = thread->seq;
+		thread->fold_leave_ns = entry->leave_ns;
+	}
+}
+
 void
 note_local(struct at *at, MPI_Comm comm)
 {
@@ -110,7 +135,15 @@ note_local(struct at *at, MPI_Comm comm)
 }
 
 void
-note_comm_free(struct at *at, struct communicator *comm)
+note_alone(struct at *at, bool done)
+{
+	struct entry e = entry_of(at);
+
+	commit_foldable(at, &e, done ? SHORT : POLL);
+}
+
+void
+note_group_free(struct at *at, struct communicator *comm)
 {
 	struct entry e = entry_of(at);
 
@@ -137,7 +170,7 @@ fill_received(struct entry *e, const MPI_Status *status)
 {
 	e->peer = peer_of(status->MPI_SOURCE);
 	e->tag = tag_of(status->MPI_TAG);
-	e->bytes_received = e->peer == NULL_PEER ? 0 : received_bytes(status);
+	e->bytes_received = e->peer == NULL_PEER ? 0 : moved_bytes(status);
 }
 
 void
@@ -224,7 +257,10 @@ note_probe(struct at *at, bool found, MPI_Comm comm, int source, int tag, const 
 	e.comm = communicator_of(comm)->number;
 	e.peer = peer_of(found ? status->MPI_SOURCE : source);
 	e.tag = tag_of(found ? status->MPI_TAG : tag);
-	commit(at, &e);
+	if (found)
+		commit(at, &e);
+	else
+		commit_foldable(at, &e, POLL);
 }
 
 void
@@ -247,4 +283,100 @@ note_collective(struct at *at, const struct communicator *comm, int root, uint64
 	e.bytes_sent = sent;
 	e.bytes_received = received;
 	commit(at, &e);
+}
+
+/* The row is there before the call, which does not return. */
+void
+abort_noted(MPI_Comm comm, int code, const void *from)
+{
+	struct at at;
+
+	if (!enter_call(&at, NUMBER_Abort, from))
+		return;
+	leave_call(&at);
+	(void)code;
+	note_local(&at, comm);
+	end_call(&at);
+}
+
+/* 0 pauses recording, 1 goes on with it; the level is noted, so that others mark regions. */
+void
+pcontrol_noted(int level, const void *from)
+{
+	struct at at;
+	struct entry e;
+
+	if (!enter_call(&at, NUMBER_Pcontrol, from))
+		return;
+	leave_call(&at);
+	if (level == 1)
+		paused = false;
+	e = entry_of(&at);
+	e.tag = level;
+	commit(&at, &e);
+	if (level == 0)
+		paused = true;
+	end_call(&at);
+}
+
+/* ---- windows and files ---- */
+
+void
+note_one_sided(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+    uint64_t received)
+{
+	note_collective(at, window, rank, rank == MPI_PROC_NULL ? 0 : sent,
+	    rank == MPI_PROC_NULL ? 0 : received);
+}
+
+/* A row for each member of the group, as a rank of the window. */
+void
+note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_Group group)
+{
+	struct entry call = entry_of(at), *e;
+	int count, *from, *to;
+
+	PMPI_Group_size(group, &count);
+	e = own_entries(at->thread, count < 1 ? 1 : count);
+	if ((from = malloc(2 * ((size_t)count + 1) * sizeof *from)) == NULL)
+		abort();
+	to = from + count + 1;
+	for (int i = 0; i < count; i++)
+		from[i] = i;
+	PMPI_Group_translate_ranks(group, count, from, window->group, to);
+	call.comm = window->number;
+	epoch->start = paused ? NO_ROW : at->thread->seq;
+	epoch->location = at->thread->location;
+	epoch->count = (uint32_t)count;
+	e[0] = call;
+	for (int i = 0; i < count; i++) {
+		e[i] = call;
+		e[i].call = i == 0 ? call.call : NUMBER_part;
+		e[i].peer = peer_of(to[i]);
+	}
+	free(from);
+	file_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
+}
+
+/* Its rows refer to those that opened the epoch, one by one. */
+void
+note_epoch_end(struct at *at, struct communicator *window, struct epoch *epoch, bool done)
+{
+	uint32_t count = done ? epoch->count : 0;
+	struct entry call = entry_of(at), *e = own_entries(at->thread, count < 1 ? 1 : (int)count);
+
+	call.comm = window->number;
+	e[0] = call;
+	for (uint32_t i = 0; i < count; i++) {
+		e[i] = call;
+		e[i].call = i == 0 ? call.call : NUMBER_part;
+		if (epoch->location == at->thread->location && epoch->start != NO_ROW)
+			e[i].request = (uint32_t)(at->thread->seq - epoch->start);
+	}
+	if (!done) {
+		commit_foldable(at, e, POLL);
+		return;
+	}
+	epoch->count = 0;
+	file_commit(at->thread, e, count < 1 ? 1 : count);
 }

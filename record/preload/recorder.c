@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool recording;
+bool lost;
+bool paused;
 bool many_threads;
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -39,7 +42,9 @@ give_up(const char *what, int error)
 	int size = snprintf(line, sizeof line, "lp-record: %s: %s; recording of this rank ends\n", what,
 	    strerror(error));
 
-	if (__atomic_exchange_n(&recording, false, __ATOMIC_ACQ_REL) && size > 0)
+	if (options.sync_every_ns == 0)		/* else this rank's part in comparing clocks goes on */
+		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);
+	if (!__atomic_exchange_n(&lost, true, __ATOMIC_ACQ_REL) && size > 0)
 		if (write(STDERR_FILENO, line, (size_t)size) < 0)
 			return;
 }
@@ -78,6 +83,20 @@ own_requests(struct thread *thread, int count)
 	return thread->requests;
 }
 
+struct entry *
+own_entries(struct thread *thread, int count)
+{
+	if ((size_t)count > thread->entry_capacity) {
+		struct entry *more = realloc(thread->entries, (size_t)count * sizeof *more);
+
+		if (more == NULL)
+			abort();
+		thread->entries = more;
+		thread->entry_capacity = (size_t)count;
+	}
+	return thread->entries;
+}
+
 static void
 append_rank(int rank, int ranks)
 {
@@ -108,6 +127,19 @@ append_rank(int rank, int ranks)
 	small_append(&small);
 }
 
+/* Spawned processes have a world of their own, with a rank 0 again: it gets a folder of its own. */
+static const char *
+folder_of_world(const char *folder)
+{
+	static char path[4096];
+	int first = (int)getpid();
+
+	PMPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	snprintf(path, sizeof path, "%s/world.%d", folder, first);
+	mkdir(path, 0777);	/* where that fails, so does opening the file, which is said */
+	return path;
+}
+
 /* Every rank takes part in what is collective here, also one that cannot write its file. */
 static void
 begin(const char *folder, const struct instant *init)
@@ -115,25 +147,27 @@ begin(const char *folder, const struct instant *init)
 	int rank, ranks, provided;
 	MPI_Comm parent;
 
-	PMPI_Comm_get_parent(&parent);
-	if (parent != MPI_COMM_NULL)
-		return;		/* spawned processes have a world of their own, and rank 0 again */
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	PMPI_Query_thread(&provided);
+	PMPI_Comm_get_parent(&parent);
+	if (parent != MPI_COMM_NULL)
+		folder = folder_of_world(folder);
 	many_threads = provided == MPI_THREAD_MULTIPLE;
 	recorded_pid = getpid();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	clock_start(init);
 	recording = true;
 	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank, ranks))
-		recording = false;
+		recording = options.sync_every_ns > 0;
 	append_rank(rank, ranks);
 	modules_append();
 	communicators_start();
 	requests_start();
 	types_start();
 	clock_sync();
+	paused = options.paused;
+	unsetenv("LONGPOLE_OPTIONS");
 	unsetenv("LONGPOLE_DIR");	/* what this process starts is not part of the run */
 }
 
@@ -147,6 +181,8 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 	int result;
 
 	before = clock_instant();
+	if (folder != NULL)
+		read_options();
 	result = init(arguments);
 	if (result != MPI_SUCCESS || folder == NULL || recording)
 		return result;
@@ -172,6 +208,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		return finalize();
 	at.enter_ticks = clock_ticks();
 	clock_sync();		/* also where this rank's file has failed: all ranks call it */
+	paused = false;		/* the end is always told */
 	if (!recording)
 		return finalize();
 	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
@@ -189,7 +226,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	entry.leave_ns = ticks_ns(at.leave_ticks);
 	file_replace(at.thread, &entry);
 	at.thread->depth = 0;
-	if (recording) {
+	if (recording && !lost) {
 		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);
 		file_close(threads);
 	}

@@ -37,8 +37,22 @@ struct entry {
 	uint64_t bytes_sent, bytes_received;
 	uint32_t site, comm, request;
 	int32_t peer, tag;
-	uint16_t call;
+	uint16_t call, request_at;	/* request_at: 1 + location of the row, if not the own one */
 };
+
+/* What lp-record was told, as key=value pairs in LONGPOLE_OPTIONS. */
+struct options {
+	bool monotonic;			/* never the processor's counter */
+	bool allreduce;			/* clocks are compared by MPI_Allreduce, not by ping-pong */
+	bool fold_polls;
+	bool paused;			/* until MPI_Pcontrol(1) */
+	int stack;			/* callers noted for a call site, 1: the calling function alone */
+	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
+	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
+};
+enum { MOST_CALLERS = 64 };
+extern struct options options;
+void read_options(void);		/* options.c */
 
 /* The block that a thread fills: a mapping of the file. */
 struct block {
@@ -48,6 +62,7 @@ struct block {
 	size_t message_bytes;
 	uint32_t count, capacity;
 	bool wide;		/* 8 bytes for durations and sizes, 4 for communicators; else 4, 2 */
+	unsigned char *request_at, *folded;	/* NULL: the block is without */
 	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent, *received,
 	    *request;
 };
@@ -58,6 +73,8 @@ struct thread {
 	int depth;		/* in an MPI call: calls within it are the library's own */
 	uint32_t location;
 	uint64_t seq;		/* of its next row */
+	uint64_t fold_seq;	/* seq as it was behind the last row that may stand for more calls */
+	int64_t fold_leave_ns;	/* when the last of them was left */
 	uint32_t next_capacity;	/* of its next block */
 	struct block block;
 	struct thread *next;	/* all threads; they outlive their end, for their blocks */
@@ -76,16 +93,28 @@ struct at {
 	uint16_t call;
 };
 
+/* An open epoch of general active target synchronisation: the rows that opened it. */
+struct epoch {
+	uint64_t start;		/* the first of them */
+	uint32_t location, count;
+};
+
+/* A communicator, or a window or file, which has the members of the one that it was made on. */
 struct communicator {
-	MPI_Comm handle;
+	uintptr_t handle;
 	uint64_t id;		/* the same on all members */
 	uint32_t number;	/* within this rank */
 	uint32_t created;	/* communicators made from it so far, by calls of all members */
 	int32_t rank, size;
 	int32_t peers;		/* members of the group that data is exchanged with; 0: unknown */
+	uint32_t sources, targets;	/* of a topology: neighbours of this rank */
+	MPI_Group group;		/* of a window; else MPI_GROUP_NULL */
+	struct epoch exposure, access;
 	bool inter;
 };
 
+extern bool lost;		/* the trace cannot be written any more */
+extern bool paused;		/* by MPI_Pcontrol: calls leave no rows */
 extern bool recording;		/* between MPI_Init and MPI_Finalize, in this process */
 extern bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
 extern pthread_mutex_t table_lock;
@@ -121,6 +150,7 @@ struct instant clock_instant(void);
 void clock_start(const struct instant *init);
 uint64_t clock_ticks_at(const struct instant *instant);
 void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
+void clock_sync_again(void);	/* after a collective of MPI_COMM_WORLD: at times compares again */
 
 static inline uint64_t
 clock_ticks(void)
@@ -148,6 +178,8 @@ static inline int64_t clock_ns(void) { return ticks_ns(clock_ticks()); }
 /* file.c: the raw trace. All append functions may be called by any thread. */
 bool file_open(const char *folder, int rank, int ranks);
 void file_commit(struct thread *thread, const struct entry *entries, uint32_t count);
+/* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
+bool file_fold(struct thread *thread, int64_t leave_ns);
 void file_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 void file_close(struct thread *threads);
 /* small.c builds them, file.c writes them. */
@@ -168,7 +200,8 @@ void small_append(struct small *small);
 /* sites.c: return addresses get numbers from 1; 0 where there are too many. */
 enum { SITES = 1 << 14 };	/* slots */
 extern struct site { const void *address; uint32_t number; } sites[SITES];
-uint32_t new_site(const void *address);
+uint32_t plain_site(const void *address);
+uint32_t stack_site(const void *address);	/* with the callers of that call, options.stack */
 void modules_append(void);
 
 static inline uint32_t
@@ -182,39 +215,54 @@ site_number(const void *address)
 {
 	const struct site *site = &sites[site_slot(address)];
 
+	if (options.stack > 1)
+		return stack_site(address);
 	return __atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address ? site->number :
-	    new_site(address);
+	    plain_site(address);
 }
 
-/* communicators.c */
+/* communicators.c: by handle. None is NULL; one that was never seen has the number 0. */
 void communicators_start(void);
-/* Never NULL; one that was never seen has the number 0. */
-struct communicator *communicator_find(MPI_Comm comm);
+struct communicator *communicator_find(uintptr_t handle);
 enum { NEAR = 64 };		/* those used last, by hash */
 extern struct communicator *near[NEAR];
 
 static inline unsigned
-near_slot(MPI_Comm comm)
+near_slot(uintptr_t handle)
 {
-	return (unsigned)(((uintptr_t)comm * 0x9e3779b97f4a7c15u) >> 58) % NEAR;
+	return (unsigned)((handle * 0x9e3779b97f4a7c15u) >> 58) % NEAR;
 }
 
 static inline struct communicator *
-communicator_of(MPI_Comm comm)
+of_handle(uintptr_t handle)
 {
-	struct communicator *it = near[near_slot(comm)];
+	struct communicator *it = near[near_slot(handle)];
 
 	/* With threads another one may free it between the two looks. */
-	return !many_threads && it != NULL && it->handle == comm ? it : communicator_find(comm);
+	return !many_threads && it != NULL && it->handle == handle ? it : communicator_find(handle);
 }
+
+/* Handles of the three kinds are kept apart, whether they are addresses or numbers. */
+static inline uintptr_t comm_key(MPI_Comm comm) { return (uintptr_t)comm * 4; }
+static inline uintptr_t window_key(MPI_Win window) { return (uintptr_t)window * 4 + 1; }
+static inline uintptr_t file_key(MPI_File file) { return (uintptr_t)file * 4 + 2; }
+static inline struct communicator *communicator_of(MPI_Comm comm) { return of_handle(comm_key(comm)); }
+static inline struct communicator *window_of(MPI_Win window) { return of_handle(window_key(window)); }
+static inline struct communicator *file_of(MPI_File file) { return of_handle(file_key(file)); }
+
 void note_new_communicator(MPI_Comm parent, MPI_Comm made);
+void note_new_window(MPI_Comm parent, MPI_Win made);
+void note_new_file(MPI_Comm parent, MPI_File made);
+/* Made by a part of the parent's members, or with processes that are not in MPI_COMM_WORLD. */
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
+void note_parent(MPI_Comm parent);	/* that of a spawned process; it may be told again */
 uint64_t next_id(MPI_Comm parent);	/* counts a communicator made by all members of parent */
 void register_communicator(MPI_Comm made, uint64_t creation);
 void forget_communicator(struct communicator *comm);
 
 /* requests.c */
-enum request_kind { OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP };
+enum request_kind { OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP, OF_OTHER };
+#define NO_ROW UINT64_MAX	/* start of a request that was started while recording was paused */
 struct request {
 	MPI_Request handle;
 	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
@@ -222,7 +270,8 @@ struct request {
 	uint64_t creation;	/* OF_IDUP: id of the creation */
 	uint64_t bytes;		/* persistent: size of the message or room for it */
 	MPI_Comm made;		/* OF_IDUP */
-	uint32_t location, comm;
+	uint32_t location, comm;	/* where its start is */
+	uint32_t init_location;
 	int32_t peer, tag;
 	uint8_t kind;
 	bool persistent, active, cancelled;
@@ -238,6 +287,10 @@ bool static_take(uint32_t *location, uint64_t *start);
 /* notes.c and, where requests are involved, note_requests.c: rows of calls that have returned with
  * success. */
 void commit(struct at *at, const struct entry *entry);
+/* A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
+ * found nothing. */
+enum foldable { SHORT, POLL };
+void commit_foldable(struct at *at, const struct entry *entry, enum foldable kind);
 void fill_received(struct entry *entry, const MPI_Status *status);	/* where from, tag, size */
 void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
 int32_t tag_of(int tag);
@@ -246,7 +299,17 @@ uint64_t bytes_of(int64_t count, MPI_Datatype type);
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 int32_t peer_of(int rank);
 void note_local(struct at *at, MPI_Comm comm);
-void note_comm_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
+void note_alone(struct at *at, bool done);	/* nobody else is involved */
+void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
+void abort_noted(MPI_Comm comm, int code, const void *from);
+void pcontrol_noted(int level, const void *from);
+uint64_t moved_bytes(const MPI_Status *status);
+void note_one_sided(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+    uint64_t received);
+void note_one_sided_start(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+    uint64_t received, MPI_Request request);
+void note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_Group group);
+void note_epoch_end(struct at *at, struct communicator *window, struct epoch *epoch, bool done);
 void note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes);
 void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
 void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);
@@ -308,5 +371,6 @@ entry_of(const struct at *at)
 /* Storage of the thread, so that a wrapper needs no memory of its own. */
 MPI_Status *own_statuses(struct thread *thread, int count);
 MPI_Request *own_requests(struct thread *thread, int count);
+struct entry *own_entries(struct thread *thread, int count);
 
 #endif

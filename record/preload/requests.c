@@ -4,6 +4,7 @@
  * were started; those are kept in order and taken oldest first.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../stream/hash_table.h"
 #include "recorder.h"
@@ -38,10 +39,32 @@ requests_start(void)
 	PMPI_Wait(&second, MPI_STATUS_IGNORE);
 }
 
+/*
+ * With threads a handle may come again before the one that it was completed by has taken note: the
+ * new request waits here until then.
+ */
+static struct request *behind;
+static size_t behind_count, behind_capacity;
+
+static void
+add_behind(const struct request *request)
+{
+	if (behind_count == behind_capacity) {
+		behind_capacity = behind_capacity == 0 ? 64 : 2 * behind_capacity;
+		behind = realloc(behind, behind_capacity * sizeof *behind);
+		if (behind == NULL)
+			abort();
+	}
+	behind[behind_count++] = *request;
+}
+
 void
 request_add(const struct request *request)
 {
-	*open_requests_add(&table, request) = *request;
+	if (many_threads && request_find(request->handle) != NULL)
+		add_behind(request);
+	else
+		*open_requests_add(&table, request) = *request;
 }
 
 struct request *
@@ -55,7 +78,15 @@ request_find(MPI_Request handle)
 void
 request_remove(struct request *request)
 {
+	const MPI_Request handle = request->handle;
+
 	open_requests_remove(&table, request);
+	for (size_t i = 0; i < behind_count; i++)
+		if (behind[i].handle == handle) {
+			*open_requests_add(&table, &behind[i]) = behind[i];
+			memmove(&behind[i], &behind[i + 1], (--behind_count - i) * sizeof *behind);
+			break;
+		}
 }
 
 bool

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Call sites: return addresses get numbers, and the loaded modules tell where they lie. */
 #include <elf.h>
+#include <execinfo.h>
 #include <link.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,8 +99,33 @@ modules_append(void)
 	dl_iterate_phdr(append_module, NULL);
 }
 
+/* Makes it findable; with the table locked. */
+static void
+put_site(const void *address, uint32_t number)
+{
+	uint32_t at = site_slot(address);
+
+	while (sites[at].address != NULL)
+		at = (at + 1) % SITES;
+	sites[at].number = number;
+	__atomic_store_n(&sites[at].address, address, __ATOMIC_RELEASE);
+}
+
+/* 0: not there. */
 static uint32_t
-add_site(const void *address, uint32_t at)
+known_site(const void *address)
+{
+	const void *found;
+
+	for (uint32_t at = site_slot(address);
+	    (found = __atomic_load_n(&sites[at].address, __ATOMIC_ACQUIRE)) != NULL; at = (at + 1) % SITES)
+		if (found == address)
+			return sites[at].number;
+	return 0;
+}
+
+static uint32_t
+add_site(const void *address)
 {
 	struct small small;
 
@@ -110,27 +136,60 @@ add_site(const void *address, uint32_t at)
 	small_uint(&small, "site", ++site_count);
 	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
 	small_append(&small);
-	sites[at].number = site_count;
-	__atomic_store_n(&sites[at].address, address, __ATOMIC_RELEASE);
+	put_site(address, site_count);
 	return site_count;
 }
 
-/* Not in its own slot: it is in one behind that, or new. */
 uint32_t
-new_site(const void *address)
+plain_site(const void *address)
 {
-	uint32_t at = site_slot(address), number;
-	const void *found;
+	uint32_t number = known_site(address);
 
-	while ((found = __atomic_load_n(&sites[at].address, __ATOMIC_ACQUIRE)) != NULL) {
-		if (found == address)
-			return sites[at].number;
-		at = (at + 1) % SITES;
-	}
+	if (number != 0)
+		return number;
 	pthread_mutex_lock(&table_lock);
-	while (sites[at].address != NULL && sites[at].address != address)
-		at = (at + 1) % SITES;	/* another thread may have come first */
-	number = sites[at].address == address ? sites[at].number : add_site(address, at);
+	number = known_site(address);	/* another thread may have come first */
+	if (number == 0)
+		number = add_site(address);
+	pthread_mutex_unlock(&table_lock);
+	return number;
+}
+
+/*
+ * A stack is a site like any other, found by a hash of its addresses in place of an address. It is
+ * told as the sites of its frames, the call itself first.
+ */
+uint32_t
+stack_site(const void *address)
+{
+	void *frames[MOST_CALLERS + 8];
+	uint32_t stack[MOST_CALLERS], number;
+	uint64_t key = 0;
+	struct small small;
+	int count = backtrace(frames, MOST_CALLERS + 8), first = 0, depth;
+
+	while (first < count && frames[first] != address)
+		first++;	/* frames of this library */
+	depth = count - first < options.stack ? count - first : options.stack;
+	for (int i = 0; i < depth; i++)
+		key = (key ^ (uintptr_t)frames[first + i]) * 0x9e3779b97f4a7c15u + 1;
+	if (depth < 2)
+		return plain_site(address);
+	if ((number = known_site((const void *)(uintptr_t)key)) != 0)
+		return number;
+	for (int i = 0; i < depth; i++)
+		stack[i] = plain_site(frames[first + i]);
+	pthread_mutex_lock(&table_lock);
+	number = known_site((const void *)(uintptr_t)key);
+	if (number == 0 && site_count < SITES / 4 * 3) {
+		number = ++site_count;
+		small_begin(&small, "site", 3);
+		small_uint(&small, "site", number);
+		small_uint(&small, "count", (uint64_t)depth);
+		small_bytes(&small, "stack", stack, (size_t)depth * sizeof stack[0]);
+		small_append(&small);
+		put_site((const void *)(uintptr_t)key, number);
+	}
 	pthread_mutex_unlock(&table_lock);
 	return number;
 }

@@ -15,8 +15,8 @@
 #define UNWRAP(...) __VA_ARGS__
 #define CAT(a, b) CAT_(a, b)
 #define CAT_(a, b) a##b
-#define COUNT(...) COUNT_(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
-#define COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, n, ...) n
+#define COUNT(...) COUNT_(__VA_ARGS__, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...) n
 
 /* EACH(M, ((k1, n1), (k2, n2))) is M(k1, n1) M(k2, n2); LIST has commas between. */
 #define APPLY(macro, ...) macro(__VA_ARGS__)
@@ -33,6 +33,7 @@
 #define EACH_10(m, a, ...) m a EACH_9(m, __VA_ARGS__)
 #define EACH_11(m, a, ...) m a EACH_10(m, __VA_ARGS__)
 #define EACH_12(m, a, ...) m a EACH_11(m, __VA_ARGS__)
+#define EACH_13(m, a, ...) m a EACH_12(m, __VA_ARGS__)
 #define LIST(m, params) APPLY(CAT(LIST_, COUNT params), m, UNWRAP params)
 #define LIST_1(m, a) m a
 #define LIST_2(m, a, ...) m a, LIST_1(m, __VA_ARGS__)
@@ -46,11 +47,22 @@
 #define LIST_10(m, a, ...) m a, LIST_9(m, __VA_ARGS__)
 #define LIST_11(m, a, ...) m a, LIST_10(m, __VA_ARGS__)
 #define LIST_12(m, a, ...) m a, LIST_11(m, __VA_ARGS__)
+#define LIST_13(m, a, ...) m a, LIST_12(m, __VA_ARGS__)
 
 /* What has no view: before the call what only comes out, after it what only goes in. */
 #define BEFORE_OP(n)
+#define BEFORE_ADDRESS(n)
+#define BEFORE_OFFSET(n)
+#define BEFORE_STRING(n)
+#define BEFORE_STRINGS(n)
+#define BEFORE_ARGUMENTS(n)
+#define BEFORE_ARGUMENTS_EACH(n)
+#define BEFORE_INFOS(n)
+#define BEFORE_OUTPUT(n)
+#define BEFORE_CREQ(n)
+#define BEFORE_NEWWIN(n)
+#define BEFORE_NEWFILE(n)
 #define BEFORE_ADDRESSES(n)
-#define BEFORE_GROUP(n)
 #define BEFORE_INFO(n)
 #define BEFORE_NEWREQ(n)
 #define BEFORE_INDEX(n)
@@ -59,6 +71,19 @@
 #define BEFORE_FLAG(n)
 #define BEFORE_NEWMESSAGE(n)
 #define BEFORE_NEWCOMM(n)
+#define AFTER_ADDRESS(n)
+#define AFTER_OFFSET(n)
+#define AFTER_STRING(n)
+#define AFTER_STRINGS(n)
+#define AFTER_ARGUMENTS(n)
+#define AFTER_ARGUMENTS_EACH(n)
+#define AFTER_INFOS(n)
+#define AFTER_OUTPUT(n)
+#define AFTER_CREQ(n)
+#define AFTER_WIN(n)
+#define AFTER_OLDWIN(n)
+#define AFTER_FILE(n)
+#define AFTER_OLDFILE(n)
 #define AFTER_BUF(n)
 #define AFTER_CBUF(n)
 #define AFTER_INT(n)
@@ -78,7 +103,7 @@
 /* The notes, by the names that call_table.h uses. */
 #define bytes(count, type) bytes_of(count, type)
 #define sum_bytes(counts, n, type) bytes_of_counts(counts, n, type)
-#define LOCAL(comm) note_local(&at, comm)
+#define ALONE(done) note_alone(&at, done)
 #define SEND(comm, dest, tag, count, type) note_send(&at, comm, dest, tag, bytes(count, type))
 #define SEND_START(comm, dest, tag, count, type, request) \
 	note_request(&at, comm, dest, tag, bytes(count, type), OF_SEND, false, request)
@@ -107,11 +132,33 @@
 #define NEW_COMMUNICATOR(comm, made) (note_local(&at, comm), note_new_communicator(comm, made))
 #define NEW_FROM_GROUP(comm, tag, made) (note_local(&at, comm), note_group_communicator(comm, tag, made))
 #define IDUP(comm, made, request) note_idup(&at, comm, made, request)
-#define FREE_COMMUNICATOR(comm) note_comm_free(&at, comm)
+#define NEW_WITH_OTHERS(comm, made) (note_local(&at, comm), note_group_communicator(comm, 0, made))
+#define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
+#define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
+/* Windows and files are seen as the communicator that each has for its own. */
+#define NEW_WINDOW(comm, made) (note_local(&at, comm), note_new_window(comm, made))
+#define NEW_FILE(comm, made) (note_local(&at, comm), note_new_file(comm, made))
+#define FREE_GROUP_OF(group) note_group_free(&at, group)
+#define GROUP_OF(group) note_collective(&at, group, NO_PEER, 0, 0)
+#define EXPOSE(win, group) note_epoch(&at, win, &win->exposure, group)
+#define ACCESS(win, group) note_epoch(&at, win, &win->access, group)
+#define EXPOSE_END(done, win) note_epoch_end(&at, win, &win->exposure, done)
+#define ACCESS_END(win) note_epoch_end(&at, win, &win->access, true)
+#define RMA(win, rank, sent, received) note_one_sided(&at, win, rank, sent, received)
+#define RMA_START(win, rank, sent, received, request) \
+	note_one_sided_start(&at, win, rank, sent, received, request)
+#define IO(file, written, read) note_one_sided(&at, file, NO_PEER, written, read)
+#define IO_START(file, written, read, request) \
+	note_one_sided_start(&at, file, NO_PEER, written, read, request)
+#define moved(status) moved_bytes(status)
 
 /* Sizes of a collective, in terms of its communicator c and its parameters. */
 #define PEERS (c->peers)
 #define EACH_PEER (uint64_t)c->peers
+#define SOURCES (int)c->sources
+#define EACH_SOURCE (uint64_t)c->sources
+#define TARGETS (int)c->targets
+#define EACH_TARGET (uint64_t)c->targets
 #define MEMBERS (c->size)
 #define ME (c->rank)
 /* In an intercommunicator the root is a rank of the other group, but for the root itself. What is
@@ -124,6 +171,8 @@
 #define COLLECTIVE(comm, root, sent, received) do { \
 		const struct communicator *c = communicator_of(comm); \
 		note_collective(&at, c, root, (uint64_t)(sent), (uint64_t)(received)); \
+		if (options.sync_every_ns > 0 && c->number == 1) \
+			clock_sync_again(); \
 	} while (0)
 #define COLLECTIVE_START(comm, root, sent, received, request) do { \
 		const struct communicator *c = communicator_of(comm); \

@@ -4,5 +4,6 @@ program main
   implicit none
   integer :: requests(4), copy, made, half, inter, grid, group, message, types(4)
   integer :: status(mpi_status_size), statuses(mpi_status_size, 4)
+  integer :: window, file
   include 'calls.inc'
 end program main

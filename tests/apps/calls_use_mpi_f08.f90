@@ -8,5 +8,7 @@ program main
   type(mpi_message) :: message
   type(mpi_datatype) :: types(4)
   type(mpi_status) :: status, statuses(4)
+  type(mpi_win) :: window
+  type(mpi_file) :: file
   include 'calls.inc'
 end program main

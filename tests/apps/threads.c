@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* threads - two threads a rank exchange messages at once, each on a communicator of its own */
+/*
+ * threads - two threads a rank exchange messages at once, each on a communicator of its own; then
+ * one starts what the other completes, with message number N being N integers long
+ */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -27,6 +30,51 @@ work(void *argument)
 	return NULL;
 }
 
+/* ---- started here, completed there ---- */
+
+enum { HANDED = 60 };
+static MPI_Request handed[HANDED][2];
+static int handed_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
+
+static void *
+complete(void *unused)
+{
+	for (int i = 0; i < HANDED; i++) {
+		pthread_mutex_lock(&lock);
+		while (handed_count <= i)
+			pthread_cond_wait(&more, &lock);
+		pthread_mutex_unlock(&lock);
+		if (i % 2 == 0)
+			MPI_Waitall(2, handed[i], MPI_STATUSES_IGNORE);
+		else {
+			MPI_Wait(&handed[i][1], MPI_STATUS_IGNORE);
+			MPI_Wait(&handed[i][0], MPI_STATUS_IGNORE);
+		}
+	}
+	return unused;
+}
+
+static void
+hand_over(void)
+{
+	static int in[HANDED][HANDED + 1], out[HANDED + 1];
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, complete, NULL);
+	for (int i = 0; i < HANDED; i++) {
+		MPI_Irecv(in[i], HANDED + 1, MPI_INT, i % 3 == 0 ? MPI_ANY_SOURCE : (rank + ranks - 1) % ranks,
+		    i % 5 == 0 ? MPI_ANY_TAG : 4, MPI_COMM_WORLD, &handed[i][0]);
+		MPI_Isend(out, i + 1, MPI_INT, (rank + 1) % ranks, 4, MPI_COMM_WORLD, &handed[i][1]);
+		pthread_mutex_lock(&lock);
+		handed_count = i + 1;
+		pthread_cond_signal(&more);
+		pthread_mutex_unlock(&lock);
+	}
+	pthread_join(thread, NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -44,6 +92,7 @@ main(int argc, char **argv)
 	pthread_create(&thread, NULL, work, &comms[1]);
 	work(&comms[0]);
 	pthread_join(thread, NULL);
+	hand_over();
 	MPI_Comm_free(&comms[0]);
 	MPI_Comm_free(&comms[1]);
 	MPI_Finalize();
