@@ -10,14 +10,14 @@ CFLAGS   = -O3 -g
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
-LDLIBS   = -lmsgpackc -lm
+LDLIBS   = -lmsgpackc -lzstd -lm
 TOOLS    = record merge graph critpath imbalance
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
 
 # The one list of Debian packages that building, demo and tests need.
-PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libdw-dev \
+PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libzstd-dev libdw-dev \
            libstdc++6 binutils parallel bats jq mandoc shellcheck util-linux \
-           python3 python3-msgpack python3-numpy python3-xxhash
+           python3 python3-msgpack python3-numpy python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
@@ -30,7 +30,7 @@ export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo demo-fortran demo-lammps test test-long bench lint install clean
+.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-record lint install clean
 
 all: $(TOOLS:%=bin/lp-%) bin/lp-dump lib/liblongpole-record.so
 
@@ -113,6 +113,10 @@ test-long: test
 
 bench: all build/bench/synthetic
 	tests/bench/bench
+
+# What recording costs: ratios to the bare program, and to a bare wrapper.
+bench-record: all build/apps/heat
+	tests/bench/bench-record
 
 lint: setup
 	shellcheck -S warning .ci/run tests/helpers.bash

@@ -100,7 +100,7 @@ scan_calls(struct scan *scan, const struct message *message, struct calls *calls
 	for (size_t i = 0; i < calls->count; i++)
 		input->used_numbers[calls->call[i]] = true;
 	block = APPEND(input->blocks, input->block_count, input->block_capacity);
-	*block = (struct block){ message->offset, (uint32_t)message->size, calls->location,
+	*block = (struct block){ message->offset, (uint32_t)message->stored, calls->location,
 	    calls->first, (uint32_t)calls->count, (int32_t)(rank - input->ranks), enter_ns };
 }
 

@@ -21,6 +21,7 @@
 
 #include "../stream/stream.h"
 #include "../stream/tool.h"
+#include "compress.h"
 
 static const char usage[] =
 	"usage: lp-record [-o FOLDER] [OPTION ...] [--] COMMAND [ARGUMENT ...]\n"
@@ -28,6 +29,7 @@ static const char usage[] =
 	"what it starts, or the program itself: mpirun -n 4 lp-record -o FOLDER ./app\n"
 	"  -o, --output FOLDER  leave a raw trace of each rank there [all go to standard\n"
 	"                       output, and the program's own output to standard error]\n"
+	"  -z, --compress HOW   none, min or max: make the traces smaller after the run [none]\n"
 	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
 	"      --threshold S    fold local calls that are shorter than S seconds [0]\n"
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
@@ -41,6 +43,7 @@ static const char usage[] =
 struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
+	int level;		/* of compression; 0: none */
 	char recorder[200];	/* what the library in the ranks is told: key=value,... */
 };
 
@@ -53,7 +56,8 @@ parse_options(int argc, char **argv)
 {
 	enum { POLLS = 256, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK };
 	static const struct option longs[] = {
-		{ "output", required_argument, NULL, 'o' }, { "polls", required_argument, NULL, POLLS },
+		{ "output", required_argument, NULL, 'o' },
+		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
 		{ "threshold", required_argument, NULL, THRESHOLD },
 		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
 		{ "sync", required_argument, NULL, SYNC },
@@ -61,6 +65,8 @@ parse_options(int argc, char **argv)
 		{ "clock", required_argument, NULL, CLOCK }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
+	static const char *const amounts[] = { "none", "min", "max", NULL };
+	static const int levels[] = { 0, 3, 19 };
 	static const char *const polls[] = { "all", "fold", NULL };
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
@@ -68,9 +74,10 @@ parse_options(int argc, char **argv)
 	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, c;
 	struct options opt = { 0 };
 
-	while ((c = getopt_long(argc, argv, "+o:hV", longs, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "+o:z:hV", longs, NULL)) != -1)
 		switch (c) {
 		case 'o': opt.folder = optarg; break;
+		case 'z': opt.level = levels[parse_choice("--compress", optarg, amounts)]; break;
 		case POLLS: fold = parse_choice("--polls", optarg, polls); break;
 		case THRESHOLD: threshold_ns = parse_seconds("--threshold", optarg); break;
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
@@ -136,16 +143,16 @@ is_raw_name(const struct dirent *entry)
 	    strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
 }
 
-/* True where a launcher has started this process as one rank of several. */
-static bool
-under_launcher(void)
+/* The rank as which a launcher has started this process; NULL where none has. */
+static const char *
+rank_of_launcher(void)
 {
 	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
 
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
 		if (getenv(names[i]) != NULL)
-			return true;
-	return false;
+			return getenv(names[i]);
+	return NULL;
 }
 
 /* Only raw traces are taken away: a folder may hold other things. */
@@ -216,6 +223,29 @@ remove_traces(const char *folder)
 		free(entries);
 	for_each_trace(folder, remove_file);
 	return spawned;
+}
+
+static struct { char **paths; size_t count, capacity; } traces;
+
+static void
+remember(const char *path)
+{
+	traces.paths = grow(traces.paths, &traces.capacity, traces.count + 1, sizeof *traces.paths);
+	traces.paths[traces.count++] = need(strdup(path));
+}
+
+/* Under a launcher there is one of this for each rank, and each takes its own trace. */
+static void
+compress(const char *folder, int level)
+{
+	const char *rank = rank_of_launcher();
+	char *path;
+
+	if (rank == NULL)
+		for_each_trace(folder, remember);
+	else if (asprintf(&path, "%s/rank.%s", folder, rank) > 0 && is_raw_trace(path))
+		remember(path);
+	compress_traces(traces.paths, (int)traces.count, level);
 }
 
 static void
@@ -390,20 +420,22 @@ main(int argc, char **argv)
 
 	tool = "lp-record";
 	opt = parse_options(argc, argv);
-	if (opt.folder == NULL && under_launcher())
+	if (opt.folder == NULL && rank_of_launcher() != NULL)
 		die("a rank of several: -o FOLDER is needed");
 	if (opt.folder == NULL)
 		refuse_terminal_output();
 	find_library(library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
 	find_folder(&opt, folder);
-	if (!under_launcher())
+	if (rank_of_launcher() == NULL)
 		remove_traces(folder);	/* of an earlier run */
 	preload(library);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	child = 0;
+	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
+		compress(folder, opt.level);
 	empty = for_each_trace(folder, NULL) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);

@@ -75,6 +75,24 @@ calls_reserve(struct calls *calls, size_t rows)
 	return 0;
 }
 
+int
+calls_append(struct calls *calls, const struct calls *more)
+{
+	const size_t all = calls->count + more->count;
+
+	if (all > calls->capacity && calls_reserve(calls, 2 * all) < 0)
+		return -1;
+#define ADD(field) \
+	memcpy(calls->field + calls->count, more->field, more->count * sizeof *calls->field);
+	ADD(enter_ns)
+	ADD(leave_ns)
+#define X(field, key, type, is_signed, required, absent) ADD(field)
+	CALL_COLUMNS(X)
+#undef X
+	calls->count = all;
+	return 0;
+}
+
 void
 calls_free(struct calls *calls)
 {
@@ -87,6 +105,8 @@ calls_free(struct calls *calls)
 }
 
 static const struct column_type enter_type = { 8, true, true, 0 };
+/* In place of enter: how long after the leave of the row before; a part takes both from its call. */
+static const struct column_type gap_type = { 8, true, true, 0 };
 static const struct column_type duration_type = { 8, false, true, 0 };
 
 int
@@ -100,11 +120,30 @@ calls_count(struct reader *in, const struct message *message, uint64_t *rows)
 	return 0;
 }
 
+/* Gaps become enters; durations stay. -1: out of range. */
+static int
+add_gaps(struct calls *calls)
+{
+	int64_t leave_ns = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->call[i] == 0 && i > 0)
+			calls->enter_ns[i] = calls->enter_ns[i - 1];
+		else if (__builtin_add_overflow(leave_ns, calls->enter_ns[i], &calls->enter_ns[i]))
+			return -1;
+		if (__builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &leave_ns))
+			return -1;
+	}
+	return 0;
+}
+
 int
 calls_read(struct calls *calls, struct reader *in, const struct message *message)
 {
 	const msgpack_object *stated = body_get(message, "capacity");
-	const msgpack_object *enter = body_get(message, "enter");
+	const bool gaps = body_get(message, "gap") != NULL;
+	const char *times = gaps ? "gap" : "enter";
+	const msgpack_object *enter = body_get(message, times);
 	int64_t location, first, count, capacity;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
@@ -116,13 +155,13 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 		return -1;
 	/* The count is believed only as far as there are bytes for it. */
 	if (enter == NULL || enter->type != MSGPACK_OBJECT_BIN || enter->via.bin.size < count)
-		return reader_fail(in, message->offset, "calls: enter is missing or too short");
+		return reader_fail(in, message->offset, "calls: %s is missing or too short", times);
 	if (calls_reserve(calls, (size_t)count) < 0)
 		return reader_fail(in, message->offset, "out of memory");
 	calls->location = (uint32_t)location;
 	calls->first = (uint64_t)first;
 	calls->count = (size_t)count;
-	if (body_column(in, message, "enter", enter_type, (size_t)capacity, calls->count,
+	if (body_column(in, message, times, gaps ? gap_type : enter_type, (size_t)capacity, calls->count,
 	    calls->enter_ns) < 0 || body_column(in, message, "duration", duration_type,
 	    (size_t)capacity, calls->count, calls->leave_ns) < 0)
 		return -1;
@@ -132,6 +171,8 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 		return -1;
 	CALL_COLUMNS(X)
 #undef X
+	if (gaps && add_gaps(calls) < 0)
+		return reader_fail(in, message->offset, "calls: a time is out of range");
 	for (size_t i = 0; i < calls->count; i++)
 		if (calls->leave_ns[i] < 0 ||	/* still the duration, which has no sign in the stream */
 		    __builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &calls->leave_ns[i]))
@@ -160,8 +201,21 @@ all_are(const void *values, size_t width, int64_t value, size_t count)
 	    memcmp(bytes, bytes + width, (count - 1) * width) == 0);
 }
 
-int
-calls_write(struct writer *out, const struct calls *calls)
+/* The enters, or in their place the gaps: smaller numbers, which a compressor makes more of. */
+static int64_t *
+make_gaps(const struct calls *calls)
+{
+	int64_t *gaps = malloc((calls->count + 1) * sizeof *gaps), leave_ns = 0;
+
+	for (size_t i = 0; gaps != NULL && i < calls->count; i++) {
+		gaps[i] = calls->call[i] == 0 ? 0 : calls->enter_ns[i] - leave_ns;
+		leave_ns = calls->leave_ns[i];
+	}
+	return gaps;
+}
+
+static int
+write_block(struct writer *out, const struct calls *calls, const int64_t *gaps)
 {
 	int64_t *duration_ns = malloc((calls->count + 1) * sizeof *duration_ns);
 	unsigned columns = 0;
@@ -181,7 +235,10 @@ calls_write(struct writer *out, const struct calls *calls)
 	put_uint(out, "location", calls->location);
 	put_uint(out, "first", calls->first);
 	put_uint(out, "count", calls->count);
-	put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
+	if (gaps != NULL)
+		put_column(out, "gap", gap_type, gaps, calls->count);
+	else
+		put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
 	put_column(out, "duration", duration_type, duration_ns, calls->count);
 #define X(field, key, type, is_signed, required, absent) \
 	if (has_##field) \
@@ -192,6 +249,27 @@ calls_write(struct writer *out, const struct calls *calls)
 	free(duration_ns);
 	out->rows += calls->count;
 	return message_end(out);
+}
+
+int
+calls_write(struct writer *out, const struct calls *calls)
+{
+	return write_block(out, calls, NULL);
+}
+
+int
+calls_write_gaps(struct writer *out, const struct calls *calls)
+{
+	int64_t *gaps = make_gaps(calls);
+	int done;
+
+	if (gaps == NULL) {
+		out->failed = true;
+		return -1;
+	}
+	done = write_block(out, calls, gaps);
+	free(gaps);
+	return done;
 }
 
 int

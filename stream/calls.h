@@ -114,6 +114,8 @@ struct calls {
 
 /* Makes room for ROWS rows. 0 or -1 (no memory). */
 int calls_reserve(struct calls *calls, size_t rows);
+/* Adds the rows of MORE behind those that are there. 0 or -1 (no memory). */
+int calls_append(struct calls *calls, const struct calls *more);
 void calls_free(struct calls *calls);
 
 /* From a message of kind "calls"; call numbers become indices of call_info. 0 or -1. */
@@ -122,6 +124,8 @@ int calls_read(struct calls *calls, struct reader *in, const struct message *mes
 int calls_count(struct reader *in, const struct message *message, uint64_t *rows);
 /* Writes one block. The tool writes the names of the calls itself: call_names_write. */
 int calls_write(struct writer *out, const struct calls *calls);
+/* The same with gaps in place of enters, for blocks that are compressed. */
+int calls_write_gaps(struct writer *out, const struct calls *calls);
 /* One message of kind "call" for each index that USED marks. */
 int call_names_write(struct writer *out, const bool *used);
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include <zstd.h>
 
 #include "calls.h"
 
@@ -121,34 +122,102 @@ check_hash(struct reader *in, const struct message *message)
 	return 0;
 }
 
-/* Takes the message at begin. 1: done, 0: nothing left, -1: error. */
+/* [kind, body] at BYTES, of which SIZE are there. 1: done, 0: more bytes are needed, -1: error. */
+static int
+unpack(struct reader *in, struct message *message, const unsigned char *bytes, size_t size,
+    uint64_t offset)
+{
+	const msgpack_object *array;
+	size_t used = 0;
+
+	msgpack_unpacked_destroy(&in->unpacked);
+	msgpack_unpacked_init(&in->unpacked);
+	switch (msgpack_unpack_next(&in->unpacked, (const char *)bytes, size, &used)) {
+	case MSGPACK_UNPACK_SUCCESS:
+	case MSGPACK_UNPACK_EXTRA_BYTES:
+		break;
+	case MSGPACK_UNPACK_CONTINUE:
+		return 0;
+	case MSGPACK_UNPACK_NOMEM_ERROR:
+		return reader_fail(in, offset, "damaged: a message nested too deep or larger than memory");
+	default:
+		return reader_fail(in, offset, "damaged: not msgpack");
+	}
+	array = &in->unpacked.data;
+	if (array->type != MSGPACK_OBJECT_ARRAY || array->via.array.size != 2 ||
+	    array->via.array.ptr[0].type != MSGPACK_OBJECT_STR ||
+	    array->via.array.ptr[1].type != MSGPACK_OBJECT_MAP)
+		return reader_fail(in, offset, "damaged: a message is not [kind, body]");
+	snprintf(message->kind, sizeof message->kind, "%.*s",
+	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
+	message->body = array->via.array.ptr[1];
+	message->bytes = bytes;
+	message->size = message->stored = used;
+	message->offset = offset;
+	return check_hash(in, message) < 0 ? -1 : 1;
+}
+
+/* The next of the messages that a message of kind zstd held. */
+static int
+take_inflated(struct reader *in, struct message *message)
+{
+	int got = unpack(in, message, in->inflated + in->inflated_begin,
+	    in->inflated_end - in->inflated_begin, in->inflated_offset);
+
+	if (got == 0)
+		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds no whole message");
+	if (got < 0)
+		return -1;
+	if (is_kind(message, "zstd") || is_kind(message, "longpole") || is_kind(message, "end"))
+		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of kind %s",
+		    message->kind);
+	in->inflated_begin += message->size;
+	message->stored = in->inflated_stored;
+	return 1;
+}
+
+static int
+inflate(struct reader *in, const struct message *message)
+{
+	const msgpack_object *data = body_get(message, "data");
+	int64_t bytes;
+
+	if (body_int(in, message, "bytes", 1, (int64_t)MESSAGE_LIMIT, &bytes) < 0)
+		return -1;
+	if (data == NULL || data->type != MSGPACK_OBJECT_BIN ||
+	    ZSTD_getFrameContentSize(data->via.bin.ptr, data->via.bin.size) != (uint64_t)bytes)
+		return reader_fail(in, message->offset, "damaged: zstd: no data of the size it states");
+	if ((size_t)bytes > in->inflated_capacity) {
+		free(in->inflated);
+		in->inflated_capacity = 0;
+		if ((in->inflated = malloc((size_t)bytes)) == NULL)
+			return reader_fail(in, message->offset, "out of memory");
+		in->inflated_capacity = (size_t)bytes;
+	}
+	if (ZSTD_decompress(in->inflated, (size_t)bytes, data->via.bin.ptr, data->via.bin.size) !=
+	    (size_t)bytes)
+		return reader_fail(in, message->offset, "damaged: zstd: cannot be decompressed");
+	in->inflated_begin = 0;
+	in->inflated_end = (size_t)bytes;
+	in->inflated_offset = message->offset;
+	in->inflated_stored = message->size;
+	return 0;
+}
+
+/* Takes the next message. 1: done, 0: nothing left, -1: error. */
 static int
 take(struct reader *in, struct message *message)
 {
-	const msgpack_object *array;
-	size_t used;
-	int more;
+	int more, got;
 
+	if (in->inflated_begin < in->inflated_end)
+		return take_inflated(in, message);
 	if (in->begin == in->end && (more = refill(in)) <= 0)
 		return more;
 	if (in->buffer[in->begin] != 0x92)
 		return reader_fail(in, here(in), in->in_stream || in->content[0] != '\0' ?
 		    "damaged: no message begins here" : "not a longpole stream");
-	msgpack_unpacked_destroy(&in->unpacked);
-	msgpack_unpacked_init(&in->unpacked);
-	for (;;) {
-		msgpack_unpack_return got;
-
-		used = 0;
-		got = msgpack_unpack_next(&in->unpacked, (const char *)in->buffer + in->begin,
-		    in->end - in->begin, &used);
-		if (got == MSGPACK_UNPACK_SUCCESS || got == MSGPACK_UNPACK_EXTRA_BYTES)
-			break;
-		if (got == MSGPACK_UNPACK_NOMEM_ERROR)
-			return reader_fail(in, here(in), "damaged: a message nested too deep or "
-			    "larger than memory");
-		if (got != MSGPACK_UNPACK_CONTINUE)
-			return reader_fail(in, here(in), "damaged: not msgpack");
+	while ((got = unpack(in, message, in->buffer + in->begin, in->end - in->begin, here(in))) == 0) {
 		if (in->end - in->begin > MESSAGE_LIMIT)
 			return reader_fail(in, here(in), "damaged: a message of more than 2 GiB");
 		if ((more = refill(in)) < 0)
@@ -157,19 +226,12 @@ take(struct reader *in, struct message *message)
 			return reader_fail(in, in->buffer_offset + in->end, "cut short in the message "
 			    "that begins at byte %llu", (unsigned long long)here(in));
 	}
-	array = &in->unpacked.data;
-	if (array->type != MSGPACK_OBJECT_ARRAY || array->via.array.size != 2 ||
-	    array->via.array.ptr[0].type != MSGPACK_OBJECT_STR ||
-	    array->via.array.ptr[1].type != MSGPACK_OBJECT_MAP)
-		return reader_fail(in, here(in), "damaged: a message is not [kind, body]");
-	snprintf(message->kind, sizeof message->kind, "%.*s",
-	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
-	message->body = array->via.array.ptr[1];
-	message->bytes = in->buffer + in->begin;
-	message->size = used;
-	message->offset = here(in);
-	in->begin += used;
-	return check_hash(in, message) < 0 ? -1 : 1;
+	if (got < 0)
+		return -1;
+	in->begin += message->size;
+	if (!is_kind(message, "zstd"))
+		return 1;
+	return inflate(in, message) < 0 ? -1 : take_inflated(in, message);
 }
 
 static void
@@ -305,9 +367,11 @@ reader_next(struct reader *in, struct message *message)
 		return -1;
 	if (!in->in_stream)
 		return next_stream(in, message);
-	if (in->begin == in->end && (got = refill(in)) <= 0)
+	if (in->inflated_begin < in->inflated_end)
+		got = 1;
+	else if (in->begin == in->end && (got = refill(in)) <= 0)
 		return got < 0 ? -1 : reader_fail(in, here(in), "ends without an end message");
-	if (in->raw && in->buffer[in->begin] == 0) {
+	else if (in->raw && in->buffer[in->begin] == 0) {
 		/* Unwritten space: the rank died. The next stream, if any, begins behind it. */
 		*message = (struct message){ .kind = "cut", .offset = here(in) };
 		in->in_stream = false;
@@ -395,6 +459,7 @@ reader_rewind(struct reader *in)
 	if (lseek(in->fd, 0, SEEK_SET) < 0)
 		return reader_fail(in, here(in), "%s", strerror(errno));
 	in->begin = in->end = 0;
+	in->inflated_begin = in->inflated_end = 0;
 	in->buffer_offset = 0;
 	in->eof = in->started = in->in_stream = false;
 	in->error[0] = '\0';
@@ -426,6 +491,7 @@ reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t
 	in->begin = 0;
 	in->end = size;
 	in->buffer_offset = offset;
+	in->inflated_begin = in->inflated_end = 0;
 	in->eof = true;
 	in->in_stream = true;
 	return 0;
@@ -437,6 +503,7 @@ reader_close(struct reader *in)
 	forget_history(in);
 	msgpack_unpacked_destroy(&in->unpacked);
 	free(in->buffer);
+	free(in->inflated);
 	free(in->call_map);
 	free(in->call_number);
 	if (in->fd > STDIN_FILENO)

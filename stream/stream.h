@@ -24,7 +24,8 @@ struct message {
 	msgpack_object body;		/* a map; valid until the next message is read */
 	const unsigned char *bytes;	/* the whole message as it stands in the input */
 	size_t size;			/* bytes */
-	uint64_t offset;		/* of its first byte in the input */
+	uint64_t offset;		/* in the input: of its first byte, or of the zstd message it was in */
+	size_t stored;			/* bytes of that */
 };
 
 static inline bool is_kind(const struct message *message, const char *kind)
@@ -51,6 +52,10 @@ struct reader {
 	char **history;			/* command lines of the tools so far */
 	size_t history_count;
 	uint64_t messages, rows;	/* so far, to check the end message */
+	unsigned char *inflated;	/* what a message of kind zstd held; the unread part of it: */
+	size_t inflated_capacity, inflated_begin, inflated_end;
+	uint64_t inflated_offset;	/* and where that message lay in the input */
+	size_t inflated_stored;
 	msgpack_unpacked unpacked;
 	uint16_t *call_map;		/* 65536 entries: number in the stream -> index of call_info */
 	uint16_t *call_number;		/* and back */
@@ -129,6 +134,9 @@ struct writer {
 int writer_open(struct writer *out, int fd, const char *content, const struct reader *in,
     int argc, char **argv);
 
+/* Without a header, for messages that are passed on; FD -1 keeps them in the buffer. */
+void writer_start(struct writer *out, int fd);
+
 /* A message is begin, PAIRS puts, end. */
 void message_begin(struct writer *out, const char *kind, unsigned pairs);
 void put_int(struct writer *out, const char *key, int64_t value);
@@ -139,9 +147,13 @@ void put_column(struct writer *out, const char *key, struct column_type type, co
     size_t count);
 int message_end(struct writer *out);
 
+/* Whole messages, compressed at LEVEL into one of kind zstd; the caller counts them. */
+int put_compressed(struct writer *out, const void *bytes, size_t size, int level);
+
 /* Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
 
+int writer_flush(struct writer *out);
 /* Writes the end message and everything still buffered, and closes the file. 0 or -1. */
 int writer_end(struct writer *out);
 /* The same, but another stream follows in the file. */

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
+#include <zstd.h>
 
 #include "stream.h"
 
@@ -21,8 +22,8 @@ writer_fail(struct writer *out, int error)
 	return -1;
 }
 
-static int
-flush(struct writer *out)
+int
+writer_flush(struct writer *out)
 {
 	size_t done = 0;
 
@@ -61,7 +62,7 @@ message_end(struct writer *out)
 	out->messages++;
 	if (out->failed)
 		return writer_fail(out, ENOMEM);
-	return out->buffer.size >= WRITE_BYTES ? flush(out) : 0;
+	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
 }
 
 void
@@ -117,6 +118,15 @@ command_line(int argc, char **argv)
 	return line;
 }
 
+void
+writer_start(struct writer *out, int fd)
+{
+	memset(out, 0, sizeof *out);
+	out->fd = fd;
+	msgpack_sbuffer_init(&out->buffer);
+	msgpack_packer_init(&out->pack, &out->buffer, msgpack_sbuffer_write);
+}
+
 int
 writer_open(struct writer *out, int fd, const char *content, const struct reader *in, int argc,
     char **argv)
@@ -124,10 +134,7 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	char *line = command_line(argc, argv);
 	size_t lines = in != NULL ? in->history_count : 0;
 
-	memset(out, 0, sizeof *out);
-	out->fd = fd;
-	msgpack_sbuffer_init(&out->buffer);
-	msgpack_packer_init(&out->pack, &out->buffer, msgpack_sbuffer_write);
+	writer_start(out, fd);
 	if (line == NULL)
 		return writer_fail(out, ENOMEM);
 	message_begin(out, "longpole", 4);
@@ -148,13 +155,34 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 }
 
 int
+put_compressed(struct writer *out, const void *bytes, size_t size, int level)
+{
+	size_t room = ZSTD_compressBound(size), got;
+	char *packed = malloc(room);
+
+	if (packed == NULL)
+		return writer_fail(out, ENOMEM);
+	got = ZSTD_compress(packed, room, bytes, size, level);
+	if (ZSTD_isError(got)) {
+		free(packed);
+		return writer_fail(out, ENOMEM);
+	}
+	message_begin(out, "zstd", 2);
+	put_uint(out, "bytes", size);
+	put_bytes(out, "data", packed, got);
+	free(packed);
+	out->messages--;	/* what it holds counts, it does not */
+	return message_end(out);
+}
+
+int
 writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 {
 	if (msgpack_sbuffer_write(&out->buffer, (const char *)message->bytes, message->size) < 0)
 		return writer_fail(out, ENOMEM);
 	out->messages++;
 	out->rows += rows;
-	return out->buffer.size >= WRITE_BYTES ? flush(out) : 0;
+	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
 }
 
 int
@@ -165,7 +193,7 @@ writer_end_more(struct writer *out)
 	message_begin(out, "end", 2);
 	put_uint(out, "messages", messages);
 	put_uint(out, "rows", out->rows);
-	if (message_end(out) < 0 || flush(out) < 0)
+	if (message_end(out) < 0 || writer_flush(out) < 0)
 		return -1;
 	writer_close(out);
 	return 0;

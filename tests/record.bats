@@ -369,3 +369,52 @@ calls:   6   6   1   2   3" ]
 		done
 	done
 }
+
+@test "compressed traces say the same, and those of dead ranks stay cut" {
+	recorded death kill
+	cp -r run plain
+	for level in min max; do
+		lp-record --compress $level -o packed -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
+			-n 4 "$BATS_FILE_TMPDIR/stress" 1 60 >out
+		for rank in 0 1 2 3; do
+			trace.py check packed/rank.$rank
+			trace.py text packed/rank.$rank | awk '/^end/ || $1 ~ /^[0-9]+$/' | wc -l >lines
+		done
+		lp-merge packed | tee t.trace | lp-graph >t.graph
+		trace.py check t.trace
+		[ "$(same_sizes t.graph)" -gt 200 ]
+		# As small as promised, definitions included.
+		bytes=$(cat packed/rank.* | wc -c)
+		[ "$bytes" -lt $((16 * $(lp-dump -k call t.trace | wc -l))) ]
+		lp-record --compress $level -o packed -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
+			-n 4 "$BATS_FILE_TMPDIR/death" kill 2>err || true
+		lp-merge packed 2>&1 >t.trace | grep -q 'rank 1 ended early, after 11 rows'
+	done
+	launch lp-record --compress min -o packed "$BATS_FILE_TMPDIR/threads"
+	lp-merge packed | lp-graph 2>&1 >/dev/null | grep -q '1840 messages and 24 collectives matched, 0 sends'
+	[ -z "$(ls packed | grep -v 'rank.[0-3]$')" ]
+	# What cannot be written leaves the traces as they were.
+	mkdir full
+	if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=6m full full; then
+		lp-record --compress min -o full/run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
+			-n 4 bash -c '"$0" 1 60; [ "$OMPI_COMM_WORLD_RANK" != 0 ] || fallocate -l 6m full/rest || true' \
+			"$BATS_FILE_TMPDIR/stress" >out 2>err || true
+		lp-merge full/run | lp-graph 2>graph.err >/dev/null
+		umount full
+		grep -q '0 sends, 0 receives and 0 collectives not' graph.err
+	fi
+}
+
+@test "damaged compressed traces are refused at the byte of the message" {
+	lp-record --compress min -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 1 \
+		"$BATS_FILE_TMPDIR/death" fork
+	size=$(stat -c %s run/rank.0)
+	for at in $(seq 700 97 $((size - 1))); do
+		cp run/rank.0 bad
+		printf '\x55' | dd of=bad bs=1 seek=$at conv=notrunc status=none
+		cmp -s bad run/rank.0 && continue
+		run -2 --separate-stderr lp-merge bad
+		[[ "$stderr" =~ ^lp-merge:\ bad:[0-9]+:\  ]]
+	done
+	fuzz -n 200 run/rank.0 -- lp-merge
+}

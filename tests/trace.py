@@ -15,6 +15,7 @@ import sys
 import msgpack
 import numpy
 import xxhash
+import zstandard
 
 ANY, NULL, NONE, ROOT = -1, -2, -3, -4    # values of peer
 ANY_TAG, NO_TAG = -1, -2
@@ -96,10 +97,29 @@ class Message:
     def columns(self):
         """All columns of a block by name."""
         table = CALL_COLUMNS if self.kind == "calls" else EDGE_COLUMNS[self.kind]
-        got = {key: self.column(key, *how) for key, how in table.items()}
+        got = {key: self.column(key, *how) for key, how in table.items()
+               if key != "enter" or "gap" not in self.body}
+        if self.kind == "calls":
+            self._enters(got)
         if self.kind == "collectives":
             got["size"] = self.column("size", rows=self.body["instances"])
         return got
+
+
+    def _enters(self, got):
+        """From the gaps, where the block has these instead."""
+        if "gap" not in self.body:
+            return
+        gap, leave, enter = self.column("gap", True), 0, []
+        for i in range(self.body["count"]):
+            if got["call"][i] != 0 or i == 0:
+                enter.append(leave + int(gap[i]))
+            else:
+                enter.append(enter[-1])
+            leave = enter[-1] + int(got["duration"][i])
+        if any(abs(time) >= 2**63 for time in enter):
+            raise Damaged(self.offset, "calls: a time is out of range")
+        got["enter"] = numpy.array(enter, numpy.int64)
 
 
 def _check_hash(message, hashed):
@@ -286,6 +306,27 @@ def _header(message):
     return message.body.get("hashed", False)
 
 
+def _inflated(values, data):
+    """The same, but what messages of kind zstd hold in their place; and the bytes of each."""
+    for position, value, end in values:
+        if not (isinstance(value, list) and len(value) == 2 and value[0] == "zstd"):
+            yield position, value, end, data[position:end]
+            continue
+        body = value[1]
+        message = Message("zstd", body, position, data[position:end], False)
+        _check_hash(message, True)
+        try:
+            held = zstandard.ZstdDecompressor().decompress(body["data"])
+        except (KeyError, TypeError, zstandard.ZstdError) as error:
+            raise Damaged(position, f"zstd: {error}") from error
+        if len(held) != body.get("bytes") or not held:
+            raise Damaged(position, "zstd: not the size it states")
+        for start, inner, stop in _unpack(held):
+            if inner is None or inner[0] in ("zstd", "longpole", "end"):
+                raise Damaged(position, "zstd: holds what it must not")
+            yield position, inner, end, held[start:stop]
+
+
 def read(stream):
     """
     Every message of a stream (bytes or a binary file), headers and ends included, all demands of
@@ -294,7 +335,7 @@ def read(stream):
     data = stream if isinstance(stream, bytes) else stream.read()
     checker, raw, hashed, names, streams = None, False, False, {}, 0
     late = {}
-    for position, value, end in _unpack(data):
+    for position, value, end, source in _inflated(_unpack(data), data):
         if value is None:
             if not raw or not streams:
                 raise Damaged(position, "zero bytes")
@@ -308,7 +349,7 @@ def read(stream):
         if not (isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
                 and isinstance(value[1], dict) and all(isinstance(k, str) for k in value[1])):
             raise Damaged(position, "not [kind, body]")
-        message = Message(value[0], value[1], position, data[position:end], raw)
+        message = Message(value[0], value[1], position, source, raw)
         if checker is None:
             if streams and not raw:
                 raise Damaged(position, "bytes after the end")

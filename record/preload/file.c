@@ -20,7 +20,7 @@
 
 enum {
 	FIRST_ROWS = 256, MOST_ROWS = 16384,	/* of a block */
-	GROW_BYTES = 1 << 20,			/* by which the file grows, at least */
+	WINDOW_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
 	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
 
@@ -35,19 +35,22 @@ static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- the file ---- */
 
+/* Has the disk promise the file's bytes up to END; 0 or why it does not. */
 static int
-promised(uint64_t more)
+promise(uint64_t end)
 {
 	struct rlimit limit;
 	int error;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && reserved + more > limit.rlim_cur)
+	if (end <= reserved)
+		return 0;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
 		return EFBIG;		/* to try would send the program a signal */
 	do
-		error = posix_fallocate(file, (off_t)reserved, (off_t)more);
+		error = posix_fallocate(file, (off_t)reserved, (off_t)(end - reserved));
 	while (error == EINTR);
 	if (error == 0)
-		reserved += more;
+		reserved = end;
 	return error;
 }
 
@@ -56,18 +59,11 @@ promised(uint64_t more)
 static bool
 reserve(size_t size)
 {
-	uint64_t wanted = tail + size + 1;
-	int error;
+	int error = promise(tail + size + 1);
 
-	if (wanted <= reserved)
-		return true;
-	if (wanted - reserved < GROW_BYTES && promised(GROW_BYTES) == 0)
-		return true;
-	if ((error = promised(wanted - reserved)) != 0) {	/* what is left, to the last bytes */
+	if (error != 0)
 		give_up(path, error);
-		return false;
-	}
-	return true;
+	return error == 0;
 }
 
 static bool
@@ -202,7 +198,7 @@ folding(void)
 static size_t
 block_bytes(uint32_t capacity, bool wide)
 {
-	return HEADER_BYTES + (size_t)capacity * (size_t)((wide ? 52 : 38) + (many_threads ? 2 : 0) +
+	return HEADER_BYTES + (size_t)capacity * (size_t)((wide ? 52 : 36) + (many_threads ? 2 : 0) +
 	    (folding() ? 2 : 0));
 }
 
@@ -226,31 +222,75 @@ write_zeros(uint64_t to)
 	return true;
 }
 
-/* Lays out an empty block at the tail and maps it. */
+/*
+ * The file is mapped by the window, larger than most blocks: the way to the kernel and back is
+ * paid once for many of them. A window goes with the last of its blocks.
+ */
+struct window {
+	unsigned char *map;
+	uint64_t begin;		/* in the file */
+	size_t size;
+	unsigned blocks;	/* open in it, and one while it is the current one */
+};
+static struct window *current;
+
+static void
+window_release(struct window *window)
+{
+	if (window == NULL || --window->blocks > 0)
+		return;
+	munmap(window->map, window->size);
+	free(window);
+}
+
+/* A window from the tail on, with room for SIZE bytes there. */
+static bool
+window_open(size_t size)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = tail / page * page;
+	struct window *window = malloc(sizeof *window);
+
+	if (window == NULL) {
+		give_up(path, ENOMEM);
+		return false;
+	}
+	if (zeroed < tail)
+		zeroed = tail;		/* small messages wrote so far */
+	*window = (struct window){ NULL, begin, (size_t)(tail - begin) + size, 1 };
+	if (!reserve(size) || !write_zeros(tail + size)) {
+		free(window);
+		return false;
+	}
+	window->map = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
+	    (off_t)begin);
+	if (window->map == MAP_FAILED) {
+		give_up(path, errno);
+		free(window);
+		return false;
+	}
+	window_release(current);
+	current = window;
+	return true;
+}
+
+/* Lays out an empty block at the tail, mapped. */
 static bool
 block_open(struct thread *thread, uint32_t capacity, bool wide)
 {
 	struct block *b = &thread->block;
 	const uint32_t size = wide ? 8 : 4;
-	uint64_t begin, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const size_t bytes = block_bytes(capacity, wide);
 	unsigned char *at;
 
-	if (!reserve(block_bytes(capacity, wide)))
-		return false;
-	if (zeroed < tail)
-		zeroed = tail;		/* small messages wrote so far */
-	if (!write_zeros(tail + block_bytes(capacity, wide)))
-		return false;
-	begin = tail / page * page;
-	b->map_bytes = (size_t)(tail - begin) + block_bytes(capacity, wide);
-	b->map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
-	    (off_t)begin);
-	if (b->map == MAP_FAILED) {
-		b->map = NULL;
-		give_up(path, errno);
-		return false;
+	if (current == NULL || tail + bytes > current->begin + current->size) {
+		bool room = bytes < WINDOW_BYTES && promise(tail + WINDOW_BYTES + 1) == 0;
+
+		if (!window_open(room ? WINDOW_BYTES : bytes))
+			return false;
 	}
-	at = b->message = b->map + (tail - begin);
+	b->window = current;
+	b->window->blocks++;
+	at = b->message = b->window->map + (tail - b->window->begin);
 	at++;			/* the first byte comes last */
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
@@ -277,7 +317,7 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	put_column(&at, "tag", &b->tag, 4 * capacity);
 	put_column(&at, "bytes_sent", &b->sent, size * capacity);
 	put_column(&at, "bytes_received", &b->received, size * capacity);
-	put_column(&at, "request", &b->request, 4 * capacity);
+	put_column(&at, "request", &b->request, size / 2 * capacity);
 	b->request_at = b->folded = NULL;
 	if (many_threads)
 		put_column(&at, "request_at", &b->request_at, 2 * capacity);
@@ -301,11 +341,11 @@ block_close(struct block *b)
 {
 	unsigned char *at = b->message + b->message_bytes - 8;
 
-	if (b->map == NULL)
+	if (b->window == NULL)
 		return;
 	put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
-	munmap(b->map, b->map_bytes);
-	b->map = NULL;
+	window_release(b->window);
+	b->window = NULL;
 	rows += b->count;
 }
 
@@ -316,7 +356,7 @@ needs_wide(const struct entry *entries, uint32_t count)
 
 	for (uint32_t i = 0; i < count; i++)
 		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) | entries[i].bytes_sent |
-		    entries[i].bytes_received | (uint64_t)entries[i].comm << 16;
+		    entries[i].bytes_received | (uint64_t)(entries[i].comm | entries[i].request) << 16;
 	return all > UINT32_MAX;
 }
 
@@ -331,16 +371,17 @@ store(struct block *b, uint32_t i, const struct entry *e)
 	memcpy(b->site + 2 * (size_t)i, &site, 2);
 	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
 	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
-	memcpy(b->request + 4 * (size_t)i, &e->request, 4);
 	if (b->request_at != NULL)
 		memcpy(b->request_at + 2 * (size_t)i, &e->request_at, 2);
 	if (b->wide) {
 		memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
+		memcpy(b->request + 4 * (size_t)i, &e->request, 4);
 		memcpy(b->duration + 8 * (size_t)i, &duration_ns, 8);
 		memcpy(b->sent + 8 * (size_t)i, &e->bytes_sent, 8);
 		memcpy(b->received + 8 * (size_t)i, &e->bytes_received, 8);
 	} else {
 		memcpy(b->comm + 2 * (size_t)i, &e->comm, 2);
+		memcpy(b->request + 2 * (size_t)i, &e->request, 2);
 		memcpy(b->duration + 4 * (size_t)i, &duration_ns, 4);
 		memcpy(b->sent + 4 * (size_t)i, &e->bytes_sent, 4);
 		memcpy(b->received + 4 * (size_t)i, &e->bytes_received, 4);
@@ -381,7 +422,9 @@ next_block(struct thread *thread, uint32_t count, bool wide)
 	block_close(&thread->block);
 	done = !lost && block_open(thread, capacity > count ? capacity : count, wide);
 	pthread_mutex_unlock(&file_lock);
-	thread->next_capacity = 2 * capacity < MOST_ROWS ? 2 * capacity : MOST_ROWS;
+	/* What the last block leaves empty is a sixteenth of the trace at most. */
+	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
+	thread->next_capacity = capacity > FIRST_ROWS ? capacity : FIRST_ROWS;
 	return done;
 }
 
@@ -408,7 +451,7 @@ file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 		name_call(entries[0].call);
 		pthread_mutex_unlock(&file_lock);
 	}
-	if ((b->map == NULL || b->count + count > b->capacity || (wide && !b->wide)) &&
+	if ((b->window == NULL || b->count + count > b->capacity || (wide && !b->wide)) &&
 	    !next_block(thread, count, wide))
 		return;
 	for (uint32_t i = 0; i < count; i++)
@@ -443,7 +486,7 @@ file_replace(struct thread *thread, const struct entry *entry)
 {
 	struct block *b = &thread->block;
 
-	if (b->map == NULL || b->count == 0)
+	if (b->window == NULL || b->count == 0)
 		return;
 	b->count--;
 	thread->seq--;

@@ -54,10 +54,9 @@ enum { MOST_CALLERS = 64 };
 extern struct options options;
 void read_options(void);		/* options.c */
 
-/* The block that a thread fills: a mapping of the file. */
+/* The block that a thread fills, in a mapping of the file. */
 struct block {
-	unsigned char *map;	/* NULL: none open */
-	size_t map_bytes;
+	struct window *window;	/* of the file, in which it lies; NULL: none open */
 	unsigned char *message;	/* its first byte */
 	size_t message_bytes;
 	uint32_t count, capacity;

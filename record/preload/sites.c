@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <execinfo.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,6 +43,25 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 	return NULL;
 }
 
+/* An object at that address has been told already; what comes there after a dlclose is not seen. */
+static bool
+seen_before(uint64_t base)
+{
+	static uint64_t *bases;
+	static size_t count, capacity;
+
+	for (size_t i = 0; i < count; i++)
+		if (bases[i] == base)
+			return true;
+	if (count == capacity) {
+		capacity = capacity == 0 ? 128 : 2 * capacity;
+		if ((bases = realloc(bases, capacity * sizeof *bases)) == NULL)
+			abort();
+	}
+	bases[count++] = base;
+	return false;
+}
+
 static int
 append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 {
@@ -60,6 +80,8 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 		if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > bytes)
 			bytes = part->p_vaddr + part->p_memsz;
 	}
+	if (seen_before(info->dlpi_addr))
+		return 0;
 	if (path[0] == '\0') {		/* the program, or the kernel's page, which has no file */
 		if (module_count > 0 || readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 			return 0;
@@ -85,7 +107,7 @@ count_loads(struct dl_phdr_info *info, size_t info_size, void *loads)
 	return 1;
 }
 
-/* Modules are written anew when one was loaded since; the first that holds an address counts. */
+/* All modules at first, later those that were loaded since. */
 void
 modules_append(void)
 {
@@ -95,7 +117,6 @@ modules_append(void)
 	if (loads == modules_seen)
 		return;
 	modules_seen = loads;
-	module_count = 0;
 	dl_iterate_phdr(append_module, NULL);
 }
 

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef COMPRESS_H
+#define COMPRESS_H
+
+/* Replaces raw traces by compressed ones, as many at once as there are cores. LEVEL is zstd's. */
+void compress_traces(char **paths, int count, int level);
+
+#endif
