@@ -11,12 +11,12 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lm
-TOOLS    = record merge graph critpath imbalance
+TOOLS    = record merge graph critpath imbalance fit
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libdw-dev \
-           libstdc++6 binutils parallel bats jq mandoc shellcheck util-linux \
+           libcminpack-dev libstdc++6 binutils parallel bats jq gnuplot-nox mandoc shellcheck util-linux \
            python3 python3-msgpack python3-numpy python3-xxhash
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -46,6 +46,7 @@ build/libstream.a: $(call objects,stream)
 # A tool is every .c in its folder and the stream library, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
+bin/lp-fit: LDLIBS += -lcminpack
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
