@@ -18,6 +18,8 @@ static const double TAU_WEIGHT = 2;
 static const double SIMPLER = 2;	/* an AICc so much higher is no reason for more parameters */
 static const double CLEAR = 0.3;	/* the paper's own aim is standard errors of 10 to 30 % */
 
+enum { CURVE_POINTS = 80 };
+
 static const unsigned varied_by_model[MODELS] = {
 	[HOFINGER] = FREE_F | FREE_G | FREE_R,
 	[AMDAHL] = FREE_F,
@@ -60,11 +62,15 @@ fit_model(const struct problem *p, enum model model, double t1)
 	return fit;
 }
 
-/* The simplest within SIMPLER of the lowest AICc; the last resort is the only one there is. */
+/*
+ * The simplest within SIMPLER of the lowest AICc. Amdahl's law has no overhead: a measured one rules
+ * it out where there is any other.
+ */
 static enum model
-choose(const struct model_fit *models)
+choose(const struct model_fit *models, bool has_overhead)
 {
 	static const enum model simplest_first[] = { AMDAHL, USL, HOFINGER };
+	bool others = models[USL].fitted || models[HOFINGER].fitted;
 	double lowest = INFINITY;
 
 	for (int m = 0; m < MODELS; m++)
@@ -72,9 +78,10 @@ choose(const struct model_fit *models)
 			lowest = fmin(lowest, models[m].aicc);
 	for (int i = 0; i < MODELS; i++)
 		if (models[simplest_first[i]].fitted &&
+		    !(simplest_first[i] == AMDAHL && has_overhead && others) &&
 		    !(models[simplest_first[i]].aicc > lowest + SIMPLER))
 			return simplest_first[i];
-	return AMDAHL;
+	return HOFINGER;
 }
 
 static void
@@ -131,12 +138,27 @@ add_point(struct analysis *a, struct run run)
 	    (isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured) / run.n);
 	point->tau_estimate = isnan(run.t) ? point->tau_fit : fmax(0, run.t - a->estimate_t1 *
 	    (a->estimate_f + (1 - a->estimate_f) / run.n));
-	point->superlinear = run.n * useful < a->t1_measured;
+	point->superlinear = run.n > 1 && run.n * useful < a->t1_measured;
 	for (size_t i = 0; i + 1 < a->count; i++)
 		if (a->points[i].n < run.n)
 			most = fmax(most, a->points[i].n * (a->points[i].t -
 			    (isnan(a->points[i].tau) ? 0 : a->points[i].tau)));
 	point->falling = run.n * useful < most;
+}
+
+static void
+add_predictions(struct analysis *a, const struct settings *settings)
+{
+	double first = a->points[0].n, last = a->n_max;
+
+	for (size_t i = 0; i < settings->predict_count; i++) {
+		last = fmax(last, settings->predict[i]);
+		if (!settings->whole_curve)
+			add_point(a, (struct run){ settings->predict[i], NAN, NAN, NAN });
+	}
+	for (int i = 0; i < CURVE_POINTS && settings->whole_curve; i++)
+		add_point(a, (struct run){ first * pow(last / first, i / (CURVE_POINTS - 1.0)), NAN, NAN,
+		    NAN });
 }
 
 /* Bands are those of equation 6 even where a simpler model is chosen: the choice is unsure, too. */
@@ -195,10 +217,13 @@ analyse(const struct program *program, const struct settings *settings)
 	for (int m = 0; m < MODELS; m++)
 		if (settings->models >> m & 1)
 			a.models[m] = fit_model(&p, m, t1);
-	a.model = choose(a.models);
+	a.model = choose(a.models, a.tau_joined > 0);
 	if (!a.models[a.model].fitted)
 		die("%s: too few values of n for this model", program->name);
 	a.curve = a.models[a.model].solution.at;
+	/* On the declared branch what looks like Amdahl's serial share is overhead, too. */
+	if (a.model == AMDAHL && settings->models != 1u << AMDAHL && a.tau_joined == 0)
+		a.curve = (struct curve){ 0, a.curve.f, 1, a.curve.t1 };
 	a.six_fitted = a.models[HOFINGER].fitted;
 	wide = a.six_fitted ? HOFINGER : a.model;
 	a.six = a.models[wide].solution;
@@ -214,11 +239,10 @@ analyse(const struct program *program, const struct settings *settings)
 	}
 	standard_errors(&a.six, (double)(a.six.residuals - bits(varied)), &a.f_se, &a.b_se, &a.c_se);
 	choose_origin(&a);
-	a.points = zalloc(program->count + settings->predict_count, sizeof *a.points);
+	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
 		add_point(&a, program->runs[i]);
-	for (size_t i = 0; i < settings->predict_count; i++)
-		add_point(&a, (struct run){ settings->predict[i], NAN, NAN, NAN });
+	add_predictions(&a, settings);
 	find_bands(&a, &p, varied);
 	a.profiled = a.six_fitted && !settings->paper;
 	if (a.profiled)

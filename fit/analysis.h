@@ -15,6 +15,7 @@ struct settings {
 	size_t joined_count;
 	double *predict;		/* further n */
 	size_t predict_count;
+	bool whole_curve;		/* for a picture: many n up to the last of these instead */
 };
 
 struct model_fit {

@@ -135,12 +135,12 @@ refit(const struct problem *p, const struct solution *known, double t1, unsigned
 double
 measured_t1(const struct run *runs, size_t count)
 {
-	double sum = 0;
+	double log_ratio = 0;
 	size_t i;
 
 	for (i = 0; i < count && runs[i].n < 2; i++)
-		sum += log(runs[i].t);
-	return i > 0 ? exp(sum / (double)i) : NAN;
+		log_ratio += log(runs[i].t / runs[0].t);
+	return i > 0 ? runs[0].t * exp(log_ratio / (double)i) : NAN;
 }
 
 void

@@ -98,6 +98,7 @@ parse_options(int argc, char **argv)
 		}
 	if (s->paper && s->models != (1u << MODELS) - 1)
 		die("--model: the paper's procedure has its own");
+	s->whole_curve = opt.form == GNUPLOT;
 	opt.files = argv + optind;
 	opt.file_count = (size_t)(argc - optind);
 	return opt;

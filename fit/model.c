@@ -63,8 +63,8 @@ curve_swap(const struct curve *c, struct curve *other)
 {
 	double h = curve_h(c);
 
-	*other = (struct curve){ c->g, c->f, c->f > 0 ? 1 - h / c->f : -INFINITY, c->t1 };
-	return c->f > 0 && h <= c->f;
+	*other = (struct curve){ c->g, c->f, c->f > 0 ? 1 - h / c->f : 0, c->t1 };
+	return c->f > 0 ? h <= c->f : h == 0;
 }
 
 double

@@ -264,7 +264,7 @@ standard_errors(const struct solution *s, double ndf, double *f_se, double *b_se
 	double variance = ndf > 0 ? s->sum / ndf : INFINITY;
 	double db_dr = 1 / s->at.g, db_dg = -curve_b(&s->at), dc_dg = -1 / s->at.g;
 
-	*f_se = sqrt(variance * v[F][F]);
+	*f_se = s->free & FREE_F ? sqrt(variance * v[F][F]) : NAN;
 	*b_se = sqrt(variance * (db_dr * db_dr * v[R][R] + 2 * db_dr * db_dg * v[R][LOG_G] +
 	    db_dg * db_dg * v[LOG_G][LOG_G]));
 	*c_se = sqrt(variance * dc_dg * dc_dg * v[LOG_G][LOG_G]);
