@@ -82,7 +82,7 @@ print_gnuplot(const struct analysis *a)
 	    "set yrange [%g:*]\n"
 	    "set format y '10^{%%L}'\n"
 	    "set grid back lc rgb '#e0e0e0' lt 1\n"
-	    "set key outside below maxrows 3\n"
+	    "set key tmargin center maxrows 4 samplen 2\n"
 	    "set style fill transparent solid 0.2 noborder\n"
 	    "plot $fit using 1:3:4 with filledcurves lc rgb '#0072b2' title '95 %% band of the run time', \\\n"
 	    "  $fit using 1:7:8 with filledcurves lc rgb '#d55e00' title '95 %% band of the overhead', \\\n"
