@@ -125,25 +125,43 @@ choose_origin(struct analysis *a)
 		a->origin = BY_BOUND;
 }
 
+/* n times the time outside of MPI, where that is known; else n t. */
+static double
+work(const struct run *run)
+{
+	return run->n * (run->t - (isnan(run->tau) ? 0 : run->tau));
+}
+
+/* The model has neither less work than on one core nor less than on fewer. */
+static void
+flag(struct analysis *a, const struct program *program)
+{
+	double least = INFINITY, most = 0;
+
+	for (size_t i = 0; i < program->count; i++) {
+		const struct run *run = &program->runs[i];
+
+		if (run->n < 2)
+			least = fmin(least, work(run));
+		a->points[i].superlinear = run->n > 1 && least < INFINITY && work(run) < least;
+		for (size_t k = 0; k < i && program->runs[k].n < run->n; k++)
+			most = fmax(most, work(&program->runs[k]));
+		a->points[i].falling = work(run) < most;
+	}
+}
+
 static void
 add_point(struct analysis *a, struct run run)
 {
 	struct point *point = &a->points[a->count++];
-	double useful = run.t - (isnan(run.tau) ? 0 : run.tau), most = 0;
+	double t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
 
 	*point = (struct point){ .n = run.n, .t = run.t, .tau = run.tau, .dtau = run.dtau };
 	point->t_fit = curve_time(&a->curve, run.n);
 	point->tau_fit = curve_tau(&a->curve, run.n);
-	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t -
-	    (isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured) / run.n);
+	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);
 	point->tau_estimate = isnan(run.t) ? point->tau_fit : fmax(0, run.t - a->estimate_t1 *
 	    (a->estimate_f + (1 - a->estimate_f) / run.n));
-	point->superlinear = run.n > 1 && run.n * useful < a->t1_measured;
-	for (size_t i = 0; i + 1 < a->count; i++)
-		if (a->points[i].n < run.n)
-			most = fmax(most, a->points[i].n * (a->points[i].t -
-			    (isnan(a->points[i].tau) ? 0 : a->points[i].tau)));
-	point->falling = run.n * useful < most;
 }
 
 static void
@@ -161,6 +179,12 @@ add_predictions(struct analysis *a, const struct settings *settings)
 		    NAN });
 }
 
+static struct band
+band_with(struct band band, double value)
+{
+	return (struct band){ fmin(band.low, value), fmax(band.high, value) };
+}
+
 /* Bands are those of equation 6 even where a simpler model is chosen: the choice is unsure, too. */
 static void
 find_bands(struct analysis *a, const struct problem *p, unsigned varied)
@@ -173,8 +197,10 @@ find_bands(struct analysis *a, const struct problem *p, unsigned varied)
 		n[i] = a->points[i].n;
 	bands_find(p, &a->six, varied, n, a->count, &a->bands);
 	for (size_t i = 0; i < a->count; i++) {
-		a->points[i].t_band = a->bands.t[i];
-		a->points[i].tau_band = a->bands.tau[i];
+		struct point *point = &a->points[i];
+
+		point->t_band = band_with(a->bands.t[i], point->t_fit);
+		point->tau_band = band_with(a->bands.tau[i], point->tau_fit);
 	}
 	free(n);
 }
@@ -225,7 +251,7 @@ analyse(const struct program *program, const struct settings *settings)
 	if (a.model == AMDAHL && settings->models != 1u << AMDAHL && a.tau_joined == 0)
 		a.curve = (struct curve){ 0, a.curve.f, 1, a.curve.t1 };
 	a.six_fitted = a.models[HOFINGER].fitted;
-	wide = a.six_fitted ? HOFINGER : a.model;
+	wide = a.six_fitted ? HOFINGER : a.models[USL].fitted ? USL : a.model;
 	a.six = a.models[wide].solution;
 	a.six_name = a.six_fitted ? "equation 6" : model_names[wide];
 	varied = varied_by_model[wide] | FREE_T1;
@@ -242,6 +268,7 @@ analyse(const struct program *program, const struct settings *settings)
 	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
 		add_point(&a, program->runs[i]);
+	flag(&a, program);
 	add_predictions(&a, settings);
 	find_bands(&a, &p, varied);
 	a.profiled = a.six_fitted && !settings->paper;

@@ -63,8 +63,10 @@ curve_swap(const struct curve *c, struct curve *other)
 {
 	double h = curve_h(c);
 
-	*other = (struct curve){ c->g, c->f, c->f > 0 ? 1 - h / c->f : 0, c->t1 };
-	return c->f > 0 ? h <= c->f : h == 0;
+	/* Without f the other is plain Amdahl, where g says nothing. */
+	*other = c->f > 0 ? (struct curve){ c->g, c->f, 1 - h / c->f, c->t1 } :
+	    (struct curve){ c->g, 1, 0, c->t1 };
+	return h <= c->f;
 }
 
 double

@@ -23,11 +23,14 @@ static size_t
 list_n(const struct analysis *a, size_t flag, char *text, size_t size)
 {
 	size_t found = 0, used = 0;
+	double last = NAN;
 
 	text[0] = '\0';
 	for (size_t i = 0; i < a->runs; i++) {
-		if (!*((const bool *)((const char *)&a->points[i] + flag)))
+		if (!*(const bool *)((const char *)&a->points[i] + flag) ||
+		    a->points[i].n == last)
 			continue;
+		last = a->points[i].n;
 		if (++found <= 6)
 			used += (size_t)snprintf(text + used, size - used, "%s%g", found > 1 ? ", " : "",
 			    a->points[i].n);
@@ -128,7 +131,7 @@ say_best(struct notes *notes, const struct analysis *a)
 		say(notes, "the fitted run time falls for ever");
 	else
 		say(notes, "the fitted run time is shortest at n = %.0f, 95 %% band %.0f to %.0f%s", best,
-		    a->bands.best_n.low, a->bands.best_n.high, best > a->n_max ? "; beyond the data" : "");
+		    a->bands.best_n.low, a->bands.best_n.high, round(best) > a->n_max ? "; beyond the data" : "");
 	for (size_t i = a->runs; i < a->count; i++)
 		beyond = fmax(beyond, a->points[i].n);
 	if (beyond > a->n_max)

@@ -48,13 +48,13 @@ $(OUT)/fitted: $(tables)
 	$(each) 'gnuplot -e "$(call svg,{})" $(OUT)/{}.gp; gnuplot -e "$(call png,{})" $(OUT)/{}.gp' ::: $(names)
 	touch $@
 
-# The median over the n with a measured tau; that of the one tau is left out everywhere.
-error = def error(key): [.points[] | select(.n >= 16 and .n != $(ONE) and .tau > 0 and .t > 0) | \
+# The median over n >= 16 with a measured tau; for one tau without its own n.
+error = def error(key; but): [.points[] | select(.n >= 16 and .n != but and .tau > 0 and .t > 0) | \
 	(.[key] / .tau - 1) | fabs] | sort | if length == 0 then null else \
 	(.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 end;
-errors = $(error) [inputs] as [$$fit, $$alone, $$one] | [$$fit.name, ($$fit | error("tau_fit")), \
-	($$alone | error("tau_estimate"), .tau_from), ($$one | error("tau_estimate")), \
-	($$alone | error("tau_bound"))] | \
+errors = $(error) [inputs] as [$$fit, $$alone, $$one] | [$$fit.name, ($$fit | error("tau_fit"; 0)), \
+	($$alone | error("tau_estimate"; 0), .tau_from), ($$one | error("tau_estimate"; $(ONE))), \
+	($$alone | error("tau_bound"; 0))] | \
 	map(if type == "number" then . * 1000 | round / 1000 else . // "-" end) | @tsv
 $(OUT)/errors.tsv: $(OUT)/fitted
 	printf 'program\trule\tdefault\tfrom\ttau_at_$(ONE)\tbound\n' >$@
