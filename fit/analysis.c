@@ -32,6 +32,19 @@ bits(unsigned set)
 	return (unsigned)__builtin_popcount(set);
 }
 
+/* The geometric mean of the runs on one core; NAN where there are none. */
+static double
+measured_t1(const struct program *program)
+{
+	const struct run *runs = program->runs;
+	double log_ratio = 0;
+	size_t i;
+
+	for (i = 0; i < program->count && runs[i].n < 2; i++)
+		log_ratio += log(runs[i].t / runs[0].t);
+	return i > 0 ? runs[0].t * exp(log_ratio / (double)i) : NAN;
+}
+
 /* Values of n that say something: two runs at one n are one, a joined tau above n = 1 is another. */
 static size_t
 informative(const struct problem *p)
@@ -160,7 +173,7 @@ add_point(struct analysis *a, struct run run)
 	point->t_fit = curve_time(&a->curve, run.n);
 	point->tau_fit = curve_tau(&a->curve, run.n);
 	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);
-	point->tau_estimate = isnan(run.t) ? point->tau_fit : fmax(0, run.t - a->estimate_t1 *
+	point->tau_estimate = run.n < 2 ? 0 : isnan(run.t) ? point->tau_fit : fmax(0, run.t - a->estimate_t1 *
 	    (a->estimate_f + (1 - a->estimate_f) / run.n));
 }
 
@@ -237,7 +250,7 @@ analyse(const struct program *program, const struct settings *settings)
 
 	p.runs = joined_runs(&a, program, settings);
 	p.tau_weight = a.tau_joined > 0 ? TAU_WEIGHT : 0;
-	a.t1_measured = measured_t1(program->runs, program->count);
+	a.t1_measured = measured_t1(program);
 	t1 = isnan(a.t1_measured) ? program->runs[0].t * program->runs[0].n : a.t1_measured;
 	fit_share(&a, program);
 	for (int m = 0; m < MODELS; m++)
@@ -272,8 +285,6 @@ analyse(const struct program *program, const struct settings *settings)
 	add_predictions(&a, settings);
 	find_bands(&a, &p, varied);
 	a.profiled = a.six_fitted && !settings->paper;
-	if (a.profiled)
-		a.profile = profile_f(&p, &a.six);
 	a.partner_valid = curve_swap(&a.curve, &a.partner);
 	free((void *)p.runs);
 	return a;

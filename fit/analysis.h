@@ -55,9 +55,8 @@ struct analysis {
 	const char *six_name;
 	struct solution six;
 	double f_se, b_se, c_se;
-	bool profiled;
+	bool profiled;			/* the band of f is of all three parameters */
 	struct bands bands;
-	struct profile profile;
 	struct curve partner;		/* f and g exchanged */
 	bool partner_valid;
 	enum origin origin;

@@ -1,60 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How sure the fit is: a residual bootstrap with a fixed seed, and the profile over f. */
+/*
+ * How sure the fit is: the profile over f. A curve is as good as the best where its sum of squares
+ * is below S_min (1 + q^2/ndf), q being Student's 97.5 % quantile. For every such f the other
+ * parameters are fitted anew; what S leaves them is an ellipsoid around that fit, and each quantity's
+ * band is from its least to its largest value on all of those.
+ */
 #include "bands.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { DRAWS = 400, PROFILE_STEPS = 80 };
-static const double PROFILE_FIRST = 1e-6, PROFILE_LAST = 0.5;
+enum { SCAN = 60, HALVINGS = 12, SLICES = 24 };
+static const double FIRST_F = 1e-6, LAST_F = 0.5;
 
-/* splitmix64: the same draws everywhere. */
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-static int
-ascending(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
-}
-
-/* The middle 95 %; the estimate itself is always in. */
-static struct band
-middle(double *values, size_t count, double estimate)
-{
-	size_t cut = count / 40;
-	struct band band;
-
-	qsort(values, count, sizeof *values, ascending);
-	band = (struct band){ values[cut], values[count - 1 - cut] };
-	return (struct band){ fmin(band.low, estimate), fmax(band.high, estimate) };
-}
-
-/* The residual of a time, and a time with a given residual. */
-static double
-error_of(enum residuals kind, double t, double fitted)
-{
-	return kind == LOG ? log(t / fitted) : kind == RELATIVE ? 1 - fitted / t : t - fitted;
-}
-
-static double
-with_error(enum residuals kind, double fitted, double error)
-{
-	double t = kind == LOG ? fitted * exp(error) : kind == RELATIVE ? fitted / (1 - error) :
-	    fitted + error;
-
-	return t > 1e-3 * fitted ? t : 1e-3 * fitted;
-}
+struct profile {
+	const struct problem *problem;
+	const struct solution *best;
+	unsigned varied;	/* without f */
+	double limit;		/* of S */
+	const double *n;
+	size_t count;
+	struct bands *bands;
+};
 
 /* The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher. */
 static double
@@ -63,147 +30,206 @@ student(double freedom)
 	return 1.959964 + 2.372272 / freedom + 2.822486 / (freedom * freedom);
 }
 
-/* Residuals of the times, widened to what the fit has taken from them; those fitted exactly are not one. */
-static size_t
-errors_of(const struct problem *p, const struct solution *s, double *errors)
+static void
+widen(struct band *band, double value)
 {
-	size_t count = 0, parameters = 1;	/* t_1, measured or fitted */
-	double mean = 0, left, scale;
+	band->low = fmin(band->low, value);
+	band->high = fmax(band->high, value);
+}
 
-	for (int q = 0; q < LOG_T1; q++)
-		parameters += s->free >> q & 1;
-	for (size_t i = 0; i < p->count; i++)
-		mean += errors[count++] = error_of(p->residuals, p->runs[i].t,
-		    curve_time(&s->at, p->runs[i].n));
-	mean /= (double)count;
-	left = count > parameters ? (double)(count - parameters) : 1;
-	scale = sqrt((double)count / left) * student(left) / student(INFINITY);
-	for (size_t i = 0; i < count; i++)
-		errors[i] = (errors[i] - mean) * scale;
-	return count;
+/* All that has a band, by number. */
+static double
+quantity(const struct profile *p, const struct curve *c, size_t which)
+{
+	switch (which) {
+	case 0: return curve_b(c);
+	case 1: return curve_c(c);
+	case 2: return curve_best_n(c);
+	default:
+		which -= 3;
+		return which < p->count ? curve_time(c, p->n[which]) : curve_tau(c, p->n[which - p->count]);
+	}
+}
+
+static struct band *
+band_of(const struct profile *p, size_t which)
+{
+	switch (which) {
+	case 0: return &p->bands->b;
+	case 1: return &p->bands->c;
+	case 2: return &p->bands->best_n;
+	default:
+		which -= 3;
+		return which < p->count ? &p->bands->t[which] : &p->bands->tau[which - p->count];
+	}
+}
+
+static struct curve
+moved(const struct curve *c, const double by[PARAMETERS], double scale)
+{
+	struct curve to = *c;
+
+	to.g = fmin(1, c->g * exp(fmax(-50, fmin(50, scale * by[LOG_G]))));
+	to.r = fmax(0, fmin(1, c->r + scale * by[R]));
+	to.t1 = c->t1 * exp(fmax(-50, fmin(50, scale * by[LOG_T1])));
+	return to;
+}
+
+/* Exact for t: its slopes along what the data leave open are small differences. */
+static void
+slopes_of(const struct profile *p, const struct solution *s, size_t which, double slopes[PARAMETERS])
+{
+	const double step = 1e-5;
+
+	if (which >= 3 && which - 3 < p->count) {
+		curve_time_slopes(&s->at, p->n[which - 3], slopes);
+		return;
+	}
+	for (int q = LOG_G; q < PARAMETERS; q++) {
+		double by[PARAMETERS] = { 0 };
+		struct curve up, down;
+
+		by[q] = 1;
+		up = moved(&s->at, by, step);
+		down = moved(&s->at, by, -step);
+		slopes[q] = quantity(p, &up, which) - quantity(p, &down, which);
+	}
+}
+
+/* To the end of the ellipsoid where the quantity is largest and smallest, and only as far as S allows. */
+static void
+add_ends(const struct profile *p, const struct solution *s, size_t which)
+{
+	double slopes[PARAMETERS], by[PARAMETERS] = { 0 }, variance = 0;
+	double left = fmax(0, p->limit - s->sum);
+
+	slopes_of(p, s, which, slopes);
+	for (int q = LOG_G; q < PARAMETERS; q++)
+		for (int k = LOG_G; k < PARAMETERS; k++) {
+			by[q] += s->covariance[q][k] * slopes[k];
+			variance += slopes[q] * s->covariance[q][k] * slopes[k];
+		}
+	if (!(variance > 0) || !isfinite(variance))
+		return;
+	for (int sign = -1; sign <= 1; sign += 2)
+		for (int cut = 0; cut < 16; cut++) {
+			struct curve c = moved(&s->at, by,
+			    sign * sqrt(left / variance) * pow(0.85, cut));
+
+			if (!(sum_of_squares(p->problem, &c) <= p->limit))
+				continue;
+			widen(band_of(p, which), quantity(p, &c, which));
+			break;
+		}
+}
+
+/* Beyond the branch lie the swap partners of what a smaller f has shown. */
+static bool
+good_at(const struct profile *p, double f, struct solution *s)
+{
+	struct curve at = p->best->at;
+
+	at.f = f;
+	return solve_best(p->problem, at, p->varied, s) && s->sum <= p->limit &&
+	    (s->at.g >= f || p->problem->tau_weight > 0);
+}
+
+/* Where it ends between an f that is good and one that is not. */
+static double
+edge(const struct profile *p, double good, double bad)
+{
+	struct solution s;
+
+	for (int i = 0; i < HALVINGS; i++) {
+		double f = 0.5 * (good + bad);
+
+		if (good_at(p, f, &s))
+			good = f;
+		else
+			bad = f;
+	}
+	return good;
 }
 
 static void
-draw(const struct problem *p, const struct curve *c, const double *errors, size_t count,
-    uint64_t *random, struct run *runs)
+find_f(const struct profile *p)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		double n = p->runs[i].n, useful, e = errors[next_random(random) % count];
+	double before = 0, low = p->best->at.f, high = low, bad_low = -1, bad_high = -1;
+	struct solution s;
 
-		runs[i].n = n;
-		runs[i].t = with_error(p->residuals, curve_time(c, n), e);
-		runs[i].tau = runs[i].dtau = NAN;
-		if (p->tau_weight > 0 && !isnan(p->runs[i].tau)) {
-			e = errors[next_random(random) % count] / p->tau_weight;
-			useful = with_error(p->residuals, curve_amdahl(c, n), e);
-			runs[i].tau = runs[i].t - useful;
-		}
+	for (int i = -1; i < SCAN; i++) {
+		double f = i < 0 ? 0 : FIRST_F * pow(LAST_F / FIRST_F, i / (SCAN - 1.0));
+		bool good = good_at(p, f, &s);
+
+		if (good && f < low) {
+			low = f;
+			bad_low = i < 0 ? -1 : before;
+		} else if (!good && f < low)
+			bad_low = f;
+		if (good && f > high) {
+			high = f;
+			bad_high = -1;
+		} else if (!good && f > high && bad_high < 0)
+			bad_high = f;
+		before = f;
+	}
+	p->bands->open = bad_high < 0;
+	p->bands->f.low = bad_low < 0 ? low : edge(p, low, bad_low);
+	p->bands->f.high = bad_high < 0 ? high : edge(p, high, bad_high);
+}
+
+static void
+add_slice(const struct profile *p, const struct solution *s)
+{
+	for (size_t which = 0; which < 3 + 2 * p->count; which++) {
+		widen(band_of(p, which), quantity(p, &s->at, which));
+		add_ends(p, s, which);
 	}
 }
 
-/* The best of the fit that is known and of the sides of the box next to it. */
-static bool
-refit(const struct problem *p, const struct solution *known, double t1, unsigned varied,
-    struct solution *best)
+/* Near its bound the ellipsoid of r is cut off: from there inward it goes in steps. */
+static void
+add_inward(const struct profile *p, const struct solution *s)
 {
-	bool found = false;
+	static const double values[] = { 1, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6 };
+	unsigned varied = p->varied & ~(unsigned)FREE_R;
 
-	for (int side = 0; side < 4; side++) {
-		struct solution s;
-		struct curve start = known->at;
-		unsigned inside = varied;
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+		struct curve at = s->at;
+		struct solution inward;
 
-		start.t1 = t1;
-		if (side == 1)
-			start.f = 0.3 * start.g;
-		if (side == 2 && varied & FREE_R) {
-			start.r = 1;
-			inside &= ~(unsigned)FREE_R;
-		}
-		if (side == 3 && varied & FREE_F) {
-			start.f = 0;
-			inside &= ~(unsigned)FREE_F;
-		}
-		if (solve_from(p, start, inside, true, &s) && (!found || s.sum < best->sum)) {
-			*best = s;
-			found = true;
-		}
+		at.r = values[i];
+		if (solve_from(p->problem, at, varied, true, &inward) && inward.sum <= p->limit)
+			add_slice(p, &inward);
 	}
-	return found;
-}
-
-double
-measured_t1(const struct run *runs, size_t count)
-{
-	double log_ratio = 0;
-	size_t i;
-
-	for (i = 0; i < count && runs[i].n < 2; i++)
-		log_ratio += log(runs[i].t / runs[0].t);
-	return i > 0 ? runs[0].t * exp(log_ratio / (double)i) : NAN;
 }
 
 void
 bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
     const double *n, size_t count, struct bands *bands)
 {
-	struct problem p = *problem;
-	struct run *runs = zalloc(p.count, sizeof *runs);
-	double *errors = zalloc(p.count, sizeof *errors);
-	double *draws = zalloc((4 + 2 * count) * DRAWS, sizeof *draws);
-	size_t kinds = errors_of(problem, best, errors), done = 0;
-	uint64_t random = 7;
+	double ndf = (double)best->residuals - __builtin_popcount(varied);
+	double q = student(fmax(ndf, 1));
+	struct profile p = { problem, best, varied & ~(unsigned)FREE_F,
+	    best->sum * (1 + q * q / fmax(ndf, 1)), n, count, bands };
+	struct solution s;
 
-	p.runs = runs;
-	for (int i = 0; i < DRAWS; i++) {
-		struct solution s;
-		double *row = draws + done, t1;
+	bands->f = (struct band){ best->at.f, best->at.f };
+	for (size_t which = 0; which < 3 + 2 * count; which++) {
+		double value = quantity(&p, &best->at, which);
 
-		draw(problem, &best->at, errors, kinds, &random, runs);
-		t1 = varied & FREE_T1 ? best->at.t1 : measured_t1(runs, p.count);
-		if (!refit(&p, best, t1, varied, &s))
+		*band_of(&p, which) = (struct band){ value, value };
+	}
+	if (varied & FREE_F)
+		find_f(&p);
+	add_slice(&p, best);
+	for (int i = 0; i <= SLICES && varied & FREE_F; i++) {
+		double u = (double)i / SLICES;
+
+		if (!good_at(&p, bands->f.low + (bands->f.high - bands->f.low) * u * u, &s))
 			continue;
-		row[0] = s.at.f;
-		row[DRAWS] = curve_b(&s.at);
-		row[2 * DRAWS] = curve_c(&s.at);
-		row[3 * DRAWS] = curve_best_n(&s.at);
-		for (size_t k = 0; k < count; k++) {
-			row[(4 + 2 * k) * DRAWS] = curve_time(&s.at, n[k]);
-			row[(5 + 2 * k) * DRAWS] = curve_tau(&s.at, n[k]);
-		}
-		done++;
+		add_slice(&p, &s);
+		if (varied & FREE_R)
+			add_inward(&p, &s);
 	}
-	bands->f = middle(draws, done, best->at.f);
-	bands->b = middle(draws + DRAWS, done, curve_b(&best->at));
-	bands->c = middle(draws + 2 * DRAWS, done, curve_c(&best->at));
-	bands->best_n = middle(draws + 3 * DRAWS, done, curve_best_n(&best->at));
-	for (size_t k = 0; k < count; k++) {
-		bands->t[k] = middle(draws + (4 + 2 * k) * DRAWS, done, curve_time(&best->at, n[k]));
-		bands->tau[k] = middle(draws + (5 + 2 * k) * DRAWS, done, curve_tau(&best->at, n[k]));
-	}
-	free(runs);
-	free(errors);
-	free(draws);
-}
-
-struct profile
-profile_f(const struct problem *p, const struct solution *best)
-{
-	struct profile profile = { { best->at.f, best->at.f }, false };
-	double limit = best->sum * (1 + 4 / ((double)best->residuals - 4));
-
-	for (int i = -1; i < PROFILE_STEPS && best->residuals > 4; i++) {
-		struct curve at = best->at;
-		struct solution s;
-
-		at.f = i < 0 ? 0 : PROFILE_FIRST * pow(PROFILE_LAST / PROFILE_FIRST,
-		    i / (PROFILE_STEPS - 1.0));
-		/* Beyond the branch lie the swap partners of what was seen already. */
-		if (!solve_best(p, at, FREE_G | FREE_R | FREE_T1, &s) || s.sum > limit || s.at.g < at.f)
-			continue;
-		profile.f.low = fmin(profile.f.low, at.f);
-		profile.f.high = fmax(profile.f.high, at.f);
-		profile.open = i == PROFILE_STEPS - 1;
-	}
-	return profile;
 }

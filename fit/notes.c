@@ -84,14 +84,14 @@ say_rule(struct notes *notes, const struct analysis *a)
 static void
 say_identified(struct notes *notes, const struct analysis *a)
 {
-	const struct band *f = &a->profile.f;
+	const struct band *f = &a->bands.f;
 	double loose;
 
 	if (!a->profiled)
 		return;
 	if (f->low <= 0)
 		say(notes, "f is not identified: anything from 0 to %s%.2g fits the run times as well",
-		    a->profile.open ? "above " : "", f->high);
+		    a->bands.open ? "above " : "", f->high);
 	else if ((loose = f->high / f->low) > 3)
 		say(notes, "f is hardly identified: %.2g to %.2g, a factor of %.0f, fit the run times as "
 		    "well", f->low, f->high, loose);

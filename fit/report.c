@@ -222,8 +222,6 @@ print_json(const struct analysis *a)
 	json_paper(a);
 	json_number(",\n", "best_n", curve_best_n(&a->curve));
 	json_band(",", "best_n", &a->bands.best_n);
-	if (a->profiled)
-		json_band(",", "profile_f", &a->profile.f);
 	printf(",\n\"partner\":");
 	if (a->partner_valid) {
 		json_number("{", "f", a->partner.f);

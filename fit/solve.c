@@ -141,6 +141,17 @@ evaluate(const struct problem *p, struct solution *s, double *values)
 		s->sum += values[i] * values[i];
 }
 
+double
+sum_of_squares(const struct problem *p, const struct curve *c)
+{
+	struct solution s = { .at = *c, .residuals = residual_count(p) };
+	double *values = zalloc(s.residuals, sizeof *values);
+
+	evaluate(p, &s, values);
+	free(values);
+	return s.sum;
+}
+
 /* One unbounded run of the solver; false where it ends outside of the model's domain. */
 static bool
 descend(const struct problem *p, struct solution *s, unsigned varied)

@@ -24,6 +24,7 @@ struct solution {
 enum { FREE_F = 1 << F, FREE_G = 1 << LOG_G, FREE_R = 1 << R, FREE_T1 = 1 << LOG_T1 };
 
 size_t residual_count(const struct problem *problem);
+double sum_of_squares(const struct problem *problem, const struct curve *at);
 /* From one start, VARIED parameters. Bounded: what would leave the box stays on its side. */
 bool solve_from(const struct problem *problem, struct curve start, unsigned varied, bool bounded,
     struct solution *solution);
