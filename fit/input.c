@@ -125,6 +125,17 @@ base_name(const char *path)
 	return need(dot != NULL && dot > begin ? strndup(begin, (size_t)(dot - begin)) : strdup(begin));
 }
 
+/* Runs are in the order of n. */
+static size_t
+different_n(const struct program *p)
+{
+	size_t different = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		different += i == 0 || p->runs[i].n != p->runs[i - 1].n;
+	return different;
+}
+
 static void
 read_table(FILE *in, const char *file, struct program *p)
 {
@@ -155,6 +166,9 @@ read_table(FILE *in, const char *file, struct program *p)
 		die("%s:%lu: a header with n and t is needed", file, table.line);
 	if (p->count < LEAST_RUNS)
 		die("%s:%lu: %zu points, at least %d are needed", file, table.line, p->count, LEAST_RUNS);
+	if (different_n(p) < LEAST_N)
+		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line, different_n(p),
+		    LEAST_N);
 	free(line);
 }
 
@@ -217,9 +231,8 @@ static char *
 folder_name(const char *file)
 {
 	const char *slash = strrchr(file, '/');
-	char *folder = need(slash != NULL ? strndup(file, (size_t)(slash - file)) : strdup("runs"));
 
-	return folder;
+	return need(slash != NULL ? strndup(file, (size_t)(slash - file)) : strdup("runs"));
 }
 
 static struct program *
@@ -266,14 +279,10 @@ read_programs(char **files, size_t count, size_t *programs)
 			fclose(in);
 	}
 	for (p = all; p < all + *programs; p++) {
-		size_t different = 0;
-
 		qsort(p->runs, p->count, sizeof *p->runs, by_n);
-		for (size_t i = 0; i < p->count; i++)
-			different += i == 0 || p->runs[i].n != p->runs[i - 1].n;
-		if (p->count < LEAST_RUNS || different < LEAST_N)
+		if (p->count < LEAST_RUNS || different_n(p) < LEAST_N)
 			die("%s: %zu points at %zu values of n, at least %d at %d are needed", p->name,
-			    p->count, different, LEAST_RUNS, LEAST_N);
+			    p->count, different_n(p), LEAST_RUNS, LEAST_N);
 	}
 	return all;
 }

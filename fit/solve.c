@@ -7,7 +7,11 @@
 #include <stdlib.h>
 
 /* What a trial step outside of the model's domain gives: worse than any curve, so it is taken back. */
-static const double FAR = 1e6;
+static double
+far_off(const struct problem *p)
+{
+	return p->residuals == ABSOLUTE && !p->share_alone ? 1e6 * p->runs[0].t : 1e6;
+}
 
 struct call {
 	const struct problem *problem;
@@ -88,6 +92,7 @@ residuals_of(void *data, int m, int count, const double *x, double *values, doub
 	const struct problem *p = call->problem;
 	struct curve c = call->fixed;
 	double d_time[PARAMETERS], d_share[PARAMETERS], d_amdahl[PARAMETERS];
+	const double far = far_off(p);
 	int row = 0;
 
 	for (int i = 0; i < count; i++)
@@ -103,12 +108,12 @@ residuals_of(void *data, int m, int count, const double *x, double *values, doub
 		share = inside ? curve_share(&c, run->n) : 0;
 		if (what == 1) {
 			if (p->share_alone)
-				values[row++] = inside ? share - run->tau / run->t : FAR;
+				values[row++] = inside ? share - run->tau / run->t : far;
 			else
-				values[row++] = inside ? time_residual(p->residuals, t, run->t) : FAR;
+				values[row++] = inside ? time_residual(p->residuals, t, run->t) : far;
 			if (!p->share_alone && has_tau(p, run))
 				values[row++] = inside ? p->tau_weight * time_residual(p->residuals,
-				    curve_amdahl(&c, run->n), useful_time(run)) : FAR;
+				    curve_amdahl(&c, run->n), useful_time(run)) : far;
 			continue;
 		}
 		curve_time_slopes(&c, run->n, d_time);
@@ -183,7 +188,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 	}
 	evaluate(p, s, values);
 	free(values);
-	return s->sum < FAR;
+	return in_domain(&s->at, p->runs[p->count - 1].n) && isfinite(s->sum);
 }
 
 /* What leaves the box is put on its side and stays there. */
