@@ -111,6 +111,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.trace -- lp-graph
 	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
+	tests/fit_coverage.py 1000
 
 bench: all build/bench/synthetic
 	tests/bench/bench

@@ -96,7 +96,7 @@ say_identified(struct notes *notes, const struct analysis *a)
 		say(notes, "f is hardly identified: %.2g to %.2g, a factor of %.0f, fit the run times as "
 		    "well", f->low, f->high, loose);
 	else
-		say(notes, "f is identified: only %.2g to %.2g fit the run times", f->low, f->high);
+		say(notes, "f is identified if the model is right: only %.2g to %.2g fit the run times", f->low, f->high);
 	if (a->tau_joined == 0 && (f->low <= 0 || f->high / f->low > 3))
 		say(notes, "one measured tau, best at n = 64 or more, would say more about f than more run "
 		    "times");

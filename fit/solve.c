@@ -181,7 +181,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 		    1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
 		for (int i = 0; i < count; i++)
 			set(&s->at, call.parameter[i], x[i]);
-		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-14, w1);	/* scaled by 1 */
+		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-8, w1);	/* scaled by 1 */
 		for (int i = 0; i < count * count; i++)
 			s->covariance[call.parameter[i / count]][call.parameter[i % count]] =
 			    rank == 0 && m > count ? slopes[i % count * m + i / count] : INFINITY;
