@@ -10,11 +10,6 @@ const char *const model_names[] = { "hofinger", "amdahl", "usl", NULL };
 const char *const residual_names[] = { "log", "relative", "absolute", NULL };
 const char *const origin_names[] = { "measured", "rule", "bound", NULL };
 
-/*
- * Useful time repeats better than run time: its rms about a curve in f alone is about half that of
- * the run time in the data of the paper.
- */
-static const double TAU_WEIGHT = 2;
 static const double SIMPLER = 2;	/* an AICc so much higher is no reason for more parameters */
 static const double CLEAR = 0.3;	/* the paper's own aim is standard errors of 10 to 30 % */
 
@@ -45,16 +40,20 @@ measured_t1(const struct program *program)
 	return i > 0 ? runs[0].t * exp(log_ratio / (double)i) : NAN;
 }
 
-/* Values of n that say something: two runs at one n are one, a joined tau above n = 1 is another. */
+/* Observations that say something: two of a kind at one n are one. */
 static size_t
 informative(const struct problem *p)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < p->count; i++)
-		if (i == 0 || p->runs[i].n != p->runs[i - 1].n)
-			count += 1 + (size_t)(p->tau_weight > 0 && p->runs[i].n > 1 &&
-			    !isnan(p->runs[i].tau));
+	for (size_t i = 0; i < p->count; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < i; k++)
+			known |= p->observed[k].n == p->observed[i].n &&
+			    p->observed[k].what == p->observed[i].what;
+		count += !known;
+	}
 	return count;
 }
 
@@ -65,7 +64,7 @@ fit_model(const struct problem *p, enum model model, double t1)
 	struct curve at = { 0, model == AMDAHL ? 1 : 0.01, model == AMDAHL ? 0 : 1, t1 };
 	unsigned varied = varied_by_model[model] | FREE_T1;
 	struct model_fit fit = { .fitted = false };
-	double m = (double)residual_count(p), k = bits(varied) + 1;	/* and the variance */
+	double m = (double)p->count, k = bits(varied) + 1;	/* and the variance */
 
 	if (informative(p) < bits(varied) || !solve_best(p, at, varied, &fit.solution))
 		return fit;
@@ -100,15 +99,16 @@ choose(const struct model_fit *models, bool has_overhead)
 static void
 fit_share(struct analysis *a, const struct program *program)
 {
-	struct problem p = { .runs = program->runs, .count = program->count, .share_alone = true };
-	size_t count = residual_count(&p);
+	struct problem p = share_problem(program->runs, program->count);
 	double f_se;
 
 	/* From the best in the box, then without it: a limit above 1 is reported, not hidden. */
-	if (count < 3 || !solve_best(&p, (struct curve){ 0, 0.01, 1, 1 }, FREE_G | FREE_R, &a->share))
-		return;
-	a->share_fitted = solve_from(&p, a->share.at, FREE_G | FREE_R, false, &a->share);
-	standard_errors(&a->share, (double)count - 2, &f_se, &a->share_b_se, &a->share_c_se);
+	if (p.count >= 3 &&
+	    solve_best(&p, (struct curve){ 0, 0.01, 1, 1 }, FREE_G | FREE_R, &a->share)) {
+		a->share_fitted = solve_from(&p, a->share.at, FREE_G | FREE_R, false, &a->share);
+		standard_errors(&a->share, (double)p.count - 2, &f_se, &a->share_b_se, &a->share_c_se);
+	}
+	problem_free(&p);
 }
 
 static void
@@ -243,13 +243,12 @@ analyse(const struct program *program, const struct settings *settings)
 	struct analysis a = { .name = program->name, .residuals = settings->residuals,
 	    .runs = program->count, .n_max = program->runs[program->count - 1].n,
 	    .by_paper = settings->paper, .serial_given = !isnan(settings->serial) };
-	struct problem p = { .count = program->count, .residuals = settings->residuals };
+	struct run *joined = joined_runs(&a, program, settings);
+	struct problem p = time_problem(joined, program->count, settings->residuals);
 	enum model wide;
 	unsigned varied;
 	double t1;
 
-	p.runs = joined_runs(&a, program, settings);
-	p.tau_weight = a.tau_joined > 0 ? TAU_WEIGHT : 0;
 	a.t1_measured = measured_t1(program);
 	t1 = isnan(a.t1_measured) ? program->runs[0].t * program->runs[0].n : a.t1_measured;
 	fit_share(&a, program);
@@ -276,7 +275,7 @@ analyse(const struct program *program, const struct settings *settings)
 		a.curve = a.six.at;
 		varied = FREE_G | FREE_R;
 	}
-	standard_errors(&a.six, (double)(a.six.residuals - bits(varied)), &a.f_se, &a.b_se, &a.c_se);
+	standard_errors(&a.six, (double)p.count - bits(varied), &a.f_se, &a.b_se, &a.c_se);
 	choose_origin(&a);
 	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
@@ -286,6 +285,7 @@ analyse(const struct program *program, const struct settings *settings)
 	find_bands(&a, &p, varied);
 	a.profiled = a.six_fitted && !settings->paper;
 	a.partner_valid = curve_swap(&a.curve, &a.partner);
-	free((void *)p.runs);
+	problem_free(&p);
+	free(joined);
 	return a;
 }

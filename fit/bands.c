@@ -131,7 +131,7 @@ good_at(const struct profile *p, double f, struct solution *s)
 
 	at.f = f;
 	return solve_best(p->problem, at, p->varied, s) && s->sum <= p->limit &&
-	    (s->at.g >= f || p->problem->tau_weight > 0);
+	    (s->at.g >= f || p->problem->has_useful);
 }
 
 /* Where it ends between an f that is good and one that is not. */
@@ -208,7 +208,7 @@ void
 bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
     const double *n, size_t count, struct bands *bands)
 {
-	double ndf = (double)best->residuals - __builtin_popcount(varied);
+	double ndf = (double)problem->count - __builtin_popcount(varied);
 	double q = student(fmax(ndf, 1));
 	struct profile p = { problem, best, varied & ~(unsigned)FREE_F,
 	    best->sum * (1 + q * q / fmax(ndf, 1)), n, count, bands };

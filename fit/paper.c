@@ -21,9 +21,9 @@ judge(const struct problem *p, const struct solution *s)
 {
 	struct trial trial = { .solution = *s };
 	const struct curve *c = &s->at;
-	double b = curve_b(c), f_se, x_max = 2 * p->runs[p->count - 1].n - 1;
+	double b = curve_b(c), f_se, x_max = 2 * p->n_max - 1;
 
-	standard_errors(s, (double)s->residuals - 2, &f_se, &trial.b_se, &trial.c_se);
+	standard_errors(s, (double)p->count - 2, &f_se, &trial.b_se, &trial.c_se);
 	trial.gap = b + trial.b_se - curve_c(c);
 	trial.valid = b > 0 && curve_c(c) > b && 1 + curve_h(c) * x_max > 0 && isfinite(trial.gap);
 	trial.worst_se = fmax(trial.b_se / b, trial.c_se / curve_c(c));
@@ -35,19 +35,18 @@ static struct trial
 try(const struct problem *p, double f, double t1, const struct curve *near)
 {
 	static const double starts_r[] = { 0.95, 0.5 };
-	double n_max = p->runs[p->count - 1].n;
 	struct solution s;
 	struct trial best = { .valid = false }, trial;
 
 	for (int i = near != NULL ? -1 : 0; i < 10; i++) {
-		struct curve start = { f, pow(4 * n_max, -0.2 * (i / 2 + 0.5)), starts_r[i & 1], t1 };
+		struct curve start = { f, pow(4 * p->n_max, -0.2 * (i / 2 + 0.5)), starts_r[i & 1], t1 };
 
 		if (i < 0)
 			start = (struct curve){ f, near->g, near->r, t1 };
 		if (!solve_from(p, start, FREE_G | FREE_R, false, &s))
 			continue;
 		trial = judge(p, &s);
-		if (!best.valid ? trial.valid || best.solution.residuals == 0 :
+		if (!best.valid ? trial.valid :
 		    trial.valid && s.sum < best.solution.sum)
 			best = trial;
 	}

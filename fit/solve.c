@@ -6,12 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What a trial step outside of the model's domain gives: worse than any curve, so it is taken back. */
-static double
-far_off(const struct problem *p)
-{
-	return p->residuals == ABSOLUTE && !p->share_alone ? 1e6 * p->runs[0].t : 1e6;
-}
+/*
+ * The useful time of a run repeats better than its run time: in the data of the paper its rms about
+ * equation 4 is about half that of t about equation 6.
+ */
+static const double USEFUL_WEIGHT = 2;
 
 struct call {
 	const struct problem *problem;
@@ -19,21 +18,47 @@ struct call {
 	int parameter[PARAMETERS];	/* which one the solver's i-th is */
 };
 
-static bool
-has_tau(const struct problem *p, const struct run *run)
+static void
+observe(struct problem *p, int what, double n, double value)
 {
-	return p->tau_weight > 0 && run->n > 1 && !isnan(run->tau);
+	p->observed[p->count++] = (struct observation){ .what = what, .n = n, .value = value };
+	p->n_max = fmax(p->n_max, n);
+	p->has_useful |= what == OF_USEFUL;
 }
 
-size_t
-residual_count(const struct problem *p)
+struct problem
+share_problem(const struct run *runs, size_t count)
 {
-	size_t count = 0;
+	struct problem p = { .observed = zalloc(count, sizeof *p.observed) };
 
-	for (size_t i = 0; i < p->count; i++)
-		count += p->share_alone ? (size_t)!isnan(p->runs[i].tau) :
-		    (size_t)1 + has_tau(p, &p->runs[i]);
-	return count;
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(runs[i].tau))
+			observe(&p, OF_SHARE, runs[i].n, runs[i].tau / runs[i].t);
+	return p;
+}
+
+struct problem
+time_problem(const struct run *runs, size_t count, enum residuals residuals)
+{
+	struct problem p = { .observed = zalloc(2 * count, sizeof *p.observed),
+	    .residuals = residuals };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct run *run = &runs[i];
+
+		observe(&p, OF_TIME, run->n, run->t);
+		p.t_max = fmax(p.t_max, run->t);
+		/* Equation 4 depends on f alone. Never quite 0, for its logarithm. */
+		if (run->n > 1 && !isnan(run->tau))
+			observe(&p, OF_USEFUL, run->n, fmax(run->t - run->tau, 1e-6 * run->t));
+	}
+	return p;
+}
+
+void
+problem_free(struct problem *p)
+{
+	free(p->observed);
 }
 
 static double
@@ -60,101 +85,87 @@ in_domain(const struct curve *c, double n)
 	return 1 + c->f * (n - 1) > 0 && 1 + curve_h(c) * (n - 1) > 0 && c->g > 1e-15 && c->g < 1e6;
 }
 
-/* The residual of t: value, or its derivatives from those of ln t. */
+/* What a trial step outside of the domain gives: worse than any curve, so that it is taken back. */
 static double
-time_residual(enum residuals kind, double fitted, double measured)
+far_off(const struct problem *p)
 {
-	return kind == LOG ? log(fitted / measured) : kind == RELATIVE ? fitted / measured - 1 :
-	    fitted - measured;
-}
-
-/*
- * A measured tau joins as the time of useful work, t - tau, beside equation 4: it depends on f alone,
- * and what makes t uneven is mostly overhead. Never quite 0, for its logarithm.
- */
-static double
-useful_time(const struct run *run)
-{
-	return fmax(run->t - run->tau, 1e-6 * run->t);
+	return 1e6 * fmax(1, p->t_max);
 }
 
 static double
-time_factor(enum residuals kind, double fitted, double measured)
+residual(const struct problem *p, const struct curve *c, const struct observation *o)
 {
-	return kind == LOG ? 1 : kind == RELATIVE ? fitted / measured : fitted;
+	double weight = o->what == OF_USEFUL ? USEFUL_WEIGHT : 1, fitted;
+
+	if (!in_domain(c, o->n))
+		return far_off(p);
+	if (o->what == OF_SHARE)
+		return curve_share(c, o->n) - o->value;
+	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
+	switch (p->residuals) {
+	case LOG: return weight * log(fitted / o->value);
+	case RELATIVE: return weight * (fitted / o->value - 1);
+	default: return weight * (fitted - o->value);
+	}
 }
 
+/* Its derivatives: those of ln t and ln t^Amdahl, times what a logarithm leaves out. */
+static void
+residual_slopes(const struct problem *p, const struct curve *c, const struct observation *o,
+    double slopes[PARAMETERS])
+{
+	double factor = o->what == OF_USEFUL ? USEFUL_WEIGHT : 1, fitted;
+
+	if (o->what == OF_SHARE) {
+		curve_share_slopes(c, o->n, slopes);
+		return;
+	}
+	if (o->what == OF_TIME)
+		curve_time_slopes(c, o->n, slopes);
+	else
+		curve_amdahl_slopes(c, o->n, slopes);
+	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
+	factor *= p->residuals == LOG ? 1 : p->residuals == RELATIVE ? fitted / o->value : fitted;
+	for (int q = 0; q < PARAMETERS; q++)
+		slopes[q] *= factor;
+}
+
+/* For lmder: the residuals where WHAT is 1, else their derivatives, by columns of LEAD rows. */
 static int
-residuals_of(void *data, int m, int count, const double *x, double *values, double *slopes,
-    int lead, int what)
+for_lmder(void *data, int m, int count, const double *x, double *values, double *slopes, int lead,
+    int what)
 {
 	const struct call *call = data;
-	const struct problem *p = call->problem;
 	struct curve c = call->fixed;
-	double d_time[PARAMETERS], d_share[PARAMETERS], d_amdahl[PARAMETERS];
-	const double far = far_off(p);
-	int row = 0;
 
 	for (int i = 0; i < count; i++)
 		set(&c, call->parameter[i], x[i]);
-	for (size_t i = 0; i < p->count; i++) {
-		const struct run *run = &p->runs[i];
-		bool inside = in_domain(&c, run->n);
-		double t, share;
+	for (int row = 0; row < m; row++) {
+		const struct observation *o = &call->problem->observed[row];
+		double all[PARAMETERS];
 
-		if (p->share_alone && isnan(run->tau))
-			continue;
-		t = inside ? curve_time(&c, run->n) : 1;
-		share = inside ? curve_share(&c, run->n) : 0;
 		if (what == 1) {
-			if (p->share_alone)
-				values[row++] = inside ? share - run->tau / run->t : far;
-			else
-				values[row++] = inside ? time_residual(p->residuals, t, run->t) : far;
-			if (!p->share_alone && has_tau(p, run))
-				values[row++] = inside ? p->tau_weight * time_residual(p->residuals,
-				    curve_amdahl(&c, run->n), useful_time(run)) : far;
+			values[row] = residual(call->problem, &c, o);
 			continue;
 		}
-		curve_time_slopes(&c, run->n, d_time);
-		curve_share_slopes(&c, run->n, d_share);
-		curve_amdahl_slopes(&c, run->n, d_amdahl);
-		for (int k = 0; k < count; k++) {
-			int q = call->parameter[k];
-			double *column = slopes + (size_t)k * (size_t)lead + row;
-
-			column[0] = p->share_alone ? d_share[q] :
-			    d_time[q] * time_factor(p->residuals, t, run->t);
-			if (!p->share_alone && has_tau(p, run))
-				column[1] = p->tau_weight * d_amdahl[q] *
-				    time_factor(p->residuals, curve_amdahl(&c, run->n), useful_time(run));
-		}
-		row += p->share_alone ? 1 : 1 + has_tau(p, run);
+		residual_slopes(call->problem, &c, o, all);
+		for (int i = 0; i < count; i++)
+			slopes[i * lead + row] = all[call->parameter[i]];
 	}
-	(void)m;
 	return 0;
-}
-
-static void
-evaluate(const struct problem *p, struct solution *s, double *values)
-{
-	struct call call = { .problem = p, .fixed = s->at };
-
-	residuals_of(&call, (int)s->residuals, 0, NULL, values, NULL, 0, 1);
-	s->sum = 0;
-	for (size_t i = 0; i < s->residuals; i++)
-		s->sum += values[i] * values[i];
 }
 
 double
 sum_of_squares(const struct problem *p, const struct curve *c)
 {
-	struct solution s = { .at = *c, .residuals = residual_count(p) };
-	double *values = zalloc(s.residuals, sizeof *values);
+	double sum = 0;
 
-	evaluate(p, &s, values);
-	free(values);
-	return s.sum;
+	for (size_t i = 0; i < p->count; i++) {
+		double value = residual(p, c, &p->observed[i]);
+
+		sum += value * value;
+	}
+	return sum;
 }
 
 /* One unbounded run of the solver; false where it ends outside of the model's domain. */
@@ -162,7 +173,7 @@ static bool
 descend(const struct problem *p, struct solution *s, unsigned varied)
 {
 	struct call call = { .problem = p, .fixed = s->at };
-	int m = (int)s->residuals, count = 0, pivots[PARAMETERS], evaluations, slopes_taken, rank;
+	int m = (int)p->count, count = 0, pivots[PARAMETERS], evaluations, slopes_taken, rank;
 	double x[PARAMETERS], diag[PARAMETERS], qtf[PARAMETERS], w1[PARAMETERS], w2[PARAMETERS],
 	    w3[PARAMETERS];
 	double *values = zalloc((size_t)m, (PARAMETERS + 2) * sizeof *values);
@@ -177,7 +188,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 	for (int i = 0; i < PARAMETERS * PARAMETERS; i++)
 		s->covariance[i / PARAMETERS][i % PARAMETERS] = 0;
 	if (count > 0 && count <= m) {
-		lmder(residuals_of, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag, 1,
+		lmder(for_lmder, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag, 1,
 		    1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
 		for (int i = 0; i < count; i++)
 			set(&s->at, call.parameter[i], x[i]);
@@ -186,16 +197,16 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 			s->covariance[call.parameter[i / count]][call.parameter[i % count]] =
 			    rank == 0 && m > count ? slopes[i % count * m + i / count] : INFINITY;
 	}
-	evaluate(p, s, values);
+	s->sum = sum_of_squares(p, &s->at);
 	free(values);
-	return in_domain(&s->at, p->runs[p->count - 1].n) && isfinite(s->sum);
+	return in_domain(&s->at, p->n_max) && isfinite(s->sum);
 }
 
 /* What leaves the box is put on its side and stays there. */
 static bool
 solve_in_box(const struct problem *p, struct curve start, unsigned varied, struct solution *s)
 {
-	*s = (struct solution){ .at = start, .residuals = residual_count(p) };
+	*s = (struct solution){ .at = start };
 	for (;;) {
 		struct curve *c = &s->at;
 		unsigned left = 0;
@@ -227,13 +238,13 @@ solve_from(const struct problem *p, struct curve start, unsigned varied, bool bo
 	struct curve other;
 
 	if (!bounded) {
-		*s = (struct solution){ .at = start, .residuals = residual_count(p) };
+		*s = (struct solution){ .at = start };
 		return descend(p, s, varied);
 	}
 	if (!solve_in_box(p, start, varied, s))
 		return false;
 	/* The declared branch is f <= g; where tau was measured, that decides. */
-	if (!(varied & FREE_F) || p->tau_weight > 0 || s->at.f <= s->at.g)
+	if (!(varied & FREE_F) || p->has_useful || s->at.f <= s->at.g)
 		return true;
 	curve_swap(&s->at, &other);
 	return solve_in_box(p, other, varied, s) && s->at.f <= s->at.g;
@@ -244,7 +255,7 @@ solve_best(const struct problem *p, struct curve at, unsigned varied, struct sol
 {
 	/* r below 1 and at its bound, f inside and at its bound: the best may lie on any side. */
 	static const double starts_r[] = { 1, 0.9, 0.5 }, starts_f[] = { 0, 0.1 };
-	double n_max = p->runs[p->count - 1].n;
+	double n_max = p->n_max;
 	bool found = false;
 
 	for (int ig = 0; ig < (varied & FREE_G ? 5 : 1); ig++)

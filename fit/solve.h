@@ -4,26 +4,35 @@
 
 #include "fit.h"
 
-/* A least-squares problem: t, and where tau_weight is above 0 also tau, of some runs. */
+/* What was measured at some n: t, the useful time t - tau, or the share tau/t. */
+struct observation {
+	enum { OF_TIME, OF_USEFUL, OF_SHARE } what;
+	double n, value;
+};
+
 struct problem {
-	const struct run *runs;
+	struct observation *observed;
 	size_t count;
 	enum residuals residuals;
-	bool share_alone;	/* equation 1 on tau/t; else equation 6 on t */
-	double tau_weight;	/* of a residual of tau beside one of t; 0: tau is not used */
+	bool has_useful;	/* then f and g are not interchangeable */
+	double n_max, t_max;
 };
 
 struct solution {
 	struct curve at;
 	double sum;			/* of squared residuals */
-	size_t residuals;		/* their number */
 	unsigned free;			/* bit p: parameter p was free, and not at a bound */
 	double covariance[PARAMETERS][PARAMETERS];	/* not scaled: inverse of J'J */
 };
 
 enum { FREE_F = 1 << F, FREE_G = 1 << LOG_G, FREE_R = 1 << R, FREE_T1 = 1 << LOG_T1 };
 
-size_t residual_count(const struct problem *problem);
+/* Equation 1 on the share of the runs that have a tau. */
+struct problem share_problem(const struct run *runs, size_t count);
+/* Equation 6 on t, and equation 4 on the useful time of the runs that have a tau. */
+struct problem time_problem(const struct run *runs, size_t count, enum residuals residuals);
+void problem_free(struct problem *problem);
+
 double sum_of_squares(const struct problem *problem, const struct curve *at);
 /* From one start, VARIED parameters. Bounded: what would leave the box stays on its side. */
 bool solve_from(const struct problem *problem, struct curve start, unsigned varied, bool bounded,

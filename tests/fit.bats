@@ -141,7 +141,7 @@ by_gnuplot() {
 		for (n = 1; n <= 1024; n *= 2)
 			printf "%d\t%.12g\n", n, 100*(f + (1-f)/n) * (1 + b*(n-1)/((1+c-b)*n + b + c + c*c)) }' >t.tsv
 	lp-fit -F json t.tsv >fit.json
-	read -r f b c t1 best < <(value fit.json '.equation6 | .f, .b, .c, .t1')
+	read -r f b c t1 < <(value fit.json '.equation6 | .f, .b, .c, .t1')
 	near "$f" 0.002 1e-6
 	near "$b" 40 1e-6
 	near "$c" 60 1e-6
@@ -274,9 +274,9 @@ by_gnuplot() {
 }
 
 @test "the same input gives the same bytes" {
-	lp-fit -F json "$data/vasp.csv" >1
-	lp-fit -F json "$data/vasp.csv" >2
-	cmp 1 2
+	lp-fit -F json "$data/vasp.csv" >one
+	lp-fit -F json "$data/vasp.csv" >two
+	cmp one two
 }
 
 # graph RANKS RUN_NS MPI_NS: a graph stream of a run, the ranks 0 and 1000 ns apart in MPI time
