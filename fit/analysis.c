@@ -75,8 +75,8 @@ fit_model(const struct problem *p, enum model model, double t1)
 }
 
 /*
- * The simplest within SIMPLER of the lowest AICc. Amdahl's law has no overhead: a measured one rules
- * it out where there is any other.
+ * The simplest within SIMPLER of the lowest AICc. Amdahl's law has no overhead: a measured one
+ * rules it out where there is any other.
  */
 static enum model
 choose(const struct model_fit *models, bool has_overhead)
@@ -126,14 +126,14 @@ choose_origin(struct analysis *a)
 {
 	const struct trial *trial = &a->paper.trial;
 
-	a->estimate_t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
+	a->estimate.t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
 	if (a->tau_joined > 0) {
 		a->origin = BY_TAU;
-		a->estimate_f = a->six_fitted ? a->six.at.f : a->curve.f;
-		a->estimate_t1 = a->six_fitted ? a->six.at.t1 : a->curve.t1;
+		a->estimate.f = a->six_fitted ? a->six.at.f : a->curve.f;
+		a->estimate.t1 = a->six_fitted ? a->six.at.t1 : a->curve.t1;
 	} else if (trial->valid && (a->by_paper || (a->paper.meets == 1 && trial->worst_se <= CLEAR))) {
 		a->origin = BY_RULE;
-		a->estimate_f = trial->solution.at.f;
+		a->estimate.f = trial->solution.at.f;
 	} else
 		a->origin = BY_BOUND;
 }
@@ -173,8 +173,8 @@ add_point(struct analysis *a, struct run run)
 	point->t_fit = curve_time(&a->curve, run.n);
 	point->tau_fit = curve_tau(&a->curve, run.n);
 	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);
-	point->tau_estimate = run.n < 2 ? 0 : isnan(run.t) ? point->tau_fit : fmax(0, run.t - a->estimate_t1 *
-	    (a->estimate_f + (1 - a->estimate_f) / run.n));
+	point->tau_estimate = run.n < 2 ? 0 : isnan(run.t) ? point->tau_fit :
+	    fmax(0, run.t - curve_amdahl(&a->estimate, run.n));
 }
 
 static void
@@ -269,7 +269,11 @@ analyse(const struct program *program, const struct settings *settings)
 	varied = varied_by_model[wide] | FREE_T1;
 	if (a.tau_joined == 0)
 		fit_paper(&a, &p, settings->serial, isnan(a.t1_measured) ? a.curve.t1 : a.t1_measured);
-	if (settings->paper && a.paper.trial.valid) {
+	if (settings->paper && !a.paper.trial.valid)
+		a.six_fitted = false;
+	else if (settings->paper) {
+		a.six_fitted = true;
+		a.six_name = "equation 6";
 		a.six = a.paper.trial.solution;
 		a.model = HOFINGER;
 		a.curve = a.six.at;

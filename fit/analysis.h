@@ -60,7 +60,7 @@ struct analysis {
 	struct curve partner;		/* f and g exchanged */
 	bool partner_valid;
 	enum origin origin;
-	double estimate_f, estimate_t1;
+	struct curve estimate;		/* its f and t_1 */
 	double n_max;			/* of the data */
 	struct point *points;		/* the runs, then what was to be predicted */
 	size_t runs, count;

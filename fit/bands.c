@@ -2,8 +2,8 @@
 /*
  * How sure the fit is: the profile over f. A curve is as good as the best where its sum of squares
  * is below S_min (1 + q^2/ndf), q being Student's 97.5 % quantile. For every such f the other
- * parameters are fitted anew; what S leaves them is an ellipsoid around that fit, and each quantity's
- * band is from its least to its largest value on all of those.
+ * parameters are fitted anew; what S leaves them is an ellipsoid around that fit, and the band of a
+ * quantity is from its least to its largest value on all of those.
  */
 #include "bands.h"
 
@@ -77,7 +77,8 @@ moved(const struct curve *c, const double by[PARAMETERS], double scale)
 
 /* Exact for t: its slopes along what the data leave open are small differences. */
 static void
-slopes_of(const struct profile *p, const struct solution *s, size_t which, double slopes[PARAMETERS])
+slopes_of(const struct profile *p, const struct solution *s, size_t which,
+    double slopes[PARAMETERS])
 {
 	const double step = 1e-5;
 
@@ -96,7 +97,7 @@ slopes_of(const struct profile *p, const struct solution *s, size_t which, doubl
 	}
 }
 
-/* To the end of the ellipsoid where the quantity is largest and smallest, and only as far as S allows. */
+/* To the ends of the ellipsoid where the quantity is extreme, and only as far as S allows. */
 static void
 add_ends(const struct profile *p, const struct solution *s, size_t which)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The paper's kind of figure as a gnuplot script with its data; terminal and output are the user's. */
+/* The paper's kind of figure as a gnuplot script with its data. */
 #include <math.h>
 
 #include "analysis.h"

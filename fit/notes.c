@@ -64,6 +64,8 @@ say_rule(struct notes *notes, const struct analysis *a)
 	const struct paper_fit *fit = &a->paper;
 	const struct trial *trial = &fit->trial;
 
+	if (a->serial_given && !trial->valid)
+		say(notes, "with this f no b and c are valid: the run times are fitted without it");
 	if (a->tau_joined > 0 || a->serial_given)
 		return;
 	if (!trial->valid)
@@ -96,7 +98,8 @@ say_identified(struct notes *notes, const struct analysis *a)
 		say(notes, "f is hardly identified: %.2g to %.2g, a factor of %.0f, fit the run times as "
 		    "well", f->low, f->high, loose);
 	else
-		say(notes, "f is identified if the model is right: only %.2g to %.2g fit the run times", f->low, f->high);
+		say(notes, "f is identified if the model is right: only %.2g to %.2g fit the run times",
+		    f->low, f->high);
 	if (a->tau_joined == 0 && (f->low <= 0 || f->high / f->low > 3))
 		say(notes, "one measured tau, best at n = 64 or more, would say more about f than more run "
 		    "times");
@@ -108,6 +111,8 @@ say_branch(struct notes *notes, const struct analysis *a)
 	if (a->tau_joined > 0)
 		say(notes, "%zu measured tau joined the fit%s", a->tau_joined,
 		    a->curve.f > a->curve.g ? "; they ask for the branch f > g" : "");
+	else if (a->curve.r <= 0)
+		say(notes, "Amdahl's law takes for serial all that does not scale; with f < g it is overhead");
 	else if (a->partner_valid)
 		say(notes, "f < g is declared; exchanged, f = %.3g, b = %.4g, c = %.4g give the same run "
 		    "times, and tau = %.4g s instead of %.4g s at n = %g", a->partner.f,
@@ -127,8 +132,11 @@ say_best(struct notes *notes, const struct analysis *a)
 	};
 	double best = curve_best_n(&a->curve), beyond = 0;
 
-	if (isinf(best))
+	if (isinf(best) && isinf(a->bands.best_n.low))
 		say(notes, "the fitted run time falls for ever");
+	else if (isinf(best))
+		say(notes, "the fitted run time falls for ever; by the band it is shortest at n = %.0f or more",
+		    a->bands.best_n.low);
 	else
 		say(notes, "the fitted run time is shortest at n = %.0f, 95 %% band %.0f to %.0f%s", best,
 		    a->bands.best_n.low, a->bands.best_n.high, round(best) > a->n_max ? "; beyond the data" : "");

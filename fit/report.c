@@ -64,7 +64,7 @@ print_table(const struct analysis *a)
 	struct notes notes;
 
 	printf("%s: %zu runs on %g to %g cores\n", a->name, a->runs, a->points[0].n, a->n_max);
-	if (a->by_paper)
+	if (a->by_paper && a->six_fitted)
 		printf("model: equation 6 by the paper's procedure, %s residuals\n",
 		    residual_names[a->residuals]);
 	else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Least squares by cminpack's Levenberg-Marquardt, with the bounds and starts that the model needs. */
+/* Least squares: cminpack's Levenberg-Marquardt with the bounds and starts that the model needs. */
 #include "solve.h"
 
 #include <cminpack-1/cminpack.h>

@@ -67,8 +67,8 @@ by_gnuplot() {
 }
 
 @test "the paper's rule gives the reference f, b, c and standard errors" {
-	while read -r name f b b_se c c_se; do
-		lp-fit --paper -F json "$data/$name.csv" >fit.json
+	while read -r name residuals f b b_se c c_se; do
+		lp-fit --paper --residuals "$residuals" -F json "$data/$name.csv" >fit.json
 		read -r gf gb gb_se gc gc_se < <(value fit.json '.equation6 | .f, .b, .b_se, .c, .c_se')
 		near "$gf" "$f" 0.005
 		near "$gb" "$b" 0.005
@@ -76,10 +76,11 @@ by_gnuplot() {
 		near "$gb_se" "$b_se" 0.02
 		near "$gc_se" "$c_se" 0.02
 	done <<-END
-		hpl 1.33e-5 343.6 129.3 473.4 132.7
-		amber 3.77e-3 42.00 5.53 47.78 5.52
-		inhouse 2.54e-2 15.93 5.26 19.14 5.47
-		vasp 1.27e-3 53.81 5.21 59.03 5.14
+		hpl log 1.33e-5 343.6 129.3 473.4 132.7
+		amber log 3.77e-3 42.00 5.53 47.78 5.52
+		amber absolute 2.87e-3 40.20 3.95 44.14 3.74
+		inhouse log 2.54e-2 15.93 5.26 19.14 5.47
+		vasp log 1.27e-3 53.81 5.21 59.03 5.14
 	END
 }
 

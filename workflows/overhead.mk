@@ -45,7 +45,8 @@ $(OUT)/fitted: $(tables)
 	$(each) 'eval lp-fit {2} {1} >$(OUT)/{1/.}.{3}' ::: $(tables) ::: \
 		'$(FIT)' '$(FIT) -F json' '$(FIT) --gnuplot' '--tau none -F json' '--tau $(ONE) -F json' \
 		'-F csv' :::+ txt json gp alone one csv
-	$(each) 'gnuplot -e "$(call svg,{})" $(OUT)/{}.gp; gnuplot -e "$(call png,{})" $(OUT)/{}.gp' ::: $(names)
+	$(each) 'gnuplot -e "$(call svg,{})" $(OUT)/{}.gp; gnuplot -e "$(call png,{})" $(OUT)/{}.gp' \
+		::: $(names)
 	touch $@
 
 # The median over n >= 16 with a measured tau; for one tau without its own n.
