@@ -203,19 +203,25 @@ static void
 find_bands(struct analysis *a, const struct problem *p, unsigned varied)
 {
 	double *n = zalloc(a->count, sizeof *n);
+	size_t *place = zalloc(a->count, sizeof *place), different = 0;
 
-	a->bands.t = zalloc(a->count, sizeof *a->bands.t);
-	a->bands.tau = zalloc(a->count, sizeof *a->bands.tau);
-	for (size_t i = 0; i < a->count; i++)
-		n[i] = a->points[i].n;
-	bands_find(p, &a->six, varied, n, a->count, &a->bands);
+	for (size_t i = 0; i < a->count; i++) {
+		while (place[i] < different && n[place[i]] != a->points[i].n)
+			place[i]++;
+		if (place[i] == different)
+			n[different++] = a->points[i].n;
+	}
+	a->bands.t = zalloc(different, sizeof *a->bands.t);
+	a->bands.tau = zalloc(different, sizeof *a->bands.tau);
+	bands_find(p, &a->six, varied, n, different, &a->bands);
 	for (size_t i = 0; i < a->count; i++) {
 		struct point *point = &a->points[i];
 
-		point->t_band = band_with(a->bands.t[i], point->t_fit);
-		point->tau_band = band_with(a->bands.tau[i], point->tau_fit);
+		point->t_band = band_with(a->bands.t[place[i]], point->t_fit);
+		point->tau_band = band_with(a->bands.tau[place[i]], point->tau_fit);
 	}
 	free(n);
+	free(place);
 }
 
 /* A copy of the runs in which only what joins the fit has its tau. */
