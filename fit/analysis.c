@@ -83,14 +83,14 @@ choose(const struct model_fit *models, bool has_overhead)
 {
 	static const enum model simplest_first[] = { AMDAHL, USL, HOFINGER };
 	bool others = models[USL].fitted || models[HOFINGER].fitted;
+	int first = has_overhead && others ? 1 : 0;
 	double lowest = INFINITY;
 
-	for (int m = 0; m < MODELS; m++)
-		if (models[m].fitted)
-			lowest = fmin(lowest, models[m].aicc);
-	for (int i = 0; i < MODELS; i++)
+	for (int i = first; i < MODELS; i++)
+		if (models[simplest_first[i]].fitted)
+			lowest = fmin(lowest, models[simplest_first[i]].aicc);
+	for (int i = first; i < MODELS; i++)
 		if (models[simplest_first[i]].fitted &&
-		    !(simplest_first[i] == AMDAHL && has_overhead && others) &&
 		    !(models[simplest_first[i]].aicc > lowest + SIMPLER))
 			return simplest_first[i];
 	return HOFINGER;

@@ -82,7 +82,10 @@ print_table(const struct analysis *a)
 	print_parameter("f", a->six.at.f, a->f_se, &a->bands.f);
 	print_parameter("b", curve_b(&a->six.at), a->b_se, &a->bands.b);
 	print_parameter("c", curve_c(&a->six.at), a->c_se, &a->bands.c);
-	printf("  t_1\t%.6g s\tmeasured %.6g s\n", a->six.at.t1, a->t1_measured);
+	printf("  t_1\t%.6g s", a->six.at.t1);
+	if (!isnan(a->t1_measured))
+		printf("\tmeasured %.6g s", a->t1_measured);
+	printf("\n");
 	printf("\nn\tt\tt_fit\ttau\ttau_fit\ttau_low\ttau_high\tbound\testimate\tshare\tefficiency\n");
 	for (size_t i = 0; i < a->count; i++) {
 		static const enum value shown[] = { N, T, T_FIT, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, TAU_BOUND,

@@ -187,6 +187,7 @@ by_gnuplot() {
 	lp-fit t.tsv >out
 	grep -q '^t: 5 runs on 2 to 16 cores$' out
 	grep -q '^- no run on one core: t_1 is fitted' out
+	run -1 grep -i 'nan' out
 	lp-fit -F json t.tsv | jq -e '[.points[] | .n] == [2, 2, 4, 8, 16] and .points[1].tau == 1.5 and
 		.points[0].tau == null and .equation6.t1_measured == null and .tau_joined == 1'
 	lp-fit <t.tsv | grep -q '^standard input: 5 runs'
