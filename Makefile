@@ -11,12 +11,13 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance
+TOOLS    = record merge graph critpath imbalance fit
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
 
 # The one list of Debian packages that building, demo and tests need.
-PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libzstd-dev libdw-dev \
-           libstdc++6 binutils parallel bats jq mandoc shellcheck util-linux \
+PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev \
+           libzstd-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox bats jq \
+           mandoc shellcheck util-linux \
            python3 python3-msgpack python3-numpy python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -46,6 +47,7 @@ build/libstream.a: $(call objects,stream)
 # A tool is every .c in its folder and the stream library, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
+bin/lp-fit: LDLIBS += -lcminpack
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
@@ -110,6 +112,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.trace -- lp-graph
 	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
+	tests/fit_coverage.py 1000
 
 bench: all build/bench/synthetic
 	tests/bench/bench

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef ANALYSIS_H
+#define ANALYSIS_H
+
+#include "bands.h"
+#include "paper.h"
+
+struct settings {
+	unsigned models;		/* bit m: model m is fitted */
+	bool paper;			/* the paper's procedure instead */
+	double serial;			/* its f; NAN: found by its rule */
+	enum residuals residuals;
+	bool join_all;			/* every measured tau joins the fit; else those at joined */
+	double *joined;
+	size_t joined_count;
+	double *predict;		/* further n */
+	size_t predict_count;
+	bool whole_curve;		/* for a picture: many n up to the last of these instead */
+};
+
+struct model_fit {
+	bool fitted;
+	struct solution solution;
+	double aicc;
+};
+
+/* Where the estimate of tau comes from: the choice is made by run times and their fits alone. */
+enum origin { BY_TAU, BY_RULE, BY_BOUND };
+
+struct point {
+	double n;
+	double t, tau, dtau;		/* s; NAN: not measured */
+	double t_fit, tau_fit;		/* s; by the curve */
+	struct band t_band, tau_band;	/* of equation 6 */
+	double tau_bound;		/* t - t_1/n; NAN where there is no t */
+	double tau_estimate;		/* t - t^Amdahl, f as the origin says */
+	bool superlinear;		/* less work than on one core: n (t - tau) < t_1 */
+	bool falling;			/* less work than on fewer cores */
+};
+
+struct analysis {
+	const char *name;
+	enum residuals residuals;
+	size_t tau_joined;		/* measured tau in the fit */
+	double t1_measured;		/* NAN: no run on one core */
+	bool share_fitted;		/* equation 1 */
+	struct solution share;
+	double share_b_se, share_c_se;
+	bool by_paper, serial_given;
+	struct model_fit models[MODELS];
+	struct paper_fit paper;
+	enum model model;		/* the one chosen */
+	struct curve curve;		/* its, or the paper's */
+	bool six_fitted;		/* equation 6, all three parameters, or the paper's */
+	const char *six_name;
+	struct solution six;
+	double f_se, b_se, c_se;
+	bool profiled;			/* the band of f is of all three parameters */
+	struct bands bands;
+	struct curve partner;		/* f and g exchanged */
+	bool partner_valid;
+	enum origin origin;
+	struct curve estimate;		/* its f and t_1 */
+	double n_max;			/* of the data */
+	struct point *points;		/* the runs, then what was to be predicted */
+	size_t runs, count;
+};
+
+extern const char *const model_names[];		/* NULL ends */
+extern const char *const residual_names[];
+extern const char *const origin_names[];
+
+struct writer;
+
+enum { MOST_NOTES = 24, NOTE_SIZE = 256 };
+
+struct notes {
+	size_t count;
+	char text[MOST_NOTES][NOTE_SIZE];
+};
+
+struct analysis analyse(const struct program *program, const struct settings *settings);
+
+/* Flags, branch, identifiability and the best n in words. */
+void notes_of(const struct analysis *analysis, struct notes *notes);
+
+void print_table(const struct analysis *analysis);
+void print_json(const struct analysis *analysis);
+void print_csv(const struct analysis *analysis, bool first);
+void print_gnuplot(const struct analysis *analysis);
+void write_messages(struct writer *out, const struct analysis *analysis);
+
+#endif

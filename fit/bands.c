@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How sure the fit is: the profile over f. A curve is as good as the best where its sum of squares
+ * is below S_min (1 + q^2/ndf), q being Student's 97.5 % quantile. For every such f the other
+ * parameters are fitted anew; what S leaves them is an ellipsoid around that fit, and the band of a
+ * quantity is from its least to its largest value on all of those.
+ */
+#include "bands.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { SCAN = 60, HALVINGS = 12, SLICES = 24 };
+static const double FIRST_F = 1e-6, LAST_F = 0.5;
+
+struct profile {
+	const struct problem *problem;
+	const struct solution *best;
+	unsigned varied;	/* without f */
+	double limit;		/* of S */
+	const double *n;
+	size_t count;
+	struct bands *bands;
+};
+
+/* The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher. */
+static double
+student(double freedom)
+{
+	return 1.959964 + 2.372272 / freedom + 2.822486 / (freedom * freedom);
+}
+
+static void
+widen(struct band *band, double value)
+{
+	band->low = fmin(band->low, value);
+	band->high = fmax(band->high, value);
+}
+
+/* All that has a band, by number. */
+static double
+quantity(const struct profile *p, const struct curve *c, size_t which)
+{
+	switch (which) {
+	case 0: return curve_b(c);
+	case 1: return curve_c(c);
+	case 2: return curve_best_n(c);
+	default:
+		which -= 3;
+		return which < p->count ? curve_time(c, p->n[which]) : curve_tau(c, p->n[which - p->count]);
+	}
+}
+
+static struct band *
+band_of(const struct profile *p, size_t which)
+{
+	switch (which) {
+	case 0: return &p->bands->b;
+	case 1: return &p->bands->c;
+	case 2: return &p->bands->best_n;
+	default:
+		which -= 3;
+		return which < p->count ? &p->bands->t[which] : &p->bands->tau[which - p->count];
+	}
+}
+
+static struct curve
+moved(const struct curve *c, const double by[PARAMETERS], double scale)
+{
+	struct curve to = *c;
+
+	to.g = fmin(1, c->g * exp(fmax(-50, fmin(50, scale * by[LOG_G]))));
+	to.r = fmax(0, fmin(1, c->r + scale * by[R]));
+	to.t1 = c->t1 * exp(fmax(-50, fmin(50, scale * by[LOG_T1])));
+	return to;
+}
+
+/* Exact for t: its slopes along what the data leave open are small differences. */
+static void
+slopes_of(const struct profile *p, const struct solution *s, size_t which,
+    double slopes[PARAMETERS])
+{
+	const double step = 1e-5;
+
+	if (which >= 3 && which - 3 < p->count) {
+		curve_time_slopes(&s->at, p->n[which - 3], slopes);
+		return;
+	}
+	for (int q = LOG_G; q < PARAMETERS; q++) {
+		double by[PARAMETERS] = { 0 };
+		struct curve up, down;
+
+		by[q] = 1;
+		up = moved(&s->at, by, step);
+		down = moved(&s->at, by, -step);
+		slopes[q] = quantity(p, &up, which) - quantity(p, &down, which);
+	}
+}
+
+/* To the ends of the ellipsoid where the quantity is extreme, and only as far as S allows. */
+static void
+add_ends(const struct profile *p, const struct solution *s, size_t which)
+{
+	double slopes[PARAMETERS], by[PARAMETERS] = { 0 }, variance = 0;
+	double left = fmax(0, p->limit - s->sum);
+
+	slopes_of(p, s, which, slopes);
+	for (int q = LOG_G; q < PARAMETERS; q++)
+		for (int k = LOG_G; k < PARAMETERS; k++) {
+			by[q] += s->covariance[q][k] * slopes[k];
+			variance += slopes[q] * s->covariance[q][k] * slopes[k];
+		}
+	if (!(variance > 0) || !isfinite(variance))
+		return;
+	for (int sign = -1; sign <= 1; sign += 2)
+		for (int cut = 0; cut < 16; cut++) {
+			struct curve c = moved(&s->at, by,
+			    sign * sqrt(left / variance) * pow(0.85, cut));
+
+			if (!(sum_of_squares(p->problem, &c) <= p->limit))
+				continue;
+			widen(band_of(p, which), quantity(p, &c, which));
+			break;
+		}
+}
+
+/* Beyond the branch lie the swap partners of what a smaller f has shown. */
+static bool
+good_at(const struct profile *p, double f, struct solution *s)
+{
+	struct curve at = p->best->at;
+
+	at.f = f;
+	return solve_best(p->problem, at, p->varied, s) && s->sum <= p->limit &&
+	    (s->at.g >= f || p->problem->has_useful);
+}
+
+/* Where it ends between an f that is good and one that is not. */
+static double
+edge(const struct profile *p, double good, double bad)
+{
+	struct solution s;
+
+	for (int i = 0; i < HALVINGS; i++) {
+		double f = 0.5 * (good + bad);
+
+		if (good_at(p, f, &s))
+			good = f;
+		else
+			bad = f;
+	}
+	return good;
+}
+
+static void
+find_f(const struct profile *p)
+{
+	double before = 0, low = p->best->at.f, high = low, bad_low = -1, bad_high = -1;
+	struct solution s;
+
+	for (int i = -1; i < SCAN; i++) {
+		double f = i < 0 ? 0 : FIRST_F * pow(LAST_F / FIRST_F, i / (SCAN - 1.0));
+		bool good = good_at(p, f, &s);
+
+		if (good && f < low) {
+			low = f;
+			bad_low = i < 0 ? -1 : before;
+		} else if (!good && f < low)
+			bad_low = f;
+		if (good && f > high) {
+			high = f;
+			bad_high = -1;
+		} else if (!good && f > high && bad_high < 0)
+			bad_high = f;
+		before = f;
+	}
+	p->bands->open = bad_high < 0;
+	p->bands->f.low = bad_low < 0 ? low : edge(p, low, bad_low);
+	p->bands->f.high = bad_high < 0 ? high : edge(p, high, bad_high);
+}
+
+static void
+add_slice(const struct profile *p, const struct solution *s)
+{
+	for (size_t which = 0; which < 3 + 2 * p->count; which++) {
+		widen(band_of(p, which), quantity(p, &s->at, which));
+		add_ends(p, s, which);
+	}
+}
+
+/* Near its bound the ellipsoid of r is cut off: from there inward it goes in steps. */
+static void
+add_inward(const struct profile *p, const struct solution *s)
+{
+	static const double values[] = { 1, 0.99, 0.97, 0.94, 0.9, 0.8, 0.6 };
+	unsigned varied = p->varied & ~(unsigned)FREE_R;
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+		struct curve at = s->at;
+		struct solution inward;
+
+		at.r = values[i];
+		if (solve_from(p->problem, at, varied, true, &inward) && inward.sum <= p->limit)
+			add_slice(p, &inward);
+	}
+}
+
+void
+bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
+    const double *n, size_t count, struct bands *bands)
+{
+	double ndf = (double)problem->count - __builtin_popcount(varied);
+	double q = student(fmax(ndf, 1));
+	struct profile p = { problem, best, varied & ~(unsigned)FREE_F,
+	    best->sum * (1 + q * q / fmax(ndf, 1)), n, count, bands };
+	struct solution s;
+
+	bands->f = (struct band){ best->at.f, best->at.f };
+	for (size_t which = 0; which < 3 + 2 * count; which++) {
+		double value = quantity(&p, &best->at, which);
+
+		*band_of(&p, which) = (struct band){ value, value };
+	}
+	if (varied & FREE_F)
+		find_f(&p);
+	add_slice(&p, best);
+	for (int i = 0; i <= SLICES && varied & FREE_F; i++) {
+		double u = (double)i / SLICES;
+
+		if (!good_at(&p, bands->f.low + (bands->f.high - bands->f.low) * u * u, &s))
+			continue;
+		add_slice(&p, &s);
+		if (varied & FREE_R)
+			add_inward(&p, &s);
+	}
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-fit - parallel overhead from run times alone
+ *
+ * reads   tables of run times (CSV, TSV) or graph streams, one a run
+ * writes  a report a program: table, JSON, CSV or a stream; or a gnuplot script
+ * memory  runs
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../stream/stream.h"
+#include "analysis.h"
+
+static const char usage[] =
+	"usage: lp-fit [-F table|json|csv|msgpack] [OPTION...] [FILE...]\n"
+	"Estimate parallel overhead from run times, given as n,t[,tau,dtau] or as graph streams.\n"
+	"  -F, --format FORM      table, json, csv or msgpack [table]\n"
+	"      --gnuplot          a gnuplot script with data instead\n"
+	"      --model MODEL      hofinger, amdahl or usl [all, chosen by AICc]\n"
+	"      --paper            the procedure of Hoefinger and Haunschmid, t_1 as measured\n"
+	"      --serial F         the same with this serial share f, not found by its rule\n"
+	"      --residuals KIND   of t: log, relative or absolute [log]\n"
+	"      --tau N,...        measured overhead that joins the fit: all, none or at these n [all]\n"
+	"      --predict N,...    also at these n\n"
+	"  -h, --help             print this text\n"
+	"  -V, --version          print the version\n";
+
+enum form { TABLE, JSON, CSV, MSGPACK, GNUPLOT };
+
+struct options {
+	enum form form;
+	struct settings settings;
+	char **files;
+	size_t file_count;
+};
+
+static double *
+parse_list(const char *option, const char *text, size_t *count)
+{
+	char *copy = need(strdup(text)), *rest = copy, *word;
+	double *list = NULL;
+	size_t capacity = 0;
+
+	*count = 0;
+	while ((word = strsep(&rest, ",")) != NULL) {
+		list = grow(list, &capacity, *count + 1, sizeof *list);
+		list[(*count)++] = (double)parse_integer(option, word, 1, 1000000000);
+	}
+	free(copy);
+	return list;
+}
+
+static void
+parse_tau(struct settings *settings, const char *text)
+{
+	settings->join_all = strcmp(text, "all") == 0;
+	settings->joined_count = 0;
+	if (!settings->join_all && strcmp(text, "none") != 0)
+		settings->joined = parse_list("--tau", text, &settings->joined_count);
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const forms[] = { "table", "json", "csv", "msgpack", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' }, { "gnuplot", no_argument, NULL, 'G' },
+		{ "model", required_argument, NULL, 'M' }, { "paper", no_argument, NULL, 'P' },
+		{ "serial", required_argument, NULL, 'S' },
+		{ "residuals", required_argument, NULL, 'R' }, { "tau", required_argument, NULL, 'T' },
+		{ "predict", required_argument, NULL, 'N' }, { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .form = TABLE,
+	    .settings = { .models = (1u << MODELS) - 1, .serial = NAN, .join_all = true } };
+	struct settings *s = &opt.settings;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "F:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'G': opt.form = GNUPLOT; break;
+		case 'M': s->models = 1u << parse_choice("--model", optarg, model_names); break;
+		case 'S': s->serial = parse_number("--serial", optarg, 0, 1);	/* fall through */
+		case 'P': s->paper = true; break;
+		case 'R':
+			s->residuals = (enum residuals)parse_choice("--residuals", optarg, residual_names);
+			break;
+		case 'T': parse_tau(s, optarg); break;
+		case 'N': s->predict = parse_list("--predict", optarg, &s->predict_count); break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-fit " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (s->paper && s->models != (1u << MODELS) - 1)
+		die("--model: the paper's procedure has its own");
+	s->whole_curve = opt.form == GNUPLOT;
+	opt.files = argv + optind;
+	opt.file_count = (size_t)(argc - optind);
+	return opt;
+}
+
+/* All input is read and judged before the first byte of output. */
+int
+main(int argc, char **argv)
+{
+	struct options opt;
+	struct program *programs;
+	struct writer out;
+	size_t count;
+
+	tool = "lp-fit";
+	opt = parse_options(argc, argv);
+	if (opt.file_count == 0)
+		refuse_terminal_input(NULL, usage);
+	if (opt.form == MSGPACK)
+		refuse_terminal_output();
+	programs = read_programs(opt.files, opt.file_count, &count);
+	if (opt.form == MSGPACK && writer_open(&out, STDOUT_FILENO, "fit", NULL, argc, argv) < 0)
+		die_output();
+	for (size_t i = 0; i < count; i++) {
+		struct analysis analysis = analyse(&programs[i], &opt.settings);
+
+		switch (opt.form) {
+		case TABLE: print_table(&analysis); break;
+		case JSON: print_json(&analysis); break;
+		case CSV: print_csv(&analysis, i == 0); break;
+		case GNUPLOT: print_gnuplot(&analysis); break;
+		case MSGPACK: write_messages(&out, &analysis); break;
+		}
+	}
+	if (opt.form == MSGPACK)
+		return writer_end(&out) < 0 ? (die_output(), TROUBLE) : DONE;
+	return finish(DONE);
+}

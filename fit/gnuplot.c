@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The paper's kind of figure as a gnuplot script with its data. */
+#include <math.h>
+
+#include "analysis.h"
+
+static void
+print_value(double value)
+{
+	if (isfinite(value))
+		printf(" %.6g", value);
+	else
+		printf(" NaN");
+}
+
+/* The name as gnuplot takes it between single quotes. */
+static void
+print_title(const char *name)
+{
+	for (; *name != '\0'; name++)
+		if (*name == '\'')
+			printf("''");
+		else if ((unsigned char)*name >= ' ')
+			putchar(*name);
+}
+
+/* Overheads of 0 have no place on a logarithmic axis: FLOOR is where it ends. */
+static double
+lowest_value(const struct analysis *a)
+{
+	double least = INFINITY;
+
+	for (size_t i = 0; i < a->runs; i++) {
+		const struct point *p = &a->points[i];
+
+		least = fmin(least, p->t);
+		if (p->tau > 0)
+			least = fmin(least, p->tau);
+		if (p->n > 1 && p->tau_fit > 1e-3 * p->t_fit)
+			least = fmin(least, p->tau_fit);
+	}
+	return pow(10, floor(log10(least)));
+}
+
+void
+print_gnuplot(const struct analysis *a)
+{
+	double floor_s = lowest_value(a);
+
+	printf("$runs << EOD\n# n t tau dtau estimate\n");
+	for (size_t i = 0; i < a->runs; i++) {
+		const struct point *p = &a->points[i];
+
+		printf("%g", p->n);
+		print_value(p->t);
+		print_value(p->tau > 0 ? p->tau : NAN);
+		print_value(isnan(p->dtau) ? 0 : p->dtau);
+		print_value(p->tau_estimate > floor_s ? p->tau_estimate : NAN);
+		printf("\n");
+	}
+	printf("EOD\n$fit << EOD\n# n t t_low t_high amdahl tau tau_low tau_high\n");
+	for (size_t i = a->runs; i < a->count; i++) {
+		const struct point *p = &a->points[i];
+
+		printf("%g", p->n);
+		print_value(p->t_fit);
+		print_value(p->t_band.low);
+		print_value(p->t_band.high);
+		print_value(curve_amdahl(&a->curve, p->n));
+		print_value(fmax(p->tau_fit, floor_s));
+		print_value(fmax(p->tau_band.low, floor_s));
+		print_value(fmax(p->tau_band.high, floor_s));
+		printf("\n");
+	}
+	printf("EOD\nset title '");
+	print_title(a->name);
+	printf("' noenhanced\n"
+	    "set logscale xy\n"
+	    "set xlabel 'cores'\n"
+	    "set ylabel 'time (s)'\n"
+	    "set xrange [%g:%g]\n"
+	    "set yrange [%g:*]\n"
+	    "set format y '10^{%%L}'\n"
+	    "set grid back lc rgb '#e0e0e0' lt 1\n"
+	    "set key tmargin center maxrows 4 samplen 2\n"
+	    "set style fill transparent solid 0.2 noborder\n"
+	    "plot $fit using 1:3:4 with filledcurves lc rgb '#0072b2' title '95 %% band of the run time', \\\n"
+	    "  $fit using 1:7:8 with filledcurves lc rgb '#d55e00' title '95 %% band of the overhead', \\\n"
+	    "  $fit using 1:5 with lines lw 2 dt 2 lc rgb '#555555' title 'Amdahl, f = %.3g', \\\n"
+	    "  $fit using 1:2 with lines lw 2 lc rgb '#0072b2' title 'fitted run time', \\\n"
+	    "  $fit using 1:6 with lines lw 2 lc rgb '#d55e00' title 'fitted overhead', \\\n"
+	    "  $runs using 1:5 with points pt 2 lc rgb '#d55e00' title 'estimate (%s)', \\\n"
+	    "  $runs using 1:3:4 with yerrorbars pt 6 lc rgb '#000000' title 'measured overhead', \\\n"
+	    "  $runs using 1:2 with points pt 7 lc rgb '#0072b2' title 'measured run time'\n",
+	    0.8 * a->points[0].n, 1.25 * fmax(a->n_max, a->points[a->count - 1].n), floor_s, a->curve.f,
+	    origin_names[a->origin]);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Run times from tables (CSV, TSV) and from graph streams. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../stream/calls.h"
+#include "../stream/definitions.h"
+#include "fit.h"
+
+enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS, LEAST_RUNS = 4, LEAST_N = 3 };
+static const char *const column_names[COLUMNS] = { "n", "t", "tau", "dtau" };
+
+struct table {
+	const char *file;
+	unsigned long line;
+	char separator;
+	int column[64];		/* what the fields of a line are; -1: nothing of ours */
+	size_t columns;
+};
+
+static struct run *
+add_run(struct program *p, struct run run)
+{
+	p->runs = grow(p->runs, &p->capacity, p->count + 1, sizeof *p->runs);
+	p->runs[p->count] = run;
+	return &p->runs[p->count++];
+}
+
+/* The next field of a line, without blanks around it; NULL after the last. */
+static char *
+next_field(char **rest, char separator)
+{
+	char *field = *rest, *end;
+
+	if (field == NULL)
+		return NULL;
+	if ((end = strchr(field, separator)) != NULL)
+		*end = '\0';
+	*rest = end != NULL ? end + 1 : NULL;
+	field += strspn(field, " \t\r\n");
+	for (end = field + strlen(field); end > field && strchr(" \t\r\n", end[-1]) != NULL; end--)
+		end[-1] = '\0';
+	return field;
+}
+
+static void
+read_header(struct table *table, char *line)
+{
+	bool found[COLUMNS] = { false };
+	char *field;
+
+	table->separator = strchr(line, '\t') != NULL ? '\t' : ',';
+	while ((field = next_field(&line, table->separator)) != NULL) {
+		if (table->columns == sizeof table->column / sizeof table->column[0])
+			die("%s:%lu: more than %zu columns", table->file, table->line, table->columns);
+		table->column[table->columns] = -1;
+		for (int c = 0; c < COLUMNS; c++)
+			if (strcmp(field, column_names[c]) == 0) {
+				if (found[c])
+					die("%s:%lu: two columns %s", table->file, table->line, field);
+				found[c] = true;
+				table->column[table->columns] = c;
+			}
+		table->columns++;
+	}
+	if (!found[COLUMN_N] || !found[COLUMN_T])
+		die("%s:%lu: a header with n and t is needed", table->file, table->line);
+}
+
+/* An empty field was not measured. */
+static double
+read_value(const struct table *table, int column, const char *field)
+{
+	char *end;
+	double value;
+
+	if (*field == '\0' && column >= COLUMN_TAU)
+		return NAN;
+	value = strtod(field, &end);
+	if (end == field || *end != '\0' || !isfinite(value))
+		die("%s:%lu: %s is no number: \"%.40s\"", table->file, table->line,
+		    column_names[column], field);
+	return value;
+}
+
+static void
+read_run(const struct table *table, struct program *p, char *line)
+{
+	double value[COLUMNS] = { NAN, NAN, NAN, NAN };
+	char *field;
+	size_t i;
+
+	for (i = 0; (field = next_field(&line, table->separator)) != NULL; i++) {
+		if (i == table->columns)
+			die("%s:%lu: more fields than in the header", table->file, table->line);
+		if (table->column[i] >= 0)
+			value[table->column[i]] = read_value(table, table->column[i], field);
+	}
+	if (isnan(value[COLUMN_N]) || isnan(value[COLUMN_T]))
+		die("%s:%lu: n or t is missing", table->file, table->line);
+	if (!(value[COLUMN_N] >= 1 && value[COLUMN_N] <= 1e9) ||
+	    value[COLUMN_N] != floor(value[COLUMN_N]))
+		die("%s:%lu: n is no whole number from 1 to 1e9", table->file, table->line);
+	if (!(value[COLUMN_T] > 0))
+		die("%s:%lu: t is not above 0", table->file, table->line);
+	if (value[COLUMN_TAU] > value[COLUMN_T])
+		die("%s:%lu: tau is above t", table->file, table->line);
+	if (value[COLUMN_TAU] < 0 || value[COLUMN_DTAU] < 0)
+		die("%s:%lu: tau or dtau is negative", table->file, table->line);
+	if (p->count > 0 && value[COLUMN_N] < p->runs[p->count - 1].n)
+		die("%s:%lu: n is not increasing", table->file, table->line);
+	add_run(p, (struct run){ value[COLUMN_N], value[COLUMN_T], value[COLUMN_TAU],
+	    value[COLUMN_DTAU] });
+}
+
+/* The last part of a path, without what follows its last dot. */
+static char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *begin = slash != NULL ? slash + 1 : path;
+	const char *dot = strrchr(begin, '.');
+
+	return need(dot != NULL && dot > begin ? strndup(begin, (size_t)(dot - begin)) : strdup(begin));
+}
+
+/* Runs are in the order of n. */
+static size_t
+different_n(const struct program *p)
+{
+	size_t different = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		different += i == 0 || p->runs[i].n != p->runs[i - 1].n;
+	return different;
+}
+
+static void
+read_table(FILE *in, const char *file, struct program *p)
+{
+	struct table table = { .file = file };
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t length;
+
+	while ((length = getline(&line, &capacity, in)) >= 0) {
+		char *text = line;
+
+		table.line++;
+		if (strlen(line) != (size_t)length)
+			die("%s:%lu: a zero byte", file, table.line);
+		if (table.line == 1 && strncmp(text, "\xef\xbb\xbf", 3) == 0)
+			text += 3;
+		text[strcspn(text, "#")] = '\0';
+		if (text[strspn(text, " \t\r\n")] == '\0')
+			continue;
+		if (table.columns == 0)
+			read_header(&table, text);
+		else
+			read_run(&table, p, text);
+	}
+	if (ferror(in))
+		die("%s: %s", file, strerror(errno));
+	if (table.columns == 0)
+		die("%s:%lu: a header with n and t is needed", file, table.line);
+	if (p->count < LEAST_RUNS)
+		die("%s:%lu: %zu points, at least %d are needed", file, table.line, p->count, LEAST_RUNS);
+	if (different_n(p) < LEAST_N)
+		die("%s:%lu: %zu values of n, at least %d are needed", file, table.line, different_n(p),
+		    LEAST_N);
+	free(line);
+}
+
+/* The time in MPI of a rank is that of its first thread; what a call nests is in its own row. */
+static struct run
+read_graph(const char *file)
+{
+	struct reader in;
+	struct definitions known = { 0 };
+	struct calls calls = { 0 };
+	struct message message;
+	struct run run = { NAN, NAN, 0, 0 };
+	double *mpi_s = NULL;
+	int got;
+
+	if (reader_open(&in, file) < 0 ||
+	    reader_refuse_content(&in, "trace", "lp-graph matches it first") < 0)
+		die_input(&in);
+	while ((got = reader_next(&in, &message)) > 0) {
+		if (definitions_take(&known, &in, &message) < 0)
+			die_input(&in);
+		if (is_kind(&message, "run"))
+			mpi_s = zalloc((size_t)known.ranks, sizeof *mpi_s);
+		if (!is_kind(&message, "calls"))
+			continue;
+		if (calls_read(&calls, &in, &message) < 0)
+			die_input(&in);
+		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
+			if (call_info(calls.call[i])->class != CLASS_PART)
+				mpi_s[calls.location] += 1e-9 * (double)(calls.leave_ns[i] - calls.enter_ns[i]);
+	}
+	if (got < 0)
+		die_input(&in);
+	if (known.ranks == 0 || known.run_ns <= 0)
+		die("%s: no run with a run time", file);
+	run.n = known.ranks;
+	run.t = 1e-9 * (double)known.run_ns;
+	for (int32_t r = 0; r < known.ranks; r++)
+		run.tau += mpi_s[r] / run.n;
+	for (int32_t r = 0; r < known.ranks && known.ranks > 1; r++)
+		run.dtau += (mpi_s[r] - run.tau) * (mpi_s[r] - run.tau) / (run.n - 1);
+	run.dtau = sqrt(run.dtau);
+	run.tau = run.tau < run.t ? run.tau : run.t;	/* rounding */
+	calls_free(&calls);
+	free(mpi_s);
+	reader_close(&in);
+	return run;
+}
+
+static int
+by_n(const void *left, const void *right)
+{
+	const struct run *a = left, *b = right;
+
+	return a->n != b->n ? (a->n < b->n ? -1 : 1) : (a->t > b->t) - (a->t < b->t);
+}
+
+/* Graph streams are gathered by folder, which is named as in the command line. */
+static char *
+folder_name(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return need(slash != NULL ? strndup(file, (size_t)(slash - file)) : strdup("runs"));
+}
+
+static struct program *
+add_program(struct program **all, size_t *capacity, size_t *count, char *name)
+{
+	*all = grow(*all, capacity, *count + 1, sizeof **all);
+	(*all)[*count] = (struct program){ .name = name };
+	return &(*all)[(*count)++];
+}
+
+struct program *
+read_programs(char **files, size_t count, size_t *programs)
+{
+	static char *const standard_input = "-";
+	struct program *all = NULL, *p;
+	size_t capacity = 0;
+
+	*programs = 0;
+	for (size_t i = 0; i < (count > 0 ? count : 1); i++) {
+		const char *file = count > 0 ? files[i] : standard_input;
+		bool is_stdin = strcmp(file, "-") == 0;
+		FILE *in = is_stdin ? stdin : fopen(file, "r");
+		int first;
+
+		if (in == NULL)
+			die("%s: %s", file, strerror(errno));
+		first = ungetc(getc(in), in);
+		if (first != 0x92) {	/* no stream: those begin with an array of two */
+			p = add_program(&all, &capacity, programs,
+			    is_stdin ? need(strdup("standard input")) : base_name(file));
+			read_table(in, is_stdin ? "standard input" : file, p);
+		} else if (is_stdin)
+			die("standard input: graph streams are read from files only");
+		else {
+			char *name = folder_name(file);
+
+			for (p = all; p < all + *programs && strcmp(p->name, name) != 0; p++)
+				;
+			if (p == all + *programs)
+				p = add_program(&all, &capacity, programs, name);
+			add_run(p, read_graph(file));
+		}
+		if (!is_stdin)
+			fclose(in);
+	}
+	for (p = all; p < all + *programs; p++) {
+		qsort(p->runs, p->count, sizeof *p->runs, by_n);
+		if (p->count < LEAST_RUNS || different_n(p) < LEAST_N)
+			die("%s: %zu points at %zu values of n, at least %d at %d are needed", p->name,
+			    p->count, different_n(p), LEAST_RUNS, LEAST_N);
+	}
+	return all;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Least squares: cminpack's Levenberg-Marquardt with the bounds and starts that the model needs. */
+#include "solve.h"
+
+#include <cminpack-1/cminpack.h>
+#include <math.h>
+#include <stdlib.h>
+
+/*
+ * The useful time of a run repeats better than its run time: in the data of the paper its rms about
+ * equation 4 is about half that of t about equation 6.
+ */
+static const double USEFUL_WEIGHT = 2;
+
+struct call {
+	const struct problem *problem;
+	struct curve fixed;
+	int parameter[PARAMETERS];	/* which one the solver's i-th is */
+};
+
+static void
+observe(struct problem *p, int what, double n, double value)
+{
+	p->observed[p->count++] = (struct observation){ .what = what, .n = n, .value = value };
+	p->n_max = fmax(p->n_max, n);
+	p->has_useful |= what == OF_USEFUL;
+}
+
+struct problem
+share_problem(const struct run *runs, size_t count)
+{
+	struct problem p = { .observed = zalloc(count, sizeof *p.observed) };
+
+	for (size_t i = 0; i < count; i++)
+		if (!isnan(runs[i].tau))
+			observe(&p, OF_SHARE, runs[i].n, runs[i].tau / runs[i].t);
+	return p;
+}
+
+struct problem
+time_problem(const struct run *runs, size_t count, enum residuals residuals)
+{
+	struct problem p = { .observed = zalloc(2 * count, sizeof *p.observed),
+	    .residuals = residuals };
+
+	for (size_t i = 0; i < count; i++) {
+		const struct run *run = &runs[i];
+
+		observe(&p, OF_TIME, run->n, run->t);
+		p.t_max = fmax(p.t_max, run->t);
+		/* Equation 4 depends on f alone. Never quite 0, for its logarithm. */
+		if (run->n > 1 && !isnan(run->tau))
+			observe(&p, OF_USEFUL, run->n, fmax(run->t - run->tau, 1e-6 * run->t));
+	}
+	return p;
+}
+
+void
+problem_free(struct problem *p)
+{
+	free(p->observed);
+}
+
+static double
+get(const struct curve *c, int parameter)
+{
+	return parameter == F ? c->f : parameter == LOG_G ? log(c->g) : parameter == R ? c->r :
+	    log(c->t1);
+}
+
+static void
+set(struct curve *c, int parameter, double value)
+{
+	switch (parameter) {
+	case F: c->f = value; break;
+	case LOG_G: c->g = exp(value); break;
+	case R: c->r = value; break;
+	default: c->t1 = exp(value);
+	}
+}
+
+static bool
+in_domain(const struct curve *c, double n)
+{
+	return 1 + c->f * (n - 1) > 0 && 1 + curve_h(c) * (n - 1) > 0 && c->g > 1e-15 && c->g < 1e6;
+}
+
+/* What a trial step outside of the domain gives: worse than any curve, so that it is taken back. */
+static double
+far_off(const struct problem *p)
+{
+	return 1e6 * fmax(1, p->t_max);
+}
+
+static double
+residual(const struct problem *p, const struct curve *c, const struct observation *o)
+{
+	double weight = o->what == OF_USEFUL ? USEFUL_WEIGHT : 1, fitted;
+
+	if (!in_domain(c, o->n))
+		return far_off(p);
+	if (o->what == OF_SHARE)
+		return curve_share(c, o->n) - o->value;
+	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
+	switch (p->residuals) {
+	case LOG: return weight * log(fitted / o->value);
+	case RELATIVE: return weight * (fitted / o->value - 1);
+	default: return weight * (fitted - o->value);
+	}
+}
+
+/* Its derivatives: those of ln t and ln t^Amdahl, times what a logarithm leaves out. */
+static void
+residual_slopes(const struct problem *p, const struct curve *c, const struct observation *o,
+    double slopes[PARAMETERS])
+{
+	double factor = o->what == OF_USEFUL ? USEFUL_WEIGHT : 1, fitted;
+
+	if (o->what == OF_SHARE) {
+		curve_share_slopes(c, o->n, slopes);
+		return;
+	}
+	if (o->what == OF_TIME)
+		curve_time_slopes(c, o->n, slopes);
+	else
+		curve_amdahl_slopes(c, o->n, slopes);
+	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
+	factor *= p->residuals == LOG ? 1 : p->residuals == RELATIVE ? fitted / o->value : fitted;
+	for (int q = 0; q < PARAMETERS; q++)
+		slopes[q] *= factor;
+}
+
+/* For lmder: the residuals where WHAT is 1, else their derivatives, by columns of LEAD rows. */
+static int
+for_lmder(void *data, int m, int count, const double *x, double *values, double *slopes, int lead,
+    int what)
+{
+	const struct call *call = data;
+	struct curve c = call->fixed;
+
+	for (int i = 0; i < count; i++)
+		set(&c, call->parameter[i], x[i]);
+	for (int row = 0; row < m; row++) {
+		const struct observation *o = &call->problem->observed[row];
+		double all[PARAMETERS];
+
+		if (what == 1) {
+			values[row] = residual(call->problem, &c, o);
+			continue;
+		}
+		residual_slopes(call->problem, &c, o, all);
+		for (int i = 0; i < count; i++)
+			slopes[i * lead + row] = all[call->parameter[i]];
+	}
+	return 0;
+}
+
+double
+sum_of_squares(const struct problem *p, const struct curve *c)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < p->count; i++) {
+		double value = residual(p, c, &p->observed[i]);
+
+		sum += value * value;
+	}
+	return sum;
+}
+
+/* One unbounded run of the solver; false where it ends outside of the model's domain. */
+static bool
+descend(const struct problem *p, struct solution *s, unsigned varied)
+{
+	struct call call = { .problem = p, .fixed = s->at };
+	int m = (int)p->count, count = 0, pivots[PARAMETERS], evaluations, slopes_taken, rank;
+	double x[PARAMETERS], diag[PARAMETERS], qtf[PARAMETERS], w1[PARAMETERS], w2[PARAMETERS],
+	    w3[PARAMETERS];
+	double *values = zalloc((size_t)m, (PARAMETERS + 2) * sizeof *values);
+	double *slopes = values + m, *w4 = slopes + (size_t)m * PARAMETERS;
+
+	for (int q = 0; q < PARAMETERS; q++)
+		if (varied >> q & 1) {
+			call.parameter[count] = q;
+			x[count++] = get(&s->at, q);
+		}
+	s->free = varied;
+	for (int i = 0; i < PARAMETERS * PARAMETERS; i++)
+		s->covariance[i / PARAMETERS][i % PARAMETERS] = 0;
+	if (count > 0 && count <= m) {
+		lmder(for_lmder, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag, 1,
+		    1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
+		for (int i = 0; i < count; i++)
+			set(&s->at, call.parameter[i], x[i]);
+		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-8, w1);	/* scaled by 1 */
+		for (int i = 0; i < count * count; i++)
+			s->covariance[call.parameter[i / count]][call.parameter[i % count]] =
+			    rank == 0 && m > count ? slopes[i % count * m + i / count] : INFINITY;
+	}
+	s->sum = sum_of_squares(p, &s->at);
+	free(values);
+	return in_domain(&s->at, p->n_max) && isfinite(s->sum);
+}
+
+/* What leaves the box is put on its side and stays there. */
+static bool
+solve_in_box(const struct problem *p, struct curve start, unsigned varied, struct solution *s)
+{
+	*s = (struct solution){ .at = start };
+	for (;;) {
+		struct curve *c = &s->at;
+		unsigned left = 0;
+
+		if (!descend(p, s, varied))
+			return false;
+		if (varied & FREE_F && c->f < 0) {
+			c->f = 0;
+			left |= FREE_F;
+		}
+		if (varied & FREE_R && (c->r < 0 || c->r > 1)) {
+			c->r = c->r < 0 ? 0 : 1;
+			left |= FREE_R;
+		}
+		if (varied & FREE_G && c->g > 1) {
+			c->g = 1;
+			left |= FREE_G;
+		}
+		if (left == 0)
+			return true;
+		varied &= ~left;
+	}
+}
+
+bool
+solve_from(const struct problem *p, struct curve start, unsigned varied, bool bounded,
+    struct solution *s)
+{
+	struct curve other;
+
+	if (!bounded) {
+		*s = (struct solution){ .at = start };
+		return descend(p, s, varied);
+	}
+	if (!solve_in_box(p, start, varied, s))
+		return false;
+	/* The declared branch is f <= g; where tau was measured, that decides. */
+	if (!(varied & FREE_F) || p->has_useful || s->at.f <= s->at.g)
+		return true;
+	curve_swap(&s->at, &other);
+	return solve_in_box(p, other, varied, s) && s->at.f <= s->at.g;
+}
+
+bool
+solve_best(const struct problem *p, struct curve at, unsigned varied, struct solution *best)
+{
+	/* r below 1 and at its bound, f inside and at its bound: the best may lie on any side. */
+	static const double starts_r[] = { 1, 0.9, 0.5 }, starts_f[] = { 0, 0.1 };
+	double n_max = p->n_max;
+	bool found = false;
+
+	for (int ig = 0; ig < (varied & FREE_G ? 5 : 1); ig++)
+		for (int ir = 0; ir < (varied & FREE_R ? 3 : 1); ir++)
+			for (int jf = 0; jf < (varied & FREE_F ? 2 : 1); jf++) {
+				struct solution s;
+				struct curve start = at;
+				unsigned inside = varied;
+
+				if (varied & FREE_G)
+					start.g = pow(4 * n_max, -0.2 * (ig + 0.5));
+				if (varied & FREE_R)
+					start.r = starts_r[ir];
+				if (varied & FREE_F)
+					start.f = starts_f[jf] * (varied & FREE_G ? start.g : 0.1);
+				if (varied & FREE_R && ir == 0)
+					inside &= ~(unsigned)FREE_R;
+				if (varied & FREE_F && jf == 0)
+					inside &= ~(unsigned)FREE_F;
+				if (solve_from(p, start, inside, true, &s) && (!found || s.sum < best->sum)) {
+					*best = s;
+					found = true;
+				}
+			}
+	return found;
+}
+
+void
+standard_errors(const struct solution *s, double ndf, double *f_se, double *b_se, double *c_se)
+{
+	/* b = r/g, c = 1/g - 1 */
+	const double (*v)[PARAMETERS] = s->covariance;
+	double variance = ndf > 0 ? s->sum / ndf : INFINITY;
+	double db_dr = 1 / s->at.g, db_dg = -curve_b(&s->at), dc_dg = -1 / s->at.g;
+
+	*f_se = s->free & FREE_F ? sqrt(variance * v[F][F]) : NAN;
+	*b_se = sqrt(variance * (db_dr * db_dr * v[R][R] + 2 * db_dr * db_dg * v[R][LOG_G] +
+	    db_dg * db_dg * v[LOG_G][LOG_G]));
+	*c_se = sqrt(variance * dc_dg * dc_dg * v[LOG_G][LOG_G]);
+}

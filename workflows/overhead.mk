@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How much of each run is overhead? Figures and errors of tables, or of a program recorded here.
+#
+# run     make -f workflows/overhead.mk                    the tables of fit/data
+#         make -f workflows/overhead.mk DATA="my/*.csv"    your own
+#         make -f workflows/overhead.mk record APP="build/apps/heat -n 2000" RANKS="1 2 4"
+# input   DATA, tables n,t[,tau,dtau]; or APP, an MPI program that is recorded REPEAT times on each
+#         number of RANKS; nothing is compiled anew
+# output  in $(OUT): shares.svg and .png, tau/t of all tables with equation 1; of each table NAME.svg
+#         and .png, NAME.txt and .json by FIT; errors.tsv, the median relative errors of tau at
+#         n >= 16 by the paper's rule, by run times alone, by one measured tau and by the bound
+#         record: N.I.graph of each run, alone.json (run times only), compared.tsv
+#
+# Pictures are of the kind of figures 1 to 8 of Hoefinger and Haunschmid 2017: 1 the shares, 2 to 8 the
+# programs, and a second one for AMBER. Tables do not depend on each other: GNU parallel fits them.
+
+SHELL = bash
+.SHELLFLAGS = -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: all record clean
+
+here   := $(dir $(lastword $(MAKEFILE_LIST)))
+DATA   = $(here)../fit/data/*.csv
+FIT    = --paper
+ONE    = 64
+OUT    = overhead
+APP    =
+RANKS  = 1 2 4
+REPEAT = 2
+MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
+
+tables  = $(wildcard $(DATA))
+names   = $(basename $(notdir $(tables)))
+each    = parallel --will-cite --halt now,fail=1
+svg     = set terminal svg size 900,700 background \"white\"; set output \"$(OUT)/$(1).svg\"
+png     = set terminal pngcairo size 900,700; set output \"$(OUT)/$(1).png\"
+
+all: $(OUT)/errors.tsv $(OUT)/shares.svg
+	@cat $<
+
+# Of every table the fit, what run times alone and one measured tau give, and its picture.
+$(OUT)/fitted: $(tables)
+	@test -n '$(tables)' || { echo 'DATA names no table' >&2; exit 2; }
+	mkdir -p $(OUT)
+	$(each) 'eval lp-fit {2} {1} >$(OUT)/{1/.}.{3}' ::: $(tables) ::: \
+		'$(FIT)' '$(FIT) -F json' '$(FIT) --gnuplot' '--tau none -F json' '--tau $(ONE) -F json' \
+		'-F csv' :::+ txt json gp alone one csv
+	$(each) 'gnuplot -e "$(call svg,{})" $(OUT)/{}.gp; gnuplot -e "$(call png,{})" $(OUT)/{}.gp' \
+		::: $(names)
+	touch $@
+
+# The median over n >= 16 with a measured tau; for one tau without its own n.
+error = def error(key; but): [.points[] | select(.n >= 16 and .n != but and .tau > 0 and .t > 0) | \
+	(.[key] / .tau - 1) | fabs] | sort | if length == 0 then null else \
+	(.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 end;
+errors = $(error) [inputs] as [$$fit, $$alone, $$one] | [$$fit.name, ($$fit | error("tau_fit"; 0)), \
+	($$alone | error("tau_estimate"; 0), .tau_from), ($$one | error("tau_estimate"; $(ONE))), \
+	($$alone | error("tau_bound"; 0))] | \
+	map(if type == "number" then . * 1000 | round / 1000 else . // "-" end) | @tsv
+$(OUT)/errors.tsv: $(OUT)/fitted
+	printf 'program\trule\tdefault\tfrom\ttau_at_$(ONE)\tbound\n' >$@
+	for name in $(names); do \
+		jq -rn '$(errors)' $(OUT)/$$name.json $(OUT)/$$name.alone $(OUT)/$$name.one; done >>$@
+
+# Equation 1 of all tables in one picture; ratio(i, n) is that of the i-th.
+$(OUT)/shares.svg: $(OUT)/fitted
+	{ for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
+		$(names:%=$(OUT)/%.json) | tr '\n' ' ')'"; done; \
+	echo "names = '$(names)'; set datafile separator ','; set logscale x; set key outside right; \
+	b(i) = real(word(bs, i)); c(i) = real(word(cs, i)); ratio(i, n) = b(i)/(c(i)+1) - b(i)/(c(i)+n); \
+	set xlabel 'cores'; set ylabel 'overhead, share of the run time'; set samples 300; \
+	set xrange [1:*]; set yrange [0:1]; \
+	plot for [i=1:words(names)] '$(OUT)/'.word(names, i).'.csv' using 2:(\$$7/\$$3) with points pt 7 \
+	ps 0.6 lc i title word(names, i) noenhanced, \
+	for [i=1:words(names)] ratio(i, x) with lines lc i notitle"; } >$(OUT)/shares.gp
+	gnuplot -e "$(call svg,shares)" $(OUT)/shares.gp
+	gnuplot -e "$(call png,shares)" $(OUT)/shares.gp
+
+record: $(OUT)/compared.tsv
+	@cat $(OUT)/alone.txt $<
+
+# One run after the other: they must not share cores. A run that is there is not recorded again.
+runs := $(foreach n,$(RANKS),$(foreach i,$(shell seq $(REPEAT)),$(n).$(i)))
+graphs = $(runs:%=$(OUT)/%.graph)
+.NOTPARALLEL: $(graphs)
+$(graphs): $(OUT)/%.graph:
+	@test -n '$(APP)' || { echo 'APP is not set: APP=./app' >&2; exit 2; }
+	mkdir -p $(OUT)
+	rm -rf $(OUT)/$*.raw
+	lp-record -o $(OUT)/$*.raw -- $(MPIRUN) -n $(basename $*) $(APP)
+	lp-merge $(OUT)/$*.raw | lp-graph >$@
+	rm -rf $(OUT)/$*.raw
+
+compared = ["n", "t_s", "recorded_tau_s", "from_run_times_s", "bound_s"], \
+	(.points[] | [.n, .t, .tau, .tau_estimate, .tau_bound]) | @tsv
+$(OUT)/compared.tsv: $(graphs)
+	$(each) 'eval lp-fit {1} $(graphs) >$(OUT)/{2}' ::: '--tau none' '--tau none -F json' '-F json' \
+		:::+ alone.txt alone.json joined.json
+	jq -r '$(compared)' $(OUT)/alone.json >$@
+
+clean:
+	rm -rf $(OUT)
