@@ -112,6 +112,15 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 		if (refers && request_free(graph, starter, start))
 			graph->locations[starter].open--;
 		break;
+	case CLASS_POST:
+	case CLASS_ACCESS:
+		epoch_open(graph, location, seq, rows, i, call, class == CLASS_POST);
+		break;
+	case CLASS_EXPOSE_END:
+	case CLASS_ACCESS_END:
+		if (refers)
+			epoch_close(graph, starter, start, location, seq, call, class == CLASS_EXPOSE_END);
+		break;
 	default:
 		if (part || !is_collective(class))
 			break;
@@ -178,6 +187,7 @@ main(int argc, char **argv)
 		die_output();
 	request_begin(&graph);
 	match_begin(&graph);
+	epoch_begin(&graph);
 	collective_begin(&graph);
 	edges_begin(&graph);
 	progress_begin(&progress);
@@ -200,6 +210,7 @@ main(int argc, char **argv)
 		die_input(&in);
 	progress_end(&progress, in.rows);
 	match_end(&graph);
+	epoch_end(&graph);
 	collective_end(&graph);
 	edges_flush(&graph);
 	write_matching(&graph);

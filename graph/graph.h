@@ -54,6 +54,7 @@ struct graph {
 	struct requests *requests, *early;
 	struct instances *instances;
 	struct edges *edges;
+	struct active_targets *active;
 	struct counts counts;
 	unsigned told;		/* problems named on stderr so far */
 };
@@ -110,6 +111,15 @@ void collective_member(struct graph *graph, uint32_t location, uint64_t seq, con
 void collective_end(struct graph *graph);
 /* An edge between rows of these epochs: the candidates between them are crossed. */
 void collective_crossed(struct graph *graph, uint32_t epoch, uint32_t other);
+
+/* epochs.c: MPI_Win_post, start, complete and wait. EXPOSES: on the side of the target. */
+void epoch_begin(struct graph *graph);
+void epoch_open(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
+    size_t i, uint16_t call, bool exposes);
+/* The epoch that row OPENING of location OPENER opened ends in row SEQ of LOCATION. */
+void epoch_close(struct graph *graph, uint32_t opener, uint64_t opening, uint32_t location,
+    uint64_t seq, uint16_t call, bool exposes);
+void epoch_end(struct graph *graph);
 
 /* edges.c: what goes out. */
 void edges_begin(struct graph *graph);

@@ -1,295 +1,345 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-imbalance - how long ranks wait for each other, per call, process and program
+ * lp-imbalance - who waits, for whom, where, and why
  *
- * reads   one graph stream
- * writes  a report: table, JSON or CSV
- * memory  ranks, and the rows between those just read and the oldest that lacks an edge
+ * reads   one graph stream; further ones of a replay or of runs to compare with
+ * writes  a report: table, JSON, CSV or a stream
+ * memory  ranks, call sites, open requests, and the rows between those just read and the oldest that
+ *         lacks an edge
  */
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "imbalance.h"
+#include "report.h"
 
 static const char usage[] =
-	"usage: lp-imbalance [-F table|json|csv] [--all] [FILE]\n"
-	"Report how long ranks wait for each other, from a graph stream.\n"
-	"  -F, --format FORM  table, json or csv [table]\n"
-	"      --all          table: every rank and call, not only those with most wait\n"
-	"  -h, --help         print this text\n"
-	"  -V, --version      print the version\n";
-
-enum form { TABLE, JSON, CSV };
+	"usage: lp-imbalance [-F table|json|csv|msgpack] [OPTION ...] [FILE]\n"
+	"Report who waits for whom, where and why, from a graph stream.\n"
+	"  -F, --format FORM       table, json, csv or msgpack [table]\n"
+	"      --by WHAT           rank, site, call, communicator or partner: waits by that\n"
+	"      --from S, --to S    only what lies between these seconds of the run\n"
+	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
+	"      --all               table: every line, not only the most costly\n"
+	"  -h, --help              print this text\n"
+	"  -V, --version           print the version\n";
 
 struct options {
 	enum form form;
-	bool all;
+	struct view view;
+	int64_t from_ns, to_ns;
+	const char **limits;
+	size_t limit_count, limit_capacity;
 	const char *file;	/* NULL or "-": standard input */
-};
-
-/* A row with the latest start and earliest end of the others of its group. */
-struct paired_row {
-	struct row row;
-	int64_t start_ns, end_ns;
-	uint32_t edges;		/* that end here */
-	bool paired;
-};
-
-struct state {
-	struct reader in;
-	struct definitions known;
-	struct window window;
-	struct edge_block edges;
-	struct imbalance result;
-	uint64_t *done;		/* by location: rows already counted */
-	int64_t *last_leave_ns;	/* by location: of the last call counted; -1 before the first */
 };
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const forms[] = { "table", "json", "csv", NULL };
+	enum { BY = 256, FROM, TO, LIMIT, ALL };
+	static const char *const forms[] = { "table", "json", "csv", "msgpack", NULL };
 	static const struct option longs[] = {
-		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
+		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
+		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
+		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { TABLE, false, NULL };
+	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1 };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "F:hV", longs, NULL)) != -1)
 		switch (c) {
 		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
-		case 'A': opt.all = true; break;
+		case BY: opt.view.by = parse_choice("--by", optarg, dimension_names); break;
+		case FROM: opt.from_ns = parse_seconds("--from", optarg); break;
+		case TO: opt.to_ns = parse_seconds("--to", optarg); break;
+		case LIMIT:
+			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1,
+			    sizeof *opt.limits);
+			opt.limits[opt.limit_count++] = optarg;
+			break;
+		case ALL: opt.view.all = true; break;
 		case 'h': print_and_exit(usage);
 		case 'V': print_and_exit("lp-imbalance " VERSION "\n");
 		default: bad_usage(usage);
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
+	if (opt.from_ns >= opt.to_ns)
+		die("--from is not before --to");
 	opt.file = argv[optind];
 	return opt;
 }
 
-static struct paired_row *
-row_of(const struct state *s, uint32_t location, uint64_t seq)
-{
-	return window_row(&s->window, location, seq);
-}
-
-static void
-take_messages(struct state *s, const struct message *message)
-{
-	struct edge_block *e = &s->edges;
-
-	if (messages_read(e, &s->in, message, &s->window) < 0)
-		die_input(&s->in);
-	for (size_t i = 0; i < e->count; i++) {
-		struct paired_row *send = row_of(s, e->source[i], e->send[i]);
-		struct paired_row *receive = row_of(s, e->target[i], e->receive[i]);
-
-		send->paired = receive->paired = true;
-		send->start_ns = receive->row.enter_ns;
-		send->end_ns = receive->row.leave_ns;
-		receive->start_ns = send->row.enter_ns;
-		receive->end_ns = send->row.leave_ns;
-		receive->edges++;
-	}
-}
-
-static void
-take_collectives(struct state *s, const struct message *message)
-{
-	struct edge_block *e = &s->edges;
-	size_t at = 0;
-
-	if (collectives_read(e, &s->in, message, &s->window) < 0)
-		die_input(&s->in);
-	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
-
-		for (size_t i = at; i < at + e->size[k]; i++) {
-			const struct row *row = window_row(&s->window, e->location[i], e->seq[i]);
-
-			start_ns = row->enter_ns > start_ns ? row->enter_ns : start_ns;
-			end_ns = row->leave_ns < end_ns ? row->leave_ns : end_ns;
-		}
-		for (size_t i = at; i < at + e->size[k]; i++) {
-			struct paired_row *row = row_of(s, e->location[i], e->seq[i]);
-
-			if (is_collective_start(call_info(row->row.call)->class))
-				continue;	/* a start waits for nobody */
-			row->paired = true;
-			row->start_ns = start_ns;
-			row->end_ns = end_ns;
-			row->edges++;
-		}
-	}
-}
-
-static void
-add_totals(struct totals *to, const struct totals *call)
-{
-	to->wait_before_ns += call->wait_before_ns;
-	to->wait_after_ns += call->wait_after_ns;
-	to->execution_ns += call->execution_ns;
-	to->unsynchronised_ns += call->unsynchronised_ns;
-	to->program_ns += call->program_ns;
-	to->graph_ns += call->graph_ns;
-	to->calls += call->calls;
-	to->unsynchronised += call->unsynchronised;
-	to->nodes += call->nodes;
-	to->edges += call->edges;
-}
-
 /* One call that no further edge can reach: rows FIRST to before END. */
 static void
-count_call(struct state *s, uint32_t location, uint64_t first, uint64_t end)
+count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end)
 {
-	const struct paired_row *call = row_of(s, location, first), *group = NULL;
+	const struct wait_row *call = wait_row(im, location, first);
 	const struct row *row = &call->row;
-	struct totals t = { .graph_ns = row->leave_ns - row->enter_ns, .calls = 1, .nodes = 2,
-	    .edges = 1 };
-	struct imbalance *result = &s->result;
-	size_t known = result->call_capacity;
+	const int64_t last_ns = im->last_leave_ns[location];
+	const int64_t program_ns = last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns);
+	const int64_t mpi_ns = counted_ns(im, row->enter_ns, row->leave_ns);
+	const int64_t polling_ns = is_poll(row) ? mpi_ns : 0;
+	struct wait waits[MOST_WAITS];
+	int count = find_waits(im, location, first, end, waits);
 
+	for (int i = 0; i < count; i++)
+		count_wait(im, &waits[i], 1);
+	for (enum dimension d = BY_RANK; d <= BY_COMMUNICATOR; d++) {
+		static const uint32_t none;
+		const uint32_t index = d == BY_RANK ? (uint32_t)im->known.location_rank[location] :
+		    d == BY_SITE ? row->site : d == BY_CALL ? row->call : d == BY_COMMUNICATOR ? row->comm : none;
+		struct cell *cell = cell_of(im, d, index);
+
+		cell->compute_ns += program_ns;
+		cell->mpi_ns += mpi_ns;
+		cell->polling_ns += polling_ns;
+		cell->calls++;
+	}
+	count_site(im, row->site, im->known.location_rank[location], program_ns);
+	count_analytic(im, location, first, end, program_ns);
 	for (uint64_t seq = first; seq < end; seq++) {
-		const struct paired_row *part = row_of(s, location, seq);
+		const struct wait_row *part = wait_row(im, location, seq);
+		enum call_class class = call_info(part->row.call)->class;
+		uint32_t to;
+		uint64_t to_seq;
 
-		t.edges += part->edges;
-		if (part->paired && (group == NULL || part->start_ns > group->start_ns))
-			group = part;
+		if (class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
+		    is_collective_start(class))
+			open_keep(im, location, seq, part);
+		else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
+		    row_refers(&part->row, location, seq, &to, &to_seq))
+			open_forget(im, to, to_seq);
 	}
-	if (group == NULL)
-		t.execution_ns = t.graph_ns;
-	else {
-		int64_t start_ns = group->start_ns > row->enter_ns ? group->start_ns : row->enter_ns;
-		int64_t end_ns = group->end_ns < row->leave_ns ? group->end_ns : row->leave_ns;
-
-		if (end_ns >= start_ns) {
-			t.wait_before_ns = start_ns - row->enter_ns;
-			t.wait_after_ns = row->leave_ns - end_ns;
-			t.execution_ns = end_ns - start_ns;
-		} else {
-			t.unsynchronised_ns = t.graph_ns;
-			t.unsynchronised = 1;
-		}
-	}
-	result->calls = grow(result->calls, &result->call_capacity, row->call + (size_t)1,
-	    sizeof *result->calls);
-	memset(result->calls + known, 0, (result->call_capacity - known) * sizeof *result->calls);
-	add_totals(&result->calls[row->call], &t);
-	if (s->last_leave_ns[location] >= 0) {
-		t.program_ns = row->enter_ns - s->last_leave_ns[location];
-		t.edges++;
-	}
-	s->last_leave_ns[location] = row->leave_ns;
-	add_totals(&result->ranks[s->known.location_rank[location]], &t);
-	add_totals(&result->program, &t);
+	im->last_leave_ns[location] = row->leave_ns;
+	if (last_ns == INT64_MIN)
+		im->before_ns[location] = counted_ns(im, 0, row->enter_ns);
 }
 
-/* Counts and forgets the calls of which all rows lie before SEQ. */
-static void
-settle(struct state *s, uint32_t location, uint64_t seq)
+/* ---- calls are counted in order of their leaves ----------------------------------------- */
+
+/* The row behind the call that begins at FIRST; 0 where its end is not read yet. */
+static uint64_t
+call_end(const struct imbalance *im, uint32_t location, uint64_t first, uint64_t limit)
 {
-	uint64_t first = s->done[location];
+	const struct wait_row *row;
+	uint64_t end = first + 1;
 
-	while (first < seq) {
-		const struct paired_row *row;
-		uint64_t end = first + 1;
+	while ((row = wait_row(im, location, end)) != NULL && row->row.part > 0)
+		end++;
+	return end <= limit ? end : 0;
+}
 
-		while ((row = row_of(s, location, end)) != NULL && row->row.part > 0)
-			end++;
-		if (end > seq)
-			break;
-		count_call(s, location, first, end);
-		first = end;
-	}
-	s->done[location] = first;
-	window_drop(&s->window, location, first);
+struct next {
+	int64_t leave_ns;
+	uint32_t location;
+};
+
+static bool
+sooner(const struct next *a, const struct next *b)
+{
+	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns && a->location < b->location);
 }
 
 static void
-take_settled(struct state *s, const struct message *message)
+sift_down(struct next *heap, size_t count, size_t at)
 {
-	uint64_t *seqs = zalloc(s->known.location_count, sizeof *seqs);
+	for (size_t child; (child = 2 * at + 1) < count; at = child) {
+		struct next swap;
 
-	if (seqs_read(seqs, &s->in, message, &s->window) < 0)
-		die_input(&s->in);
-	for (uint32_t l = 0; l < s->known.location_count; l++) {
-		if (seqs[l] > window_end(&s->window, l)) {
-			reader_fail(&s->in, message->offset, "settled: row %llu of location %u is not there",
+		child += child + 1 < count && sooner(&heap[child + 1], &heap[child]);
+		if (!sooner(&heap[child], &heap[at]))
+			return;
+		swap = heap[at];
+		heap[at] = heap[child];
+		heap[child] = swap;
+	}
+}
+
+/* When the next call of the location is left; false where there is none before the settled row. */
+static bool
+next_call(const struct imbalance *im, uint32_t location, struct next *next)
+{
+	const uint64_t first = im->done[location];
+
+	if (first >= im->settled[location] || call_end(im, location, first, im->settled[location]) == 0)
+		return false;
+	*next = (struct next){ wait_row(im, location, first)->row.leave_ns, location };
+	return true;
+}
+
+/*
+ * Counts the settled calls that are left until LIMIT_NS, so that whoever was waited for has been
+ * counted up to there. Then they are forgotten.
+ */
+static void
+count_until(struct imbalance *im, int64_t limit_ns)
+{
+	const uint32_t locations = im->known.location_count;
+	struct next *heap = zalloc(locations, sizeof *heap);
+	size_t count = 0;
+
+	for (uint32_t l = 0; l < locations; l++)
+		count += next_call(im, l, &heap[count]);
+	for (size_t i = count / 2; i-- > 0; )
+		sift_down(heap, count, i);
+	while (count > 0 && heap[0].leave_ns <= limit_ns) {
+		const uint32_t l = heap[0].location;
+		const uint64_t first = im->done[l], end = call_end(im, l, first, im->settled[l]);
+
+		count_call(im, l, first, end);
+		im->done[l] = end;
+		if (!next_call(im, l, &heap[0]))
+			heap[0] = heap[--count];
+		sift_down(heap, count, 0);
+	}
+	free(heap);
+	for (uint32_t l = 0; l < locations; l++)
+		window_drop(&im->window, l, im->done[l]);
+}
+
+enum { MOST_ROWS = 1 << 20 };	/* kept for the sake of order */
+
+static uint64_t
+kept_rows(const struct imbalance *im)
+{
+	uint64_t kept = 0;
+
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		kept += im->settled[l] - im->done[l];
+	return kept;
+}
+
+static void
+take_settled(struct imbalance *im, const struct message *message)
+{
+	const uint32_t locations = im->known.location_count;
+	int64_t limit_ns = INT64_MAX;
+	uint64_t *seqs = zalloc(locations, sizeof *seqs);
+
+	if (seqs_read(seqs, &im->in, message, &im->window) < 0)
+		die_input(&im->in);
+	for (uint32_t l = 0; l < locations; l++) {
+		const struct wait_row *last;
+
+		if (seqs[l] > window_end(&im->window, l)) {
+			reader_fail(&im->in, message->offset, "settled: row %llu of location %u is not there",
 			    (unsigned long long)seqs[l], l);
-			die_input(&s->in);
+			die_input(&im->in);
 		}
-		settle(s, l, seqs[l]);
+		if (seqs[l] > im->settled[l])
+			im->settled[l] = seqs[l];
+		last = im->settled[l] > 0 ? wait_row(im, l, im->settled[l] - 1) : NULL;
+		if (last != NULL)
+			im->settled_ns[l] = last->row.leave_ns;
+		if (im->settled_ns[l] < limit_ns)
+			limit_ns = im->settled_ns[l];
 	}
 	free(seqs);
+	/* A rank that ended early would hold up all others for ever. */
+	count_until(im, kept_rows(im) > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
 }
 
 static void
-begin_run(struct state *s)
+begin_run(struct imbalance *im)
 {
-	uint32_t locations = s->known.location_count;
+	const uint32_t locations = im->known.location_count;
 
-	window_open(&s->window, locations, sizeof(struct paired_row));
-	s->done = zalloc(locations, sizeof *s->done);
-	s->last_leave_ns = zalloc(locations, sizeof *s->last_leave_ns);
-	memset(s->last_leave_ns, 0xff, locations * sizeof *s->last_leave_ns);
-	s->result.ranks = zalloc((size_t)s->known.ranks, sizeof *s->result.ranks);
+	window_open(&im->window, locations, sizeof(struct wait_row));
+	im->done = zalloc(locations, sizeof *im->done);
+	im->settled = zalloc(locations, sizeof *im->settled);
+	im->settled_ns = zalloc(locations, sizeof *im->settled_ns);
+	im->last_leave_ns = zalloc(locations, sizeof *im->last_leave_ns);
+	im->before_ns = zalloc(locations, sizeof *im->before_ns);
+	for (uint32_t l = 0; l < locations; l++)
+		im->last_leave_ns[l] = im->settled_ns[l] = INT64_MIN;
+	im->ranks = zalloc((size_t)im->known.ranks, sizeof *im->ranks);
+	cell_of(im, BY_RANK, (size_t)im->known.ranks - 1);
+	waits_begin(im);
 }
 
 static void
-take_message(struct state *s, const struct message *message, struct calls *calls)
+take_matching(struct imbalance *im, const struct message *message)
 {
-	if (definitions_take(&s->known, &s->in, message) < 0)
-		die_input(&s->in);
+	int64_t sends, receives, collectives;
+
+	if (body_int(&im->in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
+	    body_int(&im->in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
+	    body_int(&im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0)
+		die_input(&im->in);
+	im->unmatched_sends = (uint64_t)sends;
+	im->unmatched_receives = (uint64_t)receives;
+	im->unmatched_collectives = (uint64_t)collectives;
+}
+
+static void
+take_message(struct imbalance *im, const struct message *message, struct calls *calls)
+{
+	if (definitions_take(&im->known, &im->in, message) < 0)
+		die_input(&im->in);
 	if (is_kind(message, "run"))
-		begin_run(s);
+		begin_run(im);
 	else if (is_kind(message, "calls")) {
-		if (calls_read(calls, &s->in, message) < 0 ||
-		    window_add(&s->window, &s->in, message, calls) < 0)
-			die_input(&s->in);
+		if (calls_read(calls, &im->in, message) < 0 ||
+		    window_add(&im->window, &im->in, message, calls) < 0)
+			die_input(&im->in);
 	} else if (is_kind(message, "messages"))
-		take_messages(s, message);
+		take_messages(im, message);
 	else if (is_kind(message, "collectives"))
-		take_collectives(s, message);
+		take_collectives(im, message);
 	else if (is_kind(message, "settled") || is_kind(message, "sync"))
-		take_settled(s, message);
+		take_settled(im, message);
+	else if (is_kind(message, "matching"))
+		take_matching(im, message);
+}
+
+static void
+read_graph(struct imbalance *im, const char *file)
+{
+	struct calls calls = { 0 };
+	struct progress progress;
+	struct message message;
+	int got;
+
+	if (reader_open(&im->in, file) < 0 ||
+	    reader_refuse_content(&im->in, "trace", "lp-graph matches it first") < 0)
+		die_input(&im->in);
+	open_begin(im);
+	progress_begin(&progress);
+	while ((got = reader_next(&im->in, &message)) > 0) {
+		take_message(im, &message, &calls);
+		progress_show(&progress, im->in.rows, 0, 0);
+	}
+	if (got < 0)
+		die_input(&im->in);
+	progress_end(&progress, im->in.rows);
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		im->settled[l] = window_end(&im->window, l);
+	if (im->known.location_count > 0)
+		count_until(im, INT64_MAX);
+	calls_free(&calls);
 }
 
 int
 main(int argc, char **argv)
 {
-	static struct state s;
-	struct calls calls = { 0 };
+	static struct imbalance im;
 	struct options opt;
-	struct progress progress;
-	struct message message;
-	int got;
+	bool exceeded;
 
 	tool = "lp-imbalance";
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.file, usage);
-	if (reader_open(&s.in, opt.file) < 0 ||
-	    reader_refuse_content(&s.in, "trace", "lp-graph matches it first") < 0)
-		die_input(&s.in);
-	progress_begin(&progress);
-	while ((got = reader_next(&s.in, &message)) > 0) {
-		take_message(&s, &message, &calls);
-		progress_show(&progress, s.in.rows, 0, 0);
-	}
-	if (got < 0)
-		die_input(&s.in);
-	progress_end(&progress, s.in.rows);
-	for (uint32_t l = 0; l < s.known.location_count; l++)
-		settle(&s, l, window_end(&s.window, l));
-	if (opt.form == JSON)
-		print_json(&s.result, &s.known);
-	else if (opt.form == CSV)
-		print_csv(&s.result, &s.known);
-	else
-		print_table(&s.result, &s.known, opt.all);
-	return finish(DONE);
+	if (opt.form == MSGPACK)
+		refuse_terminal_output();
+	im.from_ns = opt.from_ns;
+	im.to_ns = opt.to_ns;
+	read_graph(&im, opt.file);
+	report(&im, opt.form, &opt.view, argc, argv);
+	exceeded = check_limits(&im, opt.limits, opt.limit_count);
+	return finish(exceeded ? ANSWER_IS_NO : DONE);
 }

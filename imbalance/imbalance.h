@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The analytic imbalance of Korkhov et al., "Finding Bottlenecks in MPI Programs by Scalable
- * Critical Path Analysis", Algorithms 2023, 16, 505.
+ * What lp-imbalance counts, and where.
  *
- * A call and those it communicates with are a group: the members of a collective, or the two ends
- * of a message; a call with several messages is grouped with the end that was entered last. With
- * the group's latest start and earliest end, for each call i
+ * ANALYTIC (analytic.c), of Korkhov et al., "Finding Bottlenecks in MPI Programs by Scalable
+ * Critical Path Analysis", Algorithms 2023, 16, 505. A call and those it communicates with are a
+ * group: the members of a collective, or the two ends of a message; a call with several messages is
+ * grouped with the end that was entered last. With the group's latest start and earliest end, for
+ * each call i
  *
  *	t_wait_before = latest start - start_i
  *	t_wait_after = end_i - earliest end
@@ -16,12 +17,20 @@
  * communicates with nobody is a group of its own, all execution. So for each rank
  * program + execution + wait + unsynchronised time is the time from its first enter to its last
  * leave.
+ *
+ * WAIT STATES (waits.c): pieces of calls in which a rank could not go on for another. No two of them
+ * overlap and none is longer than its call, so for each rank compute + useful MPI + waits is the same
+ * time again, to the nanosecond.
+ *
+ * CAUSES (causes.c): what the rank that was waited for did meanwhile, or why it had to wait itself.
  */
 #ifndef IMBALANCE_H
 #define IMBALANCE_H
 
 #include "../stream/collective.h"
 #include "../stream/tool.h"
+
+/* ---- analytic --------------------------------------------------------------------------- */
 
 struct totals {
 	int64_t wait_before_ns, wait_after_ns, execution_ns, unsynchronised_ns;
@@ -30,12 +39,134 @@ struct totals {
 	uint64_t calls, unsynchronised, nodes, edges;
 };
 
-struct imbalance {
-	struct totals program;
-	struct totals *ranks;	/* by rank */
-	struct totals *calls;	/* by index of call_info */
-	size_t call_capacity;
+/* ---- wait states ------------------------------------------------------------------------ */
+
+/* X(STATE, name in reports). Formulas and their source are at each rule in waits.c. */
+#define STATES_TABLE(X) \
+	X(LATE_SENDER, "late_sender") \
+	X(WRONG_ORDER_SAME, "messages_in_wrong_order_same_source") \
+	X(WRONG_ORDER_DIFFERENT, "messages_in_wrong_order_different_source") \
+	X(LATE_RECEIVER, "late_receiver") \
+	X(WAIT_AT_BARRIER, "wait_at_barrier") \
+	X(BARRIER_COMPLETION, "barrier_completion") \
+	X(WAIT_AT_NXN, "wait_at_nxn") \
+	X(NXN_COMPLETION, "nxn_completion") \
+	X(LATE_BROADCAST, "late_broadcast") \
+	X(EARLY_REDUCE, "early_reduce") \
+	X(EARLY_SCAN, "early_scan") \
+	X(WAIT_AT_NEIGHBOURS, "wait_at_neighbours") \
+	X(INIT_COMPLETION, "init_completion") \
+	X(WAIT_AT_FINALIZE, "wait_at_finalize") \
+	X(WAIT_AT_COMM_CREATE, "wait_at_comm_create") \
+	X(WAIT_AT_FILE_OPEN, "wait_at_file_open") \
+	X(WAIT_AT_WINDOW_CREATE, "wait_at_window_create") \
+	X(WAIT_AT_WINDOW_FREE, "wait_at_window_free") \
+	X(WAIT_AT_FENCE, "wait_at_fence") \
+	X(LATE_POST, "late_post") \
+	X(EARLY_WAIT, "early_wait") \
+	X(LOCK_CONTENTION, "lock_contention")
+
+enum state {
+#define X(STATE, name) STATE,
+	STATES_TABLE(X)
+#undef X
+	STATES
 };
+extern const char *const state_names[STATES];
+
+/* One piece of one call. */
+struct wait {
+	enum state state;
+	int64_t from_ns, to_ns;
+	uint32_t location, site, comm;
+	uint16_t call;
+	uint32_t cause;		/* location that was waited for; NOBODY: not known */
+	uint64_t cause_seq;	/* its row that ended the wait */
+};
+
+/* What the waits are told by. */
+enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS };
+
+struct cell {
+	int64_t compute_ns;	/* before calls: a site's is that up to it */
+	int64_t mpi_ns;		/* in calls, waits included */
+	int64_t polling_ns;	/* of it in tests and probes that failed */
+	int64_t wait_ns[STATES];
+	uint64_t calls, waits;
+	int64_t delay_ns, delay_long_ns;	/* waits of others that its compute and calls caused */
+};
+
+struct state_sums {
+	int64_t wait_ns, direct_ns, propagating_ns;
+	uint64_t count;
+	struct wait largest;
+};
+
+struct table {
+	struct cell *cells;	/* by rank, site, call, ... */
+	size_t count, capacity;
+};
+
+/* ---- the run ---------------------------------------------------------------------------- */
+
+/* A row, and what its edge, if it has one, tells. */
+struct wait_row {
+	struct row row;
+	int64_t start_ns, end_ns;	/* analytic: latest start and earliest end of the others */
+	int64_t other_ns;	/* message: when the other end was entered (of a receive: posted);
+				   collective: when the last was that this one waits for */
+	uint64_t other_seq;
+	uint32_t other;		/* location of that */
+	uint32_t edges;		/* that end here */
+	bool paired;		/* in a group of the analytic estimate */
+	bool is_send;		/* the sending end of a message */
+	bool has_other;
+	bool overlap;		/* collective: all its calls overlap in time; then end_ns holds for it */
+};
+
+struct imbalance {
+	struct reader in;
+	struct definitions known;
+	struct window window;
+	struct edge_block edges;
+	struct open_requests *open;
+	struct member *members;
+	uint32_t *waits_for;
+	size_t member_capacity, wait_capacity;
+
+	int64_t from_ns, to_ns;		/* what is outside does not count */
+	uint64_t *done;			/* by location: rows already counted */
+	uint64_t *settled;		/* by location: rows that no edge can reach any more */
+	int64_t *settled_ns;		/* when the last of these was left */
+	int64_t *last_leave_ns;		/* by location: of the last call counted; INT64_MIN before */
+
+	struct totals program, *ranks, *calls;	/* analytic; by rank, by index of call_info */
+	size_t call_capacity;
+	struct table tables[DIMENSIONS];
+	struct state_sums states[STATES];
+	struct site_ranks { int64_t *compute_ns; } *sites;	/* by site, by rank: compute up to it */
+	size_t site_count, site_capacity;
+	struct late_list **late;	/* waits.c: by location, receives that might be in wrong order */
+	struct locks *locks;		/* waits.c: who held a window's lock last */
+	struct causes *causes;		/* causes.c */
+	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
+	int64_t *before_ns;		/* by location: of the run, before its first call */
+};
+
+/* Nanoseconds of FROM to TO that count. */
+static inline int64_t
+counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
+{
+	from_ns = from_ns > im->from_ns ? from_ns : im->from_ns;
+	to_ns = to_ns < im->to_ns ? to_ns : im->to_ns;
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+static inline struct wait_row *
+wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	return window_row(&im->window, location, seq);
+}
 
 static inline int64_t
 wait_ns(const struct totals *t)
@@ -46,8 +177,35 @@ wait_ns(const struct totals *t)
 /* Waits over execution and program time; 0 where there is neither. */
 double imbalance_of(const struct totals *t);
 
-void print_table(const struct imbalance *imbalance, const struct definitions *known, bool all);
-void print_json(const struct imbalance *imbalance, const struct definitions *known);
-void print_csv(const struct imbalance *imbalance, const struct definitions *known);
+/* cells.c: the cell of what INDEX numbers, made where it is not there yet. */
+struct cell *cell_of(struct imbalance *im, enum dimension dimension, size_t index);
+/* Adds the wait to all tables, or takes it away again where SIGN is -1. */
+void count_wait(struct imbalance *im, const struct wait *wait, int sign);
+void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns);
+int64_t cell_waits(const struct cell *cell);
+
+/* edges.c: what an edge tells is noted at its rows. */
+void take_messages(struct imbalance *im, const struct message *message);
+void take_collectives(struct imbalance *im, const struct message *message);
+
+/* open.c: rows that started a request, kept until the row that completes it. */
+void open_begin(struct imbalance *im);
+void open_keep(struct imbalance *im, uint32_t location, uint64_t seq, const struct wait_row *start);
+const struct wait_row *open_find(const struct imbalance *im, uint32_t location, uint64_t seq);
+void open_forget(struct imbalance *im, uint32_t location, uint64_t seq);
+/* The row that a row refers to, counted already or not; NULL: none, or it is not known. */
+const struct wait_row *referred_row(const struct imbalance *im, const struct wait_row *row,
+    uint32_t location, uint64_t seq);
+
+/* analytic.c */
+void count_analytic(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
+    int64_t program_ns);
+
+/* waits.c: the waits of the call in rows FIRST to before END, in order of time. */
+enum { MOST_WAITS = 4 };	/* of a call */
+void waits_begin(struct imbalance *im);
+bool is_poll(const struct row *call);	/* a test or probe that found nothing */
+int find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
+    struct wait waits[MOST_WAITS]);
 
 #endif

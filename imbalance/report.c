@@ -1,169 +1,214 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "imbalance.h"
+#include "report.h"
 
-static double
-seconds(int64_t ns)
-{
-	return 1e-9 * (double)ns;
-}
-
-double
-imbalance_of(const struct totals *t)
-{
-	int64_t useful_ns = t->execution_ns + t->program_ns;
-
-	return useful_ns > 0 ? (double)wait_ns(t) / (double)useful_ns : 0;
-}
-
-static int64_t
-total_ns(const struct totals *t)
-{
-	return t->program_ns + t->graph_ns;
-}
-
-struct item {
-	size_t index;
-	const struct totals *totals;
+const char *const dimension_names[DIMENSIONS + 1] = {
+	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call", [BY_COMMUNICATOR] = "communicator",
+	[BY_PARTNER] = "partner", NULL
 };
+
+void
+report(const struct imbalance *im, enum form form, const struct view *view, int argc, char **argv)
+{
+	switch (form) {
+	case TABLE: print_table(im, view); break;
+	case JSON: print_json(im, view); break;
+	case CSV: print_csv(im, view); break;
+	case MSGPACK: write_stream(im, argc, argv); break;
+	}
+}
+
+int64_t
+counted_run_ns(const struct imbalance *im)
+{
+	return counted_ns(im, 0, im->known.run_ns);
+}
+
+struct shares
+shares_of(const struct imbalance *im, int32_t rank)
+{
+	const struct cell *cell = &im->tables[BY_RANK].cells[rank];
+	struct shares s = { .compute_ns = cell->compute_ns, .wait_ns = cell_waits(cell),
+	    .polling_ns = cell->polling_ns };
+
+	s.mpi_useful_ns = cell->mpi_ns - s.wait_ns;
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		if (im->known.location_rank[l] != rank)
+			continue;
+		s.run_ns += counted_run_ns(im);
+		if (im->last_leave_ns[l] == INT64_MIN)	/* no calls at all */
+			s.before_ns += counted_run_ns(im);
+		else {
+			s.before_ns += im->before_ns[l];
+			s.after_ns += counted_ns(im, im->last_leave_ns[l], im->known.run_ns);
+		}
+		if ((int32_t)l == rank && im->known.location_count == (uint32_t)im->known.ranks)
+			break;
+	}
+	return s;
+}
+
+bool
+sums_hold(const struct imbalance *im)
+{
+	for (int32_t r = 0; r < im->known.ranks; r++) {
+		struct shares s = shares_of(im, r);
+
+		if (s.before_ns + s.compute_ns + s.mpi_useful_ns + s.wait_ns + s.after_ns != s.run_ns ||
+		    s.mpi_useful_ns < 0)
+			return false;
+	}
+	return true;
+}
+
+struct efficiency
+efficiency_of(const struct imbalance *im)
+{
+	int64_t most_ns = 0;
+	double mean_ns = 0, run_ns = (double)counted_run_ns(im);
+	struct efficiency e = { NAN, NAN, NAN };
+
+	for (int32_t r = 0; r < im->known.ranks; r++) {
+		int64_t useful_ns = im->tables[BY_RANK].cells[r].compute_ns;
+
+		most_ns = useful_ns > most_ns ? useful_ns : most_ns;
+		mean_ns += (double)useful_ns / im->known.ranks;
+	}
+	if (most_ns > 0 && run_ns > 0) {
+		e.load_balance = mean_ns / (double)most_ns;
+		e.communication = (double)most_ns / run_ns;
+		e.parallel = mean_ns / run_ns;
+	}
+	return e;
+}
 
 static int
 by_wait(const void *left, const void *right)
 {
-	const struct item *a = left, *b = right;
-	int64_t x = wait_ns(a->totals), y = wait_ns(b->totals);
+	const struct line *a = left, *b = right;
 
-	if (x != y)
-		return x > y ? -1 : 1;
+	if (a->wait_ns != b->wait_ns)
+		return a->wait_ns > b->wait_ns ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Those with any call, most wait first. */
-static struct item *
-sorted(const struct totals *totals, size_t count, size_t *kept)
+struct line *
+sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count)
 {
-	struct item *items = zalloc(count, sizeof *items);
+	const struct table *table = &im->tables[dimension];
+	struct line *lines = zalloc(table->count + 1, sizeof *lines);
 
-	*kept = 0;
-	for (size_t i = 0; i < count; i++)
-		if (totals[i].calls > 0)
-			items[(*kept)++] = (struct item){ i, &totals[i] };
-	qsort(items, *kept, sizeof *items, by_wait);
-	return items;
+	*count = 0;
+	for (size_t i = 0; i < table->count; i++)
+		if (table->cells[i].calls > 0 || table->cells[i].waits > 0)
+			lines[(*count)++] = (struct line){ i, &table->cells[i],
+			    cell_waits(&table->cells[i]) };
+	qsort(lines, *count, sizeof *lines, by_wait);
+	return lines;
 }
 
-static void
-print_more(size_t count, size_t shown)
+const char *
+index_text(const struct imbalance *im, enum dimension dimension, size_t index, char *text, size_t size)
 {
-	if (count > shown)
-		printf("(%zu more; --all shows them)\n", count - shown);
-}
+	const struct communicator *c = index < im->known.comm_count ? &im->known.comms[index] : NULL;
 
-void
-print_table(const struct imbalance *imbalance, const struct definitions *known, bool all)
-{
-	const struct totals *p = &imbalance->program;
-	size_t shown = all ? SIZE_MAX : 8, count;
-	struct item *items;
-
-	printf("run time %.9f s on %d ranks; imbalance of the program %.4f\n", seconds(known->run_ns),
-	    (int)known->ranks, imbalance_of(p));
-	printf("all ranks together: program %.6f s, MPI %.6f s (execution %.6f, wait %.6f, "
-	    "unsynchronised %.6f)\n", seconds(p->program_ns), seconds(p->graph_ns),
-	    seconds(p->execution_ns), seconds(wait_ns(p)), seconds(p->unsynchronised_ns));
-	printf("\nrank\timbalance\twait_s\texecution_s\tunsync_s\tprogram_s\ttotal_s\tcalls\n");
-	items = sorted(imbalance->ranks, (size_t)known->ranks, &count);
-	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct totals *t = items[i].totals;
-
-		printf("%zu\t%.4f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%llu\n", items[i].index,
-		    imbalance_of(t), seconds(wait_ns(t)), seconds(t->execution_ns),
-		    seconds(t->unsynchronised_ns), seconds(t->program_ns), seconds(total_ns(t)),
-		    (unsigned long long)t->calls);
+	switch (dimension) {
+	case BY_SITE:
+		site_text(&im->known, (uint32_t)index, text, size);
+		if (text[0] == '\0')
+			snprintf(text, size, "site %zu", index);
+		break;
+	case BY_CALL:
+		snprintf(text, size, "%s", call_info((unsigned)index)->name);
+		break;
+	case BY_COMMUNICATOR:
+		if (index < 3)
+			snprintf(text, size, "%s", index == 1 ? "MPI_COMM_WORLD" : index == 2 ?
+			    "MPI_COMM_SELF" : "(none)");
+		else
+			snprintf(text, size, "communicator %zu of %d", index, c != NULL ? (int)c->size : 0);
+		break;
+	default:
+		snprintf(text, size, "%zu", index);
 	}
-	print_more(count, shown);
-	free(items);
-	printf("\nimbalance\twait_s\tbefore_s\tafter_s\texecution_s\tunsync_s\tcalls\tunsync\tcall\n");
-	items = sorted(imbalance->calls, imbalance->call_capacity, &count);
-	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct totals *t = items[i].totals;
-
-		printf("%.4f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%llu\t%llu\t%s\n", imbalance_of(t),
-		    seconds(wait_ns(t)), seconds(t->wait_before_ns), seconds(t->wait_after_ns),
-		    seconds(t->execution_ns), seconds(t->unsynchronised_ns),
-		    (unsigned long long)t->calls, (unsigned long long)t->unsynchronised,
-		    call_info((unsigned)items[i].index)->name);
-	}
-	print_more(count, shown);
-	free(items);
+	return text;
 }
 
-static void
-json_totals(const struct totals *t)
+double
+site_heuristic(const struct imbalance *im, size_t site)
 {
-	printf("\"total_time_s\":%.9f,\"program_time_s\":%.9f,\"graph_time_s\":%.9f,"
-	    "\"total_execution_time_s\":%.9f,\"total_wait_time_s\":%.9f,"
-	    "\"wait_before_time_s\":%.9f,\"wait_after_time_s\":%.9f,"
-	    "\"unsynchronised_time_s\":%.9f,\"imbalance\":%.9f,\"num_calls\":%llu,"
-	    "\"num_unsynchronised\":%llu,\"num_nodes\":%llu,\"num_edges\":%llu}", seconds(total_ns(t)),
-	    seconds(t->program_ns), seconds(t->graph_ns), seconds(t->execution_ns),
-	    seconds(wait_ns(t)), seconds(t->wait_before_ns), seconds(t->wait_after_ns),
-	    seconds(t->unsynchronised_ns), imbalance_of(t), (unsigned long long)t->calls,
-	    (unsigned long long)t->unsynchronised, (unsigned long long)t->nodes,
-	    (unsigned long long)t->edges);
+	const int64_t *of = site < im->site_count ? im->sites[site].compute_ns : NULL;
+	double most = 0, sum = 0;
+
+	for (int32_t r = 0; of != NULL && r < im->known.ranks; r++) {
+		most = (double)of[r] > most ? (double)of[r] : most;
+		sum += (double)of[r];
+	}
+	return sum > 0 ? most * im->known.ranks / sum : 1;
 }
 
-void
-print_json(const struct imbalance *imbalance, const struct definitions *known)
-{
-	const char *comma = "";
+/* ---- limits ----------------------------------------------------------------------------- */
 
-	printf("{\"program\":{\"run_time_s\":%.9f,\"ranks\":%d,", seconds(known->run_ns),
-	    (int)known->ranks);
-	json_totals(&imbalance->program);
-	printf(",\n\"processes\":[");
-	for (int32_t r = 0; r < known->ranks; r++) {
-		printf("%s\n{\"rank\":%d,", r > 0 ? "," : "", (int)r);
-		json_totals(&imbalance->ranks[r]);
-	}
-	printf("],\n\"calls\":[");
-	for (size_t i = 0; i < imbalance->call_capacity; i++)
-		if (imbalance->calls[i].calls > 0) {
-			printf("%s\n{\"call\":", comma);
-			json_string(stdout, call_info((unsigned)i)->name);
-			printf(",");
-			json_totals(&imbalance->calls[i]);
-			comma = ",";
+bool
+value_of(const struct imbalance *im, const char *name, double *value)
+{
+	const struct efficiency e = efficiency_of(im);
+	int64_t all_ns = 0;
+
+	for (int s = 0; s < STATES; s++) {
+		const size_t size = strlen(state_names[s]);
+
+		all_ns += im->states[s].wait_ns;
+		if (strncmp(name, state_names[s], size) == 0 && strcmp(name + size, "_s") == 0) {
+			*value = seconds(im->states[s].wait_ns);
+			return true;
 		}
-	printf("]}\n");
-}
-
-static void
-csv_totals(const char *what, const char *name, const struct totals *t)
-{
-	printf("%s,%s,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%llu,%llu,%llu,%llu\n", what, name,
-	    seconds(total_ns(t)), seconds(t->program_ns), seconds(t->graph_ns),
-	    seconds(t->execution_ns), seconds(wait_ns(t)), seconds(t->wait_before_ns),
-	    seconds(t->wait_after_ns), seconds(t->unsynchronised_ns), imbalance_of(t),
-	    (unsigned long long)t->calls, (unsigned long long)t->unsynchronised,
-	    (unsigned long long)t->nodes, (unsigned long long)t->edges);
-}
-
-void
-print_csv(const struct imbalance *imbalance, const struct definitions *known)
-{
-	char rank[16];
-
-	printf("what,name,total_time_s,program_time_s,graph_time_s,total_execution_time_s,"
-	    "total_wait_time_s,wait_before_time_s,wait_after_time_s,unsynchronised_time_s,imbalance,"
-	    "num_calls,num_unsynchronised,num_nodes,num_edges\n");
-	csv_totals("program", "", &imbalance->program);
-	for (int32_t r = 0; r < known->ranks; r++) {
-		snprintf(rank, sizeof rank, "%d", (int)r);
-		csv_totals("process", rank, &imbalance->ranks[r]);
 	}
-	for (size_t i = 0; i < imbalance->call_capacity; i++)
-		if (imbalance->calls[i].calls > 0)
-			csv_totals("call", call_info((unsigned)i)->name, &imbalance->calls[i]);
+	if (strcmp(name, "wait_s") == 0)
+		*value = seconds(all_ns);
+	else if (strcmp(name, "wait_share") == 0)
+		*value = counted_run_ns(im) > 0 ? (double)all_ns / (double)counted_run_ns(im) /
+		    (double)im->known.location_count : 0;
+	else if (strcmp(name, "imbalance") == 0)
+		*value = imbalance_of(&im->program);
+	else if (strcmp(name, "run_time_s") == 0)
+		*value = seconds(counted_run_ns(im));
+	else if (strcmp(name, "load_imbalance") == 0)
+		*value = 1 - e.load_balance;
+	else if (strcmp(name, "communication_loss") == 0)
+		*value = 1 - e.communication;
+	else if (strcmp(name, "parallel_loss") == 0)
+		*value = 1 - e.parallel;
+	else
+		return false;
+	return true;
+}
+
+bool
+check_limits(const struct imbalance *im, const char **limits, size_t count)
+{
+	bool exceeded = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *equals = strchr(limits[i], '=');
+		char *name = need(strndup(limits[i], equals != NULL ? (size_t)(equals - limits[i]) : 0));
+		double limit, value;
+
+		if (equals == NULL)
+			die("--limit: %s is not NAME=VALUE", limits[i]);
+		limit = parse_number("--limit", equals + 1, -1e300, 1e300);
+		if (!value_of(im, name, &value))
+			die("--limit: there is no value %s; those of the report are NAME_s of a wait state, "
+			    "wait_s, wait_share, imbalance, run_time_s, load_imbalance, "
+			    "communication_loss, parallel_loss", name);
+		if (!(value <= limit)) {
+			note("%s is %.9g, the limit is %.9g", name, value, limit);
+			exceeded = true;
+		}
+		free(name);
+	}
+	return exceeded;
 }

@@ -75,6 +75,9 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		row->peer = calls->peer[i];
 		row->request = calls->request[i];
 		row->request_at = calls->request_at[i];
+		row->sent = calls->bytes_sent[i] > 0;
+		row->received = calls->bytes_received[i] > 0;
+		row->polled = calls->request[i] == 0 && calls->request_at[i] == 0;
 		row->part = part;
 		row->call = call;
 	}

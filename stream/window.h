@@ -18,6 +18,8 @@ struct row {
 	uint32_t request_at;	/* or 1 + location of that row, whose seq is then request; 0: own */
 	uint32_t part;		/* distance to the first row of the call; 0 for that row */
 	uint16_t call;		/* index of call_info, for parts that of their call */
+	bool sent, received;	/* bytes, any */
+	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
 };
 
 struct lane {

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables that times are added up in. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "imbalance.h"
+
+const char *const state_names[STATES] = {
+#define X(STATE, name) [STATE] = name,
+	STATES_TABLE(X)
+#undef X
+};
+
+struct cell *
+cell_of(struct imbalance *im, enum dimension dimension, size_t index)
+{
+	struct table *table = &im->tables[dimension];
+	size_t known = table->capacity;
+
+	if (index >= table->count) {
+		table->cells = grow(table->cells, &table->capacity, index + 1, sizeof *table->cells);
+		memset(table->cells + known, 0, (table->capacity - known) * sizeof *table->cells);
+		table->count = index + 1;
+	}
+	return &table->cells[index];
+}
+
+void
+count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns)
+{
+	if (compute_ns == 0)
+		return;
+	im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
+	while (im->site_count <= site)
+		im->sites[im->site_count++].compute_ns = NULL;
+	if (im->sites[site].compute_ns == NULL)
+		im->sites[site].compute_ns = zalloc((size_t)im->known.ranks, sizeof(int64_t));
+	im->sites[site].compute_ns[rank] += compute_ns;
+}
+
+int64_t
+cell_waits(const struct cell *cell)
+{
+	int64_t sum = 0;
+
+	for (int s = 0; s < STATES; s++)
+		sum += cell->wait_ns[s];
+	return sum;
+}
+
+void
+count_wait(struct imbalance *im, const struct wait *wait, int sign)
+{
+	const int64_t ns = sign * counted_ns(im, wait->from_ns, wait->to_ns);
+	struct state_sums *sums = &im->states[wait->state];
+	const size_t rank = (size_t)im->known.location_rank[wait->location];
+	struct { enum dimension dimension; size_t index; } where[] = {
+		{ BY_RANK, rank }, { BY_SITE, wait->site }, { BY_CALL, wait->call },
+		{ BY_COMMUNICATOR, wait->comm },
+		{ BY_PARTNER, wait->cause == NOBODY ? 0 : (size_t)im->known.location_rank[wait->cause] },
+	};
+
+	if (ns == 0)
+		return;
+	sums->wait_ns += ns;
+	sums->count += (uint64_t)(int64_t)sign;
+	if (sign > 0 && (sums->count == 1 || ns > sums->largest.to_ns - sums->largest.from_ns))
+		sums->largest = *wait;
+	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
+		struct cell *cell;
+
+		if (where[i].dimension == BY_PARTNER && wait->cause == NOBODY)
+			continue;
+		cell = cell_of(im, where[i].dimension, where[i].index);
+		cell->wait_ns[wait->state] += ns;
+		cell->waits += (uint64_t)(int64_t)sign;
+	}
+}

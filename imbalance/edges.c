@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Edges: what the ends need to know of each other is noted at their rows. */
+#include <stdlib.h>
+
+#include "imbalance.h"
+
+static void
+link_rows(struct wait_row *row, uint32_t other, uint64_t other_seq, int64_t other_ns, bool is_send)
+{
+	row->other = other;
+	row->other_seq = other_seq;
+	row->other_ns = other_ns;
+	row->is_send = is_send;
+	row->has_other = true;
+}
+
+static void
+group_rows(struct wait_row *row, const struct wait_row *with)
+{
+	row->paired = true;
+	row->start_ns = with->row.enter_ns;
+	row->end_ns = with->row.leave_ns;
+}
+
+void
+take_messages(struct imbalance *im, const struct message *message)
+{
+	struct edge_block *e = &im->edges;
+
+	if (messages_read(e, &im->in, message, &im->window) < 0)
+		die_input(&im->in);
+	for (size_t i = 0; i < e->count; i++) {
+		struct wait_row *send = wait_row(im, e->source[i], e->send[i]);
+		struct wait_row *receive = wait_row(im, e->target[i], e->receive[i]);
+		const struct wait_row *post = receive, *referred;
+		uint32_t poster = e->target[i];
+		uint64_t post_seq = e->receive[i];
+
+		if (call_info(receive->row.call)->class == CLASS_COMPLETE &&
+		    (referred = referred_row(im, receive, e->target[i], e->receive[i])) != NULL) {
+			post = referred;
+			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post_seq);
+		}
+		group_rows(send, receive);
+		group_rows(receive, send);
+		receive->edges++;
+		link_rows(send, poster, post_seq, post->row.enter_ns, true);
+		link_rows(receive, e->source[i], e->send[i], send->row.enter_ns, false);
+	}
+}
+
+/* Who neither gave nor got anything has no part in what others wait for. */
+static bool
+needs_payload(enum call_class class)
+{
+	return class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE || class == CLASS_SCAN;
+}
+
+/* Where calls of all-to-all do not all overlap: who gets data waits for the last that gives any. */
+static void
+wait_for_data(const struct member *members, uint32_t count, uint32_t *waits_for)
+{
+	uint32_t last = NOBODY;
+
+	for (uint32_t i = 0; i < count; i++)
+		if (members[i].row->sent &&
+		    (last == NOBODY || members[i].row->enter_ns > members[last].row->enter_ns))
+			last = i;
+	for (uint32_t i = 0; i < count; i++)
+		waits_for[i] = members[i].row->received ? last : NOBODY;
+}
+
+static void
+note_instance(struct imbalance *im, const struct member *members, uint32_t count)
+{
+	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
+	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
+	uint32_t kept = 0;
+	bool overlap;
+
+	im->waits_for = grow(im->waits_for, &im->wait_capacity, count, sizeof *im->waits_for);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct row *row = members[i].row;
+
+		start_ns = row->enter_ns > start_ns ? row->enter_ns : start_ns;
+		end_ns = row->leave_ns < end_ns ? row->leave_ns : end_ns;
+		if (!needs_payload(class) || row->sent || row->received)
+			im->members[kept++] = members[i];
+	}
+	overlap = end_ns > start_ns;
+	if (class == CLASS_ALL_TO_ALL && !overlap)
+		wait_for_data(im->members, kept, im->waits_for);
+	else if (kept > 0)
+		collective_waits(&im->known, im->members, kept, im->waits_for);
+	for (uint32_t i = 0; i < kept; i++) {
+		struct wait_row *row = (struct wait_row *)im->members[i].row;
+		const struct member *cause = im->waits_for[i] == NOBODY ? NULL :
+		    &im->members[im->waits_for[i]];
+
+		if (cause != NULL)
+			link_rows(row, cause->location, cause->seq, cause->row->enter_ns, false);
+	}
+}
+
+/* The group of the analytic estimate is the whole instance. */
+static void
+group_instance(struct imbalance *im, const uint32_t *location, const uint64_t *seq, uint32_t size)
+{
+	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
+
+	for (uint32_t i = 0; i < size; i++) {
+		const struct wait_row *row = wait_row(im, location[i], seq[i]);
+
+		start_ns = row->row.enter_ns > start_ns ? row->row.enter_ns : start_ns;
+		end_ns = row->row.leave_ns < end_ns ? row->row.leave_ns : end_ns;
+	}
+	for (uint32_t i = 0; i < size; i++) {
+		struct wait_row *row = wait_row(im, location[i], seq[i]);
+
+		if (is_collective_start(call_info(row->row.call)->class))
+			continue;	/* a start waits for nobody */
+		row->paired = true;
+		row->start_ns = start_ns;
+		row->end_ns = end_ns;
+		row->overlap = end_ns > start_ns;
+		row->edges++;
+	}
+}
+
+void
+take_collectives(struct imbalance *im, const struct message *message)
+{
+	struct edge_block *e = &im->edges;
+	size_t at = 0;
+
+	if (collectives_read(e, &im->in, message, &im->window) < 0)
+		die_input(&im->in);
+	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
+		uint32_t size = e->size[k];
+
+		im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size,
+		    sizeof *im->members);
+		for (uint32_t i = 0; i < size; i++)
+			im->members[size + i] = (struct member){ e->location[at + i], e->seq[at + i],
+			    window_row(&im->window, e->location[at + i], e->seq[at + i]) };
+		note_instance(im, im->members + size, size);
+		group_instance(im, e->location + at, e->seq + at, size);
+	}
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "imbalance.h"
+
+enum form { TABLE, JSON, CSV, MSGPACK };
+
+struct view {
+	bool all;	/* every line of a table */
+	int by;		/* enum dimension; -1: the overview */
+};
+
+extern const char *const dimension_names[DIMENSIONS + 1];
+
+/* report.c: what the forms share. */
+void report(const struct imbalance *im, enum form form, const struct view *view, int argc, char **argv);
+void print_table(const struct imbalance *im, const struct view *view);	/* table.c */
+void print_json(const struct imbalance *im, const struct view *view);	/* json.c */
+void print_csv(const struct imbalance *im, const struct view *view);	/* csv.c */
+void write_stream(const struct imbalance *im, int argc, char **argv);	/* csv.c */
+
+static inline double
+seconds(int64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
+
+/* The run as far as it counts. */
+int64_t counted_run_ns(const struct imbalance *im);
+
+/* Where the time of a rank went; all its locations together. */
+struct shares {
+	int64_t before_ns, compute_ns, mpi_useful_ns, wait_ns, after_ns;
+	int64_t run_ns;		/* what they add up to, if all is well */
+	int64_t polling_ns;	/* part of mpi_useful_ns */
+};
+struct shares shares_of(const struct imbalance *im, int32_t rank);
+bool sums_hold(const struct imbalance *im);	/* on every rank, to the nanosecond */
+
+/*
+ * Efficiencies of the POP methodology: useful time is that outside of MPI.
+ *	load_balance = mean useful / largest useful
+ *	communication = largest useful / run time
+ *	parallel = load_balance * communication = mean useful / run time
+ */
+struct efficiency {
+	double load_balance, communication, parallel;
+};
+struct efficiency efficiency_of(const struct imbalance *im);
+
+/* The cells that have anything, most wait first, then by number. */
+struct line {
+	size_t index;
+	const struct cell *cell;
+	int64_t wait_ns;
+};
+struct line *sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count);
+/* What INDEX of the dimension is called, into TEXT. */
+const char *index_text(const struct imbalance *im, enum dimension dimension, size_t index, char *text,
+    size_t size);
+
+/* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of all. */
+double site_heuristic(const struct imbalance *im, size_t site);
+
+/* A value by name, for limits; false: there is none of that name. */
+bool value_of(const struct imbalance *im, const char *name, double *value);
+/* Says which of NAME=VALUE are exceeded; true if any is. */
+bool check_limits(const struct imbalance *im, const char **limits, size_t count);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report.h"
+
+static void
+print_more(size_t count, size_t shown)
+{
+	if (count > shown)
+		printf("(%zu more; --all shows them)\n", count - shown);
+}
+
+static double
+share(int64_t ns, const struct imbalance *im)
+{
+	int64_t all_ns = counted_run_ns(im) * (int64_t)im->known.location_count;
+
+	return all_ns > 0 ? 100 * (double)ns / (double)all_ns : 0;
+}
+
+static void
+print_head(const struct imbalance *im)
+{
+	const struct efficiency e = efficiency_of(im);
+	const struct totals *p = &im->program;
+	struct shares all = { 0 };
+
+	for (int32_t r = 0; r < im->known.ranks; r++) {
+		struct shares s = shares_of(im, r);
+
+		all.before_ns += s.before_ns;
+		all.compute_ns += s.compute_ns;
+		all.mpi_useful_ns += s.mpi_useful_ns;
+		all.wait_ns += s.wait_ns;
+		all.after_ns += s.after_ns;
+		all.polling_ns += s.polling_ns;
+	}
+	printf("run time %.9f s on %d ranks; imbalance of the program %.4f\n",
+	    seconds(counted_run_ns(im)), (int)im->known.ranks, imbalance_of(p));
+	if (isfinite(e.parallel))
+		printf("efficiencies (POP): parallel %.4f = load balance %.4f x communication %.4f\n",
+		    e.parallel, e.load_balance, e.communication);
+	printf("of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), waits %.2f %%, "
+	    "before the first call and after the last %.2f %%%s\n", share(all.compute_ns, im),
+	    share(all.mpi_useful_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
+	    share(all.before_ns + all.after_ns, im), sums_hold(im) ? "; adds up on every rank" :
+	    "; DOES NOT ADD UP");
+	if (im->unmatched_sends + im->unmatched_receives + im->unmatched_collectives > 0)
+		printf("not judged: %llu sends, %llu receives and %llu collectives without partners\n",
+		    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
+		    (unsigned long long)im->unmatched_collectives);
+}
+
+static int
+by_state_wait(const void *left, const void *right, void *states)
+{
+	const struct state_sums *s = states;
+	const int a = *(const int *)left, b = *(const int *)right;
+
+	if (s[a].wait_ns != s[b].wait_ns)
+		return s[a].wait_ns > s[b].wait_ns ? -1 : 1;
+	return a - b;
+}
+
+static void
+print_states(const struct imbalance *im, size_t shown)
+{
+	int order[STATES], count = 0;
+	char text[256];
+
+	for (int s = 0; s < STATES; s++)
+		if (im->states[s].wait_ns > 0)
+			order[count++] = s;
+	qsort_r(order, (size_t)count, sizeof order[0], by_state_wait, (void *)im->states);
+	printf("\nshare_%%\twait_s\twaits\tlargest_s\tby\tfor\tstate, and where the largest was\n");
+	for (int i = 0; i < count && (size_t)i < shown; i++) {
+		const struct state_sums *s = &im->states[order[i]];
+		const struct wait *w = &s->largest;
+		char partner[16] = "-";
+
+		if (w->cause != NOBODY)
+			snprintf(partner, sizeof partner, "%d", (int)im->known.location_rank[w->cause]);
+		printf("%.2f\t%.6f\t%llu\t%.6f\t%d\t%s\t%s: %s\n", share(s->wait_ns, im),
+		    seconds(s->wait_ns), (unsigned long long)s->count, seconds(w->to_ns - w->from_ns),
+		    (int)im->known.location_rank[w->location], partner, state_names[order[i]],
+		    index_text(im, BY_SITE, w->site, text, sizeof text));
+	}
+	print_more((size_t)count, shown);
+}
+
+/* The state that most of the cell's waits are in. */
+static const char *
+main_state(const struct cell *cell)
+{
+	int most = 0;
+
+	for (int s = 1; s < STATES; s++)
+		if (cell->wait_ns[s] > cell->wait_ns[most])
+			most = s;
+	return cell->wait_ns[most] > 0 ? state_names[most] : "-";
+}
+
+static void
+print_by(const struct imbalance *im, enum dimension by, size_t shown)
+{
+	char text[512];
+	size_t count;
+	struct line *lines = sorted_cells(im, by, &count);
+
+	printf("\nshare_%%\twait_s\twaits\tcompute_s\tmpi_s\tcalls%s\tmost of it\t%s\n",
+	    by == BY_SITE ? "\tmax/mean" : "", by == BY_PARTNER ? "rank that was waited for" :
+	    dimension_names[by]);
+	for (size_t i = 0; i < count && i < shown; i++) {
+		const struct cell *c = lines[i].cell;
+
+		printf("%.2f\t%.6f\t%llu\t%.6f\t%.6f\t%llu", share(lines[i].wait_ns, im),
+		    seconds(lines[i].wait_ns), (unsigned long long)c->waits, seconds(c->compute_ns),
+		    seconds(c->mpi_ns), (unsigned long long)c->calls);
+		if (by == BY_SITE)
+			printf("\t%.2f", site_heuristic(im, lines[i].index));
+		printf("\t%s\t%s\n", main_state(c), index_text(im, by, lines[i].index, text, sizeof text));
+	}
+	print_more(count, shown);
+	free(lines);
+}
+
+void
+print_table(const struct imbalance *im, const struct view *view)
+{
+	const size_t all = view->all ? SIZE_MAX : 0;
+
+	print_head(im);
+	if (view->by >= 0) {
+		print_by(im, (enum dimension)view->by, all > 0 ? all : 30);
+		return;
+	}
+	print_states(im, all > 0 ? all : 6);
+	print_by(im, BY_SITE, all > 0 ? all : 6);
+	print_by(im, BY_RANK, all > 0 ? all : 5);
+}

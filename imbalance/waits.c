@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Wait states, as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al. 2010;
+ * Boehme et al. 2016), and the same rules for what those leave out: non-blocking and neighbourhood
+ * collectives. E is the enter and L the leave of the waiting call. Every wait begins at E or ends at
+ * L, lies within the call, and at most one of each kind is taken from a call.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "imbalance.h"
+
+/* ---- which state a call leads to -------------------------------------------------------- */
+
+struct rules {
+	enum state before, after;	/* STATES: none */
+	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
+	bool is_test;			/* returns at once: it never waits */
+	bool polls;			/* a test or probe: where it fails its time is polling */
+};
+
+static struct rules *rules;		/* by index of call_info */
+static unsigned rule_count;
+
+static bool
+begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+static enum state
+state_before(const struct call_info *call)
+{
+	switch (blocking_class(call->class)) {
+	case CLASS_BARRIER: return begins(call->name, "MPI_Win_fence") ? WAIT_AT_FENCE :
+	    begins(call->name, "MPI_Win_free") ? WAIT_AT_WINDOW_FREE : WAIT_AT_BARRIER;
+	case CLASS_ALL_TO_ALL: return WAIT_AT_NXN;
+	case CLASS_ONE_TO_ALL: return LATE_BROADCAST;
+	case CLASS_ALL_TO_ONE: return EARLY_REDUCE;
+	case CLASS_SCAN: return EARLY_SCAN;
+	case CLASS_NEIGHBOUR: return WAIT_AT_NEIGHBOURS;
+	case CLASS_COMM_CREATE: return begins(call->name, "MPI_Win_") ? WAIT_AT_WINDOW_CREATE :
+	    begins(call->name, "MPI_File_") ? WAIT_AT_FILE_OPEN : WAIT_AT_COMM_CREATE;
+	case CLASS_FINALIZE: return WAIT_AT_FINALIZE;
+	case CLASS_ACCESS: return LATE_POST;
+	case CLASS_ACCESS_END: return LATE_POST;
+	case CLASS_EXPOSE_END: return EARLY_WAIT;
+	default: return STATES;
+	}
+}
+
+static struct rules
+rules_of(const struct call_info *call)
+{
+	struct rules r = { .before = state_before(call), .after = STATES };
+
+	if (call->class == CLASS_INIT)
+		r.after = INIT_COMPLETION;
+	else if (r.before == WAIT_AT_BARRIER)
+		r.after = BARRIER_COMPLETION;
+	else if (r.before == WAIT_AT_NXN)
+		r.after = NXN_COMPLETION;
+	r.only_overlap = r.before == WAIT_AT_FENCE || r.before == WAIT_AT_WINDOW_FREE ||
+	    call->class == CLASS_COMM_CREATE;
+	r.is_test = begins(call->name, "MPI_Test") || begins(call->name, "MPI_Win_test") ||
+	    begins(call->name, "MPI_Request_get_status");
+	r.polls = r.is_test || begins(call->name, "MPI_Iprobe") || begins(call->name, "MPI_Improbe");
+	return r;
+}
+
+static const struct rules *
+rules_for(uint16_t call)
+{
+	if (call >= rule_count) {	/* names may come at any time */
+		unsigned count = call_count();
+
+		rules = need(realloc(rules, count * sizeof *rules));
+		for (; rule_count < count; rule_count++)
+			rules[rule_count] = rules_of(call_info(rule_count));
+	}
+	return &rules[call];
+}
+
+bool
+is_poll(const struct row *call)
+{
+	return rules_for(call->call)->polls && call->polled;
+}
+
+/* ---- messages in wrong order ------------------------------------------------------------ */
+
+/* A receive that waited although another message, received after it, had been sent before. */
+enum { LATE = 100 };
+struct late_list {
+	struct { struct wait wait; int64_t sent_ns; uint32_t source; } of[LATE];
+	unsigned count, next;
+};
+
+static void
+remember_late(struct imbalance *im, const struct wait *wait, const struct wait_row *receive)
+{
+	struct late_list **list = &im->late[wait->location];
+	unsigned at;
+
+	if (*list == NULL)
+		*list = zalloc(1, sizeof **list);
+	at = (*list)->next;
+	(*list)->next = (at + 1) % LATE;
+	(*list)->count += (*list)->count < LATE;
+	(*list)->of[at].wait = *wait;
+	(*list)->of[at].sent_ns = receive->other_ns;
+	(*list)->of[at].source = receive->other;
+}
+
+/* A message was received: those that were waited for before it, but sent after it, came in wrong order. */
+static void
+check_order(struct imbalance *im, uint32_t location, const struct wait_row *receive)
+{
+	struct late_list *list = im->late[location];
+
+	for (unsigned i = 0; list != NULL && i < list->count; i++) {
+		struct wait *wait = &list->of[i].wait;
+
+		if (list->of[i].sent_ns <= receive->other_ns)
+			continue;
+		count_wait(im, wait, -1);
+		wait->state = list->of[i].source == receive->other ? WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT;
+		count_wait(im, wait, 1);
+		list->of[i] = list->of[--list->count];
+		list->next = list->count % LATE;
+		i--;
+	}
+}
+
+/* ---- locks ------------------------------------------------------------------------------ */
+
+/* Who let go of a window's lock at a target last. */
+struct lock {
+	uint32_t window;
+	int32_t target;
+	uint32_t location;
+	uint64_t seq;
+	int64_t free_ns;
+	struct lock *next;
+};
+enum { LOCK_LISTS = 256 };
+struct locks {
+	struct lock *lists[LOCK_LISTS];
+};
+
+static struct lock *
+lock_of(struct imbalance *im, const struct row *row)
+{
+	struct lock **at = &im->locks->lists[(row->comm * 31 + (uint32_t)row->peer) % LOCK_LISTS];
+
+	while (*at != NULL && ((*at)->window != row->comm || (*at)->target != row->peer))
+		at = &(*at)->next;
+	if (*at == NULL) {
+		*at = zalloc(1, sizeof **at);
+		**at = (struct lock){ .window = row->comm, .target = row->peer, .location = NOBODY };
+	}
+	return *at;
+}
+
+/*
+ * Lock Contention: a call of one epoch goes on when another has unlocked the window at that target.
+ * Calls come here in order of their leaves, so that unlock has been here.
+ */
+static bool
+find_contention(struct imbalance *im, uint32_t location, uint64_t seq, const struct row *row,
+    struct wait *wait)
+{
+	struct lock *lock = lock_of(im, row);
+	bool waited = lock->location != NOBODY && lock->location != location &&
+	    lock->free_ns > row->enter_ns && lock->free_ns < row->leave_ns;
+
+	if (waited) {
+		wait->state = LOCK_CONTENTION;
+		wait->to_ns = lock->free_ns;
+		wait->cause = lock->location;
+		wait->cause_seq = lock->seq;
+	}
+	if (strcmp(call_info(row->call)->name, "MPI_Win_unlock") == 0) {
+		lock->location = location;
+		lock->seq = seq;
+		lock->free_ns = row->leave_ns;
+	}
+	return waited;
+}
+
+/* ---- the waits of a call ---------------------------------------------------------------- */
+
+/* The wait until the other end of EDGE was entered, if it is longer than what is in WAIT. */
+static void
+wait_for(struct wait *wait, enum state state, const struct wait_row *edge, const struct row *call)
+{
+	int64_t to_ns = edge->other_ns < call->leave_ns ? edge->other_ns : call->leave_ns;
+
+	if (!edge->has_other || to_ns <= wait->to_ns)
+		return;
+	wait->state = state;
+	wait->to_ns = to_ns;
+	wait->cause = edge->other;
+	wait->cause_seq = edge->other_seq;
+	wait->comm = edge->row.comm != 0 ? edge->row.comm : wait->comm;
+}
+
+/* Late Receiver: the send is complete only after the receive was posted: E_post - E. */
+static void
+late_receiver(struct wait *wait, const struct wait_row *send, const struct row *call)
+{
+	if (send->has_other && send->is_send && send->other_ns <= call->leave_ns)
+		wait_for(wait, LATE_RECEIVER, send, call);
+}
+
+/* What a completion waited for: messages (Late Sender), collectives, else receivers; the last of each. */
+static void
+completion_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
+    struct wait *wait)
+{
+	const struct row *call = &wait_row(im, location, first)->row;
+	struct wait late = *wait;
+
+	for (uint64_t seq = first; seq < end; seq++) {
+		const struct wait_row *row = wait_row(im, location, seq);
+		const struct wait_row *start = referred_row(im, row, location, seq);
+
+		if (row->has_other && !row->is_send)
+			wait_for(wait, LATE_SENDER, row, call);
+		else if (start != NULL && is_collective_start(call_info(start->row.call)->class))
+			wait_for(wait, rules_for(start->row.call)->before, start, call);
+		else if (start != NULL)
+			late_receiver(&late, start, call);
+	}
+	if (wait->state == STATES)
+		*wait = late;
+}
+
+/* Late Sender: min(E_send, L) - E. */
+static void
+message_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end, struct wait *wait)
+{
+	const struct wait_row *call = wait_row(im, location, first);
+
+	for (uint64_t seq = first; seq < end; seq++) {
+		const struct wait_row *row = wait_row(im, location, seq);
+
+		if (row->has_other && !row->is_send)
+			wait_for(wait, LATE_SENDER, row, &call->row);
+	}
+	if (wait->state == STATES)
+		late_receiver(wait, call, &call->row);
+}
+
+/* Before: E of whom it waits for - E. After: L - the first L, where all calls overlap. */
+static int
+collective_waits_of(const struct wait_row *row, const struct rules *r, struct wait waits[MOST_WAITS])
+{
+	struct wait after = waits[0];
+	int count = 0;
+
+	if (r->before != STATES && (!r->only_overlap || row->overlap))
+		wait_for(&waits[0], r->before, row, &row->row);
+	count += waits[0].state != STATES;
+	if (r->after != STATES && row->overlap && row->row.leave_ns > row->end_ns) {
+		after.state = r->after;
+		after.from_ns = row->end_ns;
+		after.to_ns = row->row.leave_ns;
+		waits[count++] = after;
+	}
+	return count;
+}
+
+int
+find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
+    struct wait waits[MOST_WAITS])
+{
+	const struct wait_row *call = wait_row(im, location, first);
+	const struct rules *r = rules_for(call->row.call);
+	int count = 0;
+
+	waits[0] = (struct wait){ .state = STATES, .from_ns = call->row.enter_ns,
+	    .to_ns = call->row.enter_ns, .location = location, .site = call->row.site,
+	    .comm = call->row.comm, .call = call->row.call, .cause = NOBODY };
+	if (r->is_test)
+		goto received;
+	switch (call_info(call->row.call)->class) {
+	case CLASS_SEND:
+	case CLASS_RECV:
+	case CLASS_SENDRECV:
+		message_waits(im, location, first, end, &waits[0]);
+		break;
+	case CLASS_COMPLETE:
+		completion_waits(im, location, first, end, &waits[0]);
+		break;
+	case CLASS_ACCESS:
+	case CLASS_ACCESS_END:
+	case CLASS_EXPOSE_END:
+		for (uint64_t seq = first; seq < end; seq++) {
+			const struct wait_row *row = wait_row(im, location, seq);
+
+			if (row->has_other && !row->is_send && row->other_ns <= call->row.leave_ns)
+				wait_for(&waits[0], r->before, row, &call->row);
+		}
+		break;
+	case CLASS_RMA:
+		if (call->row.peer >= 0)
+			find_contention(im, location, first, &call->row, &waits[0]);
+		break;
+	default:
+		if (is_collective(call_info(call->row.call)->class) &&
+		    !is_collective_start(call_info(call->row.call)->class))
+			return collective_waits_of(call, r, waits);
+	}
+	count = waits[0].state != STATES;
+received:
+	for (uint64_t seq = first; seq < end; seq++) {
+		const struct wait_row *row = wait_row(im, location, seq);
+
+		if (row->has_other && !row->is_send)
+			check_order(im, location, row);
+	}
+	if (count > 0 && waits[0].state == LATE_SENDER)
+		for (uint64_t seq = first; seq < end; seq++) {
+			const struct wait_row *row = wait_row(im, location, seq);
+
+			if (row->has_other && !row->is_send && row->other == waits[0].cause &&
+			    row->other_seq == waits[0].cause_seq)
+				remember_late(im, &waits[0], row);
+		}
+	return count;
+}
+
+void
+waits_begin(struct imbalance *im)
+{
+	im->late = zalloc(im->known.location_count, sizeof *im->late);
+	im->locks = zalloc(1, sizeof *im->locks);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * states NAME - plants one wait state: somebody comes 0.1 s late, everybody works 0.03 s
+ *
+ * Three ranks. Rank 2 takes part only where three are needed. Nothing else waits: whoever was late
+ * and whoever waited go on together, and who took no part sleeps as long.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int rank;
+static MPI_Comm pair;		/* ranks 0 and 1; MPI_COMM_SELF on 2 */
+static int in[64], out[64];
+
+static void
+pass(double seconds)
+{
+	struct timespec t = { (time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9) };
+
+	nanosleep(&t, NULL);
+}
+
+static void late(void) { pass(0.1); }
+
+static void
+late_sender(void)
+{
+	if (rank == 0) {
+		late();
+		MPI_Send(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	} else if (rank == 1)
+		MPI_Recv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else
+		late();
+}
+
+static void
+late_sender_waitall(void)
+{
+	MPI_Request requests[2];
+
+	if (rank == 0) {
+		MPI_Send(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+		late();
+		MPI_Send(out, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+	} else if (rank == 1) {
+		MPI_Irecv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]);
+		MPI_Irecv(in + 1, 1, MPI_INT, MPI_ANY_SOURCE, 2, MPI_COMM_WORLD, &requests[1]);
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+	} else
+		late();
+}
+
+static void
+late_receiver(void)
+{
+	if (rank == 0)
+		MPI_Ssend(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	else {
+		late();
+		if (rank == 1)
+			MPI_Recv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
+static void
+late_receiver_wait(void)
+{
+	MPI_Request request;
+
+	if (rank == 0) {
+		MPI_Issend(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	} else {
+		late();
+		if (rank == 1)
+			MPI_Recv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
+static void
+wrong_order_same(void)
+{
+	if (rank == 0) {
+		MPI_Send(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+		late();
+		MPI_Send(out, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+	} else if (rank == 1) {
+		MPI_Recv(in, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else
+		late();
+}
+
+static void
+wrong_order_different(void)
+{
+	if (rank == 0) {
+		late();
+		MPI_Send(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	} else if (rank == 1) {
+		MPI_Recv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(in, 1, MPI_INT, 2, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	} else {
+		MPI_Send(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+		late();
+	}
+}
+
+/* Rank WHO is late, and so is rank 2, which does not take part. */
+static void
+come(int who)
+{
+	if (rank == who || rank == 2)
+		late();
+}
+
+static void barrier(void) { come(0); if (rank < 2) MPI_Barrier(pair); }
+static void allreduce(void) { come(0); if (rank < 2) MPI_Allreduce(out, in, 4, MPI_INT, MPI_SUM, pair); }
+static void alltoallv(void)
+{
+	int counts[2] = { 1, 2 }, places[2] = { 0, 2 }, back[2] = { rank + 1, rank + 1 };
+
+	come(0);
+	if (rank < 2)
+		MPI_Alltoallv(out, counts, places, MPI_INT, in, back, places, MPI_INT, pair);
+}
+static void bcast(void) { come(0); if (rank < 2) MPI_Bcast(in, 4, MPI_INT, 0, pair); }
+static void scatterv(void)
+{
+	int counts[2] = { 1, 2 }, places[2] = { 0, 2 };
+
+	come(0);
+	if (rank < 2)
+		MPI_Scatterv(out, counts, places, MPI_INT, in, rank + 1, MPI_INT, 0, pair);
+}
+static void reduce(void) { come(1); if (rank < 2) MPI_Reduce(out, in, 4, MPI_INT, MPI_SUM, 0, pair); }
+static void gather(void) { come(1); if (rank < 2) MPI_Gather(out, 1, MPI_INT, in, 1, MPI_INT, 0, pair); }
+static void scan(void) { come(0); if (rank < 2) MPI_Scan(out, in, 4, MPI_INT, MPI_SUM, pair); }
+static void finalize(void) { if (rank == 0) late(); }
+static void dup(void)
+{
+	MPI_Comm made;
+
+	come(0);
+	if (rank < 2)
+		MPI_Comm_dup(pair, &made);
+}
+
+static void
+ibarrier(void)
+{
+	MPI_Request request;
+
+	come(0);
+	if (rank < 2) {
+		MPI_Ibarrier(pair, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void
+iallreduce(void)
+{
+	MPI_Request request;
+
+	come(0);
+	if (rank < 2) {
+		MPI_Iallreduce(out, in, 4, MPI_INT, MPI_SUM, pair, &request);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void
+neighbours(void)
+{
+	int dims = 2, periodic = 0;
+	static MPI_Comm line;
+
+	if (rank < 2)
+		MPI_Cart_create(pair, 1, &dims, &periodic, 0, &line);
+	come(0);
+	if (rank < 2)
+		MPI_Neighbor_allgather(out, 1, MPI_INT, in, 1, MPI_INT, line);
+}
+
+static MPI_Win window;
+static int memory[4];
+
+static void
+make_window(void)
+{
+	if (rank < 2)
+		MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, pair, &window);
+}
+
+static void window_create(void) { come(0); make_window(); }
+
+static void
+fence(void)
+{
+	make_window();
+	if (rank < 2)
+		MPI_Win_fence(0, window);
+	come(0);
+	if (rank < 2)
+		MPI_Win_fence(0, window);
+}
+
+/* Rank 0 is the origin, rank 1 the target. */
+static void
+epoch(int who)
+{
+	MPI_Group group, other;
+	int one = 1 - rank;
+
+	make_window();
+	if (rank < 2) {
+		MPI_Comm_group(pair, &group);
+		MPI_Group_incl(group, 1, &one, &other);
+	}
+	if (rank == 2)
+		late();
+	else if (rank == 0) {
+		if (who == 0)
+			MPI_Win_start(other, 0, window);
+		if (who == 0)
+			late();
+		else
+			MPI_Win_start(other, 0, window);
+		MPI_Put(out, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+		MPI_Win_complete(window);
+	} else {
+		if (who == 1)
+			late();
+		MPI_Win_post(other, 0, window);
+		MPI_Win_wait(window);
+	}
+}
+static void late_post(void) { epoch(1); }
+static void early_wait(void) { epoch(0); }
+
+static void
+file_open(void)
+{
+	MPI_File file;
+
+	come(0);
+	if (rank < 2) {
+		MPI_File_open(pair, "states.data", MPI_MODE_CREATE | MPI_MODE_RDWR |
+		    MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+		MPI_File_close(&file);
+	}
+}
+
+static const struct { const char *name; void (*plant)(void); } plants[] = {
+	{ "late_sender", late_sender }, { "late_sender_waitall", late_sender_waitall },
+	{ "late_receiver", late_receiver }, { "late_receiver_wait", late_receiver_wait },
+	{ "wrong_order_same", wrong_order_same }, { "wrong_order_different", wrong_order_different },
+	{ "barrier", barrier }, { "allreduce", allreduce }, { "alltoallv", alltoallv }, { "bcast", bcast },
+	{ "scatterv", scatterv }, { "reduce", reduce }, { "gather", gather }, { "scan", scan },
+	{ "finalize", finalize }, { "dup", dup }, { "ibarrier", ibarrier }, { "iallreduce", iallreduce },
+	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
+	{ "late_post", late_post }, { "early_wait", early_wait }, { "file_open", file_open },
+};
+
+int
+main(int argc, char **argv)
+{
+	int done = 0;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_split(MPI_COMM_WORLD, rank < 2, rank, &pair);
+	pass(0.03);
+	for (size_t i = 0; argc > 1 && i < sizeof plants / sizeof plants[0]; i++)
+		if (strcmp(argv[1], plants[i].name) == 0) {
+			plants[i].plant();
+			done = 1;
+		}
+	MPI_Finalize();
+	return done ? 0 : 2;
+}
