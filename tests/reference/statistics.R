@@ -4,7 +4,7 @@
 set.seed(20150501)
 cat("#", R.version.string, "\n")
 cat("# wilcox.test greater, less, two.sided, greater with exact=FALSE; shift and 95 % interval;\n")
-cat("# ks.test of x greater than y (alternative \"less\"); - where R gives no exact answer\n")
+cat("# ks.test of y and x (\"greater\": y's distribution function above x's); - where none is exact\n")
 number <- function(v) sprintf("%.15g", v)
 for (i in 1:1000) {
 	m <- sample(2:14, 1); n <- sample(2:14, 1)
@@ -27,7 +27,7 @@ for (i in 1:1000) {
 		text <- c(text, number(c(ci$estimate, ci$conf.int)))
 	} else text <- c(text, "-", "-", "-")
 	ks <- if (m < 50 && n < 50)
-		suppressWarnings(ks.test(x, y, alternative = "less", exact = TRUE)$p.value) else NA
+		suppressWarnings(ks.test(y, x, alternative = "greater", exact = TRUE)$p.value) else NA
 	text <- c(text, if (is.na(ks)) "-" else number(ks))
 	cat("x", number(x), "\n"); cat("y", number(y), "\n"); cat("r", text, "\n")
 }
