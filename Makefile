@@ -32,7 +32,9 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: all setup demo demo-fortran demo-lammps test test-long bench lint install clean
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-dump lib/liblongpole-record.so
+MEASURE  = lp-measure lp-nrep
+
+all: $(TOOLS:%=bin/lp-%) bin/lp-dump $(MEASURE:%=bin/%) lib/liblongpole-record.so
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -53,6 +55,16 @@ build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
 $(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# measure/ holds two, which run as the ranks of an mpirun.
+build/measure/%.o: CC = $(MPICC)
+shared = build/measure/call.o build/measure/functions.o build/measure/mockups.o \
+         build/measure/sync.o build/guidelines/statistics.o build/libstream.a
+bin/lp-measure: build/measure/measure.o $(shared)
+bin/lp-nrep: build/measure/nrep.o $(shared)
+$(MEASURE:%=bin/%):
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers.
 build/record/preload/%.o: record/preload/%.c Makefile
