@@ -133,6 +133,7 @@ int writer_open(struct writer *out, int fd, const char *content, const struct re
 void message_begin(struct writer *out, const char *kind, unsigned pairs);
 void put_int(struct writer *out, const char *key, int64_t value);
 void put_uint(struct writer *out, const char *key, uint64_t value);
+void put_double(struct writer *out, const char *key, double value);
 void put_string(struct writer *out, const char *key, const char *value);
 void put_bytes(struct writer *out, const char *key, const void *bytes, size_t size);
 void put_column(struct writer *out, const char *key, struct column_type type, const void *values,

@@ -79,6 +79,13 @@ put_uint(struct writer *out, const char *key, uint64_t value)
 }
 
 void
+put_double(struct writer *out, const char *key, double value)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_double(&out->pack, value);
+}
+
+void
 put_string(struct writer *out, const char *key, const char *value)
 {
 	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
