@@ -102,25 +102,26 @@ print_violations(const struct verdict *v, size_t shown)
 	free(found);
 }
 
-/* Guidelines of one kind without a violation, in lines of a screen's width. */
+/* What the held guidelines of a kind are called together: GL 1 and 2 by function. */
 static void
 print_held(const struct verdict *v, enum kind kind)
 {
+	static const char *const heads[] = { "A(n) <= A(n+k)", "A(n) <= k A(n/k)", "patterns" };
 	size_t column = 0;
 
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judgement *j = &v->at[i];
-		size_t length = strlen(j->guideline);
+		const char *name = kind == PATTERN ? j->guideline : j->function->function + strlen("MPI_");
 
 		if (j->kind != kind || !is_first(v, i) || any_violated(v, i))
 			continue;
 		if (column == 0)
-			column = (size_t)printf("held (%s): ", kind_names[kind]);
-		else if (column + length > 96)
+			column = (size_t)printf("held, %s: ", heads[kind]);
+		else if (column + strlen(name) > 96)
 			column = (size_t)printf(",\n    ") - 2;
 		else
 			column += (size_t)printf(", ");
-		column += (size_t)printf("%s", j->guideline);
+		column += (size_t)printf("%s", name);
 	}
 	if (column > 0)
 		printf("\n");

@@ -13,6 +13,7 @@
  * ONE, ALL (p), TWO, or as many at the root only, or but there. The volume n of a call is that of
  * its largest buffer; of TWO the half that is not gaps.
  */
+enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 #define FUNCTIONS(FUNCTION) \
 	FUNCTION(Gather, ONE, ALL_AT_ROOT) \
 	FUNCTION(Scatter, ALL_AT_ROOT, ONE) \

@@ -12,8 +12,6 @@
 #include "../stream/tool.h"
 #include "catalogue.h"
 
-enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
-
 /* Everything a call needs, with the names of MPI's arguments. */
 struct call {
 	MPI_Comm comm;
