@@ -42,6 +42,7 @@ const struct series *find_series(const struct campaign *c, const char *function,
 
 enum kind { MONOTONY, SPLIT_ROBUSTNESS, PATTERN, KINDS };
 extern const char *const kind_names[];
+const char *short_name(const char *function);	/* without MPI_ */
 
 /* "function at these bytes takes no longer than the other": one of the tests. */
 struct judgement {

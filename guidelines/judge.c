@@ -11,7 +11,7 @@
 const char *const kind_names[] = { "monotony", "split", "pattern" };
 
 /* "MPI_Gather" without its prefix. */
-static const char *
+const char *
 short_name(const char *function)
 {
 	return strncmp(function, "MPI_", 4) == 0 ? function + 4 : function;

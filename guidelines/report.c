@@ -111,7 +111,7 @@ print_held(const struct verdict *v, enum kind kind)
 
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judgement *j = &v->at[i];
-		const char *name = kind == PATTERN ? j->guideline : j->function->function + strlen("MPI_");
+		const char *name = kind == PATTERN ? j->guideline : short_name(j->function->function);
 
 		if (j->kind != kind || !is_first(v, i) || any_violated(v, i))
 			continue;

@@ -49,15 +49,23 @@ quartile_distance(struct sample sorted)
 	return quantile(sorted, 0.75) - quantile(sorted, 0.25);
 }
 
-struct sample
-within_fences(struct sample s)
+void
+fences(struct sample s, double *low, double *high)
 {
-	double reach, low, high;
+	double reach;
 
 	sort(s);
 	reach = 1.5 * quartile_distance(s);
-	low = quantile(s, 0.25) - reach;
-	high = quantile(s, 0.75) + reach;
+	*low = quantile(s, 0.25) - reach;
+	*high = quantile(s, 0.75) + reach;
+}
+
+struct sample
+within_fences(struct sample s)
+{
+	double low, high;
+
+	fences(s, &low, &high);
 	while (s.count > 0 && s.at[s.count - 1] > high)
 		s.count--;
 	while (s.count > 0 && s.at[0] < low) {

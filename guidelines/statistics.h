@@ -19,9 +19,10 @@ struct sample {
 	size_t count;
 };
 
-/* These two sort the sample. */
+/* These three sort the sample. */
 double median(struct sample sample);
-/* The sample without what lies more than 1.5 quartile distances outside the quartiles [T]. */
+/* What lies more than 1.5 quartile distances outside the quartiles is beyond the fences [T]. */
+void fences(struct sample sample, double *low, double *high);
 struct sample within_fences(struct sample sample);
 /* Distance of the quartiles; the sample is sorted. */
 double quartile_distance(struct sample sorted);

@@ -33,6 +33,7 @@ static const char usage[] =
 	"      --seed N          of the order [from the clock]\n"
 	"  -B, --budget SECONDS  fewer repetitions where time is short [no limit]\n"
 	"  -o, --output FILE     instead of standard output\n"
+	"      --plain           functions only: no mock-ups, splits and control\n"
 	"      --check           compare results of all mock-ups and types, time nothing\n"
 	"  -l, --list            print functions and mock-ups\n"
 	"  -h, --help            print this text\n"
@@ -50,7 +51,7 @@ struct options {
 	int root;
 	int64_t seed;			/* -1: from the clock */
 	int64_t budget_ns;		/* 0: none */
-	bool check;
+	bool plain, check;
 };
 
 /* A subject at one size: what its function, its mock-ups and splits are made with. */
@@ -104,7 +105,8 @@ parse_options(int argc, char **argv)
 		{ "warm-up", required_argument, NULL, 'w' }, { "type", required_argument, NULL, 't' },
 		{ "root", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
 		{ "budget", required_argument, NULL, 'B' }, { "output", required_argument, NULL, 'o' },
-		{ "check", no_argument, NULL, 'C' }, { "list", no_argument, NULL, 'l' },
+		{ "check", no_argument, NULL, 'C' },
+		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
 		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -129,6 +131,7 @@ parse_options(int argc, char **argv)
 		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
 		case 'o': opt.output = optarg; break;
 		case 'C': opt.check = true; break;
+		case 'P': opt.plain = true; break;
 		case 'l': list(); exit(finish(DONE));
 		case 'h': print_and_exit(usage);
 		case 'V': print_and_exit("lp-measure " VERSION "\n");
@@ -177,7 +180,7 @@ plan(struct state *s)
 	free(control);
 }
 
-/* The most that lp-nrep found for a group's function and mock-ups. */
+/* What lp-nrep found for each function counts for its mock-ups, too. */
 static void
 read_reps(struct state *s)
 {
@@ -235,6 +238,8 @@ make_members(struct state *s, const struct group *g, struct member *members)
 
 	set_call(&s->call, f, g->bytes / s->call.extent);
 	add_member(s, g, members, &count, (struct member){ f, .role = FUNCTION });
+	if (s->opt.plain)
+		return count;
 	if (f == s->control)
 		add_member(s, g, members, &count, (struct member){ f, .role = CONTROL });
 	for (size_t i = 0; i < mockup_count; i++)
