@@ -111,6 +111,7 @@ main(int argc, char **argv)
 	case STREAM: write_stream(&c, &v, argc, argv); return violated ? ANSWER_IS_NO : DONE;
 	}
 	if (opt.rules_file != NULL && violated)
-		violated = !mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun);
+		violated = !mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun,
+		    opt.form == TABLE || opt.form == TABLES ? stdout : stderr);
 	return finish(violated ? ANSWER_IS_NO : DONE);
 }

@@ -16,7 +16,7 @@
 
 #include "guidelines.h"
 
-enum { TRIALS = 3, NO_ALGORITHM = 99 };
+enum { TRIALS = 3, NO_ALGORITHM = 99, AS_IS = -1, DECISION = 0 };
 
 /* What coll/tuned compares with MSGSIZE: the vector, p blocks, or nothing of use. */
 enum compared { VECTOR, BLOCKS, NOTHING };
@@ -48,8 +48,8 @@ struct rule {
 	const struct tuned *tuned;
 	const struct series *series;
 	bool violated;
-	int algorithm;		/* 0: leave it to the library */
-	double own_ns, best_ns;	/* library's decision; the best algorithm */
+	int algorithm;		/* AS_IS: no rule; DECISION: the library's own choice by size */
+	double as_is_ns, best_ns;
 };
 
 struct mending {
@@ -97,8 +97,8 @@ complete(FILE *out, const char *path)
 }
 
 /*
- * Runs lp-measure with the arguments under the rules file, its stream to OUT; false where it fails.
- * Paths go through the environment, so that no shell looks into them.
+ * Runs lp-measure with the arguments under the rules file (NULL: under what the user has set), its
+ * stream to OUT; false where it fails. Paths go through the environment: no shell looks into them.
  */
 static bool
 run_measure(const struct mending *m, const char *rules, const char *arguments, const char *out,
@@ -107,11 +107,13 @@ run_measure(const struct mending *m, const char *rules, const char *arguments, c
 	char *command;
 	int status;
 
-	setenv("OMPI_MCA_coll_tuned_use_dynamic_rules", "1", 1);
-	setenv("OMPI_MCA_coll_tuned_dynamic_rules_filename", rules, 1);
 	setenv("LP_GUIDELINES_OUT", out, 1);
-	if (asprintf(&command, "%s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s", m->mpirun,
-	    arguments, quiet ? " >/dev/null 2>&1" : "") < 0)
+	if (rules != NULL)
+		setenv("LP_GUIDELINES_RULES", rules, 1);
+	if (asprintf(&command, "%s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
+	    rules == NULL ? "" : "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
+	    "OMPI_MCA_coll_tuned_dynamic_rules_filename=\"$LP_GUIDELINES_RULES\"", m->mpirun, arguments,
+	    quiet ? " >/dev/null 2>&1" : "") < 0)
 		die("out of memory");
 	fflush(stdout);
 	status = system(command);
@@ -152,7 +154,8 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, str
 	char *files[TRIALS];
 	bool works = true;
 
-	write_forced(rules, t, algorithm);
+	if (algorithm != AS_IS)
+		write_forced(rules, t, algorithm);
 	if (asprintf(&arguments, "--plain -f %s -s %s", t->function, sizes) < 0)
 		die("out of memory");
 	for (int i = 0; i < TRIALS; i++) {
@@ -160,7 +163,7 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, str
 
 		snprintf(name, sizeof name, "trial.%d", i);
 		files[i] = own_file(m, name);
-		works = works && run_measure(m, rules, arguments, files[i], true);
+		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], true);
 	}
 	if (works)
 		*result = read_campaign(files, TRIALS);
@@ -172,17 +175,17 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, str
 	return works;
 }
 
-/* The library's own decision first, then each algorithm: the fastest for each violated size. */
+/* What is there first, then each algorithm: the fastest for each violated size. */
 static void
 find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 {
-	for (int a = 0; a <= t->algorithms; a++) {
+	for (int a = AS_IS; a <= t->algorithms; a++) {
 		struct campaign result;
 
 		if (a > 0 && a == t->two_ranks && m->c->ranks != 2)
 			continue;
 		if (!try_algorithm(m, t, a, &result)) {
-			if (a == 0)
+			if (a == AS_IS)
 				die("\"%s lp-measure\" fails", m->mpirun);
 			continue;	/* not for this number of ranks */
 		}
@@ -195,9 +198,9 @@ find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 				continue;
 			s = find_series(&result, t->function, FUNCTION, rule->series->bytes, 0);
 			ns = median(s->medians);
-			if (a == 0)
-				rule->own_ns = rule->best_ns = ns;
-			else if (ns < rule->own_ns - margin_ns && ns < rule->best_ns) {
+			if (a == AS_IS)
+				rule->as_is_ns = rule->best_ns = ns;
+			else if (ns < rule->as_is_ns - margin_ns && ns < rule->best_ns) {
 				rule->best_ns = ns;
 				rule->algorithm = a;
 			}
@@ -214,8 +217,8 @@ unite_sizes(struct mending *m, const struct tuned *t)
 	for (size_t i = 0; i < m->count; i++) {
 		const struct rule *rule = &m->rules[i];
 
-		if (rule->tuned == t && rule->algorithm > 0 &&
-		    (best == NULL || rule->own_ns / rule->best_ns > best->own_ns / best->best_ns))
+		if (rule->tuned == t && rule->algorithm != AS_IS &&
+		    (best == NULL || rule->as_is_ns / rule->best_ns > best->as_is_ns / best->best_ns))
 			best = rule;
 	}
 	for (size_t i = 0; best != NULL && i < m->count; i++)
@@ -227,7 +230,7 @@ static bool
 has_rule(const struct mending *m, const struct tuned *t)
 {
 	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].tuned == t && m->rules[i].algorithm > 0)
+		if (m->rules[i].tuned == t && m->rules[i].algorithm != AS_IS)
 			return true;
 	return false;
 }
@@ -245,11 +248,14 @@ write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool brok
 		const struct rule *rule = &m->rules[i];
 		uint64_t from = t->compared == VECTOR ? rule->series->bytes : rule->series->volume;
 
-		if (rule->tuned != t || rule->algorithm == last || (t->compared == NOTHING && count > 0))
+		int algorithm = broken && rule->algorithm != AS_IS ? NO_ALGORITHM :
+		    rule->algorithm == AS_IS ? DECISION : rule->algorithm;
+
+		if (rule->tuned != t || algorithm == last || (t->compared == NOTHING && count > 0))
 			continue;
 		fprintf(text, "%" PRIu64 " %d 0 0\t# MSGSIZE ALGORITHM FANINOUT SEGSIZE\n",
-		    count == 0 ? 0 : from, broken && rule->algorithm > 0 ? NO_ALGORITHM : rule->algorithm);
-		last = rule->algorithm;
+		    count == 0 ? 0 : from, algorithm);
+		last = algorithm;
 		count++;
 	}
 	fclose(text);
@@ -293,13 +299,13 @@ is_read(const struct mending *m)
 	for (size_t i = 0; i < m->count; i++) {
 		const struct rule *rule = &m->rules[i];
 
-		if (rule->algorithm == 0)
+		if (rule->algorithm == AS_IS)
 			continue;
 		if (asprintf(&arguments, "--plain -n 1 -f %s -s %" PRIu64, rule->tuned->function,
 		    rule->series->bytes) < 0)
 			die("out of memory");
 		if (run_measure(m, broken, arguments, out, true)) {
-			printf("%s at %" PRIu64 " bytes: the library does not read the rule\n",
+			note("%s at %" PRIu64 " bytes: the library does not read the rule",
 			    rule->tuned->function, rule->series->bytes);
 			read = false;
 		}
@@ -359,26 +365,27 @@ algorithm_of(const struct mending *m, const struct judgement *j)
 	for (size_t i = 0; i < m->count; i++)
 		if (m->rules[i].series == j->function)
 			return m->rules[i].algorithm;
-	return 0;
+	return AS_IS;
 }
 
 static void
-print_before_after(const struct mending *m, const struct verdict *before, const struct verdict *after)
+print_before_after(FILE *out, const struct mending *m, const struct verdict *before,
+    const struct verdict *after)
 {
-	printf("\nm_bytes\tbefore_us\tratio\tafter_us\tratio\talgorithm\tguideline\n");
+	fprintf(out, "\nm_bytes\tbefore_us\tratio\tafter_us\tratio\talgorithm\tguideline\n");
 	for (size_t i = 0; i < before->count; i++) {
 		const struct judgement *b = &before->at[i], *a = same_judgement(after, b);
 		int algorithm = algorithm_of(m, b);
 
 		if (!b->violated || a == NULL)
 			continue;
-		printf("%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t%s: %s\n", b->function->bytes,
+		fprintf(out, "%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t%s: %s\n", b->function->bytes,
 		    1e-3 * b->function_ns, b->ratio, 1e-3 * a->function_ns, a->ratio, algorithm,
 		    b->guideline, !a->violated ? "mended" :
 		    find_tuned(b->function->function) == NULL ? "violated; no rule is possible" :
-		    algorithm == 0 ? "violated; no algorithm is faster" : "violated; no algorithm removes it");
+		    algorithm == AS_IS ? "violated; no algorithm is faster" : "violated; no algorithm removes it");
 	}
-	printf("after: %zu violations, before: %zu\n", after->violations, before->violations);
+	fprintf(out, "after: %zu violations, before: %zu\n", after->violations, before->violations);
 }
 
 static void
@@ -387,7 +394,7 @@ add_rules(struct mending *m, const struct verdict *v)
 	for (size_t i = 0; i < m->c->count; i++) {
 		const struct series *s = &m->c->series[i];
 		const struct tuned *t = s->role == FUNCTION ? find_tuned(s->function) : NULL;
-		struct rule rule = { .tuned = t, .series = s };
+		struct rule rule = { .tuned = t, .series = s, .algorithm = AS_IS };
 
 		if (t == NULL)
 			continue;
@@ -412,7 +419,7 @@ remove_files(const struct mending *m)
 
 bool
 mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
-    const char *file, const char *mpirun)
+    const char *file, const char *mpirun, FILE *out)
 {
 	struct mending m = { .c = c, .mpirun = mpirun };
 	char path[PATH_MAX], standard[64];
@@ -442,7 +449,7 @@ mend(const struct campaign *c, const struct verdict *v, const struct rules_of_ju
 		die("%s: the library does not read it; is it Open MPI 4.1 with coll/tuned?", file);
 	again = measure_again(&m, path);
 	after = judge(&again, rules);
-	print_before_after(&m, v, &after);
+	print_before_after(out, &m, v, &after);
 	remove_files(&m);
 	return after.violations == 0;
 }
