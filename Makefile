@@ -12,7 +12,7 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lm
 TOOLS    = record merge graph critpath imbalance guidelines import
-MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
+MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1 measure/measure.1 measure/nrep.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev libdw-dev \
@@ -133,7 +133,7 @@ lint: setup
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/man/man5
-	install $(TOOLS:%=bin/lp-%) bin/lp-dump $(DESTDIR)$(PREFIX)/bin
+	install $(TOOLS:%=bin/lp-%) bin/lp-dump $(MEASURE:%=bin/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/liblongpole-record.so $(DESTDIR)$(PREFIX)/lib
 	for page in $(MANUALS); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man1/lp-$$(basename $$page) || exit 1; done

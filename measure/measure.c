@@ -17,7 +17,7 @@
 #include "measure.h"
 
 static const char usage[] =
-	"usage: mpirun -n RANKS lp-measure [OPTION...]\n"
+	"usage: lp-measure [OPTION...], as the ranks of an mpirun\n"
 	"Time functions of the MPI library and their mock-ups; a measurement stream.\n"
 	"  -f, --functions LIST  names, separated by commas [all]\n"
 	"  -s, --sizes LIST      bytes a block [8,64,512,4096,32768,262144]\n"

@@ -16,7 +16,7 @@
 #include "measure.h"
 
 static const char usage[] =
-	"usage: mpirun -n RANKS lp-nrep [OPTION...]\n"
+	"usage: lp-nrep [OPTION...], as the ranks of an mpirun\n"
 	"Predict the repetitions that functions of the MPI library need; a table.\n"
 	"  -f, --functions LIST   names, separated by commas [all]\n"
 	"  -s, --sizes LIST       bytes a block [8,64,512,4096,32768,262144]\n"
