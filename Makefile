@@ -52,7 +52,8 @@ bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
 build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
-$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
+build/statistics: build/tests/apps/statistics.o build/guidelines/statistics.o build/libstream.a
+$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic build/statistics:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -60,7 +61,7 @@ $(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
 build/measure/%.o: CC = $(MPICC)
 shared = build/measure/call.o build/measure/functions.o build/measure/mockups.o \
          build/measure/sync.o build/guidelines/statistics.o build/libstream.a
-bin/lp-measure: build/measure/measure.o $(shared)
+bin/lp-measure: build/measure/measure.o build/measure/jobs.o $(shared)
 bin/lp-nrep: build/measure/nrep.o $(shared)
 $(MEASURE:%=bin/%):
 	@mkdir -p $(@D)
@@ -112,7 +113,7 @@ demo-lammps: setup
 	@$(call report,demo-lammps,$(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt)
 
 test: setup
-	@$(MAKE) --no-print-directory all build/bench/synthetic build/apps/heat build/apps/ring
+	@$(MAKE) --no-print-directory all build/bench/synthetic build/statistics build/apps/heat build/apps/ring
 	bats --print-output-on-failure tests
 
 # What takes minutes: many more random runs, and damage to streams.
@@ -122,6 +123,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.trace -- lp-graph
 	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
+	tests/mend
 
 bench: all build/bench/synthetic
 	tests/bench/bench

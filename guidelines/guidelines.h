@@ -87,7 +87,7 @@ void write_stream(const struct campaign *c, const struct verdict *v, int argc, c
 void write_plots(const struct verdict *v, const char *folder);
 const char *stars(double p);
 
-/* rules.c: finds algorithms, writes FILE, measures again, and says to OUT what that changed; true
+/* mend.c: finds algorithms, writes FILE, measures again, and says to OUT what that changed; true
  * where nothing is violated any more. */
 bool mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, FILE *out);

@@ -274,7 +274,7 @@ static int
 put_judgement(struct writer *out, const struct judgement *j)
 {
 	message_begin(out, "test", 15);
-	put_string(out, "kind", kind_names[j->kind]);
+	put_string(out, "type", kind_names[j->kind]);
 	put_string(out, "guideline", j->guideline);
 	put_string(out, "function", j->function->name);
 	put_string(out, "other", j->other->role == SPLIT ? "split" : j->other->name);

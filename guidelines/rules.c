@@ -1,33 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mending with a dynamic rules file of Open MPI 4.1's coll/tuned:
+ * Dynamic rules files of Open MPI 4.1's coll/tuned:
  *   NCOLL { ID NCOMM { COMMSIZE NMSG { MSGSIZE ALGORITHM FANINOUT SEGSIZE } } }
  * Its traps: a faulty file is ignored without a word; the first COMMSIZE is used for smaller
  * communicators, too, and the last for all larger ones; the first MSGSIZE must be 0; algorithm 0 is
  * the library's own decision; MSGSIZE means different things, see enum compared.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "guidelines.h"
+#include "rules.h"
 
-enum { TRIALS = 3, NO_ALGORITHM = 99, AS_IS = -1, DECISION = 0 };
-
-/* What coll/tuned compares with MSGSIZE: the vector, p blocks, or nothing of use. */
-enum compared { VECTOR, BLOCKS, NOTHING };
-
-/* Identifiers and algorithms of Open MPI 4.1.4; TWO_RANKS is the algorithm for 2 ranks only. */
-struct tuned {
-	const char *function;
-	int id, algorithms, two_ranks;
-	enum compared compared;
-};
-static const struct tuned tuned[] = {
+const struct tuned tuned[] = {
 	{ "MPI_Allgather", 0, 6, 6, BLOCKS },
 	{ "MPI_Allreduce", 2, 6, 0, VECTOR },
 	{ "MPI_Alltoall", 3, 5, 5, BLOCKS },
@@ -41,42 +27,15 @@ static const struct tuned tuned[] = {
 	{ "MPI_Scan", 14, 2, 0, NOTHING },
 	{ "MPI_Scatter", 15, 3, 0, BLOCKS },
 };
-enum { TUNED = sizeof tuned / sizeof tuned[0] };
+const size_t tuned_count = sizeof tuned / sizeof tuned[0];
 
-/* A function at a measured size: what the rule from there to the next size will say. */
-struct rule {
-	const struct tuned *tuned;
-	const struct series *series;
-	bool violated;
-	int algorithm;		/* AS_IS: no rule; DECISION: the library's own choice by size */
-	double as_is_ns, best_ns;
-};
-
-struct mending {
-	const struct campaign *c;
-	const char *mpirun;
-	char folder[64];	/* for files of our own */
-	struct rule *rules;	/* by function, then size */
-	size_t count, capacity;
-};
-
-static const struct tuned *
+const struct tuned *
 find_tuned(const char *function)
 {
-	for (size_t i = 0; i < TUNED; i++)
+	for (size_t i = 0; i < tuned_count; i++)
 		if (strcmp(tuned[i].function, function) == 0)
 			return &tuned[i];
 	return NULL;
-}
-
-static char *
-own_file(const struct mending *m, const char *name)
-{
-	char *path;
-
-	if (asprintf(&path, "%s/%s", m->folder, name) < 0)
-		die("out of memory");
-	return path;
 }
 
 static FILE *
@@ -96,33 +55,8 @@ complete(FILE *out, const char *path)
 		die("%s: %s", path, strerror(errno));
 }
 
-/*
- * Runs lp-measure with the arguments under the rules file (NULL: under what the user has set), its
- * stream to OUT; false where it fails. Paths go through the environment: no shell looks into them.
- */
-static bool
-run_measure(const struct mending *m, const char *rules, const char *arguments, const char *out,
-    bool quiet)
-{
-	char *command;
-	int status;
-
-	setenv("LP_GUIDELINES_OUT", out, 1);
-	if (rules != NULL)
-		setenv("LP_GUIDELINES_RULES", rules, 1);
-	if (asprintf(&command, "%s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
-	    rules == NULL ? "" : "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
-	    "OMPI_MCA_coll_tuned_dynamic_rules_filename=\"$LP_GUIDELINES_RULES\"", m->mpirun, arguments,
-	    quiet ? " >/dev/null 2>&1" : "") < 0)
-		die("out of memory");
-	fflush(stdout);
-	status = system(command);
-	free(command);
-	return status == 0;
-}
-
 /* The same rule for all sizes and communicators. */
-static void
+void
 write_forced(const char *path, const struct tuned *t, int algorithm)
 {
 	FILE *out = create(path);
@@ -131,102 +65,7 @@ write_forced(const char *path, const struct tuned *t, int algorithm)
 	complete(out, path);
 }
 
-/* Sizes at which a function is violated. */
-static char *
-size_list(const struct mending *m, const struct tuned *t)
-{
-	char *list = NULL;
-	size_t length = 0;
-	FILE *out = need(open_memstream(&list, &length));
-
-	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].tuned == t && m->rules[i].violated)
-			fprintf(out, "%s%" PRIu64, ftell(out) > 0 ? "," : "", m->rules[i].series->bytes);
-	fclose(out);
-	return list;
-}
-
-/* Median run time of a function at each of its violated sizes; false where it cannot be run. */
-static bool
-try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, struct campaign *result)
-{
-	char *rules = own_file(m, "forced"), *sizes = size_list(m, t), *arguments;
-	char *files[TRIALS];
-	bool works = true;
-
-	if (algorithm != AS_IS)
-		write_forced(rules, t, algorithm);
-	if (asprintf(&arguments, "--plain -f %s -s %s", t->function, sizes) < 0)
-		die("out of memory");
-	for (int i = 0; i < TRIALS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof name, "trial.%d", i);
-		files[i] = own_file(m, name);
-		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], true);
-	}
-	if (works)
-		*result = read_campaign(files, TRIALS);
-	for (int i = 0; i < TRIALS; i++)
-		free(files[i]);
-	free(rules);
-	free(sizes);
-	free(arguments);
-	return works;
-}
-
-/* What is there first, then each algorithm: the fastest for each violated size. */
-static void
-find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
-{
-	for (int a = AS_IS; a <= t->algorithms; a++) {
-		struct campaign result;
-
-		if (a > 0 && a == t->two_ranks && m->c->ranks != 2)
-			continue;
-		if (!try_algorithm(m, t, a, &result)) {
-			if (a == AS_IS)
-				die("\"%s lp-measure\" fails", m->mpirun);
-			continue;	/* not for this number of ranks */
-		}
-		for (size_t i = 0; i < m->count; i++) {
-			struct rule *rule = &m->rules[i];
-			const struct series *s;
-			double ns;
-
-			if (rule->tuned != t || !rule->violated)
-				continue;
-			s = find_series(&result, t->function, FUNCTION, rule->series->bytes, 0);
-			ns = median(s->medians);
-			if (a == AS_IS)
-				rule->as_is_ns = rule->best_ns = ns;
-			else if (ns < rule->as_is_ns - margin_ns && ns < rule->best_ns) {
-				rule->best_ns = ns;
-				rule->algorithm = a;
-			}
-		}
-	}
-}
-
-/* Where no size is compared there can be one rule only: that of the greatest gain. */
-static void
-unite_sizes(struct mending *m, const struct tuned *t)
-{
-	const struct rule *best = NULL;
-
-	for (size_t i = 0; i < m->count; i++) {
-		const struct rule *rule = &m->rules[i];
-
-		if (rule->tuned == t && rule->algorithm != AS_IS &&
-		    (best == NULL || rule->as_is_ns / rule->best_ns > best->as_is_ns / best->best_ns))
-			best = rule;
-	}
-	for (size_t i = 0; best != NULL && i < m->count; i++)
-		if (m->rules[i].tuned == t)
-			m->rules[i].algorithm = best->algorithm;
-}
-
-static bool
+bool
 has_rule(const struct mending *m, const struct tuned *t)
 {
 	for (size_t i = 0; i < m->count; i++)
@@ -264,17 +103,17 @@ write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool brok
 }
 
 /* Rules for communicators of exactly the campaign's size. */
-static void
+void
 write_rules(const struct mending *m, const char *path, bool broken)
 {
 	FILE *out = create(path);
 	size_t functions = 0;
 
-	for (size_t i = 0; i < TUNED; i++)
+	for (size_t i = 0; i < tuned_count; i++)
 		functions += has_rule(m, &tuned[i]);
 	fprintf(out, "# Open MPI 4.1 coll/tuned; to use it: mpirun --mca coll_tuned_use_dynamic_rules 1 "
 	    "--mca coll_tuned_dynamic_rules_filename /path/of/this/file\n%zu\t# collectives\n", functions);
-	for (size_t i = 0; i < TUNED; i++) {
+	for (size_t i = 0; i < tuned_count; i++) {
 		if (!has_rule(m, &tuned[i]))
 			continue;
 		fprintf(out, "%d\t# %s\n3\t# sizes of communicators\n0\t# smaller ones\n1\n0 0 0 0\n"
@@ -283,173 +122,4 @@ write_rules(const struct mending *m, const char *path, bool broken)
 		fprintf(out, "%" PRId64 "\t# larger ones\n1\n0 0 0 0\n", m->c->ranks + 1);
 	}
 	complete(out, path);
-}
-
-/*
- * Whether the library reads the file. With the same file, but for algorithms that do not exist, the
- * collective must fail: one that is ignored changes nothing.
- */
-static bool
-is_read(const struct mending *m)
-{
-	char *broken = own_file(m, "broken"), *out = own_file(m, "trial.0"), *arguments;
-	bool read = true;
-
-	write_rules(m, broken, true);
-	for (size_t i = 0; i < m->count; i++) {
-		const struct rule *rule = &m->rules[i];
-
-		if (rule->algorithm == AS_IS)
-			continue;
-		if (asprintf(&arguments, "--plain -n 1 -f %s -s %" PRIu64, rule->tuned->function,
-		    rule->series->bytes) < 0)
-			die("out of memory");
-		if (run_measure(m, broken, arguments, out, true)) {
-			note("%s at %" PRIu64 " bytes: the library does not read the rule",
-			    rule->tuned->function, rule->series->bytes);
-			read = false;
-		}
-		free(arguments);
-	}
-	free(broken);
-	free(out);
-	return read;
-}
-
-/* All functions and sizes of the campaign again, in as many mpiruns, under the new file. */
-static struct campaign
-measure_again(const struct mending *m, const char *rules)
-{
-	char **files = zalloc(m->c->mpiruns, sizeof *files), *arguments = NULL;
-	size_t length = 0;
-	FILE *out = need(open_memstream(&arguments, &length));
-	const struct campaign *c = m->c;
-
-	fprintf(out, "-f ");
-	for (size_t i = 0; i < c->count; i++)
-		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0)
-			fprintf(out, "%s%s", i > 0 ? "," : "", c->series[i].function);
-	fprintf(out, " -s ");
-	for (size_t i = 0, sizes = 0; i < c->count; i++)
-		if (c->series[i].volume > 0 && c->series[i].role == FUNCTION)
-			fprintf(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", c->series[i].bytes);
-	fclose(out);
-	for (size_t i = 0; i < c->mpiruns; i++) {
-		char name[32];
-
-		snprintf(name, sizeof name, "after.%zu", i);
-		files[i] = own_file(m, name);
-		if (!run_measure(m, rules, arguments, files[i], false))
-			die("\"%s lp-measure\" fails under %s", m->mpirun, rules);
-	}
-	return read_campaign(files, c->mpiruns);
-}
-
-static const struct judgement *
-same_judgement(const struct verdict *v, const struct judgement *wanted)
-{
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judgement *j = &v->at[i];
-
-		if (strcmp(j->guideline, wanted->guideline) == 0 &&
-		    j->function->bytes == wanted->function->bytes && j->other->part == wanted->other->part &&
-		    (j->kind != SPLIT_ROBUSTNESS || j->other->bytes == wanted->other->bytes))
-			return j;
-	}
-	return NULL;
-}
-
-static int
-algorithm_of(const struct mending *m, const struct judgement *j)
-{
-	for (size_t i = 0; i < m->count; i++)
-		if (m->rules[i].series == j->function)
-			return m->rules[i].algorithm;
-	return AS_IS;
-}
-
-static void
-print_before_after(FILE *out, const struct mending *m, const struct verdict *before,
-    const struct verdict *after)
-{
-	fprintf(out, "\nm_bytes\tbefore_us\tratio\tafter_us\tratio\talgorithm\tguideline\n");
-	for (size_t i = 0; i < before->count; i++) {
-		const struct judgement *b = &before->at[i], *a = same_judgement(after, b);
-		int algorithm = algorithm_of(m, b);
-
-		if (!b->violated || a == NULL)
-			continue;
-		fprintf(out, "%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t%s: %s\n", b->function->bytes,
-		    1e-3 * b->function_ns, b->ratio, 1e-3 * a->function_ns, a->ratio, algorithm,
-		    b->guideline, !a->violated ? "mended" :
-		    find_tuned(b->function->function) == NULL ? "violated; no rule is possible" :
-		    algorithm == AS_IS ? "violated; no algorithm is faster" : "violated; no algorithm removes it");
-	}
-	fprintf(out, "after: %zu violations, before: %zu\n", after->violations, before->violations);
-}
-
-static void
-add_rules(struct mending *m, const struct verdict *v)
-{
-	for (size_t i = 0; i < m->c->count; i++) {
-		const struct series *s = &m->c->series[i];
-		const struct tuned *t = s->role == FUNCTION ? find_tuned(s->function) : NULL;
-		struct rule rule = { .tuned = t, .series = s, .algorithm = AS_IS };
-
-		if (t == NULL)
-			continue;
-		for (size_t k = 0; k < v->count; k++)
-			rule.violated |= v->at[k].violated && v->at[k].function == s;
-		m->rules = grow(m->rules, &m->capacity, m->count + 1, sizeof *m->rules);
-		m->rules[m->count++] = rule;
-	}
-}
-
-static void
-remove_files(const struct mending *m)
-{
-	DIR *folder = opendir(m->folder);
-
-	for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL; )
-		unlinkat(dirfd(folder), e->d_name, 0);
-	if (folder != NULL)
-		closedir(folder);
-	rmdir(m->folder);
-}
-
-bool
-mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
-    const char *file, const char *mpirun, FILE *out)
-{
-	struct mending m = { .c = c, .mpirun = mpirun };
-	char path[PATH_MAX], standard[64];
-	struct campaign again;
-	struct verdict after;
-
-	snprintf(standard, sizeof standard, "mpirun -n %" PRId64, c->ranks);
-	if (mpirun == NULL)
-		m.mpirun = standard;
-	strcpy(m.folder, "/tmp/lp-guidelines.XXXXXX");
-	if (mkdtemp(m.folder) == NULL)
-		die("%s: %s", m.folder, strerror(errno));
-	add_rules(&m, v);
-	for (size_t i = 0; i < TUNED; i++) {
-		char *sizes = size_list(&m, &tuned[i]);
-
-		if (sizes[0] != '\0')
-			find_algorithms(&m, &tuned[i], v->margin_ns);
-		if (tuned[i].compared == NOTHING)
-			unite_sizes(&m, &tuned[i]);
-		free(sizes);
-	}
-	write_rules(&m, file, false);
-	if (realpath(file, path) == NULL)
-		die("%s: %s", file, strerror(errno));
-	if (!is_read(&m))
-		die("%s: the library does not read it; is it Open MPI 4.1 with coll/tuned?", file);
-	again = measure_again(&m, path);
-	after = judge(&again, rules);
-	print_before_after(out, &m, v, &after);
-	remove_files(&m);
-	return after.violations == 0;
 }
