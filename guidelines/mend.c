@@ -14,6 +14,7 @@
 #include "rules.h"
 
 enum { TRIALS = 3 };
+enum how { QUIET, LOUD, COUNTING };	/* silent; with mpirun's messages; each rank counts its messages */
 
 static char *
 own_file(const struct mending *m, const char *name)
@@ -31,7 +32,7 @@ own_file(const struct mending *m, const char *name)
  */
 static bool
 run_measure(const struct mending *m, const char *rules, const char *arguments, const char *out,
-    bool quiet)
+    enum how how)
 {
 	char *command;
 	int status;
@@ -39,10 +40,13 @@ run_measure(const struct mending *m, const char *rules, const char *arguments, c
 	setenv("LP_GUIDELINES_OUT", out, 1);
 	if (rules != NULL)
 		setenv("LP_GUIDELINES_RULES", rules, 1);
-	if (asprintf(&command, "%s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
+	if (asprintf(&command, "%s %s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
 	    rules == NULL ? "" : "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
-	    "OMPI_MCA_coll_tuned_dynamic_rules_filename=\"$LP_GUIDELINES_RULES\"", m->mpirun, arguments,
-	    quiet ? " >/dev/null 2>&1" : "") < 0)
+	    "OMPI_MCA_coll_tuned_dynamic_rules_filename=\"$LP_GUIDELINES_RULES\"",
+	    how != COUNTING ? "" : "OMPI_MCA_pml_monitoring_enable=2 "
+	    "OMPI_MCA_pml_monitoring_enable_output=3 "
+	    "OMPI_MCA_pml_monitoring_filename=\"$LP_GUIDELINES_OUT\"", m->mpirun, arguments,
+	    how == LOUD ? "" : " >/dev/null 2>&1") < 0)
 		die("out of memory");
 	fflush(stdout);
 	status = system(command);
@@ -82,7 +86,7 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, str
 
 		snprintf(name, sizeof name, "trial.%d", i);
 		files[i] = own_file(m, name);
-		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], true);
+		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], QUIET);
 	}
 	if (works)
 		*result = read_campaign(files, TRIALS);
@@ -145,30 +149,63 @@ unite_sizes(struct mending *m, const struct tuned *t)
 			m->rules[i].algorithm = best->algorithm;
 }
 
+/* Messages of collectives in such a run, of all ranks; -1 where they are not known. */
+static long long
+count_messages(const struct mending *m, const char *rules, const char *arguments)
+{
+	char *out = own_file(m, "count"), line[512];
+	long long all = run_measure(m, rules, arguments, out, COUNTING) ? 0 : -1;
+
+	for (int64_t rank = 0; all >= 0 && rank < m->c->ranks; rank++) {
+		char name[32], *path;
+		long long sent;
+		FILE *profile;
+
+		snprintf(name, sizeof name, "count.%" PRId64 ".prof", rank);
+		path = own_file(m, name);
+		profile = fopen(path, "r");
+		while (profile != NULL && fgets(line, sizeof line, profile) != NULL)
+			if (sscanf(line, "I %*d %*d %*d bytes %lld msgs", &sent) == 1)
+				all += sent;
+		if (profile == NULL)
+			all = -1;	/* on another node */
+		else
+			fclose(profile);
+		free(path);
+	}
+	free(out);
+	return all;
+}
+
 /*
  * Whether the library reads the file. With the same file, but for algorithms that do not exist, the
- * collective must fail: one that is ignored changes nothing.
+ * collective must fail: one that is ignored changes nothing. Another algorithm shows in the messages,
+ * too, but need not.
  */
 static bool
-is_read(const struct mending *m)
+is_read(FILE *report, const struct mending *m, const char *file)
 {
 	char *broken = own_file(m, "broken"), *out = own_file(m, "trial.0"), *arguments;
 	bool read = true;
 
 	write_rules(m, broken, true);
-	for (size_t i = 0; i < m->count; i++) {
+	for (size_t i = 0; read && i < m->count; i++) {
 		const struct rule *rule = &m->rules[i];
+		long long before, after;
 
 		if (rule->algorithm == AS_IS)
 			continue;
-		if (asprintf(&arguments, "--plain -n 1 -f %s -s %" PRIu64, rule->tuned->function,
+		if (asprintf(&arguments, "--plain -n 1 -w 0 -f %s -s %" PRIu64, rule->tuned->function,
 		    rule->series->bytes) < 0)
 			die("out of memory");
-		if (run_measure(m, broken, arguments, out, true)) {
-			note("%s at %" PRIu64 " bytes: the library does not read the rule",
-			    rule->tuned->function, rule->series->bytes);
-			read = false;
-		}
+		read = !run_measure(m, broken, arguments, out, QUIET);
+		before = count_messages(m, NULL, arguments);
+		after = count_messages(m, file, arguments);
+		fprintf(report, "rule: %s from %" PRIu64 " bytes: algorithm %d; it is %sread",
+		    rule->tuned->function, rule->series->bytes, rule->algorithm, read ? "" : "NOT ");
+		if (before >= 0 && after >= 0)
+			fprintf(report, "; %lld messages, before %lld", after, before);
+		fprintf(report, "\n");
 		free(arguments);
 	}
 	free(broken);
@@ -199,7 +236,7 @@ measure_again(const struct mending *m, const char *rules)
 
 		snprintf(name, sizeof name, "after.%zu", i);
 		files[i] = own_file(m, name);
-		if (!run_measure(m, rules, arguments, files[i], false))
+		if (!run_measure(m, rules, arguments, files[i], LOUD))
 			die("\"%s lp-measure\" fails under %s", m->mpirun, rules);
 	}
 	return read_campaign(files, c->mpiruns);
@@ -265,6 +302,15 @@ add_rules(struct mending *m, const struct verdict *v)
 	}
 }
 
+static bool
+has_any_rule(const struct mending *m)
+{
+	for (size_t i = 0; i < tuned_count; i++)
+		if (has_rule(m, &tuned[i]))
+			return true;
+	return false;
+}
+
 static void
 remove_files(const struct mending *m)
 {
@@ -302,11 +348,20 @@ mend(const struct campaign *c, const struct verdict *v, const struct rules_of_ju
 			unite_sizes(&m, &tuned[i]);
 		free(sizes);
 	}
+	fprintf(out, "\n");
+	if (!has_any_rule(&m)) {
+		fprintf(out, "no algorithm of the library mends this; %s is not written\n", file);
+		remove_files(&m);
+		return false;
+	}
 	write_rules(&m, file, false);
 	if (realpath(file, path) == NULL)
 		die("%s: %s", file, strerror(errno));
-	if (!is_read(&m))
+	if (!is_read(out, &m, path)) {
+		remove_files(&m);
+		unlink(path);
 		die("%s: the library does not read it; is it Open MPI 4.1 with coll/tuned?", file);
+	}
 	again = measure_again(&m, path);
 	after = judge(&again, rules);
 	print_before_after(out, &m, v, &after);
