@@ -34,7 +34,7 @@ add(struct verdict *v, const struct rules_of_judging *rules, struct judgement j)
 
 	j.function_ns = median(x);
 	j.other_ns = median(y);
-	j.ratio = j.function_ns / j.other_ns;
+	j.ratio = j.other_ns > 0 ? j.function_ns / j.other_ns : j.function_ns > 0 ? INFINITY : 1;
 	j.shift = hodges_lehmann(x, y, 1 - rules->alpha);
 	j.p = p_greater(rules->test, x, y);
 	j.p_normal = p_greater(NORMAL, x, y);

@@ -265,22 +265,32 @@ algorithm_of(const struct mending *m, const struct judgement *j)
 	return AS_IS;
 }
 
+/* What became of a violation, or that it is a new one. */
+static const char *
+outcome(const struct judgement *before, const struct judgement *after, int algorithm)
+{
+	if (!before->violated)
+		return "new violation";
+	if (algorithm == AS_IS && !after->violated)
+		return "not violated again, without a rule";
+	if (!after->violated)
+		return "mended";
+	return find_tuned(before->function->function) == NULL ? "violated; no rule is possible" :
+	    algorithm == AS_IS ? "violated; no algorithm is faster" : "violated; no algorithm removes it";
+}
+
 static void
 print_before_after(FILE *out, const struct mending *m, const struct verdict *before,
     const struct verdict *after)
 {
-	fprintf(out, "\nm_bytes\tbefore_us\tratio\tafter_us\tratio\talgorithm\tguideline\n");
+	fprintf(out, "\nm_bytes\tbefore_us\tratio\tafter_us\tratio\tguideline\n");
 	for (size_t i = 0; i < before->count; i++) {
 		const struct judgement *b = &before->at[i], *a = same_judgement(after, b);
-		int algorithm = algorithm_of(m, b);
 
-		if (!b->violated || a == NULL)
-			continue;
-		fprintf(out, "%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%d\t%s: %s\n", b->function->bytes,
-		    1e-3 * b->function_ns, b->ratio, 1e-3 * a->function_ns, a->ratio, algorithm,
-		    b->guideline, !a->violated ? "mended" :
-		    find_tuned(b->function->function) == NULL ? "violated; no rule is possible" :
-		    algorithm == AS_IS ? "violated; no algorithm is faster" : "violated; no algorithm removes it");
+		if (a != NULL && (a->violated || b->violated))
+			fprintf(out, "%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%s: %s\n", b->function->bytes,
+			    1e-3 * b->function_ns, b->ratio, 1e-3 * a->function_ns, a->ratio, b->guideline,
+			    outcome(b, a, algorithm_of(m, b)));
 	}
 	fprintf(out, "after: %zu violations, before: %zu\n", after->violations, before->violations);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the tests say: for a screen, as the paper's tables, for scripts and as a stream. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -246,8 +247,9 @@ print_json(const struct verdict *v)
 			continue;
 		printf("%s\n{\"kind\":\"%s\",\"guideline\":", comma, kind_names[j->kind]);
 		json_string(stdout, j->guideline);
-		printf(",\"bytes\":%" PRIu64 ",\"p_value\":%.6g,\"p_adjusted\":%.6g,\"ratio\":%.6g}",
-		    j->function->bytes, j->p, j->p_adjusted, j->ratio);
+		printf(",\"bytes\":%" PRIu64 ",\"p_value\":%.6g,\"p_adjusted\":%.6g,\"ratio\":",
+		    j->function->bytes, j->p, j->p_adjusted);
+		printf(isfinite(j->ratio) ? "%.6g}" : "null}", j->ratio);
 		comma = ",";
 	}
 	printf("]}\n");
