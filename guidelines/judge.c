@@ -203,7 +203,7 @@ judge(const struct campaign *c, const struct rules_of_judging *rules)
 	for (size_t i = 0; i < v.count; i++)
 		v.violations += v.at[i].violated;
 	tests = rules->correction == NO_CORRECTION ? 1 : (double)v.count;
-	for (v.needed = 2; least_p(v.needed) * tests >= rules->alpha; v.needed++)
+	for (v.needed = 2; least_p(rules->test, v.needed) * tests >= rules->alpha; v.needed++)
 		;
 	return v;
 }

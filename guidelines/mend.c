@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mending: which algorithm of the library is faster where a guideline is violated, a rules file that
- * says so, and the proof that the library reads it.
+ * Mending: which algorithm of the library is faster where a guideline is violated, a rules file
+ * that says so, and the proof that the library reads it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "rules.h"
 
 enum { TRIALS = 3 };
-enum how { QUIET, LOUD, COUNTING };	/* silent; with mpirun's messages; each rank counts its messages */
+enum how { QUIET, LOUD, COUNTING };	/* LOUD shows what mpirun says; COUNTING counts messages */
 
 static char *
 own_file(const struct mending *m, const char *name)
@@ -71,7 +71,8 @@ size_list(const struct mending *m, const struct tuned *t)
 
 /* Median run time of a function at each of its violated sizes; false where it cannot be run. */
 static bool
-try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, struct campaign *result)
+try_algorithm(const struct mending *m, const struct tuned *t, int algorithm,
+    struct campaign *result)
 {
 	char *rules = own_file(m, "forced"), *sizes = size_list(m, t), *arguments;
 	char *files[TRIALS];
@@ -178,9 +179,9 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 }
 
 /*
- * Whether the library reads the file. With the same file, but for algorithms that do not exist, the
- * collective must fail: one that is ignored changes nothing. Another algorithm shows in the messages,
- * too, but need not.
+ * Whether the library reads the file. With the same file, but for algorithms that do not exist,
+ * the collective must fail: one that is ignored changes nothing. Another algorithm shows in the
+ * messages, too, but need not.
  */
 static bool
 is_read(FILE *report, const struct mending *m, const char *file)

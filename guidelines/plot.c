@@ -48,7 +48,8 @@ static void
 write_plot(const struct verdict *v, size_t first, const char *folder)
 {
 	const char *guideline = v->at[first].guideline;
-	char *script = file_name(folder, guideline, ".gp"), *picture = file_name(folder, guideline, ".svg");
+	char *script = file_name(folder, guideline, ".gp");
+	char *picture = file_name(folder, guideline, ".svg");
 	FILE *out = fopen(script, "w");
 
 	if (out == NULL)

@@ -130,7 +130,7 @@ pool(struct sample x, struct sample y)
 	return all;
 }
 
-/* The sum of t^3 - t over all groups of t equal values [L, 1.36]; 0 where there are no ties. */
+/* The sum of t^3 - t over all groups of t equal values [L, 1]; 0 where there are no ties. */
 static double
 ties(struct sample x, struct sample y)
 {
@@ -161,7 +161,7 @@ u_statistic(struct sample x, struct sample y)
 	return u;
 }
 
-/* Of U, with the correction for ties [L, 1.36]. */
+/* Of U, with the correction for ties [L, 1]. */
 static double
 u_deviation(struct sample x, struct sample y, double tied)
 {
@@ -189,7 +189,7 @@ normal_wilcoxon(struct sample x, struct sample y)
 
 	if (!(deviation > 0))
 		return 1;	/* all values are equal */
-	return 0.5 * erfc((excess - 0.5) / deviation / sqrt(2));	/* continuity: [L, 1.31] */
+	return 0.5 * erfc((excess - 0.5) / deviation / sqrt(2));	/* continuity: [L, 1] */
 }
 
 static bool
@@ -247,12 +247,12 @@ p_greater(enum test test, struct sample x, struct sample y)
 }
 
 double
-least_p(size_t count)
+least_p(enum test test, size_t count)
 {
-	double orders = 1;
+	double n = (double)count, orders = 1;
 
-	if (count >= EXACT_BELOW)
-		return 0;
+	if (test == NORMAL || (test == WILCOXON && count >= EXACT_BELOW))
+		return 0.5 * erfc((n * n - 1) / 2 / sqrt(n * n * (2 * n + 1) / 12) / sqrt(2));
 	for (size_t i = 1; i <= count; i++)
 		orders *= (double)(count + i) / (double)i;
 	return 1 / orders;

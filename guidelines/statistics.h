@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two-sample tests, their correction and the size of an effect. The sources:
- *   [W]  F. Wilcoxon, Biometrics Bulletin 1 (1945), and Mann and Whitney, Ann. Math. Stat. 18 (1947)
- *   [L]  E. L. Lehmann, Nonparametrics (1975): ties (1.36), continuity (1.31), shift (2.31)
+ *   [W]  F. Wilcoxon, Biometrics Bulletin 1 (1945); Mann and Whitney, Ann. Math. Stat. 18 (1947)
+ *   [L]  E. L. Lehmann, Nonparametrics (1975): chapter 1 ties and continuity, chapter 2 the shift
  *   [H]  J. L. Hodges, Arkiv foer Matematik 3 (1958): exact Kolmogorov-Smirnov by counting paths
  *   [S]  S. Holm, Scand. J. Stat. 6 (1979)
  *   [B]  Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995)
@@ -45,8 +45,8 @@ enum correction { HOLM, BENJAMINI_HOCHBERG, NO_CORRECTION };
 /* What each p is worth among COUNT tests. */
 void correct(enum correction correction, const double *p, double *adjusted, size_t count);
 
-/* The least p that WILCOXON can reach with COUNT values a side. */
-double least_p(size_t count);
+/* The least p that the test can reach with COUNT values a side, no two of them equal. */
+double least_p(enum test test, size_t count);
 
 struct effect {
 	double shift;		/* median of all differences x - y [L] */

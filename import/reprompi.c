@@ -166,11 +166,12 @@ put_job(struct writer *out, const struct file *f, const struct job *job,
 }
 
 /*
- * ReproMPI 1.0 leaves the copies of mock-ups out, so that GL_Gather_as_Allgather makes the identical
- * call as MPI_Allgather: an A/A control.
+ * ReproMPI 1.0 leaves the copies of mock-ups out, so that GL_Gather_as_Allgather makes the same call
+ * as MPI_Allgather: an A/A control.
  */
 static void
-put_control(const struct text *text, struct writer *out, const struct file *f, const struct job *job)
+put_control(const struct text *text, struct writer *out, const struct file *f,
+    const struct job *job)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (strcmp(f->jobs[i].test, "MPI_Allgather") == 0 && f->jobs[i].count == job->count) {

@@ -33,12 +33,18 @@ compose(void *in, void *inout, int *count, MPI_Datatype *type)
 	}
 }
 
-static void
-choose_type(struct call *call, enum type type)
+size_t
+type_extent(enum type type)
 {
 	static const size_t extents[] = { 1, sizeof(int), sizeof(double), 2 * sizeof(uint32_t) };
 
-	call->extent = extents[type];
+	return extents[type];
+}
+
+static void
+choose_type(struct call *call, enum type type)
+{
+	call->extent = type_extent(type);
 	if (type == PAIR) {
 		MPI_Type_contiguous(2, MPI_UINT32_T, &call->type);
 		MPI_Type_commit(&call->type);
@@ -160,6 +166,16 @@ choose_functions(const char *list)
 	}
 	free(words);
 	return chosen;
+}
+
+void
+note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns)
+{
+	int64_t took_ns = now_ns() - began_ns;
+
+	if (call->rank == 0 && budget_ns > 0 && took_ns > budget_ns + budget_ns / 10)
+		note("the budget of %.1f s was too short; it took %.1f s", 1e-9 * (double)budget_ns,
+		    1e-9 * (double)took_ns);
 }
 
 static int

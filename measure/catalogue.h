@@ -2,8 +2,8 @@
 /*
  * What is measured: functions, and mock-ups, which do the same by other functions of the library.
  * GL is the number of the guideline "function <= mock-up" in S. Hunold, A. Carpen-Amarie,
- * F. D. Lübbe, J. L. Träff, "Automatic Verification of Self-consistent MPI Performance Guidelines"
- * (PGMPI), Euro-Par 2016; 1 is monotony, 2 split-robustness; those from 20 on are not in the paper.
+ * F. D. Lübbe, J. L. Träff, "Automatic Verification of Self-consistent MPI Performance
+ * Guidelines" (PGMPI), Euro-Par 2016; 1 is monotony, 2 split-robustness; those from 20 on are not in the paper.
  */
 #ifndef CATALOGUE_H
 #define CATALOGUE_H
@@ -54,7 +54,8 @@ enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 	MOCKUP(10, Bcast, ScatterAllgather, "Scatter+Allgather", pad + pad / p) \
 	MOCKUP(11, Allgather, GatherBcast, "Gather+Bcast", 0) \
 	MOCKUP(12, Allreduce, ReduceBcast, "Reduce+Bcast", 0) \
-	MOCKUP(13, Allreduce, ReducescatterblockAllgather, "Reduce_scatter_block+Allgather", pad + pad / p) \
+	MOCKUP(13, Allreduce, ReducescatterblockAllgather, "Reduce_scatter_block+Allgather", \
+	    pad + pad / p) \
 	MOCKUP(14, Reduce, ReducescatterblockGather, "Reduce_scatter_block+Gather", pad + pad / p) \
 	MOCKUP(15, Reduce_scatter_block, ReduceScatter, "Reduce+Scatter", p * m) \
 	MOCKUP(16, Scan, ExscanReducelocal, "Exscan+Reduce_local", m) \

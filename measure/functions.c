@@ -8,7 +8,8 @@
 #define RECV c->recv, c->count, c->type
 
 /* BODY of a blocking function, and of its non-blocking form with nothing to overlap. */
-#define BLOCKING(name, ...) static void run_##name(const struct call *c) { MPI_##name(__VA_ARGS__); }
+#define BLOCKING(name, ...) static void run_##name(const struct call *c) \
+	{ MPI_##name(__VA_ARGS__); }
 #define NONBLOCKING(name, ...) static void run_##name(const struct call *c) \
 { \
 	MPI_Request request; \

@@ -5,7 +5,8 @@
 
 #include "jobs.h"
 
-enum { BLOCK = 5, LEAST_REPS = 10 };	/* the clock is looked at after so many; budget or not */
+/* Repetitions between two looks at the clock; and those that are made however late it is. */
+enum { BLOCK = 5, LEAST_REPS = 10 };
 
 /* A subject at one size: what its function, its mock-ups and splits are made with. */
 struct member {

@@ -199,7 +199,7 @@ put_mpirun(struct state *s)
 static void
 open_output(struct state *s, int argc, char **argv)
 {
-	/* No look at whether this is a terminal: mpirun gives its ranks one, whatever its own output is. */
+	/* A terminal is not refused: mpirun gives its ranks one, whatever its own output is. */
 	int fd = s->opt.output == NULL ? STDOUT_FILENO :
 	    open(s->opt.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 
@@ -226,15 +226,13 @@ most_elements(const struct state *s, size_t extent)
 static void
 measure(struct state *s, int argc, char **argv)
 {
-	static const size_t extents[] = { 1, sizeof(int), sizeof(double), 2 * sizeof(uint32_t) };
-
 	s->began_ns = now_ns();
 	if (s->opt.seed < 0)
 		s->opt.seed = s->began_ns;
 	MPI_Bcast(&s->opt.seed, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
 	s->random.state = (uint64_t)s->opt.seed;
 	s->call = make_call(MPI_COMM_WORLD, s->opt.root, s->opt.type,
-	    most_elements(s, extents[s->opt.type]));
+	    most_elements(s, type_extent(s->opt.type)));
 	if (s->opt.root >= s->call.ranks)
 		die("--root %d: there are %d ranks", s->opt.root, s->call.ranks);
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
@@ -249,6 +247,7 @@ measure(struct state *s, int argc, char **argv)
 	put_mpirun(s);
 	for (size_t g = 0; g < s->group_count; g++)
 		measure_group(s, g);
+	note_budget(&s->call, s->began_ns, s->opt.budget_ns);
 	if (s->sync.dropped > 0 && s->call.rank == 0)
 		note("%llu calls began late and were made again", (unsigned long long)s->sync.dropped);
 	if (s->call.rank == 0 && writer_end(&s->out) < 0)

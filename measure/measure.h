@@ -96,6 +96,7 @@ void time_barrier(struct sync *sync, int64_t *median_ns, int64_t *spread_ns);
 /* Types and operations by name; "pair" is a user-defined operation that does not commute. */
 enum type { BYTE, INT, DOUBLE, PAIR };
 extern const char *const type_names[];
+size_t type_extent(enum type type);	/* bytes */
 
 /* A call with buffers for blocks of so many elements, of all functions and mock-ups. */
 struct call make_call(MPI_Comm comm, int root, enum type type, size_t most);
@@ -108,6 +109,9 @@ bool same_result(const struct call *call, void (*mockup)(const struct call *call
 bool *choose_functions(const char *list);
 /* Sizes of "1,8,64k", ascending, none twice. */
 size_t parse_sizes(const char *option, const char *text, size_t **sizes);
+
+/* Says on rank 0 where it took longer than it should. */
+void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
 
 struct random {
 	uint64_t state;

@@ -128,7 +128,7 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* In their order, those of the first COUNT times that lie within Tukey's fences; more than 10 only. */
+/* In their order, those of the first COUNT times within Tukey's fences; all, where 10 or fewer. */
 static struct sample
 fenced(const struct state *s, size_t count, bool fence)
 {
@@ -300,6 +300,7 @@ main(int argc, char **argv)
 	s.began_ns = now_ns();
 	plan(&s);
 	predict_all(&s);
+	note_budget(&s.call, s.began_ns, s.opt.budget_ns);
 	if (s.call.rank == 0)
 		print_jobs(&s);
 	MPI_Finalize();

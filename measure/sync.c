@@ -17,8 +17,8 @@ now_ns(void)
 }
 
 /*
- * The dissemination barrier: D. Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988). Made
- * of messages only, so that it does not change with the library's choice of a barrier.
+ * The dissemination barrier: D. Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988).
+ * Made of messages only, so that it does not change with the library's choice of a barrier.
  */
 static void
 disseminate(const struct sync *s)
@@ -31,8 +31,8 @@ disseminate(const struct sync *s)
 }
 
 /*
- * Rank 0's clock less the own, from the ping-pong that took least: of it the other clock was read in
- * the middle, give or take half its length. (SKaMPI: T. Worsch et al., Euro PVM/MPI 2002.)
+ * Rank 0's clock less the own, from the ping-pong that took least: in its middle the other clock
+ * was read, give or take half its length. (SKaMPI: T. Worsch et al., Euro PVM/MPI 2002.)
  */
 static int64_t
 offset_to(const struct sync *s, int rank)

@@ -2,8 +2,8 @@
 /*
  * Compares the statistics with R's answers: "R.txt" on standard input, a case in three lines
  *   x VALUE...   y VALUE...   r greater less two.sided normal.greater shift low high ks.greater
- * ("-" where R has none). Prints the greatest relative differences. R takes the Kolmogorov-Smirnov p from
- * 1, so that only its digits before the 12th count.
+ * ("-" where R has none). Prints the greatest relative differences. R takes the Kolmogorov-Smirnov
+ * p from 1, so that only its digits before the 12th count.
  */
 #include <math.h>
 #include <stdio.h>
