@@ -26,13 +26,13 @@ struct rule {
 	const struct series *series;
 	bool violated;
 	int algorithm;		/* AS_IS: no rule; DECISION: the library's own choice by size */
-	double as_is_ns, best_ns;
+	double as_is_ns, best_ns;	/* the least as it is; median of the best algorithm */
 };
 
 struct mending {
 	const struct campaign *c;
 	const char *mpirun;
-	char folder[64];	/* for files of our own */
+	char *folder;		/* for files of our own: beside FILE, which all nodes see; absolute */
 	struct rule *rules;	/* by function, then size */
 	size_t count, capacity;
 };
