@@ -50,7 +50,6 @@ list(void)
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const syncs[] = { "dissemination", "barrier", "window", NULL };
 	static const struct option longs[] = {
 		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
 		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL, 'N' },
@@ -76,7 +75,7 @@ parse_options(int argc, char **argv)
 		case 'N': opt.reps_file = optarg; break;
 		case 'c': opt.control = optarg; break;
 		case 'k': opt.splits = (size_t)parse_integer("--split", optarg, 0, 1000000); break;
-		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, syncs); break;
+		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
 		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
 		case 'w': opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000); break;
 		case 't': opt.type = (enum type)parse_choice("--type", optarg, type_names); break;
@@ -170,7 +169,6 @@ read_reps(struct state *s)
 static void
 put_mpirun(struct state *s)
 {
-	static const char *const syncs[] = { "dissemination", "barrier", "window" };
 	char library[MPI_MAX_LIBRARY_VERSION_STRING];
 	int length;
 	int64_t barrier_ns, spread_ns;
@@ -184,7 +182,7 @@ put_mpirun(struct state *s)
 	put_int(&s->out, "ranks", s->call.ranks);
 	put_string(&s->out, "library", library);
 	put_int(&s->out, "seed", s->opt.seed);
-	put_string(&s->out, "sync", syncs[s->sync.kind]);
+	put_string(&s->out, "sync", sync_names[s->sync.kind]);
 	put_int(&s->out, "window", s->sync.kind == WINDOW ? s->sync.window_ns : 0);
 	put_uint(&s->out, "warm_up", s->opt.warm_up);
 	put_string(&s->out, "cache", "shared buffers, never cleared");

@@ -67,6 +67,7 @@ static inline uint64_t volume(const struct subject *f, int ranks, uint64_t block
 /* ---- sync.c ----------------------------------------------------------------------------- */
 
 enum sync_kind { DISSEMINATION, MPI_BARRIER, WINDOW };
+extern const char *const sync_names[];
 
 struct sync {
 	enum sync_kind kind;

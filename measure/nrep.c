@@ -77,7 +77,6 @@ parse_count(const char *option, const char *text, int64_t min)
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const syncs[] = { "dissemination", "barrier", "window", NULL };
 	static const struct option longs[] = {
 		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
 		{ "rse", required_argument, NULL, '1' }, { "cov-mean", required_argument, NULL, '2' },
@@ -109,7 +108,7 @@ parse_options(int argc, char **argv)
 		case 'M': opt.max = parse_count("--max", optarg, 2); break;
 		case 'd': opt.step = parse_count("--step", optarg, 1); break;
 		case 'p': opt.predictions = parse_count("--predictions", optarg, 1); break;
-		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, syncs); break;
+		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
 		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
 		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
 		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;

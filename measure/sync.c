@@ -7,6 +7,8 @@
 
 enum { PING_PONGS = 100, BATCH = 16, TRIES = 1000, BARRIERS = 200 };
 
+const char *const sync_names[] = { "dissemination", "barrier", "window", NULL };
+
 int64_t
 now_ns(void)
 {

@@ -40,9 +40,9 @@ slow_gather() {
 	subject Gather_as_Allgather MPI_Gather mockup 64 4000 0 "Gather <= Allgather"
 }
 
-@test "statistics agree with R on 1000 random cases" {
+@test "statistics agree with R on 1000 random cases, and so do corrections" {
 	"$ROOT/build/statistics" <"$ROOT/tests/reference/statistics.txt" >out
-	grep -q '^1000 cases' out
+	grep -q '^1000 cases, 20 corrections' out
 }
 
 @test "jobs in a fixed order: the published violation, both its p-values, and the control fails" {

@@ -4,7 +4,8 @@
 # run     make -f workflows/guidelines.mk
 #         make -f workflows/guidelines.mk RANKS=4 R=20 BUDGET=600 FUNCTIONS=Bcast,Reduce
 #         make -f workflows/guidelines.mk rules        # and a rules file for Open MPI that mends it
-# input   none but the library; BUDGET is in seconds, for the whole campaign
+# input   none but the library; BUDGET is in seconds, for the whole campaign. All functions in 10
+#         mpiruns of 2 ranks cannot do with less than about 12 s, and it is said where that is more.
 # output  in $(CAMPAIGN): nrep, one stream an mpirun, report.txt, report.json, plots, rules
 #
 # What is finished is not measured again: after a break the same command goes on with the next

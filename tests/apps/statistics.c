@@ -2,8 +2,10 @@
 /*
  * Compares the statistics with R's answers: "R.txt" on standard input, a case in three lines
  *   x VALUE...   y VALUE...   r greater less two.sided normal.greater shift low high ks.greater
- * ("-" where R has none). Prints the greatest relative differences. R takes the Kolmogorov-Smirnov
- * p from 1, so that only its digits before the 12th count.
+ * ("-" where R has none), or a correction in three
+ *   p none P...   p holm P...   p BH P...
+ * Prints the greatest relative differences. R takes the Kolmogorov-Smirnov p from 1, so that only
+ * its digits before the 12th count.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,6 +24,17 @@ compare(double ours, const char *theirs, double *worst)
 		*worst = difference;
 }
 
+/* Against R's corrected values, in the same order. */
+static void
+compare_correction(struct sample p, enum correction correction, struct sample theirs, double *worst)
+{
+	double ours[100];
+
+	correct(correction, p.at, ours, p.count);
+	for (size_t i = 0; i < p.count; i++)
+		*worst = fmax(*worst, fabs(ours[i] - theirs.at[i]) / theirs.at[i]);
+}
+
 static struct sample
 numbers(char *text)
 {
@@ -36,9 +49,9 @@ int
 main(void)
 {
 	static char line[8192];
-	struct sample x = { 0 }, y = { 0 };
+	struct sample x = { 0 }, y = { 0 }, p = { 0 };
 	double worst_p = 0, worst = 0, worst_ks = 0;
-	int cases = 0;
+	int cases = 0, corrections = 0;
 
 	while (fgets(line, sizeof line, stdin) != NULL)
 		if (line[0] == 'x')
@@ -63,8 +76,14 @@ main(void)
 			if (strcmp(r[7], "-") != 0)
 				worst_ks = fmax(worst_ks, fabs(p_greater(KOLMOGOROV, x, y) - atof(r[7])));
 			cases++;
-		}
-	printf("%d cases; p within %.1e, effects within %.1e, Kolmogorov-Smirnov within %.1e\n", cases,
-	    worst_p, worst, worst_ks);
+		} else if (strncmp(line, "p none", 6) == 0) {
+			p = numbers(line + 6);
+			corrections++;
+		} else if (strncmp(line, "p holm", 6) == 0)
+			compare_correction(p, HOLM, numbers(line + 6), &worst);
+		else if (strncmp(line, "p BH", 4) == 0)
+			compare_correction(p, BENJAMINI_HOCHBERG, numbers(line + 4), &worst);
+	printf("%d cases, %d corrections; p within %.1e, effects and corrections within %.1e, "
+	    "Kolmogorov-Smirnov within %.1e\n", cases, corrections, worst_p, worst, worst_ks);
 	return worst_p < 1e-10 && worst < 1e-10 && worst_ks < 1e-12 ? 0 : 1;
 }

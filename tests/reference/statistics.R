@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Makes tests/reference/statistics.txt: 1000 random cases with the answers of R.
+# Makes tests/reference/statistics.txt: 1000 random cases and 20 corrections with the answers of R.
 #   Rscript tests/reference/statistics.R > tests/reference/statistics.txt
 set.seed(20150501)
 cat("#", R.version.string, "\n")
@@ -30,4 +30,8 @@ for (i in 1:1000) {
 		suppressWarnings(ks.test(y, x, alternative = "greater", exact = TRUE)$p.value) else NA
 	text <- c(text, if (is.na(ks)) "-" else number(ks))
 	cat("x", number(x), "\n"); cat("y", number(y), "\n"); cat("r", text, "\n")
+}
+for (i in 1:20) {
+	p <- as.numeric(number(runif(12)^sample(1:6, 1)))
+	for (how in c("none", "holm", "BH")) cat("p", how, number(p.adjust(p, how)), "\n")
 }
