@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between mending (mend.c) and the rules file (rules.c). */
+/* Between mending (mend.c), the mpiruns that it makes (launch.c) and the rules file (rules.c). */
 #ifndef RULES_H
 #define RULES_H
 
@@ -43,5 +43,22 @@ bool has_rule(const struct mending *m, const struct tuned *t);
 void write_forced(const char *path, const struct tuned *t, int algorithm);
 /* All rules; BROKEN: with algorithms that do not exist in their place. */
 void write_rules(const struct mending *m, const char *path, bool broken);
+
+/* launch.c: files of our own live in m->folder. */
+char *make_folder(const char *file);
+void remove_files(const struct mending *m);
+char *own_file(const struct mending *m, const char *name);
+
+enum how { QUIET, LOUD, COUNTING };	/* LOUD shows what mpirun says; COUNTING counts messages */
+/*
+ * Runs lp-measure with the arguments under the rules file (NULL: under what the user has set), its
+ * stream to OUT; false where it fails.
+ */
+bool run_measure(const struct mending *m, const char *rules, const char *arguments,
+    const char *out, enum how how);
+/* Whether the library reads the file that write_rules made; says of each rule what shows it. */
+bool is_read(FILE *report, const struct mending *m, const char *file);
+/* The campaign once more, in as many mpiruns, under the rules. */
+struct campaign measure_again(const struct mending *m, const char *rules);
 
 #endif
