@@ -25,6 +25,20 @@ file_name(const char *folder, const char *guideline, const char *suffix)
 	return name;
 }
 
+/* Of the splits of one size the one that is reported is shown, or else the last. */
+static bool
+is_shown(const struct verdict *v, size_t i)
+{
+	const struct judgement *j = &v->at[i];
+	bool last = i + 1 == v->count || j[1].function != j->function || j[1].kind != j->kind;
+
+	for (size_t k = i; last && k-- > 0 && v->at[k].function == j->function; )
+		if (v->at[k].kind == j->kind && v->at[k].violated &&
+		    strcmp(v->at[k].guideline, j->guideline) == 0)
+			return false;
+	return last || j->violated;
+}
+
 static void
 print_data(FILE *out, const struct verdict *v, size_t first)
 {
@@ -34,8 +48,7 @@ print_data(FILE *out, const struct verdict *v, size_t first)
 		const struct judgement *j = &v->at[i];
 		double top = j->function_ns > j->other_ns ? j->function_ns : j->other_ns;
 
-		/* Of the splits of one size the one that is reported, or the last. */
-		if (i + 1 < v->count && v->at[i + 1].function == j->function && !j->violated)
+		if (!is_shown(v, i))
 			continue;
 		fprintf(out, "%" PRIu64 " %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
 		    1e-3 * j->function_ns, 1e-3 * j->other_ns, 1e-3 * top,
