@@ -11,8 +11,8 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit
-MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
+TOOLS    = record merge graph critpath imbalance fit guidelines import
+MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1 measure/measure.1 measure/nrep.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev \
@@ -33,7 +33,9 @@ endif
 .DELETE_ON_ERROR:
 .PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-record lint install clean
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-dump lib/liblongpole-record.so
+MEASURE  = lp-measure lp-nrep
+
+all: $(TOOLS:%=bin/lp-%) bin/lp-dump $(MEASURE:%=bin/%) lib/liblongpole-record.so
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -52,9 +54,20 @@ bin/lp-fit: LDLIBS += -lcminpack
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
 build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
-$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
+build/statistics: build/tests/apps/statistics.o build/guidelines/statistics.o build/libstream.a
+$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic build/statistics:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# measure/ holds two, which run as the ranks of an mpirun.
+build/measure/%.o: CC = $(MPICC)
+shared = build/measure/call.o build/measure/functions.o build/measure/mockups.o \
+         build/measure/sync.o build/guidelines/statistics.o build/libstream.a
+bin/lp-measure: build/measure/measure.o build/measure/jobs.o $(shared)
+bin/lp-nrep: build/measure/nrep.o $(shared)
+$(MEASURE:%=bin/%):
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 # The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers.
 build/record/preload/%.o: record/preload/%.c Makefile
@@ -102,7 +115,7 @@ demo-lammps: setup
 	@$(call report,demo-lammps,$(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt)
 
 test: setup
-	@$(MAKE) --no-print-directory all build/bench/synthetic build/apps/heat build/apps/ring
+	@$(MAKE) --no-print-directory all build/bench/synthetic build/statistics build/apps/heat build/apps/ring
 	bats --print-output-on-failure tests
 
 # What takes minutes: many more random runs, and damage to streams.
@@ -113,6 +126,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
 	tests/fit_coverage.py 1000
+	tests/mend
 
 bench: all build/bench/synthetic
 	tests/bench/bench
@@ -128,7 +142,7 @@ lint: setup
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/man/man5
-	install $(TOOLS:%=bin/lp-%) bin/lp-dump $(DESTDIR)$(PREFIX)/bin
+	install $(TOOLS:%=bin/lp-%) bin/lp-dump $(MEASURE:%=bin/%) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/liblongpole-record.so $(DESTDIR)$(PREFIX)/lib
 	for page in $(MANUALS); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man1/lp-$$(basename $$page) || exit 1; done

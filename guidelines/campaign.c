@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading measurement streams into one median for each subject, size and mpirun. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guidelines.h"
+
+static const char *const role_names[] = { "function", "mockup", "split", "control", NULL };
+
+static char *
+string(struct reader *in, const struct message *message, const char *key)
+{
+	char *value = body_string(message, key);
+
+	if (value == NULL) {
+		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind, key);
+		die_input(in);
+	}
+	return value;
+}
+
+static uint64_t
+number(struct reader *in, const struct message *message, const char *key)
+{
+	int64_t value;
+
+	if (body_int(in, message, key, 0, INT64_MAX, &value) < 0)
+		die_input(in);
+	return (uint64_t)value;
+}
+
+static enum role
+role_of(struct reader *in, const struct message *message)
+{
+	char *name = string(in, message, "role");
+	int role = 0;
+
+	while (role_names[role] != NULL && strcmp(role_names[role], name) != 0)
+		role++;
+	if (role_names[role] == NULL) {
+		reader_fail(in, message->offset, "samples: role is out of range");
+		die_input(in);
+	}
+	free(name);
+	return (enum role)role;
+}
+
+static void
+add_value(struct sample *sample, size_t *capacity, double value)
+{
+	sample->at = grow(sample->at, capacity, sample->count + 1, sizeof *sample->at);
+	sample->at[sample->count++] = value;
+}
+
+static void
+take_mpirun(struct campaign *c, struct reader *in, const struct message *message)
+{
+	int64_t ranks;
+
+	if (body_int(in, message, "ranks", 1, INT32_MAX, &ranks) < 0)
+		die_input(in);
+	if (c->mpiruns++ == 0) {
+		c->ranks = ranks;
+		c->library = body_string(message, "library");
+	} else if (ranks != c->ranks) {
+		reader_fail(in, message->offset, "an mpirun of %" PRId64 " ranks; those before have %" PRId64,
+		    ranks, c->ranks);
+		die_input(in);
+	}
+	if (body_get(message, "barrier_spread") != NULL)
+		add_value(&c->spreads, &c->spread_capacity,
+		    (double)number(in, message, "barrier_spread"));
+}
+
+/* The series that the message belongs to: a known one, or a new one. */
+static struct series *
+series_of(struct campaign *c, const struct series *wanted)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		struct series *s = &c->series[i];
+
+		if (s->bytes == wanted->bytes && s->role == wanted->role && s->part == wanted->part &&
+		    strcmp(s->name, wanted->name) == 0 && strcmp(s->function, wanted->function) == 0)
+			return s;
+	}
+	c->series = grow(c->series, &c->capacity, c->count + 1, sizeof *c->series);
+	c->series[c->count] = *wanted;
+	return &c->series[c->count++];
+}
+
+/* The median after Tukey's fences, as PGMPI takes it. */
+static double
+median_of(struct reader *in, const struct message *message)
+{
+	static const struct column_type times = { .width = 8, .required = true };
+	size_t count = (size_t)number(in, message, "count");
+	uint64_t *ns;
+	struct sample sample;
+	double result;
+
+	if (count == 0 || count > message->size) {
+		reader_fail(in, message->offset, "samples: count is out of range");
+		die_input(in);
+	}
+	ns = zalloc(count, sizeof *ns);
+	if (body_column(in, message, "time", times, count, count, ns) < 0)
+		die_input(in);
+	sample = (struct sample){ zalloc(count, sizeof(double)), count };
+	for (size_t i = 0; i < count; i++)
+		sample.at[i] = (double)ns[i];
+	result = median(within_fences(sample));
+	free(sample.at);
+	free(ns);
+	return result;
+}
+
+static void
+take_samples(struct campaign *c, struct reader *in, const struct message *message)
+{
+	struct series wanted = { .role = role_of(in, message),
+	    .name = string(in, message, "name"), .function = string(in, message, "function"),
+	    .guideline = string(in, message, "guideline"),
+	    .number = (int)number(in, message, "number"), .bytes = number(in, message, "bytes"),
+	    .volume = number(in, message, "volume"), .part = number(in, message, "part") };
+	struct series *s = series_of(c, &wanted);
+
+	if (c->mpiruns == 0) {
+		reader_fail(in, message->offset, "samples: no mpirun before them");
+		die_input(in);
+	}
+	if (s->medians.count >= c->mpiruns) {
+		reader_fail(in, message->offset, "samples: %s at %" PRIu64 " bytes twice in one mpirun",
+		    s->name, s->bytes);
+		die_input(in);
+	}
+	add_value(&s->medians, &s->capacity, median_of(in, message));
+}
+
+static void
+read_file(struct campaign *c, const char *file)
+{
+	struct reader in;
+	struct message message;
+	int got;
+
+	if (reader_open(&in, file) < 0)
+		die_input(&in);
+	if (strcmp(in.content, "measurement") != 0) {
+		reader_fail(&in, 0, "not a measurement but a %s stream", in.content);
+		die_input(&in);
+	}
+	while ((got = reader_next(&in, &message)) > 0)
+		if (is_kind(&message, "mpirun"))
+			take_mpirun(c, &in, &message);
+		else if (is_kind(&message, "samples"))
+			take_samples(c, &in, &message);
+	if (got < 0)
+		die_input(&in);
+	reader_close(&in);
+}
+
+const struct series *
+find_series(const struct campaign *c, const char *function, enum role role, uint64_t bytes,
+    uint64_t part)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *s = &c->series[i];
+
+		if (s->bytes == bytes && s->role == role && s->part == part &&
+		    strcmp(s->function, function) == 0)
+			return s;
+	}
+	return NULL;
+}
+
+/* A mock-up of this name at the size? */
+static bool
+has_mockup(const struct campaign *c, const char *name, uint64_t bytes)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->series[i].role == MOCKUP && c->series[i].bytes == bytes &&
+		    strcmp(c->series[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Each side of each guideline must be there at each size, and in each mpirun. */
+static void
+check_sides(const struct campaign *c)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *s = &c->series[i];
+
+		if (s->medians.count != c->mpiruns)
+			die("%s at %" PRIu64 " bytes: measured in %zu of %zu mpiruns", s->name, s->bytes,
+			    s->medians.count, c->mpiruns);
+		if (s->role != FUNCTION && find_series(c, s->function, FUNCTION, s->bytes, 0) == NULL)
+			die("%s at %" PRIu64 " bytes: no measurement of %s",
+			    s->role == MOCKUP ? s->guideline : s->name, s->bytes, s->function);
+		if (s->role != MOCKUP)
+			continue;
+		for (size_t k = 0; k < c->count; k++) {
+			const struct series *f = &c->series[k];
+
+			if (f->role == FUNCTION && strcmp(f->function, s->function) == 0 &&
+			    !has_mockup(c, s->name, f->bytes))
+				die("%s at %" PRIu64 " bytes: no measurement of %s", s->guideline, f->bytes,
+				    s->name);
+		}
+	}
+}
+
+/* By function, role, name, size: what comes out does not depend on the order of the jobs. */
+static int
+by_place(const void *left, const void *right)
+{
+	const struct series *a = left, *b = right;
+	int order = strcmp(a->function, b->function);
+
+	if (order == 0 && a->role != b->role)
+		order = a->role < b->role ? -1 : 1;
+	if (order == 0 && a->number != b->number)
+		order = a->number < b->number ? -1 : 1;
+	if (order == 0)
+		order = strcmp(a->name, b->name);
+	if (order == 0 && a->bytes != b->bytes)
+		order = a->bytes < b->bytes ? -1 : 1;
+	return order != 0 ? order : a->part < b->part ? -1 : a->part > b->part;
+}
+
+struct campaign
+read_campaign(char **files, size_t count)
+{
+	struct campaign c = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		read_file(&c, files[i]);
+	if (c.library == NULL)
+		c.library = need(strdup(""));
+	if (c.mpiruns < 2)
+		die("a campaign of %zu mpirun%s: at least 2 are needed, better 10", c.mpiruns,
+		    c.mpiruns == 1 ? "" : "s");
+	if (c.count == 0)
+		die("no measurements");
+	qsort(c.series, c.count, sizeof *c.series, by_place);
+	check_sides(&c);
+	return c;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-guidelines - whether an MPI library keeps its own promises
+ *
+ * reads   measurement streams, one or more mpiruns each
+ * writes  a verdict; with --rules a rules file of Open MPI that mends what was violated
+ * memory  one number for each mpirun, function, mock-up and size
+ */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "guidelines.h"
+
+static const char usage[] =
+	"usage: lp-guidelines [OPTION...] [FILE...]\n"
+	"Judge whether an MPI library keeps its performance guidelines.\n"
+	"  -F, --format FORM      table, tables, json, csv or stream [table]\n"
+	"      --all              table: every violation, not only the first ones\n"
+	"  -t, --test TEST        wilcoxon, normal or ks [wilcoxon]\n"
+	"  -c, --correction HOW   holm, bh or none [holm]\n"
+	"  -a, --alpha P          level of significance [0.05]\n"
+	"  -m, --margin NS        smaller differences do not count [the barrier's spread]\n"
+	"  -p, --plots DIR        a gnuplot script for each violated guideline\n"
+	"  -r, --rules FILE       measure other algorithms and write Open MPI rules\n"
+	"      --mpirun COMMAND   with --rules: what starts the ranks [mpirun -n RANKS]\n"
+	"  -h, --help             print this text\n"
+	"  -V, --version          print the version\n"
+	"Exit status: 0 all guidelines are held, 1 one is violated, 2 trouble.\n";
+
+enum form { TABLE, TABLES, JSON, CSV, STREAM };
+
+struct options {
+	enum form form;
+	bool all;
+	struct rules_of_judging rules;
+	const char *plots, *rules_file, *mpirun;
+	char **files;
+	size_t file_count;
+};
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const forms[] = { "table", "tables", "json", "csv", "stream", NULL };
+	static const char *const tests[] = { "wilcoxon", "normal", "ks", NULL };
+	static const char *const corrections[] = { "holm", "bh", "none", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
+		{ "test", required_argument, NULL, 't' }, { "correction", required_argument, NULL, 'c' },
+		{ "alpha", required_argument, NULL, 'a' }, { "margin", required_argument, NULL, 'm' },
+		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL, 'r' },
+		{ "mpirun", required_argument, NULL, 'R' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static char *standard_input[] = { "-" };
+	struct options opt = { .rules = { WILCOXON, HOLM, 0.05, -1 } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "F:t:c:a:m:p:r:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'A': opt.all = true; break;
+		case 't': opt.rules.test = (enum test)parse_choice("--test", optarg, tests); break;
+		case 'c':
+			opt.rules.correction =
+			    (enum correction)parse_choice("--correction", optarg, corrections);
+			break;
+		case 'a': opt.rules.alpha = parse_number("--alpha", optarg, 1e-9, 0.5); break;
+		case 'm': opt.rules.margin_ns = parse_number("--margin", optarg, 0, 1e12); break;
+		case 'p': opt.plots = optarg; break;
+		case 'r': opt.rules_file = optarg; break;
+		case 'R': opt.mpirun = optarg; break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-guidelines " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	opt.files = optind < argc ? argv + optind : standard_input;
+	opt.file_count = optind < argc ? (size_t)(argc - optind) : 1;
+	return opt;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options opt;
+	struct campaign c;
+	struct verdict v;
+	bool violated;
+
+	tool = "lp-guidelines";
+	opt = parse_options(argc, argv);
+	refuse_terminal_input(opt.files[0], usage);
+	if (opt.form == STREAM)
+		refuse_terminal_output();
+	c = read_campaign(opt.files, opt.file_count);
+	v = judge(&c, &opt.rules);
+	if (v.control_failed)
+		note("the A/A control failed: %s differs from itself (p %.3g); the order of the jobs or "
+		    "another load decides here, do not trust the verdict", v.control->function, v.control_p);
+	if (c.mpiruns < v.needed)
+		note("%zu mpiruns are too few for %zu tests; %zu are needed", c.mpiruns, v.count, v.needed);
+	if (opt.plots != NULL)
+		write_plots(&v, opt.plots);
+	violated = v.violations > 0;
+	switch (opt.form) {
+	case TABLE: print_table(&c, &v, opt.all); break;
+	case TABLES: print_tables(&c, &v); break;
+	case JSON: print_json(&v); break;
+	case CSV: print_csv(&v); break;
+	case STREAM: write_stream(&c, &v, argc, argv); return violated ? ANSWER_IS_NO : DONE;
+	}
+	if (opt.rules_file != NULL && violated)
+		violated = !mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun,
+		    opt.form == TABLE || opt.form == TABLES ? stdout : stderr);
+	return finish(violated ? ANSWER_IS_NO : DONE);
+}

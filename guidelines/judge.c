@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tests. Numbers of guidelines are those of the paper: see measure/catalogue.h. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guidelines.h"
+
+#define TOLERANCE 1.05	/* of split-robustness: 5 %, as in the paper */
+
+const char *const kind_names[] = { "monotony", "split", "pattern" };
+
+/* "MPI_Gather" without its prefix. */
+const char *
+short_name(const char *function)
+{
+	return strncmp(function, "MPI_", 4) == 0 ? function + 4 : function;
+}
+
+static struct sample
+copy(const struct series *s, double factor)
+{
+	struct sample to = { zalloc(s->medians.count, sizeof(double)), s->medians.count };
+
+	for (size_t i = 0; i < to.count; i++)
+		to.at[i] = factor * s->medians.at[i];
+	return to;
+}
+
+static void
+add(struct verdict *v, const struct rules_of_judging *rules, struct judgement j)
+{
+	struct sample x = copy(j.function, 1), y = copy(j.other, j.factor);
+
+	j.function_ns = median(x);
+	j.other_ns = median(y);
+	j.ratio = j.other_ns > 0 ? j.function_ns / j.other_ns : j.function_ns > 0 ? INFINITY : 1;
+	j.shift = hodges_lehmann(x, y, 1 - rules->alpha);
+	j.p = p_greater(rules->test, x, y);
+	j.p_normal = p_greater(NORMAL, x, y);
+	free(x.at);
+	free(y.at);
+	v->at = grow(v->at, &v->capacity, v->count + 1, sizeof *v->at);
+	v->at[v->count++] = j;
+}
+
+static char *
+text(const char *format, const char *name)
+{
+	char *made;
+
+	if (asprintf(&made, format, name, name) < 0)
+		die("out of memory");
+	return made;
+}
+
+/* GL 1: A(n) <= A(n + k), for sizes that are neighbours; the series are sorted by size. */
+static void
+test_monotony(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
+{
+	for (size_t i = 0; i + 1 < c->count; i++) {
+		const struct series *s = &c->series[i], *next = s + 1;
+
+		if (s->role == FUNCTION && next->role == FUNCTION && strcmp(s->name, next->name) == 0)
+			add(v, rules, (struct judgement){ .kind = MONOTONY, .function = s, .other = next,
+			    .factor = 1, .guideline = text("%s(n) <= %s(n+k)", short_name(s->function)) });
+	}
+}
+
+static bool
+has_splits(const struct campaign *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (c->series[i].role == SPLIT)
+			return true;
+	return false;
+}
+
+/*
+ * GL 2: A(n) <= k A(n/k), with k = ceil(m_j / m_i) for all smaller sizes m_i. The k calls are those
+ * that were really made; only where none were made at any size, k times the time of one.
+ */
+static void
+test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
+{
+	for (size_t j = 0; j < c->count; j++) {
+		const struct series *large = &c->series[j];
+
+		/* All smaller sizes lie before it, the next smaller first. */
+		for (size_t i = j; large->role == FUNCTION && i-- > 0; ) {
+			const struct series *small = &c->series[i], *made;
+
+			if (small->role != FUNCTION || strcmp(small->name, large->name) != 0)
+				break;
+			if (small->bytes == 0)
+				continue;
+			made = find_series(c, large->function, SPLIT, large->bytes, small->bytes);
+			if (made == NULL && has_splits(c))
+				continue;
+			add(v, rules, (struct judgement){ .kind = SPLIT_ROBUSTNESS, .function = large,
+			    .other = made != NULL ? made : small, .factor = TOLERANCE * (made != NULL ? 1 :
+			    ceil((double)large->bytes / (double)small->bytes)),
+			    .guideline = text("%s(n) <= k %s(n/k)", short_name(large->function)) });
+		}
+	}
+}
+
+static void
+test_patterns(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *s = &c->series[i];
+
+		if (s->role == MOCKUP)
+			add(v, rules, (struct judgement){ .kind = PATTERN, .other = s, .factor = 1,
+			    .function = find_series(c, s->function, FUNCTION, s->bytes, 0),
+			    .guideline = text("%s", s->guideline) });
+	}
+}
+
+/* Corrected among themselves, and by how much there is in practice. */
+static void
+decide(struct verdict *v, const struct rules_of_judging *rules)
+{
+	double *p = zalloc(v->count, sizeof *p), *adjusted = zalloc(v->count, sizeof *adjusted);
+
+	for (size_t i = 0; i < v->count; i++)
+		p[i] = v->at[i].p;
+	correct(rules->correction, p, adjusted, v->count);
+	for (size_t i = 0; i < v->count; i++) {
+		struct judgement *j = &v->at[i];
+
+		j->p_adjusted = adjusted[i];
+		j->violated = j->p_adjusted < rules->alpha &&
+		    j->function_ns - j->other_ns > v->margin_ns;
+	}
+	free(p);
+	free(adjusted);
+}
+
+/*
+ * The A/A control: one call under two names, which every test here should find alike, in both
+ * directions. Its tests are a family of their own.
+ */
+static void
+test_control(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
+{
+	struct verdict control = { .margin_ns = v->margin_ns };
+
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *s = &c->series[i], *function;
+
+		if (s->role != CONTROL)
+			continue;
+		function = find_series(c, s->function, FUNCTION, s->bytes, 0);
+		add(&control, rules, (struct judgement){ .function = function, .other = s, .factor = 1 });
+		add(&control, rules, (struct judgement){ .function = s, .other = function, .factor = 1 });
+	}
+	decide(&control, rules);
+	v->has_control = control.count > 0;
+	for (size_t i = 0; i < control.count; i++) {
+		const struct judgement *j = &control.at[i];
+
+		v->control_failed |= j->violated;
+		if (i == 0 || j->p_adjusted < v->control_p) {
+			v->control_p = j->p_adjusted;
+			v->control = j->other->role == CONTROL ? j->other : j->function;
+		}
+	}
+	free(control.at);
+}
+
+/* Of the sizes into which a call would better be split the largest alone is reported. */
+static void
+keep_largest_part(struct verdict *v)
+{
+	const struct series *reported = NULL;
+
+	for (size_t i = 0; i < v->count; i++) {
+		struct judgement *j = &v->at[i];
+
+		if (j->kind != SPLIT_ROBUSTNESS || !j->violated)
+			continue;
+		j->violated = j->function != reported;	/* the largest part comes first */
+		reported = j->function;
+	}
+}
+
+struct verdict
+judge(const struct campaign *c, const struct rules_of_judging *rules)
+{
+	struct verdict v = { 0 };
+	double tests;
+
+	v.margin_ns = rules->margin_ns >= 0 ? rules->margin_ns :
+	    c->spreads.count > 0 ? median(c->spreads) : 0;
+	test_monotony(c, &v, rules);
+	test_splits(c, &v, rules);
+	test_patterns(c, &v, rules);
+	decide(&v, rules);
+	keep_largest_part(&v);
+	test_control(c, &v, rules);
+	for (size_t i = 0; i < v.count; i++)
+		v.violations += v.at[i].violated;
+	tests = rules->correction == NO_CORRECTION ? 1 : (double)v.count;
+	for (v.needed = 2; least_p(rules->test, v.needed) * tests >= rules->alpha; v.needed++)
+		;
+	return v;
+}

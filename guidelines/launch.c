@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The mpiruns that mending makes, and what they show: times, and whether a rules file is read. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rules.h"
+
+char *
+make_folder(const char *file)
+{
+	char *name, *absolute;
+
+	if (asprintf(&name, "%s.XXXXXX", file) < 0)
+		die("out of memory");
+	if (mkdtemp(name) == NULL || (absolute = realpath(name, NULL)) == NULL)
+		die("%s: %s", name, strerror(errno));
+	free(name);
+	return absolute;
+}
+
+void
+remove_files(const struct mending *m)
+{
+	DIR *folder = opendir(m->folder);
+
+	for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL; )
+		unlinkat(dirfd(folder), e->d_name, 0);
+	if (folder != NULL)
+		closedir(folder);
+	rmdir(m->folder);
+}
+
+char *
+own_file(const struct mending *m, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", m->folder, name) < 0)
+		die("out of memory");
+	return path;
+}
+
+/* Paths go through the environment: no shell looks into them. */
+bool
+run_measure(const struct mending *m, const char *rules, const char *arguments, const char *out,
+    enum how how)
+{
+	char *command;
+	int status;
+
+	setenv("LP_GUIDELINES_OUT", out, 1);
+	if (rules != NULL)
+		setenv("LP_GUIDELINES_RULES", rules, 1);
+	if (asprintf(&command, "%s %s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
+	    rules == NULL ? "" : "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
+	    "OMPI_MCA_coll_tuned_dynamic_rules_filename=\"$LP_GUIDELINES_RULES\"",
+	    how != COUNTING ? "" : "OMPI_MCA_pml_monitoring_enable=2 "
+	    "OMPI_MCA_pml_monitoring_enable_output=3 "
+	    "OMPI_MCA_pml_monitoring_filename=\"$LP_GUIDELINES_OUT\"", m->mpirun, arguments,
+	    how == LOUD ? "" : " >/dev/null 2>&1") < 0)
+		die("out of memory");
+	fflush(stdout);
+	status = system(command);
+	free(command);
+	return status == 0;
+}
+
+/* Messages of collectives in such a run, of all ranks; -1 where they are not known. */
+static long long
+count_messages(const struct mending *m, const char *rules, const char *arguments)
+{
+	char *out = own_file(m, "count"), line[512];
+	long long all = run_measure(m, rules, arguments, out, COUNTING) ? 0 : -1;
+
+	for (int64_t rank = 0; all >= 0 && rank < m->c->ranks; rank++) {
+		char name[32], *path;
+		long long sent;
+		FILE *profile;
+
+		snprintf(name, sizeof name, "count.%" PRId64 ".prof", rank);
+		path = own_file(m, name);
+		profile = fopen(path, "r");
+		while (profile != NULL && fgets(line, sizeof line, profile) != NULL)
+			if (sscanf(line, "I %*d %*d %*d bytes %lld msgs", &sent) == 1)
+				all += sent;
+		if (profile == NULL)
+			all = -1;	/* on another node */
+		else
+			fclose(profile);
+		free(path);
+	}
+	free(out);
+	return all;
+}
+
+/*
+ * Whether the library reads the file. With the same file, but for algorithms that do not exist,
+ * the collective must fail: one that is ignored changes nothing. Another algorithm shows in the
+ * messages, too, but need not.
+ */
+bool
+is_read(FILE *report, const struct mending *m, const char *file)
+{
+	char *broken = own_file(m, "broken"), *out = own_file(m, "trial.0"), *arguments;
+	bool read = true;
+
+	write_rules(m, broken, true);
+	for (size_t i = 0; read && i < m->count; i++) {
+		const struct rule *rule = &m->rules[i];
+		long long before, after;
+
+		if (rule->algorithm == AS_IS)
+			continue;
+		if (asprintf(&arguments, "--plain -n 1 -w 0 -f %s -s %" PRIu64, rule->tuned->function,
+		    rule->series->bytes) < 0)
+			die("out of memory");
+		read = run_measure(m, file, arguments, out, QUIET) &&
+		    !run_measure(m, broken, arguments, out, QUIET);
+		before = count_messages(m, NULL, arguments);
+		after = count_messages(m, file, arguments);
+		fprintf(report, "rule: %s from %" PRIu64 " bytes: algorithm %d; it is %sread",
+		    rule->tuned->function, rule->series->bytes, rule->algorithm, read ? "" : "NOT ");
+		if (before >= 0 && after >= 0)
+			fprintf(report, "; %lld messages, before %lld", after, before);
+		fprintf(report, "\n");
+		free(arguments);
+	}
+	free(broken);
+	free(out);
+	return read;
+}
+
+/* Functions, sizes and splits of a campaign, as lp-measure is told. */
+static char *
+same_choice(const struct campaign *c)
+{
+	char *arguments = NULL;
+	size_t length = 0, sizes = 0;
+	uint64_t splits = 0;
+	FILE *out = need(open_memstream(&arguments, &length));
+
+	fprintf(out, "-f ");
+	for (size_t i = 0; i < c->count; i++)
+		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0)
+			fprintf(out, "%s%s", i > 0 ? "," : "", c->series[i].function);
+	fprintf(out, " -s ");
+	for (size_t i = 0; i < c->count; i++)
+		if (c->series[i].bytes > 0 && c->series[i].role == FUNCTION)
+			fprintf(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", c->series[i].bytes);
+	if (sizes == 0)
+		fprintf(out, "0");	/* barriers only */
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *s = &c->series[i];
+
+		if (s->role == SPLIT && s->part > 0 && (s->bytes + s->part - 1) / s->part > splits)
+			splits = (s->bytes + s->part - 1) / s->part;
+	}
+	fprintf(out, " --split %" PRIu64, splits);
+	fclose(out);
+	return arguments;
+}
+
+struct campaign
+measure_again(const struct mending *m, const char *rules)
+{
+	char **files = zalloc(m->c->mpiruns, sizeof *files), *arguments = same_choice(m->c);
+
+	for (size_t i = 0; i < m->c->mpiruns; i++) {
+		char name[32];
+
+		snprintf(name, sizeof name, "after.%zu", i);
+		files[i] = own_file(m, name);
+		if (!run_measure(m, rules, arguments, files[i], LOUD))
+			die("\"%s lp-measure\" fails under %s", m->mpirun, rules);
+	}
+	return read_campaign(files, m->c->mpiruns);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Mending: which algorithm of the library is faster where a guideline is violated, a rules file
+ * that says so, and the proof that the library reads it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rules.h"
+
+enum { TRIALS = 3 };	/* mpiruns of each algorithm */
+
+/* Sizes at which a function is violated. */
+static char *
+size_list(const struct mending *m, const struct tuned *t)
+{
+	char *list = NULL;
+	size_t length = 0;
+	FILE *out = need(open_memstream(&list, &length));
+
+	for (size_t i = 0; i < m->count; i++)
+		if (m->rules[i].tuned == t && m->rules[i].violated)
+			fprintf(out, "%s%" PRIu64, ftell(out) > 0 ? "," : "", m->rules[i].series->bytes);
+	fclose(out);
+	return list;
+}
+
+/* Median run time of a function at each of its violated sizes; false where it cannot be run. */
+static bool
+try_algorithm(const struct mending *m, const struct tuned *t, int algorithm,
+    struct campaign *result)
+{
+	char *rules = own_file(m, "forced"), *sizes = size_list(m, t), *arguments;
+	char *files[TRIALS];
+	bool works = true;
+
+	if (algorithm != AS_IS)
+		write_forced(rules, t, algorithm);
+	if (asprintf(&arguments, "--plain -f %s -s %s", t->function, sizes) < 0)
+		die("out of memory");
+	for (int i = 0; i < TRIALS; i++) {
+		char name[16];
+
+		snprintf(name, sizeof name, "trial.%d", i);
+		files[i] = own_file(m, name);
+		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], QUIET);
+	}
+	if (works)
+		*result = read_campaign(files, TRIALS);
+	for (int i = 0; i < TRIALS; i++)
+		free(files[i]);
+	free(rules);
+	free(sizes);
+	free(arguments);
+	return works;
+}
+
+/*
+ * What is there first, then each algorithm: the fastest for each violated size. Slower in one mpirun
+ * than what is there in another: that may be chance, and is no gain.
+ */
+static void
+find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
+{
+	for (int a = AS_IS; a <= t->algorithms; a++) {
+		struct campaign result;
+
+		if (a > 0 && a == t->two_ranks && m->c->ranks != 2)
+			continue;
+		if (!try_algorithm(m, t, a, &result)) {
+			if (a == AS_IS)
+				die("\"%s lp-measure\" fails", m->mpirun);
+			continue;	/* not for this number of ranks */
+		}
+		for (size_t i = 0; i < m->count; i++) {
+			struct rule *rule = &m->rules[i];
+			const struct series *s;
+			double ns;
+
+			if (rule->tuned != t || !rule->violated)
+				continue;
+			s = find_series(&result, t->function, FUNCTION, rule->series->bytes, 0);
+			ns = median(s->medians);	/* sorts them */
+			if (a == AS_IS)
+				rule->as_is_ns = rule->best_ns = s->medians.at[0];
+			else if (s->medians.at[TRIALS - 1] < rule->as_is_ns - margin_ns &&
+			    ns < rule->best_ns) {
+				rule->best_ns = ns;
+				rule->algorithm = a;
+			}
+		}
+	}
+}
+
+/* Where no size is compared there can be one rule only: that of the greatest gain. */
+static void
+unite_sizes(struct mending *m, const struct tuned *t)
+{
+	const struct rule *best = NULL;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct rule *rule = &m->rules[i];
+
+		if (rule->tuned == t && rule->algorithm != AS_IS &&
+		    (best == NULL || rule->as_is_ns / rule->best_ns > best->as_is_ns / best->best_ns))
+			best = rule;
+	}
+	for (size_t i = 0; best != NULL && i < m->count; i++)
+		if (m->rules[i].tuned == t)
+			m->rules[i].algorithm = best->algorithm;
+}
+
+static const struct judgement *
+same_judgement(const struct verdict *v, const struct judgement *wanted)
+{
+	for (size_t i = 0; i < v->count; i++) {
+		const struct judgement *j = &v->at[i];
+
+		if (strcmp(j->guideline, wanted->guideline) == 0 &&
+		    j->function->bytes == wanted->function->bytes && j->other->part == wanted->other->part &&
+		    (j->kind != SPLIT_ROBUSTNESS || j->other->bytes == wanted->other->bytes))
+			return j;
+	}
+	return NULL;
+}
+
+static int
+algorithm_of(const struct mending *m, const struct judgement *j)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->rules[i].series == j->function)
+			return m->rules[i].algorithm;
+	return AS_IS;
+}
+
+/* What became of a violation, or that it is a new one. */
+static const char *
+outcome(const struct judgement *before, const struct judgement *after, int algorithm)
+{
+	if (!before->violated)
+		return "new violation";
+	if (algorithm == AS_IS && !after->violated)
+		return "not violated again, without a rule";
+	if (!after->violated)
+		return "mended";
+	return find_tuned(before->function->function) == NULL ? "violated; no rule is possible" :
+	    algorithm == AS_IS ? "violated; no algorithm is faster" : "violated; no algorithm removes it";
+}
+
+static void
+print_before_after(FILE *out, const struct mending *m, const struct verdict *before,
+    const struct verdict *after)
+{
+	fprintf(out, "\nm_bytes\tbefore_us\tratio\tafter_us\tratio\tguideline\n");
+	for (size_t i = 0; i < before->count; i++) {
+		const struct judgement *b = &before->at[i], *a = same_judgement(after, b);
+
+		if (a != NULL && (a->violated || b->violated))
+			fprintf(out, "%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%s: %s\n", b->function->bytes,
+			    1e-3 * b->function_ns, b->ratio, 1e-3 * a->function_ns, a->ratio, b->guideline,
+			    outcome(b, a, algorithm_of(m, b)));
+	}
+	fprintf(out, "after: %zu violations, before: %zu\n", after->violations, before->violations);
+}
+
+static void
+add_rules(struct mending *m, const struct verdict *v)
+{
+	for (size_t i = 0; i < m->c->count; i++) {
+		const struct series *s = &m->c->series[i];
+		const struct tuned *t = s->role == FUNCTION ? find_tuned(s->function) : NULL;
+		struct rule rule = { .tuned = t, .series = s, .algorithm = AS_IS };
+
+		if (t == NULL)
+			continue;
+		for (size_t k = 0; k < v->count; k++)
+			rule.violated |= v->at[k].violated && v->at[k].function == s;
+		m->rules = grow(m->rules, &m->capacity, m->count + 1, sizeof *m->rules);
+		m->rules[m->count++] = rule;
+	}
+}
+
+static bool
+has_any_rule(const struct mending *m)
+{
+	for (size_t i = 0; i < tuned_count; i++)
+		if (has_rule(m, &tuned[i]))
+			return true;
+	return false;
+}
+
+bool
+mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
+    const char *file, const char *mpirun, FILE *out)
+{
+	struct mending m = { .c = c, .mpirun = mpirun };
+	char path[PATH_MAX], standard[64];
+	struct campaign again;
+	struct verdict after;
+
+	snprintf(standard, sizeof standard, "mpirun -n %" PRId64, c->ranks);
+	if (mpirun == NULL)
+		m.mpirun = standard;
+	m.folder = make_folder(file);
+	add_rules(&m, v);
+	for (size_t i = 0; i < tuned_count; i++) {
+		char *sizes = size_list(&m, &tuned[i]);
+
+		if (sizes[0] != '\0')
+			find_algorithms(&m, &tuned[i], v->margin_ns);
+		if (tuned[i].compared == NOTHING)
+			unite_sizes(&m, &tuned[i]);
+		free(sizes);
+	}
+	fprintf(out, "\n");
+	if (!has_any_rule(&m)) {
+		fprintf(out, "no algorithm of the library mends this; %s is not written\n", file);
+		remove_files(&m);
+		return false;
+	}
+	write_rules(&m, file, false);
+	if (realpath(file, path) == NULL)
+		die("%s: %s", file, strerror(errno));
+	if (!is_read(out, &m, path)) {
+		remove_files(&m);
+		unlink(path);
+		die("%s: the library does not read it; is it Open MPI 4.1 with coll/tuned?", file);
+	}
+	again = measure_again(&m, path);
+	after = judge(&again, rules);
+	print_before_after(out, &m, v, &after);
+	remove_files(&m);
+	return after.violations == 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A picture for each violated guideline: a gnuplot script with its data in it. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "guidelines.h"
+
+/* "Gather <= Allgather" as a file name: Gather-Allgather. */
+static char *
+file_name(const char *folder, const char *guideline, const char *suffix)
+{
+	char *name = zalloc(strlen(folder) + strlen(guideline) + strlen(suffix) + 2, 1);
+	char *end = name + sprintf(name, "%s/", folder);
+
+	for (const char *c = guideline; *c != '\0'; c++)
+		if (isalnum((unsigned char)*c) || *c == '_')
+			*end++ = *c;
+		else if (end[-1] != '-' && end[-1] != '/' && c[1] != '\0')
+			*end++ = '-';
+	strcpy(end, suffix);
+	return name;
+}
+
+/* Of the splits of one size the one that is reported is shown, or else the last. */
+static bool
+is_shown(const struct verdict *v, size_t i)
+{
+	const struct judgement *j = &v->at[i];
+	bool last = i + 1 == v->count || j[1].function != j->function || j[1].kind != j->kind;
+
+	for (size_t k = i; last && k-- > 0 && v->at[k].function == j->function; )
+		if (v->at[k].kind == j->kind && v->at[k].violated &&
+		    strcmp(v->at[k].guideline, j->guideline) == 0)
+			return false;
+	return last || j->violated;
+}
+
+static void
+print_data(FILE *out, const struct verdict *v, size_t first)
+{
+	fprintf(out, "$data << END\n# bytes function_us other_us stars\n");
+	for (size_t i = first; i < v->count && strcmp(v->at[i].guideline, v->at[first].guideline) == 0;
+	    i++) {
+		const struct judgement *j = &v->at[i];
+		double top = j->function_ns > j->other_ns ? j->function_ns : j->other_ns;
+
+		if (!is_shown(v, i))
+			continue;
+		fprintf(out, "%" PRIu64 " %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
+		    1e-3 * j->function_ns, 1e-3 * j->other_ns, 1e-3 * top,
+		    j->violated ? stars(j->p_adjusted) : "");
+	}
+	fprintf(out, "END\n");
+}
+
+static void
+write_plot(const struct verdict *v, size_t first, const char *folder)
+{
+	const char *guideline = v->at[first].guideline;
+	char *script = file_name(folder, guideline, ".gp");
+	char *picture = file_name(folder, guideline, ".svg");
+	FILE *out = fopen(script, "w");
+
+	if (out == NULL)
+		die("%s: %s", script, strerror(errno));
+	print_data(out, v, first);
+	fprintf(out, "set terminal svg size 640,400\nset output \"%s\"\n", strrchr(picture, '/') + 1);
+	fprintf(out, "set title \"%s\" noenhanced\nset logscale xy\nset key top left\n", guideline);
+	fprintf(out, "set xlabel \"bytes a block\"\nset ylabel \"run time, us (median of mpiruns)\"\n");
+	fprintf(out, "set offsets graph 0.05, graph 0.05, graph 0.1, 0\n");
+	fprintf(out, "plot $data using 1:2 with linespoints title \"function\", \\\n"
+	    "     $data using 1:3 with linespoints title \"other side\", \\\n"
+	    "     $data using 1:4:5 with labels offset 0,1 notitle\n");
+	if (fclose(out) != 0)
+		die("%s: %s", script, strerror(errno));
+	free(script);
+	free(picture);
+}
+
+void
+write_plots(const struct verdict *v, const char *folder)
+{
+	const char *last = "";
+
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		die("%s: %s", folder, strerror(errno));
+	for (size_t i = 0; i < v->count; i++) {
+		size_t first = i;
+
+		if (!v->at[i].violated || strcmp(v->at[i].guideline, last) == 0)
+			continue;
+		while (first > 0 && strcmp(v->at[first - 1].guideline, v->at[i].guideline) == 0)
+			first--;
+		last = v->at[i].guideline;
+		write_plot(v, first, folder);
+	}
+}

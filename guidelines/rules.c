@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Dynamic rules files of Open MPI 4.1's coll/tuned:
+ *   NCOLL { ID NCOMM { COMMSIZE NMSG { MSGSIZE ALGORITHM FANINOUT SEGSIZE } } }
+ * Its traps: a faulty file is ignored without a word; the first COMMSIZE is used for smaller
+ * communicators, too, and the last for all larger ones; the first MSGSIZE must be 0; algorithm 0 is
+ * the library's own decision; MSGSIZE means different things, see enum compared.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+
+const struct tuned tuned[] = {
+	{ "MPI_Allgather", 0, 6, 6, BLOCKS },
+	{ "MPI_Allreduce", 2, 6, 0, VECTOR },
+	{ "MPI_Alltoall", 3, 5, 5, BLOCKS },
+	{ "MPI_Barrier", 6, 6, 5, NOTHING },
+	{ "MPI_Bcast", 7, 9, 0, VECTOR },
+	{ "MPI_Exscan", 8, 2, 0, NOTHING },
+	{ "MPI_Gather", 9, 3, 0, BLOCKS },
+	{ "MPI_Reduce", 11, 7, 0, VECTOR },
+	{ "MPI_Reduce_scatter", 12, 4, 0, BLOCKS },
+	{ "MPI_Reduce_scatter_block", 13, 4, 0, BLOCKS },
+	{ "MPI_Scan", 14, 2, 0, NOTHING },
+	{ "MPI_Scatter", 15, 3, 0, BLOCKS },
+};
+const size_t tuned_count = sizeof tuned / sizeof tuned[0];
+
+const struct tuned *
+find_tuned(const char *function)
+{
+	for (size_t i = 0; i < tuned_count; i++)
+		if (strcmp(tuned[i].function, function) == 0)
+			return &tuned[i];
+	return NULL;
+}
+
+static FILE *
+create(const char *path)
+{
+	FILE *out = fopen(path, "w");
+
+	if (out == NULL)
+		die("%s: %s", path, strerror(errno));
+	return out;
+}
+
+static void
+complete(FILE *out, const char *path)
+{
+	if (fclose(out) != 0)
+		die("%s: %s", path, strerror(errno));
+}
+
+/* The same rule for all sizes and communicators. */
+void
+write_forced(const char *path, const struct tuned *t, int algorithm)
+{
+	FILE *out = create(path);
+
+	fprintf(out, "1 %d 1 0 1 0 %d 0 0\n", t->id, algorithm);
+	complete(out, path);
+}
+
+bool
+has_rule(const struct mending *m, const struct tuned *t)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->rules[i].tuned == t && m->rules[i].algorithm != AS_IS)
+			return true;
+	return false;
+}
+
+/* One line each time the algorithm changes from one measured size to the next; the first from 0. */
+static void
+write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool broken)
+{
+	char *lines = NULL;
+	size_t length = 0, count = 0;
+	FILE *text = need(open_memstream(&lines, &length));
+	int last = -1;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const struct rule *rule = &m->rules[i];
+		uint64_t from = t->compared == VECTOR ? rule->series->bytes : rule->series->volume;
+
+		int algorithm = broken && rule->algorithm != AS_IS ? NO_ALGORITHM :
+		    rule->algorithm == AS_IS ? DECISION : rule->algorithm;
+
+		if (rule->tuned != t || algorithm == last || (t->compared == NOTHING && count > 0))
+			continue;
+		fprintf(text, "%" PRIu64 " %d 0 0\t# MSGSIZE ALGORITHM FANINOUT SEGSIZE\n",
+		    count == 0 ? 0 : from, algorithm);
+		last = algorithm;
+		count++;
+	}
+	fclose(text);
+	fprintf(out, "%zu\t# rules by size\n%s", count, lines);
+	free(lines);
+}
+
+/* Rules for communicators of exactly the campaign's size. */
+void
+write_rules(const struct mending *m, const char *path, bool broken)
+{
+	FILE *out = create(path);
+	size_t functions = 0;
+
+	for (size_t i = 0; i < tuned_count; i++)
+		functions += has_rule(m, &tuned[i]);
+	fprintf(out, "# Open MPI 4.1 coll/tuned; to use it: mpirun --mca coll_tuned_use_dynamic_rules 1 "
+	    "--mca coll_tuned_dynamic_rules_filename /path/of/this/file\n%zu\t# collectives\n", functions);
+	for (size_t i = 0; i < tuned_count; i++) {
+		if (!has_rule(m, &tuned[i]))
+			continue;
+		fprintf(out, "%d\t# %s\n3\t# sizes of communicators\n0\t# smaller ones\n1\n0 0 0 0\n"
+		    "%" PRId64 "\t# ranks\n", tuned[i].id, tuned[i].function, m->c->ranks);
+		write_sizes(out, m, &tuned[i], broken);
+		fprintf(out, "%" PRId64 "\t# larger ones\n1\n0 0 0 0\n", m->c->ranks + 1);
+	}
+	complete(out, path);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two-sample tests, their correction and the size of an effect. The sources:
+ *   [W]  F. Wilcoxon, Biometrics Bulletin 1 (1945); Mann and Whitney, Ann. Math. Stat. 18 (1947)
+ *   [L]  E. L. Lehmann, Nonparametrics (1975): chapter 1 ties and continuity, chapter 2 the shift
+ *   [H]  J. L. Hodges, Arkiv foer Matematik 3 (1958): exact Kolmogorov-Smirnov by counting paths
+ *   [S]  S. Holm, Scand. J. Stat. 6 (1979)
+ *   [B]  Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995)
+ *   [T]  J. W. Tukey, Exploratory Data Analysis (1977): fences
+ */
+#ifndef STATISTICS_H
+#define STATISTICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sample {
+	double *at;
+	size_t count;
+};
+
+/* These three sort the sample. */
+double median(struct sample sample);
+/* What lies more than 1.5 quartile distances outside the quartiles is beyond the fences [T]. */
+void fences(struct sample sample, double *low, double *high);
+struct sample within_fences(struct sample sample);
+/* Distance of the quartiles; the sample is sorted. */
+double quartile_distance(struct sample sorted);
+
+double mean(struct sample sample);
+double standard_deviation(struct sample sample);
+
+enum test {
+	WILCOXON,	/* exact below 50 values a side without ties, normal otherwise: as R does */
+	NORMAL,		/* the normal approximation always, as PGMPI does */
+	KOLMOGOROV,	/* exact, one-sided */
+	TESTS
+};
+
+/* One-sided: how probable is it that x is so much greater than y, where both are alike? */
+double p_greater(enum test test, struct sample x, struct sample y);
+
+enum correction { HOLM, BENJAMINI_HOCHBERG, NO_CORRECTION };
+
+/* What each p is worth among COUNT tests. */
+void correct(enum correction correction, const double *p, double *adjusted, size_t count);
+
+/* The least p that the test can reach with COUNT values a side, no two of them equal. */
+double least_p(enum test test, size_t count);
+
+struct effect {
+	double shift;		/* median of all differences x - y [L] */
+	double low, high;	/* its interval */
+};
+struct effect hodges_lehmann(struct sample x, struct sample y, double confidence);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The library's functions, and splits: the same in several calls. */
+#include <string.h>
+
+#include "measure.h"
+
+#define SEND c->send, c->count, c->type
+#define RECV c->recv, c->count, c->type
+
+/* BODY of a blocking function, and of its non-blocking form with nothing to overlap. */
+#define BLOCKING(name, ...) static void run_##name(const struct call *c) \
+	{ MPI_##name(__VA_ARGS__); }
+#define NONBLOCKING(name, ...) static void run_##name(const struct call *c) \
+{ \
+	MPI_Request request; \
+	MPI_##name(__VA_ARGS__, &request); \
+	MPI_Wait(&request, MPI_STATUS_IGNORE); \
+}
+
+/* The root of a broadcast has its input in send, the others their output in recv. */
+#define BUFFER c->rank == c->root ? c->send : c->recv, c->count, c->type
+
+BLOCKING(Gather, SEND, RECV, c->root, c->comm)
+BLOCKING(Scatter, SEND, RECV, c->root, c->comm)
+BLOCKING(Allgather, SEND, RECV, c->comm)
+BLOCKING(Alltoall, SEND, RECV, c->comm)
+BLOCKING(Bcast, BUFFER, c->root, c->comm)
+BLOCKING(Reduce, c->send, RECV, c->op, c->root, c->comm)
+BLOCKING(Allreduce, c->send, RECV, c->op, c->comm)
+BLOCKING(Reduce_scatter, c->send, c->recv, c->counts, c->type, c->op, c->comm)
+BLOCKING(Reduce_scatter_block, c->send, RECV, c->op, c->comm)
+BLOCKING(Scan, c->send, RECV, c->op, c->comm)
+BLOCKING(Exscan, c->send, RECV, c->op, c->comm)
+BLOCKING(Barrier, c->comm)
+NONBLOCKING(Igather, SEND, RECV, c->root, c->comm)
+NONBLOCKING(Iscatter, SEND, RECV, c->root, c->comm)
+NONBLOCKING(Iallgather, SEND, RECV, c->comm)
+NONBLOCKING(Ialltoall, SEND, RECV, c->comm)
+NONBLOCKING(Ibcast, BUFFER, c->root, c->comm)
+NONBLOCKING(Ireduce, c->send, RECV, c->op, c->root, c->comm)
+NONBLOCKING(Iallreduce, c->send, RECV, c->op, c->comm)
+NONBLOCKING(Ibarrier, c->comm)
+
+/* Around a ring. */
+static void
+run_Sendrecv(const struct call *c)
+{
+	MPI_Sendrecv(SEND, (c->rank + 1) % c->ranks, 0, RECV, (c->rank + c->ranks - 1) % c->ranks, 0,
+	    c->comm, MPI_STATUS_IGNORE);
+}
+
+static void
+run_Sendrecv_vector(const struct call *c)
+{
+	MPI_Sendrecv(c->send, 1, c->strided, (c->rank + 1) % c->ranks, 0, c->recv, 1, c->strided,
+	    (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, MPI_STATUS_IGNORE);
+}
+
+#define ROW(name, in, out) \
+	{ "MPI_" #name, "MPI_" #name, NULL, NULL, run_##name, NULL, in, out, FUNCTION, 0 },
+const struct subject functions[] = { FUNCTIONS(ROW) };
+const size_t function_count = sizeof functions / sizeof functions[0];
+
+/* Copies COUNT elements of each block between a whole buffer and one of the smaller blocks. */
+static void
+copy_blocks(const struct call *c, char *to, size_t to_block, const char *from, size_t from_block,
+    size_t count)
+{
+	for (size_t r = 0; r < (size_t)c->ranks; r++)
+		memcpy(to + r * to_block * c->extent, from + r * from_block * c->extent,
+		    count * c->extent);
+}
+
+/*
+ * A buffer of one block is passed in pieces as it lies; one of a block a rank has to be copied,
+ * because the piece of each rank must lie beside the next rank's.
+ */
+void
+run_split(const struct call *c)
+{
+	enum layout in = c->function->input, out = c->function->output;
+	size_t count = (size_t)c->count, k = (size_t)c->calls, half = 0;
+	struct call part = *c;
+
+	half = (size_t)c->ranks * (count / k + 1) * c->extent;
+	part.counts = c->mock_counts;
+	for (size_t i = 0; i < k; i++) {
+		size_t begin = count * i / k, piece = count * (i + 1) / k - begin;
+		char *send = c->send != NULL ? c->send + begin * c->extent : NULL;
+		char *recv = c->recv != NULL ? c->recv + begin * c->extent : NULL;
+
+		part.count = (int)piece;
+		part.send = in >= ALL ? c->extra : send;
+		part.recv = out >= ALL ? c->extra + half : recv;
+		for (int r = 0; r < c->ranks; r++)
+			part.counts[r] = part.count;
+		if (in >= ALL && send != NULL)
+			copy_blocks(c, part.send, piece, send, count, piece);
+		c->function->run(&part);
+		if (out >= ALL && recv != NULL)
+			copy_blocks(c, recv, count, part.recv, piece, piece);
+	}
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-measure - times the functions of an MPI library and their mock-ups
+ *
+ * runs    as all ranks of one mpirun
+ * writes  one measurement stream, by rank 0
+ * memory  buffers for the largest call, and the times of one function at one size
+ */
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jobs.h"
+
+static const char usage[] =
+	"usage: lp-measure [OPTION...], as the ranks of an mpirun\n"
+	"Time functions of the MPI library and their mock-ups; a measurement stream.\n"
+	"  -f, --functions LIST  names, separated by commas [all]\n"
+	"  -s, --sizes LIST      bytes a block [8,64,512,4096,32768,262144]\n"
+	"  -n, --reps N          repetitions [100]\n"
+	"  -N, --reps-file FILE  repetitions by function and size, from lp-nrep\n"
+	"  -c, --control NAME    function that is measured under two names [the first]\n"
+	"      --split K         compare with up to K smaller calls, 0 with none [16]\n"
+	"  -S, --sync HOW        dissemination, barrier or window [dissemination]\n"
+	"      --window US       microseconds from start to start [1000]\n"
+	"  -w, --warm-up N       calls before any is timed [20]\n"
+	"  -t, --type TYPE       byte, int, double or pair [byte]\n"
+	"      --root RANK       of rooted functions [0]\n"
+	"      --seed N          of the order [from the clock]\n"
+	"  -B, --budget SECONDS  fewer repetitions where time is short [no limit]\n"
+	"  -o, --output FILE     instead of standard output\n"
+	"      --plain           functions only: no mock-ups, splits and control\n"
+	"      --check           compare results of all mock-ups and types, time nothing\n"
+	"  -l, --list            print functions and mock-ups\n"
+	"  -h, --help            print this text\n"
+	"  -V, --version         print the version\n";
+
+static void
+list(void)
+{
+	for (size_t i = 0; i < function_count; i++)
+		printf("%s\n", functions[i].name);
+	for (size_t i = 0; i < mockup_count; i++)
+		printf("%d\t%s\textra memory %s elements\n", mockups[i].number, mockups[i].guideline,
+		    mockups[i].memory);
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
+		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL, 'N' },
+		{ "control", required_argument, NULL, 'c' }, { "split", required_argument, NULL, 'k' },
+		{ "sync", required_argument, NULL, 'S' }, { "window", required_argument, NULL, 'W' },
+		{ "warm-up", required_argument, NULL, 'w' }, { "type", required_argument, NULL, 't' },
+		{ "root", required_argument, NULL, 'r' }, { "seed", required_argument, NULL, 'e' },
+		{ "budget", required_argument, NULL, 'B' }, { "output", required_argument, NULL, 'o' },
+		{ "check", no_argument, NULL, 'C' },
+		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144", .reps = 100,
+	    .splits = 16, .warm_up = 20, .window_ns = 1000000, .seed = -1 };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "f:s:n:N:c:S:w:t:B:o:lhV", longs, NULL)) != -1)
+		switch (c) {
+		case 'f': opt.functions = optarg; break;
+		case 's': opt.sizes = optarg; break;
+		case 'n': opt.reps = (size_t)parse_integer("--reps", optarg, 1, 10000000); break;
+		case 'N': opt.reps_file = optarg; break;
+		case 'c': opt.control = optarg; break;
+		case 'k': opt.splits = (size_t)parse_integer("--split", optarg, 0, 1000000); break;
+		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
+		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
+		case 'w': opt.warm_up = (size_t)parse_integer("--warm-up", optarg, 0, 1000000); break;
+		case 't': opt.type = (enum type)parse_choice("--type", optarg, type_names); break;
+		case 'r': opt.root = (int)parse_integer("--root", optarg, 0, INT32_MAX); break;
+		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
+		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
+		case 'o': opt.output = optarg; break;
+		case 'C': opt.check = true; break;
+		case 'P': opt.plain = true; break;
+		case 'l': list(); exit(finish(DONE));
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-measure " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (optind < argc)
+		bad_usage(usage);
+	return opt;
+}
+
+/* Every function and size that is asked for, in an order of this mpirun's own. */
+static void
+plan(struct state *s)
+{
+	const struct options *opt = &s->opt;
+	bool *chosen = choose_functions(opt->functions), *control = NULL;
+	size_t capacity = 0;
+
+	if (opt->control != NULL)
+		control = choose_functions(opt->control);
+	s->size_count = parse_sizes("--sizes", opt->sizes, &s->sizes);
+	for (size_t f = 0; f < function_count; f++) {
+		const struct subject *function = &functions[f];
+
+		if (chosen[f] && s->control == NULL && (control == NULL || control[f]))
+			s->control = function;
+		for (size_t i = 0; chosen[f] && i < s->size_count; i++) {
+			size_t bytes = function->input == NONE ? 0 : s->sizes[i];
+
+			if (function->input == NONE && i > 0)
+				break;		/* a barrier has no size */
+			s->groups = grow(s->groups, &capacity, s->group_count + 1, sizeof *s->groups);
+			s->groups[s->group_count++] = (struct group){ function, bytes, opt->reps };
+		}
+	}
+	if (s->control == NULL)
+		die("--control %s: this function is not measured", opt->control);
+	for (size_t i = s->group_count; i > 1; i--) {	/* R. Durstenfeld, CACM 7 (1964), algorithm 235 */
+		size_t other = random_below(&s->random, i);
+		struct group last = s->groups[i - 1];
+
+		s->groups[i - 1] = s->groups[other];
+		s->groups[other] = last;
+	}
+	free(chosen);
+	free(control);
+}
+
+/* What lp-nrep found for each function counts for its mock-ups, too. */
+static void
+read_reps(struct state *s)
+{
+	FILE *file = fopen(s->opt.reps_file, "r");
+	char line[256], name[64];
+	size_t number = 0;
+
+	if (file == NULL)
+		die("%s: cannot be opened", s->opt.reps_file);
+	for (size_t g = 0; g < s->group_count; g++)
+		s->groups[g].reps = 0;
+	while (fgets(line, sizeof line, file) != NULL) {
+		unsigned long long bytes, ranks, reps;
+
+		if (number++ == 0)
+			continue;	/* names of the columns */
+		if (sscanf(line, "%63s %llu %llu %llu", name, &bytes, &ranks, &reps) != 4)
+			die("%s: line %zu is not from lp-nrep", s->opt.reps_file, number);
+		if (ranks != (unsigned long long)s->call.ranks)
+			die("%s: line %zu: for %llu ranks, not %d", s->opt.reps_file, number, ranks, s->call.ranks);
+		for (size_t g = 0; g < s->group_count; g++)
+			if (s->groups[g].bytes == bytes && strcmp(s->groups[g].function->name, name) == 0 &&
+			    s->groups[g].reps < reps)
+				s->groups[g].reps = reps;
+	}
+	fclose(file);
+	for (size_t g = 0; g < s->group_count; g++)
+		if (s->groups[g].reps == 0)
+			die("%s: no repetitions for %s at %zu bytes", s->opt.reps_file,
+			    s->groups[g].function->name, s->groups[g].bytes);
+}
+
+static void
+put_mpirun(struct state *s)
+{
+	char library[MPI_MAX_LIBRARY_VERSION_STRING];
+	int length;
+	int64_t barrier_ns, spread_ns;
+
+	time_barrier(&s->sync, &barrier_ns, &spread_ns);
+	if (s->call.rank != 0)
+		return;
+	MPI_Get_library_version(library, &length);
+	library[strcspn(library, ",\n")] = '\0';
+	message_begin(&s->out, "mpirun", 11);
+	put_int(&s->out, "ranks", s->call.ranks);
+	put_string(&s->out, "library", library);
+	put_int(&s->out, "seed", s->opt.seed);
+	put_string(&s->out, "sync", sync_names[s->sync.kind]);
+	put_int(&s->out, "window", s->sync.kind == WINDOW ? s->sync.window_ns : 0);
+	put_uint(&s->out, "warm_up", s->opt.warm_up);
+	put_string(&s->out, "cache", "shared buffers, never cleared");
+	put_string(&s->out, "type", type_names[s->opt.type]);
+	put_int(&s->out, "root", s->opt.root);
+	put_int(&s->out, "barrier", barrier_ns);
+	put_int(&s->out, "barrier_spread", spread_ns);
+	if (message_end(&s->out) < 0)
+		die_output();
+}
+
+static void
+open_output(struct state *s, int argc, char **argv)
+{
+	/* A terminal is not refused: mpirun gives its ranks one, whatever its own output is. */
+	int fd = s->opt.output == NULL ? STDOUT_FILENO :
+	    open(s->opt.output, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+	if (fd < 0)
+		die("%s: cannot be written", s->opt.output);
+	if (writer_open(&s->out, fd, "measurement", NULL, argc, argv) < 0)
+		die_output();
+}
+
+/* The largest call, in elements; the sizes must be made of whole ones. */
+static size_t
+most_elements(const struct state *s, size_t extent)
+{
+	size_t *sizes, count = parse_sizes("--sizes", s->opt.sizes, &sizes), most;
+
+	for (size_t i = 0; i < count; i++)
+		if (sizes[i] % extent != 0)
+			die("--sizes %zu: no multiple of the type's %zu bytes", sizes[i], extent);
+	most = sizes[count - 1] / extent;
+	free(sizes);
+	return most;
+}
+
+static void
+measure(struct state *s, int argc, char **argv)
+{
+	s->began_ns = now_ns();
+	if (s->opt.seed < 0)
+		s->opt.seed = s->began_ns;
+	MPI_Bcast(&s->opt.seed, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+	s->random.state = (uint64_t)s->opt.seed;
+	s->call = make_call(MPI_COMM_WORLD, s->opt.root, s->opt.type,
+	    most_elements(s, type_extent(s->opt.type)));
+	if (s->opt.root >= s->call.ranks)
+		die("--root %d: there are %d ranks", s->opt.root, s->call.ranks);
+	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
+	    s->opt.window_ns, 0, 0 };
+	plan(s);
+	if (s->opt.reps_file != NULL)
+		read_reps(s);
+	if (s->call.rank == 0)
+		open_output(s, argc, argv);
+	if (s->sync.kind == WINDOW)
+		sync_clocks(&s->sync);
+	put_mpirun(s);
+	for (size_t g = 0; g < s->group_count; g++)
+		measure_group(s, g);
+	note_budget(&s->call, s->began_ns, s->opt.budget_ns);
+	if (s->sync.dropped > 0 && s->call.rank == 0)
+		note("%llu calls began late and were made again", (unsigned long long)s->sync.dropped);
+	if (s->call.rank == 0 && writer_end(&s->out) < 0)
+		die_output();
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct state s;
+	int status = DONE;
+
+	tool = "lp-measure";
+	s.opt = parse_options(argc, argv);
+	MPI_Init(&argc, &argv);
+	if (s.opt.check)
+		check_all(&s);
+	else
+		measure(&s, argc, argv);
+	MPI_Finalize();
+	if (s.opt.check)
+		status = finish(DONE);
+	return status;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-nrep - how many repetitions a measurement of each MPI function needs
+ *
+ * runs    as all ranks of one mpirun
+ * writes  a table: function, size, ranks, repetitions, and how steady they were; by rank 0
+ * memory  buffers for the largest call, and the times of one function at one size
+ *
+ * Methods and steps are those of PGMPI: see catalogue.h.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+
+static const char usage[] =
+	"usage: lp-nrep [OPTION...], as the ranks of an mpirun\n"
+	"Predict the repetitions that functions of the MPI library need; a table.\n"
+	"  -f, --functions LIST   names, separated by commas [all]\n"
+	"  -s, --sizes LIST       bytes a block [8,64,512,4096,32768,262144]\n"
+	"      --rse T            relative standard error, threshold [0.01 if no other]\n"
+	"      --cov-mean T       coefficient of variation of the last means [off]\n"
+	"      --cov-median T     and of the last medians [off]\n"
+	"      --mean-window N    how many means are the last ones [20]\n"
+	"      --median-window N  how many medians [20]\n"
+	"      --min N            repetitions at least [20]\n"
+	"      --max N            and at most [2000]\n"
+	"      --step N           first step; it doubles each time [5]\n"
+	"      --predictions N    the greatest of so many is taken [3]\n"
+	"  -S, --sync HOW         dissemination, barrier or window [dissemination]\n"
+	"      --window US        microseconds from start to start [1000]\n"
+	"  -w, --warm-up N        calls before any is timed [20]\n"
+	"  -B, --budget SECONDS   end in about this time [no limit]\n"
+	"      --seed N           of the order [1]\n"
+	"  -h, --help             print this text\n"
+	"  -V, --version          print the version\n";
+
+enum method { RSE, COV_MEAN, COV_MEDIAN, METHODS };
+
+struct options {
+	const char *functions, *sizes;
+	double threshold[METHODS];	/* 0: the method is not asked */
+	size_t window[METHODS];		/* values; RSE has none */
+	size_t min, max, step, predictions, warm_up;
+	enum sync_kind sync;
+	int64_t window_ns, budget_ns;	/* budget 0: none */
+	int64_t seed;
+};
+
+/* A function at a size, and what is known of it. */
+struct job {
+	const struct subject *function;
+	size_t bytes, reps;
+	double value[METHODS];		/* at that many; NAN where not known */
+	const char *end;		/* "steady", "max" or "budget" */
+};
+
+struct state {
+	struct options opt;
+	struct sync sync;
+	struct call call;
+	struct job *jobs;
+	size_t count;
+	struct timed *timed;		/* opt.max each */
+	struct sample times;
+	int64_t began_ns;
+};
+
+static size_t
+parse_count(const char *option, const char *text, int64_t min)
+{
+	return (size_t)parse_integer(option, text, min, 10000000);
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
+		{ "rse", required_argument, NULL, '1' }, { "cov-mean", required_argument, NULL, '2' },
+		{ "cov-median", required_argument, NULL, '3' },
+		{ "mean-window", required_argument, NULL, '4' },
+		{ "median-window", required_argument, NULL, '5' }, { "min", required_argument, NULL, 'm' },
+		{ "max", required_argument, NULL, 'M' }, { "step", required_argument, NULL, 'd' },
+		{ "predictions", required_argument, NULL, 'p' }, { "sync", required_argument, NULL, 'S' },
+		{ "window", required_argument, NULL, 'W' }, { "warm-up", required_argument, NULL, 'w' },
+		{ "budget", required_argument, NULL, 'B' }, { "seed", required_argument, NULL, 'e' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144",
+	    .window = { 0, 20, 20 }, .min = 20, .max = 2000, .step = 5, .predictions = 3, .warm_up = 20,
+	    .window_ns = 1000000, .seed = 1 };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "f:s:S:w:B:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'f': opt.functions = optarg; break;
+		case 's': opt.sizes = optarg; break;
+		case '1': opt.threshold[RSE] = parse_number("--rse", optarg, 1e-9, 1); break;
+		case '2': opt.threshold[COV_MEAN] = parse_number("--cov-mean", optarg, 1e-9, 1); break;
+		case '3': opt.threshold[COV_MEDIAN] = parse_number("--cov-median", optarg, 1e-9, 1); break;
+		case '4': opt.window[COV_MEAN] = parse_count("--mean-window", optarg, 2); break;
+		case '5': opt.window[COV_MEDIAN] = parse_count("--median-window", optarg, 2); break;
+		case 'm': opt.min = parse_count("--min", optarg, 2); break;
+		case 'M': opt.max = parse_count("--max", optarg, 2); break;
+		case 'd': opt.step = parse_count("--step", optarg, 1); break;
+		case 'p': opt.predictions = parse_count("--predictions", optarg, 1); break;
+		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
+		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
+		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
+		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
+		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-nrep " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (optind < argc)
+		bad_usage(usage);
+	if (opt.min > opt.max)
+		die("--min %zu is more than --max %zu", opt.min, opt.max);
+	if (!(opt.threshold[COV_MEAN] > 0) && !(opt.threshold[COV_MEDIAN] > 0) &&
+	    !(opt.threshold[RSE] > 0))
+		opt.threshold[RSE] = 0.01;
+	return opt;
+}
+
+/* In their order, those of the first COUNT times within Tukey's fences; all, where 10 or fewer. */
+static struct sample
+fenced(const struct state *s, size_t count, bool fence)
+{
+	struct sample kept = { zalloc(count, sizeof(double)), count };
+	double low = -INFINITY, high = INFINITY;
+
+	for (size_t i = 0; i < count; i++)
+		kept.at[i] = s->times.at[i];
+	if (fence && count > 10)
+		fences(kept, &low, &high);	/* sorts them */
+	kept.count = 0;
+	for (size_t i = 0; i < count; i++)
+		if (s->times.at[i] >= low && s->times.at[i] <= high)
+			kept.at[kept.count++] = s->times.at[i];
+	return kept;
+}
+
+/* Standard deviation over mean of the means (medians) of the first n, n-1, ... n-window+1 times. */
+static double
+variation(const struct state *s, size_t count, enum method method)
+{
+	struct sample kept = fenced(s, count, method == COV_MEAN), copy = { zalloc(count, 8), 0 };
+	size_t window = s->opt.window[method];
+	struct sample last = { zalloc(window, sizeof(double)), window };
+	double result = NAN;
+
+	if (kept.count > window) {
+		for (size_t i = 0; i < window; i++) {
+			copy.count = kept.count - i;
+			memcpy(copy.at, kept.at, copy.count * sizeof *copy.at);
+			last.at[i] = method == COV_MEAN ? mean(copy) : median(copy);
+		}
+		result = standard_deviation(last) / mean(last);
+	}
+	free(kept.at);
+	free(copy.at);
+	free(last.at);
+	return result;
+}
+
+static double
+relative_error(const struct state *s, size_t count)
+{
+	struct sample kept = fenced(s, count, true);
+	double result = standard_deviation(kept) / sqrt((double)kept.count) / mean(kept);
+
+	free(kept.at);
+	return result;
+}
+
+static bool
+is_steady(const struct state *s, size_t count, double value[METHODS])
+{
+	bool steady = true;
+
+	value[RSE] = relative_error(s, count);
+	value[COV_MEAN] = variation(s, count, COV_MEAN);
+	value[COV_MEDIAN] = variation(s, count, COV_MEDIAN);
+	for (enum method m = RSE; m < METHODS; m++)
+		if (s->opt.threshold[m] > 0 && !(value[m] <= s->opt.threshold[m]))
+			steady = false;
+	return steady;
+}
+
+/* nrep(0) = min, nrep(i) = nrep(i-1) + step 2^(i-1), until all methods are satisfied. */
+static void
+predict(struct state *s, struct job *job, int64_t end_ns)
+{
+	size_t count = 0, next = s->opt.min, step = s->opt.step;
+	double value[METHODS];
+	const char *end = NULL;
+
+	set_call(&s->call, job->function, job->bytes / s->call.extent);
+	for (size_t i = 0; i < s->opt.warm_up; i++)
+		job->function->run(&s->call);
+	if (s->sync.kind == WINDOW)
+		sync_clocks(&s->sync);
+	while (end == NULL) {
+		int late = s->opt.budget_ns > 0 && now_ns() > end_ns;
+
+		for (size_t i = count; i < next; i++)
+			s->timed[i] = (struct timed){ job->function->run, &s->call, 0 };
+		time_calls(&s->sync, s->timed + count, next - count);
+		for (; count < next; count++)
+			s->times.at[count] = (double)s->timed[count].ns;
+		if (s->opt.budget_ns > 0)
+			MPI_Bcast(&late, 1, MPI_INT, 0, s->call.comm);
+		end = is_steady(s, count, value) ? "steady" : count == s->opt.max ? "max" :
+		    late ? "budget" : NULL;
+		next = s->opt.max - count < step ? s->opt.max : count + step;
+		step *= 2;
+	}
+	if (count > job->reps) {
+		job->reps = count;
+		job->end = end;
+		memcpy(job->value, value, sizeof value);
+	}
+}
+
+static void
+plan(struct state *s)
+{
+	bool *chosen = choose_functions(s->opt.functions);
+	size_t *sizes, size_count = parse_sizes("--sizes", s->opt.sizes, &sizes), capacity = 0;
+
+	s->call = make_call(MPI_COMM_WORLD, 0, BYTE, sizes[size_count - 1]);
+	for (size_t f = 0; f < function_count; f++)
+		for (size_t i = 0; chosen[f] && i < size_count; i++) {
+			size_t bytes = functions[f].input == NONE ? 0 : sizes[i];
+
+			if (functions[f].input == NONE && i > 0)
+				break;
+			s->jobs = grow(s->jobs, &capacity, s->count + 1, sizeof *s->jobs);
+			s->jobs[s->count++] = (struct job){ .function = &functions[f], .bytes = bytes };
+		}
+	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
+	    s->opt.window_ns, 0, 0 };
+	s->timed = zalloc(s->opt.max, sizeof *s->timed);
+	s->times = (struct sample){ zalloc(s->opt.max, sizeof(double)), s->opt.max };
+	free(chosen);
+	free(sizes);
+}
+
+/* Each prediction of all jobs in an order of its own. */
+static void
+predict_all(struct state *s)
+{
+	struct random random = { (uint64_t)s->opt.seed };
+	size_t *order = zalloc(s->count, sizeof *order), left = s->opt.predictions * s->count;
+
+	for (size_t round = 0; round < s->opt.predictions; round++) {
+		for (size_t i = 0; i < s->count; i++) {
+			size_t other = random_below(&random, i + 1);
+
+			order[i] = order[other];
+			order[other] = i;
+		}
+		for (size_t i = 0; i < s->count; i++, left--) {
+			int64_t now = now_ns();
+
+			predict(s, &s->jobs[order[i]],
+			    now + (s->began_ns + s->opt.budget_ns - now) / (int64_t)left);
+		}
+	}
+	free(order);
+}
+
+static void
+print_jobs(const struct state *s)
+{
+	printf("function\tm_bytes\tranks\tnrep\trse\tcov_mean\tcov_median\tend\n");
+	for (size_t i = 0; i < s->count; i++) {
+		const struct job *job = &s->jobs[i];
+
+		printf("%s\t%zu\t%d\t%zu\t%.4f\t%.4f\t%.4f\t%s\n", job->function->name, job->bytes,
+		    s->call.ranks, job->reps, job->value[RSE], job->value[COV_MEAN],
+		    job->value[COV_MEDIAN], job->end);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct state s;
+
+	tool = "lp-nrep";
+	s.opt = parse_options(argc, argv);
+	MPI_Init(&argc, &argv);
+	s.began_ns = now_ns();
+	plan(&s);
+	predict_all(&s);
+	note_budget(&s.call, s.began_ns, s.opt.budget_ns);
+	if (s.call.rank == 0)
+		print_jobs(&s);
+	MPI_Finalize();
+	return finish(DONE);
+}

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-guidelines, lp-measure, lp-nrep, lp-import. No test here depends on how fast anything is.
+bats_require_minimum_version 1.5.0
+load helpers
+
+ranks() {
+	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$@"
+}
+
+# subject NAME FUNCTION ROLE BYTES NS [PART [GUIDELINE]]: measured at NS in every mpirun, nearly
+subject() {
+	subjects+=("$(printf 'name=%s function=%s role=%s bytes=%s volume=%s part=%s guideline="%s" number=3 time=' \
+		"$1" "$2" "$3" "$4" "$4" "${6:-0}" "${7:-}") $5")
+}
+
+# campaign R [KEY=VALUE...]: R mpiruns of the subjects, in 1.run and so on; no ties
+campaign() {
+	local r i line
+	for r in $(seq "$1"); do
+		echo measurement
+		echo mpirun ranks=2 sync=none "${@:2}"
+		i=0
+		for line in "${subjects[@]}"; do
+			echo "samples ${line% *}$((${line##* } + 13 * r + i++))"
+		done
+	done >all.txt
+	awk '/^measurement/ { n++ } { print > (n ".txt") }' all.txt
+	for r in $(seq "$1"); do
+		pack "$r.txt" >"$r.run"
+	done
+}
+
+# A Gather that is twice as slow as its mock-up at 8 bytes, and a control that is alike.
+slow_gather() {
+	subject MPI_Gather MPI_Gather function 8 2000
+	subject MPI_Gather MPI_Gather function 64 3000
+	subject MPI_Gather MPI_Gather control 8 2000
+	subject MPI_Gather MPI_Gather control 64 3000
+	subject Gather_as_Allgather MPI_Gather mockup 8 1000 0 "Gather <= Allgather"
+	subject Gather_as_Allgather MPI_Gather mockup 64 4000 0 "Gather <= Allgather"
+}
+
+@test "statistics agree with R on 1000 random cases, and so do corrections" {
+	"$ROOT/build/statistics" <"$ROOT/tests/reference/statistics.txt" >out
+	grep -q '^1000 cases, 20 corrections' out
+}
+
+@test "jobs in a fixed order: the published violation, both its p-values, and the control fails" {
+	lp-import -f reprompi "$fixtures"/reprompi/run*.txt >m
+	run -1 --separate-stderr lp-guidelines -c none -F json m
+	[[ "$stderr" == *"A/A control failed"* ]]
+	jq -e '.violations | length == 1' <<<"$output"
+	jq -e '.violations[0] | .kind == "pattern" and .guideline == "Gather <= Allgather" and .bytes == 8 and
+		(.p_value - 5.412544e-06 | fabs) < 1e-11 and (.ratio * 0.55075 - 0.722 | fabs) < 1e-5' <<<"$output"
+	jq -e '.control.failed and (.control.p_value - 5.412544e-06 | fabs) < 1e-11' <<<"$output"
+	run -1 --separate-stderr lp-guidelines -c none -t normal -F json m
+	jq -e '(.violations[0].p_value - 9.13359e-05 | fabs) < 1e-10 and (.violations | length == 1) and
+		(.control.p_value - 9.13359e-05 | fabs) < 1e-10' <<<"$output"
+	run -1 --separate-stderr lp-guidelines -c none m
+	[[ "$output" == *"FAILED"*"0.722"$'\t'"0.551"*"5.4e-06"$'\t'"9.13e-05"* ]]
+}
+
+@test "mock-ups and splits equal the library on 1 to 5 ranks, for all types and counts" {
+	for p in 1 2 3 4 5; do
+		run -0 --separate-stderr ranks $p lp-measure --check
+		[ "$output" = "800 results equal on $p ranks" ]
+	done
+	run -0 --separate-stderr ranks 3 lp-measure --check --root 2
+}
+
+@test "the list has all guidelines of the paper" {
+	lp-measure --list | awk -F'\t' 'NF == 3 { print $1 }' | sort -nu >numbers
+	seq 3 17 | diff - <(grep -x -E '[3-9]|1[0-7]' numbers)
+	grep -q 'Scan <= Exscan+Reduce_local' <(lp-measure --list)
+}
+
+@test "a measurement goes through: function, control, mock-ups and splits, in any synchronisation" {
+	for sync in dissemination barrier window; do
+		for r in 1 2; do
+			ranks 2 lp-measure -f Bcast,Barrier -s 8,64 -n 12 -S $sync --window 300 --seed $r -o $r.run 2>err
+		done
+		lp-guidelines -F json 1.run 2.run >json 2>err || [ $? = 1 ]
+		jq -e '(keys == ["control", "violations"]) and (.control | keys == ["failed", "p_value"])' json
+		lp-dump 1.run | jq -s -e 'map(select(.kind == "samples")) | map(.role) | sort |
+			. == ["control", "control", "function", "function", "function", "mockup", "mockup", "mockup",
+				"split"]' >/dev/null
+		lp-dump 1.run | jq -s -e --arg sync $sync '.[1] | .sync == $sync and .ranks == 2 and .seed == 1' >/dev/null
+	done
+}
+
+@test "the order of jobs follows from the seed" {
+	for seed in 1 1 2; do
+		ranks 2 lp-measure -f Bcast,Reduce,Gather -s 1,2,4 -n 1 --plain --seed $seed |
+			lp-dump | jq -r 'select(.kind == "samples") | "\(.name) \(.bytes)"' >>"order.$seed"
+	done
+	cmp <(head -9 order.1) <(tail -9 order.1)
+	run -1 cmp <(head -9 order.1) order.2
+	cmp <(sort -u order.1) <(sort order.2)
+}
+
+@test "violations, their size and the tables" {
+	slow_gather
+	campaign 6
+	run -1 --separate-stderr lp-guidelines -F json ./*.run
+	jq -e '.violations == [{kind: "pattern", guideline: "Gather <= Allgather", bytes: 8,
+		p_value: .violations[0].p_value, p_adjusted: .violations[0].p_adjusted,
+		ratio: .violations[0].ratio}] and (.violations[0].ratio - 1.94902 | fabs) < 1e-5 and
+		(.control.failed | not)' <<<"$output"
+	# 1 monotony, 1 split, 2 patterns; 1/924 is the least p of 6 and 6
+	jq -e '.violations[0] | (.p_value * 924 - 1 | fabs) < 1e-5 and
+		(.p_adjusted - 4 * .p_value | fabs) < 1e-7' <<<"$output"
+	run -1 --separate-stderr lp-guidelines -F tables ./*.run
+	[[ "$output" == *"MPI_Gather"$'\t'"p"$'\t'* ]]
+	[[ "$output" == *"monotony"$'\t'"0/1"*"pattern"$'\t'"1/1"* ]]
+	lp-guidelines -F csv ./*.run >csv || [ $? = 1 ]
+	[ "$(wc -l <csv)" = 5 ]
+	lp-guidelines -F stream ./*.run >verdict || [ $? = 1 ]
+	lp-dump verdict | jq -s -e 'map(select(.kind == "test")) | length == 4' >/dev/null
+}
+
+@test "monotony, and of splits the largest only" {
+	subject MPI_Bcast MPI_Bcast function 16 1000
+	subject MPI_Bcast MPI_Bcast function 32 1500
+	subject MPI_Bcast MPI_Bcast function 64 90000
+	subject MPI_Bcast MPI_Bcast function 128 50000
+	campaign 6
+	run -1 --separate-stderr lp-guidelines -c none -F csv ./*.run
+	[ "$(grep ',1$' <<<"$output" | cut -d, -f1,2,5,7)" = "monotony,Bcast(n) <= Bcast(n+k),64,128
+split,Bcast(n) <= k Bcast(n/k),64,32
+split,Bcast(n) <= k Bcast(n/k),128,32" ]
+}
+
+@test "splits that were made count, not calculated ones; 5 per cent are tolerated" {
+	subject MPI_Bcast MPI_Bcast function 16 1000
+	subject MPI_Bcast MPI_Bcast function 32 104000
+	subject MPI_Bcast MPI_Bcast split 32 100000 16
+	campaign 6
+	run -0 --separate-stderr lp-guidelines -c none -F csv ./*.run
+	subject MPI_Bcast MPI_Bcast function 64 106000
+	subject MPI_Bcast MPI_Bcast split 64 100000 16
+	campaign 6
+	run -1 --separate-stderr lp-guidelines -c none -F csv ./*.run
+	[[ "$output" == *"split,Bcast(n) <= k Bcast(n/k),MPI_Bcast,split,64,64,16,"*",1" ]]
+}
+
+@test "what is below the margin is no violation" {
+	slow_gather
+	campaign 6 barrier_spread=1500
+	run -0 --separate-stderr lp-guidelines ./*.run
+	[[ "$output" == *"up to 1.500 us do not count"*HELD* ]]
+	run -1 --separate-stderr lp-guidelines -m 900 ./*.run
+	run -0 --separate-stderr lp-guidelines -m 1100 ./*.run
+}
+
+@test "a control that differs fails, in either direction" {
+	for ns in 1000 3000; do
+		subjects=()
+		subject MPI_Gather MPI_Gather function 8 2000
+		subject MPI_Gather MPI_Gather control 8 $ns
+		campaign 6
+		run -0 --separate-stderr lp-guidelines -F json ./*.run
+		[[ "$stderr" == *"control failed"* ]]
+		jq -e '.control.failed' <<<"$output"
+	done
+}
+
+@test "too few mpiruns for so many tests are named" {
+	slow_gather
+	campaign 4
+	run -0 --separate-stderr lp-guidelines ./*.run
+	[[ "$stderr" == *"4 mpiruns are too few for 4 tests; 5 are needed"* ]]
+	run -1 --separate-stderr lp-guidelines -c none ./*.run
+}
+
+@test "a picture for each violated guideline, with stars" {
+	slow_gather
+	campaign 8
+	run -1 lp-guidelines -p plots ./*.run
+	[ "$(ls plots)" = Gather-Allgather.gp ]
+	grep -q '^8 2.*"\*\*\*"' plots/Gather-Allgather.gp
+	if command -v gnuplot; then
+		(cd plots && gnuplot Gather-Allgather.gp && [ -s Gather-Allgather.svg ])
+	fi
+}
+
+@test "bad campaigns are named, with status 2" {
+	run -2 --separate-stderr lp-guidelines nothing
+	slow_gather
+	campaign 1
+	run -2 --separate-stderr lp-guidelines 1.run
+	[[ "$stderr" == "lp-guidelines: a campaign of 1 mpirun: at least 2 are needed, better 10" ]]
+	campaign 2
+	sed 's/ranks=2/ranks=3/' 2.txt | pack >2.run
+	run -2 --separate-stderr lp-guidelines 1.run 2.run
+	[[ "$stderr" == *"an mpirun of 3 ranks; those before have 2" ]]
+	for r in 1 2; do
+		grep -v 'role=function bytes=8 ' $r.txt | pack >$r.run
+	done
+	run -2 --separate-stderr lp-guidelines 1.run 2.run
+	[[ "$stderr" == *"at 8 bytes: no measurement of MPI_Gather" ]]
+	for r in 1 2; do
+		grep -v 'role=mockup bytes=64 ' $r.txt | pack >$r.run
+	done
+	run -2 --separate-stderr lp-guidelines 1.run 2.run
+	[[ "$stderr" == *"Gather <= Allgather at 64 bytes: no measurement of Gather_as_Allgather" ]]
+	pack 1.txt >1.run
+	run -2 --separate-stderr lp-guidelines 1.run 2.run
+	[[ "$stderr" == *"measured in 1 of 2 mpiruns" ]]
+	sed 's/role=control/role=spy/' 1.txt | pack >2.run
+	run -2 --separate-stderr lp-guidelines 1.run 2.run
+	[[ "$stderr" == *"role is out of range" ]]
+	run -2 --separate-stderr lp-guidelines 1.run 1.run "$(stream good-small)"
+	[[ "$stderr" == *"not a measurement but a trace stream" ]]
+	head -c 300 1.run >cut
+	run -2 --separate-stderr lp-guidelines 1.run cut
+}
+
+@test "full disks are noticed" {
+	slow_gather
+	campaign 6
+	for form in table tables json csv stream; do
+		run -2 --separate-stderr bash -c "lp-guidelines -F $form ./*.run >/dev/full"
+		[ -n "$stderr" ]
+	done
+	run -2 --separate-stderr bash -c "lp-import -f reprompi '$fixtures/reprompi/run1.txt' >/dev/full"
+}
+
+@test "what ReproMPI did not write is refused with its line" {
+	sed 's/runtime_sec/mean/' "$fixtures/reprompi/run1.txt" >summary
+	run -2 --separate-stderr bash -c 'lp-import -f reprompi summary | cat; exit ${PIPESTATUS[0]}'
+	[[ "$stderr" == "lp-import: summary: line 12: "*"runtime_sec are needed"* ]]
+	grep -v nprocs "$fixtures/reprompi/run1.txt" >ranks.txt
+	run -2 --separate-stderr bash -c 'lp-import -f reprompi ranks.txt >out'
+	[[ "$stderr" == *"nprocs"* ]]
+	{ cat "$fixtures/reprompi/run1.txt"; echo "MPI_Bcast 0 8 soon"; } >late
+	run -2 --separate-stderr bash -c 'lp-import -f reprompi late >out'
+	[[ "$stderr" == *"late: line "*": runtime_sec is no time" ]]
+	{ cat "$fixtures/reprompi/run1.txt"; echo "GL_Bcast_as_Magic 0 8 1e-6"; } >magic
+	run -2 --separate-stderr bash -c 'lp-import -f reprompi magic >out'
+	[[ "$stderr" == *"no guideline is known for GL_Bcast_as_Magic" ]]
+	run -2 --separate-stderr lp-import -f osu late
+}
+
+@test "lp-nrep keeps its limits, and lp-measure takes its table" {
+	ranks 2 lp-nrep -f Bcast -s 8,64 --min 10 --max 10 --cov-mean 0.5 --cov-median 0.5 --rse 0.001 >nrep
+	[ "$(cut -f1-4 nrep)" = "$(printf 'function\tm_bytes\tranks\tnrep\nMPI_Bcast\t8\t2\t10\nMPI_Bcast\t64\t2\t10')" ]
+	ranks 2 lp-measure -f Bcast -s 8,64 -N nrep --plain | lp-dump | jq -s -e \
+		'map(select(.kind == "samples") | .count) == [10, 10]' >/dev/null
+	run -2 ranks 2 lp-measure -f Bcast -s 8,16 -N nrep --plain
+	[[ "$output" == *"no repetitions for MPI_Bcast at 16 bytes"* ]]
+	run -2 ranks 1 lp-measure -f Bcast -s 8 -N nrep --plain
+	[[ "$output" == *"for 2 ranks, not 1"* ]]
+	ranks 2 lp-nrep -f Bcast -s 8 --min 2 --rse 1 --predictions 1 | tail -1 | cut -f4,8 >out
+	[ "$(cat out)" = "2"$'\t'"steady" ]
+	run -2 lp-nrep --min 5 --max 2
+}
+
+@test "wrong options of lp-measure are named" {
+	run -2 lp-measure -n 0
+	run -2 lp-measure -t complex
+	run -2 ranks 1 lp-measure -f Nothing
+	[[ "$output" == *"Nothing: no such function"* ]]
+	run -2 ranks 1 lp-measure -f Bcast -s 6 -t double
+	[[ "$output" == *"no multiple of the type's 8 bytes"* ]]
+	run -2 ranks 1 lp-measure -f Bcast -c Reduce
+	run -2 ranks 1 lp-measure --root 1
+}
+
+@test "the workflow measures, resumes, and refuses other settings" {
+	flow=(make -s -f "$ROOT/workflows/guidelines.mk" R=2 BUDGET=2 FUNCTIONS=Bcast SIZES=8,64)
+	run -0 "${flow[@]}"
+	[[ "$output" == *"mpirun 2 of 2 is finished"*"2 mpiruns of 2 ranks"* ]]
+	jq -e '.control' campaign/report.json
+	cp campaign/1.run kept
+	rm campaign/2.run
+	run -0 "${flow[@]}"
+	cmp kept campaign/1.run
+	run -2 "${flow[@]}" FUNCTIONS=Reduce
+	[[ "$output" == *"begun with other settings"* ]]
+}

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Which functions of this MPI library are slower than what they could be made of?
+#
+# run     make -f workflows/guidelines.mk
+#         make -f workflows/guidelines.mk RANKS=4 R=20 BUDGET=600 FUNCTIONS=Bcast,Reduce
+#         make -f workflows/guidelines.mk rules        # and a rules file for Open MPI that mends it
+# input   none but the library; BUDGET is in seconds, for the whole campaign. All functions in 10
+#         mpiruns of 2 ranks cannot do with less than about 12 s, and it is said where that is more.
+# output  in $(CAMPAIGN): nrep, one stream an mpirun, report.txt, report.json, plots, rules
+#
+# What is finished is not measured again: after a break the same command goes on with the next
+# mpirun. To begin anew: make -f workflows/guidelines.mk clean
+
+SHELL = bash
+.SHELLFLAGS = -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: all rules settings clean
+
+CAMPAIGN = campaign
+RANKS = 2
+R = 10
+BUDGET = 120
+FUNCTIONS = all
+SIZES = 8,64,512,4096,32768,262144
+MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
+JUDGE =
+
+run = $(MPIRUN) -n $(RANKS)
+runs = $(patsubst %,$(CAMPAIGN)/%.run,$(shell seq $(R)))
+choice = -f $(FUNCTIONS) -s $(SIZES)
+# To start an mpirun takes half a second here; a tenth of the rest is for lp-nrep.
+share = $(shell echo $(BUDGET) $(R) | awk '{ s = $$1 * $(1) - 0.5; print (s > 0.1 ? s : 0.1) }')
+
+all: $(CAMPAIGN)/report.txt
+	@cat $<
+
+settings:
+	@mkdir -p $(CAMPAIGN)
+	@echo '$(run) $(choice)' >$(CAMPAIGN)/settings.new
+	@if [ -e $(CAMPAIGN)/settings ] && ! cmp -s $(CAMPAIGN)/settings $(CAMPAIGN)/settings.new; then \
+		echo '$(CAMPAIGN) was begun with other settings:' >&2; \
+		cat $(CAMPAIGN)/settings >&2; exit 2; fi
+	@mv $(CAMPAIGN)/settings.new $(CAMPAIGN)/settings
+
+$(CAMPAIGN)/nrep: | settings
+	@$(run) lp-nrep $(choice) -B $(call share,0.1) >$@.part
+	@mv $@.part $@
+
+# A stream without its end never gets its name.
+$(CAMPAIGN)/%.run: | settings $(CAMPAIGN)/nrep
+	@$(run) lp-measure $(choice) -N $(CAMPAIGN)/nrep -B $(call share,0.9/$$2) -o $@.part
+	@mv $@.part $@
+	@done=$$(ls $(CAMPAIGN)/*.run | wc -l); echo "mpirun $$done of $(R) is finished" >&2
+
+# Status 1 is an answer, 2 is trouble.
+$(CAMPAIGN)/report.txt: $(runs)
+	@lp-guidelines $(JUDGE) -p $(CAMPAIGN)/plots $^ >$@ || [ $$? = 1 ]
+	@lp-guidelines $(JUDGE) -F json $^ >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? = 1 ]
+	@if command -v gnuplot >/dev/null; then cd $(CAMPAIGN)/plots; \
+		for p in *.gp; do [ ! -e "$$p" ] || gnuplot "$$p"; done; fi
+
+rules: $(runs)
+	@lp-guidelines $(JUDGE) --rules $(CAMPAIGN)/rules --mpirun '$(run)' $^ || [ $$? = 1 ]
+
+clean:
+	rm -rf $(CAMPAIGN)
