@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "causes.h"
 #include "imbalance.h"
 #include "report.h"
 
@@ -101,6 +102,7 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 		cell->calls++;
 	}
 	count_site(im, row->site, im->known.location_rank[location], program_ns);
+	count_causes(im, location, first, end, program_ns, waits, count);
 	count_analytic(im, location, first, end, program_ns);
 	for (uint64_t seq = first; seq < end; seq++) {
 		const struct wait_row *part = wait_row(im, location, seq);
@@ -260,6 +262,7 @@ begin_run(struct imbalance *im)
 	im->ranks = zalloc((size_t)im->known.ranks, sizeof *im->ranks);
 	cell_of(im, BY_RANK, (size_t)im->known.ranks - 1);
 	waits_begin(im);
+	causes_begin(im);
 }
 
 static void
@@ -319,8 +322,10 @@ read_graph(struct imbalance *im, const char *file)
 	progress_end(&progress, im->in.rows);
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		im->settled[l] = window_end(&im->window, l);
-	if (im->known.location_count > 0)
+	if (im->known.location_count > 0) {
 		count_until(im, INT64_MAX);
+		causes_end(im);
+	}
 	calls_free(&calls);
 }
 

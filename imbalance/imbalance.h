@@ -93,11 +93,13 @@ struct cell {
 	int64_t polling_ns;	/* of it in tests and probes that failed */
 	int64_t wait_ns[STATES];
 	uint64_t calls, waits;
-	int64_t delay_ns, delay_long_ns;	/* waits of others that its compute and calls caused */
+	int64_t delay_ns;	/* waits of others that its compute and calls caused */
 };
 
 struct state_sums {
-	int64_t wait_ns, direct_ns, propagating_ns;
+	int64_t wait_ns;
+	int64_t direct_ns, indirect_ns;		/* caused by delays; by waits of the delaying rank */
+	int64_t propagating_ns;			/* what caused waits of others in turn */
 	uint64_t count;
 	struct wait largest;
 };

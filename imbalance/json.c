@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "causes.h"
 #include "report.h"
 
 static int64_t
@@ -94,6 +95,9 @@ json_state(const struct imbalance *im, enum state state)
 
 	printf("\n{\"name\":\"%s\",\"wait_s\":%.9f,\"count\":%llu", state_names[state],
 	    seconds(sums->wait_ns), (unsigned long long)sums->count);
+	printf(",\"direct_s\":%.9f,\"indirect_s\":%.9f,\"propagating_s\":%.9f,\"terminal_s\":%.9f",
+	    seconds(sums->direct_ns), seconds(sums->indirect_ns), seconds(sums->propagating_ns),
+	    seconds(sums->wait_ns - sums->propagating_ns));
 	printf(",\"ranks\":[");
 	for (int32_t r = 0; r < im->known.ranks; r++)
 		printf("%s%.9f", r > 0 ? "," : "",
@@ -174,6 +178,49 @@ json_by(const struct imbalance *im, enum dimension by)
 	free(lines);
 }
 
+static void
+json_delays(const struct imbalance *im)
+{
+	size_t count;
+	struct delay *delays = sorted_delays(im, &count);
+
+	printf(",\n\"delays\":[");
+	for (size_t i = 0; i < count; i++) {
+		printf("%s\n{\"cost_s\":%.9f,\"short_s\":%.9f,\"long_s\":%.9f,\"rank\":%d,\"kind\":\"%s\",",
+		    i > 0 ? "," : "", 1e-9 * (delays[i].short_ns + delays[i].long_ns),
+		    1e-9 * delays[i].short_ns, 1e-9 * delays[i].long_ns, (int)delays[i].rank,
+		    delays[i].key % 2 == 0 ? "compute" : "mpi");
+		json_site(im, delays[i].key / 2);
+		printf("}");
+	}
+	printf("]");
+	free(delays);
+}
+
+static void
+json_chains(const struct imbalance *im)
+{
+	struct wait chain[MOST_LINKS];
+
+	printf(",\n\"chains\":[");
+	for (size_t i = 0; i < chain_count(im); i++) {
+		size_t links = chain_of(im, i, chain);
+
+		printf("%s\n[", i > 0 ? "," : "");
+		for (size_t k = 0; k < links; k++) {
+			printf("%s{\"name\":\"%s\",\"wait_s\":%.9f,\"at_s\":%.9f,\"rank\":%d,\"partner\":%d,",
+			    k > 0 ? "," : "", state_names[chain[k].state],
+			    seconds(chain[k].to_ns - chain[k].from_ns), seconds(chain[k].from_ns),
+			    (int)im->known.location_rank[chain[k].location],
+			    (int)im->known.location_rank[chain[k].cause]);
+			json_site(im, chain[k].site);
+			printf("}");
+		}
+		printf("]");
+	}
+	printf("]");
+}
+
 void
 print_json(const struct imbalance *im, const struct view *view)
 {
@@ -197,6 +244,8 @@ print_json(const struct imbalance *im, const struct view *view)
 	printf("},\n\"unmatched\":{\"sends\":%llu,\"receives\":%llu,\"collectives\":%llu}",
 	    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
 	    (unsigned long long)im->unmatched_collectives);
+	json_delays(im);
+	json_chains(im);
 	if (view->by >= 0)
 		json_by(im, (enum dimension)view->by);
 	else

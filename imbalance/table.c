@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "causes.h"
 #include "report.h"
 
 static void
@@ -125,6 +126,46 @@ print_by(const struct imbalance *im, enum dimension by, size_t shown)
 	free(lines);
 }
 
+static void
+print_delays(const struct imbalance *im, size_t shown)
+{
+	char text[512];
+	size_t count;
+	struct delay *delays = sorted_delays(im, &count);
+
+	printf("\ncost_s\tshort_s\tlong_s\trank\tdelay: time that others spent waiting for it\n");
+	for (size_t i = 0; i < count && i < shown; i++)
+		printf("%.6f\t%.6f\t%.6f\t%d\t%s %s\n", 1e-9 * (delays[i].short_ns + delays[i].long_ns),
+		    1e-9 * delays[i].short_ns, 1e-9 * delays[i].long_ns, (int)delays[i].rank,
+		    delays[i].key % 2 == 0 ? "compute up to" : "MPI in",
+		    index_text(im, BY_SITE, delays[i].key / 2, text, sizeof text));
+	print_more(count, shown);
+	free(delays);
+}
+
+/* The longest waits, each back to where it began. */
+static void
+print_chains(const struct imbalance *im, size_t shown)
+{
+	struct wait chain[MOST_LINKS];
+	char text[512];
+
+	for (size_t i = 0; i < chain_count(im) && i < shown; i++) {
+		size_t links = chain_of(im, i, chain);
+
+		printf("\n");
+		for (size_t k = 0; k < links; k++) {
+			const struct wait *w = &chain[k];
+
+			printf("%srank %d waited %.6f s for rank %d at %.6f s: %s in %s\n",
+			    k == 0 ? "" : "  as ", (int)im->known.location_rank[w->location],
+			    seconds(w->to_ns - w->from_ns), (int)im->known.location_rank[w->cause],
+			    seconds(w->from_ns), state_names[w->state],
+			    index_text(im, BY_SITE, w->site, text, sizeof text));
+		}
+	}
+}
+
 void
 print_table(const struct imbalance *im, const struct view *view)
 {
@@ -137,5 +178,7 @@ print_table(const struct imbalance *im, const struct view *view)
 	}
 	print_states(im, all > 0 ? all : 6);
 	print_by(im, BY_SITE, all > 0 ? all : 6);
-	print_by(im, BY_RANK, all > 0 ? all : 5);
+	print_by(im, BY_RANK, all > 0 ? all : 4);
+	print_delays(im, all > 0 ? all : 6);
+	print_chains(im, all > 0 ? all : 1);
 }

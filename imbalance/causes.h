@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CAUSES_H
+#define CAUSES_H
+
+#include "imbalance.h"
+
+enum { MOST_CHAINS = 5, MOST_LINKS = 33 };
+
+/* What one rank's excess time on one piece of code cost others. */
+struct delay {
+	uint32_t key;		/* 2 * site: compute up to it; 2 * site + 1: MPI in it */
+	int32_t rank;		/* -1: free slot */
+	double short_ns, long_ns;
+};
+
+void causes_begin(struct imbalance *im);
+/* The call in rows FIRST to before END, with its waits; calls come in order of their leaves. */
+void count_causes(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
+    int64_t program_ns, const struct wait *waits, int count);
+void causes_end(struct imbalance *im);
+
+struct delay *sorted_delays(const struct imbalance *im, size_t *count);	/* most costly first */
+size_t chain_count(const struct imbalance *im);
+/* One of the longest waits and, behind it, the waits that led to it; returns how many. */
+size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
+
+#endif
