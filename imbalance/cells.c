@@ -26,16 +26,17 @@ cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 }
 
 void
-count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns)
+count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns)
 {
-	if (compute_ns == 0)
-		return;
 	im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
 	while (im->site_count <= site)
-		im->sites[im->site_count++].compute_ns = NULL;
-	if (im->sites[site].compute_ns == NULL)
+		im->sites[im->site_count++] = (struct site_ranks){ NULL, NULL };
+	if (im->sites[site].compute_ns == NULL) {
 		im->sites[site].compute_ns = zalloc((size_t)im->known.ranks, sizeof(int64_t));
+		im->sites[site].mpi_ns = zalloc((size_t)im->known.ranks, sizeof(int64_t));
+	}
 	im->sites[site].compute_ns[rank] += compute_ns;
+	im->sites[site].mpi_ns[rank] += mpi_ns;
 }
 
 int64_t

@@ -14,14 +14,19 @@
 
 #include "causes.h"
 #include "imbalance.h"
+#include "critical.h"
 #include "report.h"
+#include "times.h"
 
 static const char usage[] =
-	"usage: lp-imbalance [-F table|json|csv|msgpack] [OPTION ...] [FILE]\n"
-	"Report who waits for whom, where and why, from a graph stream.\n"
+	"usage: lp-imbalance [-F table|json|csv|msgpack] [OPTION ...] [FILE ...]\n"
+	"Report who waits for whom, where and why, from a graph stream; of several how they scale.\n"
 	"  -F, --format FORM       table, json, csv or msgpack [table]\n"
 	"      --by WHAT           rank, site, call, communicator or partner: waits by that\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
+	"      --path FILE         its critical path, from lp-critpath: what is critical of that\n"
+	"      --ideal FILE        its replay on an ideal network: serialisation and transfer\n"
+	"      --weak              several runs: each has as much work as it has ranks\n"
 	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
 	"      --all               table: every line, not only the most costly\n"
 	"  -h, --help              print this text\n"
@@ -33,17 +38,22 @@ struct options {
 	int64_t from_ns, to_ns;
 	const char **limits;
 	size_t limit_count, limit_capacity;
-	const char *file;	/* NULL or "-": standard input */
+	const char *path, *ideal;
+	bool weak;
+	char **files;		/* none or "-": standard input */
+	size_t file_count;
 };
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { BY = 256, FROM, TO, LIMIT, ALL };
+	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK };
 	static const char *const forms[] = { "table", "json", "csv", "msgpack", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
 		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
+		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL, IDEAL },
+		{ "weak", no_argument, NULL, WEAK },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
@@ -63,15 +73,21 @@ parse_options(int argc, char **argv)
 			opt.limits[opt.limit_count++] = optarg;
 			break;
 		case ALL: opt.view.all = true; break;
+		case PATH: opt.path = optarg; break;
+		case IDEAL: opt.ideal = optarg; break;
+		case WEAK: opt.weak = true; break;
 		case 'h': print_and_exit(usage);
 		case 'V': print_and_exit("lp-imbalance " VERSION "\n");
 		default: bad_usage(usage);
 		}
-	if (argc - optind > 1)
-		bad_usage(usage);
+	opt.files = argv + optind;
+	opt.file_count = (size_t)(argc - optind);
+	if (opt.file_count > 1 && (opt.path != NULL || opt.ideal != NULL || opt.view.by >= 0 ||
+	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
+	    opt.form == MSGPACK))
+		die("of several runs there is only the table of how they scale");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
-	opt.file = argv[optind];
 	return opt;
 }
 
@@ -87,9 +103,12 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 	const int64_t polling_ns = is_poll(row) ? mpi_ns : 0;
 	struct wait waits[MOST_WAITS];
 	int count = find_waits(im, location, first, end, waits);
+	int64_t useful_ns = mpi_ns;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		count_wait(im, &waits[i], 1);
+		useful_ns -= counted_ns(im, waits[i].from_ns, waits[i].to_ns);
+	}
 	for (enum dimension d = BY_RANK; d <= BY_COMMUNICATOR; d++) {
 		static const uint32_t none;
 		const uint32_t index = d == BY_RANK ? (uint32_t)im->known.location_rank[location] :
@@ -101,7 +120,7 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 		cell->polling_ns += polling_ns;
 		cell->calls++;
 	}
-	count_site(im, row->site, im->known.location_rank[location], program_ns);
+	count_site(im, row->site, im->known.location_rank[location], program_ns, useful_ns);
 	count_causes(im, location, first, end, program_ns, waits, count);
 	count_analytic(im, location, first, end, program_ns);
 	for (uint64_t seq = first; seq < end; seq++) {
@@ -334,17 +353,36 @@ main(int argc, char **argv)
 {
 	static struct imbalance im;
 	struct options opt;
+	struct critical critical;
+	struct times ideal;
 	bool exceeded;
 
 	tool = "lp-imbalance";
 	opt = parse_options(argc, argv);
-	refuse_terminal_input(opt.file, usage);
+	if (opt.file_count > 1) {
+		print_scaling(opt.files, opt.file_count, opt.weak, opt.form);
+		return finish(DONE);
+	}
+	refuse_terminal_input(opt.files[0], usage);
 	if (opt.form == MSGPACK)
 		refuse_terminal_output();
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
-	read_graph(&im, opt.file);
+	read_graph(&im, opt.files[0]);
+	if (opt.path != NULL) {
+		critical = read_critical(&im, opt.path);
+		opt.view.critical = &critical;
+	}
+	if (opt.ideal != NULL) {
+		ideal = read_times(opt.ideal);
+		if (ideal.ranks != im.known.ranks)
+			die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
+			    (int)im.known.ranks);
+		opt.view.ideal = &ideal;
+	}
 	report(&im, opt.form, &opt.view, argc, argv);
 	exceeded = check_limits(&im, opt.limits, opt.limit_count);
+	if (opt.form == MSGPACK)	/* the stream has closed standard output */
+		return exceeded ? ANSWER_IS_NO : DONE;
 	return finish(exceeded ? ANSWER_IS_NO : DONE);
 }

@@ -146,7 +146,9 @@ struct imbalance {
 	size_t call_capacity;
 	struct table tables[DIMENSIONS];
 	struct state_sums states[STATES];
-	struct site_ranks { int64_t *compute_ns; } *sites;	/* by site, by rank: compute up to it */
+	struct site_ranks {		/* by rank: compute up to the site, and MPI in it without waits */
+		int64_t *compute_ns, *mpi_ns;
+	} *sites;
 	size_t site_count, site_capacity;
 	struct late_list **late;	/* waits.c: by location, receives that might be in wrong order */
 	struct locks *locks;		/* waits.c: who held a window's lock last */
@@ -183,7 +185,7 @@ double imbalance_of(const struct totals *t);
 struct cell *cell_of(struct imbalance *im, enum dimension dimension, size_t index);
 /* Adds the wait to all tables, or takes it away again where SIGN is -1. */
 void count_wait(struct imbalance *im, const struct wait *wait, int sign);
-void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns);
+void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns);
 int64_t cell_waits(const struct cell *cell);
 
 /* edges.c: what an edge tells is noted at its rows. */

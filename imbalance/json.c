@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "causes.h"
+#include "critical.h"
 #include "report.h"
+#include "times.h"
 
 static int64_t
 total_ns(const struct totals *t)
@@ -179,6 +181,24 @@ json_by(const struct imbalance *im, enum dimension by)
 }
 
 static void
+json_critical(const struct imbalance *im, const struct critical *c)
+{
+	printf(",\n\"critical\":{\"length_s\":%.9f,\"transfer_s\":%.9f,\"sites\":[",
+	    seconds(c->length_ns), seconds(c->transfer_ns));
+	for (size_t i = 0; i < c->count; i++) {
+		const struct critical_site *s = &c->sites[i];
+
+		printf("%s\n{\"critical_imbalance_s\":%.9f,\"path_s\":%.9f,\"mean_s\":%.9f,"
+		    "\"activity_impact_s\":%.9f,\"imbalance_impact_s\":%.9f,\"rank\":%d,",
+		    i > 0 ? "," : "", 1e-9 * s->imbalance_ns, seconds(s->path_ns), 1e-9 * s->mean_ns,
+		    1e-9 * s->activity_impact_ns, 1e-9 * s->imbalance_impact_ns, (int)s->rank);
+		json_site(im, s->site);
+		printf("}");
+	}
+	printf("]}");
+}
+
+static void
 json_delays(const struct imbalance *im)
 {
 	size_t count;
@@ -241,9 +261,23 @@ print_json(const struct imbalance *im, const struct view *view)
 	json_number("load_balance", e.load_balance);
 	printf(",");
 	json_number("communication", e.communication);
+	if (view->ideal != NULL) {
+		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
+
+		printf(",");
+		json_number("serialization", i.serialisation);
+		printf(",");
+		json_number("transfer", i.transfer);
+		printf(",");
+		json_number("bsc_serialization", i.bsc_serialisation);
+		printf(",");
+		json_number("bsc_transfer", i.bsc_transfer);
+	}
 	printf("},\n\"unmatched\":{\"sends\":%llu,\"receives\":%llu,\"collectives\":%llu}",
 	    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
 	    (unsigned long long)im->unmatched_collectives);
+	if (view->critical != NULL)
+		json_critical(im, view->critical);
 	json_delays(im);
 	json_chains(im);
 	if (view->by >= 0)

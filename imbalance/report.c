@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "times.h"
 
 const char *const dimension_names[DIMENSIONS + 1] = {
 	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call", [BY_COMMUNICATOR] = "communicator",
@@ -83,6 +84,19 @@ efficiency_of(const struct imbalance *im)
 		e.parallel = mean_ns / run_ns;
 	}
 	return e;
+}
+
+struct ideal_efficiency
+ideal_efficiency_of(const struct imbalance *im, const struct times *ideal)
+{
+	const struct efficiency e = efficiency_of(im);
+	const double run_ns = (double)counted_run_ns(im), ideal_ns = (double)ideal->run_ns;
+	struct ideal_efficiency i = { .transfer = ideal_ns / run_ns,
+	    .serialisation = e.communication * run_ns / ideal_ns,
+	    .bsc_serialisation = (double)ideal->useful_max_ns / ideal_ns };
+
+	i.bsc_transfer = e.communication / i.bsc_serialisation;
+	return i;
 }
 
 static int

@@ -9,6 +9,8 @@ enum form { TABLE, JSON, CSV, MSGPACK };
 struct view {
 	bool all;	/* every line of a table */
 	int by;		/* enum dimension; -1: the overview */
+	const struct critical *critical;	/* or NULL */
+	const struct times *ideal;		/* or NULL */
 };
 
 extern const char *const dimension_names[DIMENSIONS + 1];
@@ -48,6 +50,17 @@ struct efficiency {
 	double load_balance, communication, parallel;
 };
 struct efficiency efficiency_of(const struct imbalance *im);
+
+/*
+ * With the same run on an ideal network, by the two definitions in use.
+ *	POP: transfer = ideal run time / run time, serialisation = largest useful / ideal run time
+ *	BSC modelfactors: serialisation = largest useful / run time, both of the ideal run;
+ *	    transfer = communication / serialisation
+ */
+struct ideal_efficiency {
+	double transfer, serialisation, bsc_transfer, bsc_serialisation;
+};
+struct ideal_efficiency ideal_efficiency_of(const struct imbalance *im, const struct times *ideal);
 
 /* The cells that have anything, most wait first, then by number. */
 struct line {

@@ -3,7 +3,9 @@
 #include <stdlib.h>
 
 #include "causes.h"
+#include "critical.h"
 #include "report.h"
+#include "times.h"
 
 static void
 print_more(size_t count, size_t shown)
@@ -21,7 +23,7 @@ share(int64_t ns, const struct imbalance *im)
 }
 
 static void
-print_head(const struct imbalance *im)
+print_head(const struct imbalance *im, const struct view *view)
 {
 	const struct efficiency e = efficiency_of(im);
 	const struct totals *p = &im->program;
@@ -42,6 +44,12 @@ print_head(const struct imbalance *im)
 	if (isfinite(e.parallel))
 		printf("efficiencies (POP): parallel %.4f = load balance %.4f x communication %.4f\n",
 		    e.parallel, e.load_balance, e.communication);
+	if (view->ideal != NULL) {
+		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
+
+		printf("communication = serialisation %.4f x transfer %.4f (POP); %.4f x %.4f (BSC modelfactors)\n",
+		    i.serialisation, i.transfer, i.bsc_serialisation, i.bsc_transfer);
+	}
 	printf("of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), waits %.2f %%, "
 	    "before the first call and after the last %.2f %%%s\n", share(all.compute_ns, im),
 	    share(all.mpi_useful_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
@@ -166,12 +174,31 @@ print_chains(const struct imbalance *im, size_t shown)
 	}
 }
 
+static void
+print_critical(const struct imbalance *im, const struct critical *c, size_t shown)
+{
+	char text[512];
+
+	printf("\ncritical path %.9f s, %.2f %% of it in transfers\n", seconds(c->length_ns),
+	    c->length_ns > 0 ? 100 * (double)c->transfer_ns / (double)c->length_ns : 0);
+	printf("crit_imb_s\tpath_s\tmean_s\tact_impact_s\timb_impact_s\trank\tup to and in\n");
+	for (size_t i = 0; i < c->count && i < shown; i++) {
+		const struct critical_site *s = &c->sites[i];
+
+		printf("%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%d\t%s\n", 1e-9 * s->imbalance_ns,
+		    seconds(s->path_ns), 1e-9 * s->mean_ns, 1e-9 * s->activity_impact_ns,
+		    1e-9 * s->imbalance_impact_ns, (int)s->rank,
+		    index_text(im, BY_SITE, s->site, text, sizeof text));
+	}
+	print_more(c->count, shown);
+}
+
 void
 print_table(const struct imbalance *im, const struct view *view)
 {
 	const size_t all = view->all ? SIZE_MAX : 0;
 
-	print_head(im);
+	print_head(im, view);
 	if (view->by >= 0) {
 		print_by(im, (enum dimension)view->by, all > 0 ? all : 30);
 		return;
@@ -179,6 +206,8 @@ print_table(const struct imbalance *im, const struct view *view)
 	print_states(im, all > 0 ? all : 6);
 	print_by(im, BY_SITE, all > 0 ? all : 6);
 	print_by(im, BY_RANK, all > 0 ? all : 4);
+	if (view->critical != NULL)
+		print_critical(im, view->critical, all > 0 ? all : 6);
 	print_delays(im, all > 0 ? all : 6);
 	print_chains(im, all > 0 ? all : 1);
 }

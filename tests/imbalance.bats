@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-imbalance: wait states, their causes, and what is made of them.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	export OMPI_MCA_osc=^rdma	# see record.bats
+	mpicc -g -O1 -w -o c_states "$ROOT/tests/apps/states.c"
+	mpifort -g -O1 -o f_states "$ROOT/tests/apps/states.f90"
+	random_run.py make 17 | lp-graph >random.graph 2>/dev/null
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$ROOT/build/apps/heat" \
+		-n 500 -i 6 -p balanced:30,imbalanced:30,serial:10,messages:20 >heat.out
+	lp-merge run | lp-graph >heat.graph 2>/dev/null
+}
+
+# planted RANKS PROGRAM NAME: report.json of a program that plants that state
+planted() {
+	rm -rf run
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$1" \
+		"$BATS_FILE_TMPDIR/$2" "$3"
+	lp-merge run 2>/dev/null | lp-graph >t.graph 2>/dev/null
+	lp-imbalance -F json t.graph >report.json
+}
+
+# found STATE CAUSE: it is there for 0.1 s and by far the most, and rank CAUSE computed too long
+found() {
+	jq -e --arg state "$1" --argjson cause "$2" '
+		(.wait_states | map(select(.wait_s > 0)) | max_by(.wait_s)) as $most |
+		($most.name == $state) and $most.wait_s > 0.099 and $most.wait_s < 0.25 and
+		([.wait_states[] | select(.name != $state) | .wait_s] | add) < $most.wait_s / 2 and
+		.delays[0].rank == $cause and .delays[0].kind == "compute" and .delays[0].cost_s > 0.09 and
+		.sums.hold' report.json >/dev/null || { jq -c '[.wait_states[] | select(.wait_s > 0) |
+		[.name, .wait_s]], .delays[0]' report.json; false; }
+}
+
+@test "C: each planted state is found, for as long, and on who caused it" {
+	while read -r name state cause; do
+		planted 3 c_states $name
+		[ $name = finalize ] || found $state $cause
+		[ $name != finalize ] || jq -e '.wait_states[] | select(.name == "wait_at_finalize") |
+			.wait_s > 0.198 and .count == 2' report.json
+	done <<-END
+		late_sender late_sender 0
+		late_sender_waitall late_sender 0
+		late_receiver late_receiver 1
+		late_receiver_wait late_receiver 1
+		wrong_order_same messages_in_wrong_order_same_source 0
+		wrong_order_different messages_in_wrong_order_different_source 0
+		barrier wait_at_barrier 0
+		allreduce wait_at_nxn 0
+		alltoallv wait_at_nxn 0
+		bcast late_broadcast 0
+		scatterv late_broadcast 0
+		reduce early_reduce 1
+		gather early_reduce 1
+		scan early_scan 0
+		finalize wait_at_finalize 0
+		dup wait_at_comm_create 0
+		ibarrier wait_at_barrier 0
+		iallreduce wait_at_nxn 0
+		neighbours wait_at_neighbours 0
+		window_create wait_at_window_create 0
+		fence wait_at_fence 0
+		late_post late_post 1
+		early_wait early_wait 0
+		file_open wait_at_file_open 0
+	END
+}
+
+@test "a delay is on the line that caused it" {
+	line=$(grep -n 'MPI_Send(out, 1, MPI_INT, 1, 2' "$ROOT/tests/apps/states.c" | tail -1 | cut -d: -f1)
+	planted 3 c_states wrong_order_same
+	jq -e --argjson line "$line" '.delays[0] | .function == "wrong_order_same" and .line == $line' report.json
+	line=$(grep -n 'late_receiver_wait' "$ROOT/tests/apps/states.c" | head -1 | cut -d: -f1)
+	planted 3 c_states late_receiver_wait
+	jq -e --argjson line "$line" '.delays[0] | .function == "late_receiver_wait" and
+		.line > $line and .line < $line + 18' report.json
+}
+
+@test "Fortran: the same" {
+	while read -r name state cause; do
+		planted 2 f_states $name
+		found $state $cause
+		jq -e '.delays[0].file | endswith("states.f90")' report.json
+	done <<-END
+		late_sender late_sender 0
+		late_receiver late_receiver 1
+		barrier wait_at_barrier 0
+		allreduce wait_at_nxn 0
+		bcast late_broadcast 0
+		reduce early_reduce 1
+		iallreduce wait_at_nxn 0
+	END
+}
+
+@test "every state of every rank agrees with the definitions, looked at call by call" {
+	cd "$BATS_FILE_TMPDIR"
+	wait_states.py check heat.graph
+	for seed in $(seq 60); do
+		random_run.py make $seed | lp-graph 2>/dev/null >r$seed.graph
+	done
+	wait_states.py check r*.graph
+}
+
+@test "what lies in two halves of the run adds up to the whole" {
+	cd "$BATS_FILE_TMPDIR"
+	for graph in heat random; do
+		middle=$(lp-dump -k run $graph.graph | jq '(.run_ns / 2 | floor) / 1e9')
+		lp-imbalance -F json $graph.graph >all
+		lp-imbalance -F json --to "$middle" $graph.graph >first
+		lp-imbalance -F json --from "$middle" $graph.graph >second
+		jq -s -e '[.[] | [.wait_states[].ranks | map(. * 1e9 | round)]] | . as [$all, $first, $second] |
+			[range($all | length) as $s | range($all[$s] | length) as $r |
+			$all[$s][$r] == $first[$s][$r] + $second[$s][$r]] | all' all first second
+		jq -s -e 'map(.sums.hold) | all' all first second
+	done
+}
+
+@test "waits by rank, site, call, communicator and partner are the same waits" {
+	cd "$BATS_FILE_TMPDIR"
+	for by in rank site call communicator; do
+		lp-imbalance -F json --by $by heat.graph | jq -e --arg by "by_$by" \
+			'([.[$by][].wait_s] | add) as $a | ([.wait_states[].wait_s] | add) as $b | ($a - $b | fabs) < 1e-6'
+		run -0 lp-imbalance --by $by heat.graph
+		[ "${#lines[@]}" -le 40 ]
+		lp-imbalance -F csv --by $by heat.graph | head -1 | grep -qx "$by,wait_state,wait_s"
+	done
+	lp-imbalance -F json --by partner heat.graph | jq -e '[.by_partner[].partner] | sort == [0, 1, 2, 3]'
+	lp-imbalance -F msgpack heat.graph >t.stream
+	trace.py check t.stream
+	lp-dump -k wait_state t.stream | jq -s -e 'length > 15 and (map(.wait_ns) | add) > 0'
+}
+
+@test "the overview fits a screen, and --all shows all" {
+	cd "$BATS_FILE_TMPDIR"
+	run -0 lp-imbalance heat.graph
+	[ "${#lines[@]}" -le 45 ]
+	[[ "$output" == *"adds up on every rank"* ]]
+	[ "$(lp-imbalance --all heat.graph | wc -l)" -gt "${#lines[@]}" ]
+}
+
+@test "a limit that is exceeded is said and gives exit status 1" {
+	cd "$BATS_FILE_TMPDIR"
+	run -1 --separate-stderr lp-imbalance --limit wait_s=0.000001 --limit imbalance=1e9 heat.graph
+	[[ "$stderr" =~ ^lp-imbalance:\ wait_s\ is\ [0-9.e-]+,\ the\ limit\ is\ 1e-06$ ]]
+	run -0 lp-imbalance --limit wait_s=1000 --limit late_sender_s=1000 heat.graph
+	for bad in wait_s nothing=1 wait_s=x =1; do
+		run -2 --separate-stderr lp-imbalance --limit $bad heat.graph
+		[[ "$stderr" == "lp-imbalance: --limit"* ]]
+	done
+	run -2 --separate-stderr lp-imbalance --from 2 --to 1 heat.graph
+}
+
+@test "critical imbalance, ideal network and scaling" {
+	cd "$BATS_FILE_TMPDIR"
+	lp-critpath heat.graph >heat.path
+	lp-imbalance -F json --path heat.path --ideal heat.graph heat.graph >t.json
+	jq -e '(.critical.length_s - .program.run_time_s | fabs) < 1e-8 and
+		([.critical.sites[].path_s] | add) + .critical.transfer_s - .critical.length_s < 1e-6 and
+		.efficiency.transfer == 1 and
+		(.efficiency.serialization - .efficiency.communication | fabs) < 1e-8 and
+		(.efficiency.parallel - .efficiency.load_balance * .efficiency.communication | fabs) < 1e-8' t.json
+	# Activities, imbalance and what no site explains are all of the processor time.
+	jq -e '([.critical.sites[] | .activity_impact_s + .imbalance_impact_s] | add) <=
+		4 * .critical.length_s + 1e-6' t.json
+	run -2 --separate-stderr lp-imbalance --path heat.graph heat.graph
+	[[ "$stderr" == "lp-imbalance: heat.graph: no critical path; lp-critpath writes one" ]]
+	run -2 --separate-stderr lp-imbalance --path heat.path random.graph
+	[[ "$stderr" == *"of another run than the graph" ]]
+	lp-imbalance -F json heat.graph heat.graph | jq -e '.runs | length == 2 and .[1].speedup == 1'
+	run -2 --separate-stderr lp-imbalance --by rank heat.graph heat.graph
+}
+
+@test "runs with dead ranks and lost partners are still analysed" {
+	mpicc -o death "$ROOT/tests/apps/death.c"
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./death kill 2>/dev/null || true
+	rm run/rank.2
+	lp-merge --partial run 2>/dev/null | lp-graph >t.graph 2>/dev/null
+	lp-imbalance t.graph >t.table
+	grep -q 'not judged: 0 sends, 0 receives and [1-9][0-9]* collectives without partners' t.table
+	lp-imbalance -F json t.graph | jq -e '.sums.hold and .unmatched.collectives > 0'
+}
+
+@test "memory does not grow with the length of the run" {
+	"$ROOT/build/bench/synthetic" -r 4 -c 200000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >short
+	"$ROOT/build/bench/synthetic" -r 4 -c 2000000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >long
+	limited 100000 lp-imbalance short >t.table
+	limited 100000 lp-imbalance long >t.table
+}
+
+@test "any changed byte of a graph is refused, and no mutation crashes the analysis" {
+	cd "$BATS_FILE_TMPDIR"
+	fuzz -n 300 random.graph -- lp-imbalance
+	fuzz -n 100 random.graph -- lp-imbalance -F json
+}

@@ -1,0 +1,285 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Wait states of a graph stream once more, slowly and from their definitions.
+
+    tests/wait_states.py check GRAPH...   compares with lp-imbalance: every state of every rank, the
+                                          sums, and the same with the ranks in another order
+
+The whole run is in memory; every call is looked at by itself.
+"""
+import io
+import json
+import os
+import random
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import trace  # noqa: E402 (the one beside this file)
+
+TESTS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
+WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
+NXN = {"Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Allgather", "Allgatherv", "Reduce_scatter",
+       "Reduce_scatter_block"}
+FROM_ROOT = {"Bcast", "Scatter", "Scatterv"}
+TO_ROOT = {"Reduce", "Gather", "Gatherv"}
+SCANS = {"Scan", "Exscan"}
+
+
+class Row:
+    def __init__(self, location, seq, call, part, columns, i):
+        self.location, self.seq, self.call, self.part = location, seq, call, part
+        self.enter = int(columns["enter"][i])
+        self.leave = self.enter + int(columns["duration"][i])
+        self.peer, self.comm = int(columns["peer"][i]), int(columns["comm"][i])
+        self.sent, self.received = int(columns["bytes_sent"][i]) > 0, int(columns["bytes_received"][i]) > 0
+        self.request = int(columns["request"][i])
+        self.send_of = self.receive_of = self.instance = None
+
+
+class Run:
+    def __init__(self, graph):
+        self.names, self.rows, self.ranks, self.members = {}, {}, 0, {}
+        for m in trace.read(graph):
+            if m.kind == "call":
+                self.names[m.body["number"]] = m.body["name"]
+            elif m.kind == "run":
+                self.ranks, self.run_ns = m.body["ranks"], m.body["run_ns"]
+            elif m.kind == "communicator":
+                self.members[m.body["comm"]] = m.column("members", True, rows=m.body["size"]).tolist()
+            elif m.kind == "calls":
+                self.block(m)
+            elif m.kind == "messages":
+                c = m.columns()
+                for i in range(m.body["count"]):
+                    send = self.rows[int(c["source"][i])][int(c["send"][i])]
+                    receive = self.rows[int(c["target"][i])][int(c["receive"][i])]
+                    send.receive_of, receive.send_of = receive, send
+            elif m.kind == "collectives":
+                c, at = m.columns(), 0
+                for size in c["size"].tolist():
+                    instance = [self.rows[int(c["location"][i])][int(c["seq"][i])]
+                                for i in range(at, at + size)]
+                    at += size
+                    for row in instance:
+                        row.instance = instance
+
+    def block(self, m):
+        columns, rows = m.columns(), self.rows.setdefault(m.body["location"], [])
+        for i in range(m.body["count"]):
+            number = int(columns["call"][i])
+            part = number == 0
+            call = rows[-1].call if part else self.names[number]
+            rows.append(Row(m.body["location"], len(rows), call, part, columns, i))
+
+    def start_of(self, row):
+        return self.rows[row.location][row.seq - row.request] if row.request else None
+
+    def comm_rank(self, row, rank):
+        members = self.members.get(row.comm)
+        return members.index(rank) if members else rank
+
+    # -- the definitions --
+
+    def blocker(self, row, instance):
+        """When the last member was entered that this row of a collective waits for, or None."""
+        name = row.call.replace("MPI_I", "MPI_", 1) if row.call.startswith("MPI_I") and \
+            row.call not in ("MPI_Init", "MPI_Init_thread", "MPI_Intercomm_create",
+                             "MPI_Intercomm_merge") else row.call
+        name = name[4:5].upper() + name[5:]
+        all_rows = [m for m in instance if m.sent or m.received]
+        if name in NXN:
+            if min(m.leave for m in instance) > max(m.enter for m in instance):
+                return max(m.enter for m in instance)
+            senders = [m.enter for m in instance if m.sent]
+            return max(senders) if senders and row.received else None
+        if name in FROM_ROOT:
+            root = [m for m in all_rows if self.comm_rank(m, m.location) == m.peer]
+            return root[0].enter if root and row in all_rows and row is not root[0] else None
+        if name in TO_ROOT:
+            if self.comm_rank(row, row.location) != row.peer or row not in all_rows:
+                return None
+            return max(m.enter for m in all_rows)
+        if name in SCANS:
+            me = self.comm_rank(row, row.location)
+            if row not in all_rows:
+                return None
+            return max(m.enter for m in all_rows if self.comm_rank(m, m.location) <= me)
+        return max(m.enter for m in instance)
+
+    def state_of(self, call):
+        name = call[4:]
+        if name[:1] == "I" and name not in ("Init", "Init_thread") and not name.startswith("Intercomm"):
+            name = name[1:2].upper() + name[2:]
+        return "wait_at_nxn" if name in NXN else "late_broadcast" if name in FROM_ROOT else \
+            "early_reduce" if name in TO_ROOT else "early_scan" if name in SCANS else \
+            "wait_at_barrier" if name == "Barrier" else "wait_at_finalize" if name == "Finalize" else \
+            "wait_at_comm_create"
+
+    def waits_of(self, rows):
+        """[state, ns, receive] of one call."""
+        call = rows[0]
+        if call.call in TESTS:
+            return []
+        late = [(min(r.send_of.enter, r.leave) - r.enter, i, r) for i, r in enumerate(rows) if r.send_of]
+        found = [("late_sender", ns, r) for ns, _, r in late if ns > 0]
+        receivers = []
+        for r in rows:
+            start = self.start_of(r) if call.call in WAITS else r
+            if start is None:
+                continue
+            if start.receive_of is not None:
+                completion = start.receive_of
+                post = self.start_of(completion) if completion.call in WAITS | TESTS else completion
+                post = post or completion
+                if post.enter <= call.leave and post.enter > call.enter:
+                    receivers.append(("late_receiver", post.enter - call.enter, r))
+            if call.call in WAITS and start.instance is not None:
+                until = self.blocker(start, start.instance)
+                if until is not None and min(until, call.leave) > call.enter:
+                    found.append((self.state_of(start.call), min(until, call.leave) - call.enter, r))
+        if call.instance is not None and call.call not in WAITS:
+            return self.collective(call)
+        if call.call not in WAITS and (call.call.startswith("MPI_I") or call.call in (
+                "MPI_Start", "MPI_Startall")):
+            return []
+        best = max(found or receivers, key=lambda w: w[1], default=None)
+        return [best] if best else []
+
+    def collective(self, row):
+        instance, waits = row.instance, []
+        if row.call.startswith("MPI_I") and row.call not in ("MPI_Init", "MPI_Init_thread") and \
+                not row.call.startswith("MPI_Inter"):
+            return []
+        first, last = min(m.leave for m in instance), max(m.enter for m in instance)
+        state = self.state_of(row.call)
+        if row.call in ("MPI_Init", "MPI_Init_thread"):
+            state = None
+        until = self.blocker(row, instance)
+        if state and until is not None and min(until, row.leave) > row.enter and \
+                (state != "wait_at_comm_create" or first > last):
+            waits.append((state, min(until, row.leave) - row.enter, None))
+        after = {"wait_at_barrier": "barrier_completion", "wait_at_nxn": "nxn_completion",
+                 None: "init_completion"}.get(state)
+        if after and first > last and row.leave > first:
+            waits.append((after, row.leave - first, None))
+        return waits
+
+    def totals(self):
+        """{state: [ns by rank]}"""
+        totals = {}
+
+        def add(state, rank, ns):
+            totals.setdefault(state, [0] * self.ranks)[rank] += ns
+
+        for location, rows in self.rows.items():
+            calls = []
+            for row in rows:
+                if row.part:
+                    calls[-1].append(row)
+                else:
+                    calls.append([row])
+            late = []
+            for call in calls:
+                waits = self.waits_of(call)
+                for receive in call:
+                    if receive.send_of is None:
+                        continue
+                    for item in list(late):
+                        if item[1].send_of.enter > receive.send_of.enter:
+                            add("late_sender", location, -item[0])
+                            same = item[1].send_of.location == receive.send_of.location
+                            add("messages_in_wrong_order_" + ("same" if same else "different") +
+                                "_source", location, item[0])
+                            late.remove(item)
+                for state, ns, receive in waits:
+                    assert 0 < ns <= call[0].leave - call[0].enter, (state, ns, call[0].call)
+                    add(state, location, ns)
+                    if state == "late_sender":
+                        late.append((ns, receive))
+        return totals
+
+
+def permuted(graph, order):
+    """The same run, rank r being called order[r]."""
+    out = io.BytesIO()
+    writer = None
+    for m in trace.read(graph):
+        body = {k: v for k, v in m.body.items() if k not in trace.HIDDEN}
+        if m.kind == "longpole":
+            writer = trace.Writer(out, "graph")
+        elif m.kind == "end":
+            writer.end()
+        elif m.kind == "calls":
+            columns = {k: v.tolist() for k, v in m.columns().items()}
+            columns["peer"] = [order[p] if c == 1 and p >= 0 else p
+                               for p, c in zip(columns["peer"], columns["comm"])]
+            writer.block("calls", columns, location=order[body["location"]], first=body["first"])
+        elif m.kind == "messages":
+            columns = {k: v.tolist() for k, v in m.columns().items()}
+            for key in ("source", "target"):
+                columns[key] = [order[r] for r in columns[key]]
+            writer.block("messages", columns)
+        elif m.kind in ("sync", "settled"):
+            seqs = m.column("seq").tolist()
+            moved = [0] * len(seqs)
+            for r, seq in enumerate(seqs):
+                moved[order[r]] = seq
+            writer.block(m.kind, {"seq": moved})
+        elif m.kind == "collectives":
+            columns = {k: v.tolist() for k, v in m.columns().items()}
+            sizes = columns.pop("size")
+            columns["location"] = [order[r] for r in columns["location"]]
+            writer.block("collectives", columns, instances=len(sizes),
+                         size=trace.column_bytes(sizes, False))
+        else:
+            if m.kind == "communicator":
+                for key, size in (("members", "size"), ("remote", "remote_size")):
+                    if key in body:
+                        members = m.column(key, True, rows=body[size]).tolist()
+                        body[key] = trace.column_bytes([order[r] if r >= 0 else r for r in members], True)
+            if "rank" in body and m.kind == "rank":
+                body["rank"] = order[body["rank"]]
+            writer.put(m.kind, body)
+    return out.getvalue()
+
+
+def report_of(graph):
+    done = subprocess.run(["lp-imbalance", "-F", "json"], input=graph, stdout=subprocess.PIPE,
+                          check=True, timeout=60)
+    return json.loads(done.stdout)
+
+
+def check(graph):
+    run, report = Run(graph), report_of(graph)
+    totals = run.totals()
+    for state in report["wait_states"]:
+        got = [round(s * 1e9) for s in state["ranks"]]
+        want = totals.get(state["name"], [0] * run.ranks)
+        if got != want:
+            return f"{state['name']}: {got}, should be {want}"
+    if not report["sums"]["hold"]:
+        return "the sums do not hold"
+    order = list(range(run.ranks))
+    random.Random(run.ranks).shuffle(order)
+    other = report_of(permuted(graph, order))
+    for a, b in zip(report["wait_states"], other["wait_states"]):
+        if [b["ranks"][order[r]] for r in range(run.ranks)] != a["ranks"]:
+            return f"{a['name']} depends on the order of ranks: {a['ranks']}, {b['ranks']}"
+    return None
+
+
+def main(arguments):
+    for name in arguments[1:]:
+        with open(name, "rb") as stream:
+            wrong = check(stream.read())
+        if wrong:
+            print(f"{name}: {wrong}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
