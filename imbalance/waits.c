@@ -134,11 +134,14 @@ check_order(struct imbalance *im, uint32_t location, const struct wait_row *rece
 
 /* ---- locks ------------------------------------------------------------------------------ */
 
-/* Who let go of a window's lock at a target last. */
+/* A window at a target: who holds its lock, and who let go of it last. */
 struct lock {
 	uint32_t window;
 	int32_t target;
-	uint32_t location;
+	struct { uint32_t location; bool shared; } *holders;
+	size_t count, capacity;
+	uint32_t location;		/* that unlocked it last; NOBODY */
+	bool shared;
 	uint64_t seq;
 	int64_t free_ns;
 	struct lock *next;
@@ -162,30 +165,57 @@ lock_of(struct imbalance *im, const struct row *row)
 	return *at;
 }
 
+static void
+hold(struct lock *lock, uint32_t location, bool shared)
+{
+	lock->holders = grow(lock->holders, &lock->capacity, lock->count + 1, sizeof *lock->holders);
+	lock->holders[lock->count].location = location;
+	lock->holders[lock->count++].shared = shared;
+}
+
+/* The place of the location among the holders; count where it is none. */
+static size_t
+holder(const struct lock *lock, uint32_t location)
+{
+	size_t at = 0;
+
+	while (at < lock->count && lock->holders[at].location != location)
+		at++;
+	return at;
+}
+
 /*
- * Lock Contention: a call of one epoch goes on when another has unlocked the window at that target.
- * Calls come here in order of their leaves, so that unlock has been here.
+ * Lock Contention: a call of one epoch goes on when another, with which it cannot share the lock, has
+ * unlocked the window at that target. Calls come here in order of their leaves, so that unlock has
+ * been here.
  */
-static bool
+static void
 find_contention(struct imbalance *im, uint32_t location, uint64_t seq, const struct row *row,
     struct wait *wait)
 {
 	struct lock *lock = lock_of(im, row);
-	bool waited = lock->location != NOBODY && lock->location != location &&
-	    lock->free_ns > row->enter_ns && lock->free_ns < row->leave_ns;
+	const char *name = call_info(row->call)->name;
+	size_t at;
 
-	if (waited) {
+	if (strcmp(name, "MPI_Win_lock") == 0)
+		hold(lock, location, row->shared);
+	at = holder(lock, location);
+	if (at == lock->count)
+		return;		/* no epoch of this target alone */
+	if (lock->location != NOBODY && lock->location != location && lock->free_ns > row->enter_ns &&
+	    lock->free_ns < row->leave_ns && !(lock->shared && lock->holders[at].shared)) {
 		wait->state = LOCK_CONTENTION;
 		wait->to_ns = lock->free_ns;
 		wait->cause = lock->location;
 		wait->cause_seq = lock->seq;
 	}
-	if (strcmp(call_info(row->call)->name, "MPI_Win_unlock") == 0) {
+	if (strcmp(name, "MPI_Win_unlock") == 0) {
 		lock->location = location;
+		lock->shared = lock->holders[at].shared;
 		lock->seq = seq;
 		lock->free_ns = row->leave_ns;
+		lock->holders[at] = lock->holders[--lock->count];
 	}
-	return waited;
 }
 
 /* ---- the waits of a call ---------------------------------------------------------------- */

@@ -77,6 +77,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		row->request_at = calls->request_at[i];
 		row->sent = calls->bytes_sent[i] > 0;
 		row->received = calls->bytes_received[i] > 0;
+		row->shared = calls->tag[i] == 2;
 		row->polled = calls->request[i] == 0 && calls->request_at[i] == 0;
 		row->part = part;
 		row->call = call;

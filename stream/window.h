@@ -19,6 +19,7 @@ struct row {
 	uint32_t part;		/* distance to the first row of the call; 0 for that row */
 	uint16_t call;		/* index of call_info, for parts that of their call */
 	bool sent, received;	/* bytes, any */
+	bool shared;		/* MPI_Win_lock of a shared lock */
 	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
 };
 

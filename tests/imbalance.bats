@@ -68,6 +68,12 @@ found() {
 	END
 }
 
+@test "C: who waits for a lock waits for who holds it" {
+	planted 3 c_states lock
+	jq -e '.wait_states[] | select(.name == "lock_contention") | .wait_s > 0.02 and .wait_s < 0.15 and
+		.ranks[0] < 0.01 and .ranks[2] == .wait_s and .partners[0] == .wait_s' report.json
+}
+
 @test "a delay is on the line that caused it" {
 	line=$(grep -n 'MPI_Send(out, 1, MPI_INT, 1, 2' "$ROOT/tests/apps/states.c" | tail -1 | cut -d: -f1)
 	planted 3 c_states wrong_order_same

@@ -322,6 +322,17 @@ pcontrol_noted(int level, const void *from)
 /* ---- windows and files ---- */
 
 void
+note_lock(struct at *at, const struct communicator *window, int rank, bool exclusive)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = window->number;
+	e.peer = peer_of(rank);
+	e.tag = exclusive ? 1 : 2;
+	commit(at, &e);
+}
+
+void
 note_one_sided(struct at *at, const struct communicator *window, int rank, uint64_t sent,
     uint64_t received)
 {

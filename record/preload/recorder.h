@@ -303,6 +303,7 @@ void note_group_free(struct at *at, struct communicator *comm);	/* its handle is
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const void *from);
 uint64_t moved_bytes(const MPI_Status *status);
+void note_lock(struct at *at, const struct communicator *window, int rank, bool exclusive);
 void note_one_sided(struct at *at, const struct communicator *window, int rank, uint64_t sent,
     uint64_t received);
 void note_one_sided_start(struct at *at, const struct communicator *window, int rank, uint64_t sent,

@@ -144,6 +144,7 @@
 #define ACCESS(win, group) note_epoch(&at, win, &win->access, group)
 #define EXPOSE_END(done, win) note_epoch_end(&at, win, &win->exposure, done)
 #define ACCESS_END(win) note_epoch_end(&at, win, &win->access, true)
+#define LOCK(win, rank, type) note_lock(&at, win, rank, type == MPI_LOCK_EXCLUSIVE)
 #define RMA(win, rank, sent, received) note_one_sided(&at, win, rank, sent, received)
 #define RMA_START(win, rank, sent, received, request) \
 	note_one_sided_start(&at, win, rank, sent, received, request)

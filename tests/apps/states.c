@@ -243,6 +243,26 @@ epoch(int who)
 static void late_post(void) { epoch(1); }
 static void early_wait(void) { epoch(0); }
 
+/* Ranks 0 and 2 lock rank 1, which is in MPI meanwhile, so that it answers. */
+static void
+lock(void)
+{
+	MPI_Win all;
+
+	MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &all);
+	if (rank != 1) {
+		if (rank == 2)
+			pass(0.02);
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, all);
+		MPI_Put(out, 1, MPI_INT, 1, 0, 1, MPI_INT, all);
+		MPI_Win_flush(1, all);
+		if (rank == 0)
+			pass(0.12);
+		MPI_Win_unlock(1, all);
+	}
+	MPI_Win_free(&all);
+}
+
 static void
 file_open(void)
 {
@@ -265,6 +285,7 @@ static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "finalize", finalize }, { "dup", dup }, { "ibarrier", ibarrier }, { "iallreduce", iallreduce },
 	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
 	{ "late_post", late_post }, { "early_wait", early_wait }, { "file_open", file_open },
+	{ "lock", lock },
 };
 
 int
