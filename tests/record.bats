@@ -371,8 +371,6 @@ calls:   6   6   1   2   3" ]
 }
 
 @test "compressed traces say the same, and those of dead ranks stay cut" {
-	recorded death kill
-	cp -r run plain
 	for level in min max; do
 		lp-record --compress $level -o packed -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 \
 			-n 4 "$BATS_FILE_TMPDIR/stress" 1 60 >out
@@ -417,4 +415,42 @@ calls:   6   6   1   2   3" ]
 		[[ "$stderr" =~ ^lp-merge:\ bad:[0-9]+:\  ]]
 	done
 	fuzz -n 200 run/rank.0 -- lp-merge
+}
+
+@test "errors, handlers, statuses and the exit status are as without the recorder" {
+	mpicc -g -w -o traps "$ROOT/tests/apps/traps.c" -lpthread
+	status=0
+	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./traps >bare 2>/dev/null || status=$?
+	[ "$status" -eq 1 ]
+	[ "$(wc -l <bare)" -eq 6 ]
+	status=0
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./traps >recorded \
+		2>/dev/null || status=$?
+	[ "$status" -eq 1 ]
+	diff <(sort bare) <(sort recorded)
+	# Calls that failed are not in the trace, sizes of more than 4 GiB are.
+	lp-merge run >t.trace
+	lp-dump -k call t.trace | jq -s -e '(map(select(.call == "MPI_Bcast")) | length) == 0 and
+		(map(select(.call == "MPI_Send")) | map(.bytes_sent) | max) == 8589934592'
+	lp-graph t.trace 2>err >t.graph
+	trace.py check t.graph
+}
+
+@test "a batch system that kills all leaves what had returned" {
+	for signal in TERM KILL; do
+		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
+			"$BATS_FILE_TMPDIR/death" pause >out 2>err &
+		recorder=$!
+		for try in $(seq 100); do
+			[ "$(lp-merge run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" -eq 20 ] && break
+			sleep 0.1
+		done
+		kill -$signal $recorder
+		wait $recorder || true
+		pkill -KILL -f "$BATS_FILE_TMPDIR/death" || true
+		lp-merge run 2>merge.err | lp-dump -k call | grep -c MPI_Barrier >count
+		[ "$(cat count)" -eq 20 ]
+		grep -q 'rank 1 ended early, after 11 rows' merge.err
+		rm -r run
+	done
 }
