@@ -56,13 +56,11 @@ add_row(struct generator *g, uint16_t call, int64_t enter_ns, int64_t leave_ns)
 
 	c->enter_ns[i] = enter_ns;
 	c->leave_ns[i] = leave_ns;
+#define X(field, key, type, is_signed, required, absent) c->field[i] = absent;
+	CALL_COLUMNS(X)
+#undef X
 	c->call[i] = call;
-	c->site[i] = 0;
 	c->comm[i] = 1;
-	c->peer[i] = NO_PEER;
-	c->tag[i] = NO_TAG;
-	c->bytes_sent[i] = c->bytes_received[i] = 0;
-	c->request[i] = 0;
 	return i;
 }
 
