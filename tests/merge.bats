@@ -84,6 +84,17 @@ two_ranks() {
 	lp-merge -s none run | lp-dump -k call | jq -s -e '[.[] | select(.rank == 1 and .call == "MPI_Init") | .enter_ns] == [5000000000]'
 }
 
+@test "between samples a clock is corrected piece by piece" {
+	# Rank 1's clock is right until 1 s, 1e-3 fast until 2 s, and right again.
+	raw 0 2 >rank.0
+	printf 'raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=1\nclock at_ns=2001000000 peer=0 offset_ns=-1000000 error_ns=7\nclock at_ns=1000000000 peer=0 offset_ns=0 error_ns=1\nclock at_ns=3001000000 peer=0 offset_ns=-1000000 error_ns=1\n0 MPI_Init 1000 1100\n0 MPI_Barrier 500000000 1500500000 comm=1\n0 MPI_Barrier 2001000000 2501000000 comm=1\n' |
+		tests/pack >rank.1
+	lp-merge rank.0 rank.1 >t.trace
+	lp-dump -k call t.trace | jq -s -e '[.[] | select(.rank == 1 and .call == "MPI_Barrier") | [.enter_ns + 1000, .leave_ns + 1000]] |
+		flatten | . == [500000000, 1500000000, 2000000000, 2500000000]'
+	lp-dump -k rank t.trace | jq -s -e '.[1].error_ns == 7'
+}
+
 @test "a clock shared with another rank gets that rank's correction" {
 	mkdir -p run
 	raw 0 3 >run/rank.0

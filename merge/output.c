@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The second pass: the trace, on corrected clocks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge.h"
+
+static void
+write_ranks(struct writer *out, const struct input *input)
+{
+	uint32_t locations = (uint32_t)input->rank_count;
+	int64_t run_ns = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+
+		if (rank->threads > 1)
+			locations += rank->threads - 1;
+		if (rank->rows > 0) {
+			int64_t end_ns = corrected_ns(&rank->correction, rank->end_ns) - input->origin_ns;
+
+			if (end_ns > run_ns)
+				run_ns = end_ns;
+		}
+	}
+	message_begin(out, "run", 3);
+	put_int(out, "ranks", input->rank_count);
+	put_int(out, "locations", locations);
+	put_int(out, "run_ns", run_ns);
+	message_end(out);
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+		const struct correction *c = &rank->correction;
+
+		if (!rank->present)
+			continue;
+		message_begin(out, "rank", 8);
+		put_int(out, "rank", r);
+		put_string(out, "host", rank->host != NULL ? rank->host : "");
+		put_string(out, "program", rank->program != NULL ? rank->program : "");
+		put_uint(out, "rows", rank->rows);
+		msgpack_pack_str_with_body(&out->pack, "ended", 5);
+		if (rank->ended)
+			msgpack_pack_true(&out->pack);
+		else
+			msgpack_pack_false(&out->pack);
+		put_int(out, "offset_ns", rank->rows > 0 ?
+		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns : 0);
+		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
+		put_int(out, "error_ns", c->error_ns);
+		message_end(out);
+		for (uint32_t t = 1; t < rank->threads; t++) {
+			message_begin(out, "location", 3);
+			put_uint(out, "location", rank->location_base + t - 1);
+			put_int(out, "rank", r);
+			put_uint(out, "thread", t);
+			message_end(out);
+		}
+	}
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct block *a = left, *b = right;
+
+	if (a->enter_ns != b->enter_ns)
+		return a->enter_ns < b->enter_ns ? -1 : 1;
+	if (a->location != b->location)
+		return a->location < b->location ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* The file that blocks are fetched from; one stays open, for most runs change it seldom. */
+struct source {
+	const char *file;
+	int fd;
+	char *bytes;
+	size_t capacity;
+};
+
+static void
+fetch(struct source *source, const char *file, const struct block *block)
+{
+	size_t done = 0;
+
+	if (source->file == NULL || strcmp(source->file, file) != 0) {
+		if (source->fd > STDIN_FILENO)
+			close(source->fd);
+		source->file = file;
+		source->fd = strcmp(file, "standard input") == 0 ? STDIN_FILENO :
+		    open(file, O_RDONLY | O_CLOEXEC);
+		if (source->fd < 0)
+			die("%s: %s", file, strerror(errno));
+	}
+	source->bytes = grow(source->bytes, &source->capacity, block->size, 1);
+	while (done < block->size) {
+		ssize_t got = pread(source->fd, source->bytes + done, block->size - done,
+		    (off_t)(block->offset + done));
+
+		if (got < 0 && errno != EINTR)
+			die("%s:%llu: %s", file, (unsigned long long)block->offset, strerror(errno));
+		if (got == 0)
+			die("%s:%llu: the file has shrunk", file, (unsigned long long)block->offset);
+		done += got > 0 ? (size_t)got : 0;
+	}
+}
+
+/* Own numbers become common ones; a number that was never defined becomes 0, unknown. */
+static void
+map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = values[i] < map_size ? map[values[i]] : 0;
+}
+
+static void
+write_block(struct writer *out, struct calls *calls, const struct rank *rank,
+    const struct block *block, int64_t origin_ns)
+{
+	correct_times(&rank->correction, calls->enter_ns, calls->count);
+	correct_times(&rank->correction, calls->leave_ns, calls->count);
+	for (size_t i = 0; i < calls->count; i++) {
+		calls->enter_ns[i] -= origin_ns;
+		calls->leave_ns[i] -= origin_ns;
+	}
+	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
+	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
+	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */
+		if (calls->request_at[i] == 1)
+			calls->request_at[i] = (uint32_t)block->rank + 1;
+		else if (calls->request_at[i] > 1)
+			calls->request_at[i] += rank->location_base - 1;
+	calls->location = block->location;
+	if (calls_write(out, calls) < 0)
+		die_output();
+}
+
+static void
+write_blocks(struct writer *out, struct input *input)
+{
+	struct source source = { NULL, -1, NULL, 0 };
+	struct calls calls = { 0 };
+	struct progress progress;
+	struct reader in;
+	struct message message;
+
+	memset(&in, 0, sizeof in);
+	in.raw = true;
+	in.call_map = input->scan.call_map;
+	msgpack_unpacked_init(&in.unpacked);
+	progress_begin(&progress);
+	for (size_t b = 0; b < input->block_count; b++)
+		input->blocks[b].enter_ns = corrected_ns(
+		    &input->ranks[input->blocks[b].rank].correction, input->blocks[b].enter_ns);
+	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_time);
+	for (size_t b = 0; b < input->block_count; b++) {
+		const struct block *block = &input->blocks[b];
+		const struct rank *rank = &input->ranks[block->rank];
+
+		fetch(&source, rank->file, block);
+		if (reader_open_bytes(&in, rank->file, source.bytes, block->size, block->offset) < 0 ||
+		    reader_next(&in, &message) <= 0 || calls_read(&calls, &in, &message) < 0)
+			die_input(&in);
+		write_block(out, &calls, rank, block, input->origin_ns);
+		progress_show(&progress, out->rows, b, input->block_count);
+	}
+	progress_end(&progress, out->rows);
+}
+
+void
+write_trace(struct input *input, int fd, bool names, int argc, char **argv)
+{
+	struct writer out;
+
+	if (writer_open(&out, fd, "trace", &input->head, argc, argv) < 0)
+		die_output();
+	write_ranks(&out, input);
+	if (call_names_write(&out, input->used) < 0)
+		die_output();
+	write_communicators(&out, input);
+	write_sites(&out, input, names);
+	write_blocks(&out, input);
+	if (writer_end(&out) < 0)
+		die_output();
+}
