@@ -270,6 +270,9 @@ end_trace(struct scan *scan, const struct message *message)
 		die_input(scan->in);
 	}
 	scan->rank->ended = is_kind(message, "end");
+	scan->rank->thread_end_ns = zalloc(scan->threads, sizeof *scan->last_leave_ns);
+	for (size_t t = 0; t < scan->threads; t++)
+		scan->rank->thread_end_ns[t] = scan->last_leave_ns[t];
 }
 
 void
@@ -381,6 +384,13 @@ check_ranks(struct input *input, const char *whole, bool partial)
 		else if (!rank->ended)
 			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
 			    (unsigned long long)rank->rows);
+	}
+	input->location_count = locations;
+	input->location_rank = zalloc(locations, sizeof *input->location_rank);
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		input->location_rank[r] = r;
+		for (uint32_t t = 1; t < input->ranks[r].threads; t++)
+			input->location_rank[input->ranks[r].location_base + t - 1] = r;
 	}
 	for (size_t b = 0; b < input->block_count; b++) {
 		struct block *block = &input->blocks[b];

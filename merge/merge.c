@@ -16,12 +16,14 @@
 #include <unistd.h>
 
 #include "merge.h"
+#include "survey.h"
 
 static const char usage[] =
-	"usage: lp-merge [-s none|offset|linear] [--partial] [--no-names] [FOLDER|FILE ...]\n"
+	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
 	"Make one trace on one clock of the raw traces of a run.\n"
 	"  -s, --sync HOW   none: clocks as they are; offset: as measured in MPI_Init;\n"
-	"                   linear: and in MPI_Finalize [linear]\n"
+	"                   linear: and from then on; clc: and no message comes before it\n"
+	"                   was sent [linear]\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -37,7 +39,7 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const syncs[] = { "none", "offset", "linear", NULL };
+	static const char *const syncs[] = { "none", "offset", "linear", "clc", NULL };
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
 		{ "no-names", no_argument, NULL, 'n' }, { "help", no_argument, NULL, 'h' },
@@ -118,6 +120,10 @@ main(int argc, char **argv)
 	index_all(&input, opt.files);
 	check_ranks(&input, input.run_file, opt.partial);
 	correct_clocks(&input, opt.sync);
+	if (opt.sync >= SYNC_LINEAR)
+		survey_drift(&input);
+	if (opt.sync == SYNC_CLC)
+		correct_order(&input);
 	write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
 	return DONE;
 }

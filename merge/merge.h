@@ -56,6 +56,7 @@ struct rank {
 	char *host, *program;
 	uint64_t rows;
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
+	int64_t *thread_end_ns;	/* last leave of each thread */
 	int32_t clock_peer;	/* rank whose clock it shares; -1 none */
 	int32_t clock;		/* rank that this clock is named after; known once clocks are */
 	struct sample *samples;
@@ -73,6 +74,8 @@ struct rank {
 	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
 	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
 	struct correction correction;
+	uint64_t reversed, reversed_left;	/* receives that ended before the send, at first and at last */
+	int64_t moved_ns;	/* at most, for the sake of these */
 };
 
 struct module {
@@ -81,7 +84,7 @@ struct module {
 	uint32_t build_id_size;
 };
 
-struct site {
+struct known_site {
 	uint32_t module;	/* UINT32_MAX: not in a known module */
 	uint64_t offset;
 };
@@ -95,13 +98,15 @@ struct input {
 	size_t block_count, block_capacity;
 	struct module *modules;
 	size_t module_count, module_capacity;
-	struct site *sites;	/* index 0 is unused */
+	struct known_site *sites;	/* index 0 is unused */
 	size_t site_count;
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
 	bool used_numbers[65536];	/* numbers of calls that occur */
 	bool used[65536];	/* and their indices of call_info */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
+	uint32_t location_count;
+	int32_t *location_rank;	/* by location */
 	struct shift *shifts;	/* by location: what clc adds; NULL: nothing */
 	struct reader head;	/* only its history is used: that of the first raw trace */
 	struct reader scan;	/* of the file being indexed; afterwards its table of call names */

@@ -7,37 +7,77 @@
 #include <unistd.h>
 
 #include "merge.h"
+#include "shift.h"
+
+static const struct shift *
+shift_of(const struct input *input, uint32_t location)
+{
+	const struct shift *shift = input->shifts != NULL ? &input->shifts[location] : NULL;
+
+	return shift == NULL || shift->jumps.count == 0 ? NULL : shift;
+}
+
+/* From a rank's own clock to the trace, but for the origin of what was shifted. */
+static int64_t
+event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns)
+{
+	const struct rank *rank = &input->ranks[input->location_rank[location]];
+	const struct shift *shift = shift_of(input, location);
+	int64_t at_ns = corrected_ns(&rank->correction, own_ns) - input->origin_ns;
+
+	return shift == NULL ? at_ns : at_ns + shift_ns(shift, event, at_ns);
+}
+
+/* The blocks' first enters, in the trace; returns by how much shifts have moved the first of all. */
+static int64_t
+place_blocks(struct input *input)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t b = 0; b < input->block_count; b++) {
+		struct block *block = &input->blocks[b];
+
+		block->enter_ns = event_ns(input, block->location, 2 * block->first, block->enter_ns);
+		if (block->enter_ns < first_ns)
+			first_ns = block->enter_ns;
+	}
+	return input->block_count > 0 ? first_ns : 0;
+}
+
+static int64_t
+last_leave_ns(const struct input *input)
+{
+	int64_t last_ns = 0;
+
+	for (uint32_t l = 0; l < input->location_count; l++) {
+		const struct rank *rank = &input->ranks[input->location_rank[l]];
+		uint32_t thread = l < (uint32_t)input->rank_count ? 0 : l - rank->location_base + 1;
+		int64_t end_ns;
+
+		/* Behind the last event nothing leads up to a jump any more. */
+		if (thread < rank->threads && rank->thread_end_ns[thread] != INT64_MIN &&
+		    (end_ns = event_ns(input, l, UINT64_MAX - 1, rank->thread_end_ns[thread])) > last_ns)
+			last_ns = end_ns;
+	}
+	return last_ns;
+}
 
 static void
-write_ranks(struct writer *out, const struct input *input)
+write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 {
-	uint32_t locations = (uint32_t)input->rank_count;
-	int64_t run_ns = 0;
-
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		const struct rank *rank = &input->ranks[r];
-
-		if (rank->threads > 1)
-			locations += rank->threads - 1;
-		if (rank->rows > 0) {
-			int64_t end_ns = corrected_ns(&rank->correction, rank->end_ns) - input->origin_ns;
-
-			if (end_ns > run_ns)
-				run_ns = end_ns;
-		}
-	}
 	message_begin(out, "run", 3);
 	put_int(out, "ranks", input->rank_count);
-	put_int(out, "locations", locations);
-	put_int(out, "run_ns", run_ns);
+	put_uint(out, "locations", input->location_count);
+	put_int(out, "run_ns", last_leave_ns(input) - moved_ns);
 	message_end(out);
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 		const struct correction *c = &rank->correction;
+		bool shifted = rank->reversed > 0 || rank->moved_ns > 0;
 
 		if (!rank->present)
 			continue;
-		message_begin(out, "rank", 8);
+		message_begin(out, "rank", shifted ? 11 : 8);
 		put_int(out, "rank", r);
 		put_string(out, "host", rank->host != NULL ? rank->host : "");
 		put_string(out, "program", rank->program != NULL ? rank->program : "");
@@ -48,9 +88,14 @@ write_ranks(struct writer *out, const struct input *input)
 		else
 			msgpack_pack_false(&out->pack);
 		put_int(out, "offset_ns", rank->rows > 0 ?
-		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns : 0);
+		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
 		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
 		put_int(out, "error_ns", c->error_ns);
+		if (shifted) {
+			put_uint(out, "reversed", rank->reversed);
+			put_uint(out, "reversed_left", rank->reversed_left);
+			put_int(out, "moved_ns", rank->moved_ns);
+		}
 		message_end(out);
 		for (uint32_t t = 1; t < rank->threads; t++) {
 			message_begin(out, "location", 3);
@@ -118,14 +163,41 @@ map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
 }
 
 static void
-write_block(struct writer *out, struct calls *calls, const struct rank *rank,
-    const struct block *block, int64_t origin_ns)
+add_shift(struct calls *calls, const struct shift *shift)
 {
+	uint64_t event = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->call[i] != 0)
+			event = 2 * (calls->first + i);
+		calls->enter_ns[i] += shift_ns(shift, event, calls->enter_ns[i]);
+		calls->leave_ns[i] += shift_ns(shift, event + 1, calls->leave_ns[i]);
+	}
+}
+
+static void
+add_all(int64_t *times_ns, size_t count, int64_t ns)
+{
+	for (size_t i = 0; i < count; i++)
+		times_ns[i] += ns;
+}
+
+static void
+write_block(struct writer *out, const struct input *input, struct calls *calls,
+    const struct block *block, int64_t moved_ns)
+{
+	const struct rank *rank = &input->ranks[block->rank];
+	const struct shift *shift = shift_of(input, block->location);
+
 	correct_times(&rank->correction, calls->enter_ns, calls->count);
 	correct_times(&rank->correction, calls->leave_ns, calls->count);
-	for (size_t i = 0; i < calls->count; i++) {
-		calls->enter_ns[i] -= origin_ns;
-		calls->leave_ns[i] -= origin_ns;
+	add_all(calls->enter_ns, calls->count, -input->origin_ns);
+	add_all(calls->leave_ns, calls->count, -input->origin_ns);
+	if (shift != NULL)
+		add_shift(calls, shift);
+	if (moved_ns != 0) {
+		add_all(calls->enter_ns, calls->count, -moved_ns);
+		add_all(calls->leave_ns, calls->count, -moved_ns);
 	}
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
@@ -140,7 +212,7 @@ write_block(struct writer *out, struct calls *calls, const struct rank *rank,
 }
 
 static void
-write_blocks(struct writer *out, struct input *input)
+write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 {
 	struct source source = { NULL, -1, NULL, 0 };
 	struct calls calls = { 0 };
@@ -153,19 +225,16 @@ write_blocks(struct writer *out, struct input *input)
 	in.call_map = input->scan.call_map;
 	msgpack_unpacked_init(&in.unpacked);
 	progress_begin(&progress);
-	for (size_t b = 0; b < input->block_count; b++)
-		input->blocks[b].enter_ns = corrected_ns(
-		    &input->ranks[input->blocks[b].rank].correction, input->blocks[b].enter_ns);
 	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_time);
 	for (size_t b = 0; b < input->block_count; b++) {
 		const struct block *block = &input->blocks[b];
-		const struct rank *rank = &input->ranks[block->rank];
+		const char *file = input->ranks[block->rank].file;
 
-		fetch(&source, rank->file, block);
-		if (reader_open_bytes(&in, rank->file, source.bytes, block->size, block->offset) < 0 ||
+		fetch(&source, file, block);
+		if (reader_open_bytes(&in, file, source.bytes, block->size, block->offset) < 0 ||
 		    reader_next(&in, &message) <= 0 || calls_read(&calls, &in, &message) < 0)
 			die_input(&in);
-		write_block(out, &calls, rank, block, input->origin_ns);
+		write_block(out, input, &calls, block, moved_ns);
 		progress_show(&progress, out->rows, b, input->block_count);
 	}
 	progress_end(&progress, out->rows);
@@ -174,16 +243,17 @@ write_blocks(struct writer *out, struct input *input)
 void
 write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 {
+	int64_t moved_ns = place_blocks(input);
 	struct writer out;
 
 	if (writer_open(&out, fd, "trace", &input->head, argc, argv) < 0)
 		die_output();
-	write_ranks(&out, input);
+	write_ranks(&out, input, moved_ns);
 	if (call_names_write(&out, input->used) < 0)
 		die_output();
 	write_communicators(&out, input);
 	write_sites(&out, input, names);
-	write_blocks(&out, input);
+	write_blocks(&out, input, moved_ns);
 	if (writer_end(&out) < 0)
 		die_output();
 }
