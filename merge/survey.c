@@ -19,6 +19,8 @@
 #include "../stream/hash_table.h"
 #include "replay.h"
 
+#define DRIFT_LIMIT 1e-2	/* no clock is that wrong */
+
 struct pair {
 	int32_t low, high;		/* clocks, by the rank they are named after; low -1: free slot */
 	int64_t least_ns[2];		/* from low to high, and back */
@@ -199,6 +201,9 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 			double middle = (p->rate_low + p->rate_high) / 2;
 
 			if (rates[p->low].known == rates[p->high].known)
+				continue;
+			/* No line fits: a clock that stepped, or what is no drift of a clock. */
+			if (p->rate_low > p->rate_high || fabs(middle) > DRIFT_LIMIT)
 				continue;
 			/* Where the bounds allow for none, none is evident. */
 			if (p->rate_low <= 0 && p->rate_high >= 0)
