@@ -4,6 +4,7 @@
  * samples of its offset to another's; the offsets of a chain of clocks add up, and so do the
  * bounds of their errors.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "merge.h"
@@ -84,12 +85,66 @@ by_instant(const void *left, const void *right)
 	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
 }
 
-/* A knot for each sample; one at which the corrected clock would not go on is passed over. */
+/* How far the knot is from the line between two others, beyond what its error allows for. */
+static double
+excess(const struct knot *knot, int64_t error_ns, const struct knot *from, const struct knot *to)
+{
+	double part = (double)(knot->at_ns - from->at_ns) / (double)(to->at_ns - from->at_ns);
+	double line = (double)from->offset_ns + part * (double)(to->offset_ns - from->offset_ns);
+
+	return fabs((double)knot->offset_ns - line) - (double)error_ns;
+}
+
+/*
+ * A sample on the way is worse than those at the ends where the machine was busy. So it bends the
+ * line only where the line contradicts it: the worst such sample first, then those on either side
+ * of it (Douglas and Peucker, 1973). Returns how many are kept.
+ */
+static size_t
+keep_bends(struct knot *knots, int64_t *errors_ns, size_t count)
+{
+	size_t *stack = zalloc(2 * count, sizeof *stack), depth = 0, kept = 0;
+	bool *keep = zalloc(count, sizeof *keep);
+
+	keep[0] = keep[count - 1] = true;
+	stack[depth++] = 0;
+	stack[depth++] = count - 1;
+	while (depth > 0) {
+		size_t to = stack[--depth], from = stack[--depth], worst = from;
+		double most = 0;
+
+		for (size_t i = from + 1; i < to; i++) {
+			double here = excess(&knots[i], errors_ns[i], &knots[from], &knots[to]);
+
+			if (here > most) {
+				most = here;
+				worst = i;
+			}
+		}
+		if (worst == from)
+			continue;
+		keep[worst] = true;
+		stack[depth++] = from;
+		stack[depth++] = worst;
+		stack[depth++] = worst;
+		stack[depth++] = to;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (keep[i]) {
+			errors_ns[kept] = errors_ns[i];
+			knots[kept++] = knots[i];
+		}
+	free(stack);
+	free(keep);
+	return kept;
+}
+
 static void
 sample_correction(struct rank *rank, const struct correction *peer, enum sync sync)
 {
 	struct correction *c = &rank->correction;
 	size_t count = sync == SYNC_OFFSET ? 1 : rank->sample_count;
+	int64_t *errors_ns = zalloc(count, sizeof *errors_ns);
 	const struct knot *first, *last;
 
 	qsort(rank->samples, rank->sample_count, sizeof *rank->samples, by_instant);
@@ -97,15 +152,19 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &rank->samples[i];
 		int64_t to_ns = corrected_ns(peer, sample->at_ns + sample->offset_ns);
-		const struct knot *before = c->count > 0 ? &c->knots[c->count - 1] : NULL;
 
-		if (before != NULL && (sample->at_ns == before->at_ns ||
-		    to_ns <= before->at_ns + before->offset_ns))
+		/* One at which the corrected clock would not go on is passed over. */
+		if (c->count > 0 && (sample->at_ns == c->knots[c->count - 1].at_ns ||
+		    to_ns <= c->knots[c->count - 1].at_ns + c->knots[c->count - 1].offset_ns))
 			continue;
+		errors_ns[c->count] = sample->error_ns + peer->error_ns;
 		c->knots[c->count++] = (struct knot){ sample->at_ns, to_ns - sample->at_ns };
-		if (sample->error_ns + peer->error_ns > c->error_ns)
-			c->error_ns = sample->error_ns + peer->error_ns;
 	}
+	c->count = keep_bends(c->knots, errors_ns, c->count);
+	for (size_t i = 0; i < c->count; i++)
+		if (errors_ns[i] > c->error_ns)
+			c->error_ns = errors_ns[i];
+	free(errors_ns);
 	first = &c->knots[0];
 	last = &c->knots[c->count - 1];
 	if (c->count > 1)

@@ -95,6 +95,16 @@ two_ranks() {
 	lp-dump -k rank t.trace | jq -s -e '.[1].error_ns == 7'
 }
 
+@test "a sample on the way that is no better than the line changes nothing" {
+	raw 0 2 >rank.0
+	for middle in '' 'clock at_ns=500 peer=0 offset_ns=90 error_ns=100\n'; do
+		printf "raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=1\n${middle}clock at_ns=1500 peer=0 offset_ns=0 error_ns=1\n0 MPI_Init 1000 1100\n" |
+			tests/pack >rank.1
+		lp-merge rank.0 rank.1 | lp-dump -k call -k rank >with.${middle:+middle}
+	done
+	cmp with. with.middle
+}
+
 @test "a clock shared with another rank gets that rank's correction" {
 	mkdir -p run
 	raw 0 3 >run/rank.0
@@ -145,4 +155,58 @@ two_ranks() {
 	"$ROOT/build/bench/synthetic" -r 2 -c 100000 >many
 	run -2 --separate-stderr bash -c 'lp-merge <many >/dev/full'
 	[ "$stderr" = 'lp-merge: standard output: No space left on device' ]
+}
+
+# drifting RANKS CALLS SAMPLES: raw traces of ranks whose clocks drift by up to 1e-4 and begin apart
+drifting() {
+	"$ROOT/build/bench/synthetic" -r "$1" -c "$2" -d 100000 -n "$3"
+}
+
+@test "clc: on a trace without reversed messages nothing is moved" {
+	drifting 8 20000 2 >raw
+	lp-merge raw | lp-dump | tail -n +2 >linear
+	lp-merge -s clc raw 2>err | lp-dump | tail -n +2 >clc
+	cmp linear clc
+	[ "$(cat err)" = 'lp-merge: no message is reversed: nothing is moved' ]
+}
+
+@test "clc: clocks that nothing is known of leave no message reversed" {
+	drifting 8 20000 0 >raw
+	lp-merge -s clc raw 2>err >t.trace
+	tests/trace.py check t.trace
+	grep -q ' [1-9][0-9]* messages and members of collectives reversed, 0 left' err
+	lp-dump -k rank t.trace | jq -s -e '(map(.reversed // 0) | add) > 1000 and (map(.reversed_left // 0) | add) == 0 and
+		(map(.moved_ns // 0) | max) > 100000'
+	# The second time there is nothing to do.
+	lp-graph t.trace 2>/dev/null | lp-critpath -F json | jq -e '.path_length_s == .run_time_s'
+}
+
+@test "clc: a clock that steps is put right, and what is near it moves little by little" {
+	# Rank 1 falls 1 ms behind before its second receive; messages take 1000 ns.
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n0 MPI_Send 1000000 1000100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Send 201000000 201000100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Recv 201000200 201003000 comm=1 peer=1 tag=0 received=8\n' |
+		tests/pack >rank.0
+	printf 'raw ranks=2 rank=1 run=7\n0 MPI_Init 0 10\n0 MPI_Recv 900000 1001000 comm=1 peer=0 tag=0 received=8\n0 MPI_Barrier 100900000 100950000 comm=2\n0 MPI_Recv 199999000 200001000 comm=1 peer=0 tag=0 received=8\n0 MPI_Send 200002000 200003000 comm=1 peer=0 tag=0 sent=8\n' |
+		tests/pack >rank.1
+	lp-merge -s clc rank.0 rank.1 >t.trace 2>err
+	grep -q '1 messages and members of collectives reversed, 0 left; the shortest message takes 1000 ns' err
+	lp-dump -k rank t.trace | jq -s -e '.[1] | [.reversed, .reversed_left, .moved_ns] == [1, 0, 1000000]'
+	# 1 ns of 100 is taken off the 99 ms before the jump, and as much off what comes after it.
+	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.rank == 1) | .leave_ns] ==
+		[10, 1001000, 100959490, 201001000, 201002980]'
+}
+
+@test "clc: no message is reversed and no interval broken on 150 random runs with wrong clocks" {
+	run -0 tests/clock_run.py check 1 150
+	[ -z "$output" ]
+}
+
+@test "a drift that no sample tells is told by messages, within its error" {
+	drifting 8 400000 1 >raw
+	lp-merge raw >t.trace 2>err
+	grep -q 'lp-merge: rank 1: drift of [0-9]* ns a second, told by messages; so for 7 ranks in all' err
+	lp-dump -k rank t.trace | jq -s -e '.[7] | .drift_ppb > -105000 and .drift_ppb < -95000 and .error_ns > 1 and .error_ns < 10000'
+	# Where a drift of none is within what the messages allow for, there is none.
+	"$ROOT/build/bench/synthetic" -r 8 -c 20000 -d 1 -n 1 >raw
+	lp-merge raw 2>&1 >t.trace | diff - /dev/null
+	lp-dump -k rank t.trace | jq -s -e 'all(.drift_ppb == 0)'
 }
