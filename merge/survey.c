@@ -67,10 +67,18 @@ survey_latency_ns(const struct survey *survey, int32_t rank, int32_t other)
 
 /* ---- one pass ---- */
 
+/* True of a clock of which only the offset is known; false where all is, or nothing. */
 static bool
-drift_known(const struct correction *correction)
+lacks_drift(const struct input *input, int32_t clock)
 {
-	return correction->count != 1;
+	return input->ranks[clock].correction.count == 1;
+}
+
+/* The common clock, and those measured at both ends. */
+static bool
+has_drift(const struct input *input, int32_t clock)
+{
+	return clock == input->ranks[0].clock || input->ranks[clock].correction.count > 1;
 }
 
 /* How long before the event the offset between the clocks was known; 0: drift is not of interest. */
@@ -80,12 +88,14 @@ since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns
 	int64_t since_ns = INT64_MAX;
 
 	for (int i = 0; i < 2; i++) {
-		const struct correction *c = &input->ranks[i == 0 ? pair->low : pair->high].correction;
-		int64_t known_ns = c->count == 0 ? 0 :
-		    c->knots[0].at_ns + c->knots[0].offset_ns - input->origin_ns;
+		int32_t clock = i == 0 ? pair->low : pair->high;
+		const struct knot *knots = input->ranks[clock].correction.knots;
 
-		if (!drift_known(c) && at_ns - known_ns < since_ns)
-			since_ns = at_ns - known_ns;
+		if (!lacks_drift(input, clock) && !has_drift(input, clock))
+			return 0;
+		if (lacks_drift(input, clock) &&
+		    at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns < since_ns)
+			since_ns = at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns;
 	}
 	return since_ns == INT64_MAX || since_ns < 0 ? 0 : since_ns;
 }
@@ -224,7 +234,7 @@ apply_rates(struct input *input, const struct rate *rates)
 		struct rank *rank = &input->ranks[r];
 		const struct rate *rate = &rates[rank->clock];
 
-		if (rank->rows == 0 || drift_known(&rank->correction) || !rate->known || rate->rate == 0)
+		if (rank->rows == 0 || !lacks_drift(input, rank->clock) || !rate->known || rate->rate == 0)
 			continue;
 		rank->correction.drift = -rate->rate;
 		rank->correction.error_ns += (int64_t)(rate->error *
@@ -247,13 +257,13 @@ survey_drift(struct input *input)
 	size_t count = 0;
 
 	for (int32_t r = 0; r < input->rank_count; r++)
-		needed |= input->ranks[r].rows > 0 && !drift_known(&input->ranks[r].correction);
+		needed |= input->ranks[r].rows > 0 && lacks_drift(input, input->ranks[r].clock);
 	if (!needed)
 		return;
 	survey_open(&survey, input);
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
-		rates[r].known = drift_known(&input->ranks[r].correction);
+		rates[r].known = has_drift(input, r);
 	qsort(survey.pairs->slots, survey.pairs->size, sizeof *survey.pairs->slots, by_width);
 	while (count < survey.pairs->size && survey.pairs->slots[count].low >= 0 &&
 	    isfinite(survey.pairs->slots[count].rate_high - survey.pairs->slots[count].rate_low))
