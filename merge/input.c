@@ -5,6 +5,12 @@
 
 #include "merge.h"
 
+enum {
+	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
+	LEAST_SLICE = 32,		/* rows of a block that was divided */
+	MOST_SLICES = 8,		/* of a block: it is read again for each */
+};
+
 /* What is known of the raw trace being read. */
 struct scan {
 	struct input *input;
@@ -59,12 +65,43 @@ scan_rank(struct scan *scan, const struct message *message)
 		input->blocks[b].rank = (int32_t)rank;
 }
 
+/*
+ * Where ranks are many the blocks of a short run would each hold all of it, so that whoever reads
+ * the trace must keep all ranks whole until the last one has come. There blocks go out in slices.
+ */
+static size_t
+slice_rows(const struct input *input, size_t block_rows)
+{
+	size_t rows = ROWS_IN_FLIGHT / (size_t)input->rank_count;
+
+	if (rows < LEAST_SLICE)
+		rows = LEAST_SLICE;
+	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
+}
+
+static void
+index_block(struct scan *scan, const struct message *message, const struct calls *calls)
+{
+	struct input *input = scan->input;
+	size_t most = slice_rows(input, calls->count), begin = 0;
+
+	for (size_t end = 1; end <= calls->count; end++) {
+		/* A call and its parts stay together. */
+		if (end < calls->count && (end - begin < most || calls->call[end] == 0))
+			continue;
+		*APPEND(input->blocks, input->block_count, input->block_capacity) =
+		    (struct block){ message->offset, (uint32_t)message->stored, calls->location,
+		    calls->first + begin, (uint32_t)(end - begin),
+		    (int32_t)(scan->rank - input->ranks), calls->enter_ns[begin] };
+		begin = end;
+	}
+}
+
 static void
 scan_calls(struct scan *scan, const struct message *message, struct calls *calls)
 {
 	struct input *input = scan->input;
 	struct rank *rank = scan->rank;
-	struct block *block;
 	int64_t enter_ns, leave_ns;
 
 	if (calls_read(calls, scan->in, message) < 0)
@@ -99,9 +136,7 @@ scan_calls(struct scan *scan, const struct message *message, struct calls *calls
 		rank->threads = calls->location + 1;
 	for (size_t i = 0; i < calls->count; i++)
 		input->used_numbers[calls->call[i]] = true;
-	block = APPEND(input->blocks, input->block_count, input->block_capacity);
-	*block = (struct block){ message->offset, (uint32_t)message->stored, calls->location,
-	    calls->first, (uint32_t)calls->count, (int32_t)(rank - input->ranks), enter_ns };
+	index_block(scan, message, calls);
 }
 
 static struct rank *

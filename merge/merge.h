@@ -7,7 +7,10 @@
 #include "../stream/tool.h"
 #include "clock.h"
 
-/* Where a block lies and when it begins: the second pass fetches blocks in order of time. */
+/*
+ * Where a block lies, or a slice of its rows, and when it begins: the second pass fetches them in
+ * order of time.
+ */
 struct block {
 	uint64_t offset;	/* in its file */
 	uint32_t size;		/* bytes */

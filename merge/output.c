@@ -162,6 +162,23 @@ map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
 		values[i] = values[i] < map_size ? map[values[i]] : 0;
 }
 
+/* The rows of a block that go out now. */
+static struct calls
+slice_of(const struct calls *calls, const struct block *block)
+{
+	size_t from = (size_t)(block->first - calls->first);
+	struct calls slice = *calls;
+
+	slice.first = block->first;
+	slice.count = block->rows;
+	slice.enter_ns += from;
+	slice.leave_ns += from;
+#define X(field, key, type, is_signed, required, absent) slice.field += from;
+	CALL_COLUMNS(X)
+#undef X
+	return slice;
+}
+
 static void
 add_shift(struct calls *calls, const struct shift *shift)
 {
@@ -215,7 +232,7 @@ static void
 write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 {
 	struct source source = { NULL, -1, NULL, 0 };
-	struct calls calls = { 0 };
+	struct calls calls = { 0 }, slice;
 	struct progress progress;
 	struct reader in;
 	struct message message;
@@ -234,7 +251,10 @@ write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 		if (reader_open_bytes(&in, file, source.bytes, block->size, block->offset) < 0 ||
 		    reader_next(&in, &message) <= 0 || calls_read(&calls, &in, &message) < 0)
 			die_input(&in);
-		write_block(out, input, &calls, block, moved_ns);
+		if (block->first < calls.first || block->first - calls.first + block->rows > calls.count)
+			die("%s:%llu: the file has changed", file, (unsigned long long)block->offset);
+		slice = slice_of(&calls, block);
+		write_block(out, input, &slice, block, moved_ns);
 		progress_show(&progress, out->rows, b, input->block_count);
 	}
 	progress_end(&progress, out->rows);
