@@ -51,6 +51,13 @@ start(int in, int out, const int *others, struct input *trace)
 	_exit(DONE);
 }
 
+/* lp-graph has no standard error here: who wants to know what is wrong asks it without this tool. */
+static _Noreturn void
+die_matching(const struct matched *matched)
+{
+	die("lp-graph cannot match the trace: %s (--sync offset does without it)", matched->in.error);
+}
+
 void
 matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 {
@@ -68,11 +75,8 @@ matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 	close(ends[1]);
 	close(ends[3]);
 	snprintf(name, sizeof name, "/dev/fd/%d", ends[2]);
-	if (reader_open(&matched->in, name) < 0) {
-		matched->in.file = "the output of lp-graph";
-		die_input(&matched->in);
-	}
-	matched->in.file = "the output of lp-graph";
+	if (reader_open(&matched->in, name) < 0)
+		die_matching(matched);
 	close(ends[2]);		/* the reader has its own */
 }
 
@@ -83,17 +87,17 @@ matched_next(struct matched *matched, struct message *message)
 	int got = reader_next(in, message);
 
 	if (got < 0 || (got > 0 && definitions_take(&matched->known, in, message) < 0))
-		die_input(in);
+		die_matching(matched);
 	if (got > 0 && is_kind(message, "run"))
 		window_open(&matched->window, matched->known.location_count, matched->row_bytes);
 	if (got > 0 && is_kind(message, "calls") && (calls_read(&matched->calls, in, message) < 0 ||
 	    window_add(&matched->window, in, message, &matched->calls) < 0))
-		die_input(in);
+		die_matching(matched);
 	if (got > 0 && ((is_kind(message, "messages") &&
 	    messages_read(&matched->edges, in, message, &matched->window) < 0) ||
 	    (is_kind(message, "collectives") &&
 	    collectives_read(&matched->edges, in, message, &matched->window) < 0)))
-		die_input(in);
+		die_matching(matched);
 	return got;
 }
 
@@ -106,7 +110,7 @@ matched_close(struct matched *matched)
 	reader_close(&matched->in);
 	for (int i = 0; i < 2; i++)
 		if (waitpid(children[i], &status, 0) < 0 || status != 0)
-			die("lp-graph could not match the trace");
+			die("lp-graph failed after it had matched the trace");
 	calls_free(&matched->calls);
 	edge_block_free(&matched->edges);
 	window_close(&matched->window);

@@ -117,7 +117,7 @@ struct input {
 
 /* input.c: indexes one file, or standard input when FILE is NULL. Dies on bad input. */
 void index_file(struct input *input, const char *file);
-/* Dies where a rank is missing (unless PARTIAL) or has lost rows; numbers the threads' locations. */
+/* check.c: dies where a rank is missing (unless PARTIAL) or lost rows; numbers the locations. */
 void check_ranks(struct input *input, const char *whole, bool partial);
 
 /* spool.c: standard input can be read twice from now on. */

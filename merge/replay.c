@@ -2,29 +2,8 @@
 #include "replay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "../stream/collective.h"
-#include "matched.h"
-
-/* A node that a row waits for. */
-struct wait {
-	uint32_t next;		/* of the row, or of the location's open ones */
-	uint32_t node;
-	uint64_t start;		/* row that started the collective, for an open one */
-};
-
-struct event_row {
-	struct row row;
-	uint32_t sources, waits;
-};
-
-/* Items that come and go, by number from 1; the first field links the free ones. */
-struct pool {
-	char *items;
-	size_t bytes, count, capacity;
-	uint32_t free;
-};
+#include "nodes.h"
 
 struct lane_replay {
 	uint64_t next, settled;	/* rows */
@@ -41,155 +20,8 @@ struct replay {
 	struct lane_replay *lanes;
 	uint32_t *queue;	/* locations that may go on */
 	size_t queued;
-	struct pool nodes, sources, waits;
-	struct needs needs;
-	struct member *members;
-	size_t member_capacity;
+	struct nodes nodes;
 };
-
-static void *
-item(const struct pool *pool, uint32_t number)
-{
-	return pool->items + number * pool->bytes;
-}
-
-static uint32_t
-pool_take(struct pool *pool)
-{
-	uint32_t number = pool->free;
-
-	if (number != NONE)
-		memcpy(&pool->free, item(pool, number), sizeof pool->free);
-	else {
-		pool->count += pool->count == 0 ? 2 : 1;
-		if (pool->count > UINT32_MAX)
-			die("more than %u dependences in flight", UINT32_MAX - 1);
-		pool->items = grow(pool->items, &pool->capacity, pool->count, pool->bytes);
-		number = (uint32_t)pool->count - 1;
-	}
-	memset(item(pool, number), 0, pool->bytes);
-	return number;
-}
-
-static void
-pool_give(struct pool *pool, uint32_t number)
-{
-	memcpy(item(pool, number), &pool->free, sizeof pool->free);
-	pool->free = number;
-}
-
-static struct node *
-node_of(const struct replay *r, uint32_t node)
-{
-	return item(&r->nodes, node);
-}
-
-/* ---- edges become nodes ---- */
-
-static uint32_t
-new_node(struct replay *r)
-{
-	uint32_t number = pool_take(&r->nodes);
-	struct node *node = node_of(r, number);
-
-	node->latest_location = UINT32_MAX;
-	node->latest_ns = node->second_ns = INT64_MIN;
-	node->limit_ns = INT64_MAX;
-	return number;
-}
-
-static void
-add_source(struct replay *r, uint32_t number, uint32_t location, uint64_t seq)
-{
-	struct event_row *row = window_row(&r->matched.window, location, seq);
-	struct node *node = node_of(r, number);
-	uint32_t new = pool_take(&r->sources);
-
-	*(struct source *)item(&r->sources, new) = (struct source){ node->sources, number,
-	    row->sources, location, 2 * (seq - row->row.part), row->row.enter_ns };
-	node->sources = row->sources = new;
-	node->pending++;
-}
-
-static void
-add_user(struct replay *r, uint32_t number, uint32_t location, uint64_t seq)
-{
-	struct event_row *row = window_row(&r->matched.window, location, seq);
-	uint32_t new = pool_take(&r->waits);
-
-	*(struct wait *)item(&r->waits, new) = (struct wait){ row->waits, number, seq };
-	row->waits = new;
-	node_of(r, number)->users++;
-}
-
-static void
-take_messages(struct replay *r)
-{
-	const struct edge_block *e = &r->matched.edges;
-
-	for (size_t i = 0; i < e->count; i++) {
-		uint32_t node = new_node(r);
-
-		node_of(r, node)->message = true;
-		add_source(r, node, e->source[i], e->send[i]);
-		add_user(r, node, e->target[i], e->receive[i]);
-	}
-}
-
-static void
-take_instance(struct replay *r, const uint32_t *location, const uint64_t *seq, uint32_t size)
-{
-	enum call_class class;
-	uint32_t before = NONE;
-
-	r->members = grow(r->members, &r->member_capacity, size, sizeof *r->members);
-	for (uint32_t i = 0; i < size; i++)
-		r->members[i] = (struct member){ location[i], seq[i],
-		    window_row(&r->matched.window, location[i], seq[i]) };
-	class = call_info(r->members[0].row->call)->class;
-	if (class == CLASS_INIT || class == CLASS_FINALIZE)
-		return;		/* MPI does not say that they hold up anybody */
-	collective_needs(&r->needs, &r->matched.known, r->members, size);
-	for (size_t g = 0; g < r->needs.count; g++) {
-		const struct need *need = &r->needs.groups[g];
-		uint32_t node;
-
-		if (need->source_count == 0)
-			continue;
-		node = new_node(r);
-		for (uint32_t i = 0; i < need->source_count; i++) {
-			uint32_t m = r->needs.sources[need->source + i];
-
-			add_source(r, node, location[m], seq[m]);
-		}
-		for (uint32_t i = 0; i < need->dependent_count; i++) {
-			uint32_t m = r->needs.dependents[need->dependent + i];
-
-			add_user(r, node, location[m], seq[m]);
-		}
-		if (need->chained) {
-			node_of(r, node)->earlier = before;
-			node_of(r, node)->pending++;
-			node_of(r, before)->later = node;
-			node_of(r, before)->users++;
-		}
-		before = node;
-	}
-}
-
-static void
-take_collectives(struct replay *r)
-{
-	const struct edge_block *e = &r->matched.edges;
-	size_t member = 0;
-
-	for (size_t i = 0; i < e->instances; i++) {
-		take_instance(r, e->location + member, e->seq + member, e->size[i]);
-		member += e->size[i];
-	}
-}
-
-/* ---- events in order of what they depend on ---- */
 
 static void
 enqueue(struct replay *r, uint32_t location)
@@ -202,25 +34,11 @@ enqueue(struct replay *r, uint32_t location)
 	r->queue[r->queued++] = location;
 }
 
-static void
-node_enter(struct node *node, uint32_t location, int64_t at_ns)
-{
-	if (location == node->latest_location) {
-		if (at_ns > node->latest_ns)
-			node->latest_ns = at_ns;
-	} else if (at_ns > node->latest_ns) {
-		node->second_ns = node->latest_ns;
-		node->latest_ns = at_ns;
-		node->latest_location = location;
-	} else if (at_ns > node->second_ns)
-		node->second_ns = at_ns;
-}
-
 /* One thing that the node needed has come; with the last one, those that wait for it go on. */
 static void
 node_step(struct replay *r, uint32_t number)
 {
-	for (struct node *node = node_of(r, number); --node->pending == 0; ) {
+	for (struct node *node = node_at(&r->nodes, number); --node->pending == 0; ) {
 		struct node *later;
 
 		while (node->blocked != 0) {
@@ -232,7 +50,7 @@ node_step(struct replay *r, uint32_t number)
 		}
 		if (node->later == NONE)
 			return;
-		later = node_of(r, node->later);
+		later = node_at(&r->nodes, node->later);
 		node_enter(later, node->latest_location, node->latest_ns);
 		node_enter(later, UINT32_MAX, node->second_ns);
 		node = later;
@@ -243,19 +61,19 @@ node_step(struct replay *r, uint32_t number)
 static void
 node_leave(struct replay *r, uint32_t number)
 {
-	while (number != NONE && --node_of(r, number)->users == 0) {
-		struct node *node = node_of(r, number);
+	while (number != NONE && --node_at(&r->nodes, number)->users == 0) {
+		struct node *node = node_at(&r->nodes, number);
 		uint32_t earlier = node->earlier;
 
 		if (r->visitor->done != NULL)
-			r->visitor->done(r->visitor->context, node, (struct source *)r->sources.items);
-		if (earlier != NONE && node->limit_ns < node_of(r, earlier)->limit_ns)
-			node_of(r, earlier)->limit_ns = node->limit_ns;
+			r->visitor->done(r->visitor->context, node, (struct source *)r->nodes.sources.items);
+		if (earlier != NONE && node->limit_ns < node_at(&r->nodes, earlier)->limit_ns)
+			node_at(&r->nodes, earlier)->limit_ns = node->limit_ns;
 		for (uint32_t s = node->sources, next; s != NONE; s = next) {
-			next = ((struct source *)item(&r->sources, s))->next;
-			pool_give(&r->sources, s);
+			next = ((struct source *)pool_item(&r->nodes.sources, s))->next;
+			pool_give(&r->nodes.sources, s);
 		}
-		pool_give(&r->nodes, number);
+		pool_give(&r->nodes.nodes, number);
 		number = earlier;
 	}
 }
@@ -269,17 +87,17 @@ call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 		struct event_row *row = window_row(&r->matched.window, location, seq);
 
 		for (uint32_t s = row->sources; s != NONE; ) {
-			const struct source *source = item(&r->sources, s);
+			const struct source *source = pool_item(&r->nodes.sources, s);
 			uint32_t node = source->node;
 
 			s = source->next_of_row;
-			node_enter(node_of(r, node), location,
+			node_enter(node_at(&r->nodes, node), location,
 			    r->visitor->enter(r->visitor->context, source));
 			node_step(r, node);
 		}
 		row->sources = NONE;
 		while (is_collective_start(call_info(row->row.call)->class) && row->waits != NONE) {
-			struct wait *wait = item(&r->waits, row->waits);
+			struct wait *wait = pool_item(&r->nodes.waits, row->waits);
 			uint32_t number = row->waits;
 
 			row->waits = wait->next;
@@ -301,7 +119,7 @@ row_wait(struct replay *r, struct event_row *row, uint32_t location, uint64_t se
 	    !row_refers(&row->row, location, seq, &to, &start))
 		return &row->waits;
 	for (link = &r->lanes[to].open; *link != NONE; ) {
-		struct wait *wait = item(&r->waits, *link);
+		struct wait *wait = pool_item(&r->nodes.waits, *link);
 
 		if (wait->start == start)
 			break;
@@ -321,8 +139,8 @@ call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, b
 	for (uint64_t seq = begin; seq < end; seq++) {
 		row = window_row(&r->matched.window, location, seq);
 		for (uint32_t *link; *(link = row_wait(r, row, location, seq)) != NONE; ) {
-			struct wait *wait = item(&r->waits, *link);
-			struct node *node = node_of(r, wait->node);
+			struct wait *wait = pool_item(&r->nodes.waits, *link);
+			struct node *node = node_at(&r->nodes, wait->node);
 			uint32_t number = *link, of = wait->node;
 
 			if (node->pending > 0 && !forced) {
@@ -332,11 +150,11 @@ call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, b
 				return false;
 			}
 			*link = wait->next;
-			pool_give(&r->waits, number);
+			pool_give(&r->nodes.waits, number);
 			if (node->pending > 0)
 				continue;	/* the node stays: its sources will come */
 			r->visitor->leave(r->visitor->context, location, 2 * begin + 1, leave_ns, node,
-			    (struct source *)r->sources.items);
+			    (struct source *)r->nodes.sources.items);
 			node_leave(r, of);
 		}
 	}
@@ -392,7 +210,7 @@ static void
 unblock(struct replay *r, uint32_t location)
 {
 	struct lane_replay *lane = &r->lanes[location];
-	uint32_t *link = &node_of(r, lane->blocked_at)->blocked;
+	uint32_t *link = &node_at(&r->nodes, lane->blocked_at)->blocked;
 
 	while (*link != location + 1)
 		link = &r->lanes[*link - 1].next_blocked;
@@ -437,11 +255,11 @@ break_circles(struct replay *r)
 void
 replay(struct input *input, const struct visitor *visitor)
 {
-	struct replay r = { .visitor = visitor, .nodes = { .bytes = sizeof(struct node) },
-	    .sources = { .bytes = sizeof(struct source) }, .waits = { .bytes = sizeof(struct wait) } };
+	struct replay r = { .visitor = visitor };
 	struct message message;
 	uint64_t *seqs = NULL;
 
+	nodes_begin(&r.nodes);
 	matched_open(&r.matched, input, sizeof(struct event_row));
 	while (matched_next(&r.matched, &message) > 0) {
 		if (is_kind(&message, "run")) {
@@ -449,9 +267,9 @@ replay(struct input *input, const struct visitor *visitor)
 			r.queue = zalloc(r.matched.known.location_count, sizeof *r.queue);
 			seqs = zalloc(r.matched.known.location_count, sizeof *seqs);
 		} else if (is_kind(&message, "messages"))
-			take_messages(&r);
+			nodes_take_messages(&r.nodes, &r.matched);
 		else if (is_kind(&message, "collectives"))
-			take_collectives(&r);
+			nodes_take_collectives(&r.nodes, &r.matched);
 		else if (is_kind(&message, "settled")) {
 			if (seqs_read(seqs, &r.matched.in, &message, &r.matched.window) < 0)
 				die_input(&r.matched.in);
@@ -461,13 +279,7 @@ replay(struct input *input, const struct visitor *visitor)
 	settle(&r, NULL);
 	break_circles(&r);
 	matched_close(&r.matched);
-	free(r.nodes.items);
-	free(r.sources.items);
-	free(r.waits.items);
-	free(r.needs.groups);
-	free(r.needs.sources);
-	free(r.needs.dependents);
-	free(r.members);
+	nodes_end(&r.nodes);
 	free(r.lanes);
 	free(r.queue);
 	free(seqs);

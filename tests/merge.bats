@@ -231,3 +231,12 @@ drifting() {
 	lp-merge raw 2>&1 >t.trace | diff - /dev/null
 	lp-dump -k rank t.trace | jq -s -e 'all(.drift_ppb == 0)'
 }
+
+@test "without lp-graph, or where it fails, clocks that need it are an error that says so" {
+	drifting 2 1000 0 >raw
+	cp "$(command -v lp-merge)" .
+	run -2 --separate-stderr env PATH=/nowhere ./lp-merge -s clc raw
+	[[ "$stderr" == 'lp-merge: lp-graph cannot match the trace: '*' (--sync offset does without it)' ]]
+	[ -z "$output" ]
+	env PATH=/nowhere ./lp-merge raw >t.trace	# samples at neither end: nothing to match for
+}
