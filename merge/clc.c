@@ -129,10 +129,10 @@ correct_order(struct input *input)
 {
 	struct survey before, after;
 	struct clc clc = { &before, NULL };
-	const struct visitor forward = { &clc, enter_forward, leave_forward, NULL };
-	const struct visitor limits = { &clc, enter_forward, leave_limit, done_limit };
+	const struct visitor forward = { &clc, false, enter_forward, leave_forward, NULL };
+	const struct visitor limits = { &clc, false, enter_forward, leave_limit, done_limit };
 
-	survey_open(&before, input);
+	survey_open(&before, input, true);
 	if (before.reversed_count == 0) {
 		note("no message is reversed: nothing is moved");
 		survey_close(&before);
@@ -144,7 +144,7 @@ correct_order(struct input *input)
 	replay(input, &limits);
 	make_ramps(input, clc.shifts);
 	input->shifts = clc.shifts;	/* not before: the replayed trace is that before all shifts */
-	survey_open(&after, input);
+	survey_open(&after, input, false);
 	report(input, &before, &after);
 	survey_close(&before);
 	survey_close(&after);

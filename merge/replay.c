@@ -218,8 +218,11 @@ unblock(struct replay *r, uint32_t location)
 	lane->blocked_at = NONE;
 }
 
-/* All rows are settled, so who still stands waits in a circle: the earliest of them goes on. */
-static void
+/*
+ * All rows are settled, so who still stands waits in a circle: the earliest of them goes on. Returns
+ * how many had to.
+ */
+static uint64_t
 break_circles(struct replay *r)
 {
 	uint64_t count = 0;
@@ -240,8 +243,8 @@ break_circles(struct replay *r)
 			}
 		}
 		if (first == UINT32_MAX)
-			break;
-		if (count++ == 0)
+			return count;
+		if (count++ == 0 && r->visitor->tell)
 			note("rank %d, row %llu: waits in a circle of calls; its clock is not corrected there",
 			    (int)r->matched.known.location_rank[first],
 			    (unsigned long long)r->lanes[first].next);
@@ -252,12 +255,12 @@ break_circles(struct replay *r)
 	}
 }
 
-void
+uint64_t
 replay(struct input *input, const struct visitor *visitor)
 {
 	struct replay r = { .visitor = visitor };
 	struct message message;
-	uint64_t *seqs = NULL;
+	uint64_t *seqs = NULL, circles;
 
 	nodes_begin(&r.nodes);
 	matched_open(&r.matched, input, sizeof(struct event_row));
@@ -277,10 +280,11 @@ replay(struct input *input, const struct visitor *visitor)
 		}
 	}
 	settle(&r, NULL);
-	break_circles(&r);
+	circles = break_circles(&r);
 	matched_close(&r.matched);
 	nodes_end(&r.nodes);
 	free(r.lanes);
 	free(r.queue);
 	free(seqs);
+	return circles;
 }

@@ -46,6 +46,7 @@ node_ready_ns(const struct node *node, uint32_t location)
 
 struct visitor {
 	void *context;
+	bool tell;		/* notes on standard error, once a trace is enough */
 	/* The time of an event that others depend on. */
 	int64_t (*enter)(void *context, const struct source *source);
 	/* A call leaves that had to wait for the node; SOURCES is the pool that the node's are in. */
@@ -55,7 +56,10 @@ struct visitor {
 	void (*done)(void *context, const struct node *node, const struct source *sources);
 };
 
-/* Times are since the origin. Notes where calls wait for each other in a circle, and goes on. */
-void replay(struct input *input, const struct visitor *visitor);
+/*
+ * Times are since the origin. Returns how many calls left before a node was ready because they and
+ * others wait for each other in a circle.
+ */
+uint64_t replay(struct input *input, const struct visitor *visitor);
 
 #endif

@@ -147,15 +147,15 @@ see_leave(void *context, uint32_t location, uint64_t event, int64_t at_ns, struc
 }
 
 void
-survey_open(struct survey *survey, struct input *input)
+survey_open(struct survey *survey, struct input *input, bool tell)
 {
-	const struct visitor visitor = { survey, enter_as_is, see_leave, NULL };
+	const struct visitor visitor = { survey, tell, enter_as_is, see_leave, NULL };
 
 	*survey = (struct survey){ .input = input, .least_latency_ns = INT64_MAX };
 	survey->pairs = zalloc(1, sizeof *survey->pairs);
 	pairs_begin(survey->pairs, 1024);
 	survey->reversed = zalloc((size_t)input->rank_count, sizeof *survey->reversed);
-	replay(input, &visitor);
+	survey->reversed_count += replay(input, &visitor);
 	for (size_t i = 0; i < survey->pairs->size; i++) {
 		const struct pair *pair = &survey->pairs->slots[i];
 		int64_t latency_ns = pair->low < 0 ? INT64_MIN : pair_latency_ns(pair);
@@ -260,7 +260,7 @@ survey_drift(struct input *input)
 		needed |= input->ranks[r].rows > 0 && lacks_drift(input, input->ranks[r].clock);
 	if (!needed)
 		return;
-	survey_open(&survey, input);
+	survey_open(&survey, input, false);
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);

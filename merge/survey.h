@@ -16,8 +16,8 @@ struct survey {
 	int64_t least_latency_ns;	/* of all pairs of clocks; 0 where there are no messages */
 };
 
-/* Of the trace as corrected so far. */
-void survey_open(struct survey *survey, struct input *input);
+/* Of the trace as corrected so far; TELL of calls that wait in a circle. */
+void survey_open(struct survey *survey, struct input *input, bool tell);
 void survey_close(struct survey *survey);
 
 /* A lower bound for what a message between two ranks takes. */

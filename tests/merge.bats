@@ -240,3 +240,45 @@ drifting() {
 	[ -z "$output" ]
 	env PATH=/nowhere ./lp-merge raw >t.trace	# samples at neither end: nothing to match for
 }
+
+# clc: raw traces of texts, one a rank, through --sync clc; note in err
+clc() {
+	local rank=0
+	for text in "$@"; do
+		printf 'raw ranks=%d rank=%d run=7\n%b' $# $rank "$text" | tests/pack >rank.$rank
+		rank=$((rank + 1))
+	done
+	lp-merge -s clc rank.? 2>err >t.trace
+	tests/trace.py check t.trace
+}
+
+@test "clc: a non-blocking collective holds up the call that completes it" {
+	clc '0 MPI_Iallreduce 1000 1100 comm=1 sent=8 received=8 as=a\n0 MPI_Wait 5000 9000 of=a\n' \
+		'0 MPI_Iallreduce 100 200 comm=1 sent=8 received=8 as=a\n0 MPI_Send 300 350 comm=2 peer=0 tag=1\n0 MPI_Wait 400 900 of=a\n'
+	grep -q '1 messages and members of collectives reversed, 0 left' err
+	# Rank 1's wait ends with the start on rank 0; its start, 800 ns before, moves by 8 ns less.
+	lp-dump -k call t.trace | jq -s -e '[.[] | select(.call == "MPI_Wait") | .leave_ns] == [808, 8808]'
+}
+
+@test "clc: neighbours wait for their neighbours only" {
+	clc 'communicator comm=3 id=9 size=3 rank=0\nneighbours comm=3 sources=1\n0 MPI_Neighbor_allgather 1000 1100 comm=3 sent=8 received=8\n' \
+		'communicator comm=3 id=9 size=3 rank=1\nneighbours comm=3 sources=2\n0 MPI_Neighbor_allgather 1050 1200 comm=3 sent=8 received=8\n' \
+		'communicator comm=3 id=9 size=3 rank=2\nneighbours comm=3 sources=2\n0 MPI_Neighbor_allgather 5000 5100 comm=3 sent=8 received=8\n'
+	grep -q '1 messages and members of collectives reversed, 0 left' err
+	lp-dump -k rank t.trace | jq -s -c -e 'map([.reversed, .moved_ns]) == [[null, null], [1, 3800], [null, null]]'
+}
+
+@test "clc: a thread is moved on its own, and its rank's other threads are not" {
+	clc '0 MPI_Send 2000 2100 comm=1 peer=1 tag=1 sent=8\n' \
+		'0 MPI_Comm_rank 500 600 comm=1\n1 MPI_Recv 700 1000 comm=1 peer=0 tag=1 received=8\n0 MPI_Comm_rank 2900 3000 comm=1\n'
+	grep -q '1 messages and members of collectives reversed, 0 left' err
+	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.call == "MPI_Comm_rank") | .leave_ns] == [100, 2500]'
+	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.call == "MPI_Recv") | .leave_ns] == [1500]'
+}
+
+@test "clc: calls that wait for each other in a circle are named and left" {
+	clc '0 MPI_Recv 100 200 comm=1 peer=1 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=1 tag=1 sent=8\n' \
+		'0 MPI_Recv 100 210 comm=1 peer=0 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=0 tag=1 sent=8\n'
+	grep -q 'rank 0, row 0: waits in a circle of calls' err
+	grep -q ' 2 messages and members of collectives reversed, 1 left' err
+}
