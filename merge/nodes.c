@@ -87,6 +87,19 @@ add_user(struct nodes *n, const struct window *window, uint32_t number, uint32_t
 }
 
 void
+nodes_take_calls(const struct matched *matched)
+{
+	const struct calls *calls = &matched->calls;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		struct event_row *row = window_row(&matched->window, calls->location, calls->first + i);
+
+		row->sends = calls->bytes_sent[i] > 0;
+		row->receives = calls->bytes_received[i] > 0;
+	}
+}
+
+void
 nodes_take_messages(struct nodes *n, const struct matched *matched)
 {
 	const struct edge_block *e = &matched->edges;
@@ -100,10 +113,80 @@ nodes_take_messages(struct nodes *n, const struct matched *matched)
 	}
 }
 
+/* Of those members that SENDS, or else receives, has bytes for, how many; they come first then. */
+static uint32_t
+with_bytes(const struct nodes *n, uint32_t *members, uint32_t count, bool sends)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct event_row *row = (const struct event_row *)n->members[members[i]].row;
+
+		if (sends ? row->sends : row->receives)
+			members[kept++] = members[i];
+	}
+	return kept;
+}
+
+/*
+ * Without bytes there is nothing to wait for, and MPI does not: but in barriers, which have none,
+ * and in scans, where one count is that of all.
+ */
+static void
+drop_without_bytes(struct nodes *n, enum call_class class)
+{
+	bool scan = class == CLASS_SCAN;
+
+	if (class == CLASS_BARRIER || class == CLASS_COMM_CREATE)
+		return;
+	for (size_t g = 0; g < n->needs.count; g++) {
+		struct need *need = &n->needs.groups[g];
+		uint32_t sources = with_bytes(n, n->needs.sources + need->source, need->source_count, true);
+		uint32_t users = with_bytes(n, n->needs.dependents + need->dependent,
+		    need->dependent_count, false);
+
+		if (scan && sources + users > 0)
+			return;
+		need->source_count = sources;
+		need->dependent_count = users;
+	}
+	if (scan)
+		n->needs.count = 0;
+}
+
+/* One group of an instance; returns its node, or NONE where nobody waits for anybody. */
+static uint32_t
+take_need(struct nodes *n, const struct window *window, const struct need *need, uint32_t before)
+{
+	uint32_t number;
+
+	if (need->source_count == 0 || need->dependent_count == 0)
+		return NONE;
+	number = new_node(n);
+	for (uint32_t i = 0; i < need->source_count; i++) {
+		const struct member *member = &n->members[n->needs.sources[need->source + i]];
+
+		add_source(n, window, number, member->location, member->seq);
+	}
+	for (uint32_t i = 0; i < need->dependent_count; i++) {
+		const struct member *member = &n->members[n->needs.dependents[need->dependent + i]];
+
+		add_user(n, window, number, member->location, member->seq);
+	}
+	if (need->chained) {
+		node_at(n, number)->earlier = before;
+		node_at(n, number)->pending++;
+		node_at(n, before)->later = number;
+		node_at(n, before)->users++;
+	}
+	return number;
+}
+
 static void
 take_instance(struct nodes *n, const struct matched *matched, const uint32_t *location,
     const uint64_t *seq, uint32_t size)
 {
+	const struct call_info *call;
 	enum call_class class;
 	uint32_t before = NONE;
 
@@ -111,35 +194,16 @@ take_instance(struct nodes *n, const struct matched *matched, const uint32_t *lo
 	for (uint32_t i = 0; i < size; i++)
 		n->members[i] = (struct member){ location[i], seq[i],
 		    window_row(&matched->window, location[i], seq[i]) };
-	class = call_info(n->members[0].row->call)->class;
-	if (class == CLASS_INIT || class == CLASS_FINALIZE)
-		return;		/* MPI does not say that they hold up anybody */
+	call = call_info(n->members[0].row->call);
+	class = blocking_class(call->class);
+	/* MPI does not say that these hold up anybody, and of those nobody knows who sends to whom. */
+	if (class == CLASS_INIT || class == CLASS_FINALIZE || strstr(call->name, "lltoallv") != NULL ||
+	    strstr(call->name, "lltoallw") != NULL)
+		return;
 	collective_needs(&n->needs, &matched->known, n->members, size);
-	for (size_t g = 0; g < n->needs.count; g++) {
-		const struct need *need = &n->needs.groups[g];
-		uint32_t node;
-
-		if (need->source_count == 0)
-			continue;
-		node = new_node(n);
-		for (uint32_t i = 0; i < need->source_count; i++) {
-			uint32_t m = n->needs.sources[need->source + i];
-
-			add_source(n, &matched->window, node, location[m], seq[m]);
-		}
-		for (uint32_t i = 0; i < need->dependent_count; i++) {
-			uint32_t m = n->needs.dependents[need->dependent + i];
-
-			add_user(n, &matched->window, node, location[m], seq[m]);
-		}
-		if (need->chained) {
-			node_at(n, node)->earlier = before;
-			node_at(n, node)->pending++;
-			node_at(n, before)->later = node;
-			node_at(n, before)->users++;
-		}
-		before = node;
-	}
+	drop_without_bytes(n, class);
+	for (size_t g = 0; g < n->needs.count; g++)
+		before = take_need(n, &matched->window, &n->needs.groups[g], before);
 }
 
 void

@@ -17,6 +17,7 @@ struct wait {
 struct event_row {
 	struct row row;
 	uint32_t sources, waits;
+	bool sends, receives;	/* bytes */
 };
 
 /* Items that come and go, by number from 1; the first four bytes link the free ones. */
@@ -36,6 +37,8 @@ struct nodes {
 void nodes_begin(struct nodes *nodes);
 void nodes_end(struct nodes *nodes);
 
+/* Rows that have just been read: what of them the window's rows lack. */
+void nodes_take_calls(const struct matched *matched);
 /* Nodes of the edges that have just been read; the window's rows get their sources and waits. */
 void nodes_take_messages(struct nodes *nodes, const struct matched *matched);
 void nodes_take_collectives(struct nodes *nodes, const struct matched *matched);

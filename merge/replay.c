@@ -269,7 +269,9 @@ replay(struct input *input, const struct visitor *visitor)
 			r.lanes = zalloc(r.matched.known.location_count, sizeof *r.lanes);
 			r.queue = zalloc(r.matched.known.location_count, sizeof *r.queue);
 			seqs = zalloc(r.matched.known.location_count, sizeof *seqs);
-		} else if (is_kind(&message, "messages"))
+		} else if (is_kind(&message, "calls"))
+			nodes_take_calls(&r.matched);
+		else if (is_kind(&message, "messages"))
 			nodes_take_messages(&r.nodes, &r.matched);
 		else if (is_kind(&message, "collectives"))
 			nodes_take_collectives(&r.nodes, &r.matched);

@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import random_run  # noqa: E402 (the ones beside this file)
 import trace  # noqa: E402
 
+DATA = ("MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast", "MPI_Reduce", "MPI_Scan")
 NS = 1000           # a random run counts in small numbers; as microseconds they are like a real one
 
 
@@ -74,8 +75,8 @@ def write_raw(run, clocks, folder, samples=False):
                 "comm": [r.comm for r in rows],
                 "peer": [r.peer for r in rows],
                 "tag": [r.tag for r in rows],
-                "bytes_sent": [r.sent for r in rows],
-                "bytes_received": [r.received for r in rows],
+                "bytes_sent": [8 if r.call in DATA else r.sent for r in rows],
+                "bytes_received": [8 if r.call in DATA else r.received for r in rows],
                 "request": [r.request for r in rows],
             }, location=0, first=0)
             writer.end()

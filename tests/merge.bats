@@ -268,6 +268,19 @@ clc() {
 	lp-dump -k rank t.trace | jq -s -c -e 'map([.reversed, .moved_ns]) == [[null, null], [1, 3800], [null, null]]'
 }
 
+@test "clc: members of a collective that get no bytes wait for nobody" {
+	for bytes in 0 8; do
+		clc "0 MPI_Bcast 1000 1100 comm=1 peer=0 sent=$bytes\n" "0 MPI_Bcast 100 200 comm=1 peer=0 received=$bytes\n"
+		if [ $bytes = 0 ]; then
+			grep -q 'no message is reversed' err
+		else
+			grep -q '1 messages and members of collectives reversed, 0 left' err
+		fi
+	done
+	clc '0 MPI_Allgatherv 1000 1100 comm=1 sent=0 received=8\n' '0 MPI_Allgatherv 100 200 comm=1 sent=8 received=8\n'
+	grep -q 'no message is reversed' err
+}
+
 @test "clc: a thread is moved on its own, and its rank's other threads are not" {
 	clc '0 MPI_Send 2000 2100 comm=1 peer=1 tag=1 sent=8\n' \
 		'0 MPI_Comm_rank 500 600 comm=1\n1 MPI_Recv 700 1000 comm=1 peer=0 tag=1 received=8\n0 MPI_Comm_rank 2900 3000 comm=1\n'
