@@ -31,7 +31,7 @@ export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-record lint install clean
+.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-scale bench-record lint install clean
 
 MEASURE  = lp-measure lp-nrep
 
@@ -130,6 +130,10 @@ test-long: test
 
 bench: all build/bench/synthetic
 	tests/bench/bench
+
+# At size: 10^8 calls, and 131072 ranks; takes minutes and 4 GB in TMPDIR.
+bench-scale: all build/bench/synthetic
+	tests/bench/scale
 
 # What recording costs: ratios to the bare program, and to a bare wrapper.
 bench-record: all build/apps/heat

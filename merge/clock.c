@@ -9,36 +9,168 @@
 
 #include "merge.h"
 
+/* The part of a correction that holds for a time and up to another one. */
+struct piece {
+	struct knot from;
+	double drift;
+	int64_t until_ns;
+};
+
+static struct piece
+piece_at(const struct correction *c, int64_t time_ns)
+{
+	const struct knot *knots = c->knots;
+	size_t low = 0, high = c->count;	/* the first knot behind the time is in low..high */
+
+	if (c->count == 0)
+		return (struct piece){ { 0, 0 }, 0, INT64_MAX };
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (knots[middle].at_ns <= time_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == c->count)
+		return (struct piece){ knots[low - 1], c->drift, INT64_MAX };
+	if (low == 0)
+		return (struct piece){ knots[0], c->drift, knots[0].at_ns };
+	return (struct piece){ knots[low - 1],
+	    (double)(knots[low].offset_ns - knots[low - 1].offset_ns) /
+	    (double)(knots[low].at_ns - knots[low - 1].at_ns), knots[low].at_ns };
+}
+
+static inline int64_t
+apply(const struct piece *piece, int64_t time_ns)
+{
+	double drifted = piece->drift * (double)(time_ns - piece->from.at_ns);
+
+	return time_ns + piece->from.offset_ns + (int64_t)(drifted + (drifted < 0 ? -0.5 : 0.5));
+}
+
 int64_t
 corrected_ns(const struct correction *correction, int64_t time_ns)
 {
-	double drifted = correction->drift * (double)(time_ns - correction->at_ns);
+	const struct piece piece = piece_at(correction, time_ns);
 
-	return time_ns + correction->offset_ns + (int64_t)llround(drifted);
+	return apply(&piece, time_ns);
+}
+
+void
+correct_times(const struct correction *correction, int64_t *times_ns, size_t count)
+{
+	for (size_t begin = 0, end = 0; begin < count; begin = end) {
+		const struct piece piece = piece_at(correction, times_ns[begin]);
+
+		/* Most often one piece holds for all of them. */
+		if (times_ns[count - 1] < piece.until_ns || piece.until_ns == INT64_MAX)
+			end = count;
+		while (end < count && times_ns[end] < piece.until_ns)
+			end++;
+		if (piece.drift == 0)
+			for (size_t i = begin; i < end; i++)
+				times_ns[i] += piece.from.offset_ns;
+		else
+			for (size_t i = begin; i < end; i++)
+				times_ns[i] = apply(&piece, times_ns[i]);
+	}
+}
+
+static int
+by_instant(const void *left, const void *right)
+{
+	const struct sample *a = left, *b = right;
+
+	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
+}
+
+/* How far the knot is from the line between two others, beyond what its error allows for. */
+static double
+excess(const struct knot *knot, int64_t error_ns, const struct knot *from, const struct knot *to)
+{
+	double part = (double)(knot->at_ns - from->at_ns) / (double)(to->at_ns - from->at_ns);
+	double line = (double)from->offset_ns + part * (double)(to->offset_ns - from->offset_ns);
+
+	return fabs((double)knot->offset_ns - line) - (double)error_ns;
+}
+
+/*
+ * A sample on the way is worse than those at the ends where the machine was busy. So it bends the
+ * line only where the line contradicts it: the worst such sample first, then those on either side
+ * of it (Douglas and Peucker, 1973). Returns how many are kept.
+ */
+static size_t
+keep_bends(struct knot *knots, int64_t *errors_ns, size_t count)
+{
+	size_t *stack = zalloc(2 * count, sizeof *stack), depth = 0, kept = 0;
+	bool *keep = zalloc(count, sizeof *keep);
+
+	keep[0] = keep[count - 1] = true;
+	stack[depth++] = 0;
+	stack[depth++] = count - 1;
+	while (depth > 0) {
+		size_t to = stack[--depth], from = stack[--depth], worst = from;
+		double most = 0;
+
+		for (size_t i = from + 1; i < to; i++) {
+			double here = excess(&knots[i], errors_ns[i], &knots[from], &knots[to]);
+
+			if (here > most) {
+				most = here;
+				worst = i;
+			}
+		}
+		if (worst == from)
+			continue;
+		keep[worst] = true;
+		stack[depth++] = from;
+		stack[depth++] = worst;
+		stack[depth++] = worst;
+		stack[depth++] = to;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (keep[i]) {
+			errors_ns[kept] = errors_ns[i];
+			knots[kept++] = knots[i];
+		}
+	free(stack);
+	free(keep);
+	return kept;
 }
 
 static void
 sample_correction(struct rank *rank, const struct correction *peer, enum sync sync)
 {
-	const struct sample *first = &rank->samples[0], *last = first;
-	int64_t first_ns, last_ns;
+	struct correction *c = &rank->correction;
+	size_t count = sync == SYNC_OFFSET ? 1 : rank->sample_count;
+	int64_t *errors_ns = zalloc(count, sizeof *errors_ns);
+	const struct knot *first, *last;
 
-	for (size_t i = 1; i < rank->sample_count; i++) {
-		if (rank->samples[i].at_ns < first->at_ns)
-			first = &rank->samples[i];
-		if (rank->samples[i].at_ns > last->at_ns)
-			last = &rank->samples[i];
+	qsort(rank->samples, rank->sample_count, sizeof *rank->samples, by_instant);
+	c->knots = zalloc(count, sizeof *c->knots);
+	for (size_t i = 0; i < count; i++) {
+		const struct sample *sample = &rank->samples[i];
+		int64_t to_ns = corrected_ns(peer, sample->at_ns + sample->offset_ns);
+
+		/* One at which the corrected clock would not go on is passed over. */
+		if (c->count > 0 && (sample->at_ns == c->knots[c->count - 1].at_ns ||
+		    to_ns <= c->knots[c->count - 1].at_ns + c->knots[c->count - 1].offset_ns))
+			continue;
+		errors_ns[c->count] = sample->error_ns + peer->error_ns;
+		c->knots[c->count++] = (struct knot){ sample->at_ns, to_ns - sample->at_ns };
 	}
-	first_ns = corrected_ns(peer, first->at_ns + first->offset_ns);
-	last_ns = corrected_ns(peer, last->at_ns + last->offset_ns);
-	rank->correction = (struct correction){ first->at_ns, first_ns - first->at_ns, 0,
-	    first->error_ns + peer->error_ns, true };
-	if (sync == SYNC_LINEAR && last->at_ns > first->at_ns) {
-		rank->correction.drift = (double)(last_ns - first_ns - (last->at_ns - first->at_ns)) /
+	c->count = keep_bends(c->knots, errors_ns, c->count);
+	for (size_t i = 0; i < c->count; i++)
+		if (errors_ns[i] > c->error_ns)
+			c->error_ns = errors_ns[i];
+	free(errors_ns);
+	first = &c->knots[0];
+	last = &c->knots[c->count - 1];
+	if (c->count > 1)
+		c->drift = (double)(last->offset_ns - first->offset_ns) /
 		    (double)(last->at_ns - first->at_ns);
-		if (last->error_ns > first->error_ns)
-			rank->correction.error_ns = last->error_ns + peer->error_ns;
-	}
+	c->known = true;
 }
 
 /* A chain of clocks is followed to its end, then unwound: no recursion, and a loop is found. */
@@ -54,6 +186,7 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 		if (length >= input->rank_count)
 			die("%s: the clocks of rank %d refer to each other in a circle", rank->file, (int)r);
 		chain[length++] = r;
+		rank->clock = r;
 		if (peer < 0 || sync == SYNC_NONE || !rank->present) {
 			rank->correction.known = true;	/* taken as it is */
 			break;
@@ -67,26 +200,33 @@ correct_rank(struct input *input, int32_t start, enum sync sync, int32_t *chain)
 			continue;
 		if (rank->sample_count > 0)
 			sample_correction(rank, &input->ranks[rank->samples[0].peer].correction, sync);
-		else
+		else {
 			rank->correction = input->ranks[rank->clock_peer].correction;
+			rank->clock = input->ranks[rank->clock_peer].clock;
+		}
 	}
 }
 
-int64_t
+void
 correct_clocks(struct input *input, enum sync sync)
 {
 	int32_t *chain = zalloc((size_t)input->rank_count, sizeof *chain);
-	int64_t origin_ns = INT64_MAX;
 
 	for (int32_t r = 0; r < input->rank_count; r++)
 		correct_rank(input, r, sync, chain);
-	for (size_t b = 0; b < input->block_count; b++) {
-		struct block *block = &input->blocks[b];
-
-		block->enter_ns = corrected_ns(&input->ranks[block->rank].correction, block->enter_ns);
-		if (block->enter_ns < origin_ns)
-			origin_ns = block->enter_ns;
-	}
 	free(chain);
-	return input->block_count > 0 ? origin_ns : 0;
+	set_origin(input);
+}
+
+void
+set_origin(struct input *input)
+{
+	input->origin_ns = input->block_count > 0 ? INT64_MAX : 0;
+	for (size_t b = 0; b < input->block_count; b++) {
+		const struct block *block = &input->blocks[b];
+		int64_t enter_ns = corrected_ns(&input->ranks[block->rank].correction, block->enter_ns);
+
+		if (enter_ns < input->origin_ns)
+			input->origin_ns = enter_ns;
+	}
 }

@@ -153,20 +153,20 @@ write_communicators(struct writer *out, struct input *input)
 static int
 by_place(const void *left, const void *right)
 {
-	const struct site *a = left, *b = right;
+	const struct known_site *a = left, *b = right;
 
 	if (a->module != b->module)
 		return a->module < b->module ? -1 : 1;
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static struct site
+static struct known_site
 place_of(const struct rank *rank, uint64_t address)
 {
 	for (size_t m = 0; m < rank->module_count; m++)
 		if (address - rank->modules[m].base < rank->modules[m].bytes)
-			return (struct site){ rank->modules[m].module, address - rank->modules[m].base };
-	return (struct site){ UINT32_MAX, address };
+			return (struct known_site){ rank->modules[m].module, address - rank->modules[m].base };
+	return (struct known_site){ UINT32_MAX, address };
 }
 
 /* All places of all ranks, sorted and each once; then every rank's map to them. */
@@ -197,8 +197,8 @@ number_sites(struct input *input)
 				rank->site_map_size = (size_t)rank->sites[i].site + 1;
 		rank->site_map = zalloc(rank->site_map_size, sizeof *rank->site_map);
 		for (size_t i = 0; i < rank->site_count; i++) {
-			struct site place = place_of(rank, rank->sites[i].address);
-			const struct site *found = rank->sites[i].stack != NULL ? input->sites :
+			struct known_site place = place_of(rank, rank->sites[i].address);
+			const struct known_site *found = rank->sites[i].stack != NULL ? input->sites :
 			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
 
 			rank->site_map[rank->sites[i].site] = (uint32_t)(found - input->sites);
@@ -298,7 +298,7 @@ write_sites(struct writer *out, struct input *input, bool names)
 	number_stacks(input);
 	write_modules(out, input);
 	for (size_t i = 1; i < input->site_count; i++) {
-		const struct site *site = &input->sites[i];
+		const struct known_site *site = &input->sites[i];
 		struct place place = { NULL, NULL, 0 };
 		bool known = site->module != UINT32_MAX;
 

@@ -5,6 +5,12 @@
 
 #include "merge.h"
 
+enum {
+	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
+	LEAST_SLICE = 32,		/* rows of a block that was divided */
+	MOST_SLICES = 8,		/* of a block: it is read again for each */
+};
+
 /* What is known of the raw trace being read. */
 struct scan {
 	struct input *input;
@@ -59,12 +65,43 @@ scan_rank(struct scan *scan, const struct message *message)
 		input->blocks[b].rank = (int32_t)rank;
 }
 
+/*
+ * Where ranks are many the blocks of a short run would each hold all of it, so that whoever reads
+ * the trace must keep all ranks whole until the last one has come. There blocks go out in slices.
+ */
+static size_t
+slice_rows(const struct input *input, size_t block_rows)
+{
+	size_t rows = ROWS_IN_FLIGHT / (size_t)input->rank_count;
+
+	if (rows < LEAST_SLICE)
+		rows = LEAST_SLICE;
+	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
+}
+
+static void
+index_block(struct scan *scan, const struct message *message, const struct calls *calls)
+{
+	struct input *input = scan->input;
+	size_t most = slice_rows(input, calls->count), begin = 0;
+
+	for (size_t end = 1; end <= calls->count; end++) {
+		/* A call and its parts stay together. */
+		if (end < calls->count && (end - begin < most || calls->call[end] == 0))
+			continue;
+		*APPEND(input->blocks, input->block_count, input->block_capacity) =
+		    (struct block){ message->offset, (uint32_t)message->stored, calls->location,
+		    calls->first + begin, (uint32_t)(end - begin),
+		    (int32_t)(scan->rank - input->ranks), calls->enter_ns[begin] };
+		begin = end;
+	}
+}
+
 static void
 scan_calls(struct scan *scan, const struct message *message, struct calls *calls)
 {
 	struct input *input = scan->input;
 	struct rank *rank = scan->rank;
-	struct block *block;
 	int64_t enter_ns, leave_ns;
 
 	if (calls_read(calls, scan->in, message) < 0)
@@ -99,9 +136,7 @@ scan_calls(struct scan *scan, const struct message *message, struct calls *calls
 		rank->threads = calls->location + 1;
 	for (size_t i = 0; i < calls->count; i++)
 		input->used_numbers[calls->call[i]] = true;
-	block = APPEND(input->blocks, input->block_count, input->block_capacity);
-	*block = (struct block){ message->offset, (uint32_t)message->stored, calls->location,
-	    calls->first, (uint32_t)calls->count, (int32_t)(rank - input->ranks), enter_ns };
+	index_block(scan, message, calls);
 }
 
 static struct rank *
@@ -270,6 +305,9 @@ end_trace(struct scan *scan, const struct message *message)
 		die_input(scan->in);
 	}
 	scan->rank->ended = is_kind(message, "end");
+	scan->rank->thread_end_ns = zalloc(scan->threads, sizeof *scan->last_leave_ns);
+	for (size_t t = 0; t < scan->threads; t++)
+		scan->rank->thread_end_ns[t] = scan->last_leave_ns[t];
 }
 
 void
@@ -330,74 +368,4 @@ index_file(struct input *input, const char *file)
 	}
 	reader_close(in);
 	in->call_map = call_map;
-}
-
-static int
-by_place(const void *left, const void *right)
-{
-	const struct block *a = left, *b = right;
-
-	if (a->location != b->location)
-		return a->location < b->location ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
-}
-
-/* All names have been read by now. */
-static void
-check_names(struct input *input)
-{
-	for (unsigned number = 1; number <= UINT16_MAX; number++) {
-		uint16_t index = input->scan.call_map[number];
-
-		if (input->used_numbers[number] && index == 0)
-			die("%s: call %u has no name in any raw trace", input->run_file, number);
-		input->used[index] |= input->used_numbers[number];
-	}
-}
-
-void
-check_ranks(struct input *input, const char *whole, bool partial)
-{
-	uint32_t locations = (uint32_t)input->rank_count;
-	int32_t missing = 0, first_missing = -1;
-
-	check_names(input);
-	for (int32_t r = input->rank_count - 1; r >= 0; r--)
-		if (!input->ranks[r].present) {
-			missing++;
-			first_missing = r;
-		}
-	if (missing > 0 && !partial)
-		die("%s: rank %d of %d is missing (%d in all; --partial goes on without)", whole,
-		    (int)first_missing, (int)input->rank_count, (int)missing);
-	for (int32_t r = 0; r < input->rank_count; r++) {
-		struct rank *rank = &input->ranks[r];
-
-		rank->location_base = locations;
-		if (rank->threads > 1)
-			locations += rank->threads - 1;
-		if (!rank->present)
-			note("rank %d is missing", (int)r);
-		else if (!rank->ended)
-			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
-			    (unsigned long long)rank->rows);
-	}
-	for (size_t b = 0; b < input->block_count; b++) {
-		struct block *block = &input->blocks[b];
-
-		block->location = block->location == 0 ? (uint32_t)block->rank :
-		    input->ranks[block->rank].location_base + block->location - 1;
-	}
-	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_place);
-	for (size_t b = 0; b < input->block_count; b++) {
-		const struct block *block = &input->blocks[b], *before = block - 1;
-		bool same = b > 0 && before->location == block->location;
-		uint64_t expected = same ? before->first + before->rows : 0;
-
-		if (block->first != expected)
-			die("%s:%llu: rank %d: the block begins with row %llu instead of %llu",
-			    input->ranks[block->rank].file, (unsigned long long)block->offset,
-			    (int)block->rank, (unsigned long long)block->first,
-			    (unsigned long long)expected);
-	}
 }

@@ -5,8 +5,12 @@
 
 #include "../stream/calls.h"
 #include "../stream/tool.h"
+#include "clock.h"
 
-/* Where a block lies and when it begins: the second pass fetches blocks in order of time. */
+/*
+ * Where a block lies, or a slice of its rows, and when it begins: the second pass fetches them in
+ * order of time.
+ */
 struct block {
 	uint64_t offset;	/* in its file */
 	uint32_t size;		/* bytes */
@@ -14,7 +18,7 @@ struct block {
 	uint64_t first;		/* seq of its first row */
 	uint32_t rows;
 	int32_t rank;
-	int64_t enter_ns;	/* of its first row, own clock; corrected once clocks are known */
+	int64_t enter_ns;	/* of its first row, own clock; in the trace once it is being written */
 };
 
 /* One rank's definition of a communicator. */
@@ -27,12 +31,6 @@ struct membership {
 	char *type;		/* "window", "file", or NULL: a communicator */
 	int32_t *sources;	/* neighbours in its topology; NULL: it has none */
 	uint32_t source_count;
-};
-
-/* A measured offset to another clock. */
-struct sample {
-	int64_t at_ns, offset_ns, error_ns;
-	int32_t peer;
 };
 
 struct raw_module {
@@ -55,21 +53,15 @@ struct stack {
 	uint32_t raw;		/* its number there */
 };
 
-/* How a rank's clock becomes the common one: t + offset + drift * (t - at), then less the origin. */
-struct correction {
-	int64_t at_ns, offset_ns;
-	double drift;
-	int64_t error_ns;
-	bool known;
-};
-
 struct rank {
 	const char *file;	/* that it was read from */
 	bool present, ended;
 	char *host, *program;
 	uint64_t rows;
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
+	int64_t *thread_end_ns;	/* last leave of each thread */
 	int32_t clock_peer;	/* rank whose clock it shares; -1 none */
+	int32_t clock;		/* rank that this clock is named after; known once clocks are */
 	struct sample *samples;
 	size_t sample_count, sample_capacity;
 	struct membership *comms;
@@ -85,6 +77,8 @@ struct rank {
 	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
 	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
 	struct correction correction;
+	uint64_t reversed, reversed_left;	/* receives that ended before the send, at first and at last */
+	int64_t moved_ns;	/* at most, for the sake of these */
 };
 
 struct module {
@@ -93,7 +87,7 @@ struct module {
 	uint32_t build_id_size;
 };
 
-struct site {
+struct known_site {
 	uint32_t module;	/* UINT32_MAX: not in a known module */
 	uint64_t offset;
 };
@@ -107,32 +101,38 @@ struct input {
 	size_t block_count, block_capacity;
 	struct module *modules;
 	size_t module_count, module_capacity;
-	struct site *sites;	/* index 0 is unused */
+	struct known_site *sites;	/* index 0 is unused */
 	size_t site_count;
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
 	bool used_numbers[65536];	/* numbers of calls that occur */
 	bool used[65536];	/* and their indices of call_info */
+	int64_t origin_ns;	/* first enter of the run, on the common clock */
+	uint32_t location_count;
+	int32_t *location_rank;	/* by location */
+	struct shift *shifts;	/* by location: what clc adds; NULL: nothing */
 	struct reader head;	/* only its history is used: that of the first raw trace */
 	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
 };
 
 /* input.c: indexes one file, or standard input when FILE is NULL. Dies on bad input. */
 void index_file(struct input *input, const char *file);
-/* Dies where a rank is missing (unless PARTIAL) or has lost rows; numbers the threads' locations. */
+/* check.c: dies where a rank is missing (unless PARTIAL) or lost rows; numbers the locations. */
 void check_ranks(struct input *input, const char *whole, bool partial);
 
 /* spool.c: standard input can be read twice from now on. */
 void make_stdin_seekable(void);
 
-/* clock.c: fills every rank's correction and moves the blocks' times; returns the origin (ns). */
-enum sync { SYNC_NONE, SYNC_OFFSET, SYNC_LINEAR };
-int64_t correct_clocks(struct input *input, enum sync sync);
-int64_t corrected_ns(const struct correction *correction, int64_t time_ns);
+/* clock.c: every rank's correction from its samples, and the origin (ns, on the common clock). */
+void correct_clocks(struct input *input, enum sync sync);
+void set_origin(struct input *input);
 
 /* definitions.c: numbers communicators and sites alike on all ranks and writes their messages. */
 void write_communicators(struct writer *out, struct input *input);
 void write_sites(struct writer *out, struct input *input, bool names);
+
+/* output.c: the trace on corrected clocks; once a process, for it makes the blocks' times final. */
+void write_trace(struct input *input, int fd, bool names, int argc, char **argv);
 
 /* names.c: function, file and line of places in one module; NULL where unknown. */
 struct place {

@@ -166,3 +166,98 @@ collective_waits(struct definitions *definitions, const struct member *members, 
 	for (uint32_t i = 0; i < count; i++)
 		waits_for[i] = who;
 }
+
+/* ---- the same without times ---- */
+
+static void
+begin_group(struct needs *needs, bool chained)
+{
+	needs->groups = grow(needs->groups, &needs->capacity, needs->count + 1, sizeof *needs->groups);
+	needs->groups[needs->count++] = (struct need){ (uint32_t)needs->source_count, 0,
+	    (uint32_t)needs->dependent_count, 0, chained };
+}
+
+static void
+add_source(struct needs *needs, uint32_t member)
+{
+	needs->sources = grow(needs->sources, &needs->source_capacity, needs->source_count + 1,
+	    sizeof *needs->sources);
+	needs->sources[needs->source_count++] = member;
+	needs->groups[needs->count - 1].source_count++;
+}
+
+static void
+add_dependent(struct needs *needs, uint32_t member)
+{
+	needs->dependents = grow(needs->dependents, &needs->dependent_capacity,
+	    needs->dependent_count + 1, sizeof *needs->dependents);
+	needs->dependents[needs->dependent_count++] = member;
+	needs->groups[needs->count - 1].dependent_count++;
+}
+
+/* By rank in the communicator the member; NOBODY where it is not one of these. */
+static uint32_t *
+members_by_rank(const struct definitions *d, const struct member *members, uint32_t count,
+    int32_t size)
+{
+	int32_t *rank_in = comm_ranks(d, comm_of(d, members));
+	uint32_t *member_of = zalloc((size_t)size, sizeof *member_of);
+
+	for (int32_t i = 0; i < size; i++)
+		member_of[i] = NOBODY;
+	for (uint32_t i = 0; i < count; i++)
+		if (rank_in[d->location_rank[members[i].location]] < size)
+			member_of[rank_in[d->location_rank[members[i].location]]] = i;
+	free(rank_in);
+	return member_of;
+}
+
+static void
+needs_by_rank(struct needs *needs, const struct definitions *d, const struct member *members,
+    uint32_t count, bool scan)
+{
+	const struct communicator *c = comm_of(d, members);
+	int32_t size = c != NULL && c->members != NULL ? c->size : d->ranks;
+	uint32_t *member_of = members_by_rank(d, members, count, size);
+
+	for (int32_t r = 0; r < size; r++) {
+		const struct neighbours *of = !scan && c != NULL && c->neighbours != NULL ?
+		    &c->neighbours[r] : NULL;
+
+		if (member_of[r] == NOBODY)
+			continue;
+		begin_group(needs, scan && needs->count > 0);
+		add_dependent(needs, member_of[r]);
+		if (scan)
+			add_source(needs, member_of[r]);
+		for (uint32_t s = 0; of != NULL && of->sources != NULL && s < of->count; s++)
+			if (of->sources[s] >= 0 && of->sources[s] < size &&
+			    member_of[of->sources[s]] != NOBODY)
+				add_source(needs, member_of[of->sources[s]]);
+	}
+	free(member_of);
+}
+
+void
+collective_needs(struct needs *needs, const struct definitions *d, const struct member *members,
+    uint32_t count)
+{
+	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
+	bool rooted = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE;
+	uint32_t root = rooted ? root_of(d, members, count) : NOBODY;
+
+	needs->count = needs->source_count = needs->dependent_count = 0;
+	if (class == CLASS_SCAN || class == CLASS_NEIGHBOUR)
+		needs_by_rank(needs, d, members, count, class == CLASS_SCAN);
+	else if (!rooted || root != NOBODY) {
+		begin_group(needs, false);
+		for (uint32_t i = 0; i < count; i++) {
+			if (rooted && members[i].row->peer == NULL_PEER)
+				continue;	/* of the root's own side of an intercommunicator */
+			if (class != CLASS_ONE_TO_ALL || i == root)
+				add_source(needs, i);
+			if (class != CLASS_ALL_TO_ONE || i == root)
+				add_dependent(needs, i);
+		}
+	}
+}

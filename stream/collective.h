@@ -24,4 +24,25 @@ struct member {
 void collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
     uint32_t *waits_for);
 
+/*
+ * The same rule without the times: the dependents of a group need the enters of its sources; those
+ * of a chained group need those of the group before, too. Numbers are indices of members.
+ */
+struct need {
+	uint32_t source, source_count;		/* from sources[source] on */
+	uint32_t dependent, dependent_count;
+	bool chained;
+};
+
+struct needs {
+	struct need *groups;
+	uint32_t *sources, *dependents;
+	size_t count, source_count, dependent_count;
+	size_t capacity, source_capacity, dependent_capacity;
+};
+
+/* Into NEEDS, which keeps its memory from call to call and begins as zeros. */
+void collective_needs(struct needs *needs, const struct definitions *definitions,
+    const struct member *members, uint32_t count);
+
 #endif

@@ -25,6 +25,23 @@ window_close(struct window *window)
 	window->lanes = NULL;
 }
 
+/*
+ * A lane gets what it needs, and an eighth more only once it grows again: with many locations most
+ * lanes hold a block or two, and what doubling would add to each is memory that nobody uses.
+ */
+static void
+grow_lane(const struct window *window, struct lane *lane, size_t rows)
+{
+	size_t more = rows + (lane->capacity > 0 ? rows / 8 : 0);
+
+	if (rows <= lane->capacity)
+		return;
+	if (more > SIZE_MAX / window->row_bytes)
+		die("out of memory");
+	lane->rows = need(realloc(lane->rows, more * window->row_bytes));
+	lane->capacity = more;
+}
+
 static void *
 make_room(struct window *window, struct lane *lane, size_t rows)
 {
@@ -34,8 +51,7 @@ make_room(struct window *window, struct lane *lane, size_t rows)
 		    lane->count * window->row_bytes);
 		lane->begin = 0;
 	}
-	lane->rows = grow(lane->rows, &lane->capacity, lane->begin + lane->count + rows,
-	    window->row_bytes);
+	grow_lane(window, lane, lane->begin + lane->count + rows);
 	return lane->rows + (lane->begin + lane->count) * window->row_bytes;
 }
 

@@ -84,6 +84,27 @@ two_ranks() {
 	lp-merge -s none run | lp-dump -k call | jq -s -e '[.[] | select(.rank == 1 and .call == "MPI_Init") | .enter_ns] == [5000000000]'
 }
 
+@test "between samples a clock is corrected piece by piece" {
+	# Rank 1's clock is right until 1 s, 1e-3 fast until 2 s, and right again.
+	raw 0 2 >rank.0
+	printf 'raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=1\nclock at_ns=2001000000 peer=0 offset_ns=-1000000 error_ns=7\nclock at_ns=1000000000 peer=0 offset_ns=0 error_ns=1\nclock at_ns=3001000000 peer=0 offset_ns=-1000000 error_ns=1\n0 MPI_Init 1000 1100\n0 MPI_Barrier 500000000 1500500000 comm=1\n0 MPI_Barrier 2001000000 2501000000 comm=1\n' |
+		tests/pack >rank.1
+	lp-merge rank.0 rank.1 >t.trace
+	lp-dump -k call t.trace | jq -s -e '[.[] | select(.rank == 1 and .call == "MPI_Barrier") | [.enter_ns + 1000, .leave_ns + 1000]] |
+		flatten | . == [500000000, 1500000000, 2000000000, 2500000000]'
+	lp-dump -k rank t.trace | jq -s -e '.[1].error_ns == 7'
+}
+
+@test "a sample on the way that is no better than the line changes nothing" {
+	raw 0 2 >rank.0
+	for middle in '' 'clock at_ns=500 peer=0 offset_ns=90 error_ns=100\n'; do
+		printf "raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=1\n${middle}clock at_ns=1500 peer=0 offset_ns=0 error_ns=1\n0 MPI_Init 1000 1100\n" |
+			tests/pack >rank.1
+		lp-merge rank.0 rank.1 | lp-dump -k call -k rank >with.${middle:+middle}
+	done
+	cmp with. with.middle
+}
+
 @test "a clock shared with another rank gets that rank's correction" {
 	mkdir -p run
 	raw 0 3 >run/rank.0
@@ -106,6 +127,27 @@ two_ranks() {
 	lp-dump -k call t.trace | jq -s -e '[.[] | select(.call == "MPI_Barrier") | [.comm, .site]] == [[3, 1], [3, 1]]'
 	lp-dump -k site t.trace | jq -s -e '. == [{"kind": "site", "site": 1, "offset": 16, "module": 0}]'
 	lp-graph t.trace 2>/dev/null | lp-dump -k collective | jq -s -e 'length == 2'
+}
+
+@test "where ranks are many, blocks go out in slices that keep a call and its parts together" {
+	for ranks in 1 131072; do
+		{
+			echo "raw ranks=$ranks rank=0 run=7"
+			for i in $(seq 1 100); do
+				printf '0 MPI_Irecv %d +10 comm=1 peer=0 tag=1 received=8 as=a\n0 MPI_Irecv %d +10 comm=1 peer=0 tag=2 received=8 as=b\n' \
+					$((i * 1000)) $((i * 1000 + 100))
+				printf '0 MPI_Waitall %d +100 comm=1 peer=0 tag=1 received=8 of=a\n0 + comm=1 peer=0 tag=2 received=8 of=b\n' $((i * 1000 + 200))
+			done
+		} | tests/pack >rank.0
+		lp-merge --partial rank.0 2>/dev/null >t.trace
+		tests/trace.py check t.trace
+		lp-dump -k call t.trace >$ranks.calls
+		grep -a -o first t.trace | wc -l >$ranks.blocks
+	done
+	cmp 1.calls 131072.calls
+	[ "$(wc -l <1.calls)" -eq 300 ]
+	[ "$(cat 1.blocks)" -eq 1 ]
+	[ "$(cat 131072.blocks)" -eq 8 ]
 }
 
 @test "an empty folder, a text file and a trace are refused" {
@@ -134,4 +176,122 @@ two_ranks() {
 	"$ROOT/build/bench/synthetic" -r 2 -c 100000 >many
 	run -2 --separate-stderr bash -c 'lp-merge <many >/dev/full'
 	[ "$stderr" = 'lp-merge: standard output: No space left on device' ]
+}
+
+# drifting RANKS CALLS SAMPLES: raw traces of ranks whose clocks drift by up to 1e-4 and begin apart
+drifting() {
+	"$ROOT/build/bench/synthetic" -r "$1" -c "$2" -d 100000 -n "$3"
+}
+
+@test "clc: on a trace without reversed messages nothing is moved" {
+	drifting 8 20000 2 >raw
+	lp-merge raw | lp-dump | tail -n +2 >linear
+	lp-merge -s clc raw 2>err | lp-dump | tail -n +2 >clc
+	cmp linear clc
+	[ "$(cat err)" = 'lp-merge: no message is reversed: nothing is moved' ]
+}
+
+@test "clc: clocks that nothing is known of leave no message reversed" {
+	drifting 8 20000 0 >raw
+	lp-merge -s clc raw 2>err >t.trace
+	tests/trace.py check t.trace
+	grep -q ' [1-9][0-9]* messages and members of collectives reversed, 0 left' err
+	lp-dump -k rank t.trace | jq -s -e '(map(.reversed // 0) | add) > 1000 and (map(.reversed_left // 0) | add) == 0 and
+		(map(.moved_ns // 0) | max) > 100000'
+	# The second time there is nothing to do.
+	lp-graph t.trace 2>/dev/null | lp-critpath -F json | jq -e '.path_length_s == .run_time_s'
+}
+
+@test "clc: a clock that steps is put right, and what is near it moves little by little" {
+	# Rank 1 falls 1 ms behind before its second receive; messages take 1000 ns.
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n0 MPI_Send 1000000 1000100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Send 201000000 201000100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Recv 201000200 201003000 comm=1 peer=1 tag=0 received=8\n' |
+		tests/pack >rank.0
+	printf 'raw ranks=2 rank=1 run=7\n0 MPI_Init 0 10\n0 MPI_Recv 900000 1001000 comm=1 peer=0 tag=0 received=8\n0 MPI_Barrier 100900000 100950000 comm=2\n0 MPI_Recv 199999000 200001000 comm=1 peer=0 tag=0 received=8\n0 MPI_Send 200002000 200003000 comm=1 peer=0 tag=0 sent=8\n' |
+		tests/pack >rank.1
+	lp-merge -s clc rank.0 rank.1 >t.trace 2>err
+	grep -q '1 messages and members of collectives reversed, 0 left; the shortest message takes 1000 ns' err
+	lp-dump -k rank t.trace | jq -s -e '.[1] | [.reversed, .reversed_left, .moved_ns] == [1, 0, 1000000]'
+	# 1 ns of 100 is taken off the 99 ms before the jump, and as much off what comes after it.
+	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.rank == 1) | .leave_ns] ==
+		[10, 1001000, 100959490, 201001000, 201002980]'
+}
+
+@test "clc: no message is reversed and no interval broken on 150 random runs with wrong clocks" {
+	run -0 tests/clock_run.py check 1 150
+	[ -z "$output" ]
+}
+
+@test "a drift that no sample tells is told by messages, within its error" {
+	drifting 8 400000 1 >raw
+	lp-merge raw >t.trace 2>err
+	grep -q 'lp-merge: rank 1: drift of [0-9]* ns a second, told by messages; so for 7 ranks in all' err
+	lp-dump -k rank t.trace | jq -s -e '.[7] | .drift_ppb > -105000 and .drift_ppb < -95000 and .error_ns > 1 and .error_ns < 10000'
+	# Where a drift of none is within what the messages allow for, there is none.
+	"$ROOT/build/bench/synthetic" -r 8 -c 20000 -d 1 -n 1 >raw
+	lp-merge raw 2>&1 >t.trace | diff - /dev/null
+	lp-dump -k rank t.trace | jq -s -e 'all(.drift_ppb == 0)'
+}
+
+@test "without lp-graph, or where it fails, clocks that need it are an error that says so" {
+	drifting 2 1000 0 >raw
+	cp "$(command -v lp-merge)" .
+	run -2 --separate-stderr env PATH=/nowhere ./lp-merge -s clc raw
+	[[ "$stderr" == 'lp-merge: lp-graph cannot match the trace: '*' (--sync offset does without it)' ]]
+	[ -z "$output" ]
+	env PATH=/nowhere ./lp-merge raw >t.trace	# samples at neither end: nothing to match for
+}
+
+# clc: raw traces of texts, one a rank, through --sync clc; note in err
+clc() {
+	local rank=0
+	for text in "$@"; do
+		printf 'raw ranks=%d rank=%d run=7\n%b' $# $rank "$text" | tests/pack >rank.$rank
+		rank=$((rank + 1))
+	done
+	lp-merge -s clc rank.? 2>err >t.trace
+	tests/trace.py check t.trace
+}
+
+@test "clc: a non-blocking collective holds up the call that completes it" {
+	clc '0 MPI_Iallreduce 1000 1100 comm=1 sent=8 received=8 as=a\n0 MPI_Wait 5000 9000 of=a\n' \
+		'0 MPI_Iallreduce 100 200 comm=1 sent=8 received=8 as=a\n0 MPI_Send 300 350 comm=2 peer=0 tag=1\n0 MPI_Wait 400 900 of=a\n'
+	grep -q '1 messages and members of collectives reversed, 0 left' err
+	# Rank 1's wait ends with the start on rank 0; its start, 800 ns before, moves by 8 ns less.
+	lp-dump -k call t.trace | jq -s -e '[.[] | select(.call == "MPI_Wait") | .leave_ns] == [808, 8808]'
+}
+
+@test "clc: neighbours wait for their neighbours only" {
+	clc 'communicator comm=3 id=9 size=3 rank=0\nneighbours comm=3 sources=1\n0 MPI_Neighbor_allgather 1000 1100 comm=3 sent=8 received=8\n' \
+		'communicator comm=3 id=9 size=3 rank=1\nneighbours comm=3 sources=2\n0 MPI_Neighbor_allgather 1050 1200 comm=3 sent=8 received=8\n' \
+		'communicator comm=3 id=9 size=3 rank=2\nneighbours comm=3 sources=2\n0 MPI_Neighbor_allgather 5000 5100 comm=3 sent=8 received=8\n'
+	grep -q '1 messages and members of collectives reversed, 0 left' err
+	lp-dump -k rank t.trace | jq -s -c -e 'map([.reversed, .moved_ns]) == [[null, null], [1, 3800], [null, null]]'
+}
+
+@test "clc: members of a collective that get no bytes wait for nobody" {
+	for bytes in 0 8; do
+		clc "0 MPI_Bcast 1000 1100 comm=1 peer=0 sent=$bytes\n" "0 MPI_Bcast 100 200 comm=1 peer=0 received=$bytes\n"
+		if [ $bytes = 0 ]; then
+			grep -q 'no message is reversed' err
+		else
+			grep -q '1 messages and members of collectives reversed, 0 left' err
+		fi
+	done
+	clc '0 MPI_Allgatherv 1000 1100 comm=1 sent=0 received=8\n' '0 MPI_Allgatherv 100 200 comm=1 sent=8 received=8\n'
+	grep -q 'no message is reversed' err
+}
+
+@test "clc: a thread is moved on its own, and its rank's other threads are not" {
+	clc '0 MPI_Send 2000 2100 comm=1 peer=1 tag=1 sent=8\n' \
+		'0 MPI_Comm_rank 500 600 comm=1\n1 MPI_Recv 700 1000 comm=1 peer=0 tag=1 received=8\n0 MPI_Comm_rank 2900 3000 comm=1\n'
+	grep -q '1 messages and members of collectives reversed, 0 left' err
+	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.call == "MPI_Comm_rank") | .leave_ns] == [100, 2500]'
+	lp-dump -k call t.trace | jq -s -c -e '[.[] | select(.call == "MPI_Recv") | .leave_ns] == [1500]'
+}
+
+@test "clc: calls that wait for each other in a circle are named and left" {
+	clc '0 MPI_Recv 100 200 comm=1 peer=1 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=1 tag=1 sent=8\n' \
+		'0 MPI_Recv 100 210 comm=1 peer=0 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=0 tag=1 sent=8\n'
+	grep -q 'rank 0, row 0: waits in a circle of calls' err
+	grep -q ' 2 messages and members of collectives reversed, 1 left' err
 }

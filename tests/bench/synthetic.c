@@ -18,8 +18,9 @@
 #include "../../stream/tool.h"
 
 static const char usage[] =
-	"usage: synthetic [-r RANKS] [-c CALLS]\n"
-	"Write raw traces of about CALLS calls in all, on RANKS ranks [4, 100000].\n";
+	"usage: synthetic [-r RANKS] [-c CALLS] [-d DRIFT] [-n SAMPLES]\n"
+	"Write raw traces of about CALLS calls in all, on RANKS ranks [4, 100000], whose clocks drift\n"
+	"by up to DRIFT ns a second [0]; each has SAMPLES of its clock: none, one, or both ends [2].\n";
 
 enum { BLOCK_ROWS = 4096, PERIOD_NS = 20000, JITTER_NS = 5000, LATENCY_NS = 300 };
 
@@ -27,6 +28,8 @@ struct generator {
 	struct writer out;
 	struct calls calls;
 	int64_t ranks, iterations;
+	int64_t drift, samples;		/* ns a second; how many */
+	int64_t rank_drift;		/* of the rank being written */
 	uint16_t init, irecv, isend, waitall, allreduce, finalize;
 };
 
@@ -39,9 +42,30 @@ arrival_ns(const struct generator *g, int64_t rank, int64_t k)
 	return 100000 + k * PERIOD_NS + jitter_ns;
 }
 
+static int64_t
+own_ns(const struct generator *g, int64_t true_ns)
+{
+	return true_ns + 1000 * g->rank_drift + (int64_t)((double)g->rank_drift * 1e-9 * (double)true_ns);
+}
+
+static void
+write_sample(struct generator *g, int64_t at_ns)
+{
+	message_begin(&g->out, "clock", 4);
+	put_int(&g->out, "at_ns", own_ns(g, at_ns));
+	put_int(&g->out, "peer", 0);
+	put_int(&g->out, "offset_ns", at_ns - own_ns(g, at_ns));
+	put_int(&g->out, "error_ns", 1);
+	message_end(&g->out);
+}
+
 static void
 flush_block(struct generator *g)
 {
+	for (size_t i = 0; i < g->calls.count && g->rank_drift != 0; i++) {
+		g->calls.enter_ns[i] = own_ns(g, g->calls.enter_ns[i]);
+		g->calls.leave_ns[i] = own_ns(g, g->calls.leave_ns[i]);
+	}
 	if (g->calls.count > 0 && calls_write(&g->out, &g->calls) < 0)
 		die_output();
 	g->calls.first += g->calls.count;
@@ -120,12 +144,17 @@ write_rank(struct generator *g, int64_t rank, int argc, char **argv)
 	used[g->init] = used[g->irecv] = used[g->isend] = used[g->waitall] = used[g->allreduce] =
 	    used[g->finalize] = true;
 	call_names_write(&g->out, used);
+	g->rank_drift = g->ranks > 1 ? g->drift * rank / (g->ranks - 1) : 0;
+	if (rank > 0 && g->drift != 0 && g->samples > 0)
+		write_sample(g, 0);
 	g->calls.first = 0;
 	add_row(g, g->init, 1000 + rank % 100, 90000 + rank % 100);
 	for (int64_t k = 0; k < g->iterations; k++)
 		add_iteration(g, rank, k);
 	add_row(g, g->finalize, end_ns + rank % 100, end_ns + 10000);
 	flush_block(g);
+	if (rank > 0 && g->drift != 0 && g->samples > 1)
+		write_sample(g, end_ns);
 	if (writer_end_more(&g->out) < 0)
 		die_output();
 }
@@ -138,10 +167,13 @@ main(int argc, char **argv)
 	int c;
 
 	tool = "synthetic";
-	while ((c = getopt(argc, argv, "r:c:")) != -1)
+	g.samples = 2;
+	while ((c = getopt(argc, argv, "r:c:d:n:")) != -1)
 		switch (c) {
 		case 'r': ranks = parse_integer("-r", optarg, 2, 1 << 24); break;
 		case 'c': calls = parse_integer("-c", optarg, 1, INT64_MAX); break;
+		case 'd': g.drift = parse_integer("-d", optarg, -1000000, 1000000); break;
+		case 'n': g.samples = parse_integer("-n", optarg, 0, 2); break;
 		default: bad_usage(usage);
 		}
 	refuse_terminal_output();

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The trace as corrected so far, through lp-graph: merge (a child) | lp-graph (a child) | here. */
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "matched.h"
+
+/* Never returns: lp-graph from beside this program, else from PATH. Its summary is not of interest. */
+static void
+become_graph(void)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/lp-graph");
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (nowhere >= 0)
+		dup2(nowhere, STDERR_FILENO);
+	if (length > 0) {
+		path[length] = '\0';
+		strcat(dirname(path), "/lp-graph");
+		execl(path, "lp-graph", (char *)NULL);
+	}
+	execlp("lp-graph", "lp-graph", (char *)NULL);
+	_exit(TROUBLE);
+}
+
+static pid_t
+start(int in, int out, const int *others, struct input *trace)
+{
+	static char *command[] = { "lp-merge", NULL };
+	pid_t child = fork();
+
+	if (child < 0)
+		die("cannot start a process");
+	if (child > 0)
+		return child;
+	if (in >= 0)
+		dup2(in, STDIN_FILENO);
+	if (out >= 0 && trace == NULL)
+		dup2(out, STDOUT_FILENO);
+	for (int i = 0; i < 4; i++)
+		if (trace == NULL || others[i] != out)
+			close(others[i]);
+	if (trace == NULL)
+		become_graph();
+	write_trace(trace, out, false, 1, command);
+	_exit(DONE);
+}
+
+/* lp-graph has no standard error here: who wants to know what is wrong asks it without this tool. */
+static _Noreturn void
+die_matching(const struct matched *matched)
+{
+	die("lp-graph cannot match the trace: %s (--sync offset does without it)", matched->in.error);
+}
+
+void
+matched_open(struct matched *matched, struct input *input, size_t row_bytes)
+{
+	char name[32];
+	int ends[4];	/* of the trace: to read, to write; of the graph */
+
+	memset(matched, 0, sizeof *matched);
+	matched->row_bytes = row_bytes;
+	fflush(NULL);
+	if (pipe(ends) < 0 || pipe(ends + 2) < 0)
+		die("no more pipes");
+	matched->merge = start(-1, ends[1], ends, input);
+	matched->graph = start(ends[0], ends[3], ends, NULL);
+	close(ends[0]);
+	close(ends[1]);
+	close(ends[3]);
+	snprintf(name, sizeof name, "/dev/fd/%d", ends[2]);
+	if (reader_open(&matched->in, name) < 0)
+		die_matching(matched);
+	close(ends[2]);		/* the reader has its own */
+}
+
+int
+matched_next(struct matched *matched, struct message *message)
+{
+	struct reader *in = &matched->in;
+	int got = reader_next(in, message);
+
+	if (got < 0 || (got > 0 && definitions_take(&matched->known, in, message) < 0))
+		die_matching(matched);
+	if (got > 0 && is_kind(message, "run"))
+		window_open(&matched->window, matched->known.location_count, matched->row_bytes);
+	if (got > 0 && is_kind(message, "calls") && (calls_read(&matched->calls, in, message) < 0 ||
+	    window_add(&matched->window, in, message, &matched->calls) < 0))
+		die_matching(matched);
+	if (got > 0 && ((is_kind(message, "messages") &&
+	    messages_read(&matched->edges, in, message, &matched->window) < 0) ||
+	    (is_kind(message, "collectives") &&
+	    collectives_read(&matched->edges, in, message, &matched->window) < 0)))
+		die_matching(matched);
+	return got;
+}
+
+void
+matched_close(struct matched *matched)
+{
+	const pid_t children[] = { matched->merge, matched->graph };
+	int status;
+
+	reader_close(&matched->in);
+	for (int i = 0; i < 2; i++)
+		if (waitpid(children[i], &status, 0) < 0 || status != 0)
+			die("lp-graph failed after it had matched the trace");
+	calls_free(&matched->calls);
+	edge_block_free(&matched->edges);
+	window_close(&matched->window);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nodes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+nodes_begin(struct nodes *n)
+{
+	*n = (struct nodes){ .nodes = { .bytes = sizeof(struct node) },
+	    .sources = { .bytes = sizeof(struct source) }, .waits = { .bytes = sizeof(struct wait) } };
+}
+
+void
+nodes_end(struct nodes *n)
+{
+	free(n->nodes.items);
+	free(n->sources.items);
+	free(n->waits.items);
+	free(n->needs.groups);
+	free(n->needs.sources);
+	free(n->needs.dependents);
+	free(n->members);
+}
+
+static uint32_t
+pool_take(struct pool *pool)
+{
+	uint32_t number = pool->free;
+
+	if (number != NONE)
+		memcpy(&pool->free, pool_item(pool, number), sizeof pool->free);
+	else {
+		pool->count += pool->count == 0 ? 2 : 1;
+		if (pool->count > UINT32_MAX)
+			die("more than %u dependences in flight", UINT32_MAX - 1);
+		pool->items = grow(pool->items, &pool->capacity, pool->count, pool->bytes);
+		number = (uint32_t)pool->count - 1;
+	}
+	memset(pool_item(pool, number), 0, pool->bytes);
+	return number;
+}
+
+void
+pool_give(struct pool *pool, uint32_t number)
+{
+	memcpy(pool_item(pool, number), &pool->free, sizeof pool->free);
+	pool->free = number;
+}
+
+static uint32_t
+new_node(struct nodes *n)
+{
+	uint32_t number = pool_take(&n->nodes);
+	struct node *node = node_at(n, number);
+
+	node->latest_location = UINT32_MAX;
+	node->latest_ns = node->second_ns = INT64_MIN;
+	node->limit_ns = INT64_MAX;
+	return number;
+}
+
+static void
+add_source(struct nodes *n, const struct window *window, uint32_t number, uint32_t location,
+    uint64_t seq)
+{
+	struct event_row *row = window_row(window, location, seq);
+	struct node *node = node_at(n, number);
+	uint32_t new = pool_take(&n->sources);
+
+	*(struct source *)pool_item(&n->sources, new) = (struct source){ node->sources, number,
+	    row->sources, location, 2 * (seq - row->row.part), row->row.enter_ns };
+	node->sources = row->sources = new;
+	node->pending++;
+}
+
+static void
+add_user(struct nodes *n, const struct window *window, uint32_t number, uint32_t location,
+    uint64_t seq)
+{
+	struct event_row *row = window_row(window, location, seq);
+	uint32_t new = pool_take(&n->waits);
+
+	*(struct wait *)pool_item(&n->waits, new) = (struct wait){ row->waits, number, seq };
+	row->waits = new;
+	node_at(n, number)->users++;
+}
+
+void
+nodes_take_calls(const struct matched *matched)
+{
+	const struct calls *calls = &matched->calls;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		struct event_row *row = window_row(&matched->window, calls->location, calls->first + i);
+
+		row->sends = calls->bytes_sent[i] > 0;
+		row->receives = calls->bytes_received[i] > 0;
+	}
+}
+
+void
+nodes_take_messages(struct nodes *n, const struct matched *matched)
+{
+	const struct edge_block *e = &matched->edges;
+
+	for (size_t i = 0; i < e->count; i++) {
+		uint32_t node = new_node(n);
+
+		node_at(n, node)->message = true;
+		add_source(n, &matched->window, node, e->source[i], e->send[i]);
+		add_user(n, &matched->window, node, e->target[i], e->receive[i]);
+	}
+}
+
+/* Of those members that SENDS, or else receives, has bytes for, how many; they come first then. */
+static uint32_t
+with_bytes(const struct nodes *n, uint32_t *members, uint32_t count, bool sends)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct event_row *row = (const struct event_row *)n->members[members[i]].row;
+
+		if (sends ? row->sends : row->receives)
+			members[kept++] = members[i];
+	}
+	return kept;
+}
+
+/*
+ * Without bytes there is nothing to wait for, and MPI does not: but in barriers, which have none,
+ * and in scans, where one count is that of all.
+ */
+static void
+drop_without_bytes(struct nodes *n, enum call_class class)
+{
+	bool scan = class == CLASS_SCAN;
+
+	if (class == CLASS_BARRIER || class == CLASS_COMM_CREATE)
+		return;
+	for (size_t g = 0; g < n->needs.count; g++) {
+		struct need *need = &n->needs.groups[g];
+		uint32_t sources = with_bytes(n, n->needs.sources + need->source, need->source_count, true);
+		uint32_t users = with_bytes(n, n->needs.dependents + need->dependent,
+		    need->dependent_count, false);
+
+		if (scan && sources + users > 0)
+			return;
+		need->source_count = sources;
+		need->dependent_count = users;
+	}
+	if (scan)
+		n->needs.count = 0;
+}
+
+/* One group of an instance; returns its node, or NONE where nobody waits for anybody. */
+static uint32_t
+take_need(struct nodes *n, const struct window *window, const struct need *need, uint32_t before)
+{
+	uint32_t number;
+
+	if (need->source_count == 0 || need->dependent_count == 0)
+		return NONE;
+	number = new_node(n);
+	for (uint32_t i = 0; i < need->source_count; i++) {
+		const struct member *member = &n->members[n->needs.sources[need->source + i]];
+
+		add_source(n, window, number, member->location, member->seq);
+	}
+	for (uint32_t i = 0; i < need->dependent_count; i++) {
+		const struct member *member = &n->members[n->needs.dependents[need->dependent + i]];
+
+		add_user(n, window, number, member->location, member->seq);
+	}
+	if (need->chained) {
+		node_at(n, number)->earlier = before;
+		node_at(n, number)->pending++;
+		node_at(n, before)->later = number;
+		node_at(n, before)->users++;
+	}
+	return number;
+}
+
+static void
+take_instance(struct nodes *n, const struct matched *matched, const uint32_t *location,
+    const uint64_t *seq, uint32_t size)
+{
+	const struct call_info *call;
+	enum call_class class;
+	uint32_t before = NONE;
+
+	n->members = grow(n->members, &n->member_capacity, size, sizeof *n->members);
+	for (uint32_t i = 0; i < size; i++)
+		n->members[i] = (struct member){ location[i], seq[i],
+		    window_row(&matched->window, location[i], seq[i]) };
+	call = call_info(n->members[0].row->call);
+	class = blocking_class(call->class);
+	/* MPI does not say that these hold up anybody, and of those nobody knows who sends to whom. */
+	if (class == CLASS_INIT || class == CLASS_FINALIZE || strstr(call->name, "lltoallv") != NULL ||
+	    strstr(call->name, "lltoallw") != NULL)
+		return;
+	collective_needs(&n->needs, &matched->known, n->members, size);
+	drop_without_bytes(n, class);
+	for (size_t g = 0; g < n->needs.count; g++)
+		before = take_need(n, &matched->window, &n->needs.groups[g], before);
+}
+
+void
+nodes_take_collectives(struct nodes *n, const struct matched *matched)
+{
+	const struct edge_block *e = &matched->edges;
+	size_t member = 0;
+
+	for (size_t i = 0; i < e->instances; i++) {
+		take_instance(n, matched, e->location + member, e->seq + member, e->size[i]);
+		member += e->size[i];
+	}
+}
+
+void
+node_enter(struct node *node, uint32_t location, int64_t at_ns)
+{
+	if (location == node->latest_location) {
+		if (at_ns > node->latest_ns)
+			node->latest_ns = at_ns;
+	} else if (at_ns > node->latest_ns) {
+		node->second_ns = node->latest_ns;
+		node->latest_ns = at_ns;
+		node->latest_location = location;
+	} else if (at_ns > node->second_ns)
+		node->second_ns = at_ns;
+}

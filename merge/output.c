@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The second pass: the trace, on corrected clocks. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "merge.h"
+#include "shift.h"
+
+static const struct shift *
+shift_of(const struct input *input, uint32_t location)
+{
+	const struct shift *shift = input->shifts != NULL ? &input->shifts[location] : NULL;
+
+	return shift == NULL || shift->jumps.count == 0 ? NULL : shift;
+}
+
+/* From a rank's own clock to the trace, but for the origin of what was shifted. */
+static int64_t
+event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns)
+{
+	const struct rank *rank = &input->ranks[input->location_rank[location]];
+	const struct shift *shift = shift_of(input, location);
+	int64_t at_ns = corrected_ns(&rank->correction, own_ns) - input->origin_ns;
+
+	return shift == NULL ? at_ns : at_ns + shift_ns(shift, event, at_ns);
+}
+
+/* The blocks' first enters, in the trace; returns by how much shifts have moved the first of all. */
+static int64_t
+place_blocks(struct input *input)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (size_t b = 0; b < input->block_count; b++) {
+		struct block *block = &input->blocks[b];
+
+		block->enter_ns = event_ns(input, block->location, 2 * block->first, block->enter_ns);
+		if (block->enter_ns < first_ns)
+			first_ns = block->enter_ns;
+	}
+	return input->block_count > 0 ? first_ns : 0;
+}
+
+static int64_t
+last_leave_ns(const struct input *input)
+{
+	int64_t last_ns = 0;
+
+	for (uint32_t l = 0; l < input->location_count; l++) {
+		const struct rank *rank = &input->ranks[input->location_rank[l]];
+		uint32_t thread = l < (uint32_t)input->rank_count ? 0 : l - rank->location_base + 1;
+		int64_t end_ns;
+
+		/* Behind the last event nothing leads up to a jump any more. */
+		if (thread < rank->threads && rank->thread_end_ns[thread] != INT64_MIN &&
+		    (end_ns = event_ns(input, l, UINT64_MAX - 1, rank->thread_end_ns[thread])) > last_ns)
+			last_ns = end_ns;
+	}
+	return last_ns;
+}
+
+static void
+write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
+{
+	message_begin(out, "run", 3);
+	put_int(out, "ranks", input->rank_count);
+	put_uint(out, "locations", input->location_count);
+	put_int(out, "run_ns", last_leave_ns(input) - moved_ns);
+	message_end(out);
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+		const struct correction *c = &rank->correction;
+		bool shifted = rank->reversed > 0 || rank->moved_ns > 0;
+
+		if (!rank->present)
+			continue;
+		message_begin(out, "rank", shifted ? 11 : 8);
+		put_int(out, "rank", r);
+		put_string(out, "host", rank->host != NULL ? rank->host : "");
+		put_string(out, "program", rank->program != NULL ? rank->program : "");
+		put_uint(out, "rows", rank->rows);
+		msgpack_pack_str_with_body(&out->pack, "ended", 5);
+		if (rank->ended)
+			msgpack_pack_true(&out->pack);
+		else
+			msgpack_pack_false(&out->pack);
+		put_int(out, "offset_ns", rank->rows > 0 ?
+		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
+		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
+		put_int(out, "error_ns", c->error_ns);
+		if (shifted) {
+			put_uint(out, "reversed", rank->reversed);
+			put_uint(out, "reversed_left", rank->reversed_left);
+			put_int(out, "moved_ns", rank->moved_ns);
+		}
+		message_end(out);
+		for (uint32_t t = 1; t < rank->threads; t++) {
+			message_begin(out, "location", 3);
+			put_uint(out, "location", rank->location_base + t - 1);
+			put_int(out, "rank", r);
+			put_uint(out, "thread", t);
+			message_end(out);
+		}
+	}
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct block *a = left, *b = right;
+
+	if (a->enter_ns != b->enter_ns)
+		return a->enter_ns < b->enter_ns ? -1 : 1;
+	if (a->location != b->location)
+		return a->location < b->location ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* The file that blocks are fetched from; one stays open, for most runs change it seldom. */
+struct source {
+	const char *file;
+	int fd;
+	char *bytes;
+	size_t capacity;
+};
+
+static void
+fetch(struct source *source, const char *file, const struct block *block)
+{
+	size_t done = 0;
+
+	if (source->file == NULL || strcmp(source->file, file) != 0) {
+		if (source->fd > STDIN_FILENO)
+			close(source->fd);
+		source->file = file;
+		source->fd = strcmp(file, "standard input") == 0 ? STDIN_FILENO :
+		    open(file, O_RDONLY | O_CLOEXEC);
+		if (source->fd < 0)
+			die("%s: %s", file, strerror(errno));
+	}
+	source->bytes = grow(source->bytes, &source->capacity, block->size, 1);
+	while (done < block->size) {
+		ssize_t got = pread(source->fd, source->bytes + done, block->size - done,
+		    (off_t)(block->offset + done));
+
+		if (got < 0 && errno != EINTR)
+			die("%s:%llu: %s", file, (unsigned long long)block->offset, strerror(errno));
+		if (got == 0)
+			die("%s:%llu: the file has shrunk", file, (unsigned long long)block->offset);
+		done += got > 0 ? (size_t)got : 0;
+	}
+}
+
+/* Own numbers become common ones; a number that was never defined becomes 0, unknown. */
+static void
+map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
+{
+	for (size_t i = 0; i < count; i++)
+		values[i] = values[i] < map_size ? map[values[i]] : 0;
+}
+
+/* The rows of a block that go out now. */
+static struct calls
+slice_of(const struct calls *calls, const struct block *block)
+{
+	size_t from = (size_t)(block->first - calls->first);
+	struct calls slice = *calls;
+
+	slice.first = block->first;
+	slice.count = block->rows;
+	slice.enter_ns += from;
+	slice.leave_ns += from;
+#define X(field, key, type, is_signed, required, absent) slice.field += from;
+	CALL_COLUMNS(X)
+#undef X
+	return slice;
+}
+
+static void
+add_shift(struct calls *calls, const struct shift *shift)
+{
+	uint64_t event = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->call[i] != 0)
+			event = 2 * (calls->first + i);
+		calls->enter_ns[i] += shift_ns(shift, event, calls->enter_ns[i]);
+		calls->leave_ns[i] += shift_ns(shift, event + 1, calls->leave_ns[i]);
+	}
+}
+
+static void
+add_all(int64_t *times_ns, size_t count, int64_t ns)
+{
+	for (size_t i = 0; i < count; i++)
+		times_ns[i] += ns;
+}
+
+static void
+write_block(struct writer *out, const struct input *input, struct calls *calls,
+    const struct block *block, int64_t moved_ns)
+{
+	const struct rank *rank = &input->ranks[block->rank];
+	const struct shift *shift = shift_of(input, block->location);
+
+	correct_times(&rank->correction, calls->enter_ns, calls->count);
+	correct_times(&rank->correction, calls->leave_ns, calls->count);
+	add_all(calls->enter_ns, calls->count, -input->origin_ns);
+	add_all(calls->leave_ns, calls->count, -input->origin_ns);
+	if (shift != NULL)
+		add_shift(calls, shift);
+	if (moved_ns != 0) {
+		add_all(calls->enter_ns, calls->count, -moved_ns);
+		add_all(calls->leave_ns, calls->count, -moved_ns);
+	}
+	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
+	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
+	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */
+		if (calls->request_at[i] == 1)
+			calls->request_at[i] = (uint32_t)block->rank + 1;
+		else if (calls->request_at[i] > 1)
+			calls->request_at[i] += rank->location_base - 1;
+	calls->location = block->location;
+	if (calls_write(out, calls) < 0)
+		die_output();
+}
+
+static void
+write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
+{
+	struct source source = { NULL, -1, NULL, 0 };
+	struct calls calls = { 0 }, slice;
+	struct progress progress;
+	struct reader in;
+	struct message message;
+
+	memset(&in, 0, sizeof in);
+	in.raw = true;
+	in.call_map = input->scan.call_map;
+	msgpack_unpacked_init(&in.unpacked);
+	progress_begin(&progress);
+	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_time);
+	for (size_t b = 0; b < input->block_count; b++) {
+		const struct block *block = &input->blocks[b];
+		const char *file = input->ranks[block->rank].file;
+
+		fetch(&source, file, block);
+		if (reader_open_bytes(&in, file, source.bytes, block->size, block->offset) < 0 ||
+		    reader_next(&in, &message) <= 0 || calls_read(&calls, &in, &message) < 0)
+			die_input(&in);
+		if (block->first < calls.first || block->first - calls.first + block->rows > calls.count)
+			die("%s:%llu: the file has changed", file, (unsigned long long)block->offset);
+		slice = slice_of(&calls, block);
+		write_block(out, input, &slice, block, moved_ns);
+		progress_show(&progress, out->rows, b, input->block_count);
+	}
+	progress_end(&progress, out->rows);
+}
+
+void
+write_trace(struct input *input, int fd, bool names, int argc, char **argv)
+{
+	int64_t moved_ns = place_blocks(input);
+	struct writer out;
+
+	if (writer_open(&out, fd, "trace", &input->head, argc, argv) < 0)
+		die_output();
+	write_ranks(&out, input, moved_ns);
+	if (call_names_write(&out, input->used) < 0)
+		die_output();
+	write_communicators(&out, input);
+	write_sites(&out, input, names);
+	write_blocks(&out, input, moved_ns);
+	if (writer_end(&out) < 0)
+		die_output();
+}

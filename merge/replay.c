@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "replay.h"
+
+#include <stdlib.h>
+
+#include "nodes.h"
+
+struct lane_replay {
+	uint64_t next, settled;	/* rows */
+	bool entered;		/* the call in row next has */
+	bool queued;
+	uint32_t open;		/* waits of non-blocking collectives that are not complete */
+	uint32_t blocked_at;	/* node */
+	uint32_t next_blocked;	/* 1 + location */
+};
+
+struct replay {
+	struct matched matched;
+	const struct visitor *visitor;
+	struct lane_replay *lanes;
+	uint32_t *queue;	/* locations that may go on */
+	size_t queued;
+	struct nodes nodes;
+};
+
+static void
+enqueue(struct replay *r, uint32_t location)
+{
+	struct lane_replay *lane = &r->lanes[location];
+
+	if (lane->queued || lane->blocked_at != NONE)
+		return;
+	lane->queued = true;
+	r->queue[r->queued++] = location;
+}
+
+/* One thing that the node needed has come; with the last one, those that wait for it go on. */
+static void
+node_step(struct replay *r, uint32_t number)
+{
+	for (struct node *node = node_at(&r->nodes, number); --node->pending == 0; ) {
+		struct node *later;
+
+		while (node->blocked != 0) {
+			uint32_t location = node->blocked - 1;
+
+			node->blocked = r->lanes[location].next_blocked;
+			r->lanes[location].blocked_at = NONE;
+			enqueue(r, location);
+		}
+		if (node->later == NONE)
+			return;
+		later = node_at(&r->nodes, node->later);
+		node_enter(later, node->latest_location, node->latest_ns);
+		node_enter(later, UINT32_MAX, node->second_ns);
+		node = later;
+	}
+}
+
+/* One user less; without any, the node goes, and what is known of its limit to the one before. */
+static void
+node_leave(struct replay *r, uint32_t number)
+{
+	while (number != NONE && --node_at(&r->nodes, number)->users == 0) {
+		struct node *node = node_at(&r->nodes, number);
+		uint32_t earlier = node->earlier;
+
+		if (r->visitor->done != NULL)
+			r->visitor->done(r->visitor->context, node, (struct source *)r->nodes.sources.items);
+		if (earlier != NONE && node->limit_ns < node_at(&r->nodes, earlier)->limit_ns)
+			node_at(&r->nodes, earlier)->limit_ns = node->limit_ns;
+		for (uint32_t s = node->sources, next; s != NONE; s = next) {
+			next = ((struct source *)pool_item(&r->nodes.sources, s))->next;
+			pool_give(&r->nodes.sources, s);
+		}
+		pool_give(&r->nodes.nodes, number);
+		number = earlier;
+	}
+}
+
+static void
+call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
+{
+	struct lane_replay *lane = &r->lanes[location];
+
+	for (uint64_t seq = begin; seq < end; seq++) {
+		struct event_row *row = window_row(&r->matched.window, location, seq);
+
+		for (uint32_t s = row->sources; s != NONE; ) {
+			const struct source *source = pool_item(&r->nodes.sources, s);
+			uint32_t node = source->node;
+
+			s = source->next_of_row;
+			node_enter(node_at(&r->nodes, node), location,
+			    r->visitor->enter(r->visitor->context, source));
+			node_step(r, node);
+		}
+		row->sources = NONE;
+		while (is_collective_start(call_info(row->row.call)->class) && row->waits != NONE) {
+			struct wait *wait = pool_item(&r->nodes.waits, row->waits);
+			uint32_t number = row->waits;
+
+			row->waits = wait->next;
+			wait->next = lane->open;
+			lane->open = number;
+		}
+	}
+	lane->entered = true;
+}
+
+/* The link to the first wait of the row, or to the open one that it completes; or to NONE. */
+static uint32_t *
+row_wait(struct replay *r, struct event_row *row, uint32_t location, uint64_t seq)
+{
+	uint32_t to, *link;
+	uint64_t start;
+
+	if (row->waits != NONE || call_info(row->row.call)->class != CLASS_COMPLETE ||
+	    !row_refers(&row->row, location, seq, &to, &start))
+		return &row->waits;
+	for (link = &r->lanes[to].open; *link != NONE; ) {
+		struct wait *wait = pool_item(&r->nodes.waits, *link);
+
+		if (wait->start == start)
+			break;
+		link = &wait->next;
+	}
+	return link;
+}
+
+/* False: it has to wait, unless FORCED. */
+static bool
+call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, bool forced)
+{
+	struct lane_replay *lane = &r->lanes[location];
+	struct event_row *row = window_row(&r->matched.window, location, begin);
+	int64_t leave_ns = row->row.leave_ns;
+
+	for (uint64_t seq = begin; seq < end; seq++) {
+		row = window_row(&r->matched.window, location, seq);
+		for (uint32_t *link; *(link = row_wait(r, row, location, seq)) != NONE; ) {
+			struct wait *wait = pool_item(&r->nodes.waits, *link);
+			struct node *node = node_at(&r->nodes, wait->node);
+			uint32_t number = *link, of = wait->node;
+
+			if (node->pending > 0 && !forced) {
+				lane->blocked_at = of;
+				lane->next_blocked = node->blocked;
+				node->blocked = location + 1;
+				return false;
+			}
+			*link = wait->next;
+			pool_give(&r->nodes.waits, number);
+			if (node->pending > 0)
+				continue;	/* the node stays: its sources will come */
+			r->visitor->leave(r->visitor->context, location, 2 * begin + 1, leave_ns, node,
+			    (struct source *)r->nodes.sources.items);
+			node_leave(r, of);
+		}
+	}
+	return true;
+}
+
+/* The next call of the location; false where it must wait or is not settled. */
+static bool
+advance(struct replay *r, uint32_t location, bool forced)
+{
+	struct lane_replay *lane = &r->lanes[location];
+	uint64_t begin = lane->next, end = begin + 1;
+	const struct event_row *row;
+
+	while (end <= lane->settled &&
+	    (row = window_row(&r->matched.window, location, end)) != NULL && row->row.part > 0)
+		end++;
+	if (end > lane->settled)
+		return false;
+	if (!lane->entered)
+		call_enters(r, location, begin, end);
+	if (!call_leaves(r, location, begin, end, forced))
+		return false;
+	lane->entered = false;
+	lane->next = end;
+	window_drop(&r->matched.window, location, end);
+	return true;
+}
+
+static void
+run(struct replay *r)
+{
+	while (r->queued > 0) {
+		uint32_t location = r->queue[--r->queued];
+
+		r->lanes[location].queued = false;
+		while (advance(r, location, false))
+			;
+	}
+}
+
+static void
+settle(struct replay *r, const uint64_t *seqs)
+{
+	for (uint32_t l = 0; l < r->matched.known.location_count; l++) {
+		r->lanes[l].settled = seqs != NULL ? seqs[l] : window_end(&r->matched.window, l);
+		enqueue(r, l);
+	}
+	run(r);
+}
+
+static void
+unblock(struct replay *r, uint32_t location)
+{
+	struct lane_replay *lane = &r->lanes[location];
+	uint32_t *link = &node_at(&r->nodes, lane->blocked_at)->blocked;
+
+	while (*link != location + 1)
+		link = &r->lanes[*link - 1].next_blocked;
+	*link = lane->next_blocked;
+	lane->blocked_at = NONE;
+}
+
+/*
+ * All rows are settled, so who still stands waits in a circle: the earliest of them goes on. Returns
+ * how many had to.
+ */
+static uint64_t
+break_circles(struct replay *r)
+{
+	uint64_t count = 0;
+
+	for (;;) {
+		uint32_t first = UINT32_MAX;
+		int64_t first_ns = INT64_MAX;
+
+		for (uint32_t l = 0; l < r->matched.known.location_count; l++) {
+			const struct event_row *row;
+
+			if (r->lanes[l].blocked_at == NONE)
+				continue;
+			row = window_row(&r->matched.window, l, r->lanes[l].next);
+			if (row->row.leave_ns < first_ns) {
+				first_ns = row->row.leave_ns;
+				first = l;
+			}
+		}
+		if (first == UINT32_MAX)
+			return count;
+		if (count++ == 0 && r->visitor->tell)
+			note("rank %d, row %llu: waits in a circle of calls; its clock is not corrected there",
+			    (int)r->matched.known.location_rank[first],
+			    (unsigned long long)r->lanes[first].next);
+		unblock(r, first);
+		advance(r, first, true);
+		enqueue(r, first);
+		run(r);
+	}
+}
+
+uint64_t
+replay(struct input *input, const struct visitor *visitor)
+{
+	struct replay r = { .visitor = visitor };
+	struct message message;
+	uint64_t *seqs = NULL, circles;
+
+	nodes_begin(&r.nodes);
+	matched_open(&r.matched, input, sizeof(struct event_row));
+	while (matched_next(&r.matched, &message) > 0) {
+		if (is_kind(&message, "run")) {
+			r.lanes = zalloc(r.matched.known.location_count, sizeof *r.lanes);
+			r.queue = zalloc(r.matched.known.location_count, sizeof *r.queue);
+			seqs = zalloc(r.matched.known.location_count, sizeof *seqs);
+		} else if (is_kind(&message, "calls"))
+			nodes_take_calls(&r.matched);
+		else if (is_kind(&message, "messages"))
+			nodes_take_messages(&r.nodes, &r.matched);
+		else if (is_kind(&message, "collectives"))
+			nodes_take_collectives(&r.nodes, &r.matched);
+		else if (is_kind(&message, "settled")) {
+			if (seqs_read(seqs, &r.matched.in, &message, &r.matched.window) < 0)
+				die_input(&r.matched.in);
+			settle(&r, seqs);
+		}
+	}
+	settle(&r, NULL);
+	circles = break_circles(&r);
+	matched_close(&r.matched);
+	nodes_end(&r.nodes);
+	free(r.lanes);
+	free(r.queue);
+	free(seqs);
+	return circles;
+}

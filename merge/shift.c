@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shift.h"
+
+#include <stdlib.h>
+
+#include "../stream/tool.h"
+
+/* The first knot at or behind the event. */
+static size_t
+knot_from(const struct shift_knots *knots, uint64_t event)
+{
+	size_t low = 0, high = knots->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (knots->at[middle].event < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int64_t
+falls_to(const struct shift_knot *jump, int64_t at_ns)
+{
+	int64_t shift_ns = jump->shift_ns - (at_ns - jump->at_ns) / SHIFT_RATE;
+
+	return shift_ns > 0 ? shift_ns : 0;
+}
+
+int64_t
+forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
+{
+	size_t behind = knot_from(&shift->jumps, event + 1);
+
+	return behind == 0 ? 0 : falls_to(&shift->jumps.at[behind - 1], at_ns);
+}
+
+static int64_t
+ramp_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
+{
+	const struct shift_knots *ramps = &shift->ramps;
+	size_t k = knot_from(ramps, event);
+	const struct shift_knot *to = &ramps->at[k], *from = to - 1;
+
+	if (k == ramps->count)
+		return 0;
+	if (k == 0 || !from->limit || to->event == event)
+		return to->shift_ns - (to->at_ns - at_ns) / SHIFT_RATE;
+	if (from->at_ns == to->at_ns)
+		return from->shift_ns;
+	/* A product and a quotient that never fall as the time grows, so no two events change places. */
+	return from->shift_ns + (int64_t)((double)(to->shift_ns - from->shift_ns) *
+	    (double)(at_ns - from->at_ns) / (double)(to->at_ns - from->at_ns));
+}
+
+int64_t
+shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
+{
+	int64_t forward_ns = forward_shift_ns(shift, event, at_ns);
+	int64_t backward_ns = ramp_ns(shift, event, at_ns);
+
+	return forward_ns > backward_ns ? forward_ns : backward_ns;
+}
+
+static void
+append(struct shift_knots *knots, struct shift_knot knot)
+{
+	knots->at = grow(knots->at, &knots->capacity, knots->count + 1, sizeof *knots->at);
+	knots->at[knots->count++] = knot;
+}
+
+void
+shift_jump(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns)
+{
+	struct shift_knots *jumps = &shift->jumps;
+
+	if (jumps->count > 0 && jumps->at[jumps->count - 1].event == event)
+		jumps->count--;		/* the call ends several receives, and this one comes later */
+	append(jumps, (struct shift_knot){ event, at_ns, shift_ns, false });
+}
+
+void
+shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns)
+{
+	struct shift_knots *limits = &shift->limits;
+
+	/* Where no jump lies between, this limit implies those before it that are not lower. */
+	while (limits->count > 0) {
+		const struct shift_knot *last = &limits->at[limits->count - 1];
+
+		if (last->event > event ||
+		    last->shift_ns < shift_ns - (at_ns - last->at_ns) / SHIFT_RATE ||
+		    knot_from(&shift->jumps, last->event) != knot_from(&shift->jumps, event))
+			break;
+		limits->count--;
+	}
+	append(limits, (struct shift_knot){ event, at_ns, shift_ns, true });
+}
+
+static int
+by_event(const void *left, const void *right)
+{
+	const struct shift_knot *a = left, *b = right;
+
+	if (a->event != b->event)
+		return a->event < b->event ? -1 : 1;
+	return a->shift_ns < b->shift_ns ? -1 : a->shift_ns > b->shift_ns;
+}
+
+/* From the last event to the first: a knot where a jump lies above the ramp or a limit below it. */
+void
+shift_ramps(struct shift *shift)
+{
+	struct shift_knots *ramps = &shift->ramps;
+	size_t jump = shift->jumps.count, limit = shift->limits.count;
+
+	if (limit > 0)
+		qsort(shift->limits.at, limit, sizeof *shift->limits.at, by_event);
+	ramps->count = 0;
+	while (jump > 0 || limit > 0) {
+		bool is_limit = jump == 0 || (limit > 0 &&
+		    shift->limits.at[limit - 1].event > shift->jumps.at[jump - 1].event);
+		const struct shift_knot *knot = is_limit ? &shift->limits.at[--limit] :
+		    &shift->jumps.at[--jump];
+		const struct shift_knot *to = ramps->count > 0 ? &ramps->at[ramps->count - 1] : NULL;
+		int64_t ramp = to == NULL ? 0 : to->shift_ns - (to->at_ns - knot->at_ns) / SHIFT_RATE;
+
+		if (is_limit ? knot->shift_ns < ramp : knot->shift_ns > ramp)
+			append(ramps, *knot);
+	}
+	for (size_t i = 0; i < ramps->count / 2; i++) {
+		struct shift_knot swap = ramps->at[i];
+
+		ramps->at[i] = ramps->at[ramps->count - 1 - i];
+		ramps->at[ramps->count - 1 - i] = swap;
+	}
+}

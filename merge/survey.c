@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between two clocks a message in one direction seems to take its latency plus the error of the
+ * clocks, one in the other direction its latency less that error. So
+ *
+ * latency	half the sum of the shortest of both directions is at most the latency, whatever the
+ *		error; where it changed during the run the sum is the smaller for it, never larger.
+ * drift	an offset measured once, at t0, leaves an error r (t - t0). No message takes less than
+ *		no time, so each bounds r from above or, in the other direction, from below: Duda's
+ *		convex hulls (Estimating global time in distributed systems, 1987) with one point of
+ *		the line known, which leaves two numbers of each hull. Middle of the bounds: what
+ *		the latencies of both directions share cancels.
+ */
+#include "survey.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../stream/hash_table.h"
+#include "replay.h"
+
+#define DRIFT_LIMIT 1e-2	/* no clock is that wrong */
+
+struct pair {
+	int32_t low, high;		/* clocks, by the rank they are named after; low -1: free slot */
+	int64_t least_ns[2];		/* from low to high, and back */
+	double rate_low, rate_high;	/* bounds of how fast high runs ahead of low */
+};
+
+#define HASH(p) mix((uint32_t)(p)->low, (uint32_t)(p)->high)
+#define SAME(a, b) ((a)->low == (b)->low && (a)->high == (b)->high)
+#define FREE(p) ((p)->low < 0)
+#define MAKE_FREE(p) ((p)->low = -1)
+HASH_TABLE(pairs, struct pair, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+static struct pair
+pair_of(const struct survey *survey, int32_t rank, int32_t other)
+{
+	int32_t a = survey->input->ranks[rank].clock, b = survey->input->ranks[other].clock;
+
+	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX }, -INFINITY, INFINITY };
+}
+
+/* INT64_MIN: nothing is known of the pair. */
+static int64_t
+pair_latency_ns(const struct pair *pair)
+{
+	int64_t latency_ns = pair->least_ns[0];
+
+	if (pair->low != pair->high) {
+		if (pair->least_ns[0] == INT64_MAX || pair->least_ns[1] == INT64_MAX)
+			return INT64_MIN;
+		latency_ns = (pair->least_ns[0] + pair->least_ns[1]) / 2;
+	}
+	return latency_ns > 0 ? latency_ns : 0;
+}
+
+int64_t
+survey_latency_ns(const struct survey *survey, int32_t rank, int32_t other)
+{
+	struct pair key = pair_of(survey, rank, other);
+	const struct pair *found = pairs_find(survey->pairs, &key);
+	int64_t latency_ns = found != NULL ? pair_latency_ns(found) : INT64_MIN;
+
+	return latency_ns == INT64_MIN ? survey->least_latency_ns : latency_ns;
+}
+
+/* ---- one pass ---- */
+
+/* True of a clock of which only the offset is known; false where all is, or nothing. */
+static bool
+lacks_drift(const struct input *input, int32_t clock)
+{
+	return input->ranks[clock].correction.count == 1;
+}
+
+/* The common clock, and those measured at both ends. */
+static bool
+has_drift(const struct input *input, int32_t clock)
+{
+	return clock == input->ranks[0].clock || input->ranks[clock].correction.count > 1;
+}
+
+/* How long before the event the offset between the clocks was known; 0: drift is not of interest. */
+static int64_t
+since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns)
+{
+	int64_t since_ns = INT64_MAX;
+
+	for (int i = 0; i < 2; i++) {
+		int32_t clock = i == 0 ? pair->low : pair->high;
+		const struct knot *knots = input->ranks[clock].correction.knots;
+
+		if (!lacks_drift(input, clock) && !has_drift(input, clock))
+			return 0;
+		if (lacks_drift(input, clock) &&
+		    at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns < since_ns)
+			since_ns = at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns;
+	}
+	return since_ns == INT64_MAX || since_ns < 0 ? 0 : since_ns;
+}
+
+static void
+take_message(struct survey *survey, int32_t from, int32_t to, int64_t send_ns, int64_t receive_ns)
+{
+	const struct input *input = survey->input;
+	struct pair new = pair_of(survey, from, to), *pair = pairs_add(survey->pairs, &new);
+	bool back = input->ranks[from].clock > input->ranks[to].clock;
+	int64_t took_ns = receive_ns - send_ns, since_ns;
+	double rate;
+
+	if (took_ns < pair->least_ns[back])
+		pair->least_ns[back] = took_ns;
+	if (pair->low == pair->high ||
+	    (since_ns = since_known_ns(input, pair, receive_ns)) == 0)
+		return;
+	rate = (double)(took_ns + input->ranks[from].correction.error_ns +
+	    input->ranks[to].correction.error_ns) / (double)since_ns;
+	if (!back && rate < pair->rate_high)
+		pair->rate_high = rate;
+	if (back && -rate > pair->rate_low)
+		pair->rate_low = -rate;
+}
+
+static int64_t
+enter_as_is(void *context, const struct source *source)
+{
+	(void)context;
+	return source->at_ns;
+}
+
+static void
+see_leave(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
+    const struct source *sources)
+{
+	struct survey *survey = context;
+	int32_t rank = survey->input->location_rank[location];
+
+	(void)event;
+	if (at_ns < node_ready_ns(node, location)) {
+		survey->reversed[rank]++;
+		survey->reversed_count++;
+	}
+	if (node->message)
+		take_message(survey, survey->input->location_rank[sources[node->sources].location], rank,
+		    node->latest_ns, at_ns);
+}
+
+void
+survey_open(struct survey *survey, struct input *input, bool tell)
+{
+	const struct visitor visitor = { survey, tell, enter_as_is, see_leave, NULL };
+
+	*survey = (struct survey){ .input = input, .least_latency_ns = INT64_MAX };
+	survey->pairs = zalloc(1, sizeof *survey->pairs);
+	pairs_begin(survey->pairs, 1024);
+	survey->reversed = zalloc((size_t)input->rank_count, sizeof *survey->reversed);
+	survey->reversed_count += replay(input, &visitor);
+	for (size_t i = 0; i < survey->pairs->size; i++) {
+		const struct pair *pair = &survey->pairs->slots[i];
+		int64_t latency_ns = pair->low < 0 ? INT64_MIN : pair_latency_ns(pair);
+
+		if (latency_ns != INT64_MIN && latency_ns < survey->least_latency_ns)
+			survey->least_latency_ns = latency_ns;
+	}
+	if (survey->least_latency_ns == INT64_MAX)
+		survey->least_latency_ns = 0;
+}
+
+void
+survey_close(struct survey *survey)
+{
+	free(survey->pairs->slots);
+	free(survey->pairs);
+	free(survey->reversed);
+}
+
+/* ---- drift ---- */
+
+/* The narrower the bounds the better; pairs that tell nothing come last. */
+static int
+by_width(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+	double x = a->low < 0 ? INFINITY : a->rate_high - a->rate_low;
+	double y = b->low < 0 ? INFINITY : b->rate_high - b->rate_low;
+
+	if (x != y)
+		return x < y ? -1 : 1;
+	if (a->low != b->low)
+		return a->low < b->low ? -1 : 1;
+	return a->high < b->high ? -1 : a->high > b->high;
+}
+
+/* A clock's drift against the common one, and the bound of its error. */
+struct rate {
+	double rate, error;
+	bool known;
+};
+
+/* From clocks whose drift is known to their neighbours, best pairs first, until nothing changes. */
+static void
+spread(const struct pair *pairs, size_t count, struct rate *rates)
+{
+	for (bool again = true; again; ) {
+		again = false;
+		for (size_t i = 0; i < count; i++) {
+			const struct pair *p = &pairs[i];
+			bool up = rates[p->low].known;
+			struct rate *from = &rates[up ? p->low : p->high], *to = &rates[up ? p->high : p->low];
+			double middle = (p->rate_low + p->rate_high) / 2;
+
+			if (rates[p->low].known == rates[p->high].known)
+				continue;
+			/* No line fits: a clock that stepped, or what is no drift of a clock. */
+			if (p->rate_low > p->rate_high || fabs(middle) > DRIFT_LIMIT)
+				continue;
+			/* Where the bounds allow for none, none is evident. */
+			if (p->rate_low <= 0 && p->rate_high >= 0)
+				middle = 0;
+			to->rate = from->rate + (up ? middle : -middle);
+			to->error = from->error + fabs(p->rate_high - p->rate_low) / 2;
+			to->known = again = true;
+		}
+	}
+}
+
+static void
+apply_rates(struct input *input, const struct rate *rates)
+{
+	int32_t corrected = 0, first = -1;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+		const struct rate *rate = &rates[rank->clock];
+
+		if (rank->rows == 0 || !lacks_drift(input, rank->clock) || !rate->known || rate->rate == 0)
+			continue;
+		rank->correction.drift = -rate->rate;
+		rank->correction.error_ns += (int64_t)(rate->error *
+		    (double)(rank->end_ns - rank->correction.knots[0].at_ns));
+		if (corrected++ == 0)
+			first = r;
+	}
+	if (corrected > 0)
+		note("rank %d: drift of %lld ns a second, told by messages; so for %d ranks in all",
+		    (int)first, (long long)llround(rates[input->ranks[first].clock].rate * 1e9),
+		    (int)corrected);
+}
+
+void
+survey_drift(struct input *input)
+{
+	struct survey survey;
+	struct rate *rates;
+	bool needed = false;
+	size_t count = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++)
+		needed |= input->ranks[r].rows > 0 && lacks_drift(input, input->ranks[r].clock);
+	if (!needed)
+		return;
+	survey_open(&survey, input, false);
+	rates = zalloc((size_t)input->rank_count, sizeof *rates);
+	for (int32_t r = 0; r < input->rank_count; r++)
+		rates[r].known = has_drift(input, r);
+	qsort(survey.pairs->slots, survey.pairs->size, sizeof *survey.pairs->slots, by_width);
+	while (count < survey.pairs->size && survey.pairs->slots[count].low >= 0 &&
+	    isfinite(survey.pairs->slots[count].rate_high - survey.pairs->slots[count].rate_low))
+		count++;
+	spread(survey.pairs->slots, count, rates);
+	apply_rates(input, rates);
+	free(rates);
+	survey_close(&survey);
+	set_origin(input);
+}

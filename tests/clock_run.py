@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Random MPI runs (tests/random_run.py) on wrong clocks, and a check of what lp-merge makes of them.
+
+    tests/clock_run.py check FIRST COUNT    runs the tools of PATH on COUNT seeds; exit 1 and a line
+                                            where an answer is wrong
+    tests/clock_run.py make SEED FOLDER     raw traces of that run, on clocks without samples
+
+Every rank's clock has an offset, a drift of up to 1e-4, and, at some instant, a step. lp-merge is
+told of none of these (that is worse than any run that was recorded), or of the offset alone.
+Afterwards no receive and no member of a collective may end before what it needs has begun, and the
+events of a rank are in the order in which they were. On clocks that are right nothing may be moved.
+"""
+import io
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import random_run  # noqa: E402 (the ones beside this file)
+import trace  # noqa: E402
+
+DATA = ("MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast", "MPI_Reduce", "MPI_Scan")
+NS = 1000           # a random run counts in small numbers; as microseconds they are like a real one
+
+
+class Clocks:
+    """From true time to that of each rank's clock; all of them always run forward."""
+
+    def __init__(self, seed, ranks, end):
+        rng = random.Random(seed)
+        self.offset = [rng.randint(-2 * end, 2 * end) if rng.random() < 0.5 else 0 for _ in range(ranks)]
+        self.drift = [rng.choice((0, 1e-4, -1e-4, 1e-5)) for _ in range(ranks)]
+        self.step = [rng.randint(0, end) if rng.random() < 0.3 else 0 for _ in range(ranks)]
+        self.step_at = [rng.randint(0, end) for _ in range(ranks)]
+
+    def own(self, rank, time):
+        step = self.step[rank] if time >= self.step_at[rank] else 0
+        return time + self.offset[rank] + int(self.drift[rank] * time) + step
+
+
+class Right:
+    offset = None
+
+    def own(self, _, time):
+        return time
+
+
+def write_raw(run, clocks, folder, samples=False):
+    names = sorted({row.call for rows in run.rows for row in rows if row.call != "part"})
+    number = {name: i + 1 for i, name in enumerate(names)}
+    number["part"] = 0
+    for rank, rows in enumerate(run.rows):
+        with open(os.path.join(folder, f"rank.{rank}"), "wb") as out:
+            writer = trace.Writer(out, "raw")
+            writer.put("rank", {"rank": rank, "ranks": run.ranks, "run": 1})
+            for name in names:
+                writer.put("call", {"number": number[name], "name": name})
+            for comm, members in run.comms.items():
+                if comm > 2 and rank in members:
+                    writer.put("communicator", {"comm": comm, "id": comm, "size": len(members),
+                                                "rank": members.index(rank)})
+            if samples and rank > 0:
+                writer.put("clock", {"at_ns": clocks.own(rank, 0), "peer": 0, "error_ns": 0,
+                                     "offset_ns": clocks.own(0, 0) - clocks.own(rank, 0)})
+            own = [(clocks.own(rank, r.enter * NS), clocks.own(rank, r.leave * NS)) for r in rows]
+            writer.block("calls", {
+                "enter": [e for e, _ in own],
+                "duration": [l - e for e, l in own],
+                "call": [number[r.call] for r in rows],
+                "comm": [r.comm for r in rows],
+                "peer": [r.peer for r in rows],
+                "tag": [r.tag for r in rows],
+                "bytes_sent": [8 if r.call in DATA else r.sent for r in rows],
+                "bytes_received": [8 if r.call in DATA else r.received for r in rows],
+                "request": [r.request for r in rows],
+            }, location=0, first=0)
+            writer.end()
+
+
+def merge(folder, *options):
+    done = subprocess.run(["lp-merge", "--no-names", *options, folder], capture_output=True,
+                          timeout=60, check=False)
+    if done.returncode != 0:
+        raise random_run.Wrong(f"lp-merge: exit {done.returncode}: {done.stderr.decode().strip()}")
+    return done.stdout
+
+
+def times(stream, ranks):
+    """[rank][seq]: enter, leave."""
+    got = [[] for _ in range(ranks)]
+    for message in trace.read(io.BytesIO(stream)):
+        if message.kind == "calls":
+            enter, duration = message.column("enter", True), message.column("duration")
+            got[message.body["location"]] += [(int(e), int(e) + int(d)) for e, d in zip(enter, duration)]
+    return got
+
+
+def needs(run, members):
+    """Pairs (needs, needed) of the rows of one instance, as MPI has it."""
+    call, comm = run.rows[members[0][0]][members[0][1]].call, run.rows[members[0][0]][members[0][1]].comm
+    if call in ("MPI_Init", "MPI_Finalize"):
+        return
+    at = dict(members)
+    order = [(r, at[r]) for r in run.comms[comm]]
+    root = run.rows[members[0][0]][members[0][1]].peer
+    for i, one in enumerate(order):
+        for j, other in enumerate(order):
+            if i != j and (call in random_run.ALL_TO_ALL or (call == "MPI_Bcast" and j == root) or
+                           (call == "MPI_Reduce" and i == root) or (call == "MPI_Scan" and j < i)):
+                yield one, other
+
+
+def reversed_pairs(run, got):
+    for sender, send, receiver, receive in run.messages:
+        if got[receiver][receive][1] < got[sender][send][0]:
+            yield (receiver, receive), (sender, send)
+    for members in run.collectives:
+        for (rank, seq), (other, other_seq) in needs(run, members):
+            if got[rank][seq][1] < got[other][other_seq][0]:
+                yield (rank, seq), (other, other_seq)
+
+
+def check_order(run, before, after):
+    for rank, rows in enumerate(run.rows):
+        last = None
+        for seq, (enter, leave) in enumerate(after[rank]):
+            if leave < enter or (last is not None and not rows[seq].part and enter < last):
+                raise random_run.Wrong(f"rank {rank}, row {seq}: out of order")
+            if rows[seq].part and (enter, leave) != after[rank][seq - 1]:
+                raise random_run.Wrong(f"rank {rank}, row {seq}: a part that moved away from its call")
+            last = leave
+        # Beside the jumps, time passes no slower than the amortisation lets it.
+        for row, (_, b0), (b1, _), (_, a0), (a1, _) in zip(rows[1:], before[rank], before[rank][1:],
+                                                           after[rank], after[rank][1:]):
+            if not row.part and a1 - a0 < 0.98 * (b1 - b0) - 2:
+                raise random_run.Wrong(f"rank {rank}: {b1 - b0} ns between calls became {a1 - a0}")
+
+
+def body(stream):
+    """Without the header, which has the command line."""
+    messages = list(trace.read(io.BytesIO(stream)))
+    return b"".join(bytes(m.bytes) for m in messages if m.kind != "longpole")
+
+
+def check(seed):
+    run = random_run.Run(seed)
+    end = NS * max(rows[-1].leave for rows in run.rows)
+    with tempfile.TemporaryDirectory() as folder:
+        write_raw(run, Right(), folder)
+        if body(merge(folder, "--sync", "clc")) != body(merge(folder)):
+            raise random_run.Wrong("right clocks: something was moved")
+        for samples in (False, True):
+            write_raw(run, Clocks(seed, run.ranks, end), folder, samples)
+            before = times(merge(folder), run.ranks)
+            after = times(merge(folder, "--sync", "clc"), run.ranks)
+            left = list(reversed_pairs(run, after))
+            if left:
+                raise random_run.Wrong(f"{len(left)} of {len(list(reversed_pairs(run, before)))} are "
+                                       f"still reversed, with samples {samples}: {left[:3]}")
+            check_order(run, before, after)
+            if not list(reversed_pairs(run, before)) and before != after:
+                raise random_run.Wrong("nothing was reversed, but something was moved")
+
+
+def main(arguments):
+    if arguments[:1] == ["make"]:
+        run = random_run.Run(int(arguments[1]))
+        end = NS * max(rows[-1].leave for rows in run.rows)
+        write_raw(run, Clocks(int(arguments[1]), run.ranks, end), arguments[2])
+        return 0
+    for seed in range(int(arguments[1]), int(arguments[1]) + int(arguments[2])):
+        try:
+            check(seed)
+        except (random_run.Wrong, trace.Damaged, subprocess.TimeoutExpired) as error:
+            print(f"seed {seed}: {error}")
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
