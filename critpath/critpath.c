@@ -11,22 +11,27 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "critpath.h"
+#include "run.h"
 
 static const char usage[] =
-	"usage: lp-critpath [-a walk|kahn] [-F stream|text|json] [--all] [FILE]\n"
+	"usage: lp-critpath [-a ALGORITHM] [-F stream|text|json] [--all] [FILE]\n"
 	"Find the critical path of a run from its graph stream.\n"
-	"  -a, --algorithm HOW  walk: backwards from the last event; kahn: topological\n"
-	"                       order and dynamic programming [walk]\n"
+	"  -a, --algorithm HOW  walk, kahn, dijkstra, delta: the same path;\n"
+	"                       intervals: an approximation [walk]\n"
 	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
 enum form { STREAM, TEXT, JSON };
+enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
+
+static bool (*const solvers[])(const struct stretch *, struct segments *) = {
+	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
+};
 
 struct options {
-	void (*solve)(const struct stretch *, struct segments *);
+	enum algorithm algorithm;
 	enum form form;
 	bool all;
 	const char *file;	/* NULL or "-": standard input */
@@ -34,40 +39,29 @@ struct options {
 
 struct critpath {
 	struct options opt;
-	struct reader in;
+	struct team team;
+	struct run run;
 	struct writer out;
-	struct definitions known;
-	struct window window;
-	struct edge_block edges;
-	struct member *members;		/* of one instance */
-	uint32_t *waits_for;
-	size_t member_capacity, wait_capacity;
-	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
-	int64_t begin_ns;
-	bool from_start;
-	struct segments segments;
+	struct segments segments;	/* of one stretch */
 	struct report report;
 };
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const algorithms[] = { "walk", "kahn", NULL };
+	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals", NULL };
 	static const char *const forms[] = { "stream", "text", "json", NULL };
 	static const struct option longs[] = {
 		{ "algorithm", required_argument, NULL, 'a' }, { "format", required_argument, NULL, 'F' },
 		{ "all", no_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { solve_walk, STREAM, false, NULL };
+	struct options opt = { WALK, STREAM, false, NULL };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "a:F:hV", longs, NULL)) != -1)
 		switch (c) {
-		case 'a':
-			opt.solve = parse_choice("--algorithm", optarg, algorithms) == 0 ? solve_walk :
-			    solve_kahn;
-			break;
+		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
 		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
 		case 'A': opt.all = true; break;
 		case 'h': print_and_exit(usage);
@@ -78,67 +72,6 @@ parse_options(int argc, char **argv)
 		bad_usage(usage);
 	opt.file = argv[optind];
 	return opt;
-}
-
-static struct event_row *
-row_of(const struct critpath *c, uint32_t location, uint64_t seq)
-{
-	return window_row(&c->window, location, seq);
-}
-
-static void
-link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
-{
-	row->has_other = true;
-	row->other = other;
-	row->other_seq = other_seq;
-}
-
-static void
-take_messages(struct critpath *c, const struct message *message)
-{
-	struct edge_block *e = &c->edges;
-
-	if (messages_read(e, &c->in, message, &c->window) < 0)
-		die_input(&c->in);
-	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = row_of(c, e->source[i], e->send[i]);
-		struct event_row *receive = row_of(c, e->target[i], e->receive[i]);
-		uint32_t poster = e->target[i];
-		uint64_t post = e->receive[i];
-
-		if (call_info(receive->row.call)->class == CLASS_COMPLETE)
-			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post);
-		send->is_send = true;
-		link_rows(receive, e->source[i], e->send[i]);
-		/* A send waits for the post of its receive. */
-		link_rows(send, poster, post);
-	}
-}
-
-static void
-take_collectives(struct critpath *c, const struct message *message)
-{
-	struct edge_block *e = &c->edges;
-	size_t at = 0;
-
-	if (collectives_read(e, &c->in, message, &c->window) < 0)
-		die_input(&c->in);
-	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		uint32_t size = e->size[k];
-
-		c->members = grow(c->members, &c->member_capacity, size, sizeof *c->members);
-		c->waits_for = grow(c->waits_for, &c->wait_capacity, size, sizeof *c->waits_for);
-		for (uint32_t i = 0; i < size; i++)
-			c->members[i] = (struct member){ e->location[at + i], e->seq[at + i],
-			    window_row(&c->window, e->location[at + i], e->seq[at + i]) };
-		collective_waits(&c->known, c->members, size, c->waits_for);
-		for (uint32_t i = 0; i < size; i++)
-			if (c->waits_for[i] != NOBODY && c->waits_for[i] != i)
-				link_rows(row_of(c, c->members[i].location, c->members[i].seq),
-				    c->members[c->waits_for[i]].location,
-				    c->members[c->waits_for[i]].seq);
-	}
 }
 
 static const struct column_type location_type = { 4, false, true, 0 };
@@ -159,7 +92,7 @@ write_segments(struct critpath *c, const struct segment *at, size_t count)
 		site[i] = at[i].site;
 		begin[i] = at[i].begin_ns;
 		end[i] = at[i].end_ns;
-		call[i] = c->in.call_number[at[i].call];
+		call[i] = c->run.in.call_number[at[i].call];
 		kind[i] = at[i].kind;
 	}
 	message_begin(&c->out, "segments", 7);
@@ -180,121 +113,69 @@ write_segments(struct critpath *c, const struct segment *at, size_t count)
 	free(kind);
 }
 
-/* The path of the stretch up to TO, and on with the next one. */
+/* The path through the stretch that has ended, up to LAST. */
 static void
-solve_stretch(struct critpath *c, struct event to)
+solve_stretch(struct critpath *c, struct event last)
 {
-	struct stretch stretch = { &c->window, c->first_seq, c->end_seq, c->begin_ns, c->from_start, to };
+	struct stretch stretch = run_stretch(&c->run, &c->team, last);
 	struct segments *s = &c->segments;
 	const size_t block = 4096;
 
 	s->count = 0;
-	c->opt.solve(&stretch, s);
+	while (!solvers[c->opt.algorithm](&stretch, s))
+		cut_cycle(&stretch, &c->run.known);
 	for (size_t i = 0; i < s->count; i++) {
 		if (c->opt.form == JSON)
-			print_segment_json(&s->at[i], &c->known, c->report.segments == 0);
-		report_add(&c->report, &c->known, &s->at[i]);
+			print_segment_json(&s->at[i], &c->run.known, c->report.segments == 0);
+		report_add(&c->report, &c->run.known, &s->at[i]);
 	}
 	if (c->opt.form == STREAM)
 		for (size_t i = 0; i < s->count; i += block)
 			write_segments(c, s->at + i, s->count - i < block ? s->count - i : block);
 }
 
-/* A global synchronisation point: everything before it can be solved and forgotten. */
 static void
-take_sync(struct critpath *c, const struct message *message)
+take_message(struct critpath *c, const struct message *message)
 {
-	struct event last = { 0, 0, false };
-	int64_t last_ns = INT64_MIN;
+	bool ended;
+	struct event last;
 
-	if (seqs_read(c->end_seq, &c->in, message, &c->window) < 0)
-		die_input(&c->in);
-	for (uint32_t l = 0; l < c->known.location_count; l++) {
-		const struct event_row *row = row_of(c, l, c->end_seq[l]);
-
-		if (row == NULL || row->row.part != 0 || c->end_seq[l] < c->first_seq[l]) {
-			reader_fail(&c->in, message->offset, "sync: row %llu of location %u is not there",
-			    (unsigned long long)c->end_seq[l], l);
-			die_input(&c->in);
-		}
-		if (row->row.enter_ns > last_ns) {
-			last = (struct event){ l, c->end_seq[l], false };
-			last_ns = row->row.enter_ns;
-		}
-		c->end_seq[l]++;
-	}
-	solve_stretch(c, last);
-	for (uint32_t l = 0; l < c->known.location_count; l++) {
-		c->first_seq[l] = c->end_seq[l] - 1;
-		window_drop(&c->window, l, c->first_seq[l]);
-	}
-	c->begin_ns = last_ns;
-	c->from_start = false;
-}
-
-static void
-take_end(struct critpath *c)
-{
-	struct event last = { 0, 0, true };
-	int64_t last_ns = INT64_MIN;
-
-	for (uint32_t l = 0; l < c->known.location_count; l++) {
-		const struct event_row *row;
-
-		c->end_seq[l] = window_end(&c->window, l);
-		if (c->end_seq[l] == c->first_seq[l])
-			continue;
-		row = row_of(c, l, c->end_seq[l] - 1);
-		if (row->row.leave_ns > last_ns) {
-			last = (struct event){ l, c->end_seq[l] - 1 - row->row.part, true };
-			last_ns = row->row.leave_ns;
-		}
-	}
-	if (last_ns != INT64_MIN)
-		solve_stretch(c, last);
-}
-
-static void
-take_message(struct critpath *c, const struct message *message, struct calls *calls)
-{
-	uint64_t rows = 0;
-
-	if (definitions_take(&c->known, &c->in, message) < 0)
-		die_input(&c->in);
-	if (is_kind(message, "run")) {
-		window_open(&c->window, c->known.location_count, sizeof(struct event_row));
-		c->first_seq = zalloc(c->known.location_count, sizeof *c->first_seq);
-		c->end_seq = zalloc(c->known.location_count, sizeof *c->end_seq);
-	} else if (is_kind(message, "calls")) {
-		if (calls_read(calls, &c->in, message) < 0 ||
-		    window_add(&c->window, &c->in, message, calls) < 0)
-			die_input(&c->in);
-		rows = calls->count;
-	}
-	if (c->opt.form == STREAM && writer_pass(&c->out, message, rows) < 0)
+	ended = run_take(&c->run, message, &last);
+	if (c->opt.form == STREAM && writer_pass(&c->out, message,
+	    is_kind(message, "calls") ? c->run.calls.count : 0) < 0)
 		die_output();
-	if (is_kind(message, "messages"))
-		take_messages(c, message);
-	else if (is_kind(message, "collectives"))
-		take_collectives(c, message);
-	else if (is_kind(message, "sync"))
-		take_sync(c, message);
+	if (ended) {
+		solve_stretch(c, last);
+		run_advance(&c->run);
+	}
+}
+
+/* How far the path of intervals is from the exact one, which is as long as the run. */
+static void
+tell_distance(const struct critpath *c)
+{
+	int64_t exact_ns = c->report.end_ns - c->report.begin_ns, less_ns = c->segments.missing_ns;
+
+	note("intervals: %llu groups; the length is %.9f s, %.9f s (%.2f %%) less than the exact %.9f s",
+	    (unsigned long long)c->segments.groups, 1e-9 * (double)(exact_ns - less_ns),
+	    1e-9 * (double)less_ns, exact_ns > 0 ? 100 * (double)less_ns / (double)exact_ns : 0,
+	    1e-9 * (double)exact_ns);
 }
 
 static int
 end_output(struct critpath *c)
 {
 	if (c->opt.form == TEXT) {
-		report_text(&c->report, &c->known, c->opt.all);
+		report_text(&c->report, &c->run.known, c->opt.all);
 		return finish(DONE);
 	}
 	if (c->opt.form == JSON) {
 		printf("]");
-		report_json(&c->report, &c->known);
+		report_json(&c->report, &c->run.known);
 		return finish(DONE);
 	}
 	message_begin(&c->out, "path", 3);
-	put_int(&c->out, "run_ns", c->known.run_ns);
+	put_int(&c->out, "run_ns", c->run.known.run_ns);
 	put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
 	put_uint(&c->out, "segments", c->report.segments);
 	if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
@@ -305,34 +186,33 @@ end_output(struct critpath *c)
 int
 main(int argc, char **argv)
 {
-	static struct critpath c = { .from_start = true };
-	struct calls calls = { 0 };
+	static struct critpath c;
 	struct progress progress;
 	struct message message;
-	int got;
+	struct event last;
 
 	tool = "lp-critpath";
+	c.team = team_open(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	refuse_terminal_input(c.opt.file, usage);
 	if (c.opt.form == STREAM)
 		refuse_terminal_output();
-	if (reader_open(&c.in, c.opt.file) < 0)
-		die_input(&c.in);
-	if (reader_refuse_content(&c.in, "trace", "lp-graph matches it first") < 0)
-		die_input(&c.in);
-	if (c.opt.form == STREAM && writer_open(&c.out, STDOUT_FILENO, "path", &c.in, argc, argv) < 0)
+	run_open(&c.run, c.opt.file, 0, UINT64_MAX, 0);
+	if (c.opt.form == STREAM &&
+	    writer_open(&c.out, STDOUT_FILENO, "path", &c.run.in, argc, argv) < 0)
 		die_output();
 	if (c.opt.form == JSON)
 		printf("{\"segments\":[");
 	progress_begin(&progress);
-	while ((got = reader_next(&c.in, &message)) > 0) {
-		take_message(&c, &message, &calls);
-		progress_show(&progress, c.in.rows, 0, 0);
+	while (run_next(&c.run, &message)) {
+		take_message(&c, &message);
+		progress_show(&progress, c.run.in.rows, 0, 0);
 	}
-	if (got < 0)
-		die_input(&c.in);
-	progress_end(&progress, c.in.rows);
-	if (c.known.ranks > 0)
-		take_end(&c);
+	progress_end(&progress, c.run.in.rows);
+	if (run_end(&c.run, &last))
+		solve_stretch(&c, last);
+	if (c.opt.algorithm == INTERVALS)
+		tell_distance(&c);
+	team_close();
 	return end_output(&c);
 }

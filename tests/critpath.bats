@@ -21,7 +21,7 @@ late_sender() {
 
 @test "the path leaves a late receive to the sender" {
 	late_sender
-	for a in walk kahn; do
+	for a in walk kahn dijkstra delta; do
 		lp-critpath -a $a -F json t.graph >t.json
 		run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind, .call]' t.json
 		[ "$output" = "$(cat <<-'END'
@@ -75,6 +75,45 @@ late_sender() {
 		[0,900,1000,"mpi"]
 	END
 	)" ]
+}
+
+@test "calls that wait for each other in a circle are named, and the path leads around them" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 90
+		0 MPI_Recv 100 200 comm=1 peer=1 tag=0 received=8
+		0 MPI_Send 200 210 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 300 310
+		1 MPI_Init 0 90
+		1 MPI_Recv 110 200 comm=1 peer=0 tag=0 received=8
+		1 MPI_Send 200 210 comm=1 peer=0 tag=0 sent=8
+		1 MPI_Finalize 290 310
+	END
+	for a in walk kahn dijkstra delta; do
+		run -0 --separate-stderr lp-critpath -a $a -F json t.graph
+		[ "$stderr" = "lp-critpath: 2 calls wait for each other in a circle at 0.000000200 s, the clocks are wrong: rank 0 MPI_Recv (row 1), rank 1 MPI_Recv (row 1); rank 0 MPI_Recv (row 1) is taken as not blocked" ]
+		jq -e '.path_length_s == 3.1e-7 and ([.segments[] | select(.call == "MPI_Recv")] |
+			length == 1 and .[0].rank == 0 and .[0].kind == "mpi")' <<<"$output"
+	done
+}
+
+@test "intervals find the path where all wait for the last, and tell what they miss elsewhere" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Barrier 300 410 comm=1
+		0 MPI_Finalize 700 720
+		1 MPI_Init 0 100
+		1 MPI_Barrier 400 410 comm=1
+		1 MPI_Finalize 500 720
+	END
+	run -0 --separate-stderr lp-critpath -a intervals -F json t.graph
+	[ "$stderr" = "lp-critpath: intervals: 2 groups; the length is 0.000000720 s, 0.000000000 s (0.00 %) less than the exact 0.000000720 s" ]
+	[ "$(jq -c '[.segments[] | select(.kind == "compute") | .rank]' <<<"$output")" = '[1,0]' ]
+	late_sender
+	run -0 --separate-stderr lp-critpath -a intervals -F json t.graph
+	jq -e '.path_length_s == 7e-7' <<<"$output"
+	[[ "$stderr" == *" less than the exact 0.000000700 s" ]]
 }
 
 @test "imbalance follows the paper's formulas" {

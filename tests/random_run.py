@@ -410,7 +410,7 @@ def check(seed):
     if sorted(instances) != sorted(run.collectives):
         raise Wrong("collectives differ")
     length, segments = run.path()
-    for algorithm in ("walk", "kahn"):
+    for algorithm in ("walk", "kahn", "dijkstra", "delta"):
         path = json.loads(tool("lp-critpath", "-F", "json", "-a", algorithm, data=graph))
         got = [(s["rank"], s["begin_ns"], s["end_ns"], s["kind"], s["call"]) for s in path["segments"]]
         if got != segments:

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading a graph stream stretch by stretch: all of them, or some in the middle. */
+#ifndef RUN_H
+#define RUN_H
+
+#include "critpath.h"
+
+struct run {
+	struct reader in;
+	struct definitions known;
+	struct window window;
+	struct calls calls;		/* the block read last */
+	struct edge_block edges;
+	struct member *members;		/* of one instance */
+	uint32_t *waits_for;
+	size_t member_capacity, wait_capacity;
+	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
+	int64_t begin_ns;
+	uint64_t stretch;		/* its number, from 0 */
+	uint64_t from, to;		/* the first stretch wanted, the first not wanted any more */
+	uint64_t from_offset;		/* where the rows of the first one begin, or before */
+};
+
+/* Opens FILE for the stretches FROM to before TO, whose rows do not begin before FROM_OFFSET. */
+void run_open(struct run *run, const char *file, uint64_t from, uint64_t to, uint64_t from_offset);
+/* The next message: false at the end of the stream. */
+bool run_next(struct run *run, struct message *message);
+/* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
+bool run_take(struct run *run, const struct message *message, struct event *last);
+/* After the last message: the same for the last stretch. */
+bool run_end(struct run *run, struct event *last);
+/* The stretch that has ended. */
+struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
+/* Forgets its rows and goes on to the next one. */
+void run_advance(struct run *run);
+
+#endif
