@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "output.h"
 #include "run.h"
 
 static const char usage[] =
@@ -19,6 +20,9 @@ static const char usage[] =
 	"  -a, --algorithm HOW  walk, kahn, dijkstra, delta: the same path;\n"
 	"                       intervals: an approximation [walk]\n"
 	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
+	"      --slack          how much later each activity could end without harm\n"
+	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
+	"      --gain PERCENT   what each call site would gain if it took less time\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
@@ -33,7 +37,8 @@ static bool (*const solvers[])(const struct stretch *, struct segments *) = {
 struct options {
 	enum algorithm algorithm;
 	enum form form;
-	bool all;
+	bool all, slack;
+	int alternatives, faster;	/* how many; per cent */
 	const char *file;	/* NULL or "-": standard input */
 };
 
@@ -44,6 +49,7 @@ struct critpath {
 	struct writer out;
 	struct segments segments;	/* of one stretch */
 	struct report report;
+	struct whatif whatif;
 };
 
 static struct options
@@ -53,17 +59,22 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "stream", "text", "json", NULL };
 	static const struct option longs[] = {
 		{ "algorithm", required_argument, NULL, 'a' }, { "format", required_argument, NULL, 'F' },
-		{ "all", no_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' },
+		{ "all", no_argument, NULL, 'A' }, { "slack", no_argument, NULL, 'S' },
+		{ "alternatives", required_argument, NULL, 'k' },
+		{ "gain", required_argument, NULL, 'G' }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { WALK, STREAM, false, NULL };
+	struct options opt = { .algorithm = WALK, .form = STREAM };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "a:F:hV", longs, NULL)) != -1)
+	while ((c = getopt_long(argc, argv, "a:F:k:hV", longs, NULL)) != -1)
 		switch (c) {
 		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
 		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
 		case 'A': opt.all = true; break;
+		case 'S': opt.slack = true; break;
+		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
+		case 'G': opt.faster = (int)parse_integer("--gain", optarg, 1, 100); break;
 		case 'h': print_and_exit(usage);
 		case 'V': print_and_exit("lp-critpath " VERSION "\n");
 		default: bad_usage(usage);
@@ -74,52 +85,12 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-static const struct column_type location_type = { 4, false, true, 0 };
-static const struct column_type time_type = { 8, true, true, 0 };
-static const struct column_type kind_type = { 1, false, true, 0 };
-static const struct column_type call_type = { 2, false, true, 0 };
-
-static void
-write_segments(struct critpath *c, const struct segment *at, size_t count)
-{
-	uint32_t *location = zalloc(count, sizeof *location), *site = zalloc(count, sizeof *site);
-	int64_t *begin = zalloc(count, sizeof *begin), *end = zalloc(count, sizeof *end);
-	uint16_t *call = zalloc(count, sizeof *call);
-	uint8_t *kind = zalloc(count, sizeof *kind);
-
-	for (size_t i = 0; i < count; i++) {
-		location[i] = at[i].location;
-		site[i] = at[i].site;
-		begin[i] = at[i].begin_ns;
-		end[i] = at[i].end_ns;
-		call[i] = c->run.in.call_number[at[i].call];
-		kind[i] = at[i].kind;
-	}
-	message_begin(&c->out, "segments", 7);
-	put_uint(&c->out, "count", count);
-	put_column(&c->out, "location", location_type, location, count);
-	put_column(&c->out, "begin", time_type, begin, count);
-	put_column(&c->out, "end", time_type, end, count);
-	put_column(&c->out, "kind", kind_type, kind, count);
-	put_column(&c->out, "call", call_type, call, count);
-	put_column(&c->out, "site", location_type, site, count);
-	if (message_end(&c->out) < 0)
-		die_output();
-	free(location);
-	free(site);
-	free(begin);
-	free(end);
-	free(call);
-	free(kind);
-}
-
 /* The path through the stretch that has ended, up to LAST. */
 static void
 solve_stretch(struct critpath *c, struct event last)
 {
 	struct stretch stretch = run_stretch(&c->run, &c->team, last);
 	struct segments *s = &c->segments;
-	const size_t block = 4096;
 
 	s->count = 0;
 	while (!solvers[c->opt.algorithm](&stretch, s))
@@ -130,8 +101,15 @@ solve_stretch(struct critpath *c, struct event last)
 		report_add(&c->report, &c->run.known, &s->at[i]);
 	}
 	if (c->opt.form == STREAM)
-		for (size_t i = 0; i < s->count; i += block)
-			write_segments(c, s->at + i, s->count - i < block ? s->count - i : block);
+		write_segments(&c->out, &c->run.in, 0, s);
+	if (!c->run.keeps_instances)
+		return;
+	whatif_add(&c->whatif, &stretch, &c->run.instances, &c->run.known, s);
+	if (c->opt.form == STREAM) {
+		write_slack(&c->out, &c->whatif.rows);
+		for (int n = 0; n < c->whatif.count; n++)
+			write_segments(&c->out, &c->run.in, n + 1, &c->whatif.alternatives[n].segments);
+	}
 }
 
 static void
@@ -167,11 +145,14 @@ end_output(struct critpath *c)
 {
 	if (c->opt.form == TEXT) {
 		report_text(&c->report, &c->run.known, c->opt.all);
+		whatif_text(&c->whatif, &c->run.known, c->opt.all);
 		return finish(DONE);
 	}
 	if (c->opt.form == JSON) {
 		printf("]");
 		report_json(&c->report, &c->run.known);
+		whatif_json(&c->whatif, &c->run.known);
+		printf("}\n");
 		return finish(DONE);
 	}
 	message_begin(&c->out, "path", 3);
@@ -198,6 +179,10 @@ main(int argc, char **argv)
 	if (c.opt.form == STREAM)
 		refuse_terminal_output();
 	run_open(&c.run, c.opt.file, 0, UINT64_MAX, 0);
+	c.whatif.slack = c.opt.slack;
+	c.whatif.faster = c.opt.faster;
+	c.whatif.count = c.opt.alternatives;
+	c.run.keeps_instances = c.opt.slack || c.opt.faster > 0 || c.opt.alternatives > 0;
 	if (c.opt.form == STREAM &&
 	    writer_open(&c.out, STDOUT_FILENO, "path", &c.run.in, argc, argv) < 0)
 		die_output();

@@ -72,6 +72,7 @@ struct stretch {
 	const struct window *window;
 	const uint64_t *first_seq, *end_seq;
 	int64_t begin_ns;
+	bool from_sync;			/* not the run's first stretch */
 	struct event to;
 };
 
@@ -131,6 +132,12 @@ void cut_cycle(const struct stretch *stretch, const struct definitions *known);
 
 /* ---- reports ------------------------------------------------------------------------------ */
 
+static inline double
+seconds(int64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
+
 /* report.c: what the forms for people and scripts have in common. */
 struct share {
 	int64_t ns[3];		/* by segment kind */
@@ -149,7 +156,12 @@ struct report {
 
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
 void report_text(const struct report *report, const struct definitions *known, bool all);
-/* The rest of the JSON object whose array of segments has been printed. */
+int64_t share_sum(const struct share *share);
+/* By rank, to be freed: several threads of a rank are one. */
+struct share *shares_by_rank(const struct report *report, const struct definitions *known);
+/* "{"compute_s":...}" */
+void print_share_json(const struct share *share);
+/* The rest of the JSON object whose array of segments has been printed, but for its last brace. */
 void report_json(const struct report *report, const struct definitions *known);
 void print_segment_json(const struct segment *segment, const struct definitions *known, bool first);
 

@@ -2,21 +2,12 @@
 /* The graph of a stretch: what each event follows from (the rule is in critpath.h). */
 #include <stdlib.h>
 
-#include "critpath.h"
+#include "edge_rows.h"
 
 static const struct event_row *
 row_at(const struct window *window, uint32_t location, uint64_t seq)
 {
 	return window_row(window, location, seq);
-}
-
-static bool
-is_send(const struct event_row *row)
-{
-	enum call_class class = call_info(row->row.call)->class;
-
-	return class == CLASS_SEND || class == CLASS_SEND_START ||
-	    (class == CLASS_SENDRECV && row->row.part == 0) || (class == CLASS_START && row->is_send);
 }
 
 /* Takes the far end of EDGE if it blocked CALL later than what blocked it at *BEST_NS. */
@@ -32,7 +23,7 @@ candidate(const struct window *window, const struct event_row *edge, const struc
 	at_ns = far->row.enter_ns;
 	if (at_ns < call->row.enter_ns || at_ns > call->row.leave_ns || at_ns < *best_ns)
 		return;
-	if (at_ns == call->row.leave_ns && is_send(edge))
+	if (at_ns == call->row.leave_ns && row_sends(edge))
 		return;		/* a send that ends as its receive begins did not wait for it */
 	if (at_ns == *best_ns && (edge->other > *other ||
 	    (edge->other == *other && edge->other_seq >= *other_seq)))
@@ -47,26 +38,15 @@ static bool
 blocked_by(const struct window *window, uint32_t location, uint64_t seq, uint32_t *other,
     uint64_t *other_seq)
 {
-	const struct event_row *call = row_at(window, location, seq), *row = call;
-	enum call_class class = call_info(call->row.call)->class;
+	const struct event_row *call = row_at(window, location, seq);
 	int64_t best_ns = INT64_MIN;
 
 	*other = NOBODY;
 	*other_seq = UINT64_MAX;
-	if (call->cut || class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
-	    is_collective_start(class))
-		return false;	/* a start does not wait; what completes it may */
-	for (uint64_t at = seq; row != NULL && row->row.part == at - seq;
-	    row = row_at(window, location, ++at)) {
-		const struct event_row *start;
-		uint32_t starter;
-		uint64_t from;
-
-		candidate(window, row, call, &best_ns, other, other_seq);
-		if (class == CLASS_COMPLETE && row_refers(&row->row, location, at, &starter, &from) &&
-		    (start = row_at(window, starter, from)) != NULL)
-			candidate(window, start, call, &best_ns, other, other_seq);
-	}
+	if (!may_wait(call))
+		return false;
+	for (struct edge_rows e = edge_rows(window, location, seq); edge_rows_next(&e);)
+		candidate(window, e.edge, call, &best_ns, other, other_seq);
 	return *other != NOBODY;
 }
 

@@ -84,6 +84,8 @@ take_collectives(struct run *run, const struct message *message)
 		}
 		if (!whole)
 			continue;
+		if (run->keeps_instances)
+			instances_add(&run->instances, run->members, size);
 		collective_waits(&run->known, run->members, size, run->waits_for);
 		for (uint32_t i = 0; i < size; i++)
 			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
@@ -176,7 +178,8 @@ run_end(struct run *run, struct event *last)
 struct stretch
 run_stretch(const struct run *run, const struct team *team, struct event last)
 {
-	return (struct stretch){ team, &run->window, run->first_seq, run->end_seq, run->begin_ns, last };
+	return (struct stretch){ team, &run->window, run->first_seq, run->end_seq, run->begin_ns,
+	    run->stretch > 0, last };
 }
 
 void
@@ -190,5 +193,6 @@ run_advance(struct run *run)
 		run->first_seq[l] = run->end_seq[l] - 1;
 		window_drop(&run->window, l, run->first_seq[l]);
 	}
+	instances_forget(&run->instances, run->first_seq);
 	run->stretch++;
 }

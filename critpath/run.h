@@ -3,7 +3,7 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "critpath.h"
+#include "dag.h"
 
 struct run {
 	struct reader in;
@@ -14,6 +14,8 @@ struct run {
 	struct member *members;		/* of one instance */
 	uint32_t *waits_for;
 	size_t member_capacity, wait_capacity;
+	bool keeps_instances;
+	struct instances instances;	/* where they are kept: collectives of the stretch, or later */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
 	int64_t begin_ns;
 	uint64_t stretch;		/* its number, from 0 */

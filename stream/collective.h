@@ -24,4 +24,13 @@ struct member {
 void collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
     uint32_t *waits_for);
 
+/* The member that is the root; NOBODY where its rank is not known. */
+uint32_t collective_root(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
+/* By world rank the rank in the members' communicator; to be freed. */
+int32_t *collective_ranks(const struct definitions *definitions, const struct member *members);
+/* Of a neighbourhood collective the sources of a rank in the communicator; NULL: not known. */
+const struct neighbours *collective_sources(const struct definitions *definitions,
+    const struct member *members, int32_t comm_rank);
+
 #endif

@@ -116,6 +116,33 @@ late_sender() {
 	[[ "$stderr" == *" less than the exact 0.000000700 s" ]]
 }
 
+@test "slack, gain and alternatives of random runs are those of brute force" {
+	run -0 tests/whatif_check.py 1 60
+}
+
+@test "a faster call site gains until another path takes over" {
+	graph <<-'END'
+		trace ranks=2
+		site site=1 offset=0
+		0 MPI_Init 0 10
+		0 MPI_Barrier 100 110 comm=1
+		0 MPI_Finalize 200 210
+		1 MPI_Init 0 10
+		1 MPI_Barrier 90 110 comm=1 site=1
+		1 MPI_Finalize 110 210
+	END
+	lp-critpath --gain 50 --slack -k 1 -F json t.graph >t.json
+	jq -e '.gain_by_site == [{"site":0,"where":"","gain_s":7e-8,"at_most_s":1.05e-7}]' t.json
+	jq -e '[.slack_by_site[] | [.site, .least_slack_s]] == [[0,0],[1,1e-8]]' t.json
+	jq -e '.alternatives[0] | .number == 1 and .length_s == 1.1e-7 and .shorter_s == 1e-7' t.json
+	lp-critpath --gain 50 --slack -k 2 -F text t.graph >t.text
+	grep -q $'^0.000000\t33.33\t0.000000\t(unknown)$' t.text
+	lp-critpath --slack -k 1 t.graph >t.path
+	tests/trace.py check t.path
+	[ "$(lp-dump -k slack t.path | jq -c 'select(.rank == 1) | [.seq, .compute_ns, .call_ns]')" = \
+		$'[0,0,10]\n[1,10,90]\n[2,90,0]' ]
+}
+
 @test "imbalance follows the paper's formulas" {
 	late_sender
 	lp-imbalance -F json t.graph >t.json
