@@ -55,11 +55,12 @@ team_split(const struct team *team, int colour)
 	return *team;
 }
 
-int64_t
-team_max(const struct team *team, int64_t value)
+void
+team_max(const struct team *team, int64_t *values, size_t count)
 {
 	(void)team;
-	return value;
+	(void)values;
+	(void)count;
 }
 
 uint64_t

@@ -4,42 +4,20 @@
  *
  * reads   one graph stream
  * writes  the same messages and the path's segments; or a report as text or JSON
- * memory  56 bytes for each row between two global synchronisation points; with -a kahn 120 more
+ * memory  64 bytes for each row between two global synchronisation points, more for what is asked
+ *         beyond walk (critpath.1); where several processes or parts take part, the path
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "join.h"
+#include "options.h"
 #include "output.h"
-#include "run.h"
+#include "parts.h"
 
-static const char usage[] =
-	"usage: lp-critpath [-a ALGORITHM] [-F stream|text|json] [--all] [FILE]\n"
-	"Find the critical path of a run from its graph stream.\n"
-	"  -a, --algorithm HOW  walk, kahn, dijkstra, delta: the same path;\n"
-	"                       intervals: an approximation [walk]\n"
-	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
-	"      --slack          how much later each activity could end without harm\n"
-	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
-	"      --gain PERCENT   what each call site would gain if it took less time\n"
-	"      --all            text: every rank, call and call site, not only the first\n"
-	"  -h, --help           print this text\n"
-	"  -V, --version        print the version\n";
-
-enum form { STREAM, TEXT, JSON };
-enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
-
-static bool (*const solvers[])(const struct stretch *, struct segments *) = {
+static solver *const solvers[] = {
 	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
-};
-
-struct options {
-	enum algorithm algorithm;
-	enum form form;
-	bool all, slack;
-	int alternatives, faster;	/* how many; per cent */
-	const char *file;	/* NULL or "-": standard input */
 };
 
 struct critpath {
@@ -52,59 +30,100 @@ struct critpath {
 	struct whatif whatif;
 };
 
-static struct options
-parse_options(int argc, char **argv)
+static void
+begin_output(struct critpath *c, int argc, char **argv)
 {
-	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals", NULL };
-	static const char *const forms[] = { "stream", "text", "json", NULL };
-	static const struct option longs[] = {
-		{ "algorithm", required_argument, NULL, 'a' }, { "format", required_argument, NULL, 'F' },
-		{ "all", no_argument, NULL, 'A' }, { "slack", no_argument, NULL, 'S' },
-		{ "alternatives", required_argument, NULL, 'k' },
-		{ "gain", required_argument, NULL, 'G' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
-	};
-	struct options opt = { .algorithm = WALK, .form = STREAM };
-	int c;
-
-	while ((c = getopt_long(argc, argv, "a:F:k:hV", longs, NULL)) != -1)
-		switch (c) {
-		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
-		case 'A': opt.all = true; break;
-		case 'S': opt.slack = true; break;
-		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
-		case 'G': opt.faster = (int)parse_integer("--gain", optarg, 1, 100); break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-critpath " VERSION "\n");
-		default: bad_usage(usage);
-		}
-	if (argc - optind > 1)
-		bad_usage(usage);
-	opt.file = argv[optind];
-	return opt;
+	if (c->opt.form == STREAM &&
+	    writer_open(&c->out, STDOUT_FILENO, "path", &c->run.in, argc, argv) < 0)
+		die_output();
+	if (c->opt.form == JSON)
+		printf("{\"segments\":[");
 }
 
-/* The path through the stretch that has ended, up to LAST. */
+static void
+put_segments(struct critpath *c, const struct segments *segments)
+{
+	for (size_t i = 0; i < segments->count; i++) {
+		if (c->opt.form == JSON)
+			print_segment_json(&segments->at[i], &c->run.known, c->report.segments == 0);
+		report_add(&c->report, &c->run.known, &segments->at[i]);
+	}
+	if (c->opt.form == STREAM)
+		write_segments(&c->out, &c->run.in, 0, segments);
+}
+
+static bool
+is_definition(const struct message *message)
+{
+	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
+		"neighbours", "module", "site" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i]))
+			return true;
+	return false;
+}
+
+static void
+pass_message(struct critpath *c, const struct message *message)
+{
+	int64_t rows = 0;
+
+	if (c->opt.form != STREAM)
+		return;
+	if (reader_verify(&c->run.in, message) < 0 || (is_kind(message, "calls") &&
+	    body_int(&c->run.in, message, "count", 0, UINT32_MAX, &rows) < 0))
+		die_input(&c->run.in);
+	if (writer_pass(&c->out, message, (uint64_t)rows) < 0)
+		die_output();
+}
+
+static void
+end_output(struct critpath *c)
+{
+	if (c->opt.form == TEXT) {
+		report_text(&c->report, &c->run.known, c->opt.all);
+		whatif_text(&c->whatif, &c->run.known, c->opt.all);
+	} else if (c->opt.form == JSON) {
+		printf("]");
+		report_json(&c->report, &c->run.known);
+		whatif_json(&c->whatif, &c->run.known);
+		printf("}\n");
+	} else {
+		message_begin(&c->out, "path", 3);
+		put_int(&c->out, "run_ns", c->run.known.run_ns);
+		put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
+		put_uint(&c->out, "segments", c->report.segments);
+		if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
+			die_output();
+	}
+}
+
+/* How far the path of intervals is from the exact one, which is as long as the run. */
+static void
+tell_distance(const struct critpath *c, const struct segments *segments)
+{
+	int64_t exact_ns = c->report.end_ns - c->report.begin_ns, less_ns = segments->missing_ns;
+
+	note("intervals: %llu groups; the length is %.9f s, %.9f s (%.2f %%) less than the exact %.9f s",
+	    (unsigned long long)segments->groups, seconds(exact_ns - less_ns), seconds(less_ns),
+	    exact_ns > 0 ? 100 * (double)less_ns / (double)exact_ns : 0, seconds(exact_ns));
+}
+
+/* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
+
 static void
 solve_stretch(struct critpath *c, struct event last)
 {
 	struct stretch stretch = run_stretch(&c->run, &c->team, last);
-	struct segments *s = &c->segments;
 
-	s->count = 0;
-	while (!solvers[c->opt.algorithm](&stretch, s))
+	c->segments.count = 0;
+	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
 		cut_cycle(&stretch, &c->run.known);
-	for (size_t i = 0; i < s->count; i++) {
-		if (c->opt.form == JSON)
-			print_segment_json(&s->at[i], &c->run.known, c->report.segments == 0);
-		report_add(&c->report, &c->run.known, &s->at[i]);
-	}
-	if (c->opt.form == STREAM)
-		write_segments(&c->out, &c->run.in, 0, s);
+	put_segments(c, &c->segments);
 	if (!c->run.keeps_instances)
 		return;
-	whatif_add(&c->whatif, &stretch, &c->run.instances, &c->run.known, s);
+	whatif_add(&c->whatif, &stretch, &c->run.instances, &c->run.known, &c->segments);
 	if (c->opt.form == STREAM) {
 		write_slack(&c->out, &c->whatif.rows);
 		for (int n = 0; n < c->whatif.count; n++)
@@ -113,91 +132,165 @@ solve_stretch(struct critpath *c, struct event last)
 }
 
 static void
-take_message(struct critpath *c, const struct message *message)
+solve_stream(struct critpath *c, int argc, char **argv)
 {
-	bool ended;
+	struct progress progress;
+	struct message message;
 	struct event last;
 
-	ended = run_take(&c->run, message, &last);
-	if (c->opt.form == STREAM && writer_pass(&c->out, message,
-	    is_kind(message, "calls") ? c->run.calls.count : 0) < 0)
-		die_output();
-	if (ended) {
+	run_open(&c->run, c->opt.files[0]);
+	c->whatif.slack = c->opt.slack;
+	c->whatif.faster = c->opt.faster;
+	c->whatif.count = c->opt.alternatives;
+	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0;
+	begin_output(c, argc, argv);
+	progress_begin(&progress);
+	while (run_next(&c->run, &message)) {
+		bool ended = run_take(&c->run, &message, &last);
+
+		pass_message(c, &message);
+		if (ended) {
+			solve_stretch(c, last);
+			run_advance(&c->run);
+		}
+		progress_show(&progress, c->run.in.rows, 0, 0);
+	}
+	progress_end(&progress, c->run.in.rows);
+	if (run_end(&c->run, &last))
 		solve_stretch(c, last);
-		run_advance(&c->run);
-	}
+	if (c->opt.algorithm == INTERVALS)
+		tell_distance(c, &c->segments);
+	end_output(c);
 }
 
-/* How far the path of intervals is from the exact one, which is as long as the run. */
+/* ---- several processes, or a part: the path first, then the output ------------------------- */
+
+/* Member 0 finds where the parts are and tells the others. */
+static struct part
+read_part(const struct critpath *c, int index, int count)
+{
+	struct part *parts = zalloc((size_t)count, sizeof *parts), part;
+	struct table table = { 0 };
+
+	if (c->team.rank == 0) {
+		table_read(&table, c->opt.files[0]);
+		for (int i = 0; i < count; i++)
+			parts[i] = table_part(&table, i, count);
+		free(table.at);
+	}
+	team_copy(&c->team, parts, (size_t)count * sizeof *parts);
+	part = parts[index];
+	free(parts);
+	return part;
+}
+
+/* Groups of the team solve a part of the stretches each; member 0 gets the path. */
 static void
-tell_distance(const struct critpath *c)
+solve_together(const struct critpath *c, struct path *path)
 {
-	int64_t exact_ns = c->report.end_ns - c->report.begin_ns, less_ns = c->segments.missing_ns;
+	const char *file = c->opt.files[0];
+	enum splits splits = c->opt.splits != UNSAID ? c->opt.splits :
+	    c->opt.algorithm <= KAHN ? SEQ_PAR : PAR_SEQ;
+	int groups = splits == SEQ_PAR ? c->team.size :
+	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
+	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
+	    (int)((int64_t)c->team.rank * groups / c->team.size);
+	struct part part = { 0, UINT64_MAX, 0 };
+	struct team group;
 
-	note("intervals: %llu groups; the length is %.9f s, %.9f s (%.2f %%) less than the exact %.9f s",
-	    (unsigned long long)c->segments.groups, 1e-9 * (double)(exact_ns - less_ns),
-	    1e-9 * (double)less_ns, exact_ns > 0 ? 100 * (double)less_ns / (double)exact_ns : 0,
-	    1e-9 * (double)exact_ns);
+	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
+		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
+	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
+		path_find_intervals(path, file, &c->team);
+		return;
+	}
+	group = team_split(&c->team, colour);
+	if (groups > 1)
+		part = read_part(c, colour, groups);
+	if (splits != SEQ_SEQ || colour == 0)
+		path_find(path, file, part, &group, solvers[c->opt.algorithm]);
+	path_gather(path, &c->team);
 }
 
-static int
-end_output(struct critpath *c)
+/* The whole stream with each stretch's segments behind it; of a part its definitions and segments. */
+static void
+print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
-	if (c->opt.form == TEXT) {
-		report_text(&c->report, &c->run.known, c->opt.all);
-		whatif_text(&c->whatif, &c->run.known, c->opt.all);
-		return finish(DONE);
+	struct segments rest = path->segments;
+	struct message message;
+	size_t stretch = 0;
+
+	run_open_part(&c->run, c->opt.files[0], (struct part){ 0, 0, 0 });
+	begin_output(c, argc, argv);
+	while (run_next(&c->run, &message)) {
+		run_take(&c->run, &message, NULL);	/* definitions */
+		if (!only_definitions || is_definition(&message))
+			pass_message(c, &message);
+		if (is_kind(&message, "sync") && !only_definitions && stretch + 1 < path->stretches) {
+			rest.count = (size_t)path->counts[stretch++];
+			put_segments(c, &rest);
+			rest.at += rest.count;
+		}
 	}
-	if (c->opt.form == JSON) {
-		printf("]");
-		report_json(&c->report, &c->run.known);
-		whatif_json(&c->whatif, &c->run.known);
-		printf("}\n");
-		return finish(DONE);
+	if (path->segments.count > 0) {
+		rest.count = (size_t)(path->segments.at + path->segments.count - rest.at);
+		put_segments(c, &rest);
 	}
-	message_begin(&c->out, "path", 3);
-	put_int(&c->out, "run_ns", c->run.known.run_ns);
-	put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
-	put_uint(&c->out, "segments", c->report.segments);
-	if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
-		die_output();
-	return DONE;
+	if (c->opt.algorithm == INTERVALS)
+		tell_distance(c, &path->segments);
+	end_output(c);
+}
+
+static void
+print_list(const struct critpath *c)
+{
+	struct table table = { 0 };
+
+	table_read(&table, c->opt.files[0]);
+	printf("part\tfirst_stretch\tlast_stretch\trows\n");
+	for (int i = 0; i < c->opt.list; i++) {
+		struct part part = table_part(&table, i, c->opt.list);
+		uint64_t rows = 0;
+
+		for (uint64_t s = part.from; s < part.to; s++)
+			rows += table.at[s].rows;
+		if (part.to > part.from)
+			printf("%d\t%llu\t%llu\t%llu\n", i + 1, (unsigned long long)part.from + 1,
+			    (unsigned long long)part.to, (unsigned long long)rows);
+	}
 }
 
 int
 main(int argc, char **argv)
 {
 	static struct critpath c;
-	struct progress progress;
-	struct message message;
-	struct event last;
+	struct path path = { 0 };
 
 	tool = "lp-critpath";
 	c.team = team_open(&argc, &argv);
 	c.opt = parse_options(argc, argv);
-	refuse_terminal_input(c.opt.file, usage);
-	if (c.opt.form == STREAM)
+	refuse_terminal_input(c.opt.files[0], usage);
+	if (c.opt.form == STREAM && c.opt.list == 0 && c.team.rank == 0)
 		refuse_terminal_output();
-	run_open(&c.run, c.opt.file, 0, UINT64_MAX, 0);
-	c.whatif.slack = c.opt.slack;
-	c.whatif.faster = c.opt.faster;
-	c.whatif.count = c.opt.alternatives;
-	c.run.keeps_instances = c.opt.slack || c.opt.faster > 0 || c.opt.alternatives > 0;
-	if (c.opt.form == STREAM &&
-	    writer_open(&c.out, STDOUT_FILENO, "path", &c.run.in, argc, argv) < 0)
-		die_output();
-	if (c.opt.form == JSON)
-		printf("{\"segments\":[");
-	progress_begin(&progress);
-	while (run_next(&c.run, &message)) {
-		take_message(&c, &message);
-		progress_show(&progress, c.run.in.rows, 0, 0);
+	if (c.team.size > 1 && (c.opt.slack || c.opt.alternatives > 0 || c.opt.faster > 0 ||
+	    c.opt.list > 0 || c.opt.part > 0 || c.opt.join))
+		die("only -a, --splits, -F and --all are for several processes");
+	if (c.opt.list > 0) {
+		print_list(&c);
+	} else if (c.opt.join) {
+		join_read(&path, c.opt.files, c.opt.file_count);
+		print_path(&c, &path, true, argc, argv);
+	} else if (c.opt.part > 0) {
+		path_find(&path, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts), &c.team,
+		    solvers[c.opt.algorithm]);
+		print_path(&c, &path, true, argc, argv);
+	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
+		solve_together(&c, &path);
+		if (c.team.rank == 0)
+			print_path(&c, &path, false, argc, argv);
+	} else {
+		solve_stream(&c, argc, argv);
 	}
-	progress_end(&progress, c.run.in.rows);
-	if (run_end(&c.run, &last))
-		solve_stretch(&c, last);
-	if (c.opt.algorithm == INTERVALS)
-		tell_distance(&c);
 	team_close();
-	return end_output(&c);
+	return c.opt.form == STREAM && c.opt.list == 0 ? DONE : finish(DONE);
 }

@@ -37,6 +37,7 @@ take_bucket(const struct search *search, struct entries *waiting, int64_t bucket
 	waiting->count = kept;
 }
 
+/* INT64_MAX: nothing waits on any member. */
 static int64_t
 next_bucket(const struct search *search, const struct entries *waiting, int64_t delta_ns)
 {
@@ -45,8 +46,9 @@ next_bucket(const struct search *search, const struct entries *waiting, int64_t 
 	for (size_t i = 0; i < waiting->count; i++)
 		if (waiting->at[i].distance_ns / delta_ns < next)
 			next = waiting->at[i].distance_ns / delta_ns;
-	/* INT64_MAX on all members: done */
-	return -team_max(search->stretch->team, -next);
+	next = -next;
+	team_max(search->stretch->team, &next, 1);	/* of negative values: the least */
+	return -next;
 }
 
 /* The mean time between two events of a location. */

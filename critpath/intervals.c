@@ -18,9 +18,8 @@ add_interval(struct intervals *intervals, struct interval interval)
 	intervals->at[intervals->count++] = interval;
 }
 
-/* What a location computes in the stretch, in order of time. */
-static void
-add_location(struct intervals *intervals, const struct stretch *stretch, uint32_t location)
+void
+add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32_t location)
 {
 	const struct row *before = NULL;
 
@@ -30,7 +29,8 @@ add_location(struct intervals *intervals, const struct stretch *stretch, uint32_
 
 		if (row->part > 0)
 			continue;
-		if (row->enter_ns > begin_ns)
+		/* Before a synchronisation point the time is that of the stretch before. */
+		if (row->enter_ns > begin_ns && (before != NULL || !stretch->from_sync))
 			add_interval(intervals, (struct interval){ begin_ns, row->enter_ns, location,
 			    row->site, before != NULL ? before->enter_ns : stretch->begin_ns,
 			    before != NULL ? before->site : 0, before != NULL ? before->call : 0 });
@@ -44,9 +44,9 @@ is_earlier(const struct interval *a, const struct interval *b)
 	return a->begin_ns < b->begin_ns || (a->begin_ns == b->begin_ns && a->location < b->location);
 }
 
-/* One array from the locations' sorted ones, by merging neighbours until one is left. */
-static void
-merge(struct intervals *intervals, size_t *bounds, size_t arrays)
+/* Neighbours are merged until one is left. */
+void
+merge_intervals(struct intervals *intervals, size_t *bounds, size_t arrays)
 {
 	struct interval *from = intervals->at, *to = zalloc(intervals->count, sizeof *to), *kept;
 
@@ -117,14 +117,12 @@ add_longest(struct chain *chain, const struct interval *longest)
 	    longest->site, 0, COMPUTE });
 }
 
-static void
-connect_groups(const struct intervals *intervals, const struct stretch *stretch,
+void
+connect_groups(const struct intervals *intervals, int64_t begin_ns, const struct ending *ending,
     struct segments *segments)
 {
-	const struct row *last = window_row(stretch->window, stretch->to.location, stretch->to.seq);
-	struct chain chain = { segments, stretch->begin_ns, 0, false };
+	struct chain chain = { segments, begin_ns, 0, false };
 	const struct interval *longest = NULL;
-	int64_t end_ns = time_of(stretch, stretch->to);
 
 	for (const struct interval *i = intervals->at; i < intervals->at + intervals->count; i++) {
 		if (longest != NULL && i->begin_ns >= longest->end_ns) {
@@ -136,24 +134,28 @@ connect_groups(const struct intervals *intervals, const struct stretch *stretch,
 	}
 	if (longest != NULL)
 		add_longest(&chain, longest);
-	if (end_ns > chain.at_ns)
-		add_call(&chain, stretch->to.location, last->enter_ns, end_ns, last->site, last->call);
+	if (ending->end_ns > chain.at_ns)
+		add_call(&chain, ending->location, ending->enter_ns, ending->end_ns, ending->site,
+		    ending->call);
 }
 
 bool
 solve_intervals(const struct stretch *stretch, struct segments *segments)
 {
+	const struct row *last = window_row(stretch->window, stretch->to.location, stretch->to.seq);
+	struct ending ending = { time_of(stretch, stretch->to), last->enter_ns, 0,
+	    stretch->to.location, last->site, last->call };
 	uint32_t locations = stretch->window->locations;
 	size_t *bounds = zalloc((size_t)locations + 2, sizeof *bounds);
 	struct intervals intervals = { 0 };
 
 	for (uint32_t l = 0; l < locations; l++) {
 		bounds[l] = intervals.count;
-		add_location(&intervals, stretch, l);
+		add_intervals(&intervals, stretch, l);
 	}
 	bounds[locations] = bounds[locations + 1] = intervals.count;
-	merge(&intervals, bounds, locations);
-	connect_groups(&intervals, stretch, segments);
+	merge_intervals(&intervals, bounds, locations);
+	connect_groups(&intervals, stretch->begin_ns, &ending, segments);
 	free(intervals.at);
 	free(bounds);
 	return true;

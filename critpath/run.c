@@ -3,16 +3,29 @@
 
 #include <string.h>
 
+static const struct part everything = { 0, UINT64_MAX, 0 };
+
+static void
+check_open(struct run *run, int opened)
+{
+	if (opened < 0 || reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
+		die_input(&run->in);
+}
+
 void
-run_open(struct run *run, const char *file, uint64_t from, uint64_t to, uint64_t from_offset)
+run_open(struct run *run, const char *file)
 {
 	memset(run, 0, sizeof *run);
-	run->from = from;
-	run->to = to;
-	run->from_offset = from_offset;
-	if (reader_open(&run->in, file) < 0 ||
-	    reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
-		die_input(&run->in);
+	run->part = everything;
+	check_open(run, reader_open(&run->in, file));
+}
+
+void
+run_open_part(struct run *run, const char *file, struct part part)
+{
+	memset(run, 0, sizeof *run);
+	run->part = part;
+	check_open(run, reader_open_mapped(&run->in, file));
 }
 
 bool
@@ -126,13 +139,17 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		die_input(&run->in);
 	if (is_kind(message, "run")) {
 		window_open(&run->window, run->known.location_count, sizeof(struct event_row));
-		run->window.partial = run->from > 0;
+		run->window.partial = run->part.from > 0;
 		run->first_seq = zalloc(run->known.location_count, sizeof *run->first_seq);
 		run->end_seq = zalloc(run->known.location_count, sizeof *run->end_seq);
 	}
-	if (message->offset < run->from_offset || run->stretch >= run->to) {
+	if (message->offset < run->part.from_offset || run->stretch >= run->part.to) {
 		run->stretch += is_kind(message, "sync");
-	} else if (is_kind(message, "calls")) {
+		return false;
+	}
+	if (reader_verify(&run->in, message) < 0)
+		die_input(&run->in);
+	if (is_kind(message, "calls")) {
 		if (calls_read(&run->calls, &run->in, message) < 0 ||
 		    window_add(&run->window, &run->in, message, &run->calls) < 0)
 			die_input(&run->in);
@@ -141,12 +158,12 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	} else if (is_kind(message, "collectives")) {
 		take_collectives(run, message);
 	} else if (is_kind(message, "sync")) {
-		if (run->stretch + 1 < run->from) {	/* not even its rows are here */
+		if (run->stretch + 1 < run->part.from) {	/* not even its rows are here */
 			run->stretch++;
 			return false;
 		}
 		take_sync(run, message, last);
-		if (run->stretch >= run->from)
+		if (run->stretch >= run->part.from)
 			return true;
 		run_advance(run);
 	}
@@ -158,7 +175,7 @@ run_end(struct run *run, struct event *last)
 {
 	int64_t last_ns = INT64_MIN;
 
-	if (run->stretch < run->from || run->stretch >= run->to)
+	if (run->stretch < run->part.from || run->stretch >= run->part.to)
 		return false;
 	for (uint32_t l = 0; l < run->known.location_count; l++) {
 		const struct event_row *row;

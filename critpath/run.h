@@ -5,6 +5,11 @@
 
 #include "dag.h"
 
+/* A part of the stretches: FROM to before TO, whose rows do not begin before FROM_OFFSET. */
+struct part {
+	uint64_t from, to, from_offset;
+};
+
 struct run {
 	struct reader in;
 	struct definitions known;
@@ -19,12 +24,13 @@ struct run {
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
 	int64_t begin_ns;
 	uint64_t stretch;		/* its number, from 0 */
-	uint64_t from, to;		/* the first stretch wanted, the first not wanted any more */
-	uint64_t from_offset;		/* where the rows of the first one begin, or before */
+	struct part part;
 };
 
-/* Opens FILE for the stretches FROM to before TO, whose rows do not begin before FROM_OFFSET. */
-void run_open(struct run *run, const char *file, uint64_t from, uint64_t to, uint64_t from_offset);
+/* Opens FILE for all stretches. */
+void run_open(struct run *run, const char *file);
+/* Opens a file that is not a pipe for some of them. */
+void run_open_part(struct run *run, const char *file, struct part part);
 /* The next message: false at the end of the stream. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */

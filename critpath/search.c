@@ -148,19 +148,20 @@ bool
 search_finish(struct search *search, struct segments *segments)
 {
 	const struct team *team = search->stretch->team;
-	int64_t longest_ns = team_max(team, search->arrived ? search->first.distance_ns : -1);
-	bool best = search->arrived && search->first.distance_ns == longest_ns;
+	int64_t longest_ns = search->arrived ? search->first.distance_ns : -1;
 	struct step *steps = zalloc(search->reached.count, sizeof *steps), *all;
 	struct event *first;
 	size_t count;
 
+	team_max(team, &longest_ns, 1);
 	for (size_t i = 0; longest_ns >= 0 && i < search->reached.count; i++) {
 		struct event at = search->reached.at[i].event;
 
 		steps[i] = (struct step){ at, label_of(search, at)->next };
 	}
 	all = team_gather(team, steps, longest_ns >= 0 ? search->reached.count : 0, sizeof *steps, &count);
-	first = team_gather(team, &search->first.event, best ? 1 : 0, sizeof *first, &(size_t){ 0 });
+	first = team_gather(team, &search->first.event,
+	    search->arrived && search->first.distance_ns == longest_ns ? 1 : 0, sizeof *first, &(size_t){ 0 });
 	if (longest_ns >= 0 && team->rank == 0)
 		follow(search, all, count, first[0], segments);
 	for (int m = 0; m < team->size; m++)

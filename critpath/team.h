@@ -22,8 +22,8 @@ void team_close(void);
 /* The part of the team that has the same COLOUR, in the same order. */
 struct team team_split(const struct team *team, int colour);
 
-/* On every member the same: the largest value, the sum, what member 0 has. */
-int64_t team_max(const struct team *team, int64_t value);
+/* On every member the same: the largest of each value, the sum, what member 0 has. */
+void team_max(const struct team *team, int64_t *values, size_t count);
 uint64_t team_sum(const struct team *team, uint64_t value);
 void team_copy(const struct team *team, void *data, size_t bytes);
 
