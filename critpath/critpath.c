@@ -186,9 +186,8 @@ read_part(const struct critpath *c, int index, int count)
 
 /* Groups of the team solve a part of the stretches each; member 0 gets the path. */
 static void
-solve_together(const struct critpath *c, struct path *path)
+solve_together(struct critpath *c, struct path *path)
 {
-	const char *file = c->opt.files[0];
 	enum splits splits = c->opt.splits != UNSAID ? c->opt.splits :
 	    c->opt.algorithm <= KAHN ? SEQ_PAR : PAR_SEQ;
 	int groups = splits == SEQ_PAR ? c->team.size :
@@ -201,27 +200,27 @@ solve_together(const struct critpath *c, struct path *path)
 	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
 		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		path_find_intervals(path, file, &c->team);
+		run_open_part(&c->run, c->opt.files[0], (struct part){ 0, 0, 0 });
+		path_find_intervals(path, &c->run, &c->team);
 		return;
 	}
 	group = team_split(&c->team, colour);
 	if (groups > 1)
 		part = read_part(c, colour, groups);
-	if (splits != SEQ_SEQ || colour == 0)
-		path_find(path, file, part, &group, solvers[c->opt.algorithm]);
+	if (splits != SEQ_SEQ || colour == 0) {
+		run_open_part(&c->run, c->opt.files[0], part);
+		path_find(path, &c->run, &group, solvers[c->opt.algorithm], c->team.rank == 0);
+	}
 	path_gather(path, &c->team);
 }
 
-/* The whole stream with each stretch's segments behind it; of a part its definitions and segments. */
+/* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
 static void
-print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
+print_stream(struct critpath *c, struct segments rest, const struct path *path, bool only_definitions)
 {
-	struct segments rest = path->segments;
 	struct message message;
 	size_t stretch = 0;
 
-	run_open_part(&c->run, c->opt.files[0], (struct part){ 0, 0, 0 });
-	begin_output(c, argc, argv);
 	while (run_next(&c->run, &message)) {
 		run_take(&c->run, &message, NULL);	/* definitions */
 		if (!only_definitions || is_definition(&message))
@@ -232,10 +231,21 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 			rest.at += rest.count;
 		}
 	}
-	if (path->segments.count > 0) {
-		rest.count = (size_t)(path->segments.at + path->segments.count - rest.at);
-		put_segments(c, &rest);
-	}
+	rest.count = path->segments.count - (size_t)(rest.at - path->segments.at);
+	put_segments(c, &rest);
+}
+
+/* RUN has been read, or has not been opened. */
+static void
+print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
+{
+	if (c->opt.form == STREAM || c->run.known.ranks == 0)
+		run_open_part(&c->run, c->opt.files[0], (struct part){ 0, 0, 0 });
+	begin_output(c, argc, argv);
+	if (c->run.in.messages == 0)
+		print_stream(c, path->segments, path, only_definitions);
+	else
+		put_segments(c, &path->segments);
 	if (c->opt.algorithm == INTERVALS)
 		tell_distance(c, &path->segments);
 	end_output(c);
@@ -270,7 +280,7 @@ main(int argc, char **argv)
 	c.team = team_open(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	refuse_terminal_input(c.opt.files[0], usage);
-	if (c.opt.form == STREAM && c.opt.list == 0 && c.team.rank == 0)
+	if (c.opt.form == STREAM && c.opt.list == 0 && c.team.size == 1)	/* mpirun makes one */
 		refuse_terminal_output();
 	if (c.team.size > 1 && (c.opt.slack || c.opt.alternatives > 0 || c.opt.faster > 0 ||
 	    c.opt.list > 0 || c.opt.part > 0 || c.opt.join))
@@ -281,8 +291,8 @@ main(int argc, char **argv)
 		join_read(&path, c.opt.files, c.opt.file_count);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.opt.part > 0) {
-		path_find(&path, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts), &c.team,
-		    solvers[c.opt.algorithm]);
+		run_open_part(&c.run, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts));
+		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], true);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
 		solve_together(&c, &path);

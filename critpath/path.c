@@ -24,25 +24,20 @@ add_stretch(struct path *path, const struct run *run, const struct team *team, s
 }
 
 void
-path_find(struct path *path, const char *file, struct part part, const struct team *team,
-    solver *solve)
+path_find(struct path *path, struct run *run, const struct team *team, solver *solve, bool whole)
 {
 	struct message message;
 	struct event last;
-	struct run run;
 
-	run_open_part(&run, file, part);
-	while (run_next(&run, &message))
-		if (run_take(&run, &message, &last)) {
-			add_stretch(path, &run, team, last, solve);
-			run_advance(&run);
+	while ((whole || run->stretch < run->part.to) && run_next(run, &message))
+		if (run_take(run, &message, &last)) {
+			add_stretch(path, run, team, last, solve);
+			run_advance(run);
 		}
-	if (run.known.ranks > 0 && run_end(&run, &last))
-		add_stretch(path, &run, team, last, solve);
+	if (run_end(run, &last))
+		add_stretch(path, run, team, last, solve);
 	if (team->rank > 0)
 		path->stretches = 0;
-	window_close(&run.window);
-	reader_close(&run.in);
 }
 
 void

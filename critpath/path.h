@@ -13,9 +13,11 @@ struct path {
 
 typedef bool solver(const struct stretch *stretch, struct segments *segments);
 
-/* The path through the stretches of a part; whole on member 0 of the team, empty on the others. */
-void path_find(struct path *path, const char *file, struct part part, const struct team *team,
-    solver *solve);
+/*
+ * The path through the stretches of a part; whole on member 0 of the team, empty on the others. RUN
+ * has been opened for the part; WHOLE reads it to its end, for its definitions.
+ */
+void path_find(struct path *path, struct run *run, const struct team *team, solver *solve, bool whole);
 /* Notes that segments were added for one more stretch; BEFORE: how many there were. */
 void path_end_stretch(struct path *path, size_t before);
 /* Appends MORE and frees it. */
@@ -24,6 +26,6 @@ void path_append(struct path *path, struct path *more);
 void path_gather(struct path *path, const struct team *team);
 
 /* The path of intervals, with calls read by location and intervals solved by period of time. */
-void path_find_intervals(struct path *path, const char *file, const struct team *team);
+void path_find_intervals(struct path *path, struct run *run, const struct team *team);
 
 #endif

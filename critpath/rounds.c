@@ -12,11 +12,11 @@
 #include "intervals.h"
 #include "path.h"
 
-enum { ROUND_ROWS = 1 << 22 };
+enum { ROUND_ROWS = 1 << 17 };	/* for each member */
 
 struct rounds {
 	const struct team *team;
-	struct run run;			/* the window has own locations only */
+	struct run *run;		/* the window has own locations only */
 	size_t *bounds;			/* room for merging */
 	int64_t begin_ns;		/* of the round */
 	uint64_t rows_before;		/* the round */
@@ -37,7 +37,7 @@ is_own(const struct rounds *r, uint32_t location)
 static void
 end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 {
-	struct run *run = &r->run;
+	struct run *run = r->run;
 	struct stretch stretch = run_stretch(run, r->team, (struct event){ .leave = !in_sync });
 	struct ending ending = { .end_ns = INT64_MIN };
 	struct intervals merged = { 0 };
@@ -173,7 +173,7 @@ end_round(struct rounds *r, struct path *path)
 static void
 take_calls(struct rounds *r, const struct message *message)
 {
-	struct run *run = &r->run;
+	struct run *run = r->run;
 	int64_t location;
 
 	if (body_int(&run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
@@ -187,7 +187,7 @@ take_calls(struct rounds *r, const struct message *message)
 static void
 take_sync(struct rounds *r, const struct message *message)
 {
-	struct run *run = &r->run;
+	struct run *run = r->run;
 	uint64_t rows = 0;
 
 	if (seqs_read(run->end_seq, &run->in, message, &run->window) < 0)
@@ -202,13 +202,11 @@ take_sync(struct rounds *r, const struct message *message)
 }
 
 void
-path_find_intervals(struct path *path, const char *file, const struct team *team)
+path_find_intervals(struct path *path, struct run *run, const struct team *team)
 {
-	struct rounds r = { .team = team };
-	struct run *run = &r.run;
+	struct rounds r = { .team = team, .run = run };
 	struct message message;
 
-	run_open_part(run, file, (struct part){ 0, 0, 0 });
 	while (run_next(run, &message)) {
 		run_take(run, &message, NULL);	/* definitions only */
 		if (is_kind(&message, "run")) {
@@ -217,7 +215,8 @@ path_find_intervals(struct path *path, const char *file, const struct team *team
 			take_calls(&r, &message);
 		} else if (is_kind(&message, "sync")) {
 			take_sync(&r, &message);
-			if (r.rows_until[r.stretches - 1] - r.rows_before >= ROUND_ROWS)
+			if (r.rows_until[r.stretches - 1] - r.rows_before >=
+			    (uint64_t)ROUND_ROWS * (uint64_t)team->size)
 				end_round(&r, path);
 		} else if (run->in.messages % (uint64_t)team->size == (uint64_t)team->rank &&
 		    reader_verify(&run->in, &message) < 0)
