@@ -122,6 +122,7 @@ test-long: test
 
 bench: all build/bench/synthetic
 	tests/bench/bench
+	tests/bench/bench-critpath
 
 # What recording costs: ratios to the bare program, and to a bare wrapper.
 bench-record: all build/apps/heat
