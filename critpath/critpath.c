@@ -52,18 +52,6 @@ put_segments(struct critpath *c, const struct segments *segments)
 		write_segments(&c->out, &c->run.in, 0, segments);
 }
 
-static bool
-is_definition(const struct message *message)
-{
-	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site" };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (is_kind(message, kinds[i]))
-			return true;
-	return false;
-}
-
 static void
 pass_message(struct critpath *c, const struct message *message)
 {
@@ -165,6 +153,8 @@ solve_stream(struct critpath *c, int argc, char **argv)
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
 
+static const struct part nothing;	/* definitions only */
+
 /* Member 0 finds where the parts are and tells the others. */
 static struct part
 read_part(const struct critpath *c, int index, int count)
@@ -194,13 +184,13 @@ solve_together(struct critpath *c, struct path *path)
 	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
 	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
 	    (int)((int64_t)c->team.rank * groups / c->team.size);
-	struct part part = { 0, UINT64_MAX, 0 };
+	struct part part = { .to = UINT64_MAX };
 	struct team group;
 
 	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
 		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		run_open_part(&c->run, c->opt.files[0], (struct part){ 0, 0, 0 });
+		run_open_part(&c->run, c->opt.files[0], nothing);
 		path_find_intervals(path, &c->run, &c->team);
 		return;
 	}
@@ -209,7 +199,7 @@ solve_together(struct critpath *c, struct path *path)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
 		run_open_part(&c->run, c->opt.files[0], part);
-		path_find(path, &c->run, &group, solvers[c->opt.algorithm], c->team.rank == 0);
+		path_find(path, &c->run, &group, solvers[c->opt.algorithm]);
 	}
 	path_gather(path, &c->team);
 }
@@ -240,7 +230,7 @@ static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
 	if (c->opt.form == STREAM || c->run.known.ranks == 0)
-		run_open_part(&c->run, c->opt.files[0], (struct part){ 0, 0, 0 });
+		run_open_part(&c->run, c->opt.files[0], nothing);
 	begin_output(c, argc, argv);
 	if (c->run.in.messages == 0)
 		print_stream(c, path->segments, path, only_definitions);
@@ -292,7 +282,7 @@ main(int argc, char **argv)
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.opt.part > 0) {
 		run_open_part(&c.run, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts));
-		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], true);
+		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm]);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
 		solve_together(&c, &path);

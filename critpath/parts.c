@@ -40,7 +40,7 @@ static void
 add_place(struct table *table, uint64_t rows, uint64_t offset)
 {
 	table->at = grow(table->at, &table->capacity, table->count + 1, sizeof *table->at);
-	table->at[table->count++] = (struct place){ rows, offset };
+	table->at[table->count++] = (struct place){ rows, offset, UINT64_MAX };
 }
 
 /* The stretch that ends here has its rows; the next one begins in the oldest block still needed. */
@@ -66,9 +66,12 @@ take_sync(struct scan *scan, struct table *table, const struct message *message)
 			offset = blocks->at[0].offset;
 	}
 	table->at[table->count - 1].rows = rows - scan->rows;
+	table->at[table->count - 1].end_offset = message->offset;
 	scan->rows = rows;
 	add_place(table, 0, offset);
 }
+
+static const struct part nothing;	/* definitions only */
 
 void
 table_read(struct table *table, const char *file)
@@ -76,7 +79,7 @@ table_read(struct table *table, const char *file)
 	struct scan scan = { 0 };
 	struct message message;
 
-	run_open_part(&scan.run, file, (struct part){ 0, 0, 0 });
+	run_open_part(&scan.run, file, nothing);
 	add_place(table, 0, 0);
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */
@@ -87,6 +90,8 @@ table_read(struct table *table, const char *file)
 			take_calls(&scan, &message);
 		else if (is_kind(&message, "sync"))
 			take_sync(&scan, table, &message);
+		if (is_definition(&message))
+			table->defined = message.offset;
 	}
 	table->at[table->count - 1].rows = scan.run.in.rows - scan.rows;
 	for (uint32_t l = 0; l < scan.run.known.location_count; l++)
@@ -101,7 +106,7 @@ struct part
 table_part(const struct table *table, int index, int count)
 {
 	uint64_t all = 0, rows = 0;
-	struct part part = { table->count, table->count, 0 };
+	struct part part = { .from = table->count, .to = table->count, .defined = table->defined };
 
 	for (size_t s = 0; s < table->count; s++)
 		all += table->at[s].rows;
@@ -112,12 +117,15 @@ table_part(const struct table *table, int index, int count)
 
 		if (owner >= index && part.from == table->count) {
 			part.from = s;
-			part.from_offset = table->at[s].offset;
+			part.offset = table->at[s].offset;
 		}
 		if (owner > index) {
 			part.to = s;
 			break;
 		}
 	}
+	while (part.stretch < part.from && part.stretch + 1 < table->count &&
+	    table->at[part.stretch].end_offset < part.offset)
+		part.stretch++;
 	return part;
 }

@@ -9,8 +9,10 @@ struct table {
 	struct place {
 		uint64_t rows;		/* of the stretch */
 		uint64_t offset;	/* its rows do not begin before */
+		uint64_t end_offset;	/* of the synchronisation point that ends it */
 	} *at;
 	size_t count, capacity;
+	uint64_t defined;		/* no definition comes after */
 };
 
 void table_read(struct table *table, const char *file);

@@ -24,12 +24,12 @@ add_stretch(struct path *path, const struct run *run, const struct team *team, s
 }
 
 void
-path_find(struct path *path, struct run *run, const struct team *team, solver *solve, bool whole)
+path_find(struct path *path, struct run *run, const struct team *team, solver *solve)
 {
 	struct message message;
 	struct event last;
 
-	while ((whole || run->stretch < run->part.to) && run_next(run, &message))
+	while (run_next(run, &message))
 		if (run_take(run, &message, &last)) {
 			add_stretch(path, run, team, last, solve);
 			run_advance(run);

@@ -15,9 +15,9 @@ typedef bool solver(const struct stretch *stretch, struct segments *segments);
 
 /*
  * The path through the stretches of a part; whole on member 0 of the team, empty on the others. RUN
- * has been opened for the part; WHOLE reads it to its end, for its definitions.
+ * has been opened for the part.
  */
-void path_find(struct path *path, struct run *run, const struct team *team, solver *solve, bool whole);
+void path_find(struct path *path, struct run *run, const struct team *team, solver *solve);
 /* Notes that segments were added for one more stretch; BEFORE: how many there were. */
 void path_end_stretch(struct path *path, size_t before);
 /* Appends MORE and frees it. */

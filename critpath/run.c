@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct part everything = { 0, UINT64_MAX, 0 };
+static const struct part everything = { .to = UINT64_MAX };
 
 static void
 check_open(struct run *run, int opened)
@@ -31,9 +31,18 @@ run_open_part(struct run *run, const char *file, struct part part)
 bool
 run_next(struct run *run, struct message *message)
 {
-	int got = reader_next(&run->in, message);
+	const struct part *part = &run->part;
+	int got;
 
-	if (got < 0)
+	if (part->defined > 0 && reader_offset(&run->in) > part->defined) {
+		if (run->stretch >= part->to)
+			return false;
+		if (reader_offset(&run->in) < part->offset) {
+			reader_jump(&run->in, part->offset);
+			run->stretch = part->stretch;
+		}
+	}
+	if ((got = reader_next(&run->in, message)) < 0)
 		die_input(&run->in);
 	return got > 0;
 }
@@ -108,6 +117,18 @@ take_collectives(struct run *run, const struct message *message)
 	}
 }
 
+bool
+is_definition(const struct message *message)
+{
+	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
+		"neighbours", "module", "site" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i]))
+			return true;
+	return false;
+}
+
 /* A global synchronisation point ends a stretch with the enter of its last member. */
 static void
 take_sync(struct run *run, const struct message *message, struct event *last)
@@ -143,7 +164,7 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		run->first_seq = zalloc(run->known.location_count, sizeof *run->first_seq);
 		run->end_seq = zalloc(run->known.location_count, sizeof *run->end_seq);
 	}
-	if (message->offset < run->part.from_offset || run->stretch >= run->part.to) {
+	if (message->offset < run->part.offset || run->stretch >= run->part.to) {
 		run->stretch += is_kind(message, "sync");
 		return false;
 	}

@@ -5,9 +5,12 @@
 
 #include "dag.h"
 
-/* A part of the stretches: FROM to before TO, whose rows do not begin before FROM_OFFSET. */
+/* A part of the stretches, and where to find it in a file. */
 struct part {
-	uint64_t from, to, from_offset;
+	uint64_t from, to;		/* the first one, and the first that is not in it */
+	uint64_t offset;		/* its rows do not begin before */
+	uint64_t stretch;		/* that the stream is in at the offset */
+	uint64_t defined;		/* no definition comes after */
 };
 
 struct run {
@@ -31,7 +34,7 @@ struct run {
 void run_open(struct run *run, const char *file);
 /* Opens a file that is not a pipe for some of them. */
 void run_open_part(struct run *run, const char *file, struct part part);
-/* The next message: false at the end of the stream. */
+/* The next message: false at the end of the stream, or of the part. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
 bool run_take(struct run *run, const struct message *message, struct event *last);
@@ -41,5 +44,8 @@ bool run_end(struct run *run, struct event *last);
 struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
 /* Forgets its rows and goes on to the next one. */
 void run_advance(struct run *run);
+
+/* Of a kind that reports need. */
+bool is_definition(const struct message *message);
 
 #endif

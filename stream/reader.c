@@ -344,7 +344,7 @@ read_end(struct reader *in, const struct message *message)
 	if (body_int(in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
 	    body_int(in, message, "rows", 0, INT64_MAX, &rows) < 0)
 		return -1;
-	if ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows)
+	if (!in->jumped && ((uint64_t)messages != in->messages || (uint64_t)rows != in->rows))
 		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, but its "
 		    "end tells of %lld and %lld", (unsigned long long)in->messages,
 		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
@@ -476,6 +476,20 @@ int
 reader_verify(struct reader *in, const struct message *message)
 {
 	return in->mapped && is_block(message) ? check_hash(in, message) : 0;
+}
+
+uint64_t
+reader_offset(const struct reader *in)
+{
+	return in->inflated_begin < in->inflated_end ? in->inflated_offset : here(in);
+}
+
+void
+reader_jump(struct reader *in, uint64_t offset)
+{
+	in->begin = (size_t)offset;
+	in->inflated_begin = in->inflated_end = 0;
+	in->jumped = true;
 }
 
 int
