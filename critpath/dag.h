@@ -8,7 +8,7 @@
  * leave. So unlike in critpath.h the graph has the edges that did not block, too, and no waiting in
  * its weights. A send needs its receive only where it was seen to wait for it. What waits for
  * the last of many needs a hub, an event without duration, so edges grow with members only.
- * Memory: about 90 bytes a row.
+ * Memory: about 100 bytes a row.
  */
 #ifndef DAG_H
 #define DAG_H
