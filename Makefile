@@ -35,7 +35,7 @@ endif
 
 MEASURE  = lp-measure lp-nrep
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-dump $(MEASURE:%=bin/%) lib/liblongpole-record.so
+all: $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi bin/lp-dump $(MEASURE:%=bin/%) lib/liblongpole-record.so
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -50,6 +50,12 @@ build/libstream.a: $(call objects,stream)
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
+# The same tool for several processes: lp-critpath runs it where a launcher has started it.
+build/critpath/mpi/%.o: CC = $(MPICC)
+bin/lp-critpath-mpi: $(filter-out build/critpath/alone.o,$(call objects,critpath)) \
+                     $(call objects,critpath/mpi) build/libstream.a
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
@@ -130,6 +136,7 @@ test-long: test
 
 bench: all build/bench/synthetic
 	tests/bench/bench
+	tests/bench/bench-critpath
 
 # At size: 10^8 calls, and 131072 ranks; takes minutes and 4 GB in TMPDIR.
 bench-scale: all build/bench/synthetic
@@ -146,7 +153,8 @@ lint: setup
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/man/man5
-	install $(TOOLS:%=bin/lp-%) bin/lp-dump $(MEASURE:%=bin/%) $(DESTDIR)$(PREFIX)/bin
+	install $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi bin/lp-dump $(MEASURE:%=bin/%) \
+		$(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/liblongpole-record.so $(DESTDIR)$(PREFIX)/lib
 	for page in $(MANUALS); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man1/lp-$$(basename $$page) || exit 1; done

@@ -140,8 +140,12 @@ print_segments(struct dump *dump, const struct message *message)
 	};
 	uint64_t **values = dump->columns;
 	struct text *out = &dump->out;
+	int64_t number = 0;		/* of an alternative */
 	size_t count;
 
+	if (is_kind(message, "alternatives") &&
+	    body_int(&dump->in, message, "number", 1, INT32_MAX, &number) < 0)
+		return;
 	for (size_t k = 0; k < COLUMNS; k++)
 		if (!read_column(dump, message, k, columns[k].key, "count", columns[k].kind,
 		    &count))
@@ -153,7 +157,9 @@ print_segments(struct dump *dump, const struct message *message)
 		if (!is_wanted_location(dump, values[0][i]) || begin_ns < dump->opt.begin_ns ||
 		    begin_ns >= dump->opt.end_ns)
 			continue;
-		text_put(out, "{\"kind\":\"segment\"");
+		text_put(out, number > 0 ? "{\"kind\":\"alternative\"" : "{\"kind\":\"segment\"");
+		if (number > 0)
+			text_pair(out, "number", (uint64_t)number);
 		put_rank(out, find_thread(dump, values[0][i]));
 		text_signed_pair(out, "begin_ns", begin_ns);
 		text_signed_pair(out, "end_ns", (int64_t)values[2][i]);
@@ -171,6 +177,30 @@ print_segments(struct dump *dump, const struct message *message)
 			text_pair(out, "call", values[4][i]);
 		if (values[5][i] != 0)
 			text_pair(out, "site", values[5][i]);
+		text_put(out, "}\n");
+	}
+}
+
+static void
+print_slack(struct dump *dump, const struct message *message)
+{
+	struct text *out = &dump->out;
+	uint64_t **values = dump->columns;
+	size_t count;
+
+	if (!read_column(dump, message, 0, "location", "count", COLUMN_UNSIGNED, &count) ||
+	    !read_column(dump, message, 1, "seq", "count", COLUMN_UNSIGNED, &count) ||
+	    !read_column(dump, message, 2, "compute", "count", COLUMN_SIGNED, &count) ||
+	    !read_column(dump, message, 3, "call", "count", COLUMN_SIGNED, &count))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_wanted_location(dump, values[0][i]))
+			continue;
+		text_put(out, "{\"kind\":\"slack\"");
+		put_rank(out, find_thread(dump, values[0][i]));
+		text_pair(out, "seq", values[1][i]);
+		text_signed_pair(out, "compute_ns", (int64_t)values[2][i]);
+		text_signed_pair(out, "call_ns", (int64_t)values[3][i]);
 		text_put(out, "}\n");
 	}
 }
@@ -200,6 +230,8 @@ print_edges(struct dump *dump, const struct message *message)
 		{ "messages", "message", print_messages },
 		{ "collectives", "collective", print_collectives },
 		{ "segments", "segment", print_segments },
+		{ "alternatives", "alternative", print_segments },
+		{ "slack", "slack", print_slack },
 		{ "sync", "sync", print_seqs },
 		{ "settled", "settled", print_seqs },
 	};

@@ -4,335 +4,293 @@
  *
  * reads   one graph stream
  * writes  the same messages and the path's segments; or a report as text or JSON
- * memory  56 bytes for each row between two global synchronisation points; with -a kahn 120 more
+ * memory  64 bytes for each row between two global synchronisation points, more for what is asked
+ *         beyond walk (critpath.1); where several processes or parts take part, the path
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "critpath.h"
+#include "join.h"
+#include "options.h"
+#include "output.h"
+#include "parts.h"
 
-static const char usage[] =
-	"usage: lp-critpath [-a walk|kahn] [-F stream|text|json] [--all] [FILE]\n"
-	"Find the critical path of a run from its graph stream.\n"
-	"  -a, --algorithm HOW  walk: backwards from the last event; kahn: topological\n"
-	"                       order and dynamic programming [walk]\n"
-	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
-	"      --all            text: every rank, call and call site, not only the first\n"
-	"  -h, --help           print this text\n"
-	"  -V, --version        print the version\n";
-
-enum form { STREAM, TEXT, JSON };
-
-struct options {
-	void (*solve)(const struct stretch *, struct segments *);
-	enum form form;
-	bool all;
-	const char *file;	/* NULL or "-": standard input */
+static solver *const solvers[] = {
+	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
 };
 
 struct critpath {
 	struct options opt;
-	struct reader in;
+	struct team team;
+	struct run run;
 	struct writer out;
-	struct definitions known;
-	struct window window;
-	struct edge_block edges;
-	struct member *members;		/* of one instance */
-	uint32_t *waits_for;
-	size_t member_capacity, wait_capacity;
-	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
-	int64_t begin_ns;
-	bool from_start;
-	struct segments segments;
+	struct segments segments;	/* of one stretch */
 	struct report report;
+	struct whatif whatif;
 };
 
-static struct options
-parse_options(int argc, char **argv)
-{
-	static const char *const algorithms[] = { "walk", "kahn", NULL };
-	static const char *const forms[] = { "stream", "text", "json", NULL };
-	static const struct option longs[] = {
-		{ "algorithm", required_argument, NULL, 'a' }, { "format", required_argument, NULL, 'F' },
-		{ "all", no_argument, NULL, 'A' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
-	};
-	struct options opt = { solve_walk, STREAM, false, NULL };
-	int c;
-
-	while ((c = getopt_long(argc, argv, "a:F:hV", longs, NULL)) != -1)
-		switch (c) {
-		case 'a':
-			opt.solve = parse_choice("--algorithm", optarg, algorithms) == 0 ? solve_walk :
-			    solve_kahn;
-			break;
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
-		case 'A': opt.all = true; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-critpath " VERSION "\n");
-		default: bad_usage(usage);
-		}
-	if (argc - optind > 1)
-		bad_usage(usage);
-	opt.file = argv[optind];
-	return opt;
-}
-
-static struct event_row *
-row_of(const struct critpath *c, uint32_t location, uint64_t seq)
-{
-	return window_row(&c->window, location, seq);
-}
-
 static void
-link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
+begin_output(struct critpath *c, int argc, char **argv)
 {
-	row->has_other = true;
-	row->other = other;
-	row->other_seq = other_seq;
-}
-
-static void
-take_messages(struct critpath *c, const struct message *message)
-{
-	struct edge_block *e = &c->edges;
-
-	if (messages_read(e, &c->in, message, &c->window) < 0)
-		die_input(&c->in);
-	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = row_of(c, e->source[i], e->send[i]);
-		struct event_row *receive = row_of(c, e->target[i], e->receive[i]);
-		uint32_t poster = e->target[i];
-		uint64_t post = e->receive[i];
-
-		if (call_info(receive->row.call)->class == CLASS_COMPLETE)
-			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post);
-		send->is_send = true;
-		link_rows(receive, e->source[i], e->send[i]);
-		/* A send waits for the post of its receive. */
-		link_rows(send, poster, post);
-	}
-}
-
-static void
-take_collectives(struct critpath *c, const struct message *message)
-{
-	struct edge_block *e = &c->edges;
-	size_t at = 0;
-
-	if (collectives_read(e, &c->in, message, &c->window) < 0)
-		die_input(&c->in);
-	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		uint32_t size = e->size[k];
-
-		c->members = grow(c->members, &c->member_capacity, size, sizeof *c->members);
-		c->waits_for = grow(c->waits_for, &c->wait_capacity, size, sizeof *c->waits_for);
-		for (uint32_t i = 0; i < size; i++)
-			c->members[i] = (struct member){ e->location[at + i], e->seq[at + i],
-			    window_row(&c->window, e->location[at + i], e->seq[at + i]) };
-		collective_waits(&c->known, c->members, size, c->waits_for);
-		for (uint32_t i = 0; i < size; i++)
-			if (c->waits_for[i] != NOBODY && c->waits_for[i] != i)
-				link_rows(row_of(c, c->members[i].location, c->members[i].seq),
-				    c->members[c->waits_for[i]].location,
-				    c->members[c->waits_for[i]].seq);
-	}
-}
-
-static const struct column_type location_type = { 4, false, true, 0 };
-static const struct column_type time_type = { 8, true, true, 0 };
-static const struct column_type kind_type = { 1, false, true, 0 };
-static const struct column_type call_type = { 2, false, true, 0 };
-
-static void
-write_segments(struct critpath *c, const struct segment *at, size_t count)
-{
-	uint32_t *location = zalloc(count, sizeof *location), *site = zalloc(count, sizeof *site);
-	int64_t *begin = zalloc(count, sizeof *begin), *end = zalloc(count, sizeof *end);
-	uint16_t *call = zalloc(count, sizeof *call);
-	uint8_t *kind = zalloc(count, sizeof *kind);
-
-	for (size_t i = 0; i < count; i++) {
-		location[i] = at[i].location;
-		site[i] = at[i].site;
-		begin[i] = at[i].begin_ns;
-		end[i] = at[i].end_ns;
-		call[i] = c->in.call_number[at[i].call];
-		kind[i] = at[i].kind;
-	}
-	message_begin(&c->out, "segments", 7);
-	put_uint(&c->out, "count", count);
-	put_column(&c->out, "location", location_type, location, count);
-	put_column(&c->out, "begin", time_type, begin, count);
-	put_column(&c->out, "end", time_type, end, count);
-	put_column(&c->out, "kind", kind_type, kind, count);
-	put_column(&c->out, "call", call_type, call, count);
-	put_column(&c->out, "site", location_type, site, count);
-	if (message_end(&c->out) < 0)
+	if (c->opt.form == STREAM &&
+	    writer_open(&c->out, STDOUT_FILENO, "path", &c->run.in, argc, argv) < 0)
 		die_output();
-	free(location);
-	free(site);
-	free(begin);
-	free(end);
-	free(call);
-	free(kind);
+	if (c->opt.form == JSON)
+		printf("{\"segments\":[");
 }
 
-/* The path of the stretch up to TO, and on with the next one. */
 static void
-solve_stretch(struct critpath *c, struct event to)
+put_segments(struct critpath *c, const struct segments *segments)
 {
-	struct stretch stretch = { &c->window, c->first_seq, c->end_seq, c->begin_ns, c->from_start, to };
-	struct segments *s = &c->segments;
-	const size_t block = 4096;
-
-	s->count = 0;
-	c->opt.solve(&stretch, s);
-	for (size_t i = 0; i < s->count; i++) {
+	for (size_t i = 0; i < segments->count; i++) {
 		if (c->opt.form == JSON)
-			print_segment_json(&s->at[i], &c->known, c->report.segments == 0);
-		report_add(&c->report, &c->known, &s->at[i]);
+			print_segment_json(&segments->at[i], &c->run.known, c->report.segments == 0);
+		report_add(&c->report, &c->run.known, &segments->at[i]);
 	}
 	if (c->opt.form == STREAM)
-		for (size_t i = 0; i < s->count; i += block)
-			write_segments(c, s->at + i, s->count - i < block ? s->count - i : block);
-}
-
-/* A global synchronisation point: everything before it can be solved and forgotten. */
-static void
-take_sync(struct critpath *c, const struct message *message)
-{
-	struct event last = { 0, 0, false };
-	int64_t last_ns = INT64_MIN;
-
-	if (seqs_read(c->end_seq, &c->in, message, &c->window) < 0)
-		die_input(&c->in);
-	for (uint32_t l = 0; l < c->known.location_count; l++) {
-		const struct event_row *row = row_of(c, l, c->end_seq[l]);
-
-		if (row == NULL || row->row.part != 0 || c->end_seq[l] < c->first_seq[l]) {
-			reader_fail(&c->in, message->offset, "sync: row %llu of location %u is not there",
-			    (unsigned long long)c->end_seq[l], l);
-			die_input(&c->in);
-		}
-		if (row->row.enter_ns > last_ns) {
-			last = (struct event){ l, c->end_seq[l], false };
-			last_ns = row->row.enter_ns;
-		}
-		c->end_seq[l]++;
-	}
-	solve_stretch(c, last);
-	for (uint32_t l = 0; l < c->known.location_count; l++) {
-		c->first_seq[l] = c->end_seq[l] - 1;
-		window_drop(&c->window, l, c->first_seq[l]);
-	}
-	c->begin_ns = last_ns;
-	c->from_start = false;
+		write_segments(&c->out, &c->run.in, 0, segments);
 }
 
 static void
-take_end(struct critpath *c)
+pass_message(struct critpath *c, const struct message *message)
 {
-	struct event last = { 0, 0, true };
-	int64_t last_ns = INT64_MIN;
+	int64_t rows = 0;
 
-	for (uint32_t l = 0; l < c->known.location_count; l++) {
-		const struct event_row *row;
-
-		c->end_seq[l] = window_end(&c->window, l);
-		if (c->end_seq[l] == c->first_seq[l])
-			continue;
-		row = row_of(c, l, c->end_seq[l] - 1);
-		if (row->row.leave_ns > last_ns) {
-			last = (struct event){ l, c->end_seq[l] - 1 - row->row.part, true };
-			last_ns = row->row.leave_ns;
-		}
-	}
-	if (last_ns != INT64_MIN)
-		solve_stretch(c, last);
-}
-
-static void
-take_message(struct critpath *c, const struct message *message, struct calls *calls)
-{
-	uint64_t rows = 0;
-
-	if (definitions_take(&c->known, &c->in, message) < 0)
-		die_input(&c->in);
-	if (is_kind(message, "run")) {
-		window_open(&c->window, c->known.location_count, sizeof(struct event_row));
-		c->first_seq = zalloc(c->known.location_count, sizeof *c->first_seq);
-		c->end_seq = zalloc(c->known.location_count, sizeof *c->end_seq);
-	} else if (is_kind(message, "calls")) {
-		if (calls_read(calls, &c->in, message) < 0 ||
-		    window_add(&c->window, &c->in, message, calls) < 0)
-			die_input(&c->in);
-		rows = calls->count;
-	}
-	if (c->opt.form == STREAM && writer_pass(&c->out, message, rows) < 0)
+	if (c->opt.form != STREAM)
+		return;
+	if (reader_verify(&c->run.in, message) < 0 || (is_kind(message, "calls") &&
+	    body_int(&c->run.in, message, "count", 0, UINT32_MAX, &rows) < 0))
+		die_input(&c->run.in);
+	if (writer_pass(&c->out, message, (uint64_t)rows) < 0)
 		die_output();
-	if (is_kind(message, "messages"))
-		take_messages(c, message);
-	else if (is_kind(message, "collectives"))
-		take_collectives(c, message);
-	else if (is_kind(message, "sync"))
-		take_sync(c, message);
 }
 
-static int
+static void
 end_output(struct critpath *c)
 {
 	if (c->opt.form == TEXT) {
-		report_text(&c->report, &c->known, c->opt.all);
-		return finish(DONE);
-	}
-	if (c->opt.form == JSON) {
+		report_text(&c->report, &c->run.known, c->opt.all);
+		whatif_text(&c->whatif, &c->run.known, c->opt.all);
+	} else if (c->opt.form == JSON) {
 		printf("]");
-		report_json(&c->report, &c->known);
-		return finish(DONE);
+		report_json(&c->report, &c->run.known);
+		whatif_json(&c->whatif, &c->run.known);
+		printf("}\n");
+	} else {
+		message_begin(&c->out, "path", 3);
+		put_int(&c->out, "run_ns", c->run.known.run_ns);
+		put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
+		put_uint(&c->out, "segments", c->report.segments);
+		if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
+			die_output();
 	}
-	message_begin(&c->out, "path", 3);
-	put_int(&c->out, "run_ns", c->known.run_ns);
-	put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
-	put_uint(&c->out, "segments", c->report.segments);
-	if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
-		die_output();
-	return DONE;
+}
+
+/* How far the path of intervals is from the exact one, which is as long as the run. */
+static void
+tell_distance(const struct critpath *c, const struct segments *segments)
+{
+	int64_t exact_ns = c->report.end_ns - c->report.begin_ns, less_ns = segments->missing_ns;
+
+	note("intervals: %llu groups; the length is %.9f s, %.9f s (%.2f %%) less than the exact %.9f s",
+	    (unsigned long long)segments->groups, seconds(exact_ns - less_ns), seconds(less_ns),
+	    exact_ns > 0 ? 100 * (double)less_ns / (double)exact_ns : 0, seconds(exact_ns));
+}
+
+/* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
+
+static void
+solve_stretch(struct critpath *c, struct event last)
+{
+	struct stretch stretch = run_stretch(&c->run, &c->team, last);
+
+	c->segments.count = 0;
+	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
+		cut_cycle(&stretch, &c->run.known);
+	put_segments(c, &c->segments);
+	if (!c->run.keeps_instances)
+		return;
+	whatif_add(&c->whatif, &stretch, &c->run.instances, &c->run.known, &c->segments);
+	if (c->opt.form == STREAM) {
+		write_slack(&c->out, &c->whatif.rows);
+		for (int n = 0; n < c->whatif.count; n++)
+			write_segments(&c->out, &c->run.in, n + 1, &c->whatif.alternatives[n].segments);
+	}
+}
+
+static void
+solve_stream(struct critpath *c, int argc, char **argv)
+{
+	struct progress progress;
+	struct message message;
+	struct event last;
+
+	run_open(&c->run, c->opt.files[0]);
+	c->whatif.slack = c->opt.slack;
+	c->whatif.faster = c->opt.faster;
+	c->whatif.count = c->opt.alternatives;
+	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0;
+	begin_output(c, argc, argv);
+	progress_begin(&progress);
+	while (run_next(&c->run, &message)) {
+		bool ended = run_take(&c->run, &message, &last);
+
+		pass_message(c, &message);
+		if (ended) {
+			solve_stretch(c, last);
+			run_advance(&c->run);
+		}
+		progress_show(&progress, c->run.in.rows, 0, 0);
+	}
+	progress_end(&progress, c->run.in.rows);
+	if (run_end(&c->run, &last))
+		solve_stretch(c, last);
+	if (c->opt.algorithm == INTERVALS)
+		tell_distance(c, &c->segments);
+	end_output(c);
+}
+
+/* ---- several processes, or a part: the path first, then the output ------------------------- */
+
+static const struct part nothing;	/* definitions only */
+
+/* Member 0 finds where the parts are and tells the others. */
+static struct part
+read_part(const struct critpath *c, int index, int count)
+{
+	struct part *parts = zalloc((size_t)count, sizeof *parts), part;
+	struct table table = { 0 };
+
+	if (c->team.rank == 0) {
+		table_read(&table, c->opt.files[0]);
+		for (int i = 0; i < count; i++)
+			parts[i] = table_part(&table, i, count);
+		free(table.at);
+	}
+	team_copy(&c->team, parts, (size_t)count * sizeof *parts);
+	part = parts[index];
+	free(parts);
+	return part;
+}
+
+/* Groups of the team solve a part of the stretches each; member 0 gets the path. */
+static void
+solve_together(struct critpath *c, struct path *path)
+{
+	enum splits splits = c->opt.splits != UNSAID ? c->opt.splits :
+	    c->opt.algorithm <= KAHN ? SEQ_PAR : PAR_SEQ;
+	int groups = splits == SEQ_PAR ? c->team.size :
+	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
+	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
+	    (int)((int64_t)c->team.rank * groups / c->team.size);
+	struct part part = { .to = UINT64_MAX };
+	struct team group;
+
+	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
+		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
+	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
+		run_open_part(&c->run, c->opt.files[0], nothing);
+		path_find_intervals(path, &c->run, &c->team);
+		return;
+	}
+	group = team_split(&c->team, colour);
+	if (groups > 1)
+		part = read_part(c, colour, groups);
+	if (splits != SEQ_SEQ || colour == 0) {
+		run_open_part(&c->run, c->opt.files[0], part);
+		path_find(path, &c->run, &group, solvers[c->opt.algorithm]);
+	}
+	path_gather(path, &c->team);
+}
+
+/* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
+static void
+print_stream(struct critpath *c, struct segments rest, const struct path *path, bool only_definitions)
+{
+	struct message message;
+	size_t stretch = 0;
+
+	while (run_next(&c->run, &message)) {
+		run_take(&c->run, &message, NULL);	/* definitions */
+		if (!only_definitions || is_definition(&message))
+			pass_message(c, &message);
+		if (is_kind(&message, "sync") && !only_definitions && stretch + 1 < path->stretches) {
+			rest.count = (size_t)path->counts[stretch++];
+			put_segments(c, &rest);
+			rest.at += rest.count;
+		}
+	}
+	rest.count = path->segments.count - (size_t)(rest.at - path->segments.at);
+	put_segments(c, &rest);
+}
+
+/* RUN has been read, or has not been opened. */
+static void
+print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
+{
+	if (c->opt.form == STREAM || c->run.known.ranks == 0)
+		run_open_part(&c->run, c->opt.files[0], nothing);
+	begin_output(c, argc, argv);
+	if (c->run.in.messages == 0)
+		print_stream(c, path->segments, path, only_definitions);
+	else
+		put_segments(c, &path->segments);
+	if (c->opt.algorithm == INTERVALS)
+		tell_distance(c, &path->segments);
+	end_output(c);
+}
+
+static void
+print_list(const struct critpath *c)
+{
+	struct table table = { 0 };
+
+	table_read(&table, c->opt.files[0]);
+	printf("part\tfirst_stretch\tlast_stretch\trows\n");
+	for (int i = 0; i < c->opt.list; i++) {
+		struct part part = table_part(&table, i, c->opt.list);
+		uint64_t rows = 0;
+
+		for (uint64_t s = part.from; s < part.to; s++)
+			rows += table.at[s].rows;
+		if (part.to > part.from)
+			printf("%d\t%llu\t%llu\t%llu\n", i + 1, (unsigned long long)part.from + 1,
+			    (unsigned long long)part.to, (unsigned long long)rows);
+	}
 }
 
 int
 main(int argc, char **argv)
 {
-	static struct critpath c = { .from_start = true };
-	struct calls calls = { 0 };
-	struct progress progress;
-	struct message message;
-	int got;
+	static struct critpath c;
+	struct path path = { 0 };
 
 	tool = "lp-critpath";
+	c.team = team_open(&argc, &argv);
 	c.opt = parse_options(argc, argv);
-	refuse_terminal_input(c.opt.file, usage);
-	if (c.opt.form == STREAM)
+	refuse_terminal_input(c.opt.files[0], usage);
+	if (c.opt.form == STREAM && c.opt.list == 0 && c.team.size == 1)	/* mpirun makes one */
 		refuse_terminal_output();
-	if (reader_open(&c.in, c.opt.file) < 0)
-		die_input(&c.in);
-	if (reader_refuse_content(&c.in, "trace", "lp-graph matches it first") < 0)
-		die_input(&c.in);
-	if (c.opt.form == STREAM && writer_open(&c.out, STDOUT_FILENO, "path", &c.in, argc, argv) < 0)
-		die_output();
-	if (c.opt.form == JSON)
-		printf("{\"segments\":[");
-	progress_begin(&progress);
-	while ((got = reader_next(&c.in, &message)) > 0) {
-		take_message(&c, &message, &calls);
-		progress_show(&progress, c.in.rows, 0, 0);
+	if (c.team.size > 1 && (c.opt.slack || c.opt.alternatives > 0 || c.opt.faster > 0 ||
+	    c.opt.list > 0 || c.opt.part > 0 || c.opt.join))
+		die("only -a, --splits, -F and --all are for several processes");
+	if (c.opt.list > 0) {
+		print_list(&c);
+	} else if (c.opt.join) {
+		join_read(&path, c.opt.files, c.opt.file_count);
+		print_path(&c, &path, true, argc, argv);
+	} else if (c.opt.part > 0) {
+		run_open_part(&c.run, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts));
+		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm]);
+		print_path(&c, &path, true, argc, argv);
+	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
+		solve_together(&c, &path);
+		if (c.team.rank == 0)
+			print_path(&c, &path, false, argc, argv);
+	} else {
+		solve_stream(&c, argc, argv);
 	}
-	if (got < 0)
-		die_input(&c.in);
-	progress_end(&progress, c.in.rows);
-	if (c.known.ranks > 0)
-		take_end(&c);
-	return end_output(&c);
+	team_close();
+	return c.opt.form == STREAM && c.opt.list == 0 ? DONE : finish(DONE);
 }

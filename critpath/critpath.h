@@ -11,13 +11,15 @@
  * send); of several at one instant the one on the lowest location, then of the lowest seq. A blocked call was waiting until that event: its own enter does
  * not lie on a path through its leave. So a leave event follows from one event only: the blocking
  * one (the edge is a transfer) or the call's own enter (the edge is MPI). The critical path is the
- * longest path that ends in the last leave of the run; no part of it is wait time.
+ * longest path that ends in the last leave of the run; no part of it is wait time. Since one event
+ * only leads to each, there is one path to each and nothing is left to choose for a solver.
  */
 #ifndef CRITPATH_H
 #define CRITPATH_H
 
 #include "../stream/collective.h"
 #include "../stream/tool.h"
+#include "team.h"
 
 /* A row with the far end of its edge: send and receive refer to each other's row, a member of a
  * collective to the member that it waits for. */
@@ -27,6 +29,7 @@ struct event_row {
 	uint32_t other;		/* location */
 	bool has_other;
 	bool is_send;		/* of a message; for starts of persistent requests */
+	bool cut;		/* its call is taken as not blocked, to break a cycle */
 };
 
 enum segment_kind { COMPUTE, MPI, TRANSFER };
@@ -42,44 +45,98 @@ struct segment {
 struct segments {
 	struct segment *at;
 	size_t count, capacity;
+	int64_t missing_ns;	/* intervals: by how much their length is less than the time they cover */
+	uint64_t groups;	/* intervals: from how many groups the pieces of computation are */
 };
 
 /* An event in time: the enter or leave of a call (its first row). */
 struct event {
-	uint32_t location;
 	uint64_t seq;
+	uint32_t location;
 	bool leave;
 };
 
+static inline bool
+same_event(struct event a, struct event b)
+{
+	return a.location == b.location && a.seq == b.seq && a.leave == b.leave;
+}
+
 /*
  * A stretch between two global synchronisation points, or the ends of the run: on every location
- * the rows from first_seq to before end_seq. The path through it leads from the event
- * FROM (an enter on the last member to arrive; at the run's beginning the instant begin_ns) to TO.
+ * the rows from first_seq to before end_seq. The path through it leads from the instant begin_ns
+ * (where the last member of the synchronisation point arrived, or the run began) to the event TO.
  */
 struct stretch {
+	const struct team *team;	/* who solves it together */
 	const struct window *window;
 	const uint64_t *first_seq, *end_seq;
 	int64_t begin_ns;
-	bool from_start;	/* the run's first stretch */
+	bool from_sync;			/* not the run's first stretch */
 	struct event to;
 };
 
-/* What blocked the call whose first row is SEQ: true and the blocking row, or false. */
-bool blocked_by(const struct window *window, uint32_t location, uint64_t seq, uint32_t *other,
-    uint64_t *other_seq);
-/* First row of the call before SEQ on the location; false where that is before FIRST. */
-bool call_before(const struct window *window, uint32_t location, uint64_t seq, uint64_t first,
-    uint64_t *before);
+/* ---- events.c: the graph ------------------------------------------------------------------ */
 
-/* Adds a piece unless it is empty. */
-void add_segment(struct segments *segments, const struct window *window, enum segment_kind kind,
-    uint32_t location, uint64_t seq, int64_t begin_ns, int64_t end_ns);
+int64_t time_of(const struct stretch *stretch, struct event event);
+/* The event that AT follows from; false: from the beginning of the stretch. */
+bool event_before(const struct stretch *stretch, struct event at, struct event *before);
+/* Events of the stretch; no path has more. */
+uint64_t count_events(const struct stretch *stretch);
 
-/* The solvers: append the stretch's segments, in order of time. */
-void solve_walk(const struct stretch *stretch, struct segments *segments);
-void solve_kahn(const struct stretch *stretch, struct segments *segments);
+/* Appends the piece of the path that ends in AT unless it is empty; FROM is NULL for the first. */
+void add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
+    struct event at);
+void reverse_segments(struct segments *segments, size_t begin);
 
-_Noreturn void die_of_cycle(const struct stretch *stretch);
+/* The member of the team that an event belongs to. */
+static inline int
+owner_of(const struct stretch *stretch, uint32_t location)
+{
+	return (int)(location % (uint32_t)stretch->team->size);
+}
+
+/* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */
+struct numbering {
+	const struct stretch *stretch;
+	uint64_t *base;		/* by location: number of rows before its first; one more at the end */
+};
+
+/* For the locations that OWNER owns; -1: for all. */
+void numbering_open(struct numbering *numbering, const struct stretch *stretch, int owner);
+void numbering_close(struct numbering *numbering);
+struct event numbering_event(const struct numbering *numbering, uint64_t number);
+
+static inline uint64_t
+numbering_of(const struct numbering *numbering, struct event event)
+{
+	return 2 * (numbering->base[event.location] +
+	    (event.seq - numbering->stretch->first_seq[event.location])) + event.leave;
+}
+
+/* ---- solvers ------------------------------------------------------------------------------ */
+
+/*
+ * Each appends the stretch's segments in order of time, on member 0 of the team; walk and kahn
+ * work in a team of one. All but intervals give the same segments, or, on all members, false: there
+ * is a cycle behind the last event.
+ */
+bool solve_walk(const struct stretch *stretch, struct segments *segments);
+bool solve_kahn(const struct stretch *stretch, struct segments *segments);
+bool solve_dijkstra(const struct stretch *stretch, struct segments *segments);
+bool solve_delta(const struct stretch *stretch, struct segments *segments);
+bool solve_intervals(const struct stretch *stretch, struct segments *segments);
+
+/* cycle.c: names the cycle behind the last event, and takes one of its calls as not blocked. */
+void cut_cycle(const struct stretch *stretch, const struct definitions *known);
+
+/* ---- reports ------------------------------------------------------------------------------ */
+
+static inline double
+seconds(int64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
 
 /* report.c: what the forms for people and scripts have in common. */
 struct share {
@@ -99,7 +156,12 @@ struct report {
 
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
 void report_text(const struct report *report, const struct definitions *known, bool all);
-/* The rest of the JSON object whose array of segments has been printed. */
+int64_t share_sum(const struct share *share);
+/* By rank, to be freed: several threads of a rank are one. */
+struct share *shares_by_rank(const struct report *report, const struct definitions *known);
+/* "{"compute_s":...}" */
+void print_share_json(const struct share *share);
+/* The rest of the JSON object whose array of segments has been printed, but for its last brace. */
 void report_json(const struct report *report, const struct definitions *known);
 void print_segment_json(const struct segment *segment, const struct definitions *known, bool first);
 

@@ -65,15 +65,14 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	keep_longest(report, segment);
 }
 
-static int64_t
-sum(const struct share *share)
+int64_t
+share_sum(const struct share *share)
 {
 	return share->ns[COMPUTE] + share->ns[MPI] + share->ns[TRANSFER];
 }
 
-/* Several threads of a rank are one row. */
-static struct share *
-by_rank(const struct report *report, const struct definitions *known)
+struct share *
+shares_by_rank(const struct report *report, const struct definitions *known)
 {
 	struct share *shares = zalloc((size_t)known->ranks, sizeof *shares);
 
@@ -93,8 +92,8 @@ by_share(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
 
-	if (sum(&a->share) != sum(&b->share))
-		return sum(&a->share) > sum(&b->share) ? -1 : 1;
+	if (share_sum(&a->share) != share_sum(&b->share))
+		return share_sum(&a->share) > share_sum(&b->share) ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
@@ -106,16 +105,10 @@ sorted(const struct share *shares, size_t count, size_t *kept)
 
 	*kept = 0;
 	for (size_t i = 0; i < count; i++)
-		if (sum(&shares[i]) > 0)
+		if (share_sum(&shares[i]) > 0)
 			items[(*kept)++] = (struct item){ i, shares[i] };
 	qsort(items, *kept, sizeof *items, by_share);
 	return items;
-}
-
-static double
-seconds(int64_t ns)
-{
-	return 1e-9 * (double)ns;
 }
 
 static void
@@ -123,14 +116,14 @@ print_shares(const struct report *report, const char *what, const struct item *i
     size_t shown, const char *(*name)(size_t index, char *text, size_t size, const void *known),
     const void *known)
 {
-	double all = (double)sum(&report->total) > 0 ? (double)sum(&report->total) : 1;
+	double all = (double)share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
 
 	printf("\nshare_%%\tcompute_s\tmpi_s\ttransfer_s\t%s\n", what);
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct share *s = &items[i].share;
 		char text[160];
 
-		printf("%.2f\t%.6f\t%.6f\t%.6f\t%s\n", 100 * (double)sum(s) / all,
+		printf("%.2f\t%.6f\t%.6f\t%.6f\t%s\n", 100 * (double)share_sum(s) / all,
 		    seconds(s->ns[COMPUTE]), seconds(s->ns[MPI]), seconds(s->ns[TRANSFER]),
 		    name(items[i].index, text, sizeof text, known));
 	}
@@ -183,8 +176,8 @@ void
 report_text(const struct report *report, const struct definitions *known, bool all)
 {
 	size_t shown = all ? SIZE_MAX : 8, count;
-	double whole = sum(&report->total) > 0 ? (double)sum(&report->total) : 1;
-	struct share *ranks = by_rank(report, known);
+	double whole = share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
+	struct share *ranks = shares_by_rank(report, known);
 	struct item *items;
 
 	printf("run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank\n",
@@ -219,17 +212,17 @@ print_segment_json(const struct segment *segment, const struct definitions *know
 	printf(",\"site\":%u}", segment->site);
 }
 
-static void
+void
 print_share_json(const struct share *share)
 {
-	printf("\"compute_s\":%.9f,\"mpi_s\":%.9f,\"transfer_s\":%.9f}", seconds(share->ns[COMPUTE]),
+	printf("\"compute_s\":%.9f,\"mpi_s\":%.9f,\"transfer_s\":%.9f", seconds(share->ns[COMPUTE]),
 	    seconds(share->ns[MPI]), seconds(share->ns[TRANSFER]));
 }
 
 void
 report_json(const struct report *report, const struct definitions *known)
 {
-	struct share *ranks = by_rank(report, known);
+	struct share *ranks = shares_by_rank(report, known);
 	const char *comma = "";
 	char text[160];
 
@@ -237,28 +230,31 @@ report_json(const struct report *report, const struct definitions *known)
 	    "\"rank_changes\":%zu,\n\"total\":{", seconds(known->run_ns),
 	    seconds(report->end_ns - report->begin_ns), report->segments, report->hops);
 	print_share_json(&report->total);
-	printf(",\n\"by_rank\":[");
+	printf("},\n\"by_rank\":[");
 	for (int32_t r = 0; r < known->ranks; r++) {
 		printf("%s\n{\"rank\":%d,", r > 0 ? "," : "", (int)r);
 		print_share_json(&ranks[r]);
+		printf("}");
 	}
 	printf("],\n\"by_call\":[");
 	for (size_t i = 1; i < report->call_capacity; i++)
-		if (sum(&report->by_call[i]) > 0) {
+		if (share_sum(&report->by_call[i]) > 0) {
 			printf("%s\n{\"call\":\"%s\",", comma, call_info((unsigned)i)->name);
 			print_share_json(&report->by_call[i]);
+			printf("}");
 			comma = ",";
 		}
 	printf("],\n\"by_site\":[");
 	comma = "";
 	for (size_t i = 0; i < report->site_capacity; i++)
-		if (sum(&report->by_site[i]) > 0) {
+		if (share_sum(&report->by_site[i]) > 0) {
 			printf("%s\n{\"site\":%zu,\"where\":", comma, i);
 			json_string(stdout, site_text(known, (uint32_t)i, text, sizeof text));
 			printf(",");
 			print_share_json(&report->by_site[i]);
+			printf("}");
 			comma = ",";
 		}
-	printf("]}\n");
+	printf("]");
 	free(ranks);
 }

@@ -23,9 +23,8 @@ last_of(const struct member *members, uint32_t count)
 	return last;
 }
 
-/* The member that is the root; NOBODY where its rank is not known. */
-static uint32_t
-root_of(const struct definitions *d, const struct member *members, uint32_t count)
+uint32_t
+collective_root(const struct definitions *d, const struct member *members, uint32_t count)
 {
 	int32_t root = -1;
 
@@ -56,10 +55,16 @@ by_comm_rank(const void *left, const void *right)
 	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
 }
 
-/* By world rank its rank in the communicator of these members. */
-static int32_t *
-comm_ranks(const struct definitions *d, const struct communicator *c)
+static const struct communicator *
+comm_of(const struct definitions *d, const struct member *members)
 {
+	return members[0].row->comm < d->comm_count ? &d->comms[members[0].row->comm] : NULL;
+}
+
+int32_t *
+collective_ranks(const struct definitions *d, const struct member *members)
+{
+	const struct communicator *c = comm_of(d, members);
 	int32_t *rank_in = zalloc((size_t)d->ranks, sizeof *rank_in);
 
 	for (int32_t i = 0; i < d->ranks; i++)
@@ -70,10 +75,14 @@ comm_ranks(const struct definitions *d, const struct communicator *c)
 	return rank_in;
 }
 
-static const struct communicator *
-comm_of(const struct definitions *d, const struct member *members)
+const struct neighbours *
+collective_sources(const struct definitions *d, const struct member *members, int32_t comm_rank)
 {
-	return members[0].row->comm < d->comm_count ? &d->comms[members[0].row->comm] : NULL;
+	const struct communicator *c = comm_of(d, members);
+	const struct neighbours *of = c != NULL && c->neighbours != NULL && comm_rank < c->size ?
+	    &c->neighbours[comm_rank] : NULL;
+
+	return of != NULL && of->sources != NULL ? of : NULL;
 }
 
 /* A neighbourhood collective: everybody needs its sources; who knows of none waits for nobody. */
@@ -82,7 +91,7 @@ neighbour_waits(const struct definitions *d, const struct member *members, uint3
     uint32_t *waits_for)
 {
 	const struct communicator *c = comm_of(d, members);
-	int32_t *rank_in = comm_ranks(d, c);
+	int32_t *rank_in = collective_ranks(d, members);
 	uint32_t *member_of = zalloc((size_t)(c != NULL ? c->size : 0) + 1, sizeof *member_of);
 
 	for (int32_t i = 0; c != NULL && i < c->size; i++)
@@ -92,12 +101,11 @@ neighbour_waits(const struct definitions *d, const struct member *members, uint3
 			member_of[rank_in[d->location_rank[members[i].location]]] = i;
 	for (uint32_t i = 0; i < count; i++) {
 		int32_t me = rank_in[d->location_rank[members[i].location]];
-		const struct neighbours *of = c != NULL && c->neighbours != NULL && me < c->size ?
-		    &c->neighbours[me] : NULL;
+		const struct neighbours *of = collective_sources(d, members, me);
 		uint32_t last = i;
 
 		waits_for[i] = NOBODY;
-		if (of == NULL || of->sources == NULL)
+		if (of == NULL)
 			continue;
 		for (uint32_t s = 0; s < of->count; s++) {
 			uint32_t source = of->sources[s] >= 0 ? member_of[of->sources[s]] : NOBODY;
@@ -116,7 +124,7 @@ static void
 scan_waits(struct definitions *d, const struct member *members, uint32_t count, uint32_t *waits_for)
 {
 	struct place *places = zalloc(count, sizeof *places);
-	int32_t *place_of = comm_ranks(d, comm_of(d, members));
+	int32_t *place_of = collective_ranks(d, members);
 	uint32_t last;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -152,7 +160,7 @@ collective_waits(struct definitions *definitions, const struct member *members, 
 	for (uint32_t i = 0; i < count; i++)
 		waits_for[i] = NOBODY;
 	if (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE) {
-		who = root_of(definitions, members, count);
+		who = collective_root(definitions, members, count);
 		if (who == NOBODY)
 			return;
 		if (class == CLASS_ALL_TO_ONE)
@@ -200,7 +208,7 @@ static uint32_t *
 members_by_rank(const struct definitions *d, const struct member *members, uint32_t count,
     int32_t size)
 {
-	int32_t *rank_in = comm_ranks(d, comm_of(d, members));
+	int32_t *rank_in = collective_ranks(d, members);
 	uint32_t *member_of = zalloc((size_t)size, sizeof *member_of);
 
 	for (int32_t i = 0; i < size; i++)
@@ -244,7 +252,7 @@ collective_needs(struct needs *needs, const struct definitions *d, const struct 
 {
 	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
 	bool rooted = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE;
-	uint32_t root = rooted ? root_of(d, members, count) : NOBODY;
+	uint32_t root = rooted ? collective_root(d, members, count) : NOBODY;
 
 	needs->count = needs->source_count = needs->dependent_count = 0;
 	if (class == CLASS_SCAN || class == CLASS_NEIGHBOUR)

@@ -44,5 +44,13 @@ struct needs {
 /* Into NEEDS, which keeps its memory from call to call and begins as zeros. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
+/* The member that is the root; NOBODY where its rank is not known. */
+uint32_t collective_root(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
+/* By world rank the rank in the members' communicator; to be freed. */
+int32_t *collective_ranks(const struct definitions *definitions, const struct member *members);
+/* Of a neighbourhood collective the sources of a rank in the communicator; NULL: not known. */
+const struct neighbours *collective_sources(const struct definitions *definitions,
+    const struct member *members, int32_t comm_rank);
 
 #endif

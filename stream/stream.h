@@ -45,6 +45,8 @@ struct reader {
 	bool raw;			/* accept what only raw traces have: see reader_open_raw */
 	bool all;			/* reader_next returns headers and ends, too */
 	bool started;			/* a header has been read */
+	bool jumped;			/* see reader_jump */
+	bool mapped;			/* buffer is the file itself: see reader_open_mapped */
 	bool names_late;		/* calls_read leaves the stream's numbers: names come later */
 	bool in_stream;			/* between a header and its end */
 	bool hashed;			/* header says that every message carries its hash */
@@ -78,6 +80,16 @@ int reader_open_raw(struct reader *in, const char *file);
 
 /* The same for whatever comes: one stream of any content, or concatenated raw traces. */
 int reader_open_any(struct reader *in, const char *file);
+
+/*
+ * The same for a file of which only some blocks are wanted: it is not read but mapped, and the hashes
+ * of calls and edges are not checked; reader_verify does it for those that are used. 0 or -1.
+ */
+int reader_open_mapped(struct reader *in, const char *file);
+int reader_verify(struct reader *in, const struct message *message);
+/* Where the next message begins, and to go on at another one; the end's counts are then not checked. */
+uint64_t reader_offset(const struct reader *in);
+void reader_jump(struct reader *in, uint64_t offset);
 
 /* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
 int reader_rewind(struct reader *in);

@@ -67,6 +67,8 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	if (calls->location >= window->locations)
 		return reader_fail(in, message->offset, "calls: location is out of range");
 	lane = &window->lanes[calls->location];
+	if (window->partial && lane->last_leave_ns == INT64_MIN)
+		lane->first = calls->first;
 	if (calls->first != window_end(window, calls->location))
 		return reader_fail(in, message->offset, "calls: the block does not follow the one before");
 	if (calls->count == 0)
@@ -169,7 +171,8 @@ check_ends(struct reader *in, const struct message *message, const struct window
     const uint32_t *location, const uint64_t *seq, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (location[i] >= window->locations || window_row(window, location[i], seq[i]) == NULL)
+		if (location[i] >= window->locations ||
+		    (!window->partial && window_row(window, location[i], seq[i]) == NULL))
 			return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
 			    message->kind, (unsigned long long)seq[i], location[i]);
 	return 0;

@@ -33,6 +33,7 @@ struct lane {
 struct window {
 	size_t row_bytes;
 	uint32_t locations;
+	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
 	struct lane *lanes;
 };
 
@@ -72,7 +73,7 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* The edges of one block, widened; every end is checked to be in the window. */
+/* The edges of one block, widened; every end is checked to be in the window, unless it is partial. */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */

@@ -21,7 +21,7 @@ late_sender() {
 
 @test "the path leaves a late receive to the sender" {
 	late_sender
-	for a in walk kahn; do
+	for a in walk kahn dijkstra delta; do
 		lp-critpath -a $a -F json t.graph >t.json
 		run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind, .call]' t.json
 		[ "$output" = "$(cat <<-'END'
@@ -75,6 +75,72 @@ late_sender() {
 		[0,900,1000,"mpi"]
 	END
 	)" ]
+}
+
+@test "calls that wait for each other in a circle are named, and the path leads around them" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 90
+		0 MPI_Recv 100 200 comm=1 peer=1 tag=0 received=8
+		0 MPI_Send 200 210 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 300 310
+		1 MPI_Init 0 90
+		1 MPI_Recv 110 200 comm=1 peer=0 tag=0 received=8
+		1 MPI_Send 200 210 comm=1 peer=0 tag=0 sent=8
+		1 MPI_Finalize 290 310
+	END
+	for a in walk kahn dijkstra delta; do
+		run -0 --separate-stderr lp-critpath -a $a -F json t.graph
+		[ "$stderr" = "lp-critpath: 2 calls wait for each other in a circle at 0.000000200 s, the clocks are wrong: rank 0 MPI_Recv (row 1), rank 1 MPI_Recv (row 1); rank 0 MPI_Recv (row 1) is taken as not blocked" ]
+		jq -e '.path_length_s == 3.1e-7 and ([.segments[] | select(.call == "MPI_Recv")] |
+			length == 1 and .[0].rank == 0 and .[0].kind == "mpi")' <<<"$output"
+	done
+}
+
+@test "intervals find the path where all wait for the last, and tell what they miss elsewhere" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Barrier 300 410 comm=1
+		0 MPI_Finalize 700 720
+		1 MPI_Init 0 100
+		1 MPI_Barrier 400 410 comm=1
+		1 MPI_Finalize 500 720
+	END
+	run -0 --separate-stderr lp-critpath -a intervals -F json t.graph
+	[ "$stderr" = "lp-critpath: intervals: 2 groups; the length is 0.000000720 s, 0.000000000 s (0.00 %) less than the exact 0.000000720 s" ]
+	[ "$(jq -c '[.segments[] | select(.kind == "compute") | .rank]' <<<"$output")" = '[1,0]' ]
+	late_sender
+	run -0 --separate-stderr lp-critpath -a intervals -F json t.graph
+	jq -e '.path_length_s == 7e-7' <<<"$output"
+	[[ "$stderr" == *" less than the exact 0.000000700 s" ]]
+}
+
+@test "slack, gain and alternatives of random runs are those of brute force" {
+	run -0 tests/whatif_check.py 1 60
+}
+
+@test "a faster call site gains until another path takes over" {
+	graph <<-'END'
+		trace ranks=2
+		site site=1 offset=0
+		0 MPI_Init 0 10
+		0 MPI_Barrier 100 110 comm=1
+		0 MPI_Finalize 200 210
+		1 MPI_Init 0 10
+		1 MPI_Barrier 90 110 comm=1 site=1
+		1 MPI_Finalize 110 210
+	END
+	lp-critpath --gain 50 --slack -k 1 -F json t.graph >t.json
+	jq -e '.gain_by_site == [{"site":0,"where":"","gain_s":7e-8,"at_most_s":1.05e-7}]' t.json
+	jq -e '[.slack_by_site[] | [.site, .least_slack_s]] == [[0,0],[1,1e-8]]' t.json
+	jq -e '.alternatives[0] | .number == 1 and .length_s == 1.1e-7 and .shorter_s == 1e-7' t.json
+	lp-critpath --gain 50 --slack -k 2 -F text t.graph >t.text
+	grep -q $'^0.000000\t33.33\t0.000000\t(unknown)$' t.text
+	lp-critpath --slack -k 1 t.graph >t.path
+	tests/trace.py check t.path
+	[ "$(lp-dump -k slack t.path | jq -c 'select(.rank == 1) | [.seq, .compute_ns, .call_ns]')" = \
+		$'[0,0,10]\n[1,10,90]\n[2,90,0]' ]
 }
 
 @test "imbalance follows the paper's formulas" {

@@ -37,6 +37,8 @@ class Row:
         self.part = 0            # distance to the first row of the call
         self.other = None        # (location, seq): whose enter may block this row's call
         self.is_send = False
+        self.needs = []          # rows whose enters it needs, besides its own
+        self.site = 0
 
 
 class Run:
@@ -61,6 +63,10 @@ class Run:
             for rank in range(self.ranks):
                 self.cancel(rank)
         self.collective(1, "MPI_Finalize")
+        sites = random.Random(seed ^ 0x5173)    # apart, so that they leave the run as it is
+        for rows in self.rows:
+            for row in rows:
+                row.site = sites.randint(0, 4)
 
     # ---- time and rows
 
@@ -125,6 +131,7 @@ class Run:
                 waits = members if i == root else ()
             else:
                 waits = members[:i + 1]
+            self.rows[rank][seqs[i]].needs = [(r, seqs[members.index(r)]) for r in waits]
             best = max(waits, key=lambda r: (self.rows[r][seqs[members.index(r)]].enter, -r),
                        default=rank)
             if best != rank:
@@ -185,6 +192,8 @@ class Run:
         self.messages.append((sender, send, receiver, receive))
         self.rows[receiver][receive].other = (sender, send)
         self.rows[sender][send].other = (receiver, post)
+        self.rows[receiver][receive].needs = [(sender, send)]
+        self.rows[sender][send].needs = [(receiver, post)]
         self.rows[sender][send].is_send = True
 
     def wait(self, rank, count):
@@ -370,6 +379,7 @@ class Run:
                 "bytes_sent": [r.sent for r in rows],
                 "bytes_received": [r.received for r in rows],
                 "request": [r.request for r in rows],
+                "site": [r.site for r in rows],
             }, location=location, first=first)
         writer.end()
 
@@ -410,7 +420,7 @@ def check(seed):
     if sorted(instances) != sorted(run.collectives):
         raise Wrong("collectives differ")
     length, segments = run.path()
-    for algorithm in ("walk", "kahn"):
+    for algorithm in ("walk", "kahn", "dijkstra", "delta"):
         path = json.loads(tool("lp-critpath", "-F", "json", "-a", algorithm, data=graph))
         got = [(s["rank"], s["begin_ns"], s["end_ns"], s["kind"], s["call"]) for s in path["segments"]]
         if got != segments:

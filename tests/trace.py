@@ -35,6 +35,10 @@ EDGE_COLUMNS = {
     "settled": {"seq": (False, None)},
     "segments": {"location": (False, None), "begin": (True, None), "end": (True, None),
                  "kind": (False, None), "call": (False, None), "site": (False, 0)},
+    "alternatives": {"location": (False, None), "begin": (True, None), "end": (True, None),
+                     "kind": (False, None), "call": (False, None), "site": (False, 0)},
+    "slack": {"location": (False, None), "seq": (False, None), "compute": (True, None),
+              "call": (True, None)},
 }
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
@@ -58,6 +62,8 @@ REQUIRED = {
     "matching": {"messages": int, "collectives": int, "unmatched_sends": int,
                  "unmatched_receives": int, "unmatched_collectives": int, "syncs": int},
     "segments": {"count": int},
+    "alternatives": {"number": int, "count": int},
+    "slack": {"count": int},
     "path": {"run_ns": int, "length_ns": int, "segments": int},
 }
 
@@ -506,7 +512,8 @@ def text(messages):
             for i in range(body["count"]):
                 words = _row_text(names, columns, i)
                 yield " ".join([str(body["location"])] + words)
-        elif message.kind in ("messages", "sync", "settled", "collectives", "segments"):
+        elif message.kind in ("messages", "sync", "settled", "collectives", "segments", "alternatives",
+                              "slack"):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
@@ -538,13 +545,17 @@ def _edges_text(names, message):
         members = iter(zip(c["location"], c["seq"]))
         for size in c["size"]:
             yield "collective " + " ".join("{}:{}".format(*next(members)) for _ in range(size))
-    elif message.kind == "segments":
+    elif message.kind == "slack":
+        for row in zip(c["location"], c["seq"], c["compute"], c["call"]):
+            yield "slack {}:{} compute={} call={}".format(*row)
+    elif message.kind in ("segments", "alternatives"):
+        head = "segment" if message.kind == "segments" else f"alternative {message.body['number']}"
         for i, kind in enumerate(c["kind"]):
             word = {0: "compute", 1: "mpi", 2: "transfer"}.get(kind, kind)
             number = c["call"][i]
             name = f" call={names.get(number, f'?{number}')}" if number else ""
             site = f" site={c['site'][i]}" if c["site"][i] else ""
-            yield f"segment {c['location'][i]} {c['begin'][i]} {c['end'][i]} {word}{name}{site}"
+            yield f"{head} {c['location'][i]} {c['begin'][i]} {c['end'][i]} {word}{name}{site}"
     else:
         yield f"{message.kind} seq={','.join(map(str, c['seq']))}"
 

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A team of one, without MPI. Where a launcher has started several of us we are the wrong program:
+ * lp-critpath-mpi lies beside and takes over. So who analyses on one process pays nothing for MPI.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../stream/tool.h"
+#include "team.h"
+
+/* What Open MPI, MPICH with hydra, and Slurm tell the processes that they start. */
+static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS" };
+
+static bool
+is_launched(void)
+{
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		const char *size = getenv(sizes[i]);
+
+		if (size != NULL && atoi(size) > 1)
+			return true;
+	}
+	return false;
+}
+
+struct team
+team_open(int *argc, char ***argv)
+{
+	char path[4096];
+	ssize_t length;
+
+	(void)argc;
+	if (is_launched()) {
+		length = readlink("/proc/self/exe", path, sizeof path - 5);
+		if (length < 0)
+			die("finding lp-critpath-mpi: /proc/self/exe cannot be read");
+		strcpy(path + length, "-mpi");
+		execv(path, *argv);
+		die("%s cannot be run: build it with MPI, or start lp-critpath without a launcher", path);
+	}
+	return (struct team){ 0, 1, NULL };
+}
+
+void
+team_close(void)
+{
+}
+
+struct team
+team_split(const struct team *team, int colour)
+{
+	(void)colour;
+	return *team;
+}
+
+void
+team_max(const struct team *team, int64_t *values, size_t count)
+{
+	(void)team;
+	(void)values;
+	(void)count;
+}
+
+uint64_t
+team_sum(const struct team *team, uint64_t value)
+{
+	(void)team;
+	return value;
+}
+
+void
+team_copy(const struct team *team, void *data, size_t bytes)
+{
+	(void)team;
+	(void)data;
+	(void)bytes;
+}
+
+void *
+team_gather(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+{
+	void *copy = zalloc(count, bytes);
+
+	(void)team;
+	if (count > 0)
+		memcpy(copy, items, count * bytes);
+	*received = count;
+	return copy;
+}
+
+void *
+team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
+    size_t *received)
+{
+	return team_gather(team, items, counts[0], bytes, received);
+}

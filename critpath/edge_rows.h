@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which rows tell what a call may have waited for: its own, and the starts that it completes. */
+#ifndef EDGE_ROWS_H
+#define EDGE_ROWS_H
+
+#include "critpath.h"
+
+struct edge_rows {
+	const struct window *window;
+	uint64_t first, at;		/* seq of the call and of the row to look at */
+	uint32_t location;
+	bool completes, at_start;	/* next comes the start that the row before AT completes */
+	const struct event_row *edge;	/* the row found, and where it is */
+	uint32_t edge_location;
+	uint64_t edge_seq;
+};
+
+static inline bool
+may_wait(const struct event_row *call)
+{
+	enum call_class class = call_info(call->row.call)->class;
+
+	/* A start does not wait; what completes it may. */
+	return !call->cut && class != CLASS_SEND_START && class != CLASS_RECV_START &&
+	    class != CLASS_START && !is_collective_start(class);
+}
+
+/* The row's edge is that of a message that it sends. */
+static inline bool
+row_sends(const struct event_row *row)
+{
+	enum call_class class = call_info(row->row.call)->class;
+
+	return class == CLASS_SEND || class == CLASS_SEND_START ||
+	    (class == CLASS_SENDRECV && row->row.part == 0) || (class == CLASS_START && row->is_send);
+}
+
+static inline struct edge_rows
+edge_rows(const struct window *window, uint32_t location, uint64_t seq)
+{
+	const struct event_row *call = window_row(window, location, seq);
+
+	return (struct edge_rows){ .window = window, .first = seq, .at = seq, .location = location,
+	    .completes = call_info(call->row.call)->class == CLASS_COMPLETE };
+}
+
+static inline bool
+edge_rows_next(struct edge_rows *e)
+{
+	const struct event_row *row;
+
+	if (e->at_start) {
+		e->at_start = false;
+		row = window_row(e->window, e->location, e->at - 1);
+		if (row_refers(&row->row, e->location, e->at - 1, &e->edge_location, &e->edge_seq) &&
+		    (e->edge = window_row(e->window, e->edge_location, e->edge_seq)) != NULL)
+			return true;
+	}
+	row = window_row(e->window, e->location, e->at);
+	if (row == NULL || row->row.part != e->at - e->first)
+		return false;
+	e->edge = row;
+	e->edge_location = e->location;
+	e->edge_seq = e->at++;
+	e->at_start = e->completes;
+	return true;
+}
+
+#endif

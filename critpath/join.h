@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parts of a path that were found apart, as streams, become the whole path. */
+#ifndef JOIN_H
+#define JOIN_H
+
+#include "path.h"
+
+/* Reads the segments of the COUNT files in order; opens RUN on the first one for its definitions. */
+void join_read(struct path *path, char **files, int count);
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Teams of MPI processes: what lp-critpath-mpi has in place of alone.c. */
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../stream/tool.h"
+#include "../team.h"
+
+static MPI_Comm
+comm_of(const struct team *team)
+{
+	return *(MPI_Comm *)team->comm;
+}
+
+static struct team
+team_of(MPI_Comm comm)
+{
+	struct team team = { .comm = zalloc(1, sizeof comm) };
+
+	memcpy(team.comm, &comm, sizeof comm);
+	MPI_Comm_rank(comm, &team.rank);
+	MPI_Comm_size(comm, &team.size);
+	return team;
+}
+
+struct team
+team_open(int *argc, char ***argv)
+{
+	MPI_Init(argc, argv);
+	return team_of(MPI_COMM_WORLD);
+}
+
+void
+team_close(void)
+{
+	MPI_Finalize();
+}
+
+struct team
+team_split(const struct team *team, int colour)
+{
+	MPI_Comm part;
+
+	MPI_Comm_split(comm_of(team), colour, team->rank, &part);
+	return team_of(part);
+}
+
+void
+team_max(const struct team *team, int64_t *values, size_t count)
+{
+	if (count > INT_MAX)
+		die("more than 2^31 values for all processes");
+	MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_INT64_T, MPI_MAX, comm_of(team));
+}
+
+uint64_t
+team_sum(const struct team *team, uint64_t value)
+{
+	uint64_t sum = value;
+
+	MPI_Allreduce(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm_of(team));
+	return sum;
+}
+
+void
+team_copy(const struct team *team, void *data, size_t bytes)
+{
+	if (bytes > INT_MAX)
+		die("more than 2 GiB for all processes");
+	MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm_of(team));
+}
+
+/* Where each count begins; the sum goes to *TOTAL. MPI counts items in int. */
+static int *
+offsets(const int *counts, int size, size_t *total)
+{
+	int *offset = zalloc((size_t)size, sizeof *offset);
+
+	*total = 0;
+	for (int m = 0; m < size; m++) {
+		if (*total > INT_MAX)
+			die("more than 2^31 items for one process at once");
+		offset[m] = (int)*total;
+		*total += (size_t)counts[m];
+	}
+	return offset;
+}
+
+static MPI_Datatype
+item_type(size_t bytes)
+{
+	MPI_Datatype type;
+
+	MPI_Type_contiguous((int)bytes, MPI_BYTE, &type);
+	MPI_Type_commit(&type);
+	return type;
+}
+
+void *
+team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
+    size_t *received)
+{
+	int *out = zalloc((size_t)team->size, sizeof *out), *in = zalloc((size_t)team->size, sizeof *in);
+	int *out_at, *in_at;
+	MPI_Datatype type = item_type(bytes);
+	size_t sent;
+	void *got;
+
+	for (int m = 0; m < team->size; m++) {
+		if (counts[m] > INT_MAX)
+			die("more than 2^31 items for one process at once");
+		out[m] = (int)counts[m];
+	}
+	MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm_of(team));
+	out_at = offsets(out, team->size, &sent);
+	in_at = offsets(in, team->size, received);
+	got = zalloc(*received, bytes);
+	MPI_Alltoallv(items, out, out_at, type, got, in, in_at, type, comm_of(team));
+	MPI_Type_free(&type);
+	free(out);
+	free(in);
+	free(out_at);
+	free(in_at);
+	return got;
+}
+
+void *
+team_gather(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+{
+	int *counts = zalloc((size_t)team->size, sizeof *counts), *at, mine = (int)count;
+	MPI_Datatype type = item_type(bytes);
+	void *got;
+
+	if (count > INT_MAX)
+		die("more than 2^31 items of one process at once");
+	MPI_Gather(&mine, 1, MPI_INT, counts, 1, MPI_INT, 0, comm_of(team));
+	at = offsets(counts, team->size, received);
+	got = zalloc(*received, bytes);
+	MPI_Gatherv(items, mine, type, got, counts, at, type, 0, comm_of(team));
+	MPI_Type_free(&type);
+	free(counts);
+	free(at);
+	return got;
+}

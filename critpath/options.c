@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../stream/tool.h"
+
+const char usage[] =
+	"usage: lp-critpath [-a ALGORITHM] [-F stream|text|json] [--all] [FILE]\n"
+	"Find the critical path of a run from its graph stream.\n"
+	"  -a, --algorithm HOW  walk, kahn, dijkstra, delta: the same path;\n"
+	"                       intervals: an approximation [walk]\n"
+	"      --splits HOW     seq-seq, seq-par, par-seq, par-par: under mpirun, the\n"
+	"                       algorithm between two synchronisation points, and these\n"
+	"                       stretches, by one process or several [seq-par for walk and\n"
+	"                       kahn, else par-seq]\n"
+	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
+	"      --slack          how much later each activity could end without harm\n"
+	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
+	"      --gain PERCENT   what each call site would gain if it took less time\n"
+	"      --all            text: every rank, call and call site, not only the first\n"
+	"      --list N         list N parts of the run with about equally many calls\n"
+	"      --part I/N       only the I-th of them; as a stream, its segments alone\n"
+	"      --join           the FILEs are paths of parts: print the whole path\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
+
+/* "2/8" */
+static void
+parse_part(struct options *opt, const char *text)
+{
+	char *copy = need(strdup(text)), *slash = strchr(copy, '/');
+
+	if (slash == NULL)
+		die("--part %s: a part and their number are needed, as in 2/8", text);
+	*slash = '\0';
+	opt->parts = (int)parse_integer("--part", slash + 1, 1, 1 << 20);
+	opt->part = (int)parse_integer("--part", copy, 1, opt->parts);
+	free(copy);
+}
+
+static void
+check_together(const struct options *opt)
+{
+	bool whatif = opt->slack || opt->alternatives > 0 || opt->faster > 0;
+
+	if (whatif && opt->algorithm == INTERVALS)
+		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
+	if (whatif && (opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
+		die("--slack, --alternatives and --gain need the whole run on one process");
+	if ((opt->list > 0) + (opt->part > 0) + opt->join > 1)
+		die("--list, --part and --join exclude each other");
+}
+
+struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals", NULL };
+	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
+	static const char *const forms[] = { "stream", "text", "json", NULL };
+	static const struct option longs[] = {
+		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL, 's' },
+		{ "format", required_argument, NULL, 'F' }, { "slack", no_argument, NULL, 'S' },
+		{ "alternatives", required_argument, NULL, 'k' }, { "gain", required_argument, NULL, 'G' },
+		{ "all", no_argument, NULL, 'A' }, { "list", required_argument, NULL, 'L' },
+		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .algorithm = WALK, .form = STREAM, .splits = UNSAID };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "a:F:k:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
+		case 's': opt.splits = (enum splits)parse_choice("--splits", optarg, splits); break;
+		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'S': opt.slack = true; break;
+		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
+		case 'G': opt.faster = (int)parse_integer("--gain", optarg, 1, 100); break;
+		case 'A': opt.all = true; break;
+		case 'L': opt.list = (int)parse_integer("--list", optarg, 1, 1 << 20); break;
+		case 'P': parse_part(&opt, optarg); break;
+		case 'J': opt.join = true; break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-critpath " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (argc - optind > 1 && !opt.join)
+		bad_usage(usage);
+	check_together(&opt);
+	opt.files = argv + optind;
+	opt.file_count = argc - optind > 0 ? argc - optind : 1;	/* argv ends with NULL */
+	return opt;
+}

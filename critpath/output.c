@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "output.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 4096 };		/* rows of a message */
+
+static const struct column_type location_type = { 4, false, true, 0 };
+static const struct column_type seq_type = { 8, false, true, 0 };
+static const struct column_type time_type = { 8, true, true, 0 };
+static const struct column_type kind_type = { 1, false, true, 0 };
+static const struct column_type call_type = { 2, false, true, 0 };
+
+static void
+write_block(struct writer *out, const struct reader *in, int number, const struct segment *at,
+    size_t count)
+{
+	uint32_t location[BLOCK], site[BLOCK];
+	int64_t begin[BLOCK], end[BLOCK];
+	uint16_t call[BLOCK];
+	uint8_t kind[BLOCK];
+
+	for (size_t i = 0; i < count; i++) {
+		location[i] = at[i].location;
+		site[i] = at[i].site;
+		begin[i] = at[i].begin_ns;
+		end[i] = at[i].end_ns;
+		call[i] = in->call_number[at[i].call];
+		kind[i] = at[i].kind;
+	}
+	message_begin(out, number > 0 ? "alternatives" : "segments", number > 0 ? 8 : 7);
+	if (number > 0)
+		put_int(out, "number", number);
+	put_uint(out, "count", count);
+	put_column(out, "location", location_type, location, count);
+	put_column(out, "begin", time_type, begin, count);
+	put_column(out, "end", time_type, end, count);
+	put_column(out, "kind", kind_type, kind, count);
+	put_column(out, "call", call_type, call, count);
+	put_column(out, "site", location_type, site, count);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+void
+write_segments(struct writer *out, const struct reader *in, int number,
+    const struct segments *segments)
+{
+	for (size_t i = 0; i < segments->count; i += BLOCK)
+		write_block(out, in, number, segments->at + i,
+		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
+}
+
+void
+write_slack(struct writer *out, const struct slack_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i += BLOCK) {
+		size_t count = rows->count - i < BLOCK ? rows->count - i : BLOCK;
+
+		message_begin(out, "slack", 5);
+		put_uint(out, "count", count);
+		put_column(out, "location", location_type, rows->location + i, count);
+		put_column(out, "seq", seq_type, rows->seq + i, count);
+		put_column(out, "compute", time_type, rows->compute_ns + i, count);
+		put_column(out, "call", time_type, rows->call_ns + i, count);
+		if (message_end(out) < 0)
+			die_output();
+	}
+}

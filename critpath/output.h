@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages that lp-critpath adds to a stream (lp-trace(5)); output errors end the tool. */
+#ifndef OUTPUT_H
+#define OUTPUT_H
+
+#include "whatif.h"
+
+/* Pieces of the path, or of the alternative NUMBER from 1; names of calls are those of IN. */
+void write_segments(struct writer *out, const struct reader *in, int number,
+    const struct segments *segments);
+void write_slack(struct writer *out, const struct slack_rows *rows);
+
+#endif

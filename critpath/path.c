@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+path_end_stretch(struct path *path, size_t before)
+{
+	path->counts = grow(path->counts, &path->capacity, path->stretches + 1, sizeof *path->counts);
+	path->counts[path->stretches++] = path->segments.count - before;
+}
+
+static void
+add_stretch(struct path *path, const struct run *run, const struct team *team, struct event last,
+    solver *solve)
+{
+	struct stretch stretch = run_stretch(run, team, last);
+	size_t before = path->segments.count;
+
+	while (!solve(&stretch, &path->segments))
+		cut_cycle(&stretch, &run->known);
+	path_end_stretch(path, before);
+}
+
+void
+path_find(struct path *path, struct run *run, const struct team *team, solver *solve)
+{
+	struct message message;
+	struct event last;
+
+	while (run_next(run, &message))
+		if (run_take(run, &message, &last)) {
+			add_stretch(path, run, team, last, solve);
+			run_advance(run);
+		}
+	if (run_end(run, &last))
+		add_stretch(path, run, team, last, solve);
+	if (team->rank > 0)
+		path->stretches = 0;
+}
+
+void
+path_append(struct path *path, struct path *more)
+{
+	struct segments *s = &path->segments;
+
+	s->at = grow(s->at, &s->capacity, s->count + more->segments.count, sizeof *s->at);
+	memcpy(s->at + s->count, more->segments.at, more->segments.count * sizeof *s->at);
+	s->count += more->segments.count;
+	s->missing_ns += more->segments.missing_ns;
+	s->groups += more->segments.groups;
+	path->counts = grow(path->counts, &path->capacity, path->stretches + more->stretches,
+	    sizeof *path->counts);
+	memcpy(path->counts + path->stretches, more->counts, more->stretches * sizeof *path->counts);
+	path->stretches += more->stretches;
+	free(more->segments.at);
+	free(more->counts);
+}
+
+void
+path_gather(struct path *path, const struct team *team)
+{
+	struct segment *at = path->segments.at;
+	uint64_t *counts = path->counts;
+
+	path->segments.at = team_gather(team, at, path->segments.count, sizeof *at,
+	    &path->segments.count);
+	path->segments.capacity = path->segments.count;
+	path->counts = team_gather(team, counts, path->stretches, sizeof *counts, &path->stretches);
+	path->capacity = path->stretches;
+	path->segments.missing_ns = (int64_t)team_sum(team, (uint64_t)path->segments.missing_ns);
+	path->segments.groups = team_sum(team, path->segments.groups);
+	free(at);
+	free(counts);
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intervals on several processes (Korkhov et al. 2023): each reads the calls of its locations, the
+ * intervals are shuffled so that each process owns a period of time, and there they are merged,
+ * grouped and connected. Periods begin and end at synchronisation points, which no interval spans.
+ * It goes in rounds, so that memory does not grow with the run: all see the same synchronisation
+ * points and so the same rounds.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "intervals.h"
+#include "path.h"
+
+enum { ROUND_ROWS = 1 << 17 };	/* for each member */
+
+struct rounds {
+	const struct team *team;
+	struct run *run;		/* the window has own locations only */
+	size_t *bounds;			/* room for merging */
+	int64_t begin_ns;		/* of the round */
+	uint64_t rows_before;		/* the round */
+	/* By stretch of the round: */
+	struct ending *endings;		/* as far as own locations tell, with own intervals */
+	uint64_t *rows_until;		/* the stretch ends, of all locations */
+	size_t stretches, capacity, row_capacity;
+	struct intervals intervals;	/* of own locations, stretch after stretch */
+};
+
+static bool
+is_own(const struct rounds *r, uint32_t location)
+{
+	return location % (uint32_t)r->team->size == (uint32_t)r->team->rank;
+}
+
+/* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the run. */
+static void
+end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
+{
+	struct run *run = r->run;
+	struct stretch stretch = run_stretch(run, r->team, (struct event){ .leave = !in_sync });
+	struct ending ending = { .end_ns = INT64_MIN };
+	struct intervals merged = { 0 };
+	uint32_t arrays = 0;
+
+	stretch.from_sync = run->stretch > in_sync;	/* the point that ends it has been counted */
+	for (uint32_t l = 0; l < run->known.location_count; l++) {
+		const struct row *row;
+		int64_t end_ns;
+
+		if (!is_own(r, l) || run->end_seq[l] == run->first_seq[l])
+			continue;
+		row = window_row(&run->window, l, run->end_seq[l] - 1);
+		if (row == NULL || run->end_seq[l] < run->first_seq[l])
+			die("%s: a synchronisation point names rows that are not there", run->in.file);
+		r->bounds[arrays++] = merged.count;
+		add_intervals(&merged, &stretch, l);
+		end_ns = in_sync ? row->enter_ns : row->leave_ns;
+		if (end_ns > ending.end_ns)
+			ending = (struct ending){ end_ns, row->enter_ns, 0, l, row->site, row->call };
+	}
+	r->bounds[arrays] = r->bounds[arrays + 1] = merged.count;
+	merge_intervals(&merged, r->bounds, arrays);
+	for (size_t i = 0; i < merged.count; i++)
+		add_interval(&r->intervals, merged.at[i]);
+	ending.intervals = merged.count;
+	free(merged.at);
+	r->endings = grow(r->endings, &r->capacity, r->stretches + 1, sizeof *r->endings);
+	r->rows_until = grow(r->rows_until, &r->row_capacity, r->stretches + 1, sizeof *r->rows_until);
+	r->endings[r->stretches] = ending;
+	r->rows_until[r->stretches++] = rows;
+}
+
+/* The member that solves a stretch of the round: all have periods of about equally many rows. */
+static int
+owner(const struct rounds *r, size_t stretch)
+{
+	uint64_t before = (stretch > 0 ? r->rows_until[stretch - 1] : r->rows_before) - r->rows_before;
+	uint64_t all = r->rows_until[r->stretches - 1] - r->rows_before;
+
+	return all == 0 ? 0 : (int)((double)before / (double)all * (double)r->team->size);
+}
+
+/* What the members sent for the own stretches: endings and intervals, by sender, then stretch. */
+struct received {
+	struct ending *endings;
+	struct interval *intervals;
+	size_t stretches, interval_count;
+};
+
+static struct received
+shuffle(const struct rounds *r)
+{
+	size_t *stretches = zalloc((size_t)r->team->size, sizeof *stretches), all;
+	size_t *intervals = zalloc((size_t)r->team->size, sizeof *intervals);
+	struct received got = { 0 };
+
+	for (size_t s = 0; s < r->stretches; s++) {
+		stretches[owner(r, s)]++;
+		intervals[owner(r, s)] += r->endings[s].intervals;
+	}
+	got.endings = team_exchange(r->team, r->endings, stretches, sizeof *got.endings, &all);
+	got.intervals = team_exchange(r->team, r->intervals.at, intervals, sizeof *got.intervals,
+	    &got.interval_count);
+	got.stretches = stretches[r->team->rank];
+	free(stretches);
+	free(intervals);
+	return got;
+}
+
+/* Own stretch number S, whose intervals begin at NEXT[m] in those of sender m. */
+static void
+solve_stretch(const struct rounds *r, const struct received *got, size_t s, size_t *next,
+    int64_t begin_ns, struct path *path)
+{
+	int members = r->team->size;
+	size_t *bounds = zalloc((size_t)members + 2, sizeof *bounds), before = path->segments.count;
+	struct ending last = { .end_ns = INT64_MIN };
+	struct intervals all = { 0 };
+
+	for (int m = 0; m < members; m++) {
+		const struct ending *ending = &got->endings[(size_t)m * got->stretches + s];
+
+		bounds[m] = all.count;
+		for (uint64_t i = 0; i < ending->intervals; i++)
+			add_interval(&all, got->intervals[next[m]++]);
+		if (ending->end_ns > last.end_ns ||
+		    (ending->end_ns == last.end_ns && ending->location < last.location))
+			last = *ending;
+	}
+	bounds[members] = bounds[members + 1] = all.count;
+	merge_intervals(&all, bounds, (size_t)members);
+	if (last.end_ns != INT64_MIN)
+		connect_groups(&all, begin_ns, &last, &path->segments);
+	path_end_stretch(path, before);
+	free(all.at);
+	free(bounds);
+}
+
+/* Shuffle, solve, gather; then the next round begins where this one ends. */
+static void
+end_round(struct rounds *r, struct path *path)
+{
+	int64_t *ends = zalloc(r->stretches + 1, sizeof *ends);
+	size_t *next = zalloc((size_t)r->team->size, sizeof *next), own = 0;
+	struct path part = { 0 };
+	struct received got;
+
+	for (size_t s = 0; s < r->stretches; s++)
+		ends[s + 1] = r->endings[s].end_ns;
+	ends[0] = r->begin_ns;
+	team_max(r->team, ends, r->stretches + 1);
+	got = shuffle(r);
+	for (int m = 0; m + 1 < r->team->size; m++) {
+		next[m + 1] = next[m];
+		for (size_t s = 0; s < got.stretches; s++)
+			next[m + 1] += got.endings[(size_t)m * got.stretches + s].intervals;
+	}
+	for (size_t s = 0; s < r->stretches; s++)
+		if (owner(r, s) == r->team->rank)
+			solve_stretch(r, &got, own++, next, ends[s], &part);
+	path_gather(&part, r->team);
+	path_append(path, &part);
+	r->begin_ns = ends[r->stretches];
+	r->rows_before = r->rows_until[r->stretches - 1];
+	r->stretches = r->intervals.count = 0;
+	free(ends);
+	free(next);
+	free(got.endings);
+	free(got.intervals);
+}
+
+static void
+take_calls(struct rounds *r, const struct message *message)
+{
+	struct run *run = r->run;
+	int64_t location;
+
+	if (body_int(&run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
+		die_input(&run->in);
+	if (is_own(r, (uint32_t)location) && (reader_verify(&run->in, message) < 0 ||
+	    calls_read(&run->calls, &run->in, message) < 0 ||
+	    window_add(&run->window, &run->in, message, &run->calls) < 0))
+		die_input(&run->in);
+}
+
+static void
+take_sync(struct rounds *r, const struct message *message)
+{
+	struct run *run = r->run;
+	uint64_t rows = 0;
+
+	if (seqs_read(run->end_seq, &run->in, message, &run->window) < 0)
+		die_input(&run->in);
+	for (uint32_t l = 0; l < run->known.location_count; l++)
+		rows += run->end_seq[l]++;
+	end_stretch(r, true, rows);
+	for (uint32_t l = 0; l < run->known.location_count; l++) {
+		run->first_seq[l] = run->end_seq[l] - 1;
+		window_drop(&run->window, l, run->first_seq[l]);
+	}
+}
+
+void
+path_find_intervals(struct path *path, struct run *run, const struct team *team)
+{
+	struct rounds r = { .team = team, .run = run };
+	struct message message;
+
+	while (run_next(run, &message)) {
+		run_take(run, &message, NULL);	/* definitions only */
+		if (is_kind(&message, "run")) {
+			r.bounds = zalloc((size_t)run->known.location_count + 2, sizeof *r.bounds);
+		} else if (is_kind(&message, "calls")) {
+			take_calls(&r, &message);
+		} else if (is_kind(&message, "sync")) {
+			take_sync(&r, &message);
+			if (r.rows_until[r.stretches - 1] - r.rows_before >=
+			    (uint64_t)ROUND_ROWS * (uint64_t)team->size)
+				end_round(&r, path);
+		} else if (run->in.messages % (uint64_t)team->size == (uint64_t)team->rank &&
+		    reader_verify(&run->in, &message) < 0)
+			die_input(&run->in);	/* nobody needs edges, but damage counts */
+	}
+	for (uint32_t l = 0; l < run->known.location_count; l++)
+		run->end_seq[l] = window_end(&run->window, l);
+	if (run->known.ranks > 0) {
+		end_stretch(&r, false, run->in.rows);
+		end_round(&r, path);
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "run.h"
+
+#include <string.h>
+
+static const struct part everything = { .to = UINT64_MAX };
+
+static void
+check_open(struct run *run, int opened)
+{
+	if (opened < 0 || reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
+		die_input(&run->in);
+}
+
+void
+run_open(struct run *run, const char *file)
+{
+	memset(run, 0, sizeof *run);
+	run->part = everything;
+	check_open(run, reader_open(&run->in, file));
+}
+
+void
+run_open_part(struct run *run, const char *file, struct part part)
+{
+	memset(run, 0, sizeof *run);
+	run->part = part;
+	check_open(run, reader_open_mapped(&run->in, file));
+}
+
+bool
+run_next(struct run *run, struct message *message)
+{
+	const struct part *part = &run->part;
+	int got;
+
+	if (part->defined > 0 && reader_offset(&run->in) > part->defined) {
+		if (run->stretch >= part->to)
+			return false;
+		if (reader_offset(&run->in) < part->offset) {
+			reader_jump(&run->in, part->offset);
+			run->stretch = part->stretch;
+		}
+	}
+	if ((got = reader_next(&run->in, message)) < 0)
+		die_input(&run->in);
+	return got > 0;
+}
+
+static struct event_row *
+row_of(const struct run *run, uint32_t location, uint64_t seq)
+{
+	return window_row(&run->window, location, seq);
+}
+
+static void
+link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
+{
+	row->has_other = true;
+	row->other = other;
+	row->other_seq = other_seq;
+}
+
+static void
+take_messages(struct run *run, const struct message *message)
+{
+	struct edge_block *e = &run->edges;
+
+	if (messages_read(e, &run->in, message, &run->window) < 0)
+		die_input(&run->in);
+	for (size_t i = 0; i < e->count; i++) {
+		struct event_row *send = row_of(run, e->source[i], e->send[i]);
+		struct event_row *receive = row_of(run, e->target[i], e->receive[i]);
+		uint32_t poster = e->target[i];
+		uint64_t post = e->receive[i];
+
+		if (send == NULL || receive == NULL)
+			continue;	/* of a stretch before the first wanted one */
+		if (call_info(receive->row.call)->class == CLASS_COMPLETE)
+			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post);
+		send->is_send = true;
+		link_rows(receive, e->source[i], e->send[i]);
+		/* A send waits for the post of its receive. */
+		link_rows(send, poster, post);
+	}
+}
+
+static void
+take_collectives(struct run *run, const struct message *message)
+{
+	struct edge_block *e = &run->edges;
+	size_t at = 0;
+
+	if (collectives_read(e, &run->in, message, &run->window) < 0)
+		die_input(&run->in);
+	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
+		uint32_t size = e->size[k];
+		bool whole = true;
+
+		run->members = grow(run->members, &run->member_capacity, size, sizeof *run->members);
+		run->waits_for = grow(run->waits_for, &run->wait_capacity, size, sizeof *run->waits_for);
+		for (uint32_t i = 0; i < size; i++) {
+			run->members[i] = (struct member){ e->location[at + i], e->seq[at + i],
+			    window_row(&run->window, e->location[at + i], e->seq[at + i]) };
+			whole = whole && run->members[i].row != NULL;
+		}
+		if (!whole)
+			continue;
+		if (run->keeps_instances)
+			instances_add(&run->instances, run->members, size);
+		collective_waits(&run->known, run->members, size, run->waits_for);
+		for (uint32_t i = 0; i < size; i++)
+			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
+				link_rows(row_of(run, run->members[i].location, run->members[i].seq),
+				    run->members[run->waits_for[i]].location,
+				    run->members[run->waits_for[i]].seq);
+	}
+}
+
+bool
+is_definition(const struct message *message)
+{
+	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
+		"neighbours", "module", "site" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i]))
+			return true;
+	return false;
+}
+
+/* A global synchronisation point ends a stretch with the enter of its last member. */
+static void
+take_sync(struct run *run, const struct message *message, struct event *last)
+{
+	int64_t last_ns = INT64_MIN;
+
+	if (seqs_read(run->end_seq, &run->in, message, &run->window) < 0)
+		die_input(&run->in);
+	for (uint32_t l = 0; l < run->known.location_count; l++) {
+		const struct event_row *row = row_of(run, l, run->end_seq[l]);
+
+		if (row == NULL || row->row.part != 0 || run->end_seq[l] < run->first_seq[l]) {
+			reader_fail(&run->in, message->offset, "sync: row %llu of location %u is not there",
+			    (unsigned long long)run->end_seq[l], l);
+			die_input(&run->in);
+		}
+		if (row->row.enter_ns > last_ns) {
+			*last = (struct event){ run->end_seq[l], l, false };
+			last_ns = row->row.enter_ns;
+		}
+		run->end_seq[l]++;
+	}
+}
+
+bool
+run_take(struct run *run, const struct message *message, struct event *last)
+{
+	if (definitions_take(&run->known, &run->in, message) < 0)
+		die_input(&run->in);
+	if (is_kind(message, "run")) {
+		window_open(&run->window, run->known.location_count, sizeof(struct event_row));
+		run->window.partial = run->part.from > 0;
+		run->first_seq = zalloc(run->known.location_count, sizeof *run->first_seq);
+		run->end_seq = zalloc(run->known.location_count, sizeof *run->end_seq);
+	}
+	if (message->offset < run->part.offset || run->stretch >= run->part.to) {
+		run->stretch += is_kind(message, "sync");
+		return false;
+	}
+	if (reader_verify(&run->in, message) < 0)
+		die_input(&run->in);
+	if (is_kind(message, "calls")) {
+		if (calls_read(&run->calls, &run->in, message) < 0 ||
+		    window_add(&run->window, &run->in, message, &run->calls) < 0)
+			die_input(&run->in);
+	} else if (is_kind(message, "messages")) {
+		take_messages(run, message);
+	} else if (is_kind(message, "collectives")) {
+		take_collectives(run, message);
+	} else if (is_kind(message, "sync")) {
+		if (run->stretch + 1 < run->part.from) {	/* not even its rows are here */
+			run->stretch++;
+			return false;
+		}
+		take_sync(run, message, last);
+		if (run->stretch >= run->part.from)
+			return true;
+		run_advance(run);
+	}
+	return false;
+}
+
+bool
+run_end(struct run *run, struct event *last)
+{
+	int64_t last_ns = INT64_MIN;
+
+	if (run->stretch < run->part.from || run->stretch >= run->part.to)
+		return false;
+	for (uint32_t l = 0; l < run->known.location_count; l++) {
+		const struct event_row *row;
+
+		run->end_seq[l] = window_end(&run->window, l);
+		if (run->end_seq[l] == run->first_seq[l])
+			continue;
+		row = row_of(run, l, run->end_seq[l] - 1);
+		if (row->row.leave_ns > last_ns) {
+			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
+			last_ns = row->row.leave_ns;
+		}
+	}
+	return last_ns != INT64_MIN;
+}
+
+struct stretch
+run_stretch(const struct run *run, const struct team *team, struct event last)
+{
+	return (struct stretch){ team, &run->window, run->first_seq, run->end_seq, run->begin_ns,
+	    run->stretch > 0, last };
+}
+
+void
+run_advance(struct run *run)
+{
+	for (uint32_t l = 0; l < run->known.location_count; l++) {
+		const struct event_row *row = row_of(run, l, run->end_seq[l] - 1);
+
+		if (l == 0 || row->row.enter_ns > run->begin_ns)
+			run->begin_ns = row->row.enter_ns;
+		run->first_seq[l] = run->end_seq[l] - 1;
+		window_drop(&run->window, l, run->first_seq[l]);
+	}
+	instances_forget(&run->instances, run->first_seq);
+	run->stretch++;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The processes that solve a problem together. lp-critpath is a team of one (alone.c);
+ * lp-critpath-mpi has the same sources but for that file, and teams of MPI processes (mpi/team.c).
+ */
+#ifndef TEAM_H
+#define TEAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct team {
+	int rank, size;
+	void *comm;
+};
+
+/* First thing in main. All processes of the run; lp-critpath hands over to lp-critpath-mpi here. */
+struct team team_open(int *argc, char ***argv);
+/* Before the tool ends well. */
+void team_close(void);
+/* The part of the team that has the same COLOUR, in the same order. */
+struct team team_split(const struct team *team, int colour);
+
+/* On every member the same: the largest of each value, the sum, what member 0 has. */
+void team_max(const struct team *team, int64_t *values, size_t count);
+uint64_t team_sum(const struct team *team, uint64_t value);
+void team_copy(const struct team *team, void *data, size_t bytes);
+
+/*
+ * Every member gets what the others have for it. ITEMS holds counts[0] items of BYTES for member 0,
+ * then those for member 1 and so on. The result is to be freed; *received items, by sender.
+ */
+void *team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
+    size_t *received);
+/* Member 0 gets all items, by member; the others nothing. */
+void *team_gather(const struct team *team, const void *items, size_t count, size_t bytes,
+    size_t *received);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "whatif.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- slack -------------------------------------------------------------------------------- */
+
+static void
+add_slack_row(struct slack_rows *rows, uint32_t location, uint64_t seq, int64_t compute_ns,
+    int64_t call_ns)
+{
+	size_t i = rows->count++;
+
+	if (rows->count > rows->capacity) {
+		size_t capacity[3] = { rows->capacity, rows->capacity, rows->capacity };
+
+		rows->location = grow(rows->location, &capacity[0], rows->count, sizeof *rows->location);
+		rows->seq = grow(rows->seq, &capacity[1], rows->count, sizeof *rows->seq);
+		rows->compute_ns = grow(rows->compute_ns, &capacity[2], rows->count,
+		    sizeof *rows->compute_ns);
+		rows->call_ns = grow(rows->call_ns, &rows->capacity, rows->count, sizeof *rows->call_ns);
+	}
+	rows->location[i] = location;
+	rows->seq[i] = seq;
+	rows->compute_ns[i] = compute_ns;
+	rows->call_ns[i] = call_ns;
+}
+
+static void
+add_to_site(struct whatif *whatif, uint32_t index, int64_t slack_ns, int64_t weight_ns)
+{
+	size_t before = whatif->slack_capacity;
+	struct site_slack *site;
+
+	whatif->site_slack = grow(whatif->site_slack, &whatif->slack_capacity, (size_t)index + 1,
+	    sizeof *whatif->site_slack);
+	memset(whatif->site_slack + before, 0,
+	    (whatif->slack_capacity - before) * sizeof *whatif->site_slack);
+	if (slack_ns == NO_SLACK || weight_ns == 0)
+		return;
+	site = &whatif->site_slack[index];
+	if (!site->seen || slack_ns < site->least_ns)
+		site->least_ns = slack_ns;
+	site->seen = true;
+	site->time_ns += weight_ns;
+	if (slack_ns == 0)
+		site->critical_ns += weight_ns;
+}
+
+/* By vertex how much later it could be without the end being later. */
+static int64_t *
+find_slack(const struct dag *dag)
+{
+	int64_t *slack_ns = zalloc(dag->vertices, sizeof *slack_ns);
+
+	for (uint32_t v = 0; v < dag->vertices; v++)
+		slack_ns[v] = INT64_MAX;
+	slack_ns[dag->end] = 0;
+	for (uint32_t i = dag->ordered; i-- > 0;) {
+		uint32_t v = dag->order[i];
+
+		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++) {
+			uint32_t u = dag->source[k];
+			int64_t waits_ns;
+
+			if (u == BEGIN)
+				continue;
+			/* What begins with V could begin so much later, less than V's own time. */
+			waits_ns = dag->time_ns[v] - dag->weight_ns[v] - dag->time_ns[u];
+			if (slack_ns[v] + waits_ns < slack_ns[u])
+				slack_ns[u] = slack_ns[v] + waits_ns;
+		}
+	}
+	return slack_ns;
+}
+
+static void
+add_slack(struct whatif *whatif, const struct dag *dag)
+{
+	const struct stretch *stretch = dag->stretch;
+	int64_t *slack_ns = find_slack(dag);
+
+	if (whatif->held_ns == NULL)
+		whatif->held_ns = zalloc(stretch->window->locations, sizeof *whatif->held_ns);
+	whatif->rows.count = 0;
+	for (uint32_t l = 0; l < stretch->window->locations; l++) {
+		uint64_t first = stretch->first_seq[l], end = stretch->end_seq[l];
+
+		for (uint64_t seq = first; seq < end; seq++) {
+			const struct row *row = window_row(stretch->window, l, seq);
+			uint64_t v = numbering_of(&dag->numbering, (struct event){ seq, l, false });
+			int64_t compute_ns = slack_ns[v] == INT64_MAX ? NO_SLACK : slack_ns[v];
+			int64_t call_ns = slack_ns[v + 1] == INT64_MAX ? NO_SLACK : slack_ns[v + 1];
+
+			if (row->part > 0)
+				continue;
+			/* Of the call that divides two stretches the computation is in the first. */
+			if (seq == first && stretch->from_sync)
+				compute_ns = whatif->held_ns[l];
+			else
+				add_to_site(whatif, row->site, compute_ns, dag->weight_ns[v]);
+			if (seq + 1 == end && !stretch->to.leave) {
+				whatif->held_ns[l] = compute_ns;
+				continue;
+			}
+			add_to_site(whatif, row->site, call_ns, dag->weight_ns[v + 1]);
+			add_slack_row(&whatif->rows, l, seq, compute_ns, call_ns);
+		}
+	}
+	free(slack_ns);
+}
+
+/* ---- gain --------------------------------------------------------------------------------- */
+
+static int64_t
+saved_ns(int64_t weight_ns, int percent)
+{
+	return (weight_ns * percent + 50) / 100;
+}
+
+/* When the stretch would end if what leads up to and is in the calls at SITE were faster. */
+static int64_t
+end_if_faster(const struct dag *dag, const uint32_t *site_of, uint32_t site, int percent,
+    int64_t *time_ns)
+{
+	for (uint32_t i = 0; i < dag->ordered; i++) {
+		uint32_t v = dag->order[i];
+		int64_t begin_ns = 0, weight_ns = dag->weight_ns[v];
+
+		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
+			if (dag->source[k] != BEGIN)
+				begin_ns = later(begin_ns, time_ns[dag->source[k]]);
+		if (v < dag->events && site_of[v / 2] == site)
+			weight_ns -= saved_ns(weight_ns, percent);
+		time_ns[v] = begin_ns + weight_ns;
+	}
+	return time_ns[dag->end];
+}
+
+static struct gain *
+gain_of(struct whatif *whatif, uint32_t site)
+{
+	size_t before = whatif->gain_capacity;
+
+	whatif->gains = grow(whatif->gains, &whatif->gain_capacity, (size_t)site + 1,
+	    sizeof *whatif->gains);
+	memset(whatif->gains + before, 0, (whatif->gain_capacity - before) * sizeof *whatif->gains);
+	return &whatif->gains[site];
+}
+
+/* Only sites on the path can gain anything; each is one more evaluation of the graph. */
+static void
+add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *segments)
+{
+	const struct stretch *stretch = dag->stretch;
+	uint32_t *site_of = zalloc(dag->events / 2, sizeof *site_of), *sites = NULL, count = 0;
+	int64_t *time_ns = zalloc(dag->vertices, sizeof *time_ns);
+	int64_t *most_ns = NULL;	/* by site */
+	size_t most_capacity = 0, site_capacity = 0, i = 0;
+
+	for (uint32_t l = 0; l < stretch->window->locations; l++)
+		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++)
+			site_of[i++] = ((const struct row *)window_row(stretch->window, l, seq))->site;
+	for (size_t s = 0; s < segments->count; s++) {
+		const struct segment *segment = &segments->at[s];
+		size_t before = most_capacity;
+
+		most_ns = grow(most_ns, &most_capacity, (size_t)segment->site + 1, sizeof *most_ns);
+		memset(most_ns + before, 0, (most_capacity - before) * sizeof *most_ns);
+		if (most_ns[segment->site] == 0) {
+			sites = grow(sites, &site_capacity, count + 1, sizeof *sites);
+			sites[count++] = segment->site;
+		}
+		most_ns[segment->site] += saved_ns(segment->end_ns - segment->begin_ns, whatif->faster);
+	}
+	for (uint32_t s = 0; s < count; s++) {
+		struct gain *gain = gain_of(whatif, sites[s]);
+
+		if (most_ns[sites[s]] == 0)
+			continue;
+		gain->most_ns += most_ns[sites[s]];
+		gain->ns += dag->time_ns[dag->end] -
+		    end_if_faster(dag, site_of, sites[s], whatif->faster, time_ns);
+		most_ns[sites[s]] = 0;	/* a site may be in the list twice: pieces too short to save */
+	}
+	free(site_of);
+	free(sites);
+	free(time_ns);
+	free(most_ns);
+}
+
+/* ---- alternatives ------------------------------------------------------------------------- */
+
+struct ways {
+	const struct dag *dag;
+	bool *used;		/* by vertex: its activity is part of a longer way */
+	int64_t *length_ns;	/* of the longest way to a vertex that is left; -1: none */
+	uint32_t *from;		/* the vertex before on it, or BEGIN */
+};
+
+static void
+use(struct ways *ways, uint32_t vertex)
+{
+	ways->used[vertex] = ways->dag->weight_ns[vertex] > 0;
+}
+
+/* The critical path, by the rule that all solvers follow. */
+static void
+use_path(struct ways *ways)
+{
+	struct event at = ways->dag->stretch->to;
+
+	do
+		use(ways, (uint32_t)numbering_of(&ways->dag->numbering, at));
+	while (event_before(ways->dag->stretch, at, &at));
+}
+
+static void
+find_longest(struct ways *ways)
+{
+	const struct dag *dag = ways->dag;
+
+	for (uint32_t i = 0; i < dag->ordered; i++) {
+		uint32_t v = dag->order[i];
+
+		ways->length_ns[v] = -1;
+		if (ways->used[v])
+			continue;
+		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++) {
+			uint32_t u = dag->source[k];
+			int64_t length_ns = u == BEGIN ? 0 : ways->length_ns[u];
+
+			if (length_ns >= 0 && length_ns + dag->weight_ns[v] > ways->length_ns[v]) {
+				ways->length_ns[v] = length_ns + dag->weight_ns[v];
+				ways->from[v] = u;
+			}
+		}
+	}
+}
+
+/* The pieces of the way to the end; the time between them is spent waiting. */
+static void
+take_way(struct ways *ways, struct segments *segments)
+{
+	const struct dag *dag = ways->dag;
+
+	segments->count = 0;
+	for (uint32_t v = ways->from[dag->end]; v != BEGIN; v = ways->from[v]) {
+		const struct row *row;
+		int64_t end_ns = dag->stretch->begin_ns + dag->time_ns[v];
+		uint32_t from = ways->from[v];
+
+		if (v >= dag->events || dag->weight_ns[v] == 0)
+			continue;
+		use(ways, v);
+		row = dag_row(dag, v);
+		segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
+		    sizeof *segments->at);
+		segments->at[segments->count++] = (struct segment){ end_ns - dag->weight_ns[v], end_ns,
+		    numbering_event(&dag->numbering, v).location, row->site,
+		    (v & 1) == 0 ? 0 : row->call,
+		    (uint8_t)((v & 1) == 0 ? COMPUTE : from + 1 == v ? MPI : TRANSFER) };
+	}
+	reverse_segments(segments, 0);
+}
+
+static void
+add_alternatives(struct whatif *whatif, const struct dag *dag, const struct definitions *known)
+{
+	struct ways ways = { dag, zalloc(dag->vertices, sizeof *ways.used),
+	    zalloc(dag->vertices, sizeof *ways.length_ns), zalloc(dag->vertices, sizeof *ways.from) };
+	int64_t critical_ns = dag->time_ns[dag->end];
+
+	if (whatif->alternatives == NULL)
+		whatif->alternatives = zalloc((size_t)whatif->count, sizeof *whatif->alternatives);
+	use_path(&ways);
+	for (int n = 0; n < whatif->count; n++) {
+		struct alternative *way = &whatif->alternatives[n];
+
+		find_longest(&ways);
+		if (ways.length_ns[dag->end] <= 0) {
+			way->absent_ns += critical_ns;
+			way->segments.count = 0;
+			continue;
+		}
+		way->length_ns += ways.length_ns[dag->end];
+		way->shorter_ns += critical_ns - ways.length_ns[dag->end];
+		take_way(&ways, &way->segments);
+		for (size_t i = 0; i < way->segments.count; i++)
+			report_add(&way->report, known, &way->segments.at[i]);
+	}
+	free(ways.used);
+	free(ways.length_ns);
+	free(ways.from);
+}
+
+void
+whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct instances *instances,
+    struct definitions *known, const struct segments *segments)
+{
+	struct dag dag;
+
+	dag_open(&dag, stretch, instances, known);
+	if (whatif->slack)
+		add_slack(whatif, &dag);
+	if (whatif->faster > 0)
+		add_gains(whatif, &dag, segments);
+	if (whatif->count > 0)
+		add_alternatives(whatif, &dag, known);
+	dag_close(&dag);
+}
