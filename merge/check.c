@@ -27,32 +27,18 @@ check_names(struct input *input)
 	}
 }
 
-void
-check_ranks(struct input *input, const char *whole, bool partial)
+/* A rank's first thread has the rank's number; the others follow behind all ranks. */
+static void
+number_locations(struct input *input)
 {
 	uint32_t locations = (uint32_t)input->rank_count;
-	int32_t missing = 0, first_missing = -1;
 
-	check_names(input);
-	for (int32_t r = input->rank_count - 1; r >= 0; r--)
-		if (!input->ranks[r].present) {
-			missing++;
-			first_missing = r;
-		}
-	if (missing > 0 && !partial)
-		die("%s: rank %d of %d is missing (%d in all; --partial goes on without)", whole,
-		    (int)first_missing, (int)input->rank_count, (int)missing);
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
 
 		rank->location_base = locations;
 		if (rank->threads > 1)
 			locations += rank->threads - 1;
-		if (!rank->present)
-			note("rank %d is missing", (int)r);
-		else if (!rank->ended)
-			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
-			    (unsigned long long)rank->rows);
 	}
 	input->location_count = locations;
 	input->location_rank = zalloc(locations, sizeof *input->location_rank);
@@ -67,6 +53,32 @@ check_ranks(struct input *input, const char *whole, bool partial)
 		block->location = block->location == 0 ? (uint32_t)block->rank :
 		    input->ranks[block->rank].location_base + block->location - 1;
 	}
+}
+
+void
+check_ranks(struct input *input, const char *whole, bool partial)
+{
+	int32_t missing = 0, first_missing = -1;
+
+	check_names(input);
+	for (int32_t r = input->rank_count - 1; r >= 0; r--)
+		if (!input->ranks[r].present) {
+			missing++;
+			first_missing = r;
+		}
+	if (missing > 0 && !partial)
+		die("%s: rank %d of %d is missing (%d in all; --partial goes on without)", whole,
+		    (int)first_missing, (int)input->rank_count, (int)missing);
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+
+		if (!rank->present)
+			note("rank %d is missing", (int)r);
+		else if (!rank->ended)
+			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
+			    (unsigned long long)rank->rows);
+	}
+	number_locations(input);
 	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_place);
 	for (size_t b = 0; b < input->block_count; b++) {
 		const struct block *block = &input->blocks[b], *before = block - 1;
