@@ -11,12 +11,12 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit
+TOOLS    = record merge graph critpath imbalance fit import
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev \
-           libzstd-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox bats jq \
+           libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox bats jq \
            mandoc shellcheck util-linux \
            python3 python3-msgpack python3-numpy python3-xxhash python3-zstandard
 
@@ -48,6 +48,7 @@ build/libstream.a: $(call objects,stream)
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
+bin/lp-import: LDLIBS += -lz
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-import - traces of other tools as graph streams
+ *
+ * reads   text of the format asked for, also in gzip form
+ * writes  one graph stream
+ * memory  the trace
+ */
+#include <getopt.h>
+#include <string.h>
+
+#include "import.h"
+
+static const char usage[] =
+	"usage: lp-import -f dim|prv [FILE]\n"
+	"Turn a trace of another tool into a graph stream.\n"
+	"  -f, --from FORMAT  dim: Dimemas, prv: Paraver\n"
+	"  -h, --help         print this text\n"
+	"  -V, --version      print the version\n";
+
+/* One row a format. */
+static const struct format {
+	const char *name;
+	void (*import)(const char *file, int argc, char **argv);
+} formats[] = {
+	{ "dim", import_dim },
+	{ "prv", import_prv },
+};
+
+static const struct format *
+parse_format(const char *name)
+{
+	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	die("--from: %s is no format", name);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "from", required_argument, NULL, 'f' }, { "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+	};
+	const struct format *format = NULL;
+	int c;
+
+	tool = "lp-import";
+	while ((c = getopt_long(argc, argv, "f:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'f': format = parse_format(optarg); break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-import " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (argc - optind > 1 || format == NULL)
+		bad_usage(usage);
+	refuse_terminal_input(argv[optind], usage);
+	refuse_terminal_output();
+	format->import(argv[optind], argc, argv);
+	return DONE;
+}
