@@ -240,6 +240,21 @@ reduction_startup_ns(const struct engine *e, uint32_t id, uint32_t link)
 	return latency_ns(e, id, i->members[i->root].location);
 }
 
+/* What starting a collective, or waiting for it, costs: the largest latency among its members. */
+double
+collective_startup_ns(const struct engine *e, uint32_t id, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+	double ns = 0;
+
+	for (uint32_t k = 0; k < i->count; k++) {
+		double with_ns = i->members[k].location != id ? latency_ns(e, id, i->members[k].location) : 0;
+
+		ns = with_ns > ns ? with_ns : ns;
+	}
+	return ns;
+}
+
 /* MPI_Reduce as prv2dim and Dimemas have it: everybody sends to the root, which waits for all. */
 static bool
 enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)

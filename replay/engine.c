@@ -159,7 +159,6 @@ is_rendezvous(const struct engine *e, const struct op *op)
 static double
 startup_ns(const struct engine *e, uint32_t id, const struct op *op)
 {
-	const struct runner *r = &e->runners[id];
 	const struct flight *f;
 
 	switch (op->act) {
@@ -171,7 +170,7 @@ startup_ns(const struct engine *e, uint32_t id, const struct op *op)
 	case ACT_COLLECTIVE:
 		return op->link != NONE && e->machine->dimemas ? reduction_startup_ns(e, id, op->link) : 0;
 	case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
-		return e->machine->dimemas ? e->machine->nodes[r->node].latency_ns : 0;
+		return e->machine->dimemas && op->link != NONE ? collective_startup_ns(e, id, op->link) : 0;
 	case ACT_KEEP:
 		return (double)op->duration_ns;
 	default:
@@ -191,8 +190,9 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 		collective_part(e, link);
 		return;
 	}
-	if (f->receiver != NONE)
-		wake(e, f->receiver, at_ns);
+	if (f->receiver != NONE)	/* whose clock may be ahead, where there are no events */
+		wake(e, f->receiver, at_ns > e->runners[f->receiver].now_ns ? at_ns :
+		    e->runners[f->receiver].now_ns);
 	f->receiver = NONE;
 	flight_unref(e, link);
 }

@@ -204,6 +204,7 @@ bool collective_wait(struct engine *engine, uint32_t runner, struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
 void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
 double reduction_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);
+double collective_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);
 double collective_ns(const struct engine *engine, const struct instance *instance);
 int operation_of(uint16_t call);	/* Dimemas' id */
 

@@ -50,8 +50,10 @@ transfer_begin(struct engine *e)
 			e->limited_cpus = true;
 	for (uint32_t r = 0; r < ranks; r++) {
 		const struct node *node = &m->nodes[m->node_of[r]];
+		int64_t in = node->memory_in, out = node->memory_out;
 
-		place_begin(&e->memory_links[r], node->memory_in, node->memory_out);
+		/* Dimemas never clears the flag of its tasks that says half duplex: a message takes a pair. */
+		place_begin(&e->memory_links[r], in == 0 || (out > 0 && out < in) ? out : in, 0);
 	}
 	free(used);
 }
@@ -63,8 +65,10 @@ latency_ns(const struct engine *e, uint32_t source, uint32_t target)
 	const struct node *from = &m->nodes[e->runners[source].node];
 	const struct node *to = &m->nodes[e->runners[target].node];
 
-	return from == to ? from->local_latency_ns :
+	double ns = from == to ? from->local_latency_ns :
 	    from->island == to->island ? from->latency_ns : from->wide_latency_ns;
+
+	return ns < 1 ? 0 : ns;		/* as Dimemas drops it */
 }
 
 void
