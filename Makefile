@@ -53,7 +53,8 @@ bin/lp-import: LDLIBS += -lz
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
 build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
-$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic:
+build/bench/ring: build/tests/bench/ring.o build/libstream.a
+$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic build/bench/ring:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 

@@ -13,6 +13,7 @@ enum { ROUND = 4096 };		/* rows of a rank in a block; members and messages in on
 
 static const struct column_type location_type = { 4, false, true, 0 };
 static const struct column_type rank_type = { 4, true, true, 0 };
+static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
 
 void
@@ -246,6 +247,31 @@ unsettle(const struct build *build, uint64_t *settled, uint32_t rank, uint64_t s
 			settled[k * build->ranks + rank] = seq;
 }
 
+/* What ranks computed as the other tool saw it, which may differ from the time outside of calls. */
+static void
+write_useful(const struct build *build, struct writer *out)
+{
+	int64_t *columns[3];
+
+	if (build->useful == NULL)
+		return;
+	for (int c = 0; c < 3; c++)
+		columns[c] = zalloc(build->ranks, sizeof *columns[c]);
+	for (uint32_t r = 0; r < build->ranks; r++) {
+		columns[0][r] = build->useful[r].running_ns;
+		columns[1][r] = build->useful[r].instructions;
+		columns[2][r] = build->useful[r].cycles;
+	}
+	message_begin(out, "useful", 4);
+	put_uint(out, "count", build->ranks);
+	put_column(out, "running", time_type, columns[0], build->ranks);
+	put_column(out, "instructions", time_type, columns[1], build->ranks);
+	put_column(out, "cycles", time_type, columns[2], build->ranks);
+	end_message(out);
+	for (int c = 0; c < 3; c++)
+		free(columns[c]);
+}
+
 static void
 write_summary(const struct build *build, struct writer *out)
 {
@@ -321,6 +347,7 @@ build_write(struct build *build, int argc, char **argv)
 		put_column(&out, "seq", seq_type, settled + k * build->ranks, build->ranks);
 		end_message(&out);
 	}
+	write_useful(build, &out);
 	write_summary(build, &out);
 	if (writer_end(&out) < 0)
 		die_output();

@@ -50,6 +50,9 @@ struct build {
 	size_t comm_count, comm_capacity;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	bool *used;			/* by index of call_info */
+	struct build_useful {		/* by rank; NULL: not known */
+		int64_t running_ns, instructions, cycles;
+	} *useful;
 };
 
 struct build_row {
