@@ -130,7 +130,7 @@ collective_ns(const struct engine *e, const struct instance *instance)
 	}
 	free(in_node);
 	free(nodes);
-	return inside + network + wide;
+	return (inside + network + wide) * instance->factor;
 }
 
 static uint32_t
@@ -331,6 +331,8 @@ collective_enter(struct engine *e, uint32_t id, struct op *op, bool waits)
 	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
 		i->sent = op->sent;
 		i->received = op->received;
+		if (e->scale != NULL)
+			i->factor = e->scale(e->context, r->rank, op, false);
 	}
 	if (e->machine->dimemas && i->operation == REDUCE && i->root != NONE && waits)
 		return enter_reduction(e, id, op, me);

@@ -12,6 +12,7 @@ wake(struct engine *e, uint32_t id, double at_ns)
 	struct runner *r = &e->runners[id];
 
 	r->blocked = false;
+	r->woken_ns = at_ns;
 	if (!e->contended) {
 		r->now_ns = at_ns;
 		e->stack[e->stack_count++] = id;
@@ -259,6 +260,8 @@ do_send(struct engine *e, uint32_t id, const struct op *op)
 	f = &e->flights[link];
 	f->flags |= MESSAGE_SENT | (rendezvous ? MESSAGE_RENDEZVOUS : 0);
 	f->sent_ns = r->now_ns;
+	if (e->scale != NULL)
+		f->factor = e->scale(e->context, r->rank, op, false);
 	start_if_due(e, link);
 	return blocking ? wait_posted(e, id, link) : true;
 }
@@ -407,15 +410,20 @@ run(struct engine *e, uint32_t id)
 			ns = startup_ns(e, id, op);
 			if (e->scale != NULL)
 				ns *= e->scale(e->context, r->rank, op, false);
+			if (op->act != ACT_KEEP)
+				r->spent.latency_ns += ns;
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;
 		case STEP_ACT:
 			r->step = STEP_LEAVE;
+			r->act_ns = r->now_ns;
 			if (!act(e, id, op_at(e, id, r->part)))
 				return;
 			break;
 		case STEP_LEAVE:
+			if (e->slept != NULL && r->now_ns > r->act_ns)
+				e->slept(e->context, id, op_at(e, id, r->part), r->act_ns);
 			op = op_at(e, id, ++r->part);
 			if (op != NULL && op->part)
 				r->step = STEP_PART;

@@ -62,7 +62,8 @@ enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE };
 
 struct flight {			/* a message */
 	double sent_ns, posted_ns, arrived_ns;	/* send reached, receive reached, data there */
-	double start_ns;	/* data began to move, all resources held */
+	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
+	double factor;		/* of what --scale asks for its way */
 	uint64_t bytes, send_seq, receive_seq;
 	uint32_t source, target;	/* locations */
 	uint32_t sender, receiver;	/* ranks that sleep on it; NONE */
@@ -80,6 +81,7 @@ struct instance {		/* of a collective */
 	uint32_t sleeping;	/* members that wait for it in a row of their own */
 	double last_ns;		/* arrival so far */
 	double done_ns;		/* all leave; -1 before */
+	double factor;		/* of what --scale asks for */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
@@ -97,10 +99,16 @@ struct place {			/* a node, or for memory a rank */
 
 enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_LEAVE, STEP_END };
 
+struct spent {			/* by a location, outside computing, in ns */
+	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
+};
+
 struct runner {			/* a location */
 	double now_ns;
 	double enter_ns, begin_ns;	/* of the call it is in; end of the call before */
 	double useful_ns;	/* computed so far, simulated */
+	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
+	struct spent spent;
 	int64_t recorded_useful_ns, recorded_leave_ns;
 	uint64_t seq, part;	/* row of the call, row in it */
 	uint32_t node, rank, next;	/* next: in the queue for a CPU */
@@ -142,8 +150,11 @@ struct engine {
 	size_t stack_count;
 	/* A call is done: rows FIRST to before END, with simulated times. */
 	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
-	/* A burst of so many ns, or a call: what --scale makes of them. NULL: nothing. */
+	/* What --scale makes of the computing before a row, or of its communication. NULL: nothing. */
 	double (*scale)(void *context, uint32_t rank, const struct op *op, bool compute);
+	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
+	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
+	void (*over)(void *context, const struct flight *flight);
 	void *context;
 	uint64_t operations;	/* bursts and rows simulated */
 	uint64_t unmatched_sends;

@@ -40,6 +40,12 @@ output_begin(void)
 	return o;
 }
 
+struct writer *
+output_writer(struct output *o)
+{
+	return &o->out;
+}
+
 void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {

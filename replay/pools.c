@@ -18,7 +18,7 @@ flight_new(struct engine *e)
 		f = (uint32_t)e->flight_count++;
 	}
 	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE, .instance = NONE,
-	    .next = NONE };
+	    .next = NONE, .factor = 1 };
 	return f;
 }
 
@@ -27,6 +27,8 @@ flight_unref(struct engine *e, uint32_t f)
 {
 	if (--e->flights[f].references > 0)
 		return;
+	if (e->over != NULL)
+		e->over(e->context, &e->flights[f]);
 	e->flights[f].next = e->free_flight;
 	e->free_flight = f;
 }
@@ -53,7 +55,8 @@ instance_new(struct engine *e, uint32_t members)
 	capacity = instance->capacity;
 	arrivals = grow(instance->members, &capacity, members, sizeof *arrivals);
 	*instance = (struct instance){ .members = arrivals, .capacity = (uint32_t)capacity,
-	    .count = members, .references = members, .root = NONE, .done_ns = -1, .next = NONE };
+	    .count = members, .references = members, .root = NONE, .done_ns = -1, .factor = 1,
+	    .next = NONE };
 	return i;
 }
 

@@ -57,12 +57,41 @@ print_json(const struct result *r)
 	    ratio(r->run_ns, r->recorded_run_ns), ratio(largest(r->useful_ns, r->ranks), r->run_ns));
 }
 
+static int64_t
+total(const int64_t *values, uint32_t count)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += values[i];
+	return sum;
+}
+
+/* What basicanalysis calls useful: the states of a Paraver trace, where there are any. */
+static const int64_t *
+useful_of(const struct result *r)
+{
+	return r->running_ns != NULL ? r->running_ns : r->recorded_useful_ns;
+}
+
+/* One run as numbers, for workflows/efficiency.mk. */
+void
+print_csv(const struct result *r)
+{
+	printf("ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,ideal_useful_max_ns,"
+	    "instructions,cycles\n%u,%lld,%lld,%lld,%lld,%lld,%lld,%lld\n", r->ranks, (long long)r->run_ns,
+	    (long long)r->recorded_run_ns, (long long)total(useful_of(r), r->ranks),
+	    (long long)largest(useful_of(r), r->ranks), (long long)largest(r->useful_ns, r->ranks),
+	    (long long)(r->instructions != NULL ? total(r->instructions, r->ranks) : 0),
+	    (long long)(r->cycles != NULL ? total(r->cycles, r->ranks) : 0));
+}
+
 void
 print_table(const struct result *r)
 {
 	double te = ratio(r->run_ns, r->recorded_run_ns);
 	double serial = ratio(largest(r->useful_ns, r->ranks), r->run_ns);
-	double comm = ratio(largest(r->recorded_useful_ns, r->ranks), r->recorded_run_ns);
+	double comm = ratio(largest(useful_of(r), r->ranks), r->recorded_run_ns);
 
 	printf("run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
 	    (double)r->recorded_run_ns / 1e9);

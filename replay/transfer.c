@@ -89,7 +89,7 @@ wire_ns(const struct engine *e, const struct flight *f)
 	double each = f->wire == WIRE_MEMORY ? node->local_ns_per_byte :
 	    f->wire == WIRE_NETWORK ? m->islands[node->island].ns_per_byte : m->wide_ns_per_byte;
 
-	return (double)f->bytes * each;
+	return (double)f->bytes * each * f->factor;
 }
 
 /* Where a message gets its links: memory links are those of the ranks. */
@@ -292,6 +292,7 @@ try(struct engine *e, uint32_t who)
 
 	if (f->wire == WIRE_MEMORY ? !take_memory_links(e, who) : !take_network_links(e, who))
 		return;
+	f->linked_ns = e->now_ns;
 	bus = bus_of(e, f);
 	/* A collective that waits for all buses holds up who comes behind it. */
 	if (bus->total > 0 && bus->queue.head != NONE && bus->queue.head & INSTANCE) {
@@ -307,6 +308,7 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 {
 	struct flight *f = &e->flights[link];
 
+	f->due_ns = f->linked_ns = at_ns;
 	if (e->contended && f->wire != WIRE_WIDE) {
 		try(e, link);
 		return;
