@@ -11,7 +11,7 @@
 
 #include "replay.h"
 
-enum { BINS = 1000, SIGNALS = 3 };
+enum { BINS = 1000, SIGNALS = 3, WINDOW = 20 };	/* a phase is at least a window long */
 
 struct bins {
 	double signal[SIGNALS][BINS];
@@ -71,17 +71,29 @@ by_value(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* Variance of the noise: the median of |difference| of neighbours is 0.9539 sigma for a normal one. */
+/*
+ * Variance of the noise, as it counts for a mean over many bins: neighbours are alike, for a step of a
+ * program may be longer than a bin and a disturbance lasts. So means of WINDOW bins are compared; the
+ * median of their |differences| is 0.9539 sigma for a normal one, and few of them are changes of phase.
+ */
 static double
 noise_of(const double *signal)
 {
-	double differences[BINS - 1], sigma;
+	double differences[BINS / WINDOW], sigma, last = 0;
+	int n = 0;
 
-	for (int b = 0; b < BINS - 1; b++)
-		differences[b] = fabs(signal[b + 1] - signal[b]);
-	qsort(differences, BINS - 1, sizeof *differences, by_value);
-	sigma = differences[(BINS - 1) / 2] / 0.9539;
-	return sigma > 0.02 ? sigma * sigma : 0.02 * 0.02;	/* less than 2 % is no change of phase */
+	for (int b = 0; b + WINDOW <= BINS; b += WINDOW) {
+		double mean = 0;
+
+		for (int i = b; i < b + WINDOW; i++)
+			mean += signal[i] / WINDOW;
+		if (b > 0)
+			differences[n++] = fabs(mean - last);
+		last = mean;
+	}
+	qsort(differences, (size_t)n, sizeof *differences, by_value);
+	sigma = differences[n / 2] / 0.9539;
+	return WINDOW * (sigma > 0.01 ? sigma * sigma : 0.01 * 0.01);	/* 1 % is no change of phase */
 }
 
 static void
@@ -117,16 +129,18 @@ static int
 find_cuts(const struct bins *bins, int *cut)
 {
 	/* A piece costs what BIC asks for its means and its place, and a margin for noise that has tails. */
-	const double penalty = 8 * (SIGNALS + 1) * log(BINS);
+	const double penalty = 4 * (SIGNALS + 1) * log(BINS);
 	static double best[BINS + 1];
 	static int before[BINS + 1], candidates[BINS + 1];
 	int count = 0, cuts = 0;
 
 	best[0] = -penalty;
-	for (int to = 1; to <= BINS; to++) {
+	for (int to = 1; to < WINDOW; to++)
+		best[to] = INFINITY;
+	for (int to = WINDOW; to <= BINS; to++) {
 		int kept = 0;
 
-		candidates[count++] = to - 1;
+		candidates[count++] = to - WINDOW;
 		best[to] = INFINITY;
 		for (int i = 0; i < count; i++) {
 			double all = best[candidates[i]] + cost(bins, candidates[i], to) + penalty;
@@ -137,7 +151,7 @@ find_cuts(const struct bins *bins, int *cut)
 			}
 		}
 		for (int i = 0; i < count; i++)		/* the pruning of PELT */
-			if (best[candidates[i]] + cost(bins, candidates[i], to) <= best[to])
+			if (best[candidates[i]] < INFINITY && best[candidates[i]] + cost(bins, candidates[i], to) <= best[to])
 				candidates[kept++] = candidates[i];
 		count = kept;
 	}
