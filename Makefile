@@ -11,7 +11,7 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit import replay
+TOOLS    = record merge graph critpath imbalance fit import replay export
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1
 
 # The one list of Debian packages that building, demo and tests need.

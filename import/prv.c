@@ -114,8 +114,11 @@ take_state(struct prv *p, char *at)
 	task->state_before = task->state;
 	task->state = state;
 	task->state_begin_ns = begin_ns;
-	if (state == RUNNING)
-		task->running_ns += end_ns - begin_ns;
+	if (state != RUNNING)
+		return;
+	task->running_ns += end_ns - begin_ns;
+	if (end_ns > task->end_ns)
+		task->end_ns = end_ns;
 }
 
 /* Counters say what came since the counters before: was that computing? */

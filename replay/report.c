@@ -24,7 +24,8 @@ result_of(struct result *result, const struct engine *e)
 	result->recorded_useful_ns = zalloc(ranks, sizeof *result->recorded_useful_ns);
 	for (uint32_t l = 0; l < e->locations; l++) {
 		const struct runner *r = &e->runners[l];
-		int64_t finish_ns = (int64_t)(r->begin_ns + 0.5);
+		/* Of a rank that is blocked, since when it is. */
+		int64_t finish_ns = (int64_t)((r->step == STEP_END ? r->begin_ns : r->now_ns) + 0.5);
 
 		if (finish_ns > result->finish_ns[r->rank])
 			result->finish_ns[r->rank] = finish_ns;
