@@ -31,7 +31,8 @@ export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-record lint install clean
+.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-record bench-replay lint \
+        install clean
 
 all: $(TOOLS:%=bin/lp-%) bin/lp-dump lib/liblongpole-record.so
 
@@ -104,7 +105,8 @@ demo-lammps: setup
 	@$(call report,demo-lammps,$(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt)
 
 test: setup
-	@$(MAKE) --no-print-directory all build/bench/synthetic build/apps/heat build/apps/ring
+	@$(MAKE) --no-print-directory all build/bench/synthetic build/bench/ring build/apps/heat \
+		build/apps/ring
 	bats --print-output-on-failure tests
 
 # What takes minutes: many more random runs, and damage to streams.
@@ -122,6 +124,10 @@ bench: all build/bench/synthetic
 # What recording costs: ratios to the bare program, and to a bare wrapper.
 bench-record: all build/apps/heat
 	tests/bench/bench-record
+
+# Operations (bursts and calls) a second of replays, and their memory.
+bench-replay: all build/bench/ring
+	tests/bench/bench-replay
 
 lint: setup
 	shellcheck -S warning .ci/run tests/helpers.bash

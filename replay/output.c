@@ -16,7 +16,8 @@ struct held {			/* a message that waits */
 	unsigned char *bytes;
 	size_t size;
 	uint32_t location;	/* of a block; NONE */
-	uint64_t first, count;
+	uint64_t first, count;	/* its rows; of a partial replay only those simulated */
+	uint64_t rows;		/* as read */
 	int64_t *recorded;	/* of a block: enters, then durations */
 };
 
@@ -51,7 +52,8 @@ output_take(struct output *o, const struct message *message, const struct calls 
 {
 	struct held *held;
 
-	if (is_kind(message, "run"))
+	/* These are written anew, also where they are of a replay before. */
+	if (is_kind(message, "run") || is_kind(message, "replay") || is_kind(message, "monitor"))
 		return;
 	if (o->begin > 0 && o->begin >= o->count) {
 		memmove(o->held, o->held + o->begin, o->count * sizeof *o->held);
@@ -59,13 +61,13 @@ output_take(struct output *o, const struct message *message, const struct calls 
 	}
 	o->held = grow(o->held, &o->capacity, o->begin + o->count + 1, sizeof *o->held);
 	held = &o->held[o->begin + o->count++];
-	*held = (struct held){ need(malloc(message->size)), message->size, NONE, 0, 0, NULL };
+	*held = (struct held){ need(malloc(message->size)), message->size, NONE, 0, 0, 0, NULL };
 	memcpy(held->bytes, message->bytes, message->size);
 	if (!is_kind(message, "calls"))
 		return;
 	held->location = calls->location;
 	held->first = calls->first;
-	held->count = calls->count;
+	held->count = held->rows = calls->count;
 	held->recorded = zalloc(2 * calls->count + 1, sizeof *held->recorded);
 	for (size_t i = 0; i < calls->count; i++) {
 		held->recorded[i] = calls->enter_ns[i];
@@ -109,7 +111,7 @@ put_times(struct output *o, const struct engine *e, const struct held *held, boo
 	if (!recorded)
 		return;
 	put_column(&o->out, "recorded_enter", time_type, held->recorded, n);
-	put_column(&o->out, "recorded_duration", length, held->recorded + n, n);
+	put_column(&o->out, "recorded_duration", length, held->recorded + held->rows, n);
 }
 
 /* The block with new times; where it has been replayed before, what was recorded stays. */
@@ -117,7 +119,7 @@ static void
 write_block(struct output *o, const struct engine *e, const struct held *held,
     const msgpack_object_map *map)
 {
-	uint64_t capacity = 0;
+	uint64_t capacity = held->rows;
 	unsigned kept = 0;
 	bool replayed = false;
 
@@ -133,6 +135,8 @@ write_block(struct output *o, const struct engine *e, const struct held *held,
 
 		if (is_replaced(&pair))
 			continue;
+		if (is_key(&pair, "count"))
+			pair.val.via.u64 = held->count;
 		if (pair.val.type == MSGPACK_OBJECT_BIN && capacity > 0)	/* cut to the count */
 			pair.val.via.bin.size = (uint32_t)(pair.val.via.bin.size / capacity * held->count);
 		msgpack_pack_object(&o->out.pack, pair.key);
@@ -180,6 +184,128 @@ output_flush(struct output *o, struct engine *e)
 	}
 }
 
+/* True where all rows that an edge names have been simulated. */
+static bool
+is_simulated(const struct engine *e, uint32_t location, uint64_t seq)
+{
+	return location < e->locations && seq < e->runners[location].seq;
+}
+
+/* The i-th integer of a column of N. */
+static uint64_t
+value_at(const msgpack_object *bin, size_t n, size_t i)
+{
+	size_t width = bin->via.bin.size / n;
+	uint64_t value = 0;
+
+	memcpy(&value, bin->via.bin.ptr + i * width, width);	/* little-endian, as the host */
+	return value;
+}
+
+/* Messages of a block of which both ends are simulated. */
+static void
+write_partial_messages(struct output *o, const struct engine *e, const struct message *message)
+{
+	static const char *const keys[] = { "source", "send", "target", "receive" };
+	static const struct column_type type = { 8, false, true, 0 };
+	const msgpack_object *columns[4];
+	uint64_t *kept[4], count = body_get(message, "count")->via.u64;
+	size_t n = 0;
+
+	for (int k = 0; k < 4; k++) {
+		columns[k] = body_get(message, keys[k]);
+		kept[k] = zalloc((size_t)count + 1, sizeof *kept[k]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		for (int k = 0; k < 4; k++)
+			kept[k][n] = value_at(columns[k], (size_t)count, i);
+		n += is_simulated(e, (uint32_t)kept[0][n], kept[1][n]) &&
+		    is_simulated(e, (uint32_t)kept[2][n], kept[3][n]);
+	}
+	message_begin(&o->out, "messages", 5);
+	put_uint(&o->out, "count", n);
+	for (int k = 0; k < 4; k++) {
+		put_column(&o->out, keys[k], type, kept[k], n);
+		free(kept[k]);
+	}
+	if (message_end(&o->out) < 0)
+		die_output();
+}
+
+/* Instances of which all members are simulated. */
+static void
+write_partial_collectives(struct output *o, const struct engine *e, const struct message *message)
+{
+	static const struct column_type type = { 8, false, true, 0 };
+	const msgpack_object *size = body_get(message, "size"), *location = body_get(message, "location");
+	const msgpack_object *seq = body_get(message, "seq");
+	size_t count = (size_t)body_get(message, "count")->via.u64;
+	size_t instances = (size_t)body_get(message, "instances")->via.u64, n = 0, kept = 0;
+	uint64_t *columns = zalloc(2 * count + instances + 1, sizeof *columns);
+
+	for (size_t i = 0, at = 0; i < instances; i++) {
+		size_t members = (size_t)value_at(size, instances, i);
+		bool all = true;
+
+		for (size_t k = 0; k < members; k++, at++) {
+			columns[n + k] = value_at(location, count, at);
+			columns[count + n + k] = value_at(seq, count, at);
+			all &= is_simulated(e, (uint32_t)columns[n + k], columns[count + n + k]);
+		}
+		if (all) {
+			n += members;
+			columns[2 * count + kept++] = members;
+		}
+	}
+	message_begin(&o->out, "collectives", 5);
+	put_uint(&o->out, "count", n);
+	put_uint(&o->out, "instances", kept);
+	put_column(&o->out, "size", type, columns + 2 * count, kept);
+	put_column(&o->out, "location", type, columns, n);
+	put_column(&o->out, "seq", type, columns + count, n);
+	free(columns);
+	if (message_end(&o->out) < 0)
+		die_output();
+}
+
+/* What a replay that does not come to its end leaves: rows and edges up to there. */
+void
+output_partial(struct output *o, struct engine *e)
+{
+	for (; o->count > 0; o->begin++, o->count--) {
+		struct held *held = &o->held[o->begin];
+		struct message message = { .bytes = held->bytes };
+		msgpack_unpacked unpacked;
+		size_t at = 0;
+
+		if (held->location != NONE) {
+			uint64_t done = e->runners[held->location].seq;
+
+			held->count = done <= held->first ? 0 : done - held->first < held->count ?
+			    done - held->first : held->count;
+			if (held->count > 0)
+				write_held(o, e, held);
+			continue;
+		}
+		msgpack_unpacked_init(&unpacked);
+		if (msgpack_unpack_next(&unpacked, (const char *)held->bytes, held->size, &at) !=
+		    MSGPACK_UNPACK_SUCCESS)
+			die("out of memory");
+		message.body = unpacked.data.via.array.ptr[1];
+		snprintf(message.kind, sizeof message.kind, "%.*s",
+		    (int)unpacked.data.via.array.ptr[0].via.str.size,
+		    unpacked.data.via.array.ptr[0].via.str.ptr);
+		if (is_kind(&message, "messages"))
+			write_partial_messages(o, e, &message);
+		else if (is_kind(&message, "collectives"))
+			write_partial_collectives(o, e, &message);
+		else if (!is_kind(&message, "sync") && !is_kind(&message, "settled") &&
+		    !is_kind(&message, "matching"))
+			write_held(o, e, held);
+		msgpack_unpacked_destroy(&unpacked);
+	}
+}
+
 static void
 copy_to(int fd, int from)
 {
@@ -214,7 +340,6 @@ put_result(struct writer *out, const struct result *r)
 		die_output();
 }
 
-/* What has not been simulated (--partial) is not written, nor are edges that need it. */
 void
 output_end(struct output *o, const struct engine *e, const struct result *r, struct reader *in,
     int argc, char **argv)

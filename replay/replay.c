@@ -253,6 +253,7 @@ write_or_print(struct state *s, int argc, char **argv)
 			explain_rank(&s->engine, opt->explain.location);
 	} else if (opt->form == GRAPH) {
 		output_flush(s->output, &s->engine);
+		output_partial(s->output, &s->engine);	/* nothing is left, unless the run is blocked */
 		if (opt->monitor.ranks != NULL)
 			monitor_write(&opt->monitor, output_writer(s->output));
 		output_end(s->output, &s->engine, result, &s->in, argc, argv);

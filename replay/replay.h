@@ -21,6 +21,7 @@ struct output *output_begin(void);
 void output_take(struct output *output, const struct message *message, const struct calls *calls);
 void output_flush(struct output *output, struct engine *engine);
 struct writer *output_writer(struct output *output);	/* for messages behind all others */
+void output_partial(struct output *output, struct engine *engine);
 void output_end(struct output *output, const struct engine *engine, const struct result *result,
     struct reader *in, int argc, char **argv);
 

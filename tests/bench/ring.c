@@ -10,7 +10,8 @@
 #include "../../stream/calls.h"
 #include "../../stream/tool.h"
 
-enum { ROWS = 4096, COMPUTE_NS = 10000, SEND_NS = 700, RECEIVE_NS = 900 };
+/* Small runs have blocks as lp-merge makes them, large ones smaller ones, so that time goes on. */
+enum { ROWS = 4096, ALL_ROWS = 65536, COMPUTE_NS = 10000, SEND_NS = 700, RECEIVE_NS = 900 };
 
 static void
 write_block(struct writer *out, struct calls *calls, int64_t rank, int64_t ranks, int64_t first,
@@ -49,7 +50,7 @@ main(int argc, char **argv)
 	struct calls calls = { 0 };
 	static bool used[UINT16_MAX + 1];
 	uint16_t call[2];
-	int64_t ranks, iterations;
+	int64_t ranks, iterations, block;
 
 	tool = "ring";
 	ranks = argc > 1 ? parse_integer("RANKS", argv[1], 2, 1 << 20) : 16;
@@ -65,8 +66,9 @@ main(int argc, char **argv)
 	put_int(&out, "run_ns", iterations * (COMPUTE_NS + SEND_NS + RECEIVE_NS) + 300);
 	if (message_end(&out) < 0 || call_names_write(&out, used) < 0)
 		die_output();
+	block = ALL_ROWS / ranks < 64 ? 64 : ALL_ROWS / ranks > ROWS ? ROWS : ALL_ROWS / ranks;
 	for (int64_t first = 0, end; first < iterations; first = end) {
-		end = first + ROWS / 2 < iterations ? first + ROWS / 2 : iterations;
+		end = first + block / 2 < iterations ? first + block / 2 : iterations;
 		for (int64_t rank = 0; rank < ranks; rank++)
 			write_block(&out, &calls, rank, ranks, first, end, call);
 	}
