@@ -139,6 +139,8 @@ struct engine {
 	/* contended: */
 	struct event *heap;
 	size_t heap_count, heap_capacity;
+	struct event *due;	/* events of this very time, first come first: a ring */
+	size_t due_first, due_count, due_capacity;
 	uint64_t order;
 	double now_ns;
 	struct place *links, *memory_links;	/* by node; by rank */

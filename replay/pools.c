@@ -75,11 +75,31 @@ before(const struct event *a, const struct event *b)
 	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
 }
 
+/* Half of all events are due at once; they need no heap. */
+static void
+schedule_now(struct engine *e, struct event event)
+{
+	if (e->due_count == e->due_capacity) {
+		size_t old = e->due_capacity;
+
+		e->due = grow(e->due, &e->due_capacity, old + 1, sizeof *e->due);
+		/* The part of the ring that lay before its first goes behind the rest. */
+		memmove(e->due + old, e->due, e->due_first * sizeof *e->due);
+	}
+	e->due[(e->due_first + e->due_count++) & (e->due_capacity - 1)] = event;
+}
+
 void
 schedule(struct engine *e, double at_ns, uint32_t kind, uint32_t who)
 {
 	struct event event = { at_ns, e->order++, kind, who };
-	size_t i = e->heap_count++;
+	size_t i;
+
+	if (at_ns <= e->now_ns) {
+		schedule_now(e, event);
+		return;
+	}
+	i = e->heap_count++;
 
 	e->heap = grow(e->heap, &e->heap_capacity, e->heap_count, sizeof *e->heap);
 	for (; i > 0 && before(&event, &e->heap[(i - 1) / 4]); i = (i - 1) / 4)
@@ -93,6 +113,13 @@ event_next(struct engine *e, struct event *event)
 	struct event last;
 	size_t i = 0, n;
 
+	/* Those of this time that are in the heap were scheduled before it came. */
+	if (e->due_count > 0 && (e->heap_count == 0 || e->heap[0].at_ns > e->now_ns)) {
+		*event = e->due[e->due_first];
+		e->due_first = (e->due_first + 1) & (e->due_capacity - 1);
+		e->due_count--;
+		return true;
+	}
 	if (e->heap_count == 0)
 		return false;
 	*event = e->heap[0];
