@@ -18,14 +18,16 @@ struct call {
 	bool root;
 };
 
+enum { INSTRUCTIONS, CYCLES, COUNTERS };
+
 struct task {
 	struct call *calls;
 	size_t count, capacity;
 	bool in_call;
 	int64_t end_ns;			/* of the last record */
-	int64_t state_begin_ns;		/* and what the one before was */
-	int state, state_before;
-	int64_t running_ns, instructions, cycles;	/* in state 1, outside MPI */
+	int64_t running_ns;		/* in state 1 */
+	int64_t counted[COUNTERS];	/* in state 1 */
+	struct pending { int64_t begin_ns; unsigned at_begin, before; } pending[COUNTERS];
 };
 
 struct transfer {
@@ -60,7 +62,7 @@ struct prv {
 	uint64_t other_threads;		/* records of further threads, which are not read */
 };
 
-enum { RUNNING = 1, INSTRUCTIONS = 42000050, CYCLES = 42000059 };
+enum { RUNNING = 1, INSTRUCTIONS_TYPE = 42000050, CYCLES_TYPE = 42000059 };
 
 static uint16_t
 call_of(const char *name)
@@ -100,6 +102,16 @@ take_object(struct prv *p, char **at, uint32_t *number)
 	return NULL;
 }
 
+/* What began before now waits for a counter; what begins now does not yet. */
+static void
+settle_pending(struct pending *pending, int64_t now_ns)
+{
+	if (pending->begin_ns < now_ns) {
+		pending->before += pending->at_begin;
+		pending->at_begin = 0;
+	}
+}
+
 static void
 take_state(struct prv *p, char *at)
 {
@@ -111,28 +123,30 @@ take_state(struct prv *p, char *at)
 
 	if (task == NULL)
 		return;
-	task->state_before = task->state;
-	task->state = state;
-	task->state_begin_ns = begin_ns;
 	if (state != RUNNING)
 		return;
 	task->running_ns += end_ns - begin_ns;
+	for (int c = 0; c < COUNTERS; c++) {
+		settle_pending(&task->pending[c], begin_ns);
+		task->pending[c].begin_ns = begin_ns;
+		task->pending[c].at_begin++;
+	}
 	if (end_ns > task->end_ns)
 		task->end_ns = end_ns;
 }
 
-/* Counters say what came since the counters before: was that computing? */
+/* As Paraver has it, a time in state Running counts what the first counter behind its begin says. */
 static void
-count_useful(struct task *task, int64_t at_ns, bool in_call, int64_t type, int64_t value)
+count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 {
-	int state = task->state_begin_ns == at_ns ? task->state_before : task->state;
+	int c = type == INSTRUCTIONS_TYPE ? INSTRUCTIONS : CYCLES;
+	struct pending *pending = &task->pending[c];
 
-	if (in_call || state != RUNNING)
+	if (type != INSTRUCTIONS_TYPE && type != CYCLES_TYPE)
 		return;
-	if (type == INSTRUCTIONS)
-		task->instructions += value;
-	else if (type == CYCLES)
-		task->cycles += value;
+	settle_pending(pending, at_ns);
+	task->counted[c] += value * pending->before;
+	pending->before = 0;
 }
 
 static void
@@ -149,7 +163,6 @@ take_events(struct prv *p, char *at)
 	uint32_t number;
 	struct task *task = take_object(p, &at, &number);
 	int64_t at_ns = text_integer(&p->text, &at, 0, INT64_MAX);
-	bool was_in_call = task != NULL && task->in_call;
 
 	if (task == NULL)
 		return;
@@ -175,7 +188,7 @@ take_events(struct prv *p, char *at)
 		else if (call != NULL && type == PARAVER_COMM)
 			call->comm = value > 0 && value < (1 << 24) ? (uint32_t)value : 0;
 		else
-			count_useful(task, at_ns, was_in_call, type, value);
+			count_useful(task, at_ns, type, value);
 	}
 }
 
@@ -475,7 +488,7 @@ put_useful(struct prv *p)
 	p->build.useful = zalloc(p->build.ranks, sizeof *p->build.useful);
 	for (uint32_t t = 0; t < p->build.ranks; t++)
 		p->build.useful[t] = (struct build_useful){ p->tasks[t].running_ns,
-		    p->tasks[t].instructions, p->tasks[t].cycles };
+		    p->tasks[t].counted[INSTRUCTIONS], p->tasks[t].counted[CYCLES] };
 }
 
 void

@@ -24,14 +24,16 @@ add_scale(struct scales *scales)
 	return scale;
 }
 
-/* "rank=3,site=NAME,call=MPI_Bcast factor=0.5": blanks or commas between the parts. */
+/* "rank=3,site=NAME,call=MPI_Bcast factor=0.5": commas between the parts, or a blank before factor. */
 void
 scale_add(struct scales *scales, const char *text, const char *factor)
 {
 	struct scale *scale = add_scale(scales);
-	char *copy = need(strdup(text)), *save = NULL;
+	char *copy = need(strdup(text)), *save = NULL, *blank = strstr(copy, " factor=");
 
-	for (char *word = strtok_r(copy, ", ", &save); word != NULL; word = strtok_r(NULL, ", ", &save))
+	if (blank != NULL)
+		*blank = ',';
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save))
 		if (strncmp(word, "rank=", 5) == 0)
 			scale->rank = parse_integer("--scale rank", word + 5, 0, INT32_MAX);
 		else if (strncmp(word, "site=", 5) == 0)
