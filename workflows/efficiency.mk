@@ -45,7 +45,7 @@ function line(name, values,   i, text) {
 }
 {
 	n++; ranks[n] = $$1; ideal[n] = us($$2); run[n] = us($$3); total[n] = us($$4)
-	most[n] = us($$5); ideal_most[n] = us($$6); instr[n] = $$7; cycles[n] = $$8
+	average[n] = us($$4 / $$1); most[n] = us($$5); ideal_most[n] = us($$6); instr[n] = $$7; cycles[n] = $$8
 }
 END {
 	head = "Number of processes"
@@ -55,7 +55,7 @@ END {
 	weak = ratio > 0.9
 	for (i = 1; i <= n; i++) {
 		grown = weak ? ranks[i] / ranks[1] : 1
-		lb[i] = 100 * total[i] / ranks[i] / most[i]; comm[i] = 100 * most[i] / run[i]
+		lb[i] = 100 * average[i] / most[i]; comm[i] = 100 * most[i] / run[i]
 		par[i] = lb[i] * comm[i] / 100; serial[i] = 100 * ideal_most[i] / ideal[i]
 		transfer[i] = 100 * comm[i] / serial[i]; comp[i] = 100 * total[1] / total[i] * grown
 		global[i] = par[i] * comp[i] / 100; speedup[i] = run[1] / run[i] * grown
@@ -78,7 +78,6 @@ END {
 	}
 	print "#"
 	raw("#Runtime (us)", run); raw("#Runtime (ideal)", ideal)
-	for (i = 1; i <= n; i++) average[i] = total[i] / ranks[i]
 	raw("#Useful duration (average)", average); raw("#Useful duration (maximum)", most)
 	raw("#Useful duration (total)", total); raw("#Useful duration (ideal, max)", ideal_most)
 	raw("#Useful instructions (total)", instr); raw("#Useful cycles (total)", cycles)
