@@ -42,7 +42,7 @@ calls() {
 	head -1 b.prv | grep -q '^#Paraver ([^)]*):200000_ns:2(1,1):1:2(1:1,1:2),1$'
 	grep -q '^1      MPI_Send$' b.pcf
 	head -1 b.row | grep -qx 'LEVEL CPU SIZE 2'
-	sort -c -t: -k6,6n <(grep '^[123]:' b.prv)
+	grep '^[123]:' b.prv | cut -d: -f6 | sort -n -c
 }
 
 @test "a Paraver trace replays as its conversion by prv2dim does in Dimemas" {
@@ -69,4 +69,27 @@ calls() {
 	ln -s /dev/full b.prv
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
 	run -2 lp-export -f prv -o b a.graph
+}
+
+@test "a network that was planted is found again, and the other workflows run" {
+	case=$fixtures/dimemas
+	for c in 01-latency-bandwidth-pingpong 11-full-duplex-exchange; do
+		lp-import -f dim "$case/$c/trace.dim" | lp-replay -n "$case/$c/cfg" >$c.graph
+	done
+	# Times as measured: what the simulated traces say, which the fit does not see otherwise.
+	make -s -f "$ROOT/workflows/network.mk" GRAPHS="$(echo ./*.graph)" OUT=net SECONDS_="0.022079531 0.01101" \
+		LATENCY_US="1 10 100" MB_S="10.48576 104.8576" EAGER=33554432 BUSES=0 LINKS="0 1" FINE="0.5 1 2" >fit
+	grep -qx 'latency	10 us' fit
+	grep -Pqx 'bandwidth\t104\.85.* MB/s' fit
+	awk -F'\t' '$1 == "error" { ok = $2 + 0 < 1 } END { exit !ok }' fit
+	grep -q '<svg' net/region.svg
+	grep -q '<svg' net/buses.svg
+	make -s -f "$ROOT/workflows/efficiency.mk" RUNS="$fixtures/paraver/in.prv" OUT=factors >table
+	grep -q '^Transfer efficiency;' table
+	lp-import -f prv "$fixtures/paraver/in.prv" >t.graph
+	make -s -f "$ROOT/workflows/monitor.mk" GRAPH=t.graph OUT=mon >table
+	grep -q '<svg' mon/monitor.svg
+	make -s -f "$ROOT/workflows/whatif.mk" GRAPH=t.graph OUT=whatif NETWORK="$fixtures/paraver/cfg" >table
+	[ "$(head -1 table)" = 'gain_%	gain_s	shorter_%	what' ]
+	[ "$(wc -l <table)" -gt 3 ]
 }
