@@ -49,11 +49,10 @@ $(OUT)/monitor.svg: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.tsv
 	echo 'set title "timeline: blue computes, orange is in MPI" offset 0,-0.6; set ylabel "rank"; unset key'; \
 	echo 'set palette defined (0 "#3b6fb6", 1 "#f4a261"); set cbrange [0:1]; unset colorbox; set format x ""'; \
 	echo "set yrange [$$ranks.5:-0.5]; set ytics 1; plot '$(OUT)/timeline.tsv' using 2:1:3 with image"; \
-	echo 'set title "transfer efficiency of rank $(RANK)"; set yrange [0:1.2]; set ytics auto; set ylabel "efficiency"'; \
-	echo 'set key tmargin right horizontal'; \
-	echo 'plot "$(OUT)/monitor.tsv" skip 1 using ($$3/1e9):6 with points pt 7 ps 0.15 lc rgb "#888888" title "local", "" skip 1 using ($$3/1e9):7 with lines lw 2 lc rgb "#1b7837" title "cumulative"'; \
-	echo 'set title "phases"; set format x "%g"; set xlabel "time (s)"; set yrange [0:1.1]; set style fill solid 0.5'; \
-	echo 'plot "$(OUT)/regions.tsv" skip 1 using ($$3+$$5/2):6:5 with boxes lc rgb "#762a83" title "transfer efficiency", "" skip 1 using ($$3+$$5/2):7:5 with boxes fs empty lc rgb "#333333" title "share of computing"'; \
+	echo 'set title "transfer efficiency of rank $(RANK): dots local, line cumulative"; set yrange [0:1.2]; set ytics auto; set ylabel "efficiency"'; \
+	echo 'plot "$(OUT)/monitor.tsv" skip 1 using ($$3/1e9):6 with points pt 7 ps 0.15 lc rgb "#888888", "" skip 1 using ($$3/1e9):7 with lines lw 2 lc rgb "#1b7837"'; \
+	echo 'set title "phases: filled transfer efficiency, outlined share of computing"; set format x "%g"; set xlabel "time (s)"; set yrange [0:1.1]; set style fill solid 0.5'; \
+	echo 'plot "$(OUT)/regions.tsv" skip 1 using ($$3+$$5/2):6:5 with boxes lc rgb "#762a83", "" skip 1 using ($$3+$$5/2):7:5 with boxes fs empty border lc rgb "#111111" lw 2'; \
 	echo 'unset multiplot'; } | gnuplot
 
 clean:
