@@ -133,15 +133,6 @@ collective_ns(const struct engine *e, const struct instance *instance)
 	return (inside + network + wide) * instance->factor;
 }
 
-static uint32_t
-member_at(const struct instance *i, uint32_t location)
-{
-	for (uint32_t k = 0; k < i->count; k++)
-		if (i->members[k].location == location)
-			return k;
-	return NONE;
-}
-
 /* When this member may leave, as MPI has it; -1: not yet known. */
 static double
 leave_ns(const struct engine *e, const struct instance *i, uint32_t me)
@@ -182,6 +173,14 @@ leave_ns(const struct engine *e, const struct instance *i, uint32_t me)
 	default:
 		return i->arrived == i->count ? i->last_ns : -1;
 	}
+}
+
+/* True where the arrival of this member may let others go. */
+static bool
+releases(const struct instance *i, uint32_t me)
+{
+	return i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR || i->arrived == i->count ||
+	    (i->class == CLASS_ONE_TO_ALL && me == i->root);
 }
 
 /* Who sleeps and may now leave does. */
@@ -279,6 +278,7 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 	flight->bytes = op->sent;
 	flight->references = 1;
 	flight->instance = link;
+	flight->send_seq = me;
 	flight->flags = MESSAGE_SENT;
 	flight->sent_ns = r->now_ns;
 	flight_route(e, flight);
@@ -293,7 +293,7 @@ collective_part(struct engine *e, uint32_t f)
 {
 	struct flight *flight = &e->flights[f];
 	struct instance *i = &e->instances[flight->instance];
-	uint32_t me = member_at(i, flight->source);
+	uint32_t me = (uint32_t)flight->send_seq;
 	double at_ns = flight->arrived_ns;
 
 	i->left++;
@@ -323,7 +323,7 @@ collective_enter(struct engine *e, uint32_t id, struct op *op, bool waits)
 		return op->comm == 0 || op->comm == 2 || (op->comm < e->known->comm_count &&
 		    e->known->comms[op->comm].size <= 1 && e->known->comms[op->comm].remote_size == 0);
 	i = &e->instances[op->link];
-	me = member_at(i, id);
+	me = op->member;
 	i->members[me].at_ns = r->now_ns;
 	i->arrived++;
 	if (r->now_ns > i->last_ns || i->arrived == 1)
@@ -348,7 +348,8 @@ collective_enter(struct engine *e, uint32_t id, struct op *op, bool waits)
 		i->members[me].waits = true;
 		i->sleeping++;
 	}
-	release(e, op->link);
+	if (releases(i, me))
+		release(e, op->link);
 	if (at_ns > r->now_ns)
 		r->now_ns = at_ns;
 	return at_ns >= 0;
@@ -359,7 +360,7 @@ collective_wait(struct engine *e, uint32_t id, struct op *op)
 {
 	struct runner *r = &e->runners[id];
 	struct instance *i = &e->instances[op->link];
-	uint32_t me = member_at(i, id);
+	uint32_t me = op->member;
 	double at_ns = e->machine->dimemas ? i->done_ns : leave_ns(e, i, me);
 
 	if (at_ns >= 0) {

@@ -38,6 +38,7 @@ struct op {			/* a row */
 	uint32_t link;		/* message or instance; NONE */
 	uint32_t request, request_at;	/* as in the stream */
 	uint32_t comm, site;
+	uint32_t member;	/* of its instance */
 	int32_t peer, tag;	/* as in the stream */
 	uint16_t call;
 	uint8_t act;
@@ -64,7 +65,7 @@ struct flight {			/* a message */
 	double sent_ns, posted_ns, arrived_ns;	/* send reached, receive reached, data there */
 	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
 	double factor;		/* of what --scale asks for its way */
-	uint64_t bytes, send_seq, receive_seq;
+	uint64_t bytes, send_seq, receive_seq;	/* of a reduction's part send_seq is the member */
 	uint32_t source, target;	/* locations */
 	uint32_t sender, receiver;	/* ranks that sleep on it; NONE */
 	uint32_t instance;	/* of a reduction that it is a part of; NONE */

@@ -271,6 +271,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 		int32_t rank = e->known->location_rank[location[k]];
 
 		op->link = i;
+		op->member = k;
 		instance->members[k] = (struct arrival){ .location = location[k], .at_ns = -1,
 		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
 		    comm_rank(e, op->comm, location[k]) : (uint32_t)rank };
@@ -335,6 +336,7 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 		if (start->act == ACT_COLLECTIVE_START) {
 			op->act = ACT_WAIT_COLLECTIVE;
 			op->link = start->link;
+			op->member = start->member;
 			e->instances[op->link].references++;
 		} else if (start->act == ACT_SEND_START) {
 			op->act = ACT_WAIT_SEND;
