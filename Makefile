@@ -11,13 +11,13 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit guidelines import
+TOOLS    = record merge graph critpath imbalance fit guidelines import replay export
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1 measure/measure.1 measure/nrep.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev gfortran libmsgpack-dev libxxhash-dev \
-           libzstd-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox bats jq \
-           mandoc shellcheck util-linux \
+           libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
+           bats jq mandoc shellcheck util-linux \
            python3 python3-msgpack python3-numpy python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -31,7 +31,8 @@ export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-scale bench-record lint install clean
+.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-scale bench-record \
+        bench-replay lint install clean
 
 MEASURE  = lp-measure lp-nrep
 
@@ -56,12 +57,14 @@ bin/lp-critpath-mpi: $(filter-out build/critpath/alone.o,$(call objects,critpath
                      $(call objects,critpath/mpi) build/libstream.a
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+bin/lp-import: LDLIBS += -lz
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a
 build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
+build/bench/ring: build/tests/bench/ring.o build/libstream.a
 build/statistics: build/tests/apps/statistics.o build/guidelines/statistics.o build/libstream.a
-$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic build/statistics:
+$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic build/bench/ring build/statistics:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -121,7 +124,8 @@ demo-lammps: setup
 	@$(call report,demo-lammps,$(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt)
 
 test: setup
-	@$(MAKE) --no-print-directory all build/bench/synthetic build/statistics build/apps/heat build/apps/ring
+	@$(MAKE) --no-print-directory all build/bench/synthetic build/bench/ring build/statistics \
+		build/apps/heat build/apps/ring
 	bats --print-output-on-failure tests
 
 # What takes minutes: many more random runs, and damage to streams.
@@ -145,6 +149,10 @@ bench-scale: all build/bench/synthetic
 # What recording costs: ratios to the bare program, and to a bare wrapper.
 bench-record: all build/apps/heat
 	tests/bench/bench-record
+
+# Operations (bursts and calls) a second of replays, and their memory.
+bench-replay: all build/bench/ring
+	tests/bench/bench-replay
 
 lint: setup
 	shellcheck -S warning .ci/run tests/helpers.bash

@@ -6,9 +6,16 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../measure/catalogue.h"
 #include "import.h"
+
+static _Noreturn void
+die_line(const struct text *text, const char *what)
+{
+	die("%s: line %zu: %s", text->name, text->number, what);
+}
 
 /* Columns that are used. */
 enum column { TEST, COUNT, RUNTIME, ERROR, COLUMNS };
@@ -63,7 +70,7 @@ subject_of(const struct text *text, const char *test)
 			subject.all_blocks = moves_all(subject.function);
 			return subject;
 		}
-	die("%s: no guideline is known for %s", text->file, test);
+	die("%s: no guideline is known for %s", text->name, test);
 }
 
 static void
@@ -77,7 +84,7 @@ take_key(const struct text *text, struct file *f, const char *line)
 	if (strncmp(line, "#@nprocs=", 9) == 0) {
 		f->ranks = strtoull(value, NULL, 10);
 		if (f->ranks == 0 || f->ranks > INT32_MAX)
-			die_text(text, "nprocs is out of range");
+			die_line(text, "nprocs is out of range");
 	} else if (strncmp(line, "#@datatype_extent_bytes=", 24) == 0)
 		f->extent = strtoull(value, NULL, 10);
 	else if (strncmp(line, "#@sync=", 7) == 0 || strncmp(line, "#@procsync=", 11) == 0) {
@@ -102,7 +109,7 @@ take_columns(const struct text *text, struct file *f, char *line)
 			if (strcmp(word, names[c][0]) == 0 || strcmp(word, names[c][1]) == 0)
 				f->place[c] = at;
 	if (f->place[TEST] < 0 || f->place[COUNT] < 0 || f->place[RUNTIME] < 0)
-		die_text(text, "test, count and runtime_sec are needed (a summary has no run times)");
+		die_line(text, "test, count and runtime_sec are needed (a summary has no run times)");
 }
 
 static struct job *
@@ -129,13 +136,13 @@ take_sample(const struct text *text, struct file *f, char *line)
 			if (f->place[c] == at)
 				words[c] = word;
 	if (words[TEST] == NULL || words[COUNT] == NULL || words[RUNTIME] == NULL)
-		die_text(text, "a column is missing");
+		die_line(text, "a column is missing");
 	count = strtoull(words[COUNT], &end, 10);
 	if (*end != '\0' || words[COUNT][0] == '-')
-		die_text(text, "count is no whole number");
+		die_line(text, "count is no whole number");
 	seconds = strtod(words[RUNTIME], &end);
 	if (*end != '\0' || !(seconds >= 0 && seconds < 9e9))
-		die_text(text, "runtime_sec is no time");
+		die_line(text, "runtime_sec is no time");
 	if (words[ERROR] != NULL && strcmp(words[ERROR], "0") != 0)
 		return;		/* began late, or overran its window */
 	job = job_of(f, words[TEST], count);
@@ -182,14 +189,15 @@ put_control(const struct text *text, struct writer *out, const struct file *f,
 		}
 }
 
-void
-read_reprompi(struct text *text, struct writer *out)
+static void
+read_file(struct text *text, struct writer *out)
 {
 	struct file f = { .extent = 1 };
 	bool columns = false;
-	char *line;
 
-	while ((line = text_line(text)) != NULL) {
+	while (text_next(text)) {
+		char *line = text->line;
+
 		if (line[0] == '#')
 			take_key(text, &f, line);
 		else if (line[strspn(line, " \t")] == '\0')
@@ -201,9 +209,9 @@ read_reprompi(struct text *text, struct writer *out)
 			take_sample(text, &f, line);
 	}
 	if (f.ranks == 0)
-		die("%s: no line #@nprocs=, so the number of ranks is not known", text->file);
+		die("%s: no line #@nprocs=, so the number of ranks is not known", text->name);
 	if (f.count == 0)
-		die("%s: no run times", text->file);
+		die("%s: no run times", text->name);
 	message_begin(out, "mpirun", 2);
 	put_uint(out, "ranks", f.ranks);
 	put_string(out, "sync", f.sync != NULL ? f.sync : "");
@@ -222,4 +230,23 @@ read_reprompi(struct text *text, struct writer *out)
 	}
 	free(f.jobs);
 	free(f.sync);
+}
+
+void
+import_reprompi(char **files, int argc, char **argv)
+{
+	static char *standard_input[] = { "-", NULL };
+	struct writer out;
+
+	if (writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv) < 0)
+		die_output();
+	for (files = *files == NULL ? standard_input : files; *files != NULL; files++) {
+		struct text text;
+
+		text_open(&text, *files);
+		read_file(&text, &out);
+		text_close(&text);
+	}
+	if (writer_end(&out) < 0)
+		die_output();
 }

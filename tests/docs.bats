@@ -3,7 +3,7 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-tools='record merge graph critpath imbalance fit guidelines import measure nrep dump'
+tools='record merge graph critpath imbalance fit guidelines import replay export measure nrep dump'
 
 page() {
 	case $1 in dump) echo "$ROOT/convert/dump.1" ;; measure | nrep) echo "$ROOT/measure/$1.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac

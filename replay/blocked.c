@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who did not come to the end, in which call, and for whom it waits. */
+#include "replay.h"
+
+enum { NAMED = 16 };		/* more are only counted */
+
+/* The members that an instance lacks, as text. */
+static void
+name_missing(const struct engine *e, const struct instance *i, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "for rank");
+
+	for (uint32_t k = 0; k < i->count && used < size; k++)
+		if (i->members[k].at_ns < 0)
+			used += (size_t)snprintf(text + used, size - used, " %u",
+			    e->runners[i->members[k].location].rank);
+}
+
+static void
+name_one(const struct engine *e, uint32_t location)
+{
+	const struct runner *r = &e->runners[location];
+	const struct op *call = op_at(e, location, r->seq), *op;
+	char what[160];
+	uint64_t row = r->part;
+
+	if (call == NULL) {	/* it has no more rows */
+		note("rank %u: it has ended", r->rank);
+		return;
+	}
+	op = op_at(e, location, row);
+	if (op == NULL)
+		op = call;
+	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
+		if (op->link == NONE)
+			snprintf(what, sizeof what, "for members of communicator %u that never call it",
+			    op->comm);
+		else
+			name_missing(e, &e->instances[op->link], what, sizeof what);
+	} else {
+		int32_t peer = world_rank(e->known, op->comm, (int32_t)r->rank, op->peer);
+
+		if (op->link != NONE) {
+			const struct flight *f = &e->flights[op->link];
+
+			peer = (int32_t)e->runners[f->source == location ? f->target : f->source].rank;
+			snprintf(what, sizeof what, "for rank %d, tag %d", peer, op->tag);
+		} else if (peer >= 0)
+			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer, op->tag);
+		else
+			snprintf(what, sizeof what, "for anybody, tag %d, and has no match", op->tag);
+	}
+	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_info(call->call)->name,
+	    (unsigned long long)r->seq, what);
+}
+
+unsigned
+name_blocked(const struct engine *e)
+{
+	unsigned blocked = 0;
+
+	for (uint32_t l = 0; l < e->locations; l++)
+		if (e->runners[l].step != STEP_END && ++blocked <= NAMED)
+			name_one(e, l);
+	if (blocked > NAMED)
+		note("and %u more", blocked - NAMED);
+	return blocked;
+}

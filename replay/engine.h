@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulation. Ranks run through the rows of their lanes; messages and instances of collectives
+ * tie them together, and live in pools from the edge that makes them until nobody needs them.
+ *
+ * Where nothing is limited the order of events does not matter: a rank runs until it needs what
+ * another has not done yet, and all times follow from maxima. Else (contended) all goes through a
+ * heap, in order of time and, at the same time, of scheduling.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "../stream/calls.h"
+#include "../stream/definitions.h"
+#include "machine.h"
+
+enum { NONE = UINT32_MAX };
+
+/* What a row does. */
+enum act {
+	ACT_LOCAL,		/* nothing, in no time */
+	ACT_KEEP,		/* nothing, in its recorded time: files */
+	ACT_EVENT,		/* opens or closes a region */
+	ACT_SEND, ACT_RECEIVE,
+	ACT_SENDRECV,		/* the send of one; its part is an ACT_WAIT that was posted with the call */
+	ACT_SEND_START, ACT_POST,
+	ACT_START,		/* of a persistent request: a send or a post, when the edge tells */
+	ACT_COMPLETE,		/* of what its request says, which becomes one of these: */
+	ACT_WAIT, ACT_WAIT_SEND, ACT_WAIT_COLLECTIVE,
+	ACT_COLLECTIVE, ACT_COLLECTIVE_START,
+	ACT_FREE,		/* the request is not seen again */
+};
+
+struct op {			/* a row */
+	int64_t gap_ns;		/* since the leave before, as recorded; when it is done its enter, simulated */
+	int64_t duration_ns;	/* as recorded; when it is done the leave, simulated */
+	uint64_t sent, received;	/* bytes */
+	uint32_t link;		/* message or instance; NONE */
+	uint32_t request, request_at;	/* as in the stream */
+	uint32_t comm, site;
+	uint32_t member;	/* of its instance */
+	int32_t peer, tag;	/* as in the stream */
+	uint16_t call;
+	uint8_t act;
+	bool part;		/* of the call before it */
+	bool open;		/* starts a request whose completion has not been read */
+	bool eager;		/* a send that its mode makes eager where the calls tell */
+};
+
+struct lane {			/* the rows of a location that are read and not done */
+	struct op *ops;
+	size_t begin, count, capacity;
+	uint64_t first;		/* seq of the first */
+	uint64_t settled;	/* rows before it have their edges */
+	uint64_t ready;		/* rows before it may be simulated */
+	int64_t last_leave_ns;	/* of the rows read */
+};
+
+enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
+	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64 };
+
+enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE };
+
+struct flight {			/* a message */
+	double sent_ns, posted_ns, arrived_ns;	/* send reached, receive reached, data there */
+	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
+	double factor;		/* of what --scale asks for its way */
+	uint64_t bytes, send_seq, receive_seq;	/* of a reduction's part send_seq is the member */
+	uint32_t source, target;	/* locations */
+	uint32_t sender, receiver;	/* ranks that sleep on it; NONE */
+	uint32_t instance;	/* of a reduction that it is a part of; NONE */
+	uint32_t next;		/* in a queue or in the pool */
+	uint16_t references;	/* rows that are not done, and the transfer */
+	uint8_t flags, wire;
+};
+
+struct arrival { uint32_t location, comm_rank; double at_ns; bool waits; };
+
+struct instance {		/* of a collective */
+	struct arrival *members;
+	uint32_t count, capacity, arrived, left, references;
+	uint32_t sleeping;	/* members that wait for it in a row of their own */
+	double last_ns;		/* arrival so far */
+	double done_ns;		/* all leave; -1 before */
+	double factor;		/* of what --scale asks for */
+	uint64_t sent, received;	/* of the root, or of the last to arrive */
+	uint32_t root;		/* member; NONE */
+	uint32_t comm, next;
+	uint8_t class, operation;
+};
+
+struct queue { uint32_t head, tail; };	/* of flights, or of instances that are told apart by a bit */
+
+struct pool { int64_t total, busy; struct queue queue; };	/* links or buses; total 0: no limit */
+
+struct place {			/* a node, or for memory a rank */
+	struct pool out, in;	/* half duplex: out is both */
+	bool half_duplex;
+};
+
+enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_LEAVE, STEP_END };
+
+struct spent {			/* by a location, outside computing, in ns */
+	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
+};
+
+struct runner {			/* a location */
+	double now_ns;
+	double enter_ns, begin_ns;	/* of the call it is in; end of the call before */
+	double useful_ns;	/* computed so far, simulated */
+	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
+	struct spent spent;
+	int64_t recorded_useful_ns, recorded_leave_ns;
+	uint64_t seq, part;	/* row of the call, row in it */
+	uint32_t node, rank, next;	/* next: in the queue for a CPU */
+	uint8_t step;
+	bool starved;		/* waits for rows */
+	bool blocked;		/* waits for others */
+	bool has_cpu;
+	struct open_region { int64_t type; double ratio; } *regions;
+	size_t region_count, region_capacity;
+};
+
+struct event { double at_ns; uint64_t order; uint32_t kind, who; };
+enum { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE };
+
+struct engine {
+	const struct machine *machine;
+	struct definitions *known;
+	bool contended, limited_cpus, ended;	/* ended: all input has been read */
+	uint32_t locations, starving;
+	struct lane *lanes;
+	struct runner *runners;
+	struct flight *flights;
+	size_t flight_count, flight_capacity;
+	uint32_t free_flight;
+	struct instance *instances;
+	size_t instance_count, instance_capacity;
+	uint32_t free_instance;
+	/* contended: */
+	struct event *heap;
+	size_t heap_count, heap_capacity;
+	struct event *due;	/* events of this very time, first come first: a ring */
+	size_t due_first, due_count, due_capacity;
+	uint64_t order;
+	double now_ns;
+	struct place *links, *memory_links;	/* by node; by rank */
+	struct pool *buses, *memory_buses;	/* by island; by node */
+	int64_t *free_cpus;			/* by node */
+	struct queue *cpu_queues;
+	/* else: */
+	uint32_t *stack;
+	size_t stack_count;
+	/* A call is done: rows FIRST to before END, with simulated times. */
+	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
+	/* What --scale makes of the computing before a row, or of its communication. NULL: nothing. */
+	double (*scale)(void *context, uint32_t rank, const struct op *op, bool compute);
+	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
+	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
+	void (*over)(void *context, const struct flight *flight);
+	void *context;
+	uint64_t operations;	/* bursts and rows simulated */
+	uint64_t unmatched_sends;
+};
+
+/* lanes.c: what is read. */
+void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
+int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
+    const struct calls *calls);
+int lanes_messages(struct engine *engine, struct reader *in, const struct message *message);
+int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message);
+int lanes_settle(struct engine *engine, struct reader *in, const struct message *message);
+void lanes_end(struct engine *engine);		/* no more input: everything is settled */
+/* Forgets the rows before SEQ, which are done. */
+void lane_drop(struct lane *lane, uint64_t seq);
+
+static inline struct op *
+op_at(const struct engine *engine, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &engine->lanes[location];
+
+	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq - lane->first)] :
+	    NULL;
+}
+
+static inline uint64_t
+lane_end(const struct lane *lane)
+{
+	return lane->first + lane->count;
+}
+
+/* engine.c: simulates as far as what is read allows. */
+void engine_run(struct engine *engine);
+void wake(struct engine *engine, uint32_t runner, double at_ns);
+void arrive(struct engine *engine, uint32_t flight, double at_ns);
+void schedule(struct engine *engine, double at_ns, uint32_t kind, uint32_t who);
+double cpu_ratio(const struct engine *engine, const struct runner *runner);
+
+/* pools.c */
+uint32_t flight_new(struct engine *engine);
+void flight_unref(struct engine *engine, uint32_t flight);
+uint32_t instance_new(struct engine *engine, uint32_t members);
+void instance_unref(struct engine *engine, uint32_t instance);
+bool event_next(struct engine *engine, struct event *event);	/* takes the first; false: none */
+
+/* transfer.c: how messages get across. */
+void transfer_begin(struct engine *engine);
+double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
+void flight_route(const struct engine *engine, struct flight *flight);	/* sets its wire */
+void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
+void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */
+void bus_take_all(struct engine *engine, uint32_t instance);	/* in the end an EVENT_INSTANCE */
+void bus_give_all(struct engine *engine, uint32_t instance);
+
+/* collective.c: true where the runner may go on at once. */
+bool collective_enter(struct engine *engine, uint32_t runner, struct op *op, bool waits);
+bool collective_wait(struct engine *engine, uint32_t runner, struct op *op);
+void collective_done(struct engine *engine, uint32_t instance, double at_ns);
+void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
+double reduction_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);
+double collective_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);
+double collective_ns(const struct engine *engine, const struct instance *instance);
+int operation_of(uint16_t call);	/* Dimemas' id */
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine itself: what it is without a file, and which rank is on which node. */
+#include "machine.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config.h"
+
+static const struct phases default_phases = { MODEL_LOGARITHMIC, MODEL_LOGARITHMIC, BYTES_SENT,
+    BYTES_RECEIVED };
+
+struct island *
+machine_island(struct machine *m, size_t i)
+{
+	m->islands = grow(m->islands, &m->island_capacity, i + 1, sizeof *m->islands);
+	for (; m->island_count <= i; m->island_count++) {
+		struct island *island = &m->islands[m->island_count];
+
+		memset(island, 0, sizeof *island);
+		for (int op = 0; op < OPERATIONS; op++)
+			island->phases[op] = default_phases;
+	}
+	return &m->islands[i];
+}
+
+struct node *
+machine_node(struct machine *m, size_t i)
+{
+	m->nodes = grow(m->nodes, &m->node_capacity, i + 1, sizeof *m->nodes);
+	for (; m->node_count <= i; m->node_count++)
+		m->nodes[m->node_count] = (struct node){ .cpus = 1, .ratio = 1 };
+	return &m->nodes[i];
+}
+
+void
+machine_ideal(struct machine *m)
+{
+	memset(m, 0, sizeof *m);
+	m->eager_bytes = 32768;
+	machine_island(m, 0)->nodes = 1;
+	machine_node(m, 0)->cpus = INT64_MAX;
+	m->mapping = FILL_NODES;
+}
+
+void
+die_config(const struct config *config, const char *format, ...)
+{
+	char what[160];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	die("%s: line %d: %s", config->file, config->line, what);
+}
+
+char *
+read_whole(const char *file)
+{
+	FILE *in = fopen(file, "r");
+	size_t used = 0, capacity = 0;
+	char *text = NULL;
+
+	if (in == NULL)
+		return NULL;
+	do {
+		text = grow(text, &capacity, used + 4096, 1);
+		used += fread(text + used, 1, capacity - used - 1, in);
+	} while (!feof(in) && !ferror(in));
+	if (ferror(in)) {
+		fclose(in);
+		free(text);
+		return NULL;
+	}
+	fclose(in);
+	text[used] = '\0';
+	return text;
+}
+
+void
+machine_read(struct machine *m, const char *file)
+{
+	struct config config = { file, read_whole(file), 1 };
+
+	if (config.text == NULL)
+		die("%s: %s", file, strerror(errno));
+	memset(m, 0, sizeof *m);
+	m->dimemas = true;
+	m->eager_bytes = -1;
+	/* Dimemas wants any header with a #; what only that format has is a record in quotes. */
+	if (strstr(config.text, "};;") != NULL)
+		read_dimemas(m, &config);
+	else
+		read_own(m, &config);
+	free(config.text);
+	if (m->node_count == 0)
+		die("%s: it has no nodes", file);
+	for (size_t n = 0; n < m->node_count; n++)
+		if (m->nodes[n].island >= m->island_count)
+			die("%s: a node is of a machine that is not there", file);
+	for (size_t i = 0; i < m->island_count; i++)
+		m->islands[i].nodes = 0;
+	for (size_t n = 0; n < m->node_count; n++)
+		m->islands[m->nodes[n].island].nodes++;
+}
+
+enum model
+config_model(const struct config *config, const char *word)
+{
+	static const char *const names[] = { "0", "CTE", "LIN", "LOG", "none", "constant", "linear",
+	    "logarithmic" };
+
+	for (int i = 0; i < 8; i++)
+		if (strcasecmp(word, names[i]) == 0)
+			return (enum model)(i % 4);
+	die_config(config, "%s is no model of a collective", word);
+}
+
+enum size
+config_size(const struct config *config, const char *word)
+{
+	static const char *const names[] = { "MIN", "MAX", "MEAN", "2MAX", "S+R", "sent", "received" };
+
+	for (int i = 0; i < 7; i++)
+		if (strcasecmp(word, names[i]) == 0)
+			return (enum size)i;
+	die_config(config, "%s is no size of a collective", word);
+}
+
+void
+machine_map(struct machine *m, uint32_t ranks)
+{
+	uint32_t *node_of = zalloc(ranks + (size_t)1, sizeof *node_of);
+	size_t n = 0;
+	int64_t used = 0, room;
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		switch (m->mapping) {
+		case LISTED:
+			if (r >= m->listed)
+				die("rank %u is mapped to no node", r);
+			node_of[r] = m->node_of[r];
+			break;
+		case INTERLEAVED:
+			node_of[r] = r % (uint32_t)m->node_count;
+			break;
+		default:
+			room = n < m->node_count && m->mapping == FILL_NODES ? m->nodes[n].cpus :
+			    m->tasks_per_node;
+			if (used == room) {
+				n++;
+				used = 0;
+			}
+			node_of[r] = (uint32_t)n;
+			used++;
+		}
+		if (node_of[r] >= m->node_count)
+			die("rank %u finds no node: there are %zu", r, m->node_count);
+	}
+	free(m->node_of);
+	m->node_of = node_of;
+}
+
+static bool
+any_links(int64_t in, int64_t out)
+{
+	return in > 0 || out > 0;
+}
+
+bool
+machine_is_contended(const struct machine *m, uint32_t ranks)
+{
+	int64_t *used = zalloc(m->node_count, sizeof *used);
+	bool contended = false;
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		const struct node *node = &m->nodes[m->node_of[r]];
+
+		/* Memory and its limits matter only where ranks share a node, links only between nodes. */
+		if (++used[m->node_of[r]] > 1 && (node->memory_buses > 0 ||
+		    any_links(node->memory_in, node->memory_out)))
+			contended = true;
+		contended |= used[m->node_of[r]] > node->cpus;
+		contended |= m->islands[node->island].nodes > 1 && (any_links(node->in, node->out) ||
+		    m->islands[node->island].buses > 0);
+	}
+	free(used);
+	return contended;
+}

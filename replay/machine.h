@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine that a run is replayed on: the parameters of Dimemas' model, see lp-replay(1). */
+#ifndef MACHINE_H
+#define MACHINE_H
+
+#include "../stream/tool.h"
+
+/* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
+enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC };
+enum size { BYTES_MIN, BYTES_MAX, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM, BYTES_SENT, BYTES_RECEIVED };
+
+struct phases {
+	enum model in, out;
+	enum size in_size, out_size;
+};
+
+enum { OPERATIONS = 17 };	/* collectives of Dimemas, by id; the last is for all others */
+
+struct island {			/* what Dimemas calls a machine */
+	double ns_per_byte;	/* of its network; 0: no time at all */
+	int64_t buses;		/* messages in flight at once; 0: no limit */
+	struct phases phases[OPERATIONS];
+	int64_t nodes;
+};
+
+struct node {
+	uint32_t island;
+	int64_t cpus;
+	double ratio;		/* speed of its CPUs; bursts are divided by it, or last 0 where it is not > 0 */
+	double local_latency_ns, local_ns_per_byte;
+	int64_t memory_buses, memory_in, memory_out;	/* 0: no limit; the links are those of a task */
+	double latency_ns;
+	int64_t in, out;	/* links; both 0: no limit; one of them 0: half duplex */
+	double wide_latency_ns;
+};
+
+struct region {
+	int64_t type, value;	/* of the event that opens it; type:0 closes it */
+	double ratio;		/* bursts in it are divided by it; 0: they last 0; < 0: so many seconds each */
+};
+
+enum mapping { FILL_NODES, TASKS_PER_NODE, INTERLEAVED, LISTED };
+
+struct machine {
+	bool dimemas;		/* collectives and requests as in Dimemas; else as in MPI */
+	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
+	struct island *islands;
+	size_t island_count, island_capacity;
+	struct node *nodes;
+	size_t node_count, node_capacity;
+	double wide_ns_per_byte;
+	enum model wide_model;
+	enum mapping mapping;
+	int64_t tasks_per_node;
+	uint32_t *node_of;	/* by rank, after machine_map; before it of LISTED only */
+	size_t listed;
+	struct region *regions;
+	size_t region_count, region_capacity;
+};
+
+/* Zero latency, infinite bandwidth, no limits: what lp-replay uses by itself. */
+void machine_ideal(struct machine *machine);
+/* A file of either format, or death naming the line. */
+void machine_read(struct machine *machine, const char *file);
+/* Gives each rank its node; ranks that find none are an error. */
+void machine_map(struct machine *machine, uint32_t ranks);
+/* True where something that is limited may make one wait for another: events must be in order. */
+bool machine_is_contended(const struct machine *machine, uint32_t ranks);
+
+/* The two formats: config.c reads what machine_read opened, by its first line. */
+struct config;
+void read_dimemas(struct machine *machine, struct config *config);
+void read_own(struct machine *machine, struct config *config);
+
+/* Island I, made up to there. */
+struct island *machine_island(struct machine *machine, size_t i);
+struct node *machine_node(struct machine *machine, size_t i);
+
+
+static inline double
+ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes, as in Dimemas; 0: no time at all */
+{
+	return megabytes_per_s > 0 ? 1e9 / 1048576 / megabytes_per_s : 0;
+}
+
+#endif

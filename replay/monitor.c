@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The monitors of transfer efficiency (Haldar): a pair is an MPI call and the computing before it;
+ * its local efficiency is its simulated length over its recorded one, the cumulative efficiency is
+ * that of all pairs so far. Waits move between pairs, so single ones may be above 1.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay.h"
+
+enum { BLOCK = 4096 };		/* pairs in a message */
+
+void
+monitor_begin(struct monitor *m, const char *ranks)
+{
+	m->ranks = ranks;
+}
+
+/* "all", or numbers and ranges with commas between them. */
+static bool
+is_chosen(const char *ranks, uint32_t rank)
+{
+	const char *at = ranks;
+
+	if (strcmp(ranks, "all") == 0)
+		return true;
+	while (*at != '\0') {
+		char *end;
+		unsigned long first = strtoul(at, &end, 10), last = first;
+
+		if (end == at)
+			break;
+		if (*end == '-') {
+			at = end + 1;
+			last = strtoul(at, &end, 10);
+			if (end == at)
+				break;
+		}
+		if (*end != ',' && *end != '\0')
+			break;
+		if (rank >= first && rank <= last)
+			return true;
+		at = *end == ',' ? end + 1 : end;
+		if (*end == '\0')
+			return false;
+	}
+	die("--monitor: %s: ranks are all, or as in 0,2-3", ranks);
+}
+
+void
+monitor_run(struct monitor *m, uint32_t ranks)
+{
+	m->count = ranks;
+	m->series = zalloc(ranks, sizeof *m->series);
+	for (uint32_t r = 0; r < ranks; r++)
+		m->series[r].chosen = is_chosen(m->ranks, r);
+}
+
+/* A call of the rank has been left. Rows of other functions belong to the pair behind them. */
+void
+monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_ns, int64_t simulated_ns,
+    int64_t useful_ns)
+{
+	struct series *s;
+
+	if (rank >= m->count || !m->series[rank].chosen || strncmp(call_info(call)->name, "MPI_", 4) != 0)
+		return;
+	s = &m->series[rank];
+	s->pairs = grow(s->pairs, &s->capacity, s->count + 1, sizeof *s->pairs);
+	s->pairs[s->count++] = (struct pair){ recorded_ns, simulated_ns, useful_ns };
+}
+
+static double
+efficiency(int64_t simulated_ns, int64_t observed_ns)
+{
+	return observed_ns > 0 ? (double)simulated_ns / (double)observed_ns : 1;
+}
+
+void
+monitor_print(const struct monitor *m)
+{
+	printf("rank\ti\tt_end_obs_ns\tt_obs_ns\tt_sim_ns\tlocal\tcumulative\n");
+	for (uint32_t r = 0; r < m->count; r++) {
+		struct pair last = { 0, 0, 0 };
+
+		for (size_t i = 0; i < m->series[r].count; i++) {
+			struct pair pair = m->series[r].pairs[i];
+			int64_t observed_ns = pair.recorded_ns - last.recorded_ns;
+			int64_t simulated_ns = pair.simulated_ns - last.simulated_ns;
+
+			printf("%u\t%zu\t%lld\t%lld\t%lld\t%.6f\t%.6f\n", r, i + 1,
+			    (long long)pair.recorded_ns, (long long)observed_ns, (long long)simulated_ns,
+			    efficiency(simulated_ns, observed_ns),
+			    efficiency(pair.simulated_ns, pair.recorded_ns));
+			last = pair;
+		}
+	}
+}
+
+void
+monitor_write(const struct monitor *m, struct writer *out)
+{
+	static const struct column_type time_type = { 8, true, true, 0 };
+	static int64_t recorded[BLOCK], simulated[BLOCK];
+
+	for (uint32_t r = 0; r < m->count; r++)
+		for (size_t first = 0; first < m->series[r].count; first += BLOCK) {
+			size_t n = m->series[r].count - first < BLOCK ? m->series[r].count - first : BLOCK;
+
+			for (size_t i = 0; i < n; i++) {
+				recorded[i] = m->series[r].pairs[first + i].recorded_ns;
+				simulated[i] = m->series[r].pairs[first + i].simulated_ns;
+			}
+			message_begin(out, "monitor", 5);
+			put_uint(out, "rank", r);
+			put_uint(out, "first", first);
+			put_uint(out, "count", n);
+			put_column(out, "recorded_end", time_type, recorded, n);
+			put_column(out, "end", time_type, simulated, n);
+			if (message_end(out) < 0)
+				die_output();
+		}
+}

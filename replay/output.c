@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The stream with new times. Messages keep their order, so one waits until the rows of all blocks
+ * before it have been simulated. A block gets new columns enter and duration, and the recorded ones
+ * beside them; all else in it stays as it was. The message of kind run, which comes first, holds the
+ * length of the run, which is known last: so all but it goes through a temporary file.
+ */
+#include "replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct held {			/* a message that waits */
+	unsigned char *bytes;
+	size_t size;
+	uint32_t location;	/* of a block; NONE */
+	uint64_t first, count;	/* its rows; of a partial replay only those simulated */
+	uint64_t rows;		/* as read */
+	int64_t *recorded;	/* of a block: enters, then durations */
+};
+
+struct output {
+	struct writer out;	/* to the temporary file */
+	struct held *held;
+	size_t begin, count, capacity;
+	int64_t *times;		/* of a block: enters, then durations */
+	size_t time_capacity;
+};
+
+struct output *
+output_begin(void)
+{
+	struct output *o = zalloc(1, sizeof *o);
+	FILE *file = tmpfile();
+
+	if (file == NULL)
+		die("no temporary file: %s", strerror(errno));
+	writer_start(&o->out, fileno(file));
+	return o;
+}
+
+struct writer *
+output_writer(struct output *o)
+{
+	return &o->out;
+}
+
+void
+output_take(struct output *o, const struct message *message, const struct calls *calls)
+{
+	struct held *held;
+
+	/* These are written anew, also where they are of a replay before. */
+	if (is_kind(message, "run") || is_kind(message, "replay") || is_kind(message, "monitor"))
+		return;
+	if (o->begin > 0 && o->begin >= o->count) {
+		memmove(o->held, o->held + o->begin, o->count * sizeof *o->held);
+		o->begin = 0;
+	}
+	o->held = grow(o->held, &o->capacity, o->begin + o->count + 1, sizeof *o->held);
+	held = &o->held[o->begin + o->count++];
+	*held = (struct held){ need(malloc(message->size)), message->size, NONE, 0, 0, 0, NULL };
+	memcpy(held->bytes, message->bytes, message->size);
+	if (!is_kind(message, "calls"))
+		return;
+	held->location = calls->location;
+	held->first = calls->first;
+	held->count = held->rows = calls->count;
+	held->recorded = zalloc(2 * calls->count + 1, sizeof *held->recorded);
+	for (size_t i = 0; i < calls->count; i++) {
+		held->recorded[i] = calls->enter_ns[i];
+		held->recorded[calls->count + i] = calls->leave_ns[i] - calls->enter_ns[i];
+	}
+}
+
+static bool
+is_key(const msgpack_object_kv *pair, const char *key)
+{
+	return pair->key.type == MSGPACK_OBJECT_STR && pair->key.via.str.size == strlen(key) &&
+	    memcmp(pair->key.via.str.ptr, key, strlen(key)) == 0;
+}
+
+/* Keys of a block that are written anew. */
+static bool
+is_replaced(const msgpack_object_kv *pair)
+{
+	return is_key(pair, "enter") || is_key(pair, "gap") || is_key(pair, "duration") ||
+	    is_key(pair, "capacity") || is_key(pair, "xxh3");
+}
+
+static void
+put_times(struct output *o, const struct engine *e, const struct held *held, bool recorded)
+{
+	static const struct column_type time_type = { 8, true, true, 0 }, length = { 8, false, true, 0 };
+	size_t n = (size_t)held->count;
+	int64_t *enter, *duration;
+
+	o->times = grow(o->times, &o->time_capacity, 2 * n + 1, sizeof *o->times);
+	enter = o->times;
+	duration = enter + n;
+	for (size_t i = 0; i < n; i++) {
+		const struct op *op = op_at(e, held->location, held->first + i);
+
+		enter[i] = op->gap_ns;
+		duration[i] = op->duration_ns - op->gap_ns;
+	}
+	put_column(&o->out, "enter", time_type, enter, n);
+	put_column(&o->out, "duration", length, duration, n);
+	if (!recorded)
+		return;
+	put_column(&o->out, "recorded_enter", time_type, held->recorded, n);
+	put_column(&o->out, "recorded_duration", length, held->recorded + held->rows, n);
+}
+
+/* The block with new times; where it has been replayed before, what was recorded stays. */
+static void
+write_block(struct output *o, const struct engine *e, const struct held *held,
+    const msgpack_object_map *map)
+{
+	uint64_t capacity = held->rows;
+	unsigned kept = 0;
+	bool replayed = false;
+
+	for (uint32_t i = 0; i < map->size; i++) {
+		kept += !is_replaced(&map->ptr[i]);
+		replayed |= is_key(&map->ptr[i], "recorded_enter");
+		if (is_key(&map->ptr[i], "capacity"))
+			capacity = map->ptr[i].val.via.u64;
+	}
+	message_begin(&o->out, "calls", kept + (replayed ? 2 : 4));
+	for (uint32_t i = 0; i < map->size; i++) {
+		msgpack_object_kv pair = map->ptr[i];
+
+		if (is_replaced(&pair))
+			continue;
+		if (is_key(&pair, "count"))
+			pair.val.via.u64 = held->count;
+		if (pair.val.type == MSGPACK_OBJECT_BIN && capacity > 0)	/* cut to the count */
+			pair.val.via.bin.size = (uint32_t)(pair.val.via.bin.size / capacity * held->count);
+		msgpack_pack_object(&o->out.pack, pair.key);
+		msgpack_pack_object(&o->out.pack, pair.val);
+	}
+	put_times(o, e, held, !replayed);
+	o->out.rows += held->count;
+	if (message_end(&o->out) < 0)
+		die_output();
+}
+
+static void
+write_held(struct output *o, struct engine *e, struct held *held)
+{
+	struct message message = { .bytes = held->bytes, .size = held->size };
+	msgpack_unpacked unpacked;
+	size_t at = 0;
+
+	if (held->location == NONE) {
+		if (writer_pass(&o->out, &message, 0) < 0)
+			die_output();
+	} else {
+		msgpack_unpacked_init(&unpacked);
+		if (msgpack_unpack_next(&unpacked, (const char *)held->bytes, held->size, &at) !=
+		    MSGPACK_UNPACK_SUCCESS)
+			die("out of memory");
+		write_block(o, e, held, &unpacked.data.via.array.ptr[1].via.map);
+		msgpack_unpacked_destroy(&unpacked);
+		lane_drop(&e->lanes[held->location], held->first + held->count);
+	}
+	free(held->bytes);
+	free(held->recorded);
+}
+
+void
+output_flush(struct output *o, struct engine *e)
+{
+	for (; o->count > 0; o->begin++, o->count--) {
+		struct held *held = &o->held[o->begin];
+
+		if (held->location != NONE &&
+		    e->runners[held->location].seq < held->first + held->count)
+			break;
+		write_held(o, e, held);
+	}
+}
+
+/* True where all rows that an edge names have been simulated. */
+static bool
+is_simulated(const struct engine *e, uint32_t location, uint64_t seq)
+{
+	return location < e->locations && seq < e->runners[location].seq;
+}
+
+/* The i-th integer of a column of N. */
+static uint64_t
+value_at(const msgpack_object *bin, size_t n, size_t i)
+{
+	size_t width = bin->via.bin.size / n;
+	uint64_t value = 0;
+
+	memcpy(&value, bin->via.bin.ptr + i * width, width);	/* little-endian, as the host */
+	return value;
+}
+
+/* Messages of a block of which both ends are simulated. */
+static void
+write_partial_messages(struct output *o, const struct engine *e, const struct message *message)
+{
+	static const char *const keys[] = { "source", "send", "target", "receive" };
+	static const struct column_type type = { 8, false, true, 0 };
+	const msgpack_object *columns[4];
+	uint64_t *kept[4], count = body_get(message, "count")->via.u64;
+	size_t n = 0;
+
+	for (int k = 0; k < 4; k++) {
+		columns[k] = body_get(message, keys[k]);
+		kept[k] = zalloc((size_t)count + 1, sizeof *kept[k]);
+	}
+	for (size_t i = 0; i < count; i++) {
+		for (int k = 0; k < 4; k++)
+			kept[k][n] = value_at(columns[k], (size_t)count, i);
+		n += is_simulated(e, (uint32_t)kept[0][n], kept[1][n]) &&
+		    is_simulated(e, (uint32_t)kept[2][n], kept[3][n]);
+	}
+	message_begin(&o->out, "messages", 5);
+	put_uint(&o->out, "count", n);
+	for (int k = 0; k < 4; k++) {
+		put_column(&o->out, keys[k], type, kept[k], n);
+		free(kept[k]);
+	}
+	if (message_end(&o->out) < 0)
+		die_output();
+}
+
+/* Instances of which all members are simulated. */
+static void
+write_partial_collectives(struct output *o, const struct engine *e, const struct message *message)
+{
+	static const struct column_type type = { 8, false, true, 0 };
+	const msgpack_object *size = body_get(message, "size"), *location = body_get(message, "location");
+	const msgpack_object *seq = body_get(message, "seq");
+	size_t count = (size_t)body_get(message, "count")->via.u64;
+	size_t instances = (size_t)body_get(message, "instances")->via.u64, n = 0, kept = 0;
+	uint64_t *columns = zalloc(2 * count + instances + 1, sizeof *columns);
+
+	for (size_t i = 0, at = 0; i < instances; i++) {
+		size_t members = (size_t)value_at(size, instances, i);
+		bool all = true;
+
+		for (size_t k = 0; k < members; k++, at++) {
+			columns[n + k] = value_at(location, count, at);
+			columns[count + n + k] = value_at(seq, count, at);
+			all &= is_simulated(e, (uint32_t)columns[n + k], columns[count + n + k]);
+		}
+		if (all) {
+			n += members;
+			columns[2 * count + kept++] = members;
+		}
+	}
+	message_begin(&o->out, "collectives", 5);
+	put_uint(&o->out, "count", n);
+	put_uint(&o->out, "instances", kept);
+	put_column(&o->out, "size", type, columns + 2 * count, kept);
+	put_column(&o->out, "location", type, columns, n);
+	put_column(&o->out, "seq", type, columns + count, n);
+	free(columns);
+	if (message_end(&o->out) < 0)
+		die_output();
+}
+
+/* What a replay that does not come to its end leaves: rows and edges up to there. */
+void
+output_partial(struct output *o, struct engine *e)
+{
+	for (; o->count > 0; o->begin++, o->count--) {
+		struct held *held = &o->held[o->begin];
+		struct message message = { .bytes = held->bytes };
+		msgpack_unpacked unpacked;
+		size_t at = 0;
+
+		if (held->location != NONE) {
+			uint64_t done = e->runners[held->location].seq;
+
+			held->count = done <= held->first ? 0 : done - held->first < held->count ?
+			    done - held->first : held->count;
+			if (held->count > 0)
+				write_held(o, e, held);
+			continue;
+		}
+		msgpack_unpacked_init(&unpacked);
+		if (msgpack_unpack_next(&unpacked, (const char *)held->bytes, held->size, &at) !=
+		    MSGPACK_UNPACK_SUCCESS)
+			die("out of memory");
+		message.body = unpacked.data.via.array.ptr[1];
+		snprintf(message.kind, sizeof message.kind, "%.*s",
+		    (int)unpacked.data.via.array.ptr[0].via.str.size,
+		    unpacked.data.via.array.ptr[0].via.str.ptr);
+		if (is_kind(&message, "messages"))
+			write_partial_messages(o, e, &message);
+		else if (is_kind(&message, "collectives"))
+			write_partial_collectives(o, e, &message);
+		else if (!is_kind(&message, "sync") && !is_kind(&message, "settled") &&
+		    !is_kind(&message, "matching"))
+			write_held(o, e, held);
+		msgpack_unpacked_destroy(&unpacked);
+	}
+}
+
+static void
+copy_to(int fd, int from)
+{
+	static char buffer[1 << 18];
+	ssize_t got;
+
+	if (lseek(from, 0, SEEK_SET) < 0)
+		die("temporary file: %s", strerror(errno));
+	while ((got = read(from, buffer, sizeof buffer)) > 0)
+		for (ssize_t at = 0, put; at < got; at += put)
+			if ((put = write(fd, buffer + at, (size_t)(got - at))) < 0)
+				die_output();
+	if (got < 0)
+		die("temporary file: %s", strerror(errno));
+}
+
+/* The last message: what lp-imbalance --ideal and people want to know. */
+static void
+put_result(struct writer *out, const struct result *r)
+{
+	static const struct column_type time_type = { 8, true, true, 0 };
+
+	message_begin(out, "replay", 7);
+	put_int(out, "run_ns", r->run_ns);
+	put_int(out, "recorded_run_ns", r->recorded_run_ns);
+	put_uint(out, "count", r->ranks);
+	put_column(out, "finish", time_type, r->finish_ns, r->ranks);
+	put_column(out, "recorded_finish", time_type, r->recorded_finish_ns, r->ranks);
+	put_column(out, "useful", time_type, r->useful_ns, r->ranks);
+	put_column(out, "recorded_useful", time_type, r->recorded_useful_ns, r->ranks);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+void
+output_end(struct output *o, const struct engine *e, const struct result *r, struct reader *in,
+    int argc, char **argv)
+{
+	struct writer out;
+
+	put_result(&o->out, r);
+	if (writer_flush(&o->out) < 0)
+		die("temporary file: it cannot be written");
+	if (writer_open(&out, STDOUT_FILENO, in->content, in, argc, argv) < 0)
+		die_output();
+	message_begin(&out, "run", 3);
+	put_int(&out, "ranks", e->known->ranks);
+	put_uint(&out, "locations", e->locations);
+	put_int(&out, "run_ns", r->run_ns);
+	if (message_end(&out) < 0 || writer_flush(&out) < 0)
+		die_output();
+	copy_to(STDOUT_FILENO, o->out.fd);
+	out.messages += o->out.messages;
+	out.rows += o->out.rows;
+	if (writer_end(&out) < 0)
+		die_output();
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-replay - what a run would be on another network
+ *
+ * reads   one graph stream
+ * writes  the same with simulated times, or a report
+ * memory  ranks, and the rows between the first that is not yet simulated and the last read
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay.h"
+
+static const char usage[] =
+	"usage: lp-replay [-n FILE] [--eager BYTES] [-F graph|json|table|csv] [--partial]\n"
+	"                 [--monitor RANKS] [--regions] [--scale WHAT] [--explain WHO] [FILE]\n"
+	"Turn the recorded times of a graph stream into those of another network.\n"
+	"  -n, --network FILE  the machine: a Dimemas .cfg or lp-replay's own format [ideal]\n"
+	"      --eager BYTES   messages of so many bytes and more wait for their receiver\n"
+	"                      [32k; with a Dimemas .cfg as the calls tell]\n"
+	"  -F, --format FORM   graph, json, table or csv [graph]\n"
+	"      --monitor RANKS transfer efficiency by pair of computing and call: all, or 0,2-3\n"
+	"      --regions       instead of the pairs the phases they show\n"
+	"      --scale WHAT    rank=N,site=NAME,call=NAME,factor=X: that computing, or with call=\n"
+	"                      that communication, takes X times as long; may be repeated\n"
+	"      --explain WHO   where the time of a rank, or of the message location:row, went\n"
+	"      --partial       replay an input that blocks up to there\n"
+	"  -h, --help          print this text\n"
+	"  -V, --version       print the version\n";
+
+enum form { GRAPH, JSON, TABLE, CSV };
+
+struct options {
+	const char *network;	/* NULL: the ideal one */
+	int64_t eager_bytes;	/* -1: not given */
+	enum form form;
+	bool partial, regions;
+	struct monitor monitor;	/* ranks NULL: none */
+	struct scales scales;
+	struct explain explain;
+	const char *file;	/* NULL or "-": standard input */
+};
+
+/* Bytes with a suffix k, M or G, of 1024. */
+static int64_t
+parse_bytes(const char *option, const char *text)
+{
+	static const char suffixes[] = "kMG";
+	char digits[32];
+	size_t length = strlen(text);
+	const char *suffix = length > 0 ? strchr(suffixes, text[length - 1]) : NULL;
+
+	if (suffix == NULL || *suffix == '\0' || length > sizeof digits)
+		return parse_integer(option, text, 0, INT64_MAX);
+	snprintf(digits, sizeof digits, "%.*s", (int)length - 1, text);
+	return parse_integer(option, digits, 0, INT32_MAX) << (10 * (suffix - suffixes + 1));
+}
+
+/* The factor may stand alone behind the rest, as a word of its own. */
+static const char *
+next_factor(int argc, char **argv)
+{
+	return optind < argc && strncmp(argv[optind], "factor=", 7) == 0 ? argv[optind++] + 7 : NULL;
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const forms[] = { "graph", "json", "table", "csv", NULL };
+	static const struct option longs[] = {
+		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL, 'E' },
+		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
+		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
+		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL, 'X' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .eager_bytes = -1, .form = GRAPH };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "n:F:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'n': opt.network = optarg; break;
+		case 'E': opt.eager_bytes = parse_bytes("--eager", optarg); break;
+		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'M': monitor_begin(&opt.monitor, optarg); break;
+		case 'R': opt.regions = true; break;
+		case 'S': scale_add(&opt.scales, optarg, next_factor(argc, argv)); break;
+		case 'X': explain_parse(&opt.explain, optarg); break;
+		case 'P': opt.partial = true; break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-replay " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (argc - optind > 1)
+		bad_usage(usage);
+	if (opt.regions && opt.monitor.ranks == NULL)
+		opt.monitor.ranks = "0";
+	opt.file = argv[optind];
+	return opt;
+}
+
+struct state {
+	struct options opt;
+	struct reader in;
+	struct definitions known;
+	struct machine machine;
+	struct engine engine;
+	struct output *output;	/* NULL: a report */
+	struct result result;
+	bool begun;		/* the message of kind run has come */
+};
+
+/* A call has been left. Its rows are needed no more, unless they are to be written. */
+static void
+done(void *context, uint32_t location, uint64_t first, uint64_t end)
+{
+	struct state *s = context;
+	struct engine *e = &s->engine;
+	const struct runner *r = &e->runners[location];
+
+	if (s->opt.monitor.ranks != NULL && location == r->rank)
+		monitor_take(&s->opt.monitor, r->rank, op_at(e, location, first)->call,
+		    r->recorded_leave_ns, (int64_t)(r->now_ns + 0.5), r->recorded_useful_ns);
+	if (s->output == NULL)
+		lane_drop(&e->lanes[location], end);
+}
+
+static double
+scale(void *context, uint32_t rank, const struct op *op, bool compute)
+{
+	struct state *s = context;
+
+	return scale_factor(&s->opt.scales, &s->known, rank, op, compute);
+}
+
+static void
+slept(void *context, uint32_t location, const struct op *op, double begin_ns)
+{
+	struct state *s = context;
+	struct runner *r = &s->engine.runners[location];
+
+	explain_wait(&r->spent, &s->engine, op, begin_ns, r->now_ns, r->woken_ns);
+}
+
+static void
+over(void *context, const struct flight *flight)
+{
+	struct state *s = context;
+
+	if (flight->source == s->opt.explain.location && flight->send_seq == s->opt.explain.seq &&
+	    flight->instance == NONE)
+		explain_message(&s->engine, flight);
+}
+
+static void
+take_useful(struct state *s, const struct message *message)
+{
+	static const struct column_type time_type = { 8, true, true, 0 };
+	struct result *r = &s->result;
+	size_t n = (size_t)s->known.ranks;
+	int64_t count;
+
+	r->running_ns = zalloc(n, sizeof *r->running_ns);
+	r->instructions = zalloc(n, sizeof *r->instructions);
+	r->cycles = zalloc(n, sizeof *r->cycles);
+	if (body_int(&s->in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
+	    body_column(&s->in, message, "running", time_type, n, n, r->running_ns) < 0 ||
+	    body_column(&s->in, message, "instructions", time_type, n, n, r->instructions) < 0 ||
+	    body_column(&s->in, message, "cycles", time_type, n, n, r->cycles) < 0)
+		die_input(&s->in);
+}
+
+/* Who looks on costs time, so only who is asked for does. */
+static void
+begin_run(struct state *s)
+{
+	struct engine *e = &s->engine;
+
+	machine_map(&s->machine, (uint32_t)s->known.ranks);
+	engine_begin(e, &s->machine, &s->known);
+	e->context = s;
+	e->done = done;
+	e->scale = s->opt.scales.count > 0 ? scale : NULL;
+	e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
+	e->over = s->opt.explain.message ? over : NULL;
+	if (s->opt.monitor.ranks != NULL)
+		monitor_run(&s->opt.monitor, (uint32_t)s->known.ranks);
+	s->begun = true;
+}
+
+static void
+take_message(struct state *s, const struct message *message, struct calls *calls)
+{
+	struct engine *e = &s->engine;
+
+	if (definitions_take(&s->known, &s->in, message) < 0)
+		die_input(&s->in);
+	if (is_kind(message, "run"))
+		begin_run(s);
+	else if (is_kind(message, "useful"))
+		take_useful(s, message);
+	else if (is_kind(message, "calls")) {
+		if (calls_read(calls, &s->in, message) < 0 ||
+		    lanes_add(e, &s->in, message, calls) < 0)
+			die_input(&s->in);
+	} else if (is_kind(message, "messages")) {
+		if (lanes_messages(e, &s->in, message) < 0)
+			die_input(&s->in);
+	} else if (is_kind(message, "collectives")) {
+		if (lanes_collectives(e, &s->in, message) < 0)
+			die_input(&s->in);
+	}
+	if (s->output != NULL)
+		output_take(s->output, message, calls);
+	if (is_kind(message, "settled") || is_kind(message, "sync")) {
+		if (lanes_settle(e, &s->in, message) < 0)
+			die_input(&s->in);
+		engine_run(e);
+		if (s->output != NULL)
+			output_flush(s->output, e);
+	}
+}
+
+/* Everything has been read; who is not at the end will never be. */
+static void
+end_replay(struct state *s, bool partial)
+{
+	struct engine *e = &s->engine;
+	unsigned blocked;
+
+	lanes_end(e);
+	engine_run(e);
+	blocked = name_blocked(e);
+	if (e->unmatched_sends > 0)
+		note("%llu sends have no receive", (unsigned long long)e->unmatched_sends);
+	if (blocked == 0 && e->unmatched_sends == 0)
+		return;
+	if (!partial)
+		die("the run does not come to its end; --partial replays up to there");
+	note("the replay is partial: %u of %u ranks blocked", blocked, e->locations);
+}
+
+static void
+write_or_print(struct state *s, int argc, char **argv)
+{
+	const struct options *opt = &s->opt;
+	struct result *result = &s->result;
+
+	if (opt->explain.asked) {
+		if (!opt->explain.message)	/* that of a message has been said */
+			explain_rank(&s->engine, opt->explain.location);
+	} else if (opt->form == GRAPH) {
+		output_flush(s->output, &s->engine);
+		output_partial(s->output, &s->engine);	/* nothing is left, unless the run is blocked */
+		if (opt->monitor.ranks != NULL)
+			monitor_write(&opt->monitor, output_writer(s->output));
+		output_end(s->output, &s->engine, result, &s->in, argc, argv);
+	} else if (opt->form == JSON)
+		print_json(result);
+	else if (opt->form == CSV)
+		print_csv(result);
+	else if (opt->regions)
+		regions_print(&opt->monitor);
+	else if (opt->monitor.ranks != NULL)
+		monitor_print(&opt->monitor);
+	else
+		print_table(result);
+}
+
+static void
+choose_machine(struct state *s)
+{
+	if (s->opt.network != NULL)
+		machine_read(&s->machine, s->opt.network);
+	else
+		machine_ideal(&s->machine);
+	if (s->opt.eager_bytes >= 0)
+		s->machine.eager_bytes = s->opt.eager_bytes;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct state s;
+	struct calls calls = { 0 };
+	struct progress progress;
+	struct message message;
+	int got;
+
+	tool = "lp-replay";
+	s.opt = parse_options(argc, argv);
+	refuse_terminal_input(s.opt.file, usage);
+	if (s.opt.form == GRAPH && !s.opt.explain.asked)
+		refuse_terminal_output();
+	choose_machine(&s);
+	if (reader_open(&s.in, s.opt.file) < 0 ||
+	    reader_refuse_content(&s.in, "trace", "lp-graph matches it first") < 0)
+		die_input(&s.in);
+	if (s.opt.form == GRAPH && !s.opt.explain.asked)
+		s.output = output_begin();
+	progress_begin(&progress);
+	while ((got = reader_next(&s.in, &message)) > 0) {
+		take_message(&s, &message, &calls);
+		progress_show(&progress, s.in.rows, 0, 0);
+	}
+	if (got < 0)
+		die_input(&s.in);
+	progress_end(&progress, s.in.rows);
+	if (!s.begun)
+		die("the stream has no message of kind run");
+	end_replay(&s, s.opt.partial);
+	result_of(&s.result, &s.engine);
+	write_or_print(&s, argc, argv);
+	return s.output != NULL ? DONE : finish(DONE);
+}

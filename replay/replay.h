@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of lp-replay share beside the engine. */
+#ifndef REPLAY_H
+#define REPLAY_H
+
+#include "engine.h"
+
+struct result {			/* of a replay */
+	int64_t run_ns, recorded_run_ns;
+	int64_t *finish_ns, *recorded_finish_ns;	/* by rank */
+	int64_t *useful_ns, *recorded_useful_ns;	/* by rank: computed outside MPI */
+	int64_t *running_ns, *instructions, *cycles;	/* by rank, from a message of kind useful; NULL */
+	uint32_t ranks;
+};
+
+void result_of(struct result *result, const struct engine *engine);
+
+/* output.c: messages wait until all of their rows have their times. */
+struct output;
+struct output *output_begin(void);
+void output_take(struct output *output, const struct message *message, const struct calls *calls);
+void output_flush(struct output *output, struct engine *engine);
+struct writer *output_writer(struct output *output);	/* for messages behind all others */
+void output_partial(struct output *output, struct engine *engine);
+void output_end(struct output *output, const struct engine *engine, const struct result *result,
+    struct reader *in, int argc, char **argv);
+
+/* report.c */
+void print_json(const struct result *result);
+void print_table(const struct result *result);
+void print_csv(const struct result *result);
+
+/* monitor.c: transfer efficiency by pair of computing and call. */
+struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */
+struct series { struct pair *pairs; size_t count, capacity; bool chosen; };
+struct monitor { const char *ranks; struct series *series; uint32_t count; };	/* by rank */
+void monitor_begin(struct monitor *monitor, const char *ranks);
+void monitor_run(struct monitor *monitor, uint32_t ranks);
+void monitor_take(struct monitor *monitor, uint32_t rank, uint16_t call, int64_t recorded_ns,
+    int64_t simulated_ns, int64_t useful_ns);
+void monitor_print(const struct monitor *monitor);
+void monitor_write(const struct monitor *monitor, struct writer *out);
+
+/* regions.c: phases of a rank's series. */
+struct region_found { int64_t begin_ns, end_ns; double efficiency, computing; };
+size_t regions_find(const struct series *series, struct region_found *found);
+void regions_print(const struct monitor *monitor);
+
+/* scale.c */
+struct scales { struct scale *items; size_t count, capacity; };
+void scale_add(struct scales *scales, const char *text, const char *factor);	/* factor: or NULL */
+double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank,
+    const struct op *op, bool compute);
+
+/* explain.c */
+struct explain { bool asked, message; uint32_t location; uint64_t seq; };
+void explain_parse(struct explain *explain, const char *text);
+void explain_wait(struct spent *spent, const struct engine *engine, const struct op *op, double begin_ns,
+    double end_ns, double woken_ns);
+void explain_message(const struct engine *engine, const struct flight *flight);
+void explain_rank(const struct engine *engine, uint32_t location);
+
+/* blocked.c: names who waits for what; how many do. */
+unsigned name_blocked(const struct engine *engine);
+
+#endif

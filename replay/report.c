@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The efficiencies, by both definitions in use. */
+#include "replay.h"
+
+static int64_t
+largest(const int64_t *values, uint32_t count)
+{
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		most = values[i] > most ? values[i] : most;
+	return most;
+}
+
+void
+result_of(struct result *result, const struct engine *e)
+{
+	uint32_t ranks = (uint32_t)e->known->ranks;
+
+	result->ranks = ranks;
+	result->finish_ns = zalloc(ranks, sizeof *result->finish_ns);
+	result->recorded_finish_ns = zalloc(ranks, sizeof *result->recorded_finish_ns);
+	result->useful_ns = zalloc(ranks, sizeof *result->useful_ns);
+	result->recorded_useful_ns = zalloc(ranks, sizeof *result->recorded_useful_ns);
+	for (uint32_t l = 0; l < e->locations; l++) {
+		const struct runner *r = &e->runners[l];
+		/* Of a rank that is blocked, since when it is. */
+		int64_t finish_ns = (int64_t)((r->step == STEP_END ? r->begin_ns : r->now_ns) + 0.5);
+
+		if (finish_ns > result->finish_ns[r->rank])
+			result->finish_ns[r->rank] = finish_ns;
+		if (r->recorded_leave_ns > result->recorded_finish_ns[r->rank])
+			result->recorded_finish_ns[r->rank] = r->recorded_leave_ns;
+		if (l < ranks) {	/* further threads are no part of these metrics */
+			result->useful_ns[l] = (int64_t)(r->useful_ns + 0.5);
+			result->recorded_useful_ns[l] = r->recorded_useful_ns;
+		}
+	}
+	result->run_ns = largest(result->finish_ns, ranks);
+	result->recorded_run_ns = largest(result->recorded_finish_ns, ranks);
+}
+
+static double
+ratio(int64_t a, int64_t b)
+{
+	return b > 0 ? (double)a / (double)b : 1;
+}
+
+/* POP: TE = ideal run time / run time, SerE = most useful time / ideal run time. */
+void
+print_json(const struct result *r)
+{
+	printf("{\"run_time_ns\":%lld,\"recorded_run_time_ns\":%lld,\"finish_ns\":[", (long long)r->run_ns,
+	    (long long)r->recorded_run_ns);
+	for (uint32_t i = 0; i < r->ranks; i++)
+		printf("%s%lld", i > 0 ? "," : "", (long long)r->finish_ns[i]);
+	printf("],\"transfer_efficiency\":%.9g,\"serialization_efficiency\":%.9g}\n",
+	    ratio(r->run_ns, r->recorded_run_ns), ratio(largest(r->useful_ns, r->ranks), r->run_ns));
+}
+
+static int64_t
+total(const int64_t *values, uint32_t count)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		sum += values[i];
+	return sum;
+}
+
+/* What basicanalysis calls useful: the states of a Paraver trace, where there are any. */
+static const int64_t *
+useful_of(const struct result *r)
+{
+	return r->running_ns != NULL ? r->running_ns : r->recorded_useful_ns;
+}
+
+/* One run as numbers, for workflows/efficiency.mk. */
+void
+print_csv(const struct result *r)
+{
+	printf("ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,ideal_useful_max_ns,"
+	    "instructions,cycles\n%u,%lld,%lld,%lld,%lld,%lld,%lld,%lld\n", r->ranks, (long long)r->run_ns,
+	    (long long)r->recorded_run_ns, (long long)total(useful_of(r), r->ranks),
+	    (long long)largest(useful_of(r), r->ranks), (long long)largest(r->useful_ns, r->ranks),
+	    (long long)(r->instructions != NULL ? total(r->instructions, r->ranks) : 0),
+	    (long long)(r->cycles != NULL ? total(r->cycles, r->ranks) : 0));
+}
+
+void
+print_table(const struct result *r)
+{
+	double te = ratio(r->run_ns, r->recorded_run_ns);
+	double serial = ratio(largest(r->useful_ns, r->ranks), r->run_ns);
+	double comm = ratio(largest(useful_of(r), r->ranks), r->recorded_run_ns);
+
+	printf("run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
+	    (double)r->recorded_run_ns / 1e9);
+	printf("\ndefinition\ttransfer\tserialisation\tcommunication\n");
+	printf("POP\t%.6f\t%.6f\t%.6f\n", te, serial, te * serial);
+	printf("basicanalysis\t%.6f\t%.6f\t%.6f\n", serial > 0 ? comm / serial : 0, serial, comm);
+	printf("\nrank\tfinish_s\trecorded_s\tuseful_s\n");
+	for (uint32_t i = 0; i < r->ranks; i++)
+		printf("%u\t%.9f\t%.9f\t%.9f\n", i, (double)r->finish_ns[i] / 1e9,
+		    (double)r->recorded_finish_ns[i] / 1e9, (double)r->useful_ns[i] / 1e9);
+}

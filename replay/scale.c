@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What if: factors on chosen computing or communication. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay.h"
+
+struct scale {
+	int64_t rank;		/* -1: all */
+	char *site, *call;	/* NULL: all sites; computing */
+	double factor;
+	int8_t *site_matches;	/* by site: 0 not yet known, 1 yes, -1 no */
+	size_t known_sites;
+};
+
+static struct scale *
+add_scale(struct scales *scales)
+{
+	struct scale *scale;
+
+	scales->items = grow(scales->items, &scales->capacity, scales->count + 1, sizeof *scales->items);
+	scale = &scales->items[scales->count++];
+	*scale = (struct scale){ .rank = -1, .factor = -1 };
+	return scale;
+}
+
+/* "rank=3,site=NAME,call=MPI_Bcast factor=0.5": commas between the parts, or a blank before factor. */
+void
+scale_add(struct scales *scales, const char *text, const char *factor)
+{
+	struct scale *scale = add_scale(scales);
+	char *copy = need(strdup(text)), *save = NULL, *blank = strstr(copy, " factor=");
+
+	if (blank != NULL)
+		*blank = ',';
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save))
+		if (strncmp(word, "rank=", 5) == 0)
+			scale->rank = parse_integer("--scale rank", word + 5, 0, INT32_MAX);
+		else if (strncmp(word, "site=", 5) == 0)
+			scale->site = need(strdup(word + 5));
+		else if (strncmp(word, "call=", 5) == 0)
+			scale->call = need(strdup(word + 5));
+		else if (strncmp(word, "factor=", 7) == 0)
+			scale->factor = parse_number("--scale factor", word + 7, 0, 1e9);
+		else
+			die("--scale: %s is none of rank=, site=, call= and factor=", word);
+	if (factor != NULL)
+		scale->factor = parse_number("--scale factor", factor, 0, 1e9);
+	if (scale->factor < 0)
+		die("--scale: factor= is missing");
+	free(copy);
+}
+
+/* The name is the site's text as reports show it, or its function alone. */
+static bool
+is_site(struct scale *scale, const struct definitions *known, uint32_t site)
+{
+	char text[256];
+	size_t length = strlen(scale->site);
+
+	if (site >= scale->known_sites) {
+		size_t before = scale->known_sites;
+
+		scale->site_matches = grow(scale->site_matches, &scale->known_sites, site + (size_t)1, 1);
+		memset(scale->site_matches + before, 0, scale->known_sites - before);
+	}
+	if (scale->site_matches[site] == 0) {
+		site_text(known, site, text, sizeof text);
+		scale->site_matches[site] = strncmp(text, scale->site, length) == 0 &&
+		    (text[length] == '\0' || text[length] == ' ') ? 1 : -1;
+	}
+	return scale->site_matches[site] > 0;
+}
+
+double
+scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, const struct op *op,
+    bool compute)
+{
+	double factor = 1;
+
+	for (size_t i = 0; i < scales->count; i++) {
+		struct scale *scale = &scales->items[i];
+
+		if ((scale->call == NULL) == compute && (scale->rank < 0 || scale->rank == rank) &&
+		    (scale->call == NULL || strcmp(scale->call, call_info(op->call)->name) == 0) &&
+		    (scale->site == NULL || is_site(scale, known, op->site)))
+			factor *= scale->factor;
+	}
+	return factor;
+}

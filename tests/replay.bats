@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-replay on runs small enough to see, and on those that Dimemas has answered.
+bats_require_minimum_version 1.5.0
+load helpers
+
+graph() {
+	tests/pack | lp-graph 2>/dev/null >t.graph
+}
+
+# finish [OPTION...]: by rank, on one line.
+finish() {
+	lp-replay -F json "$@" t.graph | jq -c .finish_ns
+}
+
+late_sender() {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Send 500 510 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Send 600 910 comm=1 peer=1 tag=1 sent=40000
+		0 MPI_Finalize 920 1000
+		1 MPI_Init 10 100
+		1 MPI_Recv 200 530 comm=1 peer=0 tag=0 received=8
+		1 MPI_Recv 890 930 comm=1 peer=0 tag=1 received=40000
+		1 MPI_Finalize 990 1000
+	END
+}
+
+@test "all cases of Dimemas are answered to the nanosecond" {
+	failed=
+	for case in "$fixtures"/dimemas/*/; do
+		dimemas_case "${case%/}" || failed="$failed $case"
+	done
+	[ -z "$failed" ]
+}
+
+@test "on the ideal network a receive ends when its send begins, a rendezvous send when it is posted" {
+	late_sender
+	lp-replay t.graph >t.out
+	run -0 jq -rc 'select(.kind == "call") | "\(.rank) \(.call) \(.enter_ns) \(.leave_ns)"' < <(lp-dump t.out)
+	[ "$output" = "$(cat <<-'END'
+		0 MPI_Init 0 10
+		0 MPI_Send 410 410
+		0 MPI_Send 500 770
+		0 MPI_Finalize 780 830
+		1 MPI_Init 10 10
+		1 MPI_Recv 110 410
+		1 MPI_Recv 770 770
+		1 MPI_Finalize 830 830
+	END
+	)" ]
+}
+
+@test "messages of the limit and more are rendezvous, smaller ones eager" {
+	late_sender
+	[ "$(finish --eager 40000)" = '[830,830]' ]
+	lp-replay --eager 40001 t.graph | lp-dump |
+		jq -se 'any(.[]; .call == "MPI_Send" and .seq == 2 and .leave_ns == 500)'
+	[ "$(finish --eager 39k)" = '[830,830]' ]		# 39936
+}
+
+@test "the JSON object has its five keys" {
+	late_sender
+	lp-replay -F json t.graph >t.json
+	[ "$(jq -c keys t.json)" = '["finish_ns","recorded_run_time_ns","run_time_ns","serialization_efficiency","transfer_efficiency"]' ]
+	jq -e '.run_time_ns == 830 and .recorded_run_time_ns == 1000 and .transfer_efficiency == 0.83' t.json
+}
+
+@test "the stream keeps its form and the recorded times beside the new ones, also when replayed twice" {
+	late_sender
+	lp-replay t.graph >t.out
+	tests/trace.py check t.out
+	[ "$(lp-dump t.out | grep -c '"message"')" -eq "$(lp-dump t.graph | grep -c '"message"')" ]
+	lp-critpath -F json t.out | jq -e '.run_time_s == .path_length_s and .run_time_s == 8.3e-7'
+	/usr/bin/python3 - t.out <<-'END'
+		import msgpack, sys
+		blocks = [b for k, b in msgpack.Unpacker(open(sys.argv[1], "rb")) if k == "calls"]
+		assert all("recorded_enter" in b and "recorded_duration" in b for b in blocks)
+	END
+	lp-replay t.out >t.again
+	diff <(lp-dump t.out | tail -n +2 | grep -v '"replay"') <(lp-dump t.again | tail -n +2 | grep -v '"replay"')
+}
+
+@test "a wait for a rendezvous send waits as in MPI, but not on a Dimemas machine" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Isend 20 30 comm=1 peer=1 tag=0 sent=40000 as=s
+		0 MPI_Wait 40 210 of=s
+		0 MPI_Finalize 220 300
+		1 MPI_Init 0 10
+		1 MPI_Recv 200 210 comm=1 peer=0 tag=0 received=40000
+		1 MPI_Finalize 220 300
+	END
+	lp-replay t.graph | lp-dump | jq -se 'any(.[]; .call == "MPI_Wait" and .leave_ns == 190)'
+	printf 'machine\nnodes 2\n' >machine
+	lp-replay -n machine --eager 32k t.graph | lp-dump |
+		jq -se 'any(.[]; .call == "MPI_Wait" and .leave_ns == 20)'
+}
+
+@test "each member of a collective waits for those that it needs" {
+	graph <<-'END'
+		trace ranks=3
+		0 MPI_Init 0 10
+		0 MPI_Bcast 110 400 comm=1 peer=1 sent=0
+		0 MPI_Reduce 410 500 comm=1 peer=0
+		0 MPI_Finalize 2000 2010
+		1 MPI_Init 0 10
+		1 MPI_Bcast 310 400 comm=1 peer=1 sent=8
+		1 MPI_Reduce 500 500 comm=1 peer=0
+		1 MPI_Finalize 2000 2010
+		2 MPI_Init 0 10
+		2 MPI_Bcast 1010 1040 comm=1 peer=1 sent=0
+		2 MPI_Reduce 1050 1060 comm=1 peer=0
+		2 MPI_Finalize 2000 2010
+	END
+	run -0 jq -rc 'select(.call == "MPI_Bcast" or .call == "MPI_Reduce") | "\(.rank) \(.enter_ns) \(.leave_ns)"' \
+		< <(lp-replay t.graph | lp-dump)
+	[ "$output" = "$(printf '0 100 300\n0 310 1010\n1 300 300\n1 400 400\n2 1000 1000\n2 1010 1010')" ]
+}
+
+@test "who is blocked is named, with call and peer, and the status is 2" {
+	graph <<-'END'
+		trace ranks=3
+		0 MPI_Init 0 100
+		0 MPI_Recv 200 510 comm=1 peer=1 tag=7 received=8
+		1 MPI_Init 0 100
+		1 MPI_Recv 200 530 comm=1 peer=0 tag=9 received=8
+		2 MPI_Init 0 100
+		2 MPI_Barrier 300 400 comm=1
+	END
+	for form in json graph; do
+		run -2 --separate-stderr lp-replay -F $form t.graph
+		[ -z "$output" ]
+		[[ "$stderr" == *"rank 0 is blocked in MPI_Recv, row 1, for rank 1, tag 7"* ]]
+		[[ "$stderr" == *"rank 1 is blocked in MPI_Recv, row 1, for rank 0, tag 9"* ]]
+		[[ "$stderr" == *"rank 2 is blocked in MPI_Barrier, row 1"* ]]
+	done
+	run -0 --separate-stderr lp-replay --partial -F json t.graph
+	[ "$(jq -c .finish_ns <<<"$output")" = '[100,100,200]' ]
+	[[ "$stderr" == *"the replay is partial: 3 of 3 ranks blocked"* ]]
+	lp-replay --partial t.graph 2>/dev/null >t.out
+	tests/trace.py check t.out
+	[ "$(lp-dump -k call t.out | wc -l)" -eq 3 ]
+}
+
+@test "two large sends that meet are a deadlock, small ones are none" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Send 200 510 comm=1 peer=1 tag=7 sent=80000
+		0 MPI_Recv 520 530 comm=1 peer=1 tag=7 received=80000
+		1 MPI_Init 0 100
+		1 MPI_Send 200 510 comm=1 peer=0 tag=7 sent=80000
+		1 MPI_Recv 520 530 comm=1 peer=0 tag=7 received=80000
+	END
+	run -2 --separate-stderr lp-replay -F json t.graph
+	[[ "$stderr" == *"rank 0 is blocked in MPI_Send, row 1, for rank 1, tag 7"* ]]
+	[ "$(finish --eager 100k)" = '[110,110]' ]
+}
+
+@test "a send that nobody receives is trouble, even an eager one" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Send 200 510 comm=1 peer=1 tag=7 sent=8
+		0 MPI_Finalize 600 700
+		1 MPI_Init 0 100
+		1 MPI_Finalize 600 700
+	END
+	run -2 --separate-stderr lp-replay -F json t.graph
+	[[ "$stderr" == *"1 sends have no receive"* ]]
+}
+
+@test "the own format says the same as Dimemas'" {
+	cat >machine <<-'END'
+		# two nodes with two CPUs each: case 16
+		machine
+		bandwidth 100 MiB/s
+		collective all constant
+		nodes 2
+		cpus 2
+		memory latency 2 us
+		memory bandwidth 1000 MiB/s
+		memory links 1 1
+		latency 10 us
+		links 1 1
+		mapping 2
+		eager calls
+	END
+	case=$fixtures/dimemas/16-two-nodes-two-cpus
+	lp-import -f dim "$case/trace.dim" >t.graph
+	[ "$(finish -n machine)" = '[1012000,2012000,11014000,21014000]' ]
+	[ "$(finish -n machine)" = "$(finish -n "$case/cfg")" ]
+	echo 'colour 3' >>machine
+	run -2 --separate-stderr lp-replay -n machine t.graph
+	[[ "$stderr" == *"machine: line 14: colour is not known here"* ]]
+}
+
+@test "what-if: shorter computing shortens the run only where it is waited for" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Barrier 0 10 comm=1
+		0 MPI_Barrier 1010 2010 comm=1
+		1 MPI_Barrier 0 10 comm=1
+		1 MPI_Barrier 2010 2010 comm=1
+	END
+	[ "$(lp-replay -F json t.graph | jq .run_time_ns)" -eq 2000 ]
+	[ "$(lp-replay --scale rank=0,factor=0.5 -F json t.graph | jq .run_time_ns)" -eq 2000 ]
+	[ "$(lp-replay --scale rank=1 factor=0.75 -F json t.graph | jq .run_time_ns)" -eq 1500 ]
+	[ "$(lp-replay --scale 'rank=1 factor=0' -F json t.graph | jq .run_time_ns)" -eq 1000 ]
+	run -2 lp-replay --scale rank=1 -F json t.graph
+}
+
+@test "the parts that explain a rank add up, and those of a message touch" {
+	case=$fixtures/dimemas/09-one-bus
+	lp-import -f dim "$case/trace.dim" >t.graph
+	for rank in 0 1 2 3; do
+		lp-replay -n "$case/cfg" --explain $rank t.graph | awk '
+			$1 == "all" { all = $2; next } NR > 2 { sum += $2 } END { exit !(all > 0 && all == sum) }'
+	done
+	lp-replay -n "$case/cfg" --explain 2:1 t.graph >t.out
+	grep -qx 'bus	1010000	11010000	10000000' t.out
+	grep -qx 'wire	11010000	21010000	10000000' t.out
+}
+
+@test "phases are found where they were planted" {
+	/usr/bin/python3 - >t.txt <<-'END'
+		import random
+		random.seed(3)
+		print("trace ranks=2")
+		now = [0, 0]
+		def step(compute, wait, calls):
+		    begin = max(now)
+		    for r in (0, 1):
+		        t = begin
+		        for _ in range(calls):
+		            enter = t + int(compute * random.uniform(0.9, 1.1))
+		            leave = t = begin + 0 + max(enter - begin, 0) + int(wait * random.uniform(0.9, 1.1))
+		            print(r, "MPI_Comm_rank", enter, leave)
+		        now[r] = t
+		borders = []
+		for compute, wait, calls, steps in ((1000, 10, 3, 400), (1000, 800, 3, 300), (300, 500, 9, 300), (5000, 20, 1, 250)):
+		    for _ in range(steps):
+		        step(compute, wait, calls)
+		    borders.append(now[0])
+		open("borders", "w").write(" ".join(map(str, borders)))
+	END
+	graph <t.txt
+	lp-replay --regions -F table t.graph | tail -n +2 | cut -f4 >found
+	/usr/bin/python3 - <<-'END'
+		found = [float(x) * 1e9 for x in open("found")]
+		planted = [int(x) for x in open("borders").read().split()]
+		assert len(found) == len(planted), (found, planted)
+		assert all(abs(a - b) < 0.01 * planted[-1] for a, b in zip(found, planted)), (found, planted)
+	END
+}
+
+@test "memory does not grow with the length of the run" {
+	for n in 2000 40000; do
+		"$ROOT/build/bench/ring" 4 $n | lp-graph 2>/dev/null >ring.graph
+		limited 60000 lp-replay -F json ring.graph >/dev/null
+	done
+}

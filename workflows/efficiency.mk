@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What limits the scaling of a program: the efficiencies of basicanalysis' modelfactors.py 0.3.6.
+#
+# run     make -f workflows/efficiency.mk RUNS="1.prv.gz 2.prv.gz 4.prv.gz" OUT=factors
+#         make -f workflows/efficiency.mk RUNS="2.graph 4.graph 8.graph" OUT=factors
+# input   RUNS: Paraver traces or graph streams of runs on different numbers of ranks
+# output  $(OUT)/modelfactors.csv, and the same on the terminal
+#
+# Each run is replayed on the ideal Dimemas machine, 32 KiB and more rendezvous. The first run is the
+# one on the fewest ranks; scaling is weak where instructions grow as ranks do (mean ratio above 0.9).
+# Instructions and cycles are those of a Paraver trace; without them what needs them is left out.
+
+SHELL = bash
+.SHELLFLAGS = -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: all clean
+
+RUNS =
+OUT = factors
+
+all: $(OUT)/modelfactors.csv
+	@cat $<
+
+# One run as a line of numbers.
+define replay
+run=$$1; graph=$$(mktemp); machine=$$(mktemp)
+trap 'rm -f $$graph $$machine' EXIT
+case $$run in
+*.prv|*.prv.gz) lp-import -f prv "$$run" >$$graph ;;
+*) cat "$$run" >$$graph ;;
+esac
+ranks=$$(lp-dump -k run $$graph | jq .ranks)
+printf 'machine\nbandwidth infinite\ncollective all constant\nnodes %d\nmapping 1\n' $$ranks >$$machine
+lp-replay -n $$machine --eager 32k -F csv $$graph
+endef
+export replay
+
+define factors
+# Microseconds with two decimals, which is what modelfactors.py goes on with.
+function us(ns) { return sprintf("%.2f", ns / 1e3) + 0 }
+function line(name, values,   i, text) {
+	text = name
+	for (i = 1; i <= n; i++) text = text ";" sprintf("%.6f", values[i])
+	print text
+}
+{
+	n++; ranks[n] = $$1; ideal[n] = us($$2); run[n] = us($$3); total[n] = us($$4)
+	average[n] = us($$4 / $$1); most[n] = us($$5); ideal_most[n] = us($$6); instr[n] = $$7; cycles[n] = $$8
+}
+END {
+	head = "Number of processes"
+	for (i = 1; i <= n; i++) head = head ";" ranks[i]
+	print head
+	for (i = 2; i <= n && instr[1] > 0; i++) ratio += instr[i] / instr[1] / (ranks[i] / ranks[1]) / (n - 1)
+	weak = ratio > 0.9
+	for (i = 1; i <= n; i++) {
+		grown = weak ? ranks[i] / ranks[1] : 1
+		lb[i] = 100 * average[i] / most[i]; comm[i] = 100 * most[i] / run[i]
+		par[i] = lb[i] * comm[i] / 100; serial[i] = 100 * ideal_most[i] / ideal[i]
+		transfer[i] = 100 * comm[i] / serial[i]; comp[i] = 100 * total[1] / total[i] * grown
+		global[i] = par[i] * comp[i] / 100; speedup[i] = run[1] / run[i] * grown
+		if (instr[1] > 0 && cycles[1] > 0) {
+			ipc[i] = instr[i] / cycles[i]; ghz[i] = cycles[i] / total[i] / 1000
+			ipcs[i] = 100 * ipc[i] / ipc[1]; ghzs[i] = 100 * ghz[i] / ghz[1]
+			instrs[i] = 100 * instr[1] / instr[i] * grown
+		}
+	}
+	line("Parallel efficiency", par); line("Load balance", lb); line("Communication efficiency", comm)
+	line("Serialization efficiency", serial); line("Transfer efficiency", transfer)
+	line("Computation scalability", comp); line("Global efficiency", global)
+	if (instr[1] > 0 && cycles[1] > 0) {
+		line("IPC scalability", ipcs); line("Instruction scalability", instrs)
+		line("Frequency scalability", ghzs)
+	}
+	line("Speedup", speedup)
+	if (instr[1] > 0 && cycles[1] > 0) {
+		line("Average IPC", ipc); line("Average frequency (GHz)", ghz)
+	}
+	print "#"
+	raw("#Runtime (us)", run); raw("#Runtime (ideal)", ideal)
+	raw("#Useful duration (average)", average); raw("#Useful duration (maximum)", most)
+	raw("#Useful duration (total)", total); raw("#Useful duration (ideal, max)", ideal_most)
+	raw("#Useful instructions (total)", instr); raw("#Useful cycles (total)", cycles)
+}
+function raw(name, values,   i, text) {
+	text = name
+	for (i = 1; i <= n; i++) text = text ";" sprintf("%.2f", values[i])
+	print text
+}
+endef
+export factors
+
+$(OUT)/modelfactors.csv: $(RUNS)
+	@test -n '$(RUNS)' || { echo 'RUNS is not set: RUNS="1.prv.gz 2.prv.gz"' >&2; exit 2; }
+	@mkdir -p $(OUT)
+	@parallel --will-cite --halt now,fail=1 -k bash -eu -o pipefail -c '"$$replay"' replay {} ::: $(RUNS) | \
+		grep -v ^ranks | sort -t, -n -k1,1 | awk -F, "$$factors" >$@
+
+clean:
+	rm -rf $(OUT)
