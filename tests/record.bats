@@ -422,7 +422,7 @@ calls:   6   6   1   2   3" ]
 	status=0
 	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./traps >bare 2>/dev/null || status=$?
 	[ "$status" -eq 1 ]
-	[ "$(wc -l <bare)" -eq 6 ]
+	[ "$(wc -l <bare)" -eq 5 ]
 	status=0
 	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./traps >recorded \
 		2>/dev/null || status=$?
