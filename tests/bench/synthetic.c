@@ -62,7 +62,7 @@ add_row(struct generator *g, uint16_t call, int64_t enter_ns, int64_t leave_ns)
 	c->peer[i] = NO_PEER;
 	c->tag[i] = NO_TAG;
 	c->bytes_sent[i] = c->bytes_received[i] = 0;
-	c->request[i] = 0;
+	c->request[i] = c->request_at[i] = c->folded[i] = 0;
 	return i;
 }
 
