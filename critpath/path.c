@@ -45,8 +45,11 @@ path_append(struct path *path, struct path *more)
 {
 	struct segments *s = &path->segments;
 
+	if (more->stretches == 0)	/* as on all members but 0 */
+		return;
 	s->at = grow(s->at, &s->capacity, s->count + more->segments.count, sizeof *s->at);
-	memcpy(s->at + s->count, more->segments.at, more->segments.count * sizeof *s->at);
+	if (more->segments.count > 0)
+		memcpy(s->at + s->count, more->segments.at, more->segments.count * sizeof *s->at);
 	s->count += more->segments.count;
 	s->missing_ns += more->segments.missing_ns;
 	s->groups += more->segments.groups;
