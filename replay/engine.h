@@ -194,7 +194,13 @@ void engine_run(struct engine *engine);
 void wake(struct engine *engine, uint32_t runner, double at_ns);
 void arrive(struct engine *engine, uint32_t flight, double at_ns);
 void schedule(struct engine *engine, double at_ns, uint32_t kind, uint32_t who);
-double cpu_ratio(const struct engine *engine, const struct runner *runner);
+bool block(struct engine *engine, struct runner *runner);	/* sleeps until wake; false */
+
+/* act.c: what a row does. */
+double compute_ns(const struct engine *engine, struct runner *runner, const struct op *op);
+double startup_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+bool act(struct engine *engine, uint32_t runner, struct op *op);	/* false: the runner sleeps */
+void post(struct engine *engine, uint32_t flight, double now_ns);	/* its receive is reached */
 
 /* pools.c */
 uint32_t flight_new(struct engine *engine);
