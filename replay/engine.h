@@ -83,6 +83,7 @@ struct instance {		/* of a collective */
 	double last_ns;		/* arrival so far */
 	double done_ns;		/* all leave; -1 before */
 	double factor;		/* of what --scale asks for */
+	double own_ns;		/* lasts so long by itself, whatever the network */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
