@@ -96,6 +96,7 @@ struct pool { int64_t total, busy; struct queue queue; };	/* links or buses; tot
 
 struct place {			/* a node, or for memory a rank */
 	struct pool out, in;	/* half duplex: out is both */
+	uint32_t waiting;	/* messages that hold a link out of here and wait for one into another */
 	bool half_duplex;
 };
 
