@@ -8,11 +8,12 @@
  * of its receive that came later than the send, a member of a collective by the enter of the member
  * that it waits for (stream/collective.h). What counts is the last such event that is not before
  * the call's own enter and not behind its leave (the post of a receive: before the leave of the
- * send); of several at one instant the one on the lowest location, then of the lowest seq. A blocked call was waiting until that event: its own enter does
- * not lie on a path through its leave. So a leave event follows from one event only: the blocking
- * one (the edge is a transfer) or the call's own enter (the edge is MPI). The critical path is the
- * longest path that ends in the last leave of the run; no part of it is wait time. Since one event
- * only leads to each, there is one path to each and nothing is left to choose for a solver.
+ * send); of several at one instant the one on the lowest location, then of the lowest seq. A blocked
+ * call was waiting until that event: its own enter does not lie on a path through its leave. So a
+ * leave event follows from one event only: the blocking one (the edge is a transfer) or the call's
+ * own enter (the edge is MPI). The critical path is the longest path that ends in the last leave of
+ * the run; no part of it is wait time. Since only one event leads to each, there is one path to each
+ * and nothing is left to choose for a solver.
  */
 #ifndef CRITPATH_H
 #define CRITPATH_H

@@ -5,228 +5,7 @@
 #include <string.h>
 
 #include "edge_rows.h"
-
-enum { NO_GATE = UINT32_MAX };
-
-void
-instances_add(struct instances *instances, const struct member *members, uint32_t size)
-{
-	size_t first = instances->member_count;
-
-	instances->at = grow(instances->at, &instances->capacity, instances->count + 1,
-	    sizeof *instances->at);
-	instances->members = grow(instances->members, &instances->member_capacity, first + size,
-	    sizeof *instances->members);
-	instances->at[instances->count++] = (struct instance){ first, size };
-	for (uint32_t i = 0; i < size; i++)
-		instances->members[first + i] = (struct event){ members[i].seq, members[i].location, false };
-	instances->member_count += size;
-}
-
-void
-instances_forget(struct instances *instances, const uint64_t *seqs)
-{
-	size_t kept = 0, used = 0;
-
-	for (size_t i = 0; i < instances->count; i++) {
-		struct instance instance = instances->at[i];
-		const struct event *members = &instances->members[instance.first];
-
-		if (members[0].seq <= seqs[members[0].location])
-			continue;
-		memmove(&instances->members[used], members, instance.size * sizeof *members);
-		instances->at[kept++] = (struct instance){ used, instance.size };
-		used += instance.size;
-	}
-	instances->count = kept;
-	instances->member_count = used;
-}
-
-/* Hubs while they are made; each becomes a vertex behind the events. */
-struct hubs {
-	uint32_t *gate;		/* by row: the vertex that its call needs, besides its enter */
-	uint64_t *in;		/* as in the dag */
-	uint32_t *source;
-	size_t count, in_capacity, source_count, source_capacity;
-};
-
-static bool
-is_inside(const struct stretch *stretch, uint32_t location, uint64_t seq)
-{
-	return seq >= stretch->first_seq[location] && seq < stretch->end_seq[location];
-}
-
-/* The enter of the call that a row belongs to. */
-static uint32_t
-enter_of(const struct dag *dag, uint32_t location, uint64_t seq)
-{
-	const struct row *row = window_row(dag->stretch->window, location, seq);
-
-	return (uint32_t)numbering_of(&dag->numbering, (struct event){ seq - row->part, location, false });
-}
-
-static uint32_t *
-gate_of(const struct dag *dag, const struct hubs *hubs, uint32_t location, uint64_t seq)
-{
-	return &hubs->gate[numbering_of(&dag->numbering, (struct event){ seq, location, false }) / 2];
-}
-
-static uint32_t
-add_hub(const struct dag *dag, struct hubs *hubs)
-{
-	hubs->in = grow(hubs->in, &hubs->in_capacity, hubs->count + 1, sizeof *hubs->in);
-	hubs->in[hubs->count] = hubs->source_count;
-	return dag->events + (uint32_t)hubs->count++;
-}
-
-/* To the hub made last. */
-static void
-add_to_hub(struct hubs *hubs, uint32_t source)
-{
-	hubs->source = grow(hubs->source, &hubs->source_capacity, hubs->source_count + 1,
-	    sizeof *hubs->source);
-	hubs->source[hubs->source_count++] = source;
-}
-
-/* Everybody, or ONLY, waits for all. */
-static void
-gate_by_all(const struct dag *dag, struct hubs *hubs, const struct member *members, uint32_t count,
-    uint32_t only)
-{
-	uint32_t hub = add_hub(dag, hubs);
-
-	for (uint32_t i = 0; i < count; i++) {
-		add_to_hub(hubs, enter_of(dag, members[i].location, members[i].seq));
-		if (only == NOBODY || only == i)
-			*gate_of(dag, hubs, members[i].location, members[i].seq) = hub;
-	}
-}
-
-struct place {
-	int32_t comm_rank;
-	uint32_t member;
-};
-
-static int
-by_comm_rank(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
-}
-
-/* Each waits for what the one before waits for, and for that one. */
-static void
-gate_scan(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    const struct member *members, uint32_t count)
-{
-	struct place *places = zalloc(count, sizeof *places);
-	int32_t *ranks = collective_ranks(known, members);
-	uint32_t before = NO_GATE;
-
-	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct place){ ranks[known->location_rank[members[i].location]], i };
-	qsort(places, count, sizeof *places, by_comm_rank);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct member *me = &members[places[i].member];
-		uint32_t hub = add_hub(dag, hubs);
-
-		if (before != NO_GATE)
-			add_to_hub(hubs, before);
-		add_to_hub(hubs, enter_of(dag, me->location, me->seq));
-		*gate_of(dag, hubs, me->location, me->seq) = before = hub;
-	}
-	free(places);
-	free(ranks);
-}
-
-static void
-gate_neighbours(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    const struct member *members, uint32_t count)
-{
-	int32_t *ranks = collective_ranks(known, members);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct neighbours *of = collective_sources(known, members,
-		    ranks[known->location_rank[members[i].location]]);
-
-		if (of == NULL)
-			continue;
-		*gate_of(dag, hubs, members[i].location, members[i].seq) = add_hub(dag, hubs);
-		add_to_hub(hubs, enter_of(dag, members[i].location, members[i].seq));
-		for (uint32_t s = 0; s < of->count; s++)
-			for (uint32_t j = 0; j < count; j++)
-				if (ranks[known->location_rank[members[j].location]] == of->sources[s])
-					add_to_hub(hubs, enter_of(dag, members[j].location, members[j].seq));
-	}
-	free(ranks);
-}
-
-static void
-gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
-    const struct member *members, uint32_t count)
-{
-	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
-	uint32_t root = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE ?
-	    collective_root(known, members, count) : NOBODY;
-
-	if (class == CLASS_SCAN)
-		gate_scan(dag, hubs, known, members, count);
-	else if (class == CLASS_NEIGHBOUR)
-		gate_neighbours(dag, hubs, known, members, count);
-	else if (class == CLASS_ALL_TO_ONE && root != NOBODY)
-		gate_by_all(dag, hubs, members, count, root);
-	else if (class == CLASS_ONE_TO_ALL && root != NOBODY)
-		for (uint32_t i = 0; i < count; i++)
-			*gate_of(dag, hubs, members[i].location, members[i].seq) =
-			    enter_of(dag, members[root].location, members[root].seq);
-	else if (class != CLASS_ONE_TO_ALL && class != CLASS_ALL_TO_ONE)
-		gate_by_all(dag, hubs, members, count, NOBODY);
-}
-
-/* Collectives in the stretch; its own ends are the beginning and the end instead. */
-static void
-gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instances *instances,
-    const struct definitions *known, bool ends_in_sync)
-{
-	const struct stretch *stretch = dag->stretch;
-	struct member *members = NULL;
-	size_t capacity = 0;
-
-	for (size_t k = 0; k < instances->count; k++) {
-		const struct instance *instance = &instances->at[k];
-		bool inside = true;
-
-		members = grow(members, &capacity, instance->size, sizeof *members);
-		for (uint32_t i = 0; i < instance->size; i++) {
-			const struct event *m = &instances->members[instance->first + i];
-
-			members[i] = (struct member){ m->location, m->seq,
-			    window_row(stretch->window, m->location, m->seq) };
-			inside = inside && is_inside(stretch, m->location, m->seq) &&
-			    !(ends_in_sync && m->seq + 1 == stretch->end_seq[m->location]);
-		}
-		if (inside)
-			gate_instance(dag, hubs, known, members, instance->size);
-	}
-	free(members);
-}
-
-static void
-gate_messages(const struct dag *dag, struct hubs *hubs)
-{
-	const struct stretch *stretch = dag->stretch;
-
-	for (uint32_t l = 0; l < stretch->window->locations; l++)
-		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
-			const struct event_row *row = window_row(stretch->window, l, seq);
-			enum call_class class = call_info(row->row.call)->class;
-
-			if (row->has_other && !is_collective(class) &&
-			    is_inside(stretch, row->other, row->other_seq))
-				*gate_of(dag, hubs, l, seq) = enter_of(dag, row->other, row->other_seq);
-		}
-}
+#include "gates.h"
 
 /* Vertices are made in the order of their numbers, each before its sources. */
 static void
@@ -375,12 +154,12 @@ put_in_order(struct dag *dag)
 
 void
 dag_open(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
-    struct definitions *known)
+    const struct definitions *known)
 {
 	uint64_t events = count_events(stretch);
 	uint32_t locations = stretch->window->locations;
 	bool ends_in_sync = !stretch->to.leave;
-	struct hubs hubs = { 0 };
+	struct hubs hubs;
 	size_t room;
 
 	memset(dag, 0, sizeof *dag);
@@ -389,10 +168,7 @@ dag_open(struct dag *dag, const struct stretch *stretch, const struct instances 
 	dag->stretch = stretch;
 	dag->events = (uint32_t)events;
 	numbering_open(&dag->numbering, stretch, -1);
-	hubs.gate = zalloc((size_t)events / 2, sizeof *hubs.gate);
-	memset(hubs.gate, 0xff, (size_t)events / 2 * sizeof *hubs.gate);
-	gate_messages(dag, &hubs);
-	gate_collectives(dag, &hubs, instances, known, ends_in_sync);
+	find_gates(&hubs, dag, instances, known);
 	dag->end = dag->events + (uint32_t)hubs.count;
 	dag->vertices = dag->end + 1;
 	room = (size_t)dag->vertices + 1;
@@ -411,9 +187,7 @@ dag_open(struct dag *dag, const struct stretch *stretch, const struct instances 
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);
-	free(hubs.gate);
-	free(hubs.in);
-	free(hubs.source);
+	free_gates(&hubs);
 }
 
 void

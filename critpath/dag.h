@@ -15,7 +15,7 @@
 
 #include "critpath.h"
 
-/* Collectives of the stretch, whose members the rows do not tell. */
+/* gates.c: collectives of the stretch, whose members the rows do not tell. */
 struct instances {
 	struct instance {
 		size_t first;		/* in members */
@@ -45,7 +45,7 @@ struct dag {
 enum { BEGIN = UINT32_MAX };
 
 void dag_open(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
-    struct definitions *known);
+    const struct definitions *known);
 void dag_close(struct dag *dag);
 
 /* The row that a vertex below dag->events belongs to. */

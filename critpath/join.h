@@ -5,7 +5,7 @@
 
 #include "path.h"
 
-/* Reads the segments of the COUNT files in order; opens RUN on the first one for its definitions. */
+/* Reads the segments of the COUNT files in order; each must go on where the one before ends. */
 void join_read(struct path *path, char **files, int count);
 
 #endif

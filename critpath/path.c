@@ -45,15 +45,20 @@ path_append(struct path *path, struct path *more)
 {
 	struct segments *s = &path->segments;
 
-	s->at = grow(s->at, &s->capacity, s->count + more->segments.count, sizeof *s->at);
-	memcpy(s->at + s->count, more->segments.at, more->segments.count * sizeof *s->at);
-	s->count += more->segments.count;
+	if (more->segments.count > 0) {		/* not on members other than 0 */
+		s->at = grow(s->at, &s->capacity, s->count + more->segments.count, sizeof *s->at);
+		memcpy(s->at + s->count, more->segments.at, more->segments.count * sizeof *s->at);
+		s->count += more->segments.count;
+	}
+	if (more->stretches > 0) {
+		path->counts = grow(path->counts, &path->capacity, path->stretches + more->stretches,
+		    sizeof *path->counts);
+		memcpy(path->counts + path->stretches, more->counts,
+		    more->stretches * sizeof *path->counts);
+		path->stretches += more->stretches;
+	}
 	s->missing_ns += more->segments.missing_ns;
 	s->groups += more->segments.groups;
-	path->counts = grow(path->counts, &path->capacity, path->stretches + more->stretches,
-	    sizeof *path->counts);
-	memcpy(path->counts + path->stretches, more->counts, more->stretches * sizeof *path->counts);
-	path->stretches += more->stretches;
 	free(more->segments.at);
 	free(more->counts);
 }

@@ -303,7 +303,7 @@ add_alternatives(struct whatif *whatif, const struct dag *dag, const struct defi
 
 void
 whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct instances *instances,
-    struct definitions *known, const struct segments *segments)
+    const struct definitions *known, const struct segments *segments)
 {
 	struct dag dag;
 

@@ -51,7 +51,8 @@ struct whatif {
 
 /* Adds a stretch, whose path is SEGMENTS. */
 void whatif_add(struct whatif *whatif, const struct stretch *stretch,
-    const struct instances *instances, struct definitions *known, const struct segments *segments);
+    const struct instances *instances, const struct definitions *known,
+    const struct segments *segments);
 void whatif_text(const struct whatif *whatif, const struct definitions *known, bool all);
 /* Further members of the report's object. */
 void whatif_json(const struct whatif *whatif, const struct definitions *known);

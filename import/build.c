@@ -16,6 +16,16 @@ static const struct column_type rank_type = { 4, true, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
 
+uint16_t
+build_call(const char *name)
+{
+	int number = call_number(name);
+
+	if (number < 0)
+		die("too many functions");
+	return (uint16_t)number;
+}
+
 void
 build_begin(struct build *build, uint32_t ranks)
 {

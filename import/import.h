@@ -68,6 +68,7 @@ struct build_row {
 /* A row in which nothing applies. */
 #define BUILD_ROW (struct build_row){ .peer = NO_PEER, .tag = NO_TAG }
 
+uint16_t build_call(const char *name);	/* index of call_info */
 void build_begin(struct build *build, uint32_t ranks);
 uint64_t build_row(struct build *build, uint32_t rank, const struct build_row *row);	/* its seq */
 void build_message(struct build *build, uint32_t source, uint64_t send, uint32_t target,

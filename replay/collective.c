@@ -130,7 +130,7 @@ collective_ns(const struct engine *e, const struct instance *instance)
 	}
 	free(in_node);
 	free(nodes);
-	return (inside + network + wide) * instance->factor;
+	return (inside + network + wide) * instance->factor + instance->own_ns;
 }
 
 /* When this member may leave, as MPI has it; -1: not yet known. */

@@ -194,6 +194,8 @@ take_line(struct machine *m, const struct config *config, const struct line *lin
 		take_mapping(m, config, line);
 	else if (is(line, "region", NULL))
 		take_region(m, config, line);
+	else if (is(line, "init", "recorded"))
+		m->keeps_init = true;
 	else if (is(line, "eager", "calls"))
 		m->eager_bytes = -1;
 	else if (is(line, "eager", "all"))

@@ -83,6 +83,7 @@ struct instance {		/* of a collective */
 	double last_ns;		/* arrival so far */
 	double done_ns;		/* all leave; -1 before */
 	double factor;		/* of what --scale asks for */
+	double own_ns;		/* lasts so long by itself, whatever the network */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
@@ -95,6 +96,7 @@ struct pool { int64_t total, busy; struct queue queue; };	/* links or buses; tot
 
 struct place {			/* a node, or for memory a rank */
 	struct pool out, in;	/* half duplex: out is both */
+	uint32_t waiting;	/* messages that hold a link out of here and wait for one into another */
 	bool half_duplex;
 };
 
@@ -194,7 +196,13 @@ void engine_run(struct engine *engine);
 void wake(struct engine *engine, uint32_t runner, double at_ns);
 void arrive(struct engine *engine, uint32_t flight, double at_ns);
 void schedule(struct engine *engine, double at_ns, uint32_t kind, uint32_t who);
-double cpu_ratio(const struct engine *engine, const struct runner *runner);
+bool block(struct engine *engine, struct runner *runner);	/* sleeps until wake; false */
+
+/* act.c: what a row does. */
+double compute_ns(const struct engine *engine, struct runner *runner, const struct op *op);
+double startup_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+bool act(struct engine *engine, uint32_t runner, struct op *op);	/* false: the runner sleeps */
+void post(struct engine *engine, uint32_t flight, double now_ns);	/* its receive is reached */
 
 /* pools.c */
 uint32_t flight_new(struct engine *engine);

@@ -262,6 +262,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 	struct instance *instance = &e->instances[i];
 	const struct op *first = op_at(e, location[0], seq[0]);
 	enum call_class class = blocking_class(call_info(first->call)->class);
+	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE);
 
 	instance->class = (uint8_t)class;
 	instance->operation = (uint8_t)operation_of(first->call);
@@ -272,6 +273,9 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 
 		op->link = i;
 		op->member = k;
+		/* The shortest call is that of the last to come, which waited for nobody. */
+		if (keeps && (k == 0 || (double)op->duration_ns < instance->own_ns))
+			instance->own_ns = (double)op->duration_ns;
 		instance->members[k] = (struct arrival){ .location = location[k], .at_ns = -1,
 		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
 		    comm_rank(e, op->comm, location[k]) : (uint32_t)rank };

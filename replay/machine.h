@@ -43,6 +43,7 @@ enum mapping { FILL_NODES, TASKS_PER_NODE, INTERLEAVED, LISTED };
 
 struct machine {
 	bool dimemas;		/* collectives and requests as in Dimemas; else as in MPI */
+	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
 	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
 	struct island *islands;
 	size_t island_count, island_capacity;

@@ -184,7 +184,7 @@ robbable(const struct engine *e, const struct place *place)
 {
 	uint32_t found = NONE;
 
-	for (size_t n = 0; n < e->machine->node_count; n++)
+	for (size_t n = 0; place->waiting > 0 && n < e->machine->node_count; n++)
 		for (uint32_t at = e->links[n].in.queue.head; at != NONE; at = e->flights[at].next)
 			if (e->flights[at].flags & MESSAGE_HAS_OUT &&
 			    place_of(e, &e->flights[at], e->flights[at].source) == place &&
@@ -202,6 +202,7 @@ rob(struct engine *e, struct place *place, uint32_t victim)
 	queue_remove(e, &place_of(e, f, f->target)->in.queue, victim);
 	f->flags &= (uint8_t)~MESSAGE_HAS_OUT;
 	place->out.busy--;
+	place->waiting--;
 	queue_add_first(e, &place->out.queue, victim);
 }
 
@@ -226,6 +227,7 @@ take_network_links(struct engine *e, uint32_t link)
 	if (!(f->flags & MESSAGE_HAS_IN) && !is_free(in_pool(to)) &&
 	    (!to->half_duplex || (to_victim = robbable(e, to)) == NONE)) {
 		queue_add(e, from_victim != NONE ? &from->out.queue : &to->in.queue, link);
+		from->waiting += from_victim == NONE;
 		return false;
 	}
 	if (from_victim != NONE) {
@@ -322,12 +324,15 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 }
 
 static void
-try_first(struct engine *e, struct queue *queue)
+try_first(struct engine *e, struct place *place, struct queue *queue)
 {
 	uint32_t who = queue_take(e, queue);
 
-	if (who != NONE)
-		try(e, who);
+	if (who == NONE)
+		return;
+	if (queue == &place->in.queue && e->flights[who].wire == WIRE_NETWORK)
+		place_of(e, &e->flights[who], e->flights[who].source)->waiting--;
+	try(e, who);
 }
 
 /* The instance at the head of the queue gets all buses when none is in use. */
@@ -364,14 +369,14 @@ transfer_end(struct engine *e, uint32_t link)
 	if (held & MESSAGE_HAS_OUT) {
 		from->out.busy--;
 		if (from->half_duplex)
-			try_first(e, &from->in.queue);
-		try_first(e, &from->out.queue);
+			try_first(e, from, &from->in.queue);
+		try_first(e, from, &from->out.queue);
 	}
 	if (held & MESSAGE_HAS_IN) {
 		in_pool(to)->busy--;
 		if (to->half_duplex)
-			try_first(e, &to->out.queue);
-		try_first(e, &to->in.queue);
+			try_first(e, to, &to->out.queue);
+		try_first(e, to, &to->in.queue);
 	}
 	if (held & MESSAGE_HAS_BUS) {
 		struct pool *bus = bus_of(e, &e->flights[link]);

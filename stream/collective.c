@@ -42,19 +42,6 @@ collective_root(const struct definitions *d, const struct member *members, uint3
 	return NOBODY;
 }
 
-struct place {
-	int32_t comm_rank;
-	uint32_t member;
-};
-
-static int
-by_comm_rank(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
-}
-
 static const struct communicator *
 comm_of(const struct definitions *d, const struct member *members)
 {
@@ -73,6 +60,36 @@ collective_ranks(const struct definitions *d, const struct member *members)
 		if (c->members[i] >= 0)
 			rank_in[c->members[i]] = i;
 	return rank_in;
+}
+
+struct place {
+	int32_t comm_rank;
+	uint32_t member;
+};
+
+static int
+by_comm_rank(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
+}
+
+uint32_t *
+collective_order(const struct definitions *d, const struct member *members, uint32_t count)
+{
+	struct place *places = zalloc(count, sizeof *places);
+	int32_t *ranks = collective_ranks(d, members);
+	uint32_t *order = zalloc(count, sizeof *order);
+
+	for (uint32_t i = 0; i < count; i++)
+		places[i] = (struct place){ ranks[d->location_rank[members[i].location]], i };
+	qsort(places, count, sizeof *places, by_comm_rank);
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = places[i].member;
+	free(places);
+	free(ranks);
+	return order;
 }
 
 const struct neighbours *
@@ -121,25 +138,17 @@ neighbour_waits(const struct definitions *d, const struct member *members, uint3
 
 /* A scan: everybody needs the ranks up to its own. */
 static void
-scan_waits(struct definitions *d, const struct member *members, uint32_t count, uint32_t *waits_for)
+scan_waits(const struct definitions *d, const struct member *members, uint32_t count,
+    uint32_t *waits_for)
 {
-	struct place *places = zalloc(count, sizeof *places);
-	int32_t *place_of = collective_ranks(d, members);
-	uint32_t last;
+	uint32_t *order = collective_order(d, members, count), last = order[0];
 
-	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct place){ place_of[d->location_rank[members[i].location]], i };
-	qsort(places, count, sizeof *places, by_comm_rank);
-	last = places[0].member;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t me = places[i].member;
-
-		if (later(&members[me], &members[last]))
-			last = me;
-		waits_for[me] = last;
+		if (later(&members[order[i]], &members[last]))
+			last = order[i];
+		waits_for[order[i]] = last;
 	}
-	free(places);
-	free(place_of);
+	free(order);
 }
 
 void

@@ -49,6 +49,9 @@ uint32_t collective_root(const struct definitions *definitions, const struct mem
     uint32_t count);
 /* By world rank the rank in the members' communicator; to be freed. */
 int32_t *collective_ranks(const struct definitions *definitions, const struct member *members);
+/* Indices of the members by their rank in the communicator; to be freed. */
+uint32_t *collective_order(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
 /* Of a neighbourhood collective the sources of a rank in the communicator; NULL: not known. */
 const struct neighbours *collective_sources(const struct definitions *definitions,
     const struct member *members, int32_t comm_rank);

@@ -197,6 +197,14 @@ late_sender() {
 	[[ "$stderr" == *"machine: line 14: colour is not known here"* ]]
 }
 
+@test "MPI_Init takes no time on its own, or what the machine says it keeps" {
+	late_sender
+	printf 'machine\nnodes 2\n' >machine
+	[ "$(lp-replay -n machine --eager 1M -F json t.graph | jq .run_time_ns)" -eq 830 ]
+	echo 'init recorded' >>machine		# 90 and 10 ns after the last has come
+	[ "$(lp-replay -n machine --eager 1M -F json t.graph | jq .run_time_ns)" -eq 930 ]
+}
+
 @test "what-if: shorter computing shortens the run only where it is waited for" {
 	graph <<-'END'
 		trace ranks=2

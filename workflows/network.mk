@@ -37,7 +37,7 @@ define try
 network=$$(mktemp); trap 'rm -f $$network' EXIT
 printf 'machine\nbandwidth %s MB/s\nbuses %s\ncollective all logarithmic\nnodes %s\ncpus %s\n' \
 	$$2 $$4 $$RANKS $$NODE >$$network
-printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nlinks %s %s\nmapping %s\neager %s B\n' \
+printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nlinks %s %s\nmapping %s\neager %s B\ninit recorded\n' \
 	$$1 $$1 $$2 $$5 $$5 $$NODE $$3 >>$$network
 sum=0; set -- "$$@" $$MEASURED
 for graph in $$GRAPHS; do
@@ -82,7 +82,7 @@ $(OUT)/buses.tsv: $(OUT)/best
 $(OUT)/fit.txt: $(OUT)/best $(OUT)/region.tsv $(OUT)/buses.tsv
 	@read -r l b e u k error <$<; ranks=$$(cat $(OUT)/ranks); \
 	printf 'machine\nbandwidth %s MB/s\nbuses %s\ncollective all logarithmic\nnodes %s\ncpus %s\n' $$b $$u $$ranks $(NODE) >$(OUT)/machine; \
-	printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nlinks %s %s\nmapping %s\neager %s B\n' \
+	printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nlinks %s %s\nmapping %s\neager %s B\ninit recorded\n' \
 		$$l $$l $$b $$k $$k $(NODE) $$e >>$(OUT)/machine; \
 	{ printf 'latency\t%s us\nbandwidth\t%s MB/s\neager\tbelow %s bytes\nbuses\t%s\nlinks\t%s\n' $$l $$b $$e $$u $$k; \
 	awk -v e=$$error 'BEGIN { printf "error\t%.2f %%\n", 100 * e }'; \
