@@ -182,13 +182,18 @@ add_thread(struct dump *dump, const struct message *message)
 	dump->thread_count++;
 }
 
-/* Columns of ranks are the one thing in a small message that is no plain value. */
+/* Columns of ranks, or by rank, are the one thing in a small message that is no plain value. */
 static bool
 put_members(struct dump *dump, const struct message *message, const char *key)
 {
 	static const struct { const char *kind, *key, *size; } columns[] = {
 		{ "communicator", "members", "size" }, { "communicator", "remote", "remote_size" },
 		{ "neighbours", "sources", "count" }, { "site", "stack", "count" },
+		{ "wait_state", "rank_ns", "count" }, { "useful", "running", "count" },
+		{ "useful", "instructions", "count" }, { "useful", "cycles", "count" },
+		{ "monitor", "recorded_end", "count" }, { "monitor", "end", "count" },
+		{ "replay", "finish", "count" }, { "replay", "recorded_finish", "count" },
+		{ "replay", "useful", "count" }, { "replay", "recorded_useful", "count" },
 	};
 	const char *size = NULL;
 	size_t count;

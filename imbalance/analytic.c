@@ -35,7 +35,6 @@ count_analytic(struct imbalance *im, uint32_t location, uint64_t first, uint64_t
 	const struct row *row = &call->row;
 	struct totals t = { .graph_ns = counted_ns(im, row->enter_ns, row->leave_ns), .calls = 1,
 	    .nodes = 2, .edges = 1 };
-	size_t known = im->call_capacity;
 
 	for (uint64_t seq = first; seq < end; seq++) {
 		const struct wait_row *part = wait_row(im, location, seq);
@@ -59,8 +58,13 @@ count_analytic(struct imbalance *im, uint32_t location, uint64_t first, uint64_t
 			t.unsynchronised = 1;
 		}
 	}
-	im->calls = grow(im->calls, &im->call_capacity, row->call + (size_t)1, sizeof *im->calls);
-	memset(im->calls + known, 0, (im->call_capacity - known) * sizeof *im->calls);
+	if (row->call >= im->call_capacity) {
+		size_t known = im->call_capacity;
+
+		im->calls = grow(im->calls, &im->call_capacity, row->call + (size_t)1,
+		    sizeof *im->calls);
+		memset(im->calls + known, 0, (im->call_capacity - known) * sizeof *im->calls);
+	}
 	add_totals(&im->calls[row->call], &t);
 	t.program_ns = program_ns;
 	t.edges += im->last_leave_ns[location] != INT64_MIN;

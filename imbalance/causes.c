@@ -214,8 +214,11 @@ spend(struct causes *c, uint32_t key, int64_t ns)
 		c->spent = grow(c->spent, &c->spent_capacity, key + (size_t)1, sizeof *c->spent);
 		memset(c->spent + known, 0, (c->spent_capacity - known) * sizeof *c->spent);
 	}
-	c->keys = grow(c->keys, &c->key_capacity, c->key_count + 1, sizeof *c->keys);
-	c->spent_ns = grow(c->spent_ns, &c->spent_ns_capacity, c->key_count + 1, sizeof *c->spent_ns);
+	if (c->key_count == c->key_capacity) {
+		c->keys = grow(c->keys, &c->key_capacity, c->key_count + 1, sizeof *c->keys);
+		c->spent_ns = grow(c->spent_ns, &c->spent_ns_capacity, c->key_capacity,
+		    sizeof *c->spent_ns);
+	}
 	c->keys[c->key_count++] = key;
 	c->spent[key] += ns;
 }
@@ -436,7 +439,8 @@ count_causes(struct imbalance *im, uint32_t location, uint64_t first, uint64_t e
 
 	if (past->end - past->begin >= im->causes->most)
 		forget(im, past, past->begin + im->causes->most / 4);
-	past->of = grow(past->of, &past->capacity, past->end + 1, sizeof *past->of);
+	if (past->end == past->capacity)
+		past->of = grow(past->of, &past->capacity, past->end + 1, sizeof *past->of);
 	now = &past->of[past->end++];
 	*now = (struct activity){ .enter_ns = row->enter_ns, .leave_ns = row->leave_ns,
 	    .compute_ns = program_ns, .site = row->site };

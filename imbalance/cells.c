@@ -11,24 +11,21 @@ const char *const state_names[STATES] = {
 #undef X
 };
 
-struct cell *
-cell_of(struct imbalance *im, enum dimension dimension, size_t index)
+void
+add_cell(struct table *table, size_t index)
 {
-	struct table *table = &im->tables[dimension];
 	size_t known = table->capacity;
 
-	if (index >= table->count) {
-		table->cells = grow(table->cells, &table->capacity, index + 1, sizeof *table->cells);
-		memset(table->cells + known, 0, (table->capacity - known) * sizeof *table->cells);
-		table->count = index + 1;
-	}
-	return &table->cells[index];
+	table->cells = grow(table->cells, &table->capacity, index + 1, sizeof *table->cells);
+	memset(table->cells + known, 0, (table->capacity - known) * sizeof *table->cells);
+	table->count = index + 1;
 }
 
 void
 count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns)
 {
-	im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
+	if (site >= im->site_capacity)
+		im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
 	while (im->site_count <= site)
 		im->sites[im->site_count++] = (struct site_ranks){ NULL, NULL };
 	if (im->sites[site].compute_ns == NULL) {

@@ -169,7 +169,10 @@ counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
 static inline struct wait_row *
 wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	return window_row(&im->window, location, seq);
+	const struct lane *lane = &im->window.lanes[location];	/* as window_row, of a known size */
+
+	return seq - lane->first < lane->count ?
+	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) : NULL;
 }
 
 static inline int64_t
@@ -182,7 +185,18 @@ wait_ns(const struct totals *t)
 double imbalance_of(const struct totals *t);
 
 /* cells.c: the cell of what INDEX numbers, made where it is not there yet. */
-struct cell *cell_of(struct imbalance *im, enum dimension dimension, size_t index);
+void add_cell(struct table *table, size_t index);
+
+static inline struct cell *
+cell_of(struct imbalance *im, enum dimension dimension, size_t index)
+{
+	struct table *table = &im->tables[dimension];
+
+	if (index >= table->count)
+		add_cell(table, index);
+	return &table->cells[index];
+}
+
 /* Adds the wait to all tables, or takes it away again where SIGN is -1. */
 void count_wait(struct imbalance *im, const struct wait *wait, int sign);
 void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns);
