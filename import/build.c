@@ -90,6 +90,71 @@ build_member(struct build *build, uint32_t rank, uint64_t seq)
 	build->instances[build->instance_count - 1].count++;
 }
 
+void
+build_called(struct build *build, const struct build_call *call)
+{
+	build->called = grow(build->called, &build->called_capacity, build->called_count + 1,
+	    sizeof *build->called);
+	build->called[build->called_count++] = *call;
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct build_call *a = left, *b = right;
+
+	if (a->comm != b->comm)
+		return a->comm < b->comm ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->seq < b->seq ? -1 : a->seq > b->seq;
+}
+
+static int
+by_instance(const void *left, const void *right)
+{
+	const struct build_call *a = left, *b = right;
+
+	if (a->comm != b->comm)
+		return a->comm < b->comm ? -1 : 1;
+	if (a->index != b->index)
+		return a->index < b->index ? -1 : 1;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+void
+build_match(struct build *build)
+{
+	struct build_call *all = build->called;
+	size_t next;
+
+	if (build->called_count == 0)
+		return;
+	qsort(all, build->called_count, sizeof *all, by_time);
+	for (size_t i = 1; i < build->called_count; i++)
+		all[i].index = all[i].comm == all[i - 1].comm && all[i].rank == all[i - 1].rank ?
+		    all[i - 1].index + 1 : 0;
+	qsort(all, build->called_count, sizeof *all, by_instance);
+	for (size_t i = 0; i < build->called_count; i = next) {
+		int32_t root = NO_PEER;
+
+		for (next = i; next < build->called_count && all[next].comm == all[i].comm &&
+		    all[next].index == all[i].index; next++)
+			if (all[next].root)
+				root = (int32_t)(next - i);	/* members are in order of ranks */
+		if (next - i < (size_t)all[i].size) {
+			build->unmatched_collectives++;
+			continue;
+		}
+		build_instance(build);
+		for (size_t k = i; k < next; k++) {
+			if (root != NO_PEER)
+				build->rows[all[k].rank].peer[all[k].seq] = root;
+			build_member(build, all[k].rank, all[k].seq);
+		}
+	}
+}
+
 uint32_t
 build_comm(struct build *build, int32_t *members, int32_t size)
 {

@@ -167,7 +167,6 @@ take_communicator(struct dim *d, char *at)
 	comm = &d->comms[id];
 	comm->size = (int32_t)text_integer(&d->text, &at, 1, d->build.ranks);
 	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
-	comm->calls = zalloc(d->build.ranks, sizeof *comm->calls);
 	for (int32_t i = 0; i < comm->size; i++)
 		comm->members[i] = (int32_t)text_integer(&d->text, &at, 0, d->build.ranks - 1);
 	comm->number = build_comm(&d->build, comm->members, comm->size);

@@ -15,20 +15,13 @@ struct record {
 	int sync, operation;		/* flags of a send; id of a collective */
 };
 
-struct member {
-	uint32_t comm, rank;
-	uint64_t index, seq;		/* which of the rank's collectives on it; row */
-};
-
 struct dim {
 	struct text text;
 	struct build build;
 	struct channels *channels;
 	struct end *ends;
 	size_t end_count, end_capacity;
-	struct member *members;
-	size_t member_count, member_capacity;
-	struct comm { uint32_t number; int32_t size, *members; uint64_t *calls; } *comms; /* by id */
+	struct comm { uint32_t number; int32_t size, *members; } *comms; /* by id */
 	size_t comm_capacity;
 	/* The rank whose records are being read. */
 	uint32_t rank;

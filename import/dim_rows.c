@@ -140,10 +140,8 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		row.peer = r->peer;
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
-		d->members = grow(d->members, &d->member_capacity, d->member_count + 1,
-		    sizeof *d->members);
-		d->members[d->member_count++] = (struct member){ r->comm, d->rank,
-		    d->comms[r->comm].calls[d->rank]++, seq };
+		build_called(&d->build, &(struct build_call){ .comm = r->comm,
+		    .size = d->comms[r->comm].size, .rank = d->rank, .seq = seq });
 		break;
 	}
 	build_row(&d->build, d->rank, &row);
@@ -262,18 +260,6 @@ dim_record(struct dim *d, const struct record *r)
 	d->records[d->record_count++] = *r;
 }
 
-static int
-by_instance(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-
-	if (a->comm != b->comm)
-		return a->comm < b->comm ? -1 : 1;
-	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
-}
-
 void
 dim_match(struct dim *d)
 {
@@ -295,20 +281,7 @@ dim_match(struct dim *d)
 		for (; receive != 0; receive = d->ends[receive].next)
 			b->unmatched_receives++;
 	}
-	if (d->member_count > 0)
-		qsort(d->members, d->member_count, sizeof *d->members, by_instance);
-	for (size_t i = 0, next; i < d->member_count; i = next) {
-		for (next = i + 1; next < d->member_count && d->members[next].comm == d->members[i].comm &&
-		    d->members[next].index == d->members[i].index; next++)
-			;
-		if (next - i < (size_t)d->comms[d->members[i].comm].size) {
-			b->unmatched_collectives++;
-			continue;
-		}
-		build_instance(b);
-		for (size_t k = i; k < next; k++)
-			build_member(b, d->members[k].rank, d->members[k].seq);
-	}
+	build_match(b);
 }
 
 void

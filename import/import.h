@@ -45,6 +45,8 @@ struct build {
 	uint32_t *member_rank;
 	uint64_t *member_seq;
 	size_t member_count, member_capacity, member_seq_capacity;
+	struct build_call *called;
+	size_t called_count, called_capacity;
 	struct build_comm {
 		int32_t *members;	/* world ranks; NULL: all of them, MPI_COMM_WORLD */
 		int32_t size;
@@ -76,6 +78,17 @@ void build_message(struct build *build, uint32_t source, uint64_t send, uint32_t
 /* An instance is begun, and then gets its members. */
 void build_instance(struct build *build);
 void build_member(struct build *build, uint32_t rank, uint64_t seq);
+/* A rank's call of a collective. The k-th of all members of a communicator are one instance. */
+struct build_call {
+	uint32_t comm;		/* as the other tool numbers it */
+	int32_t size;		/* of the communicator */
+	uint32_t rank;
+	uint64_t seq;
+	bool root;		/* known to be the root: its rank becomes the peer of all */
+	uint64_t index;		/* set by build_match: which of the rank's collectives on it */
+};
+void build_called(struct build *build, const struct build_call *call);
+void build_match(struct build *build);
 /* The number of a communicator of these world ranks, which it keeps. */
 uint32_t build_comm(struct build *build, int32_t *members, int32_t size);
 void build_write(struct build *build, int argc, char **argv);

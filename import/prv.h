@@ -51,8 +51,6 @@ struct prv {
 	size_t item_count, item_capacity;
 	struct comm { uint32_t number; int32_t size; } *comms;	/* by id */
 	size_t comm_capacity;
-	struct member { uint32_t comm, task; uint64_t index, seq; bool root; } *members;
-	size_t member_count, member_capacity;
 	uint16_t by_value[6][256];
 	uint64_t other_threads;		/* records of further threads, which are not read */
 };

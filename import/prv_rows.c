@@ -115,10 +115,8 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct build_ro
 		row.comm = p->comms[comm].number;
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
-		p->members = grow(p->members, &p->member_capacity, p->member_count + 1,
-		    sizeof *p->members);
-		p->members[p->member_count++] = (struct member){ comm, task, 0,
-		    p->build.rows[task].count, call->root };
+		build_called(&p->build, &(struct build_call){ .comm = comm, .size = p->comms[comm].size,
+		    .rank = task, .seq = p->build.rows[task].count, .root = call->root });
 	}
 	build_row(&p->build, task, &row);
 }
@@ -150,53 +148,6 @@ put_rows(struct prv *p)
 			for (size_t i = first; i < next; i++, row.call = 0)
 				put_item(p, &p->items[i], row);
 		}
-}
-
-static int
-by_instance(const void *left, const void *right)
-{
-	const struct member *a = left, *b = right;
-
-	if (a->comm != b->comm)
-		return a->comm < b->comm ? -1 : 1;
-	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	return a->task < b->task ? -1 : a->task > b->task;
-}
-
-/* The k-th collectives of the members of a communicator are one instance. */
-static void
-match_collectives(struct prv *p)
-{
-	struct build *b = &p->build;
-	uint64_t *calls = zalloc(p->comm_capacity + 1, sizeof *calls);
-
-	/* They are in order of task and time. */
-	for (size_t i = 0; i < p->member_count; i++) {
-		if (i > 0 && p->members[i].task != p->members[i - 1].task)
-			memset(calls, 0, p->comm_capacity * sizeof *calls);
-		p->members[i].index = calls[p->members[i].comm]++;
-	}
-	free(calls);
-	if (p->member_count > 0)
-		qsort(p->members, p->member_count, sizeof *p->members, by_instance);
-	for (size_t i = 0, next; i < p->member_count; i = next) {
-		int32_t root = NO_PEER;
-
-		for (next = i; next < p->member_count && p->members[next].comm == p->members[i].comm &&
-		    p->members[next].index == p->members[i].index; next++)
-			if (p->members[next].root)
-				root = (int32_t)(next - i);	/* its rank, for members are in order of task */
-		if (next - i < (size_t)p->comms[p->members[i].comm].size) {
-			b->unmatched_collectives++;
-			continue;
-		}
-		build_instance(b);
-		for (size_t k = i; k < next; k++) {
-			b->rows[p->members[k].task].peer[p->members[k].seq] = root;
-			build_member(b, p->members[k].task, p->members[k].seq);
-		}
-	}
 }
 
 static void
@@ -237,6 +188,6 @@ prv_rows(struct prv *p)
 		place_message(p, i);
 	put_rows(p);
 	put_ends(p);
-	match_collectives(p);
+	build_match(&p->build);
 	match_messages(p);
 }
