@@ -1,81 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The raw trace of a rank. It is whole at every instant: rows are stored into a block that is mapped
- * from the file, and become part of it when the block's count is stored; other messages are written
- * at the tail, their first byte last. So nothing is lost with the process, however it ends.
+ * from the file, and become part of it when the block's count is stored (blocks.c); other messages
+ * are written at the tail, their first byte last. So nothing is lost with the process, however it
+ * ends.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "file.h"
 #include "pack.h"
-#include "recorder.h"
 
-enum {
-	FIRST_ROWS = 256, MOST_ROWS = 16384,	/* of a block */
-	WINDOW_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
-	HEADER_BYTES = 320,			/* more than the keys of a block take */
-};
+struct raw_file raw = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
-static int file = -1;
-static char path[4096];
-static uint64_t tail;		/* where the next message goes */
-static uint64_t reserved;	/* bytes of the file that the disk has promised */
-static uint64_t zeroed;		/* bytes of the file that were written to */
-static uint64_t messages, rows;
-static bool named[NUMBER_COUNT];	/* calls whose name is in the trace */
-static pthread_mutex_t file_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- the file ---- */
-
-/* Has the disk promise the file's bytes up to END; 0 or why it does not. */
-static int
-promise(uint64_t end)
+int
+file_promise(uint64_t end)
 {
 	struct rlimit limit;
 	int error;
 
-	if (end <= reserved)
+	if (end <= raw.reserved)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
 		return EFBIG;		/* to try would send the program a signal */
 	do
-		error = posix_fallocate(file, (off_t)reserved, (off_t)(end - reserved));
+		error = posix_fallocate(raw.fd, (off_t)raw.reserved, (off_t)(end - raw.reserved));
 	while (error == EINTR);
 	if (error == 0)
-		reserved = end;
+		raw.reserved = end;
 	return error;
 }
 
-/* Room for SIZE bytes at the tail and a zero behind them. The disk promises it now, so that a store
- * into a mapping cannot fail later. */
-static bool
-reserve(size_t size)
+bool
+file_reserve(size_t size)
 {
-	int error = promise(tail + size + 1);
+	int error = file_promise(raw.tail + size + 1);
 
 	if (error != 0)
-		give_up(path, error);
+		give_up(raw.path, error);
 	return error == 0;
 }
 
-static bool
-write_at(const unsigned char *bytes, size_t size, uint64_t offset)
+bool
+file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 {
 	while (size > 0) {
-		ssize_t wrote = pwrite(file, bytes, size, (off_t)offset);
+		ssize_t wrote = pwrite(raw.fd, bytes, size, (off_t)offset);
 
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote <= 0) {
-			give_up(path, errno);
+			give_up(raw.path, errno);
 			return false;
 		}
 		bytes += wrote;
@@ -85,7 +67,7 @@ write_at(const unsigned char *bytes, size_t size, uint64_t offset)
 	return true;
 }
 
-static void
+void
 small_write(struct small *small)
 {
 	unsigned char *at = small->bytes + small->size;
@@ -97,19 +79,19 @@ small_write(struct small *small)
 	put_byte(&at, 0xcf);
 	put_big(&at, XXH3_64bits(small->bytes, small->size), 8);
 	small->size = (size_t)(at - small->bytes);
-	if (!reserve(small->size) || !write_at(small->bytes + 1, small->size - 1, tail + 1) ||
-	    !write_at(small->bytes, 1, tail))
+	if (!file_reserve(small->size) || !file_write(small->bytes + 1, small->size - 1, raw.tail + 1) ||
+	    !file_write(small->bytes, 1, raw.tail))
 		return;
-	tail += small->size;
-	messages++;
+	raw.tail += small->size;
+	raw.messages++;
 }
 
 void
 small_append(struct small *small)
 {
-	pthread_mutex_lock(&file_lock);
+	pthread_mutex_lock(&raw.lock);
 	small_write(small);
-	pthread_mutex_unlock(&file_lock);
+	pthread_mutex_unlock(&raw.lock);
 }
 
 /* The words of the program's command line, blanks between them. */
@@ -134,19 +116,19 @@ static void
 remove_others(const char *folder, int ranks)
 {
 	static const char head[] = "\222\250longpole";
-	char other[sizeof path], bytes[sizeof head - 1];
+	char other[sizeof raw.path], bytes[sizeof head - 1];
 
 	for (int rank = ranks; ; rank++) {
-		bool raw;
+		bool ours;
 		int fd;
 
 		snprintf(other, sizeof other, "%s/rank.%d", folder, rank);
 		if ((fd = open(other, O_RDONLY | O_CLOEXEC)) < 0)
 			return;
-		raw = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+		ours = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
 		    memcmp(bytes, head, sizeof bytes) == 0;
 		close(fd);
-		if (raw && unlink(other) != 0)
+		if (ours && unlink(other) != 0)
 			return;
 	}
 }
@@ -157,11 +139,11 @@ file_open(const char *folder, int rank, int ranks)
 	struct small small;
 	char line[2048];
 
-	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
-	unlink(path);		/* not cut: a run that still goes on may have it mapped */
-	file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (file < 0) {
-		give_up(path, errno);
+	snprintf(raw.path, sizeof raw.path, "%s/rank.%d", folder, rank);
+	unlink(raw.path);		/* not cut: a run that still goes on may have it mapped */
+	raw.fd = open(raw.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (raw.fd < 0) {
+		give_up(raw.path, errno);
 		return false;
 	}
 	if (rank == 0)
@@ -173,325 +155,8 @@ file_open(const char *folder, int rank, int ranks)
 	small_true(&small, "hashed");
 	small_strings(&small, "history", line);
 	small_append(&small);
-	messages = 0;
+	raw.messages = 0;
 	return !lost;
-}
-
-/* ---- blocks ---- */
-
-static void
-put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
-{
-	put_text(at, key);
-	put_byte(at, 0xc6);
-	put_big(at, bytes, 4);
-	*column = *at;
-	*at += bytes;		/* zeros, as the file is new there */
-}
-
-static bool
-folding(void)
-{
-	return options.fold_polls || options.threshold_ns > 0;
-}
-
-static size_t
-block_bytes(uint32_t capacity, bool wide)
-{
-	return HEADER_BYTES + (size_t)capacity * (size_t)((wide ? 52 : 36) + (many_threads ? 2 : 0) +
-	    (folding() ? 2 : 0));
-}
-
-/*
- * Zeros into the file up to TO, in plain writes: a page that a mapping is the first to write to
- * costs a fault, of some microseconds where the file is on a disk, one that was written before is
- * mapped with its neighbours.
- */
-static bool
-write_zeros(uint64_t to)
-{
-	static const unsigned char zeros[1 << 18];
-
-	while (zeroed < to) {
-		size_t size = to - zeroed < sizeof zeros ? (size_t)(to - zeroed) : sizeof zeros;
-
-		if (!write_at(zeros, size, zeroed))
-			return false;
-		zeroed += size;
-	}
-	return true;
-}
-
-/*
- * The file is mapped by the window, larger than most blocks: the way to the kernel and back is
- * paid once for many of them. A window goes with the last of its blocks.
- */
-struct window {
-	unsigned char *map;
-	uint64_t begin;		/* in the file */
-	size_t size;
-	unsigned blocks;	/* open in it, and one while it is the current one */
-};
-static struct window *current;
-
-static void
-window_release(struct window *window)
-{
-	if (window == NULL || --window->blocks > 0)
-		return;
-	munmap(window->map, window->size);
-	free(window);
-}
-
-/* A window from the tail on, with room for SIZE bytes there. */
-static bool
-window_open(size_t size)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = tail / page * page;
-	struct window *window = malloc(sizeof *window);
-
-	if (window == NULL) {
-		give_up(path, ENOMEM);
-		return false;
-	}
-	if (zeroed < tail)
-		zeroed = tail;		/* small messages wrote so far */
-	*window = (struct window){ NULL, begin, (size_t)(tail - begin) + size, 1 };
-	if (!reserve(size) || !write_zeros(tail + size)) {
-		free(window);
-		return false;
-	}
-	window->map = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file,
-	    (off_t)begin);
-	if (window->map == MAP_FAILED) {
-		give_up(path, errno);
-		free(window);
-		return false;
-	}
-	window_release(current);
-	current = window;
-	return true;
-}
-
-/* Lays out an empty block at the tail, mapped. */
-static bool
-block_open(struct thread *thread, uint32_t capacity, bool wide)
-{
-	struct block *b = &thread->block;
-	const uint32_t size = wide ? 8 : 4;
-	const size_t bytes = block_bytes(capacity, wide);
-	unsigned char *at;
-
-	if (current == NULL || tail + bytes > current->begin + current->size) {
-		bool room = bytes < WINDOW_BYTES && promise(tail + WINDOW_BYTES + 1) == 0;
-
-		if (!window_open(room ? WINDOW_BYTES : bytes))
-			return false;
-	}
-	b->window = current;
-	b->window->blocks++;
-	at = b->message = b->window->map + (tail - b->window->begin);
-	at++;			/* the first byte comes last */
-	put_text(&at, "calls");
-	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
-	put_big(&at, 15u + many_threads + folding(), 2);
-	put_text(&at, "location");
-	put_byte(&at, 0xce);
-	put_big(&at, thread->location, 4);
-	put_text(&at, "first");
-	put_byte(&at, 0xcf);
-	put_big(&at, thread->seq, 8);
-	put_text(&at, "count");
-	put_byte(&at, 0xce);
-	b->count_at = at;
-	put_big(&at, 0, 4);
-	put_text(&at, "capacity");
-	put_byte(&at, 0xce);
-	put_big(&at, capacity, 4);
-	put_column(&at, "enter", &b->enter, 8 * capacity);
-	put_column(&at, "duration", &b->duration, size * capacity);
-	put_column(&at, "call", &b->call, 2 * capacity);
-	put_column(&at, "site", &b->site, 2 * capacity);
-	put_column(&at, "comm", &b->comm, size / 2 * capacity);
-	put_column(&at, "peer", &b->peer, 4 * capacity);
-	put_column(&at, "tag", &b->tag, 4 * capacity);
-	put_column(&at, "bytes_sent", &b->sent, size * capacity);
-	put_column(&at, "bytes_received", &b->received, size * capacity);
-	put_column(&at, "request", &b->request, size / 2 * capacity);
-	b->request_at = b->folded = NULL;
-	if (many_threads)
-		put_column(&at, "request_at", &b->request_at, 2 * capacity);
-	if (folding())
-		put_column(&at, "folded", &b->folded, 2 * capacity);
-	put_text(&at, "xxh3");
-	put_byte(&at, 0xcf);
-	at += 8;
-	b->message_bytes = (size_t)(at - b->message);
-	b->capacity = capacity;
-	b->count = 0;
-	b->wide = wide;
-	__atomic_store_n(b->message, 0x92, __ATOMIC_RELEASE);
-	tail += b->message_bytes;
-	messages++;
-	return true;
-}
-
-static void
-block_close(struct block *b)
-{
-	unsigned char *at = b->message + b->message_bytes - 8;
-
-	if (b->window == NULL)
-		return;
-	put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
-	window_release(b->window);
-	b->window = NULL;
-	rows += b->count;
-}
-
-static bool
-needs_wide(const struct entry *entries, uint32_t count)
-{
-	uint64_t all = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) | entries[i].bytes_sent |
-		    entries[i].bytes_received | (uint64_t)(entries[i].comm | entries[i].request) << 16;
-	return all > UINT32_MAX;
-}
-
-static void
-store(struct block *b, uint32_t i, const struct entry *e)
-{
-	uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
-	const uint16_t site = (uint16_t)e->site;	/* below SITES */
-
-	memcpy(b->enter + 8 * (size_t)i, &e->enter_ns, 8);
-	memcpy(b->call + 2 * (size_t)i, &e->call, 2);
-	memcpy(b->site + 2 * (size_t)i, &site, 2);
-	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
-	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
-	if (b->request_at != NULL)
-		memcpy(b->request_at + 2 * (size_t)i, &e->request_at, 2);
-	if (b->wide) {
-		memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
-		memcpy(b->request + 4 * (size_t)i, &e->request, 4);
-		memcpy(b->duration + 8 * (size_t)i, &duration_ns, 8);
-		memcpy(b->sent + 8 * (size_t)i, &e->bytes_sent, 8);
-		memcpy(b->received + 8 * (size_t)i, &e->bytes_received, 8);
-	} else {
-		memcpy(b->comm + 2 * (size_t)i, &e->comm, 2);
-		memcpy(b->request + 2 * (size_t)i, &e->request, 2);
-		memcpy(b->duration + 4 * (size_t)i, &duration_ns, 4);
-		memcpy(b->sent + 4 * (size_t)i, &e->bytes_sent, 4);
-		memcpy(b->received + 4 * (size_t)i, &e->bytes_received, 4);
-	}
-}
-
-static const char *const names[] = {
-	"part",
-#define CALL(Name, ...) "MPI_" #Name,
-#define SPECIAL(Name, ...) "MPI_" #Name,
-#include "../../stream/call_table.h"
-#undef CALL
-#undef SPECIAL
-};
-
-static void
-name_call(uint16_t call)
-{
-	struct small small;
-
-	if (named[call])
-		return;
-	named[call] = true;
-	small_begin(&small, "call", 2);
-	small_uint(&small, "number", call);
-	small_string(&small, "name", names[call]);
-	small_write(&small);
-}
-
-/* The next block of the thread, with room for COUNT rows. */
-static bool
-next_block(struct thread *thread, uint32_t count, bool wide)
-{
-	uint32_t capacity = thread->next_capacity > 0 ? thread->next_capacity : FIRST_ROWS;
-	bool done;
-
-	pthread_mutex_lock(&file_lock);
-	block_close(&thread->block);
-	done = !lost && block_open(thread, capacity > count ? capacity : count, wide);
-	pthread_mutex_unlock(&file_lock);
-	/* What the last block leaves empty is a sixteenth of the trace at most. */
-	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
-	thread->next_capacity = capacity > FIRST_ROWS ? capacity : FIRST_ROWS;
-	return done;
-}
-
-/* In one store, as the process may end between any two. */
-static void
-put_count(struct block *b)
-{
-	uint32_t count = __builtin_bswap32(b->count);
-
-	__atomic_signal_fence(__ATOMIC_RELEASE);	/* the rows are there before they count */
-	memcpy(b->count_at, &count, 4);
-}
-
-void
-file_commit(struct thread *thread, const struct entry *entries, uint32_t count)
-{
-	struct block *b = &thread->block;
-	bool wide = needs_wide(entries, count);
-
-	if (count == 0 || paused || lost)
-		return;
-	if (!named[entries[0].call]) {
-		pthread_mutex_lock(&file_lock);
-		name_call(entries[0].call);
-		pthread_mutex_unlock(&file_lock);
-	}
-	if ((b->window == NULL || b->count + count > b->capacity || (wide && !b->wide)) &&
-	    !next_block(thread, count, wide))
-		return;
-	for (uint32_t i = 0; i < count; i++)
-		store(b, b->count + i, &entries[i]);
-	b->count += count;
-	thread->seq += count;
-	put_count(b);
-}
-
-bool
-file_fold(struct thread *thread, int64_t leave_ns)
-{
-	struct block *b = &thread->block;
-	const size_t row = b->count - 1;
-	int64_t enter_ns;
-	uint64_t duration_ns;
-	uint16_t folded;
-
-	memcpy(&enter_ns, b->enter + 8 * row, 8);
-	memcpy(&folded, b->folded + 2 * row, 2);
-	duration_ns = (uint64_t)(leave_ns - enter_ns);
-	if (folded == UINT16_MAX || (!b->wide && duration_ns > UINT32_MAX))
-		return false;
-	folded++;
-	memcpy(b->folded + 2 * row, &folded, 2);
-	memcpy(b->duration + (b->wide ? 8 : 4) * row, &duration_ns, b->wide ? 8 : 4);
-	return true;
-}
-
-void
-file_replace(struct thread *thread, const struct entry *entry)
-{
-	struct block *b = &thread->block;
-
-	if (b->window == NULL || b->count == 0)
-		return;
-	b->count--;
-	thread->seq--;
-	put_count(b);
-	file_commit(thread, entry, 1);
 }
 
 void
@@ -499,17 +164,17 @@ file_close(struct thread *threads)
 {
 	struct small small;
 
-	pthread_mutex_lock(&file_lock);
+	pthread_mutex_lock(&raw.lock);
 	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
 		block_close(&thread->block);
 	recording = true;	/* for small_write; no call is recorded any more: depth is 1 */
 	small_begin(&small, "end", 2);
-	small_uint(&small, "messages", messages);
-	small_uint(&small, "rows", rows);
+	small_uint(&small, "messages", raw.messages);
+	small_uint(&small, "rows", raw.rows);
 	small_write(&small);
 	recording = false;
-	if (ftruncate(file, (off_t)tail) != 0 || close(file) != 0)
-		give_up(path, errno);
-	file = -1;
-	pthread_mutex_unlock(&file_lock);
+	if (ftruncate(raw.fd, (off_t)raw.tail) != 0 || close(raw.fd) != 0)
+		give_up(raw.path, errno);
+	raw.fd = -1;
+	pthread_mutex_unlock(&raw.lock);
 }

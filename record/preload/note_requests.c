@@ -120,7 +120,7 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 		request->cancelled = false;
 	}
 	unlock_tables();
-	file_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
+	rows_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
 }
 
 /* The completion of one request into a row; false where it completes nothing. */
@@ -178,7 +178,7 @@ commit_completions(struct at *at, struct entry *e, uint32_t count)
 	}
 	for (uint32_t i = 1; i < count; i++)
 		e[i].call = NUMBER_part;
-	file_commit(at->thread, e, count);
+	rows_commit(at->thread, e, count);
 }
 
 void

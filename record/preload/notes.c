@@ -98,7 +98,7 @@ moved_bytes(const MPI_Status *status)
 void
 commit(struct at *at, const struct entry *entry)
 {
-	file_commit(at->thread, entry, 1);
+	rows_commit(at->thread, entry, 1);
 }
 
 /* Calls of a run follow each other that closely: what lies between is the loop around them. */
@@ -114,7 +114,7 @@ commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
 	const bool folds = (options.fold_polls && kind == POLL) || is_short;
 
 	if (folds && thread->fold_seq == thread->seq && thread->seq > 0 && !paused &&
-	    entry->enter_ns - thread->fold_leave_ns < gap_ns && file_fold(thread, entry->leave_ns)) {
+	    entry->enter_ns - thread->fold_leave_ns < gap_ns && rows_fold(thread, entry->leave_ns)) {
 		thread->fold_leave_ns = entry->leave_ns;
 		return;
 	}
@@ -196,7 +196,7 @@ note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
 	e[0].bytes_sent = bytes;
 	e[1].call = NUMBER_part;
 	fill_received(&e[1], status);
-	file_commit(at->thread, e, 2);
+	rows_commit(at->thread, e, 2);
 }
 
 /* ---- matched probes: the message handle stands for its communicator until it is received ---- */
@@ -366,7 +366,7 @@ note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_
 		e[i].peer = peer_of(to[i]);
 	}
 	free(from);
-	file_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
+	rows_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
 }
 
 /* Its rows refer to those that opened the epoch, one by one. */
@@ -389,5 +389,5 @@ note_epoch_end(struct at *at, struct communicator *window, struct epoch *epoch, 
 		return;
 	}
 	epoch->count = 0;
-	file_commit(at->thread, e, count < 1 ? 1 : count);
+	rows_commit(at->thread, e, count < 1 ? 1 : count);
 }

@@ -192,7 +192,7 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 		at.enter_ticks = clock_ticks_at(&before);
 		leave_call(&at);
 		entry = entry_of(&at);
-		file_commit(at.thread, &entry, 1);
+		rows_commit(at.thread, &entry, 1);
 	}
 	return result;
 }
@@ -220,11 +220,11 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	 */
 	leave_call(&at);
 	entry = entry_of(&at);
-	file_commit(at.thread, &entry, 1);
+	rows_commit(at.thread, &entry, 1);
 	result = finalize();
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
-	file_replace(at.thread, &entry);
+	rows_replace(at.thread, &entry);
 	at.thread->depth = 0;
 	if (recording && !lost) {
 		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);

@@ -176,11 +176,12 @@ static inline int64_t clock_ns(void) { return ticks_ns(clock_ticks()); }
 
 /* file.c: the raw trace. All append functions may be called by any thread. */
 bool file_open(const char *folder, int rank, int ranks);
-void file_commit(struct thread *thread, const struct entry *entries, uint32_t count);
-/* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
-bool file_fold(struct thread *thread, int64_t leave_ns);
-void file_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 void file_close(struct thread *threads);
+/* blocks.c: rows of a thread, by itself. */
+void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
+/* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
+bool rows_fold(struct thread *thread, int64_t leave_ns);
+void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 /* small.c builds them, file.c writes them. */
 struct small {			/* a small message being built */
 	unsigned char bytes[4600];
