@@ -6,7 +6,6 @@
  * writes  one raw trace a rank into a folder, or all of them to standard output
  * memory  nothing that grows; the preloaded library maps one block a thread in every rank
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -15,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../stream/stream.h"
 #include "../stream/tool.h"
 #include "compress.h"
+#include "folder.h"
 
 static const char usage[] =
 	"usage: lp-record [-o FOLDER] [OPTION ...] [--] COMMAND [ARGUMENT ...]\n"
@@ -118,31 +117,6 @@ find_library(char *path, size_t size)
 		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon", path);
 }
 
-static void
-make_folder(const char *folder)
-{
-	char *path = need(strdup(folder));
-
-	for (char *c = path + 1; *c != '\0'; c++)
-		if (*c == '/') {
-			*c = '\0';
-			mkdir(path, 0777);
-			*c = '/';
-		}
-	free(path);
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-		die("%s: %s", folder, strerror(errno));
-	if (access(folder, W_OK | X_OK) != 0)
-		die("%s: %s", folder, strerror(errno));
-}
-
-static int
-is_raw_name(const struct dirent *entry)
-{
-	return strncmp(entry->d_name, "rank.", 5) == 0 && entry->d_name[5] != '\0' &&
-	    strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
-}
-
 /* The rank as which a launcher has started this process; NULL where none has. */
 static const char *
 rank_of_launcher(void)
@@ -153,76 +127,6 @@ rank_of_launcher(void)
 		if (getenv(names[i]) != NULL)
 			return getenv(names[i]);
 	return NULL;
-}
-
-/* Only raw traces are taken away: a folder may hold other things. */
-static bool
-is_raw_trace(const char *path)
-{
-	static const char head[] = "\222\250longpole";
-	char bytes[sizeof head - 1];
-	FILE *file = fopen(path, "r");
-	bool is = file != NULL && fread(bytes, sizeof bytes, 1, file) == 1 &&
-	    memcmp(bytes, head, sizeof bytes) == 0;
-
-	if (file != NULL)
-		fclose(file);
-	return is;
-}
-
-/* Calls DO_IT for each raw trace of the folder, in order of ranks; returns how many there are. */
-static int
-for_each_trace(const char *folder, void (*do_it)(const char *path))
-{
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_raw_name, versionsort), found = 0;
-	char path[PATH_MAX];
-
-	for (int i = 0; i < count; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-		if (is_raw_trace(path)) {
-			found++;
-			if (do_it != NULL)
-				do_it(path);
-		}
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	return found;
-}
-
-static void
-remove_file(const char *path)
-{
-	unlink(path);
-}
-
-static int
-is_world_name(const struct dirent *entry)
-{
-	return strncmp(entry->d_name, "world.", 6) == 0 && entry->d_name[6] != '\0' &&
-	    strspn(entry->d_name + 6, "0123456789") == strlen(entry->d_name + 6);
-}
-
-/* Takes away all raw traces, those of spawned processes included; returns how many of these were. */
-static int
-remove_traces(const char *folder)
-{
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_world_name, alphasort), spawned = 0;
-	char path[PATH_MAX];
-
-	for (int i = 0; i < count; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-		spawned += for_each_trace(path, remove_file);
-		rmdir(path);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	for_each_trace(folder, remove_file);
-	return spawned;
 }
 
 static struct { char **paths; size_t count, capacity; } traces;
@@ -242,8 +146,8 @@ compress(const char *folder, int level)
 	char *path;
 
 	if (rank == NULL)
-		for_each_trace(folder, remember);
-	else if (asprintf(&path, "%s/rank.%s", folder, rank) > 0 && is_raw_trace(path))
+		folder_for_each(folder, remember);
+	else if (asprintf(&path, "%s/rank.%s", folder, rank) > 0 && folder_is_trace(path))
 		remember(path);
 	compress_traces(traces.paths, (int)traces.count, level);
 }
@@ -381,32 +285,13 @@ hand_over(const char *folder)
 	caught = 0;		/* what came before was the program's */
 	on_signals(forward, forward);
 	signal(SIGPIPE, SIG_IGN);	/* finish() ends by it */
-	for_each_trace(folder, copy_out);
-	if (remove_traces(folder) > 0)
+	folder_for_each(folder, copy_out);
+	if (folder_remove_traces(folder) > 0)
 		note("the spawned processes are a run of their own: -o FOLDER keeps their traces");
 	rmdir(folder);
 	if (caught != 0)
 		end_as(caught);	/* a wait status that is a signal's number means death by it */
 	finish(DONE);
-}
-
-/* The folder that the ranks are to write to, as an absolute path. */
-static void
-find_folder(const struct options *opt, char *real)
-{
-	const char *parent = getenv("TMPDIR"), *folder = opt->folder;
-	char temporary[PATH_MAX];
-
-	if (folder != NULL)
-		make_folder(folder);
-	else {
-		snprintf(temporary, sizeof temporary, "%s/lp-record.XXXXXX",
-		    parent != NULL ? parent : "/tmp");
-		if ((folder = mkdtemp(temporary)) == NULL)
-			die("%s: %s", temporary, strerror(errno));
-	}
-	if (realpath(folder, real) == NULL)
-		die("%s: %s", folder, strerror(errno));
 }
 
 int
@@ -426,9 +311,9 @@ main(int argc, char **argv)
 		refuse_terminal_output();
 	find_library(library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
-	find_folder(&opt, folder);
+	folder_make(opt.folder, folder);
 	if (rank_of_launcher() == NULL)
-		remove_traces(folder);	/* of an earlier run */
+		folder_remove_traces(folder);	/* of an earlier run */
 	preload(library);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -436,7 +321,7 @@ main(int argc, char **argv)
 	child = 0;
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);
-	empty = for_each_trace(folder, NULL) == 0;
+	empty = folder_for_each(folder, NULL) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);
 	if (empty) {

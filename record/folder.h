@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The folder with the raw traces. */
+#ifndef FOLDER_H
+#define FOLDER_H
+
+#include <stdbool.h>
+
+/*
+ * Makes FOLDER, or a temporary one where it is NULL, and says its absolute path in REAL (PATH_MAX
+ * bytes). Dies where it cannot be written to.
+ */
+void folder_make(const char *folder, char *real);
+/* Whether the file is a raw trace: a folder may hold other things. */
+bool folder_is_trace(const char *path);
+/* Calls DO_IT for each raw trace of the folder, in order of ranks; returns how many there are. */
+int folder_for_each(const char *folder, void (*do_it)(const char *path));
+/* Takes away all raw traces, those of spawned processes included; returns how many of these were. */
+int folder_remove_traces(const char *folder);
+
+#endif
