@@ -16,51 +16,9 @@
 
 #include "../stream/hash_table.h"
 #include "causes.h"
+#include "common.h"
 
-enum { MOST_ACTIVITIES = 1024, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 24, MOST_CAUSES = 8, MOST_DEPTH = 32 };
-
-/* ---- where a wait came from ------------------------------------------------------------- */
-
-struct origin {
-	struct wait wait;
-	struct origin *before;	/* the wait of the delaying location that had the largest part in it */
-	unsigned users, depth, causes;
-	struct { uint32_t key; int32_t rank; double share; } cause[MOST_CAUSES];
-};
-
-static void
-origin_release(struct origin *origin)
-{
-	while (origin != NULL && --origin->users == 0) {
-		struct origin *before = origin->before;
-
-		free(origin);
-		origin = before;
-	}
-}
-
-/* The largest shares are kept. */
-static void
-origin_add(struct origin *origin, uint32_t key, int32_t rank, double share)
-{
-	unsigned least = 0;
-
-	for (unsigned i = 0; i < origin->causes; i++) {
-		if (origin->cause[i].key == key && origin->cause[i].rank == rank) {
-			origin->cause[i].share += share;
-			return;
-		}
-		if (origin->cause[i].share < origin->cause[least].share)
-			least = i;
-	}
-	if (origin->causes < MOST_CAUSES)
-		least = origin->causes++;
-	else if (origin->cause[least].share >= share)
-		return;
-	origin->cause[least].key = key;
-	origin->cause[least].rank = rank;
-	origin->cause[least].share = share;
-}
+enum { MOST_ACTIVITIES = 1024, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 24 };
 
 /* ---- what a location did of late -------------------------------------------------------- */
 
@@ -79,23 +37,6 @@ struct past {
 	int64_t sync_ns;		/* the last one: the latest enter */
 };
 
-/* When two locations, or a location and a communicator's others, synchronised last. */
-struct common {
-	uint64_t key;			/* 0: free slot */
-	int64_t at_ns, before_ns;	/* and the time before that */
-};
-#define HASH(c) mix((c)->key, 0)
-#define SAME(a, b) ((a)->key == (b)->key)
-#define FREE(c) ((c)->key == 0)
-#define MAKE_FREE(c) ((c)->key = 0)
-static int64_t forgotten_ns;		/* all have synchronised twice since */
-#define RECENT(c) ((c)->at_ns > forgotten_ns)
-HASH_TABLE(commons, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("out of memory"))
-#undef HASH
-#undef SAME
-#undef FREE
-#undef MAKE_FREE
-
 #define HASH(d) mix((d)->key, (uint32_t)(d)->rank)
 #define SAME(a, b) ((a)->key == (b)->key && (a)->rank == (b)->rank)
 #define FREE(d) ((d)->rank < 0)
@@ -109,15 +50,13 @@ HASH_TABLE(delays, struct delay, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die
 struct causes {
 	struct past *pasts;		/* by location */
 	size_t most;			/* activities of each */
-	struct commons commons;
 	struct delays delays;
 	int64_t *spent;			/* by key: scratch, zero between uses */
 	size_t spent_capacity;
 	uint32_t *keys;			/* those that are not zero; some more than once */
 	double *spent_ns;		/* by place in keys: what was gathered of it */
 	size_t key_count, key_capacity, spent_ns_capacity;
-	struct origin *longest[MOST_CHAINS];
-	size_t longest_count;
+	struct longest longest;
 };
 
 void
@@ -132,9 +71,8 @@ causes_begin(struct imbalance *im)
 		im->causes->most = MOST_ACTIVITIES;
 	if (im->causes->most < LEAST_ACTIVITIES)
 		im->causes->most = LEAST_ACTIVITIES;
-	commons_begin(&im->causes->commons, 1024);
+	common_begin();
 	delays_begin(&im->causes->delays, 256);
-	forgotten_ns = INT64_MIN;
 }
 
 static void
@@ -157,47 +95,13 @@ forget(struct imbalance *im, struct past *past, size_t until)
 	}
 }
 
-/* ---- common synchronisation ------------------------------------------------------------- */
-
-static uint64_t
-pair_key(uint32_t a, uint32_t b)
-{
-	return 1 + ((uint64_t)(a < b ? a : b) << 31 | (a < b ? b : a));
-}
-
-static uint64_t
-comm_key(uint32_t location, uint32_t comm)
-{
-	return (uint64_t)1 << 62 | (uint64_t)location << 31 | comm;
-}
-
-/* The last before NOW: the synchronisation that is being explained may be noted by the other already. */
-static int64_t
-common_at(const struct causes *c, uint64_t key, int64_t now_ns)
-{
-	struct common wanted = { .key = key }, *found = commons_find(&c->commons, &wanted);
-
-	return found == NULL ? INT64_MIN : found->at_ns < now_ns ? found->at_ns : found->before_ns;
-}
-
-static void
-set_common(struct causes *c, uint64_t key, int64_t at_ns)
-{
-	struct common new = { key, at_ns, INT64_MIN }, *at = commons_add(&c->commons, &new);
-
-	if (at_ns > at->at_ns) {
-		at->before_ns = at->at_ns;
-		at->at_ns = at_ns;
-	}
-}
-
 static int64_t
 last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64_t now_ns)
 {
-	int64_t at_ns = c->pasts[a].sync_ns, other_ns = common_at(c, comm_key(a, comm), now_ns);
+	int64_t at_ns = c->pasts[a].sync_ns, other_ns = common_before(common_comm(a, comm), now_ns);
 
 	at_ns = other_ns > at_ns ? other_ns : at_ns;
-	other_ns = common_at(c, pair_key(a, b), now_ns);
+	other_ns = common_before(common_pair(a, b), now_ns);
 	return other_ns > at_ns ? other_ns : at_ns;
 }
 
@@ -281,29 +185,8 @@ share_indirect(struct imbalance *im, struct past *past, int64_t from_ns, int64_t
 			origin_add(origin, key, a->origin->cause[k].rank, long_ns / wait_ns);
 		}
 	}
-	if (most != NULL && most->origin->depth < MOST_DEPTH) {
-		origin->before = most->origin;
-		origin->before->users++;
-		origin->depth = most->origin->depth + 1;
-	}
-}
-
-/* The few longest waits are kept with their chains. */
-static void
-remember_longest(struct causes *c, struct origin *origin)
-{
-	const int64_t ns = origin->wait.to_ns - origin->wait.from_ns;
-	size_t at = c->longest_count;
-
-	while (at > 0 && c->longest[at - 1]->wait.to_ns - c->longest[at - 1]->wait.from_ns < ns)
-		at--;
-	if (at == MOST_CHAINS)
-		return;
-	if (c->longest_count == MOST_CHAINS)
-		origin_release(c->longest[--c->longest_count]);
-	memmove(&c->longest[at + 1], &c->longest[at], (c->longest_count++ - at) * sizeof *c->longest);
-	c->longest[at] = origin;
-	origin->users++;
+	if (most != NULL)
+		origin_follows(origin, most->origin);
 }
 
 /* Compute of the delaying location before the call that was waited for, where that is not counted yet. */
@@ -391,7 +274,7 @@ explain(struct imbalance *im, const struct wait *wait)
 	im->states[wait->state].indirect_ns += (int64_t)(share * waited_ns);
 	if (waited_ns > 0)
 		share_indirect(im, past, from_ns, to_ns, share, origin);
-	remember_longest(c, origin);
+	longest_add(&c->longest, origin);
 	return origin;
 }
 
@@ -413,16 +296,15 @@ note_syncs(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 		at_ns = row->other_ns > at_ns ? row->other_ns : at_ns;
 		if (!is_collective(call_info(row->row.call)->class)) {
 			if (!row->is_send)
-				set_common(c, pair_key(location, row->other), at_ns);
+				common_note(common_pair(location, row->other), at_ns);
 		} else if (row->overlap && row->row.comm > 1)
-			set_common(c, comm_key(location, row->row.comm), at_ns);
+			common_note(common_comm(location, row->row.comm), at_ns);
 		else if (row->overlap && row->row.comm == 1) {
 			/* What was before the last but one synchronisation of all is not asked for again. */
 			forget(im, past, past->since_last);
 			past->since_last = past->since_sync;
 			past->since_sync = past->end;
-			if (past->sync_ns > forgotten_ns)
-				forgotten_ns = past->sync_ns;
+			common_forget(past->sync_ns);
 			past->sync_ns = at_ns;
 		}
 	}
@@ -497,13 +379,13 @@ sorted_delays(const struct imbalance *im, size_t *count)
 size_t
 chain_count(const struct imbalance *im)
 {
-	return im->causes->longest_count;
+	return im->causes->longest.count;
 }
 
 size_t
 chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS])
 {
-	const struct origin *origin = im->causes->longest[index];
+	const struct origin *origin = im->causes->longest.of[index];
 	size_t links = 0;
 
 	for (; origin != NULL && links < MOST_LINKS; origin = origin->before)

@@ -3,8 +3,7 @@
 #define CAUSES_H
 
 #include "imbalance.h"
-
-enum { MOST_CHAINS = 5, MOST_LINKS = 33 };
+#include "origins.h"
 
 /* What one rank's excess time on one piece of code cost others. */
 struct delay {

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "origins.h"
+
+void
+origin_release(struct origin *origin)
+{
+	while (origin != NULL && --origin->users == 0) {
+		struct origin *before = origin->before;
+
+		free(origin);
+		origin = before;
+	}
+}
+
+void
+origin_add(struct origin *origin, uint32_t key, int32_t rank, double share)
+{
+	unsigned least = 0;
+
+	for (unsigned i = 0; i < origin->causes; i++) {
+		if (origin->cause[i].key == key && origin->cause[i].rank == rank) {
+			origin->cause[i].share += share;
+			return;
+		}
+		if (origin->cause[i].share < origin->cause[least].share)
+			least = i;
+	}
+	if (origin->causes < MOST_CAUSES)
+		least = origin->causes++;
+	else if (origin->cause[least].share >= share)
+		return;
+	origin->cause[least].key = key;
+	origin->cause[least].rank = rank;
+	origin->cause[least].share = share;
+}
+
+void
+origin_follows(struct origin *origin, struct origin *before)
+{
+	if (before->depth + 2 > MOST_LINKS)
+		return;
+	origin->before = before;
+	before->users++;
+	origin->depth = before->depth + 1;
+}
+
+void
+longest_add(struct longest *longest, struct origin *origin)
+{
+	const int64_t ns = origin->wait.to_ns - origin->wait.from_ns;
+	size_t at = longest->count;
+
+	while (at > 0 && longest->of[at - 1]->wait.to_ns - longest->of[at - 1]->wait.from_ns < ns)
+		at--;
+	if (at == MOST_CHAINS)
+		return;
+	if (longest->count == MOST_CHAINS)
+		origin_release(longest->of[--longest->count]);
+	memmove(&longest->of[at + 1], &longest->of[at], (longest->count++ - at) * sizeof *longest->of);
+	longest->of[at] = origin;
+	origin->users++;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where waits came from: what caused each, and the chain of waits that led to it. */
+#ifndef ORIGINS_H
+#define ORIGINS_H
+
+#include "imbalance.h"
+
+enum { MOST_CHAINS = 5, MOST_LINKS = 33, MOST_CAUSES = 8 };
+
+struct origin {
+	struct wait wait;
+	struct origin *before;	/* the wait of the delaying location that had the largest part in it */
+	unsigned users, depth, causes;
+	struct { uint32_t key; int32_t rank; double share; } cause[MOST_CAUSES];
+};
+
+/* It is freed with the last of its users, and those before it then lose one. */
+void origin_release(struct origin *origin);
+/* A cause, as of struct delay, and its share of the wait; the largest shares are kept. */
+void origin_add(struct origin *origin, uint32_t key, int32_t rank, double share);
+/* The wait of the delaying location that had the largest part in it; not of a chain too long. */
+void origin_follows(struct origin *origin, struct origin *before);
+
+/* The longest waits with their chains, longest first. */
+struct longest {
+	struct origin *of[MOST_CHAINS];
+	size_t count;
+};
+void longest_add(struct longest *longest, struct origin *origin);
+
+#endif
