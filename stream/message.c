@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One message: its bytes become kind and body, and its hash is checked. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "reader.h"
+
+enum { HASH_BYTES = 9 };		/* a msgpack uint64: marker and value */
+#define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; more is taken for damage */
+
+/*
+ * The hash, where a message has one, is the last value of its body and covers all bytes before
+ * that value (trace.5, INTEGRITY).
+ */
+int
+message_check_hash(struct reader *in, const struct message *message)
+{
+	const msgpack_object_map *map = &message->body.via.map;
+	const msgpack_object_kv *last = map->size > 0 ? &map->ptr[map->size - 1] : NULL;
+	uint64_t hash;
+
+	if (last == NULL || last->key.type != MSGPACK_OBJECT_STR || last->key.via.str.size != 4 ||
+	    memcmp(last->key.via.str.ptr, "xxh3", 4) != 0) {
+		if (in->hashed)
+			return reader_fail(in, message->offset, "%s: no hash", message->kind);
+		return 0;
+	}
+	if (last->val.type != MSGPACK_OBJECT_POSITIVE_INTEGER || message->size < HASH_BYTES ||
+	    message->bytes[message->size - HASH_BYTES] != 0xcf)
+		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
+	hash = last->val.via.u64;
+	if (hash == 0 && in->raw && is_kind(message, "calls"))
+		return 0;	/* the block that its rank was still filling */
+	if (hash != XXH3_64bits(message->bytes, message->size - HASH_BYTES))
+		return reader_fail(in, message->offset, "%s: damaged: its hash is wrong", message->kind);
+	return 0;
+}
+
+bool
+message_is_block(const struct message *message)
+{
+	return is_kind(message, "calls") || is_kind(message, "messages") ||
+	    is_kind(message, "collectives") || is_kind(message, "settled");
+}
+
+/* [kind, body] at BYTES, of which SIZE are there. 1: done, 0: more bytes are needed, -1: error. */
+static int
+unpack(struct reader *in, struct message *message, const unsigned char *bytes, size_t size,
+    uint64_t offset)
+{
+	const msgpack_object *array;
+	size_t used = 0;
+
+	msgpack_unpacked_destroy(&in->unpacked);
+	msgpack_unpacked_init(&in->unpacked);
+	switch (msgpack_unpack_next(&in->unpacked, (const char *)bytes, size, &used)) {
+	case MSGPACK_UNPACK_SUCCESS:
+	case MSGPACK_UNPACK_EXTRA_BYTES:
+		break;
+	case MSGPACK_UNPACK_CONTINUE:
+		return 0;
+	case MSGPACK_UNPACK_NOMEM_ERROR:
+		return reader_fail(in, offset, "damaged: a message nested too deep or larger than memory");
+	default:
+		return reader_fail(in, offset, "damaged: not msgpack");
+	}
+	array = &in->unpacked.data;
+	if (array->type != MSGPACK_OBJECT_ARRAY || array->via.array.size != 2 ||
+	    array->via.array.ptr[0].type != MSGPACK_OBJECT_STR ||
+	    array->via.array.ptr[1].type != MSGPACK_OBJECT_MAP)
+		return reader_fail(in, offset, "damaged: a message is not [kind, body]");
+	snprintf(message->kind, sizeof message->kind, "%.*s",
+	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
+	message->body = array->via.array.ptr[1];
+	message->bytes = bytes;
+	message->size = message->stored = used;
+	message->offset = offset;
+	if (in->mapped && message_is_block(message))
+		return 1;	/* see reader_verify */
+	return message_check_hash(in, message) < 0 ? -1 : 1;
+}
+
+/* The next of the messages that a message of kind zstd held. */
+static int
+take_inflated(struct reader *in, struct message *message)
+{
+	int got = unpack(in, message, in->inflated + in->inflated_begin,
+	    in->inflated_end - in->inflated_begin, in->inflated_offset);
+
+	if (got == 0)
+		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds no whole message");
+	if (got < 0)
+		return -1;
+	if (is_kind(message, "zstd") || is_kind(message, "longpole") || is_kind(message, "end"))
+		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of kind %s",
+		    message->kind);
+	in->inflated_begin += message->size;
+	message->stored = in->inflated_stored;
+	return 1;
+}
+
+static int
+inflate(struct reader *in, const struct message *message)
+{
+	const msgpack_object *data = body_get(message, "data");
+	int64_t bytes;
+
+	if (body_int(in, message, "bytes", 1, (int64_t)MESSAGE_LIMIT, &bytes) < 0)
+		return -1;
+	if (data == NULL || data->type != MSGPACK_OBJECT_BIN ||
+	    ZSTD_getFrameContentSize(data->via.bin.ptr, data->via.bin.size) != (uint64_t)bytes)
+		return reader_fail(in, message->offset, "damaged: zstd: no data of the size it states");
+	if ((size_t)bytes > in->inflated_capacity) {
+		free(in->inflated);
+		in->inflated_capacity = 0;
+		if ((in->inflated = malloc((size_t)bytes)) == NULL)
+			return reader_fail(in, message->offset, "out of memory");
+		in->inflated_capacity = (size_t)bytes;
+	}
+	if (ZSTD_decompress(in->inflated, (size_t)bytes, data->via.bin.ptr, data->via.bin.size) !=
+	    (size_t)bytes)
+		return reader_fail(in, message->offset, "damaged: zstd: cannot be decompressed");
+	in->inflated_begin = 0;
+	in->inflated_end = (size_t)bytes;
+	in->inflated_offset = message->offset;
+	in->inflated_stored = message->size;
+	return 0;
+}
+
+int
+message_take(struct reader *in, struct message *message)
+{
+	int more, got;
+
+	if (in->inflated_begin < in->inflated_end)
+		return take_inflated(in, message);
+	if (in->begin == in->end && (more = input_more(in)) <= 0)
+		return more;
+	if (in->buffer[in->begin] != 0x92)
+		return reader_fail(in, input_here(in), in->in_stream || in->content[0] != '\0' ?
+		    "damaged: no message begins here" : "not a longpole stream");
+	while ((got = unpack(in, message, in->buffer + in->begin, in->end - in->begin, input_here(in))) == 0) {
+		if (in->end - in->begin > MESSAGE_LIMIT)
+			return reader_fail(in, input_here(in), "damaged: a message of more than 2 GiB");
+		if ((more = input_more(in)) < 0)
+			return -1;
+		if (more == 0)
+			return reader_fail(in, in->buffer_offset + in->end, "cut short in the message "
+			    "that begins at byte %llu", (unsigned long long)input_here(in));
+	}
+	if (got < 0)
+		return -1;
+	in->begin += message->size;
+	if (!is_kind(message, "zstd"))
+		return 1;
+	return inflate(in, message) < 0 ? -1 : take_inflated(in, message);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the reader share: input.c (bytes), message.c, reader.c (streams). */
+#ifndef READER_H
+#define READER_H
+
+#include "stream.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "columns are little-endian in a stream and are not swapped here"
+#endif
+
+/* Where the next byte lies in the input. */
+static inline uint64_t
+input_here(const struct reader *in)
+{
+	return in->buffer_offset + in->begin;
+}
+
+int input_open(struct reader *in, const char *file);
+/* The whole file becomes the buffer. */
+int input_map(struct reader *in);
+/* SIZE bytes in memory become the input; they lay at OFFSET of a file. */
+int input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset);
+int input_rewind(struct reader *in);
+void input_close(struct reader *in);
+/* More bytes behind buffer[end]. 1: got some, 0: there are no more, -1: error. */
+int input_more(struct reader *in);
+/* Skips the unwritten space of a raw trace. 1: something follows, 0: nothing, -1: error. */
+int input_skip_zeros(struct reader *in);
+
+/* Takes the next message. 1: done, 0: nothing left, -1: error. */
+int message_take(struct reader *in, struct message *message);
+/* A message of many rows, as most are. */
+bool message_is_block(const struct message *message);
+int message_check_hash(struct reader *in, const struct message *message);
+
+#endif
