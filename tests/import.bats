@@ -43,6 +43,10 @@ calls() {
 	grep -q '^1      MPI_Send$' b.pcf
 	head -1 b.row | grep -qx 'LEVEL CPU SIZE 2'
 	grep '^[123]:' b.prv | cut -d: -f6 | sort -n -c
+	# States and events as they were; of messages not when data moved, which calls do not tell.
+	diff <(grep '^[12]:' "$fixtures/paraver/in.prv" | sort) <(grep '^[12]:' b.prv | sort)
+	diff <(grep '^3:' "$fixtures/paraver/in.prv" | cut -d: -f1-6,8-12,14- | sort) \
+		<(grep '^3:' b.prv | cut -d: -f1-6,8-12,14- | sort)
 }
 
 @test "a Paraver trace replays as its conversion by prv2dim does in Dimemas" {
