@@ -35,6 +35,7 @@ static const char usage[] =
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
+	"      --mpi NAME       use the recorder that was built for that MPI\n"
 	"      --clock WHICH    auto (the processor's counter where it is good) or monotonic [auto]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
@@ -43,6 +44,7 @@ struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
 	int level;		/* of compression; 0: none */
+	const char *mpi;	/* whose recorder; NULL: the one that was built by default */
 	char recorder[200];	/* what the library in the ranks is told: key=value,... */
 };
 
@@ -53,7 +55,7 @@ static volatile sig_atomic_t caught;
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK };
+	enum { POLLS = 256, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
@@ -61,7 +63,8 @@ parse_options(int argc, char **argv)
 		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
 		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
-		{ "clock", required_argument, NULL, CLOCK }, { "help", no_argument, NULL, 'h' },
+		{ "clock", required_argument, NULL, CLOCK },
+		{ "mpi", required_argument, NULL, MPI }, { "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
 	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
@@ -84,6 +87,7 @@ parse_options(int argc, char **argv)
 		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
 		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
+		case MPI: opt.mpi = optarg; break;
 		case 'h': print_and_exit(usage);
 		case 'V': print_and_exit("lp-record " VERSION "\n");
 		default: bad_usage(usage);
@@ -99,9 +103,10 @@ parse_options(int argc, char **argv)
 
 /* The preload library lies beside the folder of this command: ../lib. */
 static void
-find_library(char *path, size_t size)
+find_library(const char *mpi, char *path, size_t size)
 {
-	ssize_t got = readlink("/proc/self/exe", path, size - 64);
+	ssize_t got = readlink("/proc/self/exe", path, size - 1);
+	char name[100];
 	char *slash;
 
 	if (got < 0)
@@ -110,7 +115,9 @@ find_library(char *path, size_t size)
 	for (int up = 0; up < 2; up++)
 		if ((slash = strrchr(path, '/')) != NULL)
 			*slash = '\0';
-	strcat(path, "/lib/liblongpole-record.so");
+	snprintf(name, sizeof name, "/lib/liblongpole-record%s%.40s.so", mpi != NULL ? "." : "",
+	    mpi != NULL ? mpi : "");
+	strncat(path, name, size - strlen(path) - 1);
 	if (access(path, R_OK) != 0)
 		die("%s: %s", path, strerror(errno));
 	if (strpbrk(path, " :") != NULL)
@@ -309,7 +316,7 @@ main(int argc, char **argv)
 		die("a rank of several: -o FOLDER is needed");
 	if (opt.folder == NULL)
 		refuse_terminal_output();
-	find_library(library, sizeof library);
+	find_library(opt.mpi, library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
 	folder_make(opt.folder, folder);
 	if (rank_of_launcher() == NULL)

@@ -479,3 +479,45 @@ packed() {
 		rm -r run
 	done
 }
+
+@test "MPICH: the same calls and messages, in C and Fortran" {
+	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: make lib/liblongpole-record.mpich.so"
+	for p in kinds stress; do mpicc.mpich -w -o $p "$ROOT/tests/apps/$p.c"; done
+	for p in mpif use_mpi use_mpi_f08; do
+		mpifort.mpich -w -I "$ROOT/tests/apps" -o $p "$ROOT/tests/apps/$p.f90"
+	done
+	run -7 lp-record --mpi mpich -o run -- mpirun.mpich -n 4 ./kinds
+	[ "$output" = "kinds: 4 3" ]
+	lp-merge run | lp-graph 2>err >t.graph
+	grep -q '21 messages and 38 collectives matched, 0 sends, 0 receives and 0 collectives not' err
+	lp-record --mpi mpich -o run -- mpirun.mpich -n 4 ./stress 7 50
+	lp-merge run | lp-graph 2>err >t.graph
+	same_sizes t.graph
+	for p in mpif use_mpi use_mpi_f08; do
+		mpirun.mpich -n 4 ./$p >bare
+		lp-record --mpi mpich -o run -- mpirun.mpich -n 4 ./$p >out
+		cmp bare out
+		lp-merge run 2>/dev/null >t.trace
+		lp-graph t.trace 2>err >t.graph
+		# mpi_f08 of MPICH 4.0 gives wrong indices: see lp-record(1).
+		[ $p = use_mpi_f08 ] ||
+			grep -q '21 messages and 8 collectives matched, 0 sends, 0 receives and 0 collectives not' err
+		lp-dump -k call t.trace | jq -r 'select(.call | test("Wait") | not) |
+			[.rank, .call, .comm, .peer, .bytes_sent, .bytes_received] | @tsv' | sort >$p.calls
+		cmp mpif.calls $p.calls
+		[ "$(lp-dump -k call t.trace | jq -r 'select(.call == "MPI_Allreduce").site' | wc -l)" -eq 4 ]
+	done
+	[ "$(wc -l <mpif.calls)" -ge 80 ]
+}
+
+@test "a program with another MPI than the recorder's ends, and that is said" {
+	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: make lib/liblongpole-record.mpich.so"
+	mpicc.mpich -w -o kinds "$ROOT/tests/apps/kinds.c"
+	run ! lp-record -o run -- mpirun.mpich -n 4 ./kinds
+	[ "$(grep -c 'lp-record: the program has another MPI than this recorder was built with: see --mpi' <<<"$output")" -eq 1 ]
+	run ! lp-record --mpi mpich -o run -- mpirun --oversubscribe -n 4 "$BATS_FILE_TMPDIR/kinds"
+	[ "$(grep -c 'lp-record: the program has another MPI than this recorder was built with: see --mpi' <<<"$output")" -eq 1 ]
+	[ -z "$(ls run)" ]
+	run -2 --separate-stderr lp-record --mpi none -o run -- true
+	[ "$stderr" = "lp-record: $ROOT/lib/liblongpole-record.none.so: No such file or directory" ]
+}

@@ -8,9 +8,36 @@
  * mpi_x_f08_, which takes the same arguments in Open MPI, but that ierror may be absent; were the
  * routine wrapped that it calls in turn, the call site would lie in the library. pmpi_x_ leads past
  * all of these names, so no call is seen twice.
+ *
+ * In MPICH mpi_f08 has no such way past: buffers are descriptors, and the routine is called
+ * mpi_x_f08ts_ where there are any. Its wrapper calls the next of that name.
  */
+#include <dlfcn.h>
+
 #include "wrap.h"
 
+#ifdef MPICH_VERSION
+/* mpi.h names all of them but this one, which Fortran's initialisation finds. */
+extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak));
+
+static inline bool
+is_mpi_fortran_in_place(const void *p)
+{
+	return p == &MPIR_F08_MPI_IN_PLACE || (&MPIR_F_MPI_IN_PLACE != NULL && p == MPIR_F_MPI_IN_PLACE);
+}
+
+static inline bool
+is_mpi_fortran_status_ignore(const void *p)
+{
+	return p == MPI_F_STATUS_IGNORE || p == (void *)MPI_F08_STATUS_IGNORE;
+}
+
+static inline bool
+is_mpi_fortran_statuses_ignore(const void *p)
+{
+	return p == MPI_F_STATUSES_IGNORE || p == (void *)MPI_F08_STATUSES_IGNORE;
+}
+#else
 /* The common blocks of mpif.h, under the names that compilers give them. */
 #define SENTINEL(name, NAME) \
 	extern int name##_[] __attribute__((weak)), name[] __attribute__((weak)), \
@@ -22,10 +49,14 @@
 SENTINEL(mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
 SENTINEL(mpi_fortran_status_ignore, MPI_FORTRAN_STATUS_IGNORE)
 SENTINEL(mpi_fortran_statuses_ignore, MPI_FORTRAN_STATUSES_IGNORE)
+#endif
 
-static const void *
-buffer(const void *p)
+/* In a descriptor the base address comes first. */
+static inline const void *
+buffer(const void *p, bool is_descriptor)
 {
+	if (is_descriptor)
+		p = *(const void *const *)p;
 	return is_mpi_fortran_in_place(p) ? MPI_IN_PLACE : p;
 }
 
@@ -103,8 +134,8 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define LENGTH_OUTPUT NO_LENGTH
 
 #define BEFORE(kind, name) BEFORE_##kind(name)
-#define BEFORE_BUF(n) const void *n UNUSED = buffer(p_##n);
-#define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n);
+#define BEFORE_BUF(n) const void *n UNUSED = buffer(p_##n, descriptors);
+#define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n, descriptors);
 #define BEFORE_INT(n) int n UNUSED = AS(MPI_Fint, n);
 #define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
 #define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
@@ -147,34 +178,62 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 
 #define ALIAS(body) EXPORT __attribute__((alias(#body)))
 
-#define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, params, record) \
-	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
-	void record_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)); \
-	void record_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
+/* OWN passes the call on to CALLEE; where BUFFERS they come as descriptors. */
+#define WRAPPER(own, callee, buffers, Name, params, record) \
+	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)); \
+	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
+		enum { descriptors = buffers }; \
 		struct at at; \
 		MPI_Fint own_ierr; \
 		if (ierr == NULL) \
 			ierr = &own_ierr; \
 		if (!enter_call(&at, NUMBER_##Name, __builtin_return_address(0))) { \
-			pmpi_##name##_(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
+			callee(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 			return; \
 		} \
 		EACH(BEFORE, params) \
-		pmpi_##name##_(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
+		callee(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 		leave_call(&at); \
 		if (*ierr == MPI_SUCCESS) { \
 			EACH(AFTER, params) \
 			record; \
 		} \
 		end_call(&at); \
-	} \
+	}
+
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, params, record) \
+	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
+	WRAPPER(record_##name, pmpi_##name##_, false, Name, params, record) \
 	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name) void mpi_##name(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name) void mpi_##name##__(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name) void MPI_##NAME(LIST(PLAIN, params), void *); \
+	F08(Name, name, params, record)
+#ifdef MPICH_VERSION
+static void *
+next_f08(const char *with_buffers, const char *without)
+{
+	void *found = dlsym(RTLD_NEXT, with_buffers);
+
+	return found != NULL ? found : dlsym(RTLD_NEXT, without);
+}
+#define F08(Name, name, params, record) \
+	static void next_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
+	{ \
+		static void (*next)(LIST(PLAIN, params), MPI_Fint * EACH(LENGTH, params)); \
+		if (next == NULL) \
+			*(void **)&next = next_f08("mpi_" #name "_f08ts_", "mpi_" #name "_f08_"); \
+		next(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
+	} \
+	WRAPPER(record_##name##_f08, next_##name, true, Name, params, record) \
+	ALIAS(record_##name##_f08) void mpi_##name##_f08_(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name##_f08) void mpi_##name##_f08ts_(LIST(PLAIN, params), void *);
+#else
+#define F08(Name, name, params, record) \
 	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *);
+#endif
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #include "../../stream/call_table.h"
 

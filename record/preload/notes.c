@@ -22,26 +22,20 @@ types_start(void)
 		MPI_UNSIGNED_CHAR, MPI_SHORT, MPI_UNSIGNED_SHORT, MPI_INT, MPI_UNSIGNED, MPI_LONG,
 		MPI_UNSIGNED_LONG, MPI_LONG_LONG, MPI_UNSIGNED_LONG_LONG, MPI_FLOAT, MPI_DOUBLE,
 		MPI_INT32_T, MPI_UINT32_T, MPI_INT64_T, MPI_UINT64_T, MPI_C_BOOL, MPI_DOUBLE_INT,
-		MPI_2INT, MPI_C_DOUBLE_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT };
+		MPI_2INT, MPI_C_DOUBLE_COMPLEX, MPI_AINT, MPI_OFFSET, MPI_COUNT,
+		/* Null where the library has no Fortran, or not this one. */
+		MPI_CHARACTER, MPI_LOGICAL, MPI_INTEGER, MPI_REAL, MPI_DOUBLE_PRECISION, MPI_COMPLEX,
+		MPI_DOUBLE_COMPLEX, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_REAL4,
+		MPI_REAL8, MPI_REAL16, MPI_COMPLEX8, MPI_COMPLEX16, MPI_2INTEGER, MPI_2REAL,
+		MPI_2DOUBLE_PRECISION };
 	int size;
 
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-		if (PMPI_Type_size(known[i], &size) == MPI_SUCCESS) {
+		if (known[i] != MPI_DATATYPE_NULL && PMPI_Type_size(known[i], &size) == MPI_SUCCESS &&
+		    size > 0) {
 			types[type_slot(known[i])].type = known[i];
 			types[type_slot(known[i])].size = (uint32_t)size;
 		}
-	/* The Fortran ones are there only where the library has Fortran. */
-	for (int handle = 0; handle < 64; handle++) {
-		MPI_Datatype type = PMPI_Type_f2c(handle);
-		int integers, addresses, datatypes, combiner;
-
-		if (type == MPI_DATATYPE_NULL || PMPI_Type_get_envelope(type, &integers, &addresses,
-		    &datatypes, &combiner) != MPI_SUCCESS || combiner != MPI_COMBINER_NAMED ||
-		    PMPI_Type_size(type, &size) != MPI_SUCCESS || size <= 0)
-			continue;
-		types[type_slot(type)].type = type;
-		types[type_slot(type)].size = (uint32_t)size;
-	}
 }
 
 uint64_t

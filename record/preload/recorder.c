@@ -171,6 +171,37 @@ begin(const char *folder, const struct instant *init)
 	unsetenv("LONGPOLE_DIR");	/* what this process starts is not part of the run */
 }
 
+/*
+ * Handles and constants are those of the MPI that this was built with. A program with another one
+ * cannot even be let through the wrappers, as handles may differ in size: it ends, and one rank says
+ * why.
+ */
+static void
+check_mpi(void)
+{
+#ifdef OPEN_MPI
+	const bool own = true;
+#else
+	const bool own = false;
+#endif
+	static const char line[] = "lp-record: the program has another MPI than this recorder was built "
+	    "with: see --mpi\n";
+	static char version[1 << 14];	/* any MPI's MPI_MAX_LIBRARY_VERSION_STRING */
+	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+	int length;
+
+	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
+	    (strstr(version, "Open MPI") != NULL) == own)
+		return;
+	if ((rank == NULL || strcmp(rank, "0") == 0) &&
+	    write(STDERR_FILENO, line, sizeof line - 1) < 0)
+		_exit(2);
+	_exit(2);
+}
+
+/* MPICH's Fortran routines call those of C, which are wrapped, too: the outer one is recorded. */
+static bool within;
+
 int
 init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from)
 {
@@ -180,10 +211,16 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 	struct entry entry;
 	int result;
 
+	if (within)
+		return init(arguments);
 	before = clock_instant();
-	if (folder != NULL)
+	if (folder != NULL) {
+		check_mpi();	/* may be called before MPI_Init */
 		read_options();
+	}
+	within = true;
 	result = init(arguments);
+	within = false;
 	if (result != MPI_SUCCESS || folder == NULL || recording)
 		return result;
 	begin(folder, &before);
@@ -204,8 +241,9 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	struct entry entry;
 	int result;
 
-	if (recorded_pid != getpid())
+	if (within || recorded_pid != getpid())
 		return finalize();
+	within = true;		/* to the end */
 	at.enter_ticks = clock_ticks();
 	clock_sync();		/* also where this rank's file has failed: all ranks call it */
 	paused = false;		/* the end is always told */
