@@ -116,6 +116,31 @@ f_planted() {
 	END
 }
 
+# Rank 0 computes 900 ns longer than rank 1, which therefore waits; then rank 2 waits 920 ns for rank 1:
+# 900 of them for that wait, 15 for the rest of its receive, 5 for its computing.
+@test "a wait that spreads is put down to who began it, and the chain is told" {
+	tests/pack >t.trace <<-END
+		trace ranks=3
+		0 MPI_Init 0 10
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 3000 3010
+		1 MPI_Init 0 10
+		1 MPI_Recv 100 1015 comm=1 peer=0 tag=0 received=8
+		1 MPI_Send 1020 1025 comm=1 peer=2 tag=0 sent=8
+		1 MPI_Finalize 3000 3010
+		2 MPI_Init 0 10
+		2 MPI_Recv 100 1030 comm=1 peer=1 tag=0 received=8
+		2 MPI_Finalize 3000 3010
+	END
+	lp-graph t.trace 2>/dev/null | lp-imbalance -F json >t.json
+	[ "$(jq -c '.delays[] | [.rank, .kind, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' t.json |
+		paste -sd' ')" = '[0,"compute",900,900] [1,"mpi",15,0] [1,"compute",5,0]' ]
+	[ "$(jq -c '.chains[] | map([.rank, .partner, (.wait_s * 1e9 | round)])' t.json | paste -sd' ')" = \
+		'[[2,1,920],[1,0,900]] [[1,0,900]]' ]
+	[ "$(jq -c '.wait_states[] | select(.wait_s > 0) | [.direct_s, .indirect_s, .propagating_s, .terminal_s] |
+		map(. * 1e9 | round)' t.json)" = '[920,900,900,920]' ]
+}
+
 @test "every state of every rank agrees with the definitions, looked at call by call" {
 	cd "$BATS_FILE_TMPDIR"
 	wait_states.py check heat.graph
