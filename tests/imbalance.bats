@@ -141,6 +141,24 @@ f_planted() {
 		map(. * 1e9 | round)' t.json)" = '[920,900,900,920]' ]
 }
 
+# Since the first message both ranks computed, one 985 ns and the other 90: nothing before counts.
+@test "a delay is looked for since both ranks synchronised last" {
+	tests/pack >t.trace <<-END
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 600 610 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Recv 700 1615 comm=1 peer=1 tag=1 received=8
+		0 MPI_Finalize 3000 3010
+		1 MPI_Init 0 10
+		1 MPI_Recv 100 615 comm=1 peer=0 tag=0 received=8
+		1 MPI_Send 1600 1605 comm=1 peer=0 tag=1 sent=8
+		1 MPI_Finalize 3000 3010
+	END
+	[ "$(lp-graph t.trace 2>/dev/null | lp-imbalance -F json | jq -c '.delays[] |
+		[.rank, .kind, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' | paste -sd' ')" = \
+		'[1,"compute",895,0] [0,"compute",500,0]' ]
+}
+
 @test "every state of every rank agrees with the definitions, looked at call by call" {
 	cd "$BATS_FILE_TMPDIR"
 	wait_states.py check heat.graph
