@@ -33,7 +33,7 @@ wake(struct engine *e, uint32_t id, double at_ns)
 		e->free_cpus[r->node]--;
 		r->has_cpu = true;
 	}
-	schedule(e, at_ns, EVENT_RUN, id);
+	events_add(&e->events, at_ns, EVENT_RUN, id);
 }
 
 /* A rank keeps its CPU until it blocks; then the first that waits for one gets it. */
@@ -70,7 +70,7 @@ spend(struct engine *e, uint32_t id, double ns)
 		r->now_ns += ns;
 		return true;
 	}
-	schedule(e, r->now_ns + ns, EVENT_RUN, id);
+	events_add(&e->events, r->now_ns + ns, EVENT_RUN, id);
 	return false;
 }
 
@@ -221,7 +221,7 @@ run_events(struct engine *e)
 	struct event event;
 
 	/* What a runner that lacks rows will do comes before all that is scheduled. */
-	while (e->starving == 0 && event_next(e, &event)) {
+	while (e->starving == 0 && events_take(&e->events, &event)) {
 		e->now_ns = event.at_ns;
 		if (event.kind == EVENT_RUN) {
 			e->runners[event.who].now_ns = event.at_ns;

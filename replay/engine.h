@@ -4,14 +4,15 @@
  * tie them together, and live in pools from the edge that makes them until nobody needs them.
  *
  * Where nothing is limited the order of events does not matter: a rank runs until it needs what
- * another has not done yet, and all times follow from maxima. Else (contended) all goes through a
- * heap, in order of time and, at the same time, of scheduling.
+ * another has not done yet, and all times follow from maxima. Else (contended) all goes through
+ * events, in order of time and, at the same time, of scheduling.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
 
 #include "../stream/calls.h"
 #include "../stream/definitions.h"
+#include "events.h"
 #include "machine.h"
 
 enum { NONE = UINT32_MAX };
@@ -123,9 +124,6 @@ struct runner {			/* a location */
 	size_t region_count, region_capacity;
 };
 
-struct event { double at_ns; uint64_t order; uint32_t kind, who; };
-enum { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE };
-
 struct engine {
 	const struct machine *machine;
 	struct definitions *known;
@@ -140,11 +138,7 @@ struct engine {
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
 	/* contended: */
-	struct event *heap;
-	size_t heap_count, heap_capacity;
-	struct event *due;	/* events of this very time, first come first: a ring */
-	size_t due_first, due_count, due_capacity;
-	uint64_t order;
+	struct events events;
 	double now_ns;
 	struct place *links, *memory_links;	/* by node; by rank */
 	struct pool *buses, *memory_buses;	/* by island; by node */
@@ -195,7 +189,6 @@ lane_end(const struct lane *lane)
 void engine_run(struct engine *engine);
 void wake(struct engine *engine, uint32_t runner, double at_ns);
 void arrive(struct engine *engine, uint32_t flight, double at_ns);
-void schedule(struct engine *engine, double at_ns, uint32_t kind, uint32_t who);
 bool block(struct engine *engine, struct runner *runner);	/* sleeps until wake; false */
 
 /* act.c: what a row does. */
@@ -209,7 +202,6 @@ uint32_t flight_new(struct engine *engine);
 void flight_unref(struct engine *engine, uint32_t flight);
 uint32_t instance_new(struct engine *engine, uint32_t members);
 void instance_unref(struct engine *engine, uint32_t instance);
-bool event_next(struct engine *engine, struct event *event);	/* takes the first; false: none */
 
 /* transfer.c: how messages get across. */
 void transfer_begin(struct engine *engine);

@@ -64,6 +64,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 		r->next = NONE;
 	}
 	e->starving = n;
+	events_begin(&e->events);
 	transfer_begin(e);
 }
 

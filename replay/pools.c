@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages and instances are used again as soon as they are free; events are in a heap. */
+/* Messages and instances are used again as soon as they are free. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,74 +67,4 @@ instance_unref(struct engine *e, uint32_t i)
 		return;
 	e->instances[i].next = e->free_instance;
 	e->free_instance = i;
-}
-
-static inline bool
-before(const struct event *a, const struct event *b)
-{
-	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
-}
-
-/* Half of all events are due at once; they need no heap. */
-static void
-schedule_now(struct engine *e, struct event event)
-{
-	if (e->due_count == e->due_capacity) {
-		size_t old = e->due_capacity;
-
-		e->due = grow(e->due, &e->due_capacity, old + 1, sizeof *e->due);
-		/* The part of the ring that lay before its first goes behind the rest. */
-		memmove(e->due + old, e->due, e->due_first * sizeof *e->due);
-	}
-	e->due[(e->due_first + e->due_count++) & (e->due_capacity - 1)] = event;
-}
-
-void
-schedule(struct engine *e, double at_ns, uint32_t kind, uint32_t who)
-{
-	struct event event = { at_ns, e->order++, kind, who };
-	size_t i;
-
-	if (at_ns <= e->now_ns) {
-		schedule_now(e, event);
-		return;
-	}
-	i = e->heap_count++;
-
-	e->heap = grow(e->heap, &e->heap_capacity, e->heap_count, sizeof *e->heap);
-	for (; i > 0 && before(&event, &e->heap[(i - 1) / 4]); i = (i - 1) / 4)
-		e->heap[i] = e->heap[(i - 1) / 4];
-	e->heap[i] = event;
-}
-
-bool
-event_next(struct engine *e, struct event *event)
-{
-	struct event last;
-	size_t i = 0, n;
-
-	/* Those of this time that are in the heap were scheduled before it came. */
-	if (e->due_count > 0 && (e->heap_count == 0 || e->heap[0].at_ns > e->now_ns)) {
-		*event = e->due[e->due_first];
-		e->due_first = (e->due_first + 1) & (e->due_capacity - 1);
-		e->due_count--;
-		return true;
-	}
-	if (e->heap_count == 0)
-		return false;
-	*event = e->heap[0];
-	n = --e->heap_count;
-	last = e->heap[n];
-	for (size_t child; (child = 4 * i + 1) < n; i = child) {
-		size_t end = child + 4 < n ? child + 4 : n;
-
-		for (size_t k = child + 1; k < end; k++)
-			if (before(&e->heap[k], &e->heap[child]))
-				child = k;
-		if (!before(&e->heap[child], &last))
-			break;
-		e->heap[i] = e->heap[child];
-	}
-	e->heap[i] = last;
-	return true;
 }

@@ -283,7 +283,7 @@ ride(struct engine *e, uint32_t who)
 	struct flight *f = &e->flights[who];
 
 	f->start_ns = e->now_ns;
-	schedule(e, e->now_ns + wire_ns(e, f), EVENT_ARRIVE, who);
+	events_add(&e->events, e->now_ns + wire_ns(e, f), EVENT_ARRIVE, who);
 }
 
 static void
@@ -320,7 +320,7 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 	if (!e->contended)
 		arrive(e, link, at_ns);
 	else
-		schedule(e, at_ns, EVENT_ARRIVE, link);
+		events_add(&e->events, at_ns, EVENT_ARRIVE, link);
 }
 
 static void
@@ -352,7 +352,7 @@ bus_next(struct engine *e, struct pool *bus)
 		queue_take(e, &bus->queue);
 		bus->busy = bus->total;
 		who &= ~INSTANCE;
-		schedule(e, e->now_ns + collective_ns(e, &e->instances[who]), EVENT_INSTANCE, who);
+		events_add(&e->events, e->now_ns + collective_ns(e, &e->instances[who]), EVENT_INSTANCE, who);
 	}
 }
 
@@ -401,7 +401,7 @@ bus_take_all(struct engine *e, uint32_t instance)
 	struct pool *bus = buses_of(e, instance);
 
 	if (bus->total == 0) {
-		schedule(e, e->now_ns + collective_ns(e, &e->instances[instance]), EVENT_INSTANCE,
+		events_add(&e->events, e->now_ns + collective_ns(e, &e->instances[instance]), EVENT_INSTANCE,
 		    instance);
 		return;
 	}
