@@ -88,6 +88,10 @@ go_on(struct events *events)
 	if (events->filled[level] == 0)
 		events->levels &= (uint16_t)~(1u << level);
 	events->now = events->slots[first].time;
+	if (events->slots[first].next == NO_SLOT) {	/* half of them are alone */
+		events->due = (struct bucket){ first, first };
+		return;
+	}
 	for (uint32_t s = events->slots[first].next; s != NO_SLOT; s = events->slots[s].next)
 		if (events->slots[s].time < events->now)
 			events->now = events->slots[s].time;
