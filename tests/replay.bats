@@ -172,6 +172,19 @@ late_sender() {
 	[[ "$stderr" == *"1 sends have no receive"* ]]
 }
 
+@test "a message from or to a collective is refused" {
+	tests/pack <<-'END' >t.graph
+		graph ranks=2
+		0 MPI_Barrier 0 10 comm=1
+		0 MPI_Send 20 30 comm=1 peer=1 tag=0 sent=8
+		1 MPI_Barrier 0 10 comm=1
+		1 MPI_Recv 20 30 comm=1 peer=0 tag=0 received=8
+		message 0:1 1:0
+	END
+	run -2 --separate-stderr lp-replay -F json t.graph
+	[[ "$stderr" == *"messages: an end is a collective" ]]
+}
+
 @test "the own format says the same as Dimemas'" {
 	cat >machine <<-'END'
 		# two nodes with two CPUs each: case 16
