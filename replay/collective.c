@@ -280,7 +280,7 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 	flight->member = me;
 	flight->flags = MESSAGE_SENT | MESSAGE_PART;
 	flight->sent_ns = r->now_ns;
-	flight_route(e, flight, row_at(e, id, r->part)->sent);
+	flight_route(e, flight, NO_TAG, row_at(e, id, r->part)->sent);
 	transfer_start(e, f, r->now_ns);
 	if (!e->contended)	/* it is there already, at a later time */
 		r->now_ns = e->flights[f].arrived_ns;

@@ -41,18 +41,18 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	uint32_t f = flight_new(e);
 	struct flight *flight = &e->flights[f];
 	struct op *from = op_at(e, source, send), *to = op_at(e, target, receive), *post;
-	uint64_t bytes = row_at(e, source, send)->sent;
+	const struct row *row = row_at(e, source, send);
 
 	flight->source = source;
 	flight->target = target;
 	flight->references = 3;
-	flight_route(e, flight, bytes);
+	flight_route(e, flight, row->tag, row->sent);
 	if (e->explains)
-		e->trails[f] = (struct trail){ .bytes = bytes, .send_seq = send, .receive_seq = receive };
+		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send, .receive_seq = receive };
 	if (from->act == ACT_START)
 		from->act = ACT_SEND_START;
 	from->link = to->link = f;
-	from->startup_ns = to->startup_ns = latency_ns(e, source, target);
+	from->startup_ns = to->startup_ns = flight_latency_ns(e, flight);
 	if (to->act != ACT_COMPLETE)
 		return;
 	to->act = ACT_WAIT;

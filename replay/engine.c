@@ -230,7 +230,9 @@ run_events(struct engine *e)
 		} else if (event.kind == EVENT_ARRIVE) {
 			transfer_end(e, event.who);
 			arrive(e, event.who, event.at_ns);
-		} else {
+		} else if (event.kind == EVENT_RELEASE)
+			transfer_end(e, event.who);
+		else {
 			bus_give_all(e, event.who);
 			collective_done(e, event.who, event.at_ns);
 		}

@@ -73,7 +73,7 @@ enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZ
 	MESSAGE_PART = 128 };	/* of a reduction, to its root */
 
 /* WIRE_BUSES: no message, but a collective that queues for all buses. */
-enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE, WIRE_BUSES };
+enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE, WIRE_CONNECTION, WIRE_BUSES };
 
 struct flight {			/* a message: a cache line */
 	double sent_ns, posted_ns;	/* send reached, receive reached */
@@ -83,7 +83,7 @@ struct flight {			/* a message: a cache line */
 	union { uint32_t sender, member; };	/* rank that sleeps on it, or NONE; of a part: whose */
 	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
 	uint32_t next, previous;	/* in a queue */
-	uint32_t next_lender;	/* see struct place */
+	union { uint32_t next_lender, connection; };	/* see struct place; that it takes */
 	uint16_t references;	/* rows that are not done, and the transfer */
 	uint8_t flags, wire;
 };
@@ -113,7 +113,7 @@ struct queue { uint32_t head, tail; };	/* of flights */
 
 struct pool { int64_t total, busy; struct queue queue; };	/* links or buses; total 0: no limit */
 
-struct place {			/* a node, or for memory a rank */
+struct place {			/* a node, for memory a rank, between islands an island or a connection */
 	struct pool out, in;	/* half duplex: out is both */
 	uint32_t lenders;	/* a list: messages that have a link out of here and wait for one into another */
 	bool half_duplex;
@@ -165,6 +165,7 @@ struct engine {
 	struct events events;
 	double now_ns;
 	struct place *links, *memory_links;	/* by node; by rank */
+	struct place *wide_links, *connections;	/* by island */
 	struct pool *buses, *memory_buses;	/* by island; by node */
 	int64_t *free_cpus;			/* by node */
 	struct queue *cpu_queues;
@@ -257,7 +258,8 @@ void links_give(struct engine *engine, uint32_t flight);	/* and who waits for th
 /* transfer.c: how messages get across. */
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
-void flight_route(const struct engine *engine, struct flight *flight, uint64_t bytes);
+double flight_latency_ns(const struct engine *engine, const struct flight *flight);
+void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
 void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
 void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */
 void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum event_kind { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE };
+enum event_kind { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE, EVENT_RELEASE };
 
 struct event {
 	double at_ns;

@@ -69,7 +69,7 @@ explain_message(const struct engine *e, uint32_t flight)
 {
 	const struct flight *f = &e->flights[flight];
 	const struct trail *trail = &e->trails[flight];
-	double latency = latency_ns(e, f->source, f->target);
+	double latency = flight_latency_ns(e, f);
 
 	printf("message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source, (unsigned long long)trail->send_seq,
 	    f->target, (unsigned long long)trail->receive_seq, (unsigned long long)trail->bytes,

@@ -15,12 +15,16 @@ place_begin(struct place *place, int64_t in, int64_t out)
 	place->lenders = NONE;
 }
 
-/* Where a message gets its links: memory links are those of the ranks. */
+/* Where a message gets its links at one of its ends. */
 static struct place *
 place_of(const struct engine *e, const struct flight *f, uint32_t location)
 {
-	return f->wire == WIRE_MEMORY ? &e->memory_links[e->runners[location].rank] :
-	    &e->links[e->node_of[location]];
+	uint32_t node = e->node_of[location];
+
+	return f->wire == WIRE_NETWORK ? &e->links[node] :
+	    f->wire == WIRE_MEMORY ? &e->memory_links[e->runners[location].rank] :
+	    f->wire == WIRE_WIDE ? &e->wide_links[e->machine->nodes[node].island] :
+	    &e->connections[f->connection];
 }
 
 /* In a half duplex place both directions are one pool. */
@@ -143,11 +147,25 @@ take_memory_links(struct engine *e, uint32_t link)
 	    pool_take(e, in_pool(to), &to->in.queue, link, MESSAGE_HAS_IN);
 }
 
+/* Between islands each has one link out and one in, which nobody borrows; a connection is one link. */
+static bool
+take_wide_links(struct engine *e, uint32_t link)
+{
+	const struct flight *f = &e->flights[link];
+	struct place *from = place_of(e, f, f->source), *to = place_of(e, f, f->target);
+
+	return pool_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
+	    (from == to || pool_take(e, &to->in, &to->in.queue, link, MESSAGE_HAS_IN));
+}
+
 bool
 links_take(struct engine *e, uint32_t link)
 {
-	return e->flights[link].wire == WIRE_MEMORY ? take_memory_links(e, link) :
-	    take_network_links(e, link);
+	switch ((enum wire)e->flights[link].wire) {
+	case WIRE_NETWORK: return take_network_links(e, link);
+	case WIRE_MEMORY: return take_memory_links(e, link);
+	default: return take_wide_links(e, link);
+	}
 }
 
 static void

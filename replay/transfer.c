@@ -15,10 +15,16 @@ transfer_begin(struct engine *e)
 	e->memory_buses = zalloc(m->node_count, sizeof *e->memory_buses);
 	e->memory_links = zalloc(ranks, sizeof *e->memory_links);
 	e->buses = zalloc(m->island_count, sizeof *e->buses);
+	e->wide_links = zalloc(m->island_count, sizeof *e->wide_links);
+	e->connections = zalloc(m->connection_count + 1, sizeof *e->connections);
 	e->free_cpus = zalloc(m->node_count, sizeof *e->free_cpus);
 	e->cpu_queues = zalloc(m->node_count, sizeof *e->cpu_queues);
-	for (size_t i = 0; i < m->island_count; i++)
+	for (size_t i = 0; i < m->island_count; i++) {
 		pool_begin(&e->buses[i], m->islands[i].buses);
+		place_begin(&e->wide_links[i], 1, 1);
+	}
+	for (size_t i = 0; i < m->connection_count; i++)
+		place_begin(&e->connections[i], 1, 1);
 	for (size_t i = 0; i < m->node_count; i++) {
 		place_begin(&e->links[i], m->nodes[i].in, m->nodes[i].out);
 		pool_begin(&e->memory_buses[i], m->nodes[i].memory_buses);
@@ -59,16 +65,36 @@ latency_ns(const struct engine *e, uint32_t source, uint32_t target)
 	return ns < 1 ? 0 : ns;		/* as Dimemas drops it */
 }
 
+double
+flight_latency_ns(const struct engine *e, const struct flight *f)
+{
+	double ns;
+
+	if (f->wire != WIRE_CONNECTION)
+		return latency_ns(e, f->source, f->target);
+	ns = e->machine->connections[f->connection].latency_ns;
+	return ns < 1 ? 0 : ns;
+}
+
+/* By which wire a message goes, and how long. */
 void
-flight_route(const struct engine *e, struct flight *f, uint64_t bytes)
+flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t bytes)
 {
 	const struct machine *m = e->machine;
-	const struct node *from = &m->nodes[e->node_of[f->source]];
+	uint32_t from = e->node_of[f->source], to = e->node_of[f->target];
 	enum wire wire = wire_of(e, f->source, f->target);
+	int64_t connection = wire != WIRE_WIDE || m->connection_count == 0 ? -1 :
+	    machine_connection(m, m->nodes[from].island, m->nodes[to].island, tag, bytes);
+	double each = wire == WIRE_NETWORK ? m->islands[m->nodes[from].island].ns_per_byte :
+	    wire == WIRE_MEMORY ? m->nodes[from].local_ns_per_byte : m->wide_ns_per_byte;
 
+	if (connection >= 0) {
+		wire = WIRE_CONNECTION;
+		f->connection = (uint32_t)connection;
+		each = m->connections[connection].ns_per_byte;
+	}
 	f->wire = (uint8_t)wire;
-	f->wire_ns = (double)bytes * (wire == WIRE_MEMORY ? from->local_ns_per_byte :
-	    wire == WIRE_NETWORK ? m->islands[from->island].ns_per_byte : m->wide_ns_per_byte);
+	f->wire_ns = (double)bytes * each;
 }
 
 static struct pool *
@@ -79,13 +105,20 @@ bus_of(const struct engine *e, const struct flight *f)
 	return f->wire == WIRE_MEMORY ? &e->memory_buses[node] : &e->buses[e->machine->nodes[node].island];
 }
 
-/* All is there: the data moves. */
+/* All is there: the data moves. A connection is free again while what it carried is in flight. */
 static void
 ride(struct engine *e, uint32_t who)
 {
+	const struct flight *f = &e->flights[who];
+	double ns = f->wire_ns;
+
 	if (e->explains)
 		e->trails[who].start_ns = e->now_ns;
-	events_add(&e->events, e->now_ns + e->flights[who].wire_ns, EVENT_ARRIVE, who);
+	if (f->wire == WIRE_CONNECTION && e->machine->connections[f->connection].flight_ns > 0) {
+		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);
+		ns += e->machine->connections[f->connection].flight_ns;
+	}
+	events_add(&e->events, e->now_ns + ns, EVENT_ARRIVE, who);
 }
 
 /* A collective that waits for all buses holds up who comes behind it. */
@@ -104,6 +137,10 @@ transfer_try(struct engine *e, uint32_t who)
 		return;
 	if (e->explains)
 		e->trails[who].linked_ns = e->now_ns;
+	if (e->flights[who].wire == WIRE_WIDE || e->flights[who].wire == WIRE_CONNECTION) {
+		ride(e, who);		/* there are no buses */
+		return;
+	}
 	bus = bus_of(e, &e->flights[who]);
 	if (is_held_up(e, bus))
 		queue_add(e, &bus->queue, who);
@@ -118,12 +155,10 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 
 	if (e->explains)
 		e->trails[link].due_ns = e->trails[link].linked_ns = e->trails[link].start_ns = at_ns;
-	if (!e->contended)
-		arrive(e, link, at_ns + f->wire_ns);
-	else if (f->wire != WIRE_WIDE)
+	if (e->contended)
 		transfer_try(e, link);
 	else
-		events_add(&e->events, at_ns + f->wire_ns, EVENT_ARRIVE, link);
+		arrive(e, link, at_ns + f->wire_ns);
 }
 
 static void
@@ -160,8 +195,6 @@ transfer_end(struct engine *e, uint32_t link)
 	struct flight *f = &e->flights[link];
 	struct pool *bus;
 
-	if (f->wire == WIRE_WIDE)
-		return;
 	links_give(e, link);
 	if (f->flags & MESSAGE_HAS_BUS) {
 		f->flags &= (uint8_t)~MESSAGE_HAS_BUS;
