@@ -121,13 +121,13 @@ enter_call(struct engine *e, uint32_t id)
 			post(e, part->link, r->now_ns);
 }
 
-/* By the time the row is reached its message is near, and so are the next rows. */
+/* By the time the row is reached its message is near, and so are the rows behind it. */
 static void
-fetch_soon(const struct engine *e, const struct op *op)
+fetch_soon(const struct engine *e, uint32_t id, const struct op *op)
 {
 	if (op->link < e->flight_count)
 		__builtin_prefetch(&e->flights[op->link], 1);
-	__builtin_prefetch(op + 2, 1);
+	__builtin_prefetch(op_at(e, id, e->runners[id].seq + 2), 1);
 }
 
 /* Runs until it blocks, lacks rows, or has to wait for its turn. */
@@ -155,7 +155,7 @@ run(struct engine *e, uint32_t id)
 			}
 			op = op_at(e, id, r->seq);
 			r->step = STEP_ENTER;
-			fetch_soon(e, op);
+			fetch_soon(e, id, op);
 			ns = compute_ns(e, id, op);
 			e->operations += ns > 0;
 			if (!spend(e, id, ns))
