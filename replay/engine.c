@@ -121,15 +121,6 @@ enter_call(struct engine *e, uint32_t id)
 			post(e, part->link, r->now_ns);
 }
 
-/* By the time the row is reached its message is near, and so are the rows behind it. */
-static void
-fetch_soon(const struct engine *e, uint32_t id, const struct op *op)
-{
-	if (op->link < e->flight_count)
-		__builtin_prefetch(&e->flights[op->link], 1);
-	__builtin_prefetch(op_at(e, id, e->runners[id].seq + 2), 1);
-}
-
 /* Runs until it blocks, lacks rows, or has to wait for its turn. */
 static void
 run(struct engine *e, uint32_t id)
@@ -155,7 +146,10 @@ run(struct engine *e, uint32_t id)
 			}
 			op = op_at(e, id, r->seq);
 			r->step = STEP_ENTER;
-			fetch_soon(e, id, op);
+			/* By the time the row is reached its message is near, and the rows behind it. */
+			if (op->link < e->flight_count)
+				__builtin_prefetch(&e->flights[op->link]);
+			__builtin_prefetch(op_at(e, id, r->seq + 2));
 			ns = compute_ns(e, id, op);
 			e->operations += ns > 0;
 			if (!spend(e, id, ns))
