@@ -155,7 +155,7 @@ struct engine {
 	struct flight *flights;
 	struct trail *trails;	/* by flight; NULL where nobody asks */
 	size_t flight_count, flight_capacity, trail_capacity;
-	bool explains;
+	bool explains;		/* somebody asks, so trails are kept */
 	uint32_t *free_flights;	/* a stack, as a list would lead through lines that are far */
 	size_t free_flight_count, free_flight_capacity;
 	struct instance *instances;
@@ -165,7 +165,7 @@ struct engine {
 	struct events events;
 	double now_ns;
 	struct place *links, *memory_links;	/* by node; by rank */
-	struct place *wide_links, *connections;	/* by island */
+	struct place *wide_links, *connections;	/* by island; by connection */
 	struct pool *buses, *memory_buses;	/* by island; by node */
 	int64_t *free_cpus;			/* by node */
 	struct queue *cpu_queues;
@@ -188,6 +188,7 @@ struct engine {
 void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
 int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
     const struct calls *calls);
+/* From a row to the one that started its request; NULL: there is none. */
 struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t *seq);
 void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);	/* rows before have all edges */
 void lanes_advance(struct engine *engine);	/* sees how far they may be simulated */
@@ -258,7 +259,8 @@ void links_give(struct engine *engine, uint32_t flight);	/* and who waits for th
 /* transfer.c: how messages get across. */
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
-double flight_latency_ns(const struct engine *engine, const struct flight *flight);
+double flight_latency_ns(const struct engine *engine, const struct flight *flight);	/* once routed */
+/* By which wire it goes, and how long. */
 void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
 void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
 void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */

@@ -76,7 +76,6 @@ flight_latency_ns(const struct engine *e, const struct flight *f)
 	return ns < 1 ? 0 : ns;
 }
 
-/* By which wire a message goes, and how long. */
 void
 flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t bytes)
 {
