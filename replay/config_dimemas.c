@@ -260,7 +260,9 @@ take_tags(struct connection *c, const struct config *config, const char *list)
 	size_t capacity = 0;
 	char *end;
 
-	for (; at != NULL && *at != '}'; at = end) {
+	if (at == NULL)
+		die_config(config, "a list of tags is [N] {tag, ...}");
+	for (; *at != '}'; at = end) {
 		long tag = strtol(at + 1, &end, 10);
 
 		while (*end == ' ')
