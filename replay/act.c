@@ -14,12 +14,6 @@ sleep_until(struct runner *r, double at_ns)
 	return true;
 }
 
-static double
-cpu_ratio(const struct engine *e, const struct runner *r)
-{
-	return e->machine->nodes[r->node].ratio;
-}
-
 /* The ratio of the innermost open region that has one; 1 where there is none. */
 static double
 region_ratio(const struct runner *r)
@@ -31,34 +25,37 @@ region_ratio(const struct runner *r)
 }
 
 double
-compute_ns(const struct engine *e, struct runner *r, const struct op *op)
+compute_ns(const struct engine *e, uint32_t id, const struct op *op)
 {
-	double ns = (double)op->gap_ns, cpu = cpu_ratio(e, r), region;
+	struct runner *r = &e->runners[id];
+	double ns = (double)op->gap_ns, region;
 
 	if (op->gap_ns == 0)
 		return 0;
-	if (cpu != 1)
-		ns = cpu > 0 ? ns / cpu : 0;
-	region = r->region_count > 0 ? region_ratio(r) : 1;
+	if (r->cpu_ratio != 1)
+		ns = r->cpu_ratio > 0 ? ns / r->cpu_ratio : 0;
+	region = e->machine->region_count > 0 ? region_ratio(r) : 1;
 	if (region != 1)
 		ns = region > 0 ? ns / region : region == 0 ? 0 : -region * 1e9;
 	if (e->scale != NULL)
-		ns *= e->scale(e->context, r->rank, op, true);
+		ns *= e->scale(e->context, r->rank, row_at(e, id, r->seq), true);
 	r->useful_ns += ns;
 	return ns;
 }
 
 /* An event opens a region, or closes the innermost of its type. */
 static void
-take_event(const struct engine *e, struct runner *r, const struct op *op)
+take_event(const struct engine *e, uint32_t id)
 {
+	struct runner *r = &e->runners[id];
+	const struct row *row = row_at(e, id, r->part);
 	double ratio = __builtin_nan("");
 
-	if (op->tag == NO_TAG || e->machine->region_count == 0)
+	if (row->tag == NO_TAG || e->machine->region_count == 0)
 		return;
-	if (op->peer == 0) {
+	if (row->peer == 0) {
 		for (size_t i = r->region_count; i > 0; i--)
-			if (r->regions[i - 1].type == op->tag) {
+			if (r->regions[i - 1].type == row->tag) {
 				memmove(&r->regions[i - 1], &r->regions[i],
 				    (r->region_count - i) * sizeof *r->regions);
 				r->region_count--;
@@ -67,46 +64,34 @@ take_event(const struct engine *e, struct runner *r, const struct op *op)
 		return;
 	}
 	for (size_t i = 0; i < e->machine->region_count; i++)
-		if (e->machine->regions[i].type == op->tag && e->machine->regions[i].value == op->peer)
+		if (e->machine->regions[i].type == row->tag && e->machine->regions[i].value == row->peer)
 			ratio = e->machine->regions[i].ratio;
 	r->regions = grow(r->regions, &r->region_capacity, r->region_count + 1, sizeof *r->regions);
-	r->regions[r->region_count++] = (struct open_region){ op->tag, ratio };
+	r->regions[r->region_count++] = (struct open_region){ row->tag, ratio };
 }
 
 /* The peer of a message that has no other end is a rank of this run: its other end is lost. */
 static bool
-is_lost(const struct engine *e, const struct runner *r, const struct op *op)
+is_lost(const struct engine *e, uint32_t id)
 {
-	return op->peer == ANY_PEER ||
-	    world_rank(e->known, op->comm, (int32_t)r->rank, op->peer) >= 0;
+	const struct runner *r = &e->runners[id];
+	const struct row *row = row_at(e, id, r->part);
+
+	return row->peer == ANY_PEER ||
+	    world_rank(e->known, row->comm, (int32_t)r->rank, row->peer) >= 0;
 }
 
-static bool
-is_rendezvous(const struct engine *e, const struct op *op)
-{
-	return e->machine->eager_bytes >= 0 ? op->sent >= (uint64_t)e->machine->eager_bytes : !op->eager;
-}
-
-/* Time on the CPU that an operation takes at its begin: once the latency of its way. */
+/* Time on the CPU that an operation takes at its begin. */
 double
 startup_ns(const struct engine *e, uint32_t id, const struct op *op)
 {
-	const struct flight *f;
-
 	switch (op->act) {
-	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START: case ACT_RECEIVE: case ACT_WAIT:
-		if (op->link == NONE)
-			return 0;
-		f = &e->flights[op->link];
-		return latency_ns(e, f->source, f->target);
 	case ACT_COLLECTIVE:
 		return op->link != NONE && e->machine->dimemas ? reduction_startup_ns(e, id, op->link) : 0;
 	case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
 		return e->machine->dimemas && op->link != NONE ? collective_startup_ns(e, id, op->link) : 0;
-	case ACT_KEEP:
-		return (double)op->duration_ns;
 	default:
-		return 0;
+		return op->startup_ns;
 	}
 }
 
@@ -118,7 +103,7 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 
 	f->flags |= MESSAGE_ARRIVED;
 	f->arrived_ns = at_ns;
-	if (f->instance != NONE) {
+	if (f->flags & MESSAGE_PART) {
 		collective_part(e, link);
 		return;
 	}
@@ -171,28 +156,28 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 	if (f->flags & MESSAGE_POSTED)
 		return sleep_until(&e->runners[id], f->posted_ns);
 	f->sender = id;
-	return block(e, &e->runners[id]);
+	return block(e, id);
 }
 
 static bool
 do_send(struct engine *e, uint32_t id, const struct op *op)
 {
 	struct runner *r = &e->runners[id];
-	bool blocking = op->act != ACT_SEND_START, rendezvous = is_rendezvous(e, op);
+	bool blocking = op->act != ACT_SEND_START, rendezvous = op->rendezvous;
 	uint32_t link = op->link;
 	struct flight *f;
 
 	if (link == NONE) {
-		if (!is_lost(e, r, op))
+		if (!is_lost(e, id))
 			return true;
 		e->unmatched_sends++;
-		return blocking && rendezvous ? block(e, r) : true;
+		return blocking && rendezvous ? block(e, id) : true;
 	}
 	f = &e->flights[link];
 	f->flags |= MESSAGE_SENT | (rendezvous ? MESSAGE_RENDEZVOUS : 0);
 	f->sent_ns = r->now_ns;
 	if (e->scale != NULL)
-		f->factor = e->scale(e->context, r->rank, op, false);
+		f->wire_ns *= e->scale(e->context, r->rank, row_at(e, id, r->part), false);
 	start_if_due(e, link);
 	return blocking ? wait_posted(e, id, link) : true;
 }
@@ -205,20 +190,21 @@ do_wait(struct engine *e, uint32_t id, const struct op *op)
 	struct flight *f;
 
 	if (link == NONE)
-		return is_lost(e, r, op) ? block(e, r) : true;
+		return is_lost(e, id) ? block(e, id) : true;
 	post(e, link, r->now_ns);
 	f = &e->flights[link];
 	if (f->flags & MESSAGE_ARRIVED)
 		return sleep_until(r, f->arrived_ns);
 	f->receiver = id;
-	return block(e, r);
+	return block(e, id);
 }
 
 /* Does what the row does; false: the runner sleeps, and goes on behind it. */
 bool
-act(struct engine *e, uint32_t id, struct op *op)
+act(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
+	const struct op *op = op_at(e, id, r->part);
 
 	switch ((enum act)op->act) {
 	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START:
@@ -232,13 +218,13 @@ act(struct engine *e, uint32_t id, struct op *op)
 	case ACT_WAIT_SEND:	/* in Dimemas' model a send that was started is never waited for */
 		return e->machine->dimemas || wait_posted(e, id, op->link);
 	case ACT_COMPLETE:
-		return op->peer >= 0 && is_lost(e, r, op) ? block(e, r) : true;
+		return row_at(e, id, e->runners[id].part)->peer >= 0 && is_lost(e, id) ? block(e, id) : true;
 	case ACT_COLLECTIVE: case ACT_COLLECTIVE_START:
-		return collective_enter(e, id, op, op->act == ACT_COLLECTIVE) || block(e, r);
+		return collective_enter(e, id, op, op->act == ACT_COLLECTIVE) || block(e, id);
 	case ACT_WAIT_COLLECTIVE:
-		return collective_wait(e, id, op) || block(e, r);
+		return collective_wait(e, id, op) || block(e, id);
 	case ACT_EVENT:
-		take_event(e, r, op);
+		take_event(e, id);
 		return true;
 	default:
 		return true;

@@ -20,37 +20,41 @@ static void
 name_one(const struct engine *e, uint32_t location)
 {
 	const struct runner *r = &e->runners[location];
-	const struct op *call = op_at(e, location, r->seq), *op;
+	const struct op *op = op_at(e, location, r->seq);
+	const struct row *row;
+	uint16_t call;
 	char what[160];
-	uint64_t row = r->part;
 
-	if (call == NULL) {	/* it has no more rows */
+	if (op == NULL) {	/* it has no more rows */
 		note("rank %u: it has ended", r->rank);
 		return;
 	}
-	op = op_at(e, location, row);
-	if (op == NULL)
-		op = call;
+	row = row_at(e, location, r->seq);
+	call = row->call;
+	if (op_at(e, location, r->part) != NULL) {
+		op = op_at(e, location, r->part);
+		row = row_at(e, location, r->part);
+	}
 	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
 		if (op->link == NONE)
 			snprintf(what, sizeof what, "for members of communicator %u that never call it",
-			    op->comm);
+			    row->comm);
 		else
 			name_missing(e, &e->instances[op->link], what, sizeof what);
 	} else {
-		int32_t peer = world_rank(e->known, op->comm, (int32_t)r->rank, op->peer);
+		int32_t peer = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
 
 		if (op->link != NONE) {
 			const struct flight *f = &e->flights[op->link];
 
 			peer = (int32_t)e->runners[f->source == location ? f->target : f->source].rank;
-			snprintf(what, sizeof what, "for rank %d, tag %d", peer, op->tag);
+			snprintf(what, sizeof what, "for rank %d, tag %d", peer, row->tag);
 		} else if (peer >= 0)
-			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer, op->tag);
+			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer, row->tag);
 		else
-			snprintf(what, sizeof what, "for anybody, tag %d, and has no match", op->tag);
+			snprintf(what, sizeof what, "for anybody, tag %d, and has no match", row->tag);
 	}
-	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_info(call->call)->name,
+	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_info(call)->name,
 	    (unsigned long long)r->seq, what);
 }
 

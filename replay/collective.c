@@ -94,7 +94,7 @@ collective_ns(const struct engine *e, const struct instance *instance)
 	size_t first = 0;
 
 	for (uint32_t k = 0; k < instance->count; k++) {
-		size_t node = e->runners[instance->members[k].location].node;
+		size_t node = e->node_of[instance->members[k].location];
 
 		first = k == 0 ? node : first;
 		if (in_node[node]++ == 0)
@@ -235,7 +235,7 @@ reduction_startup_ns(const struct engine *e, uint32_t id, uint32_t link)
 	if (i->operation != REDUCE || i->root == NONE)
 		return 0;
 	if (i->members[i->root].location == id)
-		return e->machine->nodes[e->runners[id].node].latency_ns;
+		return e->machine->nodes[e->node_of[id]].latency_ns;
 	return latency_ns(e, id, i->members[i->root].location);
 }
 
@@ -275,13 +275,12 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 	flight = &e->flights[f];
 	flight->source = id;
 	flight->target = e->instances[link].members[root].location;
-	flight->bytes = op->sent;
 	flight->references = 1;
 	flight->instance = link;
-	flight->send_seq = me;
-	flight->flags = MESSAGE_SENT;
+	flight->member = me;
+	flight->flags = MESSAGE_SENT | MESSAGE_PART;
 	flight->sent_ns = r->now_ns;
-	flight_route(e, flight);
+	flight_route(e, flight, NO_TAG, row_at(e, id, r->part)->sent);
 	transfer_start(e, f, r->now_ns);
 	if (!e->contended)	/* it is there already, at a later time */
 		r->now_ns = e->flights[f].arrived_ns;
@@ -293,7 +292,7 @@ collective_part(struct engine *e, uint32_t f)
 {
 	struct flight *flight = &e->flights[f];
 	struct instance *i = &e->instances[flight->instance];
-	uint32_t me = (uint32_t)flight->send_seq;
+	uint32_t me = flight->member;
 	double at_ns = flight->arrived_ns;
 
 	i->left++;
@@ -312,27 +311,28 @@ collective_part(struct engine *e, uint32_t f)
 }
 
 bool
-collective_enter(struct engine *e, uint32_t id, struct op *op, bool waits)
+collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 {
 	struct runner *r = &e->runners[id];
+	const struct row *row = row_at(e, id, r->part);
 	struct instance *i;
 	uint32_t me;
 	double at_ns;
 
 	if (op->link == NONE)	/* alone, or nothing is known of the others */
-		return op->comm == 0 || op->comm == 2 || (op->comm < e->known->comm_count &&
-		    e->known->comms[op->comm].size <= 1 && e->known->comms[op->comm].remote_size == 0);
+		return row->comm == 0 || row->comm == 2 || (row->comm < e->known->comm_count &&
+		    e->known->comms[row->comm].size <= 1 && e->known->comms[row->comm].remote_size == 0);
 	i = &e->instances[op->link];
-	me = op->member;
+	me = row->member;
 	i->members[me].at_ns = r->now_ns;
 	i->arrived++;
 	if (r->now_ns > i->last_ns || i->arrived == 1)
 		i->last_ns = r->now_ns;
 	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
-		i->sent = op->sent;
-		i->received = op->received;
+		i->sent = row->sent;
+		i->received = row->received;
 		if (e->scale != NULL)
-			i->factor = e->scale(e->context, r->rank, op, false);
+			i->factor = e->scale(e->context, r->rank, row, false);
 	}
 	if (e->machine->dimemas && i->operation == REDUCE && i->root != NONE && waits)
 		return enter_reduction(e, id, op, me);
@@ -356,11 +356,11 @@ collective_enter(struct engine *e, uint32_t id, struct op *op, bool waits)
 }
 
 bool
-collective_wait(struct engine *e, uint32_t id, struct op *op)
+collective_wait(struct engine *e, uint32_t id, const struct op *op)
 {
 	struct runner *r = &e->runners[id];
 	struct instance *i = &e->instances[op->link];
-	uint32_t me = op->member;
+	uint32_t me = row_at(e, id, r->part)->member;
 	double at_ns = e->machine->dimemas ? i->done_ns : leave_ns(e, i, me);
 
 	if (at_ns >= 0) {

@@ -17,5 +17,7 @@ char *read_whole(const char *file);	/* or NULL, and errno */
 /* A model of a collective by Dimemas' numbers and words; sizes; or death. */
 enum model config_model(const struct config *config, const char *word);
 enum size config_size(const struct config *config, const char *word);
+/* The table of collectives that a .cfg names; looked for beside it, too. */
+void read_dimemas_table(struct machine *machine, const struct config *parent, const char *file);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments; and its table of collectives. */
+/* Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,67 +244,6 @@ take_mapping(struct machine *m, const struct config *config, const struct record
 	}
 }
 
-/* One line of the table: all words but the operation are of fixed places. */
-static void
-take_table_line(struct machine *m, const struct config *config, char *line)
-{
-	char *words[8], *save = NULL;
-	int n = 0, first = 0;
-	int64_t island = -1, op;
-	struct phases phases;
-
-	for (char *word = strtok_r(line, " \t\r", &save); word != NULL && n < 8;
-	    word = strtok_r(NULL, " \t\r", &save))
-		words[n++] = word;
-	if (n == 0 || words[0][0] == '#' || strncmp(words[0], "//", 2) == 0)
-		return;
-	if (n >= 2 && strcmp(words[1], "globalop:") == 0) {
-		first = strcmp(words[0], "Machine") == 0 ? 3 : 2;
-		if (strcmp(words[0], "External") == 0)
-			return;		/* see lp-replay(1) */
-		island = n > 2 ? atol(words[2]) : -1;
-	}
-	if (n < first + 5)
-		die_config(config, "a line of the table has too few words");
-	op = atol(words[first]);
-	phases = (struct phases){ config_model(config, words[first + 1]),
-	    config_model(config, words[first + 3]), config_size(config, words[first + 2]),
-	    config_size(config, words[first + 4]) };
-	if (op < 0 || op >= OPERATIONS - 1)
-		return;
-	for (size_t i = 0; i < m->island_count; i++)
-		if (island < 0 || (int64_t)i == island)
-			m->islands[i].phases[op] = phases;
-}
-
-static void
-read_table(struct machine *m, const struct config *parent, const char *file)
-{
-	struct config config = { file, read_whole(file), 0 };
-	char *path = NULL;
-
-	if (config.text == NULL && file[0] != '/') {	/* beside the configuration */
-		const char *slash = strrchr(parent->file, '/');
-		int folder = slash != NULL ? (int)(slash - parent->file) + 1 : 0;
-		size_t capacity = 0;
-
-		path = grow(NULL, &capacity, (size_t)folder + strlen(file) + 1, 1);
-		sprintf(path, "%.*s%s", folder, parent->file, file);
-		config.text = read_whole(path);
-	}
-	if (config.text == NULL)
-		die("%s: %s", file, strerror(errno));
-	for (char *line = config.text, *end; line != NULL; line = end) {
-		end = strchr(line, '\n');
-		if (end != NULL)
-			*end++ = '\0';
-		config.line++;
-		take_table_line(m, &config, line);
-	}
-	free(config.text);
-	free(path);
-}
-
 static void
 take_region(struct machine *m, const struct config *config, const struct record *record)
 {
@@ -313,15 +252,78 @@ take_region(struct machine *m, const struct config *config, const struct record 
 	    count(config, record, 1), number(config, record, 2) };
 }
 
+/* "[2] {3,4}" */
+static void
+take_tags(struct connection *c, const struct config *config, const char *list)
+{
+	const char *at = strchr(list, '{');
+	size_t capacity = 0;
+	char *end;
+
+	if (at == NULL)
+		die_config(config, "a list of tags is [N] {tag, ...}");
+	for (; *at != '}'; at = end) {
+		long tag = strtol(at + 1, &end, 10);
+
+		while (*end == ' ')
+			end++;
+		if (end == at + 1 || (*end != ',' && *end != '}'))
+			die_config(config, "a list of tags holds no number");
+		c->tags = grow(c->tags, &capacity, c->tag_count + 1, sizeof *c->tags);
+		c->tags[c->tag_count++] = tag;
+	}
+}
+
+static void
+take_limit(struct limit *limit, const struct config *config, const struct record *record, int i)
+{
+	limit->bytes = count(config, record, i);
+	limit->sign = i + 1 < record->count ? record->fields[i + 1][0] : '\0';
+	if (limit->sign != '<' && limit->sign != '=' && limit->sign != '>')
+		die_config(config, "a condition of size is <, = or >");
+}
+
+/* {id, machine, machine, MB/s, [n] {tags}, bytes, <|=|>, &||, bytes, <|=|>, [n] {communicators}, s, s} */
+static void
+take_connection(struct machine *m, const struct config *config, const struct record *record)
+{
+	int64_t id = count(config, record, 0);
+	double flight_ns = number(config, record, 12) * 1e9;
+	struct connection *c;
+
+	if ((size_t)id >= m->connection_count)
+		die_config(config, "there are %zu dedicated connections, from 0", m->connection_count);
+	c = &m->connections[id];
+	*c = (struct connection){ .ns_per_byte = ns_per_byte(number(config, record, 3)), .defined = true,
+	    .islands = { (uint32_t)count(config, record, 1), (uint32_t)count(config, record, 2) },
+	    .latency_ns = number(config, record, 11) * 1e9, .either = record->fields[7][0] == '|' };
+	c->flight_ns = c->ns_per_byte > 0 ? flight_ns : 0;
+	if (strcmp(record->fields[7], "&") != 0 && !c->either)
+		die_config(config, "conditions of size are joined by & or |");
+	take_tags(c, config, record->fields[4]);
+	take_limit(&c->limits[0], config, record, 5);
+	take_limit(&c->limits[1], config, record, 8);
+}
+
+static void
+take_wide(struct machine *m, const struct config *config, const struct record *record)
+{
+	m->connection_count = (size_t)count(config, record, 2);
+	m->connections = zalloc(m->connection_count + 1, sizeof *m->connections);
+	m->wide_ns_per_byte = ns_per_byte(number(config, record, 5));
+	m->wide_model = default_model(config, record, 6);
+}
+
 static void
 take_record(struct machine *m, const struct config *config, const struct record *record)
 {
 	const char *kind = record->kind;
 
-	if (strcmp(kind, "wide area network information") == 0) {
-		m->wide_ns_per_byte = ns_per_byte(number(config, record, 5));
-		m->wide_model = default_model(config, record, 6);
-	} else if (strcmp(kind, "environment information") == 0)
+	if (strcmp(kind, "wide area network information") == 0)
+		take_wide(m, config, record);
+	else if (strcmp(kind, "dedicated connection information") == 0)
+		take_connection(m, config, record);
+	else if (strcmp(kind, "environment information") == 0)
 		take_environment(m, config, record);
 	else if (strcmp(kind, "multi node information") == 0) {
 		for (int64_t i = count(config, record, 1); i > 0; i--)
@@ -339,7 +341,7 @@ take_record(struct machine *m, const struct config *config, const struct record 
 		take_region(m, config, record);
 	else if (strcmp(kind, "configuration files") == 0) {
 		if (record->count > 2 && record->fields[2][0] != '\0')
-			read_table(m, config, record->fields[2]);
+			read_dimemas_table(m, config, record->fields[2]);
 	} else if (strcmp(kind, "file system parameters") != 0)
 		die_config(config, "\"%s\" is a record that is not known", kind);
 }

@@ -19,9 +19,9 @@ wake(struct engine *e, uint32_t id, double at_ns)
 		return;
 	}
 	if (e->limited_cpus && !r->has_cpu) {
-		struct queue *queue = &e->cpu_queues[r->node];
+		struct queue *queue = &e->cpu_queues[e->node_of[id]];
 
-		if (e->free_cpus[r->node] == 0) {
+		if (e->free_cpus[e->node_of[id]] == 0) {
 			if (queue->head == NONE)
 				queue->head = id;
 			else
@@ -30,21 +30,21 @@ wake(struct engine *e, uint32_t id, double at_ns)
 			r->next = NONE;
 			return;
 		}
-		e->free_cpus[r->node]--;
+		e->free_cpus[e->node_of[id]]--;
 		r->has_cpu = true;
 	}
-	schedule(e, at_ns, EVENT_RUN, id);
+	events_add(&e->events, at_ns, EVENT_RUN, id);
 }
 
 /* A rank keeps its CPU until it blocks; then the first that waits for one gets it. */
 static void
-give_cpu(struct engine *e, struct runner *r)
+give_cpu(struct engine *e, uint32_t id)
 {
-	struct queue *queue = &e->cpu_queues[r->node];
+	struct queue *queue = &e->cpu_queues[e->node_of[id]];
 	uint32_t next = queue->head;
 
-	r->has_cpu = false;
-	e->free_cpus[r->node]++;
+	e->runners[id].has_cpu = false;
+	e->free_cpus[e->node_of[id]]++;
 	if (next == NONE)
 		return;
 	queue->head = e->runners[next].next;
@@ -52,11 +52,11 @@ give_cpu(struct engine *e, struct runner *r)
 }
 
 bool
-block(struct engine *e, struct runner *r)
+block(struct engine *e, uint32_t id)
 {
-	r->blocked = true;
+	e->runners[id].blocked = true;
 	if (e->limited_cpus)
-		give_cpu(e, r);
+		give_cpu(e, id);
 	return false;
 }
 
@@ -70,7 +70,7 @@ spend(struct engine *e, uint32_t id, double ns)
 		r->now_ns += ns;
 		return true;
 	}
-	schedule(e, r->now_ns + ns, EVENT_RUN, id);
+	events_add(&e->events, r->now_ns + ns, EVENT_RUN, id);
 	return false;
 }
 
@@ -79,16 +79,13 @@ static void
 leave_call(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
+	struct op *op = op_at(e, id, r->seq);
 	uint64_t end = r->part;
 	int64_t enter_ns = (int64_t)(r->enter_ns + 0.5), leave_ns = (int64_t)(r->now_ns + 0.5);
 
-	for (uint64_t seq = r->seq; seq < end; seq++) {
-		struct op *op = op_at(e, id, seq);
-
-		if (seq == r->seq) {
-			r->recorded_useful_ns += op->gap_ns;
-			r->recorded_leave_ns += op->gap_ns + op->duration_ns;
-		}
+	r->recorded_useful_ns += op->gap_ns;
+	r->recorded_leave_ns += op->gap_ns + op->duration_ns;
+	for (uint64_t seq = r->seq; seq < end; seq++, op++) {
 		switch ((enum act)op->act) {
 		case ACT_COLLECTIVE: case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
 			if (op->link != NONE)
@@ -98,18 +95,12 @@ leave_call(struct engine *e, uint32_t id)
 			if (op->link != NONE)
 				flight_unref(e, op->link);
 		}
+		op->gap_ns = enter_ns;
+		op->duration_ns = leave_ns;
 	}
 	e->operations += end - r->seq;
 	if (e->done != NULL)
 		e->done(e->context, id, r->seq, end);
-	for (uint64_t seq = r->seq; seq < end; seq++) {
-		struct op *op = op_at(e, id, seq);
-
-		if (op == NULL)		/* done with, and forgotten */
-			break;
-		op->gap_ns = enter_ns;
-		op->duration_ns = leave_ns;
-	}
 	r->seq = end;
 	r->begin_ns = r->now_ns;
 }
@@ -146,7 +137,7 @@ run(struct engine *e, uint32_t id)
 				if (e->ended && r->seq == lane_end(lane)) {
 					r->step = STEP_END;
 					if (e->limited_cpus)
-						give_cpu(e, r);
+						give_cpu(e, id);
 				} else {
 					r->starved = true;
 					e->starving++;
@@ -155,7 +146,11 @@ run(struct engine *e, uint32_t id)
 			}
 			op = op_at(e, id, r->seq);
 			r->step = STEP_ENTER;
-			ns = compute_ns(e, r, op);
+			/* By the time the row is reached its message is near, and the rows behind it. */
+			if (op->link < e->flight_count)
+				__builtin_prefetch(&e->flights[op->link]);
+			__builtin_prefetch(op_at(e, id, r->seq + 2));
+			ns = compute_ns(e, id, op);
 			e->operations += ns > 0;
 			if (!spend(e, id, ns))
 				return;
@@ -169,8 +164,8 @@ run(struct engine *e, uint32_t id)
 			r->step = STEP_ACT;
 			ns = startup_ns(e, id, op);
 			if (e->scale != NULL)
-				ns *= e->scale(e->context, r->rank, op, false);
-			if (op->act != ACT_KEEP)
+				ns *= e->scale(e->context, r->rank, row_at(e, id, r->part), false);
+			if (e->explains && op->act != ACT_KEEP)
 				r->spent.latency_ns += ns;
 			if (ns > 0 && !spend(e, id, ns))
 				return;
@@ -178,7 +173,7 @@ run(struct engine *e, uint32_t id)
 		case STEP_ACT:
 			r->step = STEP_LEAVE;
 			r->act_ns = r->now_ns;
-			if (!act(e, id, op_at(e, id, r->part)))
+			if (!act(e, id))
 				return;
 			break;
 		case STEP_LEAVE:
@@ -221,7 +216,7 @@ run_events(struct engine *e)
 	struct event event;
 
 	/* What a runner that lacks rows will do comes before all that is scheduled. */
-	while (e->starving == 0 && event_next(e, &event)) {
+	while (e->starving == 0 && events_take(&e->events, &event)) {
 		e->now_ns = event.at_ns;
 		if (event.kind == EVENT_RUN) {
 			e->runners[event.who].now_ns = event.at_ns;
@@ -229,7 +224,9 @@ run_events(struct engine *e)
 		} else if (event.kind == EVENT_ARRIVE) {
 			transfer_end(e, event.who);
 			arrive(e, event.who, event.at_ns);
-		} else {
+		} else if (event.kind == EVENT_RELEASE)
+			transfer_end(e, event.who);
+		else {
 			bus_give_all(e, event.who);
 			collective_done(e, event.who, event.at_ns);
 		}

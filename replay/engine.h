@@ -4,14 +4,15 @@
  * tie them together, and live in pools from the edge that makes them until nobody needs them.
  *
  * Where nothing is limited the order of events does not matter: a rank runs until it needs what
- * another has not done yet, and all times follow from maxima. Else (contended) all goes through a
- * heap, in order of time and, at the same time, of scheduling.
+ * another has not done yet, and all times follow from maxima. Else (contended) all goes through
+ * events, in order of time and, at the same time, of scheduling.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
 
 #include "../stream/calls.h"
 #include "../stream/definitions.h"
+#include "events.h"
 #include "machine.h"
 
 enum { NONE = UINT32_MAX };
@@ -31,47 +32,65 @@ enum act {
 	ACT_FREE,		/* the request is not seen again */
 };
 
-struct op {			/* a row */
+/*
+ * A row is in two parts: what each step of the simulation needs, two to a cache line, and what is
+ * needed when the row is read, or seldom. Where a thousand ranks take turns, nothing that a step
+ * touches is still near from the step before, and the cache lines that it touches are its cost.
+ */
+struct op {
 	int64_t gap_ns;		/* since the leave before, as recorded; when it is done its enter, simulated */
 	int64_t duration_ns;	/* as recorded; when it is done the leave, simulated */
-	uint64_t sent, received;	/* bytes */
+	double startup_ns;	/* on the CPU at its begin; collectives: see collective.c */
 	uint32_t link;		/* message or instance; NONE */
-	uint32_t request, request_at;	/* as in the stream */
-	uint32_t comm, site;
-	uint32_t member;	/* of its instance */
-	int32_t peer, tag;	/* as in the stream */
-	uint16_t call;
 	uint8_t act;
 	bool part;		/* of the call before it */
 	bool open;		/* starts a request whose completion has not been read */
-	bool eager;		/* a send that its mode makes eager where the calls tell */
+	bool rendezvous;	/* a send that waits for its receive */
+};
+
+struct row {			/* as in the stream */
+	uint64_t sent, received;	/* bytes */
+	uint32_t request, request_at;
+	uint32_t comm, site;
+	uint32_t member;	/* of its instance */
+	int32_t peer, tag;
+	uint16_t call;		/* of a part: its call's */
 };
 
 struct lane {			/* the rows of a location that are read and not done */
 	struct op *ops;
-	size_t begin, count, capacity;
+	size_t begin, count;
 	uint64_t first;		/* seq of the first */
-	uint64_t settled;	/* rows before it have their edges */
 	uint64_t ready;		/* rows before it may be simulated */
+	uint64_t settled;	/* rows before it have their edges */
+	struct row *rows;
+	size_t capacity;
 	int64_t last_leave_ns;	/* of the rows read */
 };
 
 enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
-	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64 };
+	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
+	MESSAGE_PART = 128 };	/* of a reduction, to its root */
 
-enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE };
+/* WIRE_BUSES: no message, but a collective that queues for all buses. */
+enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE, WIRE_CONNECTION, WIRE_BUSES };
 
-struct flight {			/* a message */
-	double sent_ns, posted_ns, arrived_ns;	/* send reached, receive reached, data there */
-	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
-	double factor;		/* of what --scale asks for its way */
-	uint64_t bytes, send_seq, receive_seq;	/* of a reduction's part send_seq is the member */
+struct flight {			/* a message: a cache line */
+	double sent_ns, posted_ns;	/* send reached, receive reached */
+	double arrived_ns;	/* data there; before, since when it has its link out */
+	double wire_ns;		/* that it holds links and bus for */
 	uint32_t source, target;	/* locations */
-	uint32_t sender, receiver;	/* ranks that sleep on it; NONE */
-	uint32_t instance;	/* of a reduction that it is a part of; NONE */
-	uint32_t next;		/* in a queue or in the pool */
+	union { uint32_t sender, member; };	/* rank that sleeps on it, or NONE; of a part: whose */
+	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
+	uint32_t next, previous;	/* in a queue */
+	union { uint32_t next_lender, connection; };	/* see struct place; that it takes */
 	uint16_t references;	/* rows that are not done, and the transfer */
 	uint8_t flags, wire;
+};
+
+struct trail {			/* of a message, for --explain */
+	uint64_t bytes, send_seq, receive_seq;
+	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
 };
 
 struct arrival { uint32_t location, comm_rank; double at_ns; bool waits; };
@@ -90,13 +109,13 @@ struct instance {		/* of a collective */
 	uint8_t class, operation;
 };
 
-struct queue { uint32_t head, tail; };	/* of flights, or of instances that are told apart by a bit */
+struct queue { uint32_t head, tail; };	/* of flights */
 
 struct pool { int64_t total, busy; struct queue queue; };	/* links or buses; total 0: no limit */
 
-struct place {			/* a node, or for memory a rank */
+struct place {			/* a node, for memory a rank, between islands an island or a connection */
 	struct pool out, in;	/* half duplex: out is both */
-	uint32_t waiting;	/* messages that hold a link out of here and wait for one into another */
+	uint32_t lenders;	/* a list: messages that have a link out of here and wait for one into another */
 	bool half_duplex;
 };
 
@@ -106,25 +125,24 @@ struct spent {			/* by a location, outside computing, in ns */
 	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
 };
 
-struct runner {			/* a location */
+struct runner {			/* a location; what each step needs comes first */
 	double now_ns;
-	double enter_ns, begin_ns;	/* of the call it is in; end of the call before */
-	double useful_ns;	/* computed so far, simulated */
-	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
-	struct spent spent;
-	int64_t recorded_useful_ns, recorded_leave_ns;
 	uint64_t seq, part;	/* row of the call, row in it */
-	uint32_t node, rank, next;	/* next: in the queue for a CPU */
+	double enter_ns;	/* of the call it is in */
+	double useful_ns;	/* computed so far, simulated */
+	double cpu_ratio;	/* of its node's CPUs */
+	int64_t recorded_useful_ns, recorded_leave_ns;
 	uint8_t step;
 	bool starved;		/* waits for rows */
 	bool blocked;		/* waits for others */
 	bool has_cpu;
+	uint32_t rank, next;	/* next: in the queue for a CPU */
+	double begin_ns;	/* end of the call before */
+	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
+	struct spent spent;
 	struct open_region { int64_t type; double ratio; } *regions;
 	size_t region_count, region_capacity;
 };
-
-struct event { double at_ns; uint64_t order; uint32_t kind, who; };
-enum { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE };
 
 struct engine {
 	const struct machine *machine;
@@ -133,20 +151,21 @@ struct engine {
 	uint32_t locations, starving;
 	struct lane *lanes;
 	struct runner *runners;
+	uint32_t *node_of;	/* by location */
 	struct flight *flights;
-	size_t flight_count, flight_capacity;
-	uint32_t free_flight;
+	struct trail *trails;	/* by flight; NULL where nobody asks */
+	size_t flight_count, flight_capacity, trail_capacity;
+	bool explains;		/* somebody asks, so trails are kept */
+	uint32_t *free_flights;	/* a stack, as a list would lead through lines that are far */
+	size_t free_flight_count, free_flight_capacity;
 	struct instance *instances;
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
 	/* contended: */
-	struct event *heap;
-	size_t heap_count, heap_capacity;
-	struct event *due;	/* events of this very time, first come first: a ring */
-	size_t due_first, due_count, due_capacity;
-	uint64_t order;
+	struct events events;
 	double now_ns;
 	struct place *links, *memory_links;	/* by node; by rank */
+	struct place *wide_links, *connections;	/* by island; by connection */
 	struct pool *buses, *memory_buses;	/* by island; by node */
 	int64_t *free_cpus;			/* by node */
 	struct queue *cpu_queues;
@@ -156,25 +175,31 @@ struct engine {
 	/* A call is done: rows FIRST to before END, with simulated times. */
 	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
 	/* What --scale makes of the computing before a row, or of its communication. NULL: nothing. */
-	double (*scale)(void *context, uint32_t rank, const struct op *op, bool compute);
+	double (*scale)(void *context, uint32_t rank, const struct row *row, bool compute);
 	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
 	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
-	void (*over)(void *context, const struct flight *flight);
+	void (*over)(void *context, uint32_t flight);
 	void *context;
 	uint64_t operations;	/* bursts and rows simulated */
 	uint64_t unmatched_sends;
 };
 
-/* lanes.c: what is read. */
+/* lanes.c: rows that are read. */
 void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
 int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
     const struct calls *calls);
-int lanes_messages(struct engine *engine, struct reader *in, const struct message *message);
-int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message);
-int lanes_settle(struct engine *engine, struct reader *in, const struct message *message);
+/* From a row to the one that started its request; NULL: there is none. */
+struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t *seq);
+void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);	/* rows before have all edges */
+void lanes_advance(struct engine *engine);	/* sees how far they may be simulated */
 void lanes_end(struct engine *engine);		/* no more input: everything is settled */
 /* Forgets the rows before SEQ, which are done. */
 void lane_drop(struct lane *lane, uint64_t seq);
+
+/* edges.c: edges that are read. */
+int lanes_messages(struct engine *engine, struct reader *in, const struct message *message);
+int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message);
+int lanes_settle(struct engine *engine, struct reader *in, const struct message *message);
 
 static inline struct op *
 op_at(const struct engine *engine, uint32_t location, uint64_t seq)
@@ -183,6 +208,14 @@ op_at(const struct engine *engine, uint32_t location, uint64_t seq)
 
 	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq - lane->first)] :
 	    NULL;
+}
+
+static inline struct row *
+row_at(const struct engine *engine, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &engine->lanes[location];
+
+	return &lane->rows[lane->begin + (size_t)(seq - lane->first)];
 }
 
 static inline uint64_t
@@ -195,13 +228,12 @@ lane_end(const struct lane *lane)
 void engine_run(struct engine *engine);
 void wake(struct engine *engine, uint32_t runner, double at_ns);
 void arrive(struct engine *engine, uint32_t flight, double at_ns);
-void schedule(struct engine *engine, double at_ns, uint32_t kind, uint32_t who);
-bool block(struct engine *engine, struct runner *runner);	/* sleeps until wake; false */
+bool block(struct engine *engine, uint32_t runner);	/* sleeps until wake; false */
 
 /* act.c: what a row does. */
-double compute_ns(const struct engine *engine, struct runner *runner, const struct op *op);
+double compute_ns(const struct engine *engine, uint32_t runner, const struct op *op);
 double startup_ns(const struct engine *engine, uint32_t runner, const struct op *op);
-bool act(struct engine *engine, uint32_t runner, struct op *op);	/* false: the runner sleeps */
+bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 void post(struct engine *engine, uint32_t flight, double now_ns);	/* its receive is reached */
 
 /* pools.c */
@@ -209,20 +241,36 @@ uint32_t flight_new(struct engine *engine);
 void flight_unref(struct engine *engine, uint32_t flight);
 uint32_t instance_new(struct engine *engine, uint32_t members);
 void instance_unref(struct engine *engine, uint32_t instance);
-bool event_next(struct engine *engine, struct event *event);	/* takes the first; false: none */
+void pool_begin(struct pool *pool, int64_t total);
+bool is_free(const struct pool *pool);
+/* Takes one for a message that has none, as FLAG tells; false: there is none, and it waits in QUEUE. */
+bool pool_take(struct engine *engine, struct pool *pool, struct queue *queue, uint32_t flight,
+    uint8_t flag);
+void queue_add(struct engine *engine, struct queue *queue, uint32_t flight);
+void queue_add_first(struct engine *engine, struct queue *queue, uint32_t flight);
+void queue_remove(struct engine *engine, struct queue *queue, uint32_t flight);
+uint32_t queue_take(struct engine *engine, struct queue *queue);	/* NONE: it is empty */
+
+/* links.c */
+void place_begin(struct place *place, int64_t in, int64_t out);
+bool links_take(struct engine *engine, uint32_t flight);	/* false: it waits for one */
+void links_give(struct engine *engine, uint32_t flight);	/* and who waits for them goes on */
 
 /* transfer.c: how messages get across. */
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
-void flight_route(const struct engine *engine, struct flight *flight);	/* sets its wire */
+double flight_latency_ns(const struct engine *engine, const struct flight *flight);	/* once routed */
+/* By which wire it goes, and how long. */
+void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
 void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
+void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */
 void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */
 void bus_take_all(struct engine *engine, uint32_t instance);	/* in the end an EVENT_INSTANCE */
 void bus_give_all(struct engine *engine, uint32_t instance);
 
 /* collective.c: true where the runner may go on at once. */
-bool collective_enter(struct engine *engine, uint32_t runner, struct op *op, bool waits);
-bool collective_wait(struct engine *engine, uint32_t runner, struct op *op);
+bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
+bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
 void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
 double reduction_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);

@@ -53,11 +53,11 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 		return;
 	}
 	if (op->link != NONE && (op->act == ACT_RECEIVE || op->act == ACT_WAIT)) {
-		const struct flight *f = &e->flights[op->link];
+		const struct trail *trail = &e->trails[op->link];
 
-		spent->partner_ns += until(&begin, end, f->due_ns);
-		spent->link_ns += until(&begin, end, f->linked_ns);
-		spent->bus_ns += until(&begin, end, f->start_ns);
+		spent->partner_ns += until(&begin, end, trail->due_ns);
+		spent->link_ns += until(&begin, end, trail->linked_ns);
+		spent->bus_ns += until(&begin, end, trail->start_ns);
 		spent->wire_ns += end - begin;
 		return;
 	}
@@ -65,21 +65,23 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 }
 
 void
-explain_message(const struct engine *e, const struct flight *f)
+explain_message(const struct engine *e, uint32_t flight)
 {
-	double latency = latency_ns(e, f->source, f->target);
+	const struct flight *f = &e->flights[flight];
+	const struct trail *trail = &e->trails[flight];
+	double latency = flight_latency_ns(e, f);
 
-	printf("message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source, (unsigned long long)f->send_seq,
-	    f->target, (unsigned long long)f->receive_seq, (unsigned long long)f->bytes,
+	printf("message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source, (unsigned long long)trail->send_seq,
+	    f->target, (unsigned long long)trail->receive_seq, (unsigned long long)trail->bytes,
 	    f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
 	printf("what\tfrom_ns\tto_ns\tlength_ns\n");
 #define LINE(what, from, to) \
 	printf(what "\t%.0f\t%.0f\t%.0f\n", from, to, (to) - (from));
 	LINE("latency", f->sent_ns - latency, f->sent_ns)
-	LINE("partner", f->sent_ns, f->due_ns)
-	LINE("link", f->due_ns, f->linked_ns)
-	LINE("bus", f->linked_ns, f->start_ns)
-	LINE("wire", f->start_ns, f->arrived_ns)
+	LINE("partner", f->sent_ns, trail->due_ns)
+	LINE("link", trail->due_ns, trail->linked_ns)
+	LINE("bus", trail->linked_ns, trail->start_ns)
+	LINE("wire", trail->start_ns, f->arrived_ns)
 #undef LINE
 }
 

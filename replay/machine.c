@@ -102,6 +102,10 @@ machine_read(struct machine *m, const char *file)
 	for (size_t n = 0; n < m->node_count; n++)
 		if (m->nodes[n].island >= m->island_count)
 			die("%s: a node is of a machine that is not there", file);
+	for (size_t i = 0; i < m->connection_count; i++)
+		if (!m->connections[i].defined || m->connections[i].islands[0] >= m->island_count ||
+		    m->connections[i].islands[1] >= m->island_count)
+			die("%s: dedicated connection %zu has no record, or none of a machine", file, i);
 	for (size_t i = 0; i < m->island_count; i++)
 		m->islands[i].nodes = 0;
 	for (size_t n = 0; n < m->node_count; n++)
@@ -166,6 +170,38 @@ machine_map(struct machine *m, uint32_t ranks)
 }
 
 static bool
+is_within(const struct limit *limit, uint64_t bytes)
+{
+	uint64_t at = (uint64_t)limit->bytes;
+
+	return limit->sign == '<' ? bytes < at : limit->sign == '=' ? bytes == at : bytes > at;
+}
+
+static bool
+may_carry(const struct connection *c, int64_t tag, uint64_t bytes)
+{
+	bool first = is_within(&c->limits[0], bytes), second = is_within(&c->limits[1], bytes);
+
+	for (size_t i = 0; i < c->tag_count; i++)
+		if (c->tags[i] == tag)
+			return c->either ? first || second : first && second;
+	return false;
+}
+
+int64_t
+machine_connection(const struct machine *m, uint32_t from, uint32_t to, int64_t tag, uint64_t bytes)
+{
+	for (size_t i = 0; i < m->connection_count; i++) {
+		const uint32_t *ends = m->connections[i].islands;
+
+		if (((ends[0] == from && ends[1] == to) || (ends[0] == to && ends[1] == from)) &&
+		    may_carry(&m->connections[i], tag, bytes))
+			return (int64_t)i;
+	}
+	return -1;
+}
+
+static bool
 any_links(int64_t in, int64_t out)
 {
 	return in > 0 || out > 0;
@@ -185,6 +221,8 @@ machine_is_contended(const struct machine *m, uint32_t ranks)
 		    any_links(node->memory_in, node->memory_out)))
 			contended = true;
 		contended |= used[m->node_of[r]] > node->cpus;
+		/* Between islands everything waits for links. */
+		contended |= node->island != m->nodes[m->node_of[0]].island;
 		contended |= m->islands[node->island].nodes > 1 && (any_links(node->in, node->out) ||
 		    m->islands[node->island].buses > 0);
 	}

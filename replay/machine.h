@@ -39,6 +39,18 @@ struct region {
 	double ratio;		/* bursts in it are divided by it; 0: they last 0; < 0: so many seconds each */
 };
 
+/* Messages between two islands that have one of its tags and a fitting size may take it, one at a time. */
+struct connection {
+	uint32_t islands[2];	/* in either direction */
+	double ns_per_byte;	/* 0: no time at all */
+	double latency_ns, flight_ns;	/* flight: from when it is free again until the data is there */
+	int64_t *tags;
+	size_t tag_count;
+	struct limit { int64_t bytes; char sign; } limits[2];	/* sizes <, = or > these */
+	bool either;		/* one of the two limits is enough */
+	bool defined;
+};
+
 enum mapping { FILL_NODES, TASKS_PER_NODE, INTERLEAVED, LISTED };
 
 struct machine {
@@ -51,6 +63,8 @@ struct machine {
 	size_t node_count, node_capacity;
 	double wide_ns_per_byte;
 	enum model wide_model;
+	struct connection *connections;
+	size_t connection_count;
 	enum mapping mapping;
 	int64_t tasks_per_node;
 	uint32_t *node_of;	/* by rank, after machine_map; before it of LISTED only */
@@ -76,7 +90,9 @@ void read_own(struct machine *machine, struct config *config);
 /* Island I, made up to there. */
 struct island *machine_island(struct machine *machine, size_t i);
 struct node *machine_node(struct machine *machine, size_t i);
-
+/* The first connection between two islands that may carry such a message, or -1. */
+int64_t machine_connection(const struct machine *machine, uint32_t from, uint32_t to, int64_t tag,
+    uint64_t bytes);
 
 static inline double
 ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes, as in Dimemas; 0: no time at all */

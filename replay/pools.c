@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages and instances are used again as soon as they are free; events are in a heap. */
+/*
+ * Messages and instances, which are used again as soon as they are free; links and buses, and the
+ * queues for them.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +11,20 @@
 uint32_t
 flight_new(struct engine *e)
 {
-	uint32_t f = e->free_flight;
+	uint32_t f;
 
-	if (f != NONE)
-		e->free_flight = e->flights[f].next;
+	if (e->free_flight_count > 0)
+		f = e->free_flights[--e->free_flight_count];
 	else {
 		e->flights = grow(e->flights, &e->flight_capacity, e->flight_count + 1,
 		    sizeof *e->flights);
 		f = (uint32_t)e->flight_count++;
 	}
-	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE, .instance = NONE,
-	    .next = NONE, .factor = 1 };
+	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE };
+	if (e->explains) {
+		e->trails = grow(e->trails, &e->trail_capacity, e->flight_count, sizeof *e->trails);
+		e->trails[f] = (struct trail){ 0 };
+	}
 	return f;
 }
 
@@ -28,9 +34,10 @@ flight_unref(struct engine *e, uint32_t f)
 	if (--e->flights[f].references > 0)
 		return;
 	if (e->over != NULL)
-		e->over(e->context, &e->flights[f]);
-	e->flights[f].next = e->free_flight;
-	e->free_flight = f;
+		e->over(e->context, f);
+	e->free_flights = grow(e->free_flights, &e->free_flight_capacity, e->free_flight_count + 1,
+	    sizeof *e->free_flights);
+	e->free_flights[e->free_flight_count++] = f;
 }
 
 uint32_t
@@ -69,72 +76,77 @@ instance_unref(struct engine *e, uint32_t i)
 	e->free_instance = i;
 }
 
-static inline bool
-before(const struct event *a, const struct event *b)
-{
-	return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
-}
-
-/* Half of all events are due at once; they need no heap. */
-static void
-schedule_now(struct engine *e, struct event event)
-{
-	if (e->due_count == e->due_capacity) {
-		size_t old = e->due_capacity;
-
-		e->due = grow(e->due, &e->due_capacity, old + 1, sizeof *e->due);
-		/* The part of the ring that lay before its first goes behind the rest. */
-		memmove(e->due + old, e->due, e->due_first * sizeof *e->due);
-	}
-	e->due[(e->due_first + e->due_count++) & (e->due_capacity - 1)] = event;
-}
-
 void
-schedule(struct engine *e, double at_ns, uint32_t kind, uint32_t who)
+pool_begin(struct pool *pool, int64_t total)
 {
-	struct event event = { at_ns, e->order++, kind, who };
-	size_t i;
-
-	if (at_ns <= e->now_ns) {
-		schedule_now(e, event);
-		return;
-	}
-	i = e->heap_count++;
-
-	e->heap = grow(e->heap, &e->heap_capacity, e->heap_count, sizeof *e->heap);
-	for (; i > 0 && before(&event, &e->heap[(i - 1) / 4]); i = (i - 1) / 4)
-		e->heap[i] = e->heap[(i - 1) / 4];
-	e->heap[i] = event;
+	*pool = (struct pool){ total, 0, { NONE, NONE } };
 }
 
 bool
-event_next(struct engine *e, struct event *event)
+is_free(const struct pool *pool)
 {
-	struct event last;
-	size_t i = 0, n;
+	return pool->total == 0 || pool->busy < pool->total;
+}
 
-	/* Those of this time that are in the heap were scheduled before it came. */
-	if (e->due_count > 0 && (e->heap_count == 0 || e->heap[0].at_ns > e->now_ns)) {
-		*event = e->due[e->due_first];
-		e->due_first = (e->due_first + 1) & (e->due_capacity - 1);
-		e->due_count--;
+bool
+pool_take(struct engine *e, struct pool *pool, struct queue *queue, uint32_t f, uint8_t flag)
+{
+	if (e->flights[f].flags & flag)
 		return true;
-	}
-	if (e->heap_count == 0)
+	if (!is_free(pool)) {
+		queue_add(e, queue, f);
 		return false;
-	*event = e->heap[0];
-	n = --e->heap_count;
-	last = e->heap[n];
-	for (size_t child; (child = 4 * i + 1) < n; i = child) {
-		size_t end = child + 4 < n ? child + 4 : n;
-
-		for (size_t k = child + 1; k < end; k++)
-			if (before(&e->heap[k], &e->heap[child]))
-				child = k;
-		if (!before(&e->heap[child], &last))
-			break;
-		e->heap[i] = e->heap[child];
 	}
-	e->heap[i] = last;
+	pool->busy++;
+	e->flights[f].flags |= flag;
 	return true;
+}
+
+void
+queue_add(struct engine *e, struct queue *queue, uint32_t f)
+{
+	e->flights[f].next = NONE;
+	e->flights[f].previous = queue->head == NONE ? NONE : queue->tail;
+	if (queue->head == NONE)
+		queue->head = f;
+	else
+		e->flights[queue->tail].next = f;
+	queue->tail = f;
+}
+
+void
+queue_add_first(struct engine *e, struct queue *queue, uint32_t f)
+{
+	e->flights[f].next = queue->head;
+	e->flights[f].previous = NONE;
+	if (queue->head == NONE)
+		queue->tail = f;
+	else
+		e->flights[queue->head].previous = f;
+	queue->head = f;
+}
+
+void
+queue_remove(struct engine *e, struct queue *queue, uint32_t f)
+{
+	uint32_t next = e->flights[f].next, previous = e->flights[f].previous;
+
+	if (previous == NONE)
+		queue->head = next;
+	else
+		e->flights[previous].next = next;
+	if (next == NONE)
+		queue->tail = previous;
+	else
+		e->flights[next].previous = previous;
+}
+
+uint32_t
+queue_take(struct engine *e, struct queue *queue)
+{
+	uint32_t f = queue->head;
+
+	if (f != NONE)
+		queue_remove(e, queue, f);
+	return f;
 }

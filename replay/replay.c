@@ -121,18 +121,18 @@ done(void *context, uint32_t location, uint64_t first, uint64_t end)
 	const struct runner *r = &e->runners[location];
 
 	if (s->opt.monitor.ranks != NULL && location == r->rank)
-		monitor_take(&s->opt.monitor, r->rank, op_at(e, location, first)->call,
+		monitor_take(&s->opt.monitor, r->rank, row_at(e, location, first)->call,
 		    r->recorded_leave_ns, (int64_t)(r->now_ns + 0.5), r->recorded_useful_ns);
 	if (s->output == NULL)
 		lane_drop(&e->lanes[location], end);
 }
 
 static double
-scale(void *context, uint32_t rank, const struct op *op, bool compute)
+scale(void *context, uint32_t rank, const struct row *row, bool compute)
 {
 	struct state *s = context;
 
-	return scale_factor(&s->opt.scales, &s->known, rank, op, compute);
+	return scale_factor(&s->opt.scales, &s->known, rank, row, compute);
 }
 
 static void
@@ -145,12 +145,13 @@ slept(void *context, uint32_t location, const struct op *op, double begin_ns)
 }
 
 static void
-over(void *context, const struct flight *flight)
+over(void *context, uint32_t flight)
 {
 	struct state *s = context;
+	const struct flight *f = &s->engine.flights[flight];
 
-	if (flight->source == s->opt.explain.location && flight->send_seq == s->opt.explain.seq &&
-	    flight->instance == NONE)
+	if (f->source == s->opt.explain.location && (f->flags & MESSAGE_PART) == 0 &&
+	    s->engine.trails[flight].send_seq == s->opt.explain.seq)
 		explain_message(&s->engine, flight);
 }
 
@@ -183,6 +184,7 @@ begin_run(struct state *s)
 	e->context = s;
 	e->done = done;
 	e->scale = s->opt.scales.count > 0 ? scale : NULL;
+	e->explains = s->opt.explain.asked;
 	e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
 	e->over = s->opt.explain.message ? over : NULL;
 	if (s->opt.monitor.ranks != NULL)

@@ -50,14 +50,14 @@ void regions_print(const struct monitor *monitor);
 struct scales { struct scale *items; size_t count, capacity; };
 void scale_add(struct scales *scales, const char *text, const char *factor);	/* factor: or NULL */
 double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank,
-    const struct op *op, bool compute);
+    const struct row *row, bool compute);
 
 /* explain.c */
 struct explain { bool asked, message; uint32_t location; uint64_t seq; };
 void explain_parse(struct explain *explain, const char *text);
 void explain_wait(struct spent *spent, const struct engine *engine, const struct op *op, double begin_ns,
     double end_ns, double woken_ns);
-void explain_message(const struct engine *engine, const struct flight *flight);
+void explain_message(const struct engine *engine, uint32_t flight);
 void explain_rank(const struct engine *engine, uint32_t location);
 
 /* blocked.c: names who waits for what; how many do. */

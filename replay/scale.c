@@ -73,7 +73,7 @@ is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 }
 
 double
-scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, const struct op *op,
+scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, const struct row *row,
     bool compute)
 {
 	double factor = 1;
@@ -82,8 +82,8 @@ scale_factor(struct scales *scales, const struct definitions *known, uint32_t ra
 		struct scale *scale = &scales->items[i];
 
 		if ((scale->call == NULL) == compute && (scale->rank < 0 || scale->rank == rank) &&
-		    (scale->call == NULL || strcmp(scale->call, call_info(op->call)->name) == 0) &&
-		    (scale->site == NULL || is_site(scale, known, op->site)))
+		    (scale->call == NULL || strcmp(scale->call, call_info(row->call)->name) == 0) &&
+		    (scale->site == NULL || is_site(scale, known, row->site)))
 			factor *= scale->factor;
 	}
 	return factor;

@@ -172,6 +172,19 @@ late_sender() {
 	[[ "$stderr" == *"1 sends have no receive"* ]]
 }
 
+@test "a message from or to a collective is refused" {
+	tests/pack <<-'END' >t.graph
+		graph ranks=2
+		0 MPI_Barrier 0 10 comm=1
+		0 MPI_Send 20 30 comm=1 peer=1 tag=0 sent=8
+		1 MPI_Barrier 0 10 comm=1
+		1 MPI_Recv 20 30 comm=1 peer=0 tag=0 received=8
+		message 0:1 1:0
+	END
+	run -2 --separate-stderr lp-replay -F json t.graph
+	[[ "$stderr" == *"messages: an end is a collective" ]]
+}
+
 @test "the own format says the same as Dimemas'" {
 	cat >machine <<-'END'
 		# two nodes with two CPUs each: case 16
@@ -195,6 +208,27 @@ late_sender() {
 	echo 'colour 3' >>machine
 	run -2 --separate-stderr lp-replay -n machine t.graph
 	[[ "$stderr" == *"machine: line 14: colour is not known here"* ]]
+}
+
+@test "of two messages that wait with a link out, who has it for longest loses it to one that can use it" {
+	graph <<-'END'
+		trace ranks=6
+		0 MPI_Bsend 1000000 1000000 comm=1 peer=1 tag=1 sent=1048576
+		0 MPI_Bsend 2000000 2000000 comm=1 peer=3 tag=1 sent=1048576
+		0 MPI_Bsend 3000000 3000000 comm=1 peer=5 tag=1 sent=1048576
+		1 MPI_Recv 0 0 comm=1 peer=2 tag=1 received=1048576
+		1 MPI_Recv 0 0 comm=1 peer=0 tag=1 received=1048576
+		2 MPI_Bsend 0 0 comm=1 peer=1 tag=1 sent=1048576
+		3 MPI_Recv 0 0 comm=1 peer=4 tag=1 received=1048576
+		3 MPI_Recv 0 0 comm=1 peer=0 tag=1 received=1048576
+		4 MPI_Bsend 0 0 comm=1 peer=3 tag=1 sent=1048576
+		5 MPI_Recv 0 0 comm=1 peer=0 tag=1 received=1048576
+	END
+	# A message is 10 ms. Those of 0 to 1 and 3 have the two links out of 0 at 1 and 2 ms, and wait for
+	# the links in, which 2 and 4 have until 10 ms. That to 5 takes the older's at 3 ms and keeps it
+	# until 13 ms; so that to 3 goes from 10 to 20 ms and that to 1 from 13 to 23 ms.
+	printf 'machine\nbandwidth 100 MiB/s\nnodes 6\nlinks 1 2\n' >machine
+	[ "$(finish -n machine)" = '[3000000,23000000,0,20000000,0,13000000]' ]
 }
 
 @test "MPI_Init takes no time on its own, or what the machine says it keeps" {

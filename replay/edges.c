@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Edges as they are read: rows get their messages and instances, and are settled. */
+#include "engine.h"
+
+static const struct column_type location_type = { 4, false, true, 0 };
+static const struct column_type seq_type = { 8, false, true, 0 };
+
+/* The columns of one block of edges, in buffers that are used again. */
+struct columns { void *values; size_t capacity; };
+
+static int
+read_column(struct columns *to, struct reader *in, const struct message *message, const char *key,
+    struct column_type type, size_t count)
+{
+	const msgpack_object *bin = body_get(message, key);
+
+	/* The count is believed only as far as there are bytes for it. */
+	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < count)
+		return reader_fail(in, message->offset, "%s: %s is missing or too short", message->kind, key);
+	to->values = grow(to->values, &to->capacity, count + 1, 8);
+	return body_column(in, message, key, type, count, count, to->values);
+}
+
+static int
+bad_end(struct reader *in, const struct message *message, uint32_t location, uint64_t seq)
+{
+	return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
+	    message->kind, (unsigned long long)seq, location);
+}
+
+static bool
+is_any_collective(const struct op *op)
+{
+	return op->act == ACT_COLLECTIVE || op->act == ACT_COLLECTIVE_START;
+}
+
+/* One message: its two rows, and the one that posts the receive, get it. */
+static void
+add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+{
+	uint32_t f = flight_new(e);
+	struct flight *flight = &e->flights[f];
+	struct op *from = op_at(e, source, send), *to = op_at(e, target, receive), *post;
+	const struct row *row = row_at(e, source, send);
+
+	flight->source = source;
+	flight->target = target;
+	flight->references = 3;
+	flight_route(e, flight, row->tag, row->sent);
+	if (e->explains)
+		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send, .receive_seq = receive };
+	if (from->act == ACT_START)
+		from->act = ACT_SEND_START;
+	from->link = to->link = f;
+	from->startup_ns = to->startup_ns = flight_latency_ns(e, flight);
+	if (to->act != ACT_COMPLETE)
+		return;
+	to->act = ACT_WAIT;
+	post = started_by(e, &target, &receive);
+	if (post != NULL && (post->act == ACT_POST || post->act == ACT_START)) {
+		post->act = ACT_POST;
+		post->link = f;
+		flight->references++;
+	}
+}
+
+int
+lanes_messages(struct engine *e, struct reader *in, const struct message *message)
+{
+	static struct columns columns[4];
+	const uint32_t *source, *target;
+	const uint64_t *send, *receive;
+	int64_t count;
+
+	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0 ||
+	    read_column(&columns[0], in, message, "source", location_type, (size_t)count) < 0 ||
+	    read_column(&columns[1], in, message, "send", seq_type, (size_t)count) < 0 ||
+	    read_column(&columns[2], in, message, "target", location_type, (size_t)count) < 0 ||
+	    read_column(&columns[3], in, message, "receive", seq_type, (size_t)count) < 0)
+		return -1;
+	source = columns[0].values;
+	send = columns[1].values;
+	target = columns[2].values;
+	receive = columns[3].values;
+	for (int64_t i = 0; i < count; i++) {
+		if (source[i] >= e->locations || op_at(e, source[i], send[i]) == NULL)
+			return bad_end(in, message, source[i], send[i]);
+		if (target[i] >= e->locations || op_at(e, target[i], receive[i]) == NULL)
+			return bad_end(in, message, target[i], receive[i]);
+		if (op_at(e, source[i], send[i])->link != NONE ||
+		    op_at(e, target[i], receive[i])->link != NONE)
+			return reader_fail(in, message->offset, "messages: a row has two messages");
+		if (is_any_collective(op_at(e, source[i], send[i])) ||
+		    is_any_collective(op_at(e, target[i], receive[i])))
+			return reader_fail(in, message->offset, "messages: an end is a collective");
+		add_flight(e, source[i], send[i], target[i], receive[i]);
+	}
+	return 0;
+}
+
+/* Its rank in the communicator, for what waits by rank. */
+static uint32_t
+comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
+{
+	int32_t rank = e->known->location_rank[location];
+	const struct communicator *c = comm < e->known->comm_count ? &e->known->comms[comm] : NULL;
+
+	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
+		if (c->members[i] == rank)
+			return (uint32_t)i;
+	return (uint32_t)rank;
+}
+
+static void
+add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
+{
+	uint32_t i = instance_new(e, count);
+	struct instance *instance = &e->instances[i];
+	const struct row *first = row_at(e, location[0], seq[0]);
+	enum call_class class = blocking_class(call_info(first->call)->class);
+	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE);
+
+	instance->class = (uint8_t)class;
+	instance->operation = (uint8_t)operation_of(first->call);
+	instance->comm = first->comm;
+	for (uint32_t k = 0; k < count; k++) {
+		struct op *op = op_at(e, location[k], seq[k]);
+		struct row *row = row_at(e, location[k], seq[k]);
+		int32_t rank = e->known->location_rank[location[k]];
+
+		op->link = i;
+		row->member = k;
+		/* The shortest call is that of the last to come, which waited for nobody. */
+		if (keeps && (k == 0 || (double)op->duration_ns < instance->own_ns))
+			instance->own_ns = (double)op->duration_ns;
+		instance->members[k] = (struct arrival){ .location = location[k], .at_ns = -1,
+		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
+		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank };
+		if (row->peer == ROOT_PEER ||
+		    (row->peer >= 0 && world_rank(e->known, row->comm, rank, row->peer) == rank))
+			instance->root = k;
+	}
+}
+
+int
+lanes_collectives(struct engine *e, struct reader *in, const struct message *message)
+{
+	static struct columns columns[3];
+	const uint32_t *size, *location;
+	const uint64_t *seq;
+	int64_t count, instances;
+	uint64_t at = 0;
+
+	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0 ||
+	    body_int(in, message, "instances", 0, UINT32_MAX, &instances) < 0 ||
+	    read_column(&columns[0], in, message, "size", location_type, (size_t)instances) < 0 ||
+	    read_column(&columns[1], in, message, "location", location_type, (size_t)count) < 0 ||
+	    read_column(&columns[2], in, message, "seq", seq_type, (size_t)count) < 0)
+		return -1;
+	size = columns[0].values;
+	location = columns[1].values;
+	seq = columns[2].values;
+	for (int64_t i = 0; i < instances; at += size[i++]) {
+		if (size[i] == 0 || at + size[i] > (uint64_t)count)
+			return reader_fail(in, message->offset, "collectives: sizes and members differ");
+		for (uint64_t k = at; k < at + size[i]; k++) {
+			const struct op *op = location[k] < e->locations ?
+			    op_at(e, location[k], seq[k]) : NULL;
+
+			if (op == NULL)
+				return bad_end(in, message, location[k], seq[k]);
+			if (op->link != NONE || !is_any_collective(op))
+				return reader_fail(in, message->offset, "collectives: a member is no collective");
+		}
+		add_instance(e, location + at, seq + at, size[i]);
+	}
+	if (at != (uint64_t)count)
+		return reader_fail(in, message->offset, "collectives: sizes and members differ");
+	return 0;
+}
+
+int
+lanes_settle(struct engine *e, struct reader *in, const struct message *message)
+{
+	static struct columns column;
+	const uint64_t *seqs;
+	int64_t count;
+
+	if (body_int(in, message, "count", e->locations, e->locations, &count) < 0 ||
+	    read_column(&column, in, message, "seq", seq_type, (size_t)count) < 0)
+		return -1;
+	seqs = column.values;
+	for (uint32_t l = 0; l < e->locations; l++) {
+		if (seqs[l] > lane_end(&e->lanes[l]))
+			return bad_end(in, message, l, seqs[l]);
+		lane_settle(e, l, seqs[l]);
+	}
+	lanes_advance(e);
+	return 0;
+}

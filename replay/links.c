@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links: a message takes one out of its source and one into its target, in this order; who lacks one
+ * waits for it and keeps what it has, unless another borrows it. Dimemas' links.c.
+ */
+#include "engine.h"
+
+/* IN and OUT links; exactly one of them 0: half duplex, a message takes a pair. */
+void
+place_begin(struct place *place, int64_t in, int64_t out)
+{
+	place->half_duplex = (in == 0) != (out == 0);
+	pool_begin(&place->out, place->half_duplex ? in + out : out);
+	pool_begin(&place->in, place->half_duplex ? in + out : in);
+	place->lenders = NONE;
+}
+
+/* Where a message gets its links at one of its ends. */
+static struct place *
+place_of(const struct engine *e, const struct flight *f, uint32_t location)
+{
+	uint32_t node = e->node_of[location];
+
+	return f->wire == WIRE_NETWORK ? &e->links[node] :
+	    f->wire == WIRE_MEMORY ? &e->memory_links[e->runners[location].rank] :
+	    f->wire == WIRE_WIDE ? &e->wide_links[e->machine->nodes[node].island] :
+	    &e->connections[f->connection];
+}
+
+/* In a half duplex place both directions are one pool. */
+static struct pool *
+in_pool(struct place *place)
+{
+	return place->half_duplex ? &place->out : &place->in;
+}
+
+/* A message that has its link out of here waits for one into another place. */
+static void
+lend(struct engine *e, struct place *from, struct place *to, uint32_t link)
+{
+	queue_add(e, &to->in.queue, link);
+	e->flights[link].next_lender = from->lenders;
+	from->lenders = link;
+}
+
+/* It waits no more, or has lost its link. Links out of a place are few, and so are those that lend. */
+static void
+unlend(struct engine *e, struct place *from, uint32_t link)
+{
+	uint32_t *at = &from->lenders;
+
+	while (*at != link)
+		at = &e->flights[*at].next_lender;
+	*at = e->flights[link].next_lender;
+}
+
+/*
+ * Who loses its link to a message that can use it: who has had one for longest, then the one to the
+ * first node, then who queued for it first (which are last in the list); or NONE.
+ */
+static uint32_t
+robbable(const struct engine *e, const struct place *place)
+{
+	const struct flight *best = NULL;
+
+	for (uint32_t at = place->lenders; at != NONE; at = e->flights[at].next_lender) {
+		const struct flight *f = &e->flights[at];
+
+		if (best == NULL || f->arrived_ns < best->arrived_ns || (f->arrived_ns == best->arrived_ns &&
+		    e->node_of[f->target] <= e->node_of[best->target]))
+			best = f;
+	}
+	return best != NULL ? (uint32_t)(best - e->flights) : NONE;
+}
+
+/* The robbed one goes to the front of the queue for links out; its link is free for a moment. */
+static void
+rob(struct engine *e, struct place *place, uint32_t victim)
+{
+	struct flight *f = &e->flights[victim];
+
+	queue_remove(e, &place_of(e, f, f->target)->in.queue, victim);
+	unlend(e, place, victim);
+	f->flags &= (uint8_t)~MESSAGE_HAS_OUT;
+	place->out.busy--;
+	queue_add_first(e, &place->out.queue, victim);
+}
+
+static void
+take_out(struct engine *e, struct place *from, struct flight *f)
+{
+	from->out.busy++;
+	f->flags |= MESSAGE_HAS_OUT;
+	f->arrived_ns = e->now_ns;
+}
+
+static bool
+take_network_links(struct engine *e, uint32_t link)
+{
+	struct flight *f = &e->flights[link];
+	struct place *from = place_of(e, f, f->source), *to = place_of(e, f, f->target);
+	uint32_t from_victim = NONE, to_victim = NONE;
+
+	if (!(f->flags & MESSAGE_HAS_OUT)) {
+		if (is_free(&from->out))
+			take_out(e, from, f);
+		else if ((from_victim = robbable(e, from)) == NONE) {
+			queue_add(e, &from->out.queue, link);
+			return false;
+		}
+	}
+	if (!(f->flags & MESSAGE_HAS_IN) && !is_free(in_pool(to)) &&
+	    (!to->half_duplex || (to_victim = robbable(e, to)) == NONE)) {
+		if (from_victim != NONE)
+			queue_add(e, &from->out.queue, link);
+		else
+			lend(e, from, to, link);
+		return false;
+	}
+	if (from_victim != NONE) {
+		rob(e, from, from_victim);
+		take_out(e, from, f);
+	}
+	if (!(f->flags & MESSAGE_HAS_IN)) {
+		if (to_victim != NONE)
+			rob(e, to, to_victim);
+		in_pool(to)->busy++;
+		f->flags |= MESSAGE_HAS_IN;
+	}
+	return true;
+}
+
+/* Memory has links of the two ranks; where they are half duplex the lower rank's comes first. */
+static bool
+take_memory_links(struct engine *e, uint32_t link)
+{
+	const struct flight *f = &e->flights[link];
+	struct place *from = place_of(e, f, f->source), *to = place_of(e, f, f->target);
+	bool in_first = (from->half_duplex || to->half_duplex) &&
+	    e->runners[f->source].rank > e->runners[f->target].rank;
+
+	if (from == to)
+		return true;
+	if (in_first && !pool_take(e, in_pool(to), &to->in.queue, link, MESSAGE_HAS_IN))
+		return false;
+	return pool_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
+	    pool_take(e, in_pool(to), &to->in.queue, link, MESSAGE_HAS_IN);
+}
+
+/* Between islands each has one link out and one in, which nobody borrows; a connection is one link. */
+static bool
+take_wide_links(struct engine *e, uint32_t link)
+{
+	const struct flight *f = &e->flights[link];
+	struct place *from = place_of(e, f, f->source), *to = place_of(e, f, f->target);
+
+	return pool_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
+	    (from == to || pool_take(e, &to->in, &to->in.queue, link, MESSAGE_HAS_IN));
+}
+
+bool
+links_take(struct engine *e, uint32_t link)
+{
+	switch ((enum wire)e->flights[link].wire) {
+	case WIRE_NETWORK: return take_network_links(e, link);
+	case WIRE_MEMORY: return take_memory_links(e, link);
+	default: return take_wide_links(e, link);
+	}
+}
+
+static void
+try_first(struct engine *e, struct place *place, struct queue *queue)
+{
+	uint32_t who = queue_take(e, queue);
+
+	if (who == NONE)
+		return;
+	if (queue == &place->in.queue && e->flights[who].wire == WIRE_NETWORK)
+		unlend(e, place_of(e, &e->flights[who], e->flights[who].source), who);
+	transfer_try(e, who);
+}
+
+void
+links_give(struct engine *e, uint32_t link)
+{
+	struct flight *f = &e->flights[link];
+	struct place *from = place_of(e, f, f->source), *to = place_of(e, f, f->target);
+	uint8_t held = f->flags;
+
+	f->flags &= (uint8_t)~(MESSAGE_HAS_OUT | MESSAGE_HAS_IN);
+	if (held & MESSAGE_HAS_OUT) {
+		from->out.busy--;
+		if (from->half_duplex)
+			try_first(e, from, &from->in.queue);
+		try_first(e, from, &from->out.queue);
+	}
+	if (held & MESSAGE_HAS_IN) {
+		in_pool(to)->busy--;
+		if (to->half_duplex)
+			try_first(e, to, &to->out.queue);
+		try_first(e, to, &to->in.queue);
+	}
+}

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-replay between machines: the wide area network, its traffic functions, dedicated connections.
+# Times are worked out by hand from the rules in Dimemas' communic.c and links.c.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# Ranks 0 and 1 on one machine, 2 and 3 on another; all sends are eager, of 1 MiB.
+four_ranks() {
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=4
+		0 MPI_Bsend 1000000 1000000 comm=1 peer=2 tag=5 sent=1048576
+		0 MPI_Recv 1000000 9000000 comm=1 peer=2 tag=9 received=1048576
+		1 MPI_Bsend 2000000 2000000 comm=1 peer=3 tag=7 sent=1048576
+		2 MPI_Bsend 1000000 1000000 comm=1 peer=0 tag=9 sent=1048576
+		2 MPI_Recv 1000000 9000000 comm=1 peer=0 tag=5 received=1048576
+		3 MPI_Recv 1000000 9000000 comm=1 peer=1 tag=7 received=1048576
+	END
+}
+
+# machines "N, FUNCTION, MAX_TRAFFIC" [RECORD]: 100 MB/s and 1 ms between machines.
+machines() {
+	cat >cfg <<-END
+		#DIMEMAS_CONFIGURATION
+		"wide area network information" {"", 2, $1, 100.0, 1};;
+		"environment information" {"", 0, "", 1, 0.0, 0, 1};;
+		"environment information" {"", 1, "", 1, 0.0, 0, 1};;
+		"multi node information" {0, 1, "", 2, 1.0, 0.0, 0.0, 0, 0, 0, 0.0, 0, 0, 0.001};;
+		"multi node information" {1, 1, "", 2, 1.0, 0.0, 0.0, 0, 0, 0, 0.0, 0, 0, 0.001};;
+		$2
+		"mapping information" {"t", 4, [4] {0,0,1,1}};;
+	END
+}
+
+# connection "ID, MACHINE, MACHINE, MB/s, TAGS" LIMITS: its record, with 2 ms of latency and 3 ms of flight.
+connection() {
+	echo "\"dedicated connection information\" {$1, $2, [1] {0}, 0.002, 0.003};;"
+}
+
+finish() {
+	lp-replay -n cfg -F json t.graph | jq -c .finish_ns
+}
+
+@test "between machines one message at a time goes out of each, and one comes in" {
+	four_ranks
+	machines "0, 4, 0.0"
+	# 1 MiB is 10 ms. 0 sends at 1 ms + 1 ms of latency and 1 at 3 ms, over the same link out: 2 to 12
+	# and 12 to 22 ms. The other way is free for 2, from 2 to 12 ms. Who receives is ready before.
+	[ "$(finish)" = '[12000000,3000000,12000000,22000000]' ]
+	lp-replay -n cfg --explain 1:0 t.graph >t.out
+	grep -qx 'link	3000000	12000000	9000000' t.out
+	grep -qx 'wire	12000000	22000000	10000000' t.out
+}
+
+@test "traffic functions change nothing, as in Dimemas, where there is no traffic but one's own" {
+	four_ranks
+	for function in 1 2 3 4; do
+		for most in 0.0 50.0; do
+			machines "0, $function, $most"
+			[ "$(finish)" = '[12000000,3000000,12000000,22000000]' ]
+		done
+	done
+}
+
+@test "a dedicated connection carries its tags and sizes, one message at a time in both directions" {
+	four_ranks
+	machines "1, 4, 0.0" "$(connection '0, 1, 0, 200.0, [2] {7,9}' '1000, >, &, 2000000, <')"
+	# 1 MiB is 5 ms, latency 2 ms, flight 3 ms. 2 sends tag 9 at 3 ms: the connection is taken until 8,
+	# the data there at 11. 1 sends tag 7 at 4 ms and waits: taken from 8 to 13, there at 16. Tag 5 goes
+	# over the wide network as before, where nobody is in its way: 2 to 12 ms.
+	[ "$(finish)" = '[11000000,4000000,12000000,16000000]' ]
+	lp-replay -n cfg --explain 1:0 t.graph >t.out
+	grep -qx 'latency	2000000	4000000	2000000' t.out
+	grep -qx 'link	4000000	8000000	4000000' t.out
+	grep -qx 'wire	8000000	16000000	8000000' t.out
+	# One of two limits is enough with |, both are needed with &; = is exact.
+	machines "1, 4, 0.0" "$(connection '0, 1, 0, 200.0, [2] {7,9}' '1048576, =, |, 5, <')"
+	[ "$(finish)" = '[11000000,4000000,12000000,16000000]' ]
+	machines "1, 4, 0.0" "$(connection '0, 1, 0, 200.0, [2] {7,9}' '1048576, =, &, 5, <')"
+	[ "$(finish)" = '[12000000,3000000,12000000,22000000]' ]
+	# Of two the first that fits is taken, here by tag 7: without bandwidth there is no time for its way
+	# nor for flight, so it is there at 4 ms. Tag 9 takes the other as before.
+	machines "2, 4, 0.0" "$(connection '1, 0, 1, 200.0, [2] {7,9}' '0, >, &, 0, >'
+		connection '0, 0, 1, 0.0, [1] {7}' '0, >, &, 0, >')"
+	[ "$(finish)" = '[11000000,4000000,12000000,4000000]' ]
+}
+
+@test "connections that are announced and not there, or the other way round, are refused" {
+	four_ranks
+	machines "1, 4, 0.0"
+	run -2 --separate-stderr lp-replay -n cfg -F json t.graph
+	[[ "$stderr" == *"cfg: dedicated connection 0 has no record"* ]]
+	machines "0, 4, 0.0" "$(connection '0, 1, 0, 200.0, [1] {7}' '1000, >, &, 2000000, <')"
+	run -2 --separate-stderr lp-replay -n cfg -F json t.graph
+	[[ "$stderr" == *"cfg: line 7: there are 0 dedicated connections"* ]]
+	machines "1, 4, 0.0" "$(connection '0, 1, 0, 200.0, [1] {7}' '1000, ?, &, 2000000, <')"
+	run -2 --separate-stderr lp-replay -n cfg -F json t.graph
+	[[ "$stderr" == *"cfg: line 7: a condition of size is <, = or >"* ]]
+}
