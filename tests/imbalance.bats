@@ -221,6 +221,29 @@ f_planted() {
 	run -2 --separate-stderr lp-imbalance --from 2 --to 1 heat.graph
 }
 
+# The path: rank 0 until 1000, rank 1 from 1015 to 1020, rank 2 from 1030 to 3000; 35 ns are
+# transfers, the last to MPI_Finalize on rank 0. The ranks were busy for 3000, 2100 and 2090 ns, and in one code site all of it.
+@test "critical imbalance and its impact are as by hand" {
+	tests/pack >t.trace <<-END
+		trace ranks=3
+		0 MPI_Init 0 10
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 2990 3010
+		1 MPI_Init 0 10
+		1 MPI_Recv 100 1015 comm=1 peer=0 tag=0 received=8
+		1 MPI_Send 1020 1025 comm=1 peer=2 tag=0 sent=8
+		1 MPI_Finalize 2990 3010
+		2 MPI_Init 0 10
+		2 MPI_Recv 100 1030 comm=1 peer=1 tag=0 received=8
+		2 MPI_Finalize 3000 3010
+	END
+	lp-graph t.trace 2>/dev/null >t.graph
+	lp-critpath t.graph >t.path
+	[ "$(lp-imbalance -F json --path t.path t.graph | jq -c '.critical | [.length_s, .transfer_s,
+		(.sites[] | .path_s, .mean_s, .critical_imbalance_s, .activity_impact_s, .imbalance_impact_s)] |
+		map(. * 1e9 | round)')" = '[3010,35,2975,2397,578,7165,1760]' ]
+}
+
 @test "critical imbalance, ideal network and scaling" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-critpath heat.graph >heat.path
