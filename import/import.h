@@ -98,5 +98,6 @@ void build_write(struct build *build, int argc, char **argv);
 void import_dim(char **files, int argc, char **argv);
 void import_prv(char **files, int argc, char **argv);
 void import_reprompi(char **files, int argc, char **argv);
+void import_pingpong(char **files, int argc, char **argv);
 
 #endif
