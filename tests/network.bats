@@ -164,3 +164,33 @@ samples() {
 	grep -q '^collective bcast ' machine
 	awk '$1 == "latency" { ok = $2 > 0 } END { exit !ok }' machine
 }
+
+@test "the workflow makes a machine of a table, and a recorded run decides on buses" {
+	pingpong '10 + m / 100' 1 100 1000 10000 100000 >table.txt
+	printf 'machine\nbandwidth 100 MB/s\nbuses 1\nnodes 4\nlatency 10 us\neager all\nmapping 1\n' >planted
+	{
+		echo 'trace ranks=4'
+		for r in 0 1; do	# two messages at once
+			echo "$r MPI_Send 1000 2000 comm=1 peer=$((r + 2)) tag=0 sent=1000000"
+			echo "$((r + 2)) MPI_Recv 1000 2000 comm=1 peer=$r tag=0 received=1000000"
+		done
+	} | pack | lp-graph 2>/dev/null | lp-replay -n planted >t.graph
+	make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt GRAPHS=t.graph OUT=net >fit
+	grep -qx 'latency	10 us' fit
+	grep -qx 'bandwidth	100 MB/s' fit
+	grep -qx 'buses	1' fit
+	grep -qx 'error	0.00 %' fit
+	grep -qx 'error of 2 buses	4[0-9].[0-9]* %' fit
+	grep -Eqx 'region	[1-9][0-9]* networks within 10 %: [0-9.]+ to [0-9.]+ us, [0-9.]+ to [0-9.]+ MB/s' fit
+	grep -qx 't.graph	0.020011	0.020011	0.00' fit
+	for figure in region buses pingpong; do
+		grep -q '<svg' net/$figure.svg
+	done
+	make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=alone >fit
+	grep -qx 'latency	10 us' fit
+	echo 'no table' >table.txt
+	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=bad
+	[[ "$stderr" == *'lp-import: table.txt: line 1: no whole number of bytes'* ]]
+	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" OUT=none
+	[[ "$stderr" == 'neither GRAPHS nor MEASURED is set'* ]]
+}
