@@ -38,7 +38,7 @@ struct thread {
 /* What a thread does, for dim_play. */
 struct step {
 	enum kind kind;
-	uint32_t what;			/* end, communicator in the file, or the step that started it */
+	uint32_t what;			/* end, communicator in the file, or step that started it */
 	uint32_t index;			/* COLLECTIVE_START: which instance on its communicator */
 	int64_t at_ns;			/* on the thread's own clock */
 };

@@ -175,7 +175,7 @@ come_to(struct play *p, uint32_t comm, uint32_t index)
 	return &tallies_add(&p->come, &key)->count;
 }
 
-/* A rank comes to its next collective on this communicator, and with the last of them all may go. Its index. */
+/* A rank comes to its next collective on this communicator: its index. With the last all may go. */
 static uint32_t
 arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 {

@@ -276,7 +276,8 @@ dim_record(struct dim *d, const struct record *r)
 		put_record(d, natural_call(r), r);
 		return;
 	}
-	d->at->records = grow(d->at->records, &d->at->record_capacity, d->at->record_count + 1, sizeof *d->at->records);
+	d->at->records = grow(d->at->records, &d->at->record_capacity, d->at->record_count + 1,
+	    sizeof *d->at->records);
 	d->at->records[d->at->record_count++] = *r;
 }
 

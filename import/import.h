@@ -27,7 +27,7 @@ _Noreturn void die_text(const struct text *text, const char *what);	/* at the li
 /* The next integer of a line of numbers with ':' or ',' between them, or death; *AT goes behind it. */
 int64_t text_integer(const struct text *text, char **at, int64_t min, int64_t max);
 
-/* ---- build.c and build_write.c: a graph in memory ----------------------------------------------------------- */
+/* ---- build.c, build_write.c: a graph in memory --------------------------------------------- */
 
 struct build {
 	uint32_t ranks, locations;	/* locations: ranks, and behind them their further threads */
@@ -76,7 +76,8 @@ struct build_row {
 uint16_t build_call(const char *name);	/* index of call_info */
 void build_begin(struct build *build, uint32_t ranks);
 uint32_t build_thread(struct build *build, uint32_t rank, uint32_t thread);	/* its location */
-uint64_t build_row(struct build *build, uint32_t location, const struct build_row *row);	/* its seq */
+/* Its seq. */
+uint64_t build_row(struct build *build, uint32_t location, const struct build_row *row);
 void build_message(struct build *build, uint32_t source, uint64_t send, uint32_t target,
     uint64_t receive);
 /* An instance is begun, and then gets its members. */

@@ -79,7 +79,8 @@ model_us(const struct collective *c, const struct known *known, const struct wir
     const struct point *point)
 {
 	double block = (double)point->bytes;
-	double sent = block * blocks(known->in, point->ranks), received = block * blocks(known->out, point->ranks);
+	double sent = block * blocks(known->in, point->ranks);
+	double received = block * blocks(known->out, point->ranks);
 	double in = size_bytes(c->in_size, sent, received), out = size_bytes(c->out_size, sent, received);
 	int64_t inside = point->ranks < w->cpus ? point->ranks : w->cpus;
 	int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;

@@ -183,9 +183,10 @@ print_machine(const struct options *opt, const struct fit *f)
 	printf("nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
 	print_quantity("latency", p->all.latency_us, p->all.latency_error_us, "us", false);
 	if (opt->cpus > 1) {	/* else nothing moves in memory */
-		print_quantity("memory latency", f->local.latency_us, f->local.latency_error_us, "us", false);
-		print_quantity("memory bandwidth", f->local.us_per_byte, f->local.us_per_byte_error, "MB/s",
-		    true);
+		print_quantity("memory latency", f->local.latency_us, f->local.latency_error_us, "us",
+		    false);
+		print_quantity("memory bandwidth", f->local.us_per_byte, f->local.us_per_byte_error,
+		    "MB/s", true);
 	}
 	printf("mapping %lld\n", (long long)opt->cpus);
 	print_eager(p);
