@@ -17,6 +17,7 @@ enum {
 	MOST_SIZES = 512
 };
 #define RESOLUTION 1e-3		/* relative: finer differences are not looked for */
+#define QUESTION 0.5		/* latencies: who asks before he sends takes this long at the least */
 
 struct sizes {			/* of the ping-pong, ascending */
 	double bytes[MOST_SIZES], us[MOST_SIZES];
@@ -98,16 +99,16 @@ make_plan(const struct sizes *s, struct plan *plan)
 		}
 }
 
-/* By how much of itself a time jumps up between two lines, at the sizes on both sides of the break. */
+/* By how much the time jumps up between two lines, at the sizes on both sides of the break. */
 static double
-jump(const struct sizes *s, const struct segment *segments, size_t at)
+jump_us(const struct sizes *s, const struct segment *segments, size_t at)
 {
+	const struct line *below = &segments[0].line, *above = &segments[1].line;
 	double least = INFINITY;
 
 	for (size_t i = at - 1; i <= at; i++) {
-		double below = segments[0].line.latency_us + s->bytes[i] * segments[0].line.us_per_byte;
-		double above = segments[1].line.latency_us + s->bytes[i] * segments[1].line.us_per_byte;
-		double up = below > 0 ? above / below - 1 : 0;
+		double up = above->latency_us - below->latency_us +
+		    s->bytes[i] * (above->us_per_byte - below->us_per_byte);
 
 		least = up < least ? up : least;
 	}
@@ -163,9 +164,9 @@ find_segments(const struct sizes *s, struct pingpong *p)
 	/* A jump within what the lines miss anyway is none. */
 	largest = 2 * sqrt(sum / (double)s->count);
 	for (size_t k = 1; k < count; k++) {
-		double up = jump(s, &p->segments[k - 1], breaks[k]);
+		double us = jump_us(s, &p->segments[k - 1], breaks[k]), up = us / s->us[breaks[k] - 1];
 
-		if (up > largest && up > RESOLUTION) {
+		if (up > largest && us > QUESTION * p->all.latency_us) {
 			largest = up;
 			best = k;
 		}

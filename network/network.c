@@ -211,11 +211,11 @@ print_table(const struct fit *f)
 static void
 print_region(const struct fit *f)
 {
-	enum { STEPS = 60, DECADE = 30 };
+	enum { DECADE = 60 };
 
 	printf("latency_us\tMB_s\terror\n");
-	for (int i = -STEPS / 2; i <= STEPS / 2; i++)
-		for (int k = -STEPS / 2; k <= STEPS / 2; k++) {
+	for (int i = -DECADE; i <= DECADE; i++)
+		for (int k = -DECADE; k <= DECADE; k++) {
 			double latency_us = f->pingpong.all.latency_us * pow(10, (double)i / DECADE);
 			double us_per_byte = f->pingpong.all.us_per_byte * pow(10, (double)k / DECADE);
 			double error = line_error(&f->points, latency_us, us_per_byte);

@@ -38,6 +38,8 @@ samples() {
 		lp-import -f pingpong | lp-network >machine
 	grep -Eqx 'eager 8192 B	# the limit lies above 4096 and up to here.*' machine
 	grep -qx '# 0 to 4096 bytes: 1 us + bytes / 2000 MB/s' machine
+	pingpong '1 + m / 2000 + (m < 512 ? 0 : 0.3)' | lp-import -f pingpong | lp-network >machine
+	[ "$(word eager)" = all ]
 	pingpong 'm < 8192 ? 1 + m / 2000 : 1 + 8192 / 2000 + (m - 8192) / 500' |
 		lp-import -f pingpong | lp-network >machine
 	[ "$(word eager)" = all ]
