@@ -28,9 +28,10 @@ struct table {
 static void
 take_comment(struct table *t, const char *line)
 {
-	const char *benchmark = strstr(line, "Benchmarking ");
+	const char *benchmark = strstr(line, "Benchmarking "), *osu = strstr(line, "OSU MPI");
 
-	if (strstr(line, "OSU MPI") != NULL && strstr(line, "OSU MPI Latency") == NULL)
+	/* "OSU MPI Latency Test", or "OSU MPI-CUDA Latency Test" */
+	if (osu != NULL && strncmp(osu + strcspn(osu + 4, " ") + 4, " Latency", 8) != 0)
 		die_line(&t->text, "of OSU's benchmarks only osu_latency is a ping-pong");
 	if (benchmark != NULL) {
 		benchmark += strlen("Benchmarking ");

@@ -54,7 +54,7 @@ samples() {
 
 @test "tables of OSU and IMB are read; other benchmarks of theirs are not taken for a ping-pong" {
 	lp-network -F table <(pingpong '2 + m / 100' | lp-import -f pingpong) >plain
-	{ echo '# OSU MPI Latency Test v5.9'; echo '# Size          Latency (us)'; pingpong '2 + m / 100'; } |
+	{ echo '# OSU MPI-CUDA Latency Test v5.9'; echo '# Size          Latency (us)'; pingpong '2 + m / 100'; } |
 		lp-import -f pingpong | lp-network -F table | diff - plain
 	{
 		printf '# Benchmarking PingPing\n  #bytes #repetitions t[usec]\n 0 1000 9\n# Benchmarking PingPong\n'
@@ -188,8 +188,9 @@ samples() {
 	for figure in region buses pingpong; do
 		grep -q '<svg' net/$figure.svg
 	done
-	make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=alone >fit
+	make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=net >fit
 	grep -qx 'latency	10 us' fit
+	run -1 grep buses fit
 	echo 'no table' >table.txt
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt OUT=bad
 	[[ "$stderr" == *'lp-import: table.txt: line 1: no whole number of bytes'* ]]
