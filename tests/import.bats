@@ -89,11 +89,13 @@ messages() {
 }
 
 @test "who waits for a message sends later, whatever its own clock says; at the same time the lower rank is first" {
-	# By its bursts 2 sends at 1 us, but it has to wait for 1, which sends to 0 before.
-	dim '4(1,1,1,1)' >t.dim <<-'END'
+	# By its bursts 2 sends at 1 and at 3 us, but it has to wait for 1, which like 4 sends to 0 before.
+	dim '5(1,1,1,1,1)' >t.dim <<-'END'
 		3:0:0:-1:-1:8:7:1:1
 		3:0:0:-1:-1:8:7:1:2
 		3:0:0:2:-1:8:7:1:0
+		3:0:0:-1:-1:8:7:1:0
+		3:0:0:-1:-1:8:7:1:0
 		3:0:0:-1:-1:8:7:1:0
 		1:1:0:5
 		2:1:0:0:-1:8:7:1:0
@@ -101,13 +103,17 @@ messages() {
 		1:2:0:1
 		3:2:0:1:-1:8:7:1:0
 		2:2:0:0:-1:8:7:1:0
-		1:3:0:5
+		1:2:0:2
+		2:2:0:0:-1:8:7:1:0
+		1:3:0:6
 		2:3:0:0:-1:8:7:1:0
+		1:4:0:5
+		2:4:0:0:-1:8:7:1:0
 	END
 	lp-import -f dim t.dim >t.graph
-	[ "$(messages)" = "$(printf '1:0 0:1\n1:1 2:0\n2:1 0:2\n3:0 0:3')" ]
+	[ "$(messages)" = "$(printf '1:0 0:1\n1:1 2:0\n2:1 0:2\n2:2 0:5\n3:0 0:4\n4:0 0:3')" ]
 	run -0 jq -rc 'select(.kind == "call" and .rank == 0) | "\(.call) \(.peer)"' < <(lp-dump t.graph)
-	[ "$output" = "$(printf 'MPI_Irecv MPI_ANY_SOURCE\nMPI_Wait 1\nMPI_Recv 2\nMPI_Recv 3')" ]
+	[ "$output" = "$(printf 'MPI_Irecv MPI_ANY_SOURCE\nMPI_Wait 1\nMPI_Recv 2\nMPI_Recv 4\nMPI_Recv 3\nMPI_Recv 2')" ]
 }
 
 @test "of receives that a message fits the one posted first gets it, and collectives hold ranks up" {
