@@ -11,7 +11,7 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes -Werror
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit guidelines import replay export
+TOOLS    = record merge graph critpath imbalance fit guidelines import replay network export
 MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1 measure/measure.1 measure/nrep.1
 
 # The one list of Debian packages that building, demo and tests need.
@@ -58,6 +58,7 @@ bin/lp-critpath-mpi: $(filter-out build/critpath/alone.o,$(call objects,critpath
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 bin/lp-import: LDLIBS += -lz
+bin/lp-network: build/guidelines/statistics.o
 # convert/ holds several tools.
 bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
              build/convert/text.o build/libstream.a

@@ -17,18 +17,18 @@ take_event(struct dim *d, int64_t type, int64_t value)
 		if (value != 0) {
 			char name[32];
 
-			d->call = value < 256 ? d->by_value[type - PARAVER_TYPE][value] : 0;
-			if (d->call == 0) {
+			d->at->call = value < 256 ? d->by_value[type - PARAVER_TYPE][value] : 0;
+			if (d->at->call == 0) {
 				snprintf(name, sizeof name, "MPI event %d:%d", (int)type, (int)value);
-				d->call = build_call(name);
+				d->at->call = build_call(name);
 			}
-			d->in_call = true;
+			d->at->in_call = true;
 		}
 		return;
 	}
 	/* What Extrae adds by itself: its own state, counters, arguments of calls and callers. */
 	if (type == 0 || (type >= 40000000 && type < 60000000) || (type >= 70000000 && type < 90000000) ||
-	    type > INT32_MAX || value > INT32_MAX || d->in_call)
+	    type > INT32_MAX || value > INT32_MAX || d->at->in_call)
 		return;
 	dim_local(d, d->event, (int32_t)type, (int32_t)value);
 }
@@ -58,24 +58,22 @@ take_burst(struct dim *d, char *at)
 
 	if (ns == 0)
 		return;
-	if (d->in_call)
+	if (d->at->in_call)
 		dim_end_call(d);
-	else if (d->computed)	/* two bursts, one behind the other, stay two: see lp-replay(1) */
+	else if (d->at->computed)	/* two bursts, one behind the other, stay two: see lp-replay(1) */
 		dim_local(d, d->event, NO_TAG, NO_PEER);
-	if (__builtin_add_overflow(d->now_ns, ns, &d->now_ns))
+	if (__builtin_add_overflow(d->at->now_ns, ns, &d->at->now_ns))
 		die_text(&d->text, "a time is out of range");
-	d->computed = true;
+	d->at->computed = true;
 }
 
-/* The end of a rank's records: a last burst needs a row behind it. */
+/* The end of a thread's records: a last burst needs a row behind it. */
 static void
-end_rank(struct dim *d)
+end_thread(struct dim *d)
 {
 	dim_end_call(d);
-	if (d->computed)
+	if (d->at->computed)
 		dim_local(d, build_call("exit"), NO_TAG, NO_PEER);
-	d->now_ns = 0;
-	d->start_first = d->start_count = 0;
 }
 
 static void
@@ -86,7 +84,7 @@ take_send(struct dim *d, char *at)
 	struct record r = { .kind = SEND };
 
 	r.peer = (int32_t)text_integer(t, &at, 0, ranks - 1);
-	text_integer(t, &at, -1, INT32_MAX);
+	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
 	r.tag = (int32_t)text_integer(t, &at, 0, INT32_MAX);
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
@@ -101,14 +99,11 @@ take_receive(struct dim *d, char *at)
 	int32_t ranks = (int32_t)d->build.ranks;
 	struct record r = { .kind = RECEIVE };
 
-	if (*at == '-')
-		die_text(t, "a receive from anybody: only prv2dim's way, resolved ones, is read");
-	r.peer = (int32_t)text_integer(t, &at, 0, ranks - 1);
-	text_integer(t, &at, -1, INT32_MAX);
+	r.peer = (int32_t)text_integer(t, &at, ANY_PEER, ranks - 1);
+	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
-	if (*at == '-')
-		die_text(t, "a receive with any tag: only prv2dim's way, resolved ones, is read");
-	r.tag = (int32_t)text_integer(t, &at, 0, INT32_MAX);
+	r.tag = (int32_t)text_integer(t, &at, ANY_TAG, INT32_MAX);
+	d->played |= r.peer == ANY_PEER || r.tag == ANY_TAG;
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
 	r.kind = (enum kind)(RECEIVE + text_integer(t, &at, 0, 2));
 	dim_record(d, &r);
@@ -147,8 +142,8 @@ take_collective(struct dim *d, char *at)
 	if (r.sync == 3)	/* MPI_Reduce as prv2dim writes it: the field is the root's task */
 		r.peer = rank_in(d, comm, (int32_t)root);
 	else if (root != 0)
-		r.peer = rank_in(d, comm, (int32_t)d->rank);
-	rank_in(d, comm, (int32_t)d->rank);
+		r.peer = rank_in(d, comm, (int32_t)d->at->rank);
+	rank_in(d, comm, (int32_t)d->at->rank);
 	dim_record(d, &r);
 }
 
@@ -172,6 +167,32 @@ take_communicator(struct dim *d, char *at)
 	comm->number = build_comm(&d->build, comm->members, comm->size);
 }
 
+/* The threads of all tasks, (threads,...): those behind the first of a task are locations of their own. */
+static void
+take_threads(struct dim *d, char *at)
+{
+	uint32_t ranks = d->build.ranks;
+
+	d->first_further = zalloc(ranks, sizeof *d->first_further);
+	d->thread_count = zalloc(ranks, sizeof *d->thread_count);
+	at += *at == '(';
+	for (uint32_t r = 0; r < ranks; r++) {
+		d->thread_count[r] = *at >= '0' && *at <= '9' ?
+		    (int32_t)text_integer(&d->text, &at, 1, 1 << 16) : 1;
+		d->first_further[r] = d->build.locations;
+		for (int32_t t = 1; t < d->thread_count[r]; t++) {
+			if (d->build.locations == 1 << 24)
+				die_text(&d->text, "too many threads");
+			build_thread(&d->build, r, (uint32_t)t);
+		}
+	}
+	d->threads = zalloc(d->build.locations, sizeof *d->threads);
+	for (uint32_t l = 0; l < d->build.locations; l++)
+		d->threads[l].rank = l < ranks ? l : d->build.threads[l - ranks].rank;
+	for (uint32_t l = ranks; l < d->build.locations; l++)
+		d->threads[l].number = (int32_t)d->build.threads[l - ranks].thread;
+}
+
 /* #DIMEMAS:"name":1,OFFSET:NTASKS(threads,...),NCOMMS */
 static void
 take_header(struct dim *d)
@@ -187,13 +208,31 @@ take_header(struct dim *d)
 		text_integer(&d->text, &at, 0, INT64_MAX);
 	at += *at == ':';
 	build_begin(&d->build, (uint32_t)text_integer(&d->text, &at, 1, 1 << 24));
+	take_threads(d, at);
+	d->at = d->threads;
+}
+
+/* TASK:THREAD: whose record it is. */
+static void
+take_place(struct dim *d, char **at)
+{
+	int64_t rank = text_integer(&d->text, at, 0, d->build.ranks - 1);
+	int64_t thread = text_integer(&d->text, at, 0, INT32_MAX);
+
+	if (rank < (int64_t)d->at->rank)
+		die_text(&d->text, "the tasks are not in order");
+	if (thread >= d->thread_count[rank])
+		die_text(&d->text, "a thread that the first line does not tell");
+	d->location = thread == 0 ? (uint32_t)rank : d->first_further[rank] + (uint32_t)thread - 1;
+	d->at = &d->threads[d->location];
+	d->played |= thread > 0;
 }
 
 static void
 take_line(struct dim *d)
 {
 	char *at = d->text.line;
-	int64_t kind, rank;
+	int64_t kind;
 
 	if (*at == 'd' && at[1] == ':') {
 		at += 2;
@@ -203,15 +242,7 @@ take_line(struct dim *d)
 	if (*at == 's' || *at == '\0' || *at == '#')
 		return;
 	kind = text_integer(&d->text, &at, 0, INT32_MAX);
-	rank = text_integer(&d->text, &at, 0, d->build.ranks - 1);
-	if (rank != d->rank) {
-		if (rank < d->rank)
-			die_text(&d->text, "the tasks are not in order");
-		end_rank(d);
-		d->rank = (uint32_t)rank;
-	}
-	if (text_integer(&d->text, &at, 0, INT32_MAX) != 0)
-		die_text(&d->text, "a second thread, which is not read");
+	take_place(d, &at);
 	if (kind == 1)
 		take_burst(d, at);
 	else if (kind == 2)
@@ -243,7 +274,10 @@ import_dim(char **files, int argc, char **argv)
 #undef PARAVER_CALL
 	while (text_next(&d.text))
 		take_line(&d);
-	end_rank(&d);
+	for (d.location = 0; d.location < d.build.locations; d.location++) {
+		d.at = &d.threads[d.location];
+		end_thread(&d);
+	}
 	dim_match(&d);
 	build_write(&d.build, argc, argv);
 }

@@ -5,12 +5,7 @@
 #include "../stream/hash_table.h"
 #include "dim.h"
 
-/* The ends of messages with the same source, target, tag and communicator match in order. */
-struct end {
-	uint64_t seq, completion;	/* rows; of a receive the one that completes it, or UINT64_MAX */
-	uint32_t next;
-};
-
+/* Sends, and receives, of the same source, target, tag and communicator, in order. */
 struct channel {
 	uint32_t source, target, comm;
 	int32_t tag;
@@ -61,13 +56,31 @@ channel_of(struct dim *d, uint32_t source, uint32_t target, const struct record 
 	return channels_add(d->channels, &key);
 }
 
+/* That of a receive: its wait has the same wildcards, and lies on the same thread. */
+static struct channel *
+channel_here(struct dim *d, const struct record *r)
+{
+	return channel_of(d, r->peer == ANY_PEER ? d->build.ranks : (uint32_t)r->peer, d->location, r);
+}
+
+static void
+add_step(struct dim *d, enum kind kind, uint32_t what)
+{
+	struct thread *t = d->at;
+
+	t->steps = grow(t->steps, &t->step_capacity, t->step_count + 1, sizeof *t->steps);
+	t->steps[t->step_count++] = (struct step){ kind, what, 0, t->now_ns };
+}
+
 static uint32_t
-add_end(struct dim *d, uint32_t *first, uint32_t *last, uint64_t seq, uint64_t completion)
+add_end(struct dim *d, uint32_t *first, uint32_t *last, const struct record *r, uint64_t seq,
+    uint64_t completion)
 {
 	uint32_t end = (uint32_t)d->end_count;
 
 	d->ends = grow(d->ends, &d->end_capacity, d->end_count + 1, sizeof *d->ends);
-	d->ends[d->end_count++] = (struct end){ seq, completion, 0 };
+	d->ends[d->end_count++] = (struct end){ seq, completion, 0, d->location, r->peer, r->tag, r->other,
+	    r->comm, r->kind == SEND, false };
 	if (*last != 0)
 		d->ends[*last].next = end;
 	else
@@ -93,13 +106,14 @@ static void
 put_record(struct dim *d, uint16_t call, const struct record *r)
 {
 	struct build_row row = BUILD_ROW;
-	uint64_t seq = d->build.rows[d->rank].count;
-	uint32_t peer = (uint32_t)r->peer, end;
+	uint64_t seq = d->build.rows[d->location].count;
+	const struct start *start;
 	struct channel *channel;
+	uint32_t end;
 
 	row.call = call;
-	row.enter_ns = row.leave_ns = d->now_ns;
-	d->computed = false;
+	row.enter_ns = row.leave_ns = d->at->now_ns;
+	d->at->computed = false;
 	if (r->kind <= WAIT) {
 		row.comm = 1;
 		row.peer = r->peer;
@@ -108,32 +122,35 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 	}
 	switch (r->kind) {
 	case SEND:
-		channel = channel_of(d, d->rank, peer, r);
-		add_end(d, &channel->sends, &channel->last_send, seq, 0);
+		channel = channel_of(d, d->at->rank, (uint32_t)r->peer, r);
+		add_step(d, SEND, add_end(d, &channel->sends, &channel->last_send, r, seq, 0));
 		break;
 	case RECEIVE: case POST:
-		channel = channel_of(d, peer, d->rank, r);
-		add_end(d, &channel->receives, &channel->last_receive, seq,
-		    r->kind == RECEIVE ? seq : UINT64_MAX);
+		channel = channel_here(d, r);
+		add_step(d, r->kind, add_end(d, &channel->receives, &channel->last_receive, r, seq,
+		    r->kind == RECEIVE ? seq : UINT64_MAX));
 		break;
 	case WAIT:
-		channel = channel_of(d, peer, d->rank, r);
-		end = open_receive(d, channel);
+		end = open_receive(d, channel_here(d, r));
 		if (end == 0)
 			die_text(&d->text, "a wait for a receive that was not posted");
 		d->ends[end].completion = seq;
+		add_step(d, WAIT, end);
 		/* In MPI_Sendrecv the receive is the part itself. */
 		if (seq > d->ends[end].seq)
 			row.request = (uint32_t)(seq - d->ends[end].seq);
 		break;
 	case COLLECTIVE_WAIT:
-		if (d->start_first == d->start_count)
+		if (d->at->start_first == d->at->start_count)
 			die_text(&d->text, "a wait for a collective that was not started");
-		row.request = (uint32_t)(seq - d->starts[d->start_first++]);
+		start = &d->at->starts[d->at->start_first++];
+		row.request = (uint32_t)(seq - start->seq);
+		add_step(d, COLLECTIVE_WAIT, start->step);
 		break;
 	case COLLECTIVE_START:
-		d->starts = grow(d->starts, &d->start_capacity, d->start_count + 1, sizeof *d->starts);
-		d->starts[d->start_count++] = seq;
+		d->at->starts = grow(d->at->starts, &d->at->start_capacity, d->at->start_count + 1,
+		    sizeof *d->at->starts);
+		d->at->starts[d->at->start_count++] = (struct start){ seq, (uint32_t)d->at->step_count };
 		/* fall through */
 	case COLLECTIVE:
 		row.comm = d->comms[r->comm].number;
@@ -141,10 +158,12 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
 		build_called(&d->build, &(struct build_call){ .comm = r->comm,
-		    .size = d->comms[r->comm].size, .rank = d->rank, .seq = seq });
+		    .size = d->comms[r->comm].size, .rank = d->at->rank, .location = d->location,
+		    .at_ns = d->at->now_ns, .seq = seq });
+		add_step(d, r->kind, r->comm);
 		break;
 	}
-	build_row(&d->build, d->rank, &row);
+	build_row(&d->build, d->location, &row);
 }
 
 /* A row of a function that exchanges nothing. */
@@ -154,23 +173,24 @@ dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 	struct build_row row = BUILD_ROW;
 
 	row.call = call;
-	row.enter_ns = row.leave_ns = d->now_ns;
+	row.enter_ns = row.leave_ns = d->at->now_ns;
 	row.tag = tag;
 	row.peer = peer;
-	d->computed = false;
-	build_row(&d->build, d->rank, &row);
+	d->at->computed = false;
+	build_row(&d->build, d->location, &row);
 }
 
 /* MPI_Sendrecv is a receive posted, a send and a wait, each there unless its peer is MPI_PROC_NULL. */
 static bool
 put_sendrecv(struct dim *d, uint16_t call)
 {
-	const struct record *send = NULL, *post = NULL, *wait = NULL, *r = d->records;
-	const struct record null = { SEND, NULL_PEER, NO_TAG, 0, 0, 0, 0, 0 };
+	const struct record *send = NULL, *post = NULL, *wait = NULL, *r = d->at->records;
+	const struct record null = { SEND, NULL_PEER, NO_TAG, 0, 0, 0, 0, 0, -1 };
 	struct build_row row = BUILD_ROW;
 	struct channel *channel;
+	uint64_t seq;
 
-	for (; r < d->records + d->record_count; r++)
+	for (; r < d->at->records + d->at->record_count; r++)
 		if (r->kind == SEND && r->sync == 0 && send == NULL)
 			send = r;
 		else if (r->kind == POST && send == NULL && post == NULL)
@@ -188,15 +208,15 @@ put_sendrecv(struct dim *d, uint16_t call)
 		dim_local(d, call, null.tag, null.peer);
 	if (wait == NULL)
 		return true;
-	row.enter_ns = row.leave_ns = d->now_ns;
+	row.enter_ns = row.leave_ns = d->at->now_ns;
 	row.comm = 1;
 	row.peer = wait->peer;
 	row.tag = wait->tag;
 	row.bytes_received = wait->bytes;
-	channel = channel_of(d, (uint32_t)wait->peer, d->rank, wait);
-	add_end(d, &channel->receives, &channel->last_receive, d->build.rows[d->rank].count,
-	    d->build.rows[d->rank].count);
-	build_row(&d->build, d->rank, &row);
+	seq = d->build.rows[d->location].count;
+	channel = channel_here(d, wait);
+	add_step(d, RECEIVE, add_end(d, &channel->receives, &channel->last_receive, wait, seq, seq));
+	build_row(&d->build, d->location, &row);
 	return true;
 }
 
@@ -205,16 +225,16 @@ static bool
 fits(const struct dim *d, uint16_t call)
 {
 	enum call_class class = call_info(call)->class;
-	const struct record *r = d->records;
+	const struct record *r = d->at->records;
 
 	if (class == CLASS_COMPLETE || class == CLASS_START) {
-		for (; r < d->records + d->record_count; r++)
+		for (; r < d->at->records + d->at->record_count; r++)
 			if (class == CLASS_COMPLETE ? r->kind != WAIT && r->kind != COLLECTIVE_WAIT :
 			    r->kind != POST && !(r->kind == SEND && r->sync == 2))
 				return false;
 		return true;
 	}
-	if (d->record_count > 1)
+	if (d->at->record_count > 1)
 		return false;
 	/* The protocol that its flags ask for must be that of the function, see lp-replay(1). */
 	if (class == CLASS_SEND)
@@ -230,41 +250,61 @@ fits(const struct dim *d, uint16_t call)
 void
 dim_end_call(struct dim *d)
 {
-	uint16_t call = (uint16_t)d->call;
+	uint16_t call = (uint16_t)d->at->call;
 
-	if (d->in_call) {
+	if (d->at->in_call) {
 		enum call_class class = call_info(call)->class;
 
-		if (d->record_count == 0)
+		if (d->at->record_count == 0)
 			dim_local(d, call, NO_TAG, class >= CLASS_SEND && class <= CLASS_START ?
 			    NULL_PEER : NO_PEER);
 		else if (class == CLASS_SENDRECV ? !put_sendrecv(d, call) : !fits(d, call))
-			for (size_t i = 0; i < d->record_count; i++)
-				put_record(d, natural_call(&d->records[i]), &d->records[i]);
+			for (size_t i = 0; i < d->at->record_count; i++)
+				put_record(d, natural_call(&d->at->records[i]), &d->at->records[i]);
 		else if (class != CLASS_SENDRECV)
-			for (size_t i = 0; i < d->record_count; i++)
-				put_record(d, i == 0 ? call : 0, &d->records[i]);
+			for (size_t i = 0; i < d->at->record_count; i++)
+				put_record(d, i == 0 ? call : 0, &d->at->records[i]);
 	}
-	d->in_call = false;
-	d->record_count = 0;
+	d->at->in_call = false;
+	d->at->record_count = 0;
 }
 
 void
 dim_record(struct dim *d, const struct record *r)
 {
-	if (!d->in_call) {
+	if (!d->at->in_call) {
 		put_record(d, natural_call(r), r);
 		return;
 	}
-	d->records = grow(d->records, &d->record_capacity, d->record_count + 1, sizeof *d->records);
-	d->records[d->record_count++] = *r;
+	d->at->records = grow(d->at->records, &d->at->record_capacity, d->at->record_count + 1,
+	    sizeof *d->at->records);
+	d->at->records[d->at->record_count++] = *r;
 }
 
+/* A message; what was received from anybody, or with any tag, is known now. */
 void
-dim_match(struct dim *d)
+dim_message(struct dim *d, struct end *send, struct end *receive)
 {
-	struct build *b = &d->build;
+	struct calls *to = &d->build.rows[receive->location];
+	const struct calls *from = &d->build.rows[send->location];
+	uint64_t seq = receive->completion != UINT64_MAX ? receive->completion : receive->seq;
 
+	build_message(&d->build, send->location, send->seq, receive->location, seq);
+	send->matched = receive->matched = true;
+	if (receive->completion == UINT64_MAX)
+		return;
+	if (receive->peer == ANY_PEER)
+		to->peer[seq] = (int32_t)d->threads[send->location].rank;
+	if (receive->tag == ANY_TAG)
+		to->tag[seq] = send->tag;
+	if (receive->peer == ANY_PEER || receive->tag == ANY_TAG)
+		to->bytes_received[seq] = from->bytes_sent[send->seq];
+}
+
+/* Where nothing is open the ends of a channel match in order. */
+static void
+match_in_order(struct dim *d)
+{
 	for (size_t i = 0; i < d->channels->size; i++) {
 		const struct channel *c = &d->channels->slots[i];
 		uint32_t send = c->sends, receive = c->receives;
@@ -273,15 +313,22 @@ dim_match(struct dim *d)
 			continue;
 		for (; send != 0 && receive != 0; send = d->ends[send].next,
 		    receive = d->ends[receive].next)
-			build_message(b, c->source, d->ends[send].seq, c->target,
-			    d->ends[receive].completion != UINT64_MAX ? d->ends[receive].completion :
-			    d->ends[receive].seq);
-		for (; send != 0; send = d->ends[send].next)
-			b->unmatched_sends++;
-		for (; receive != 0; receive = d->ends[receive].next)
-			b->unmatched_receives++;
+			dim_message(d, &d->ends[send], &d->ends[receive]);
 	}
-	build_match(b);
+}
+
+void
+dim_match(struct dim *d)
+{
+	if (d->played)
+		dim_play(d);
+	else
+		match_in_order(d);
+	for (size_t i = 1; i < d->end_count; i++)
+		if (!d->ends[i].matched)
+			(*(d->ends[i].is_send ? &d->build.unmatched_sends :
+			    &d->build.unmatched_receives))++;
+	build_match(&d->build);
 }
 
 void

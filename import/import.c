@@ -12,9 +12,10 @@
 #include "import.h"
 
 static const char usage[] =
-	"usage: lp-import -f dim|prv|reprompi [FILE ...]\n"
+	"usage: lp-import -f dim|prv|reprompi|pingpong [FILE ...]\n"
 	"Turn a trace, or measurements, of another tool into a stream.\n"
-	"  -f, --from FORMAT  dim: Dimemas, prv: Paraver; reprompi: one mpirun a file\n"
+	"  -f, --from FORMAT  dim: Dimemas, prv: Paraver; reprompi: one mpirun a file;\n"
+	"                     pingpong: bytes and microseconds, of OSU or IMB\n"
 	"  -h, --help         print this text\n"
 	"  -V, --version      print the version\n";
 
@@ -27,6 +28,7 @@ static const struct format {
 	{ "dim", false, import_dim },
 	{ "prv", false, import_prv },
 	{ "reprompi", true, import_reprompi },
+	{ "pingpong", true, import_pingpong },
 };
 
 static const struct format *

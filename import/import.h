@@ -27,13 +27,16 @@ _Noreturn void die_text(const struct text *text, const char *what);	/* at the li
 /* The next integer of a line of numbers with ':' or ',' between them, or death; *AT goes behind it. */
 int64_t text_integer(const struct text *text, char **at, int64_t min, int64_t max);
 
-/* ---- build.c: a graph in memory ----------------------------------------------------------- */
+/* ---- build.c, build_write.c: a graph in memory --------------------------------------------- */
 
 struct build {
-	uint32_t ranks;
-	struct calls *rows;		/* by rank */
+	uint32_t ranks, locations;	/* locations: ranks, and behind them their further threads */
+	struct calls *rows;		/* by location */
+	size_t row_capacity;
+	struct build_thread { uint32_t rank, thread; } *threads;	/* from location ranks on */
+	size_t thread_capacity;
 	struct build_message {
-		uint32_t source, target;
+		uint32_t source, target;	/* locations */
 		uint64_t send, receive;
 	} *messages;
 	size_t message_count, message_capacity;
@@ -42,7 +45,7 @@ struct build {
 		uint32_t count;
 	} *instances;
 	size_t instance_count, instance_capacity;
-	uint32_t *member_rank;
+	uint32_t *member_location;
 	uint64_t *member_seq;
 	size_t member_count, member_capacity, member_seq_capacity;
 	struct build_call *called;
@@ -72,17 +75,20 @@ struct build_row {
 
 uint16_t build_call(const char *name);	/* index of call_info */
 void build_begin(struct build *build, uint32_t ranks);
-uint64_t build_row(struct build *build, uint32_t rank, const struct build_row *row);	/* its seq */
+uint32_t build_thread(struct build *build, uint32_t rank, uint32_t thread);	/* its location */
+/* Its seq. */
+uint64_t build_row(struct build *build, uint32_t location, const struct build_row *row);
 void build_message(struct build *build, uint32_t source, uint64_t send, uint32_t target,
     uint64_t receive);
 /* An instance is begun, and then gets its members. */
 void build_instance(struct build *build);
-void build_member(struct build *build, uint32_t rank, uint64_t seq);
+void build_member(struct build *build, uint32_t location, uint64_t seq);
 /* A rank's call of a collective. The k-th of all members of a communicator are one instance. */
 struct build_call {
 	uint32_t comm;		/* as the other tool numbers it */
 	int32_t size;		/* of the communicator */
-	uint32_t rank;
+	uint32_t rank, location;	/* the same but for further threads */
+	int64_t at_ns;
 	uint64_t seq;
 	bool root;		/* known to be the root: its rank becomes the peer of all */
 	uint64_t index;		/* set by build_match: which of the rank's collectives on it */
@@ -98,5 +104,6 @@ void build_write(struct build *build, int argc, char **argv);
 void import_dim(char **files, int argc, char **argv);
 void import_prv(char **files, int argc, char **argv);
 void import_reprompi(char **files, int argc, char **argv);
+void import_pingpong(char **files, int argc, char **argv);
 
 #endif

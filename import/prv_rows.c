@@ -116,7 +116,7 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct build_ro
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
 		build_called(&p->build, &(struct build_call){ .comm = comm, .size = p->comms[comm].size,
-		    .rank = task, .seq = p->build.rows[task].count, .root = call->root });
+		    .rank = task, .location = task, .seq = p->build.rows[task].count, .root = call->root });
 	}
 	build_row(&p->build, task, &row);
 }

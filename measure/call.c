@@ -158,7 +158,8 @@ choose_functions(const char *list)
 		bool found = false;
 
 		for (size_t i = 0; i < function_count; i++)
-			if (strcmp(word, "all") == 0 || strcasecmp(word, functions[i].name) == 0 ||
+			if ((strcmp(word, "all") == 0 && i < guideline_functions) ||
+			    strcasecmp(word, functions[i].name) == 0 ||
 			    strcasecmp(word, functions[i].name + strlen("MPI_")) == 0)
 				chosen[i] = found = true;
 		if (!found)

@@ -39,6 +39,14 @@ enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 	FUNCTION(Ibarrier, NONE, NONE)
 
 /*
+ * Not of the guidelines, so not of "all" either, but what lp-network fits: so many messages of a block,
+ * one behind the other, between ranks 0 and 1, there and back in turn; the others do nothing.
+ */
+enum { PINGPONG_MESSAGES = 16 };
+#define NETWORK_FUNCTIONS(FUNCTION) \
+	FUNCTION(Pingpong, ONE, ONE)
+
+/*
  * MOCKUP(GL, function, name, text, extra memory): the memory beside the function's own buffers, in
  * elements on the rank that needs most, of p ranks and m elements a block; pad is m rounded up to
  * a multiple of p.

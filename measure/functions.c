@@ -56,10 +56,22 @@ run_Sendrecv_vector(const struct call *c)
 	    (c->rank + c->ranks - 1) % c->ranks, 0, c->comm, MPI_STATUS_IGNORE);
 }
 
+static void
+run_Pingpong(const struct call *c)
+{
+	for (int i = 0; i < PINGPONG_MESSAGES && c->ranks > 1 && c->rank < 2; i++)
+		if (c->rank == i % 2)
+			MPI_Send(SEND, 1 - c->rank, 0, c->comm);
+		else
+			MPI_Recv(RECV, 1 - c->rank, 0, c->comm, MPI_STATUS_IGNORE);
+}
+
 #define ROW(name, in, out) \
 	{ "MPI_" #name, "MPI_" #name, NULL, NULL, run_##name, NULL, in, out, FUNCTION, 0 },
-const struct subject functions[] = { FUNCTIONS(ROW) };
+const struct subject functions[] = { FUNCTIONS(ROW) NETWORK_FUNCTIONS(ROW) };
 const size_t function_count = sizeof functions / sizeof functions[0];
+#define ONE_EACH(name, in, out) +1
+const size_t guideline_functions = FUNCTIONS(ONE_EACH);
 
 /* Copies COUNT elements of each block between a whole buffer and one of the smaller blocks. */
 static void

@@ -47,6 +47,7 @@ struct subject {
 
 extern const struct subject functions[], mockups[];
 extern const size_t function_count, mockup_count;
+extern const size_t guideline_functions;	/* so many of the functions come first: "all" */
 
 /* calls of count / calls elements: what split-robustness compares with. */
 void run_split(const struct call *call);

@@ -3,7 +3,7 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-tools='record merge graph critpath imbalance fit guidelines import replay export measure nrep dump'
+tools='record merge graph critpath imbalance fit guidelines import replay network export measure nrep dump'
 
 page() {
 	case $1 in dump) echo "$ROOT/convert/dump.1" ;; measure | nrep) echo "$ROOT/measure/$1.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
@@ -47,7 +47,7 @@ page() {
 @test "an installed copy works from its own place" {
 	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
 	for f in bin/lp-record bin/lp-merge bin/lp-graph bin/lp-critpath bin/lp-imbalance bin/lp-dump \
-		bin/lp-guidelines bin/lp-import bin/lp-measure bin/lp-nrep \
+		bin/lp-guidelines bin/lp-import bin/lp-measure bin/lp-network bin/lp-nrep \
 		lib/liblongpole-record.so share/man/man1/lp-merge.1 share/man/man5/lp-trace.5; do
 		[ -e "root/opt/longpole/$f" ]
 	done

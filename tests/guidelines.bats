@@ -63,7 +63,7 @@ slow_gather() {
 @test "mock-ups and splits equal the library on 1 to 5 ranks, for all types and counts" {
 	for p in 1 2 3 4 5; do
 		run -0 --separate-stderr ranks $p lp-measure --check
-		[ "$output" = "800 results equal on $p ranks" ]
+		[ "$output" = "816 results equal on $p ranks" ]
 	done
 	run -0 --separate-stderr ranks 3 lp-measure --check --root 2
 }

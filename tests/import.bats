@@ -56,6 +56,129 @@ calls() {
 	[ "$(lp-replay -n "$fixtures/paraver/cfg" -F json b.graph | jq -c .finish_ns)" = '[160294,160294]' ]
 }
 
+# dim RANKS(THREADS,...): a Dimemas trace of the records on standard input, of times in microseconds.
+dim() {
+	local ranks=${1%%[(]*}
+
+	echo "#DIMEMAS:\"t\":1,0:$1,1"
+	echo "d:1:1:$ranks:$(seq -s : 0 $((ranks - 1)))"
+	awk -F: -v OFS=: '$1 == 1 { $4 = sprintf("%.9f", $4 / 1e6) } { print }'
+}
+
+messages() {
+	lp-dump -k message t.graph | jq -rc '"\(.source):\(.send) \(.target):\(.receive)"' | sort
+}
+
+@test "a receive from anybody gets the message that is there first, on a network without latency" {
+	# 1 sends at 5 us, 2 at 3 us, and at 4 us with another tag; 0 waits for tag 7 first.
+	dim '3(1,1,1)' >t.dim <<-'END'
+		1:0:0:1
+		3:0:0:-1:-1:8:7:1:0
+		3:0:0:-1:-1:8:-1:1:0
+		3:0:0:-1:-1:8:-1:1:0
+		1:1:0:5
+		2:1:0:0:-1:8:7:1:0
+		1:2:0:3
+		2:2:0:0:-1:8:9:1:0
+		1:2:0:1
+		2:2:0:0:-1:8:7:1:0
+	END
+	lp-import -f dim t.dim >t.graph
+	tests/trace.py check t.graph
+	[ "$(messages)" = "$(printf '1:0 0:2\n2:0 0:1\n2:1 0:0')" ]
+	run -0 jq -rc 'select(.kind == "call" and .rank == 0) | "\(.call) \(.peer) \(.tag)"' < <(lp-dump t.graph)
+	[ "$output" = "$(printf 'MPI_Recv 2 7\nMPI_Recv 2 9\nMPI_Recv 1 7')" ]
+	printf 'machine\nnodes 3\n' >machine
+	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[5000,5000,4000]' ]
+}
+
+@test "who waits for a message sends later, whatever its own clock says; at the same time the lower rank is first" {
+	# By its bursts 2 sends at 1 and at 3 us, but it has to wait for 1, which like 4 sends to 0 before.
+	dim '5(1,1,1,1,1)' >t.dim <<-'END'
+		3:0:0:-1:-1:8:7:1:1
+		3:0:0:-1:-1:8:7:1:2
+		3:0:0:2:-1:8:7:1:0
+		3:0:0:-1:-1:8:7:1:0
+		3:0:0:-1:-1:8:7:1:0
+		3:0:0:-1:-1:8:7:1:0
+		1:1:0:5
+		2:1:0:0:-1:8:7:1:0
+		2:1:0:2:-1:8:7:1:0
+		1:2:0:1
+		3:2:0:1:-1:8:7:1:0
+		2:2:0:0:-1:8:7:1:0
+		1:2:0:2
+		2:2:0:0:-1:8:7:1:0
+		1:3:0:6
+		2:3:0:0:-1:8:7:1:0
+		1:4:0:5
+		2:4:0:0:-1:8:7:1:0
+	END
+	lp-import -f dim t.dim >t.graph
+	[ "$(messages)" = "$(printf '1:0 0:1\n1:1 2:0\n2:1 0:2\n2:2 0:5\n3:0 0:4\n4:0 0:3')" ]
+	run -0 jq -rc 'select(.kind == "call" and .rank == 0) | "\(.call) \(.peer)"' < <(lp-dump t.graph)
+	[ "$output" = "$(printf 'MPI_Irecv MPI_ANY_SOURCE\nMPI_Wait 1\nMPI_Recv 2\nMPI_Recv 4\nMPI_Recv 3\nMPI_Recv 2')" ]
+}
+
+@test "of receives that a message fits the one posted first gets it, and collectives hold ranks up" {
+	# 0 posts one from anybody and one from 2; 2 sends twice; the barrier keeps 1 until 0 has come, at 9 us.
+	dim '3(1,1,1)' >t.dim <<-'END'
+		3:0:0:-1:-1:8:-1:1:1
+		3:0:0:2:-1:8:7:1:1
+		1:0:0:9
+		10:0:0:0:1:0:0:0:0:1
+		3:0:0:-1:-1:8:-1:1:2
+		3:0:0:2:-1:8:7:1:2
+		3:0:0:-1:-1:8:-1:1:0
+		10:1:0:0:1:0:0:0:0:1
+		2:1:0:0:-1:8:7:1:0
+		1:2:0:2
+		2:2:0:0:-1:8:7:1:0
+		2:2:0:0:-1:8:7:1:0
+		10:2:0:0:1:0:0:0:0:1
+	END
+	lp-import -f dim t.dim >t.graph
+	[ "$(messages)" = "$(printf '1:1 0:5\n2:0 0:3\n2:1 0:4')" ]
+}
+
+@test "a receive from anybody that nobody sends to is left to the replay, which names it" {
+	printf '3:0:0:-1:-1:8:7:1:0\n1:1:0:3\n' | dim '2(1,1)' | lp-import -f dim >t.graph
+	printf 'machine\nnodes 2\n' >machine
+	run -2 --separate-stderr lp-replay -n machine -F json t.graph
+	[[ "$stderr" == *'rank 0 is blocked in MPI_Recv'* ]]
+}
+
+@test "further threads are locations of their task, with a clock of their own" {
+	# Thread 1 of task 0 gets what is sent to it, thread 0 what is sent to none; 1 has three.
+	dim '2(2,3)' >t.dim <<-'END'
+		1:0:0:1
+		3:0:0:1:-1:8:7:1:0
+		1:0:1:4
+		3:0:1:1:-1:8:7:1:0
+		1:0:1:1
+		10:0:1:0:1:0:0:0:0:1
+		1:1:0:2
+		2:1:0:0:1:8:7:1:0
+		1:1:2:3
+		2:1:2:0:0:8:7:1:0
+		1:1:1:2
+		10:1:1:0:1:0:0:0:0:1
+	END
+	lp-import -f dim t.dim >t.graph
+	tests/trace.py check t.graph
+	[ "$(lp-dump -k run t.graph | jq -c '[.ranks, .locations]')" = '[2,5]' ]
+	[ "$(lp-dump -k location t.graph | jq -c '[.location, .rank, .thread]' | tr '\n' ' ')" = \
+		'[2,0,1] [3,1,1] [4,1,2] ' ]
+	[ "$(messages)" = "$(printf '1:0 2:0\n4:0 0:0')" ]
+	[ "$(lp-dump -k collective t.graph | jq -c .members)" = '[[2,1],[3,0]]' ]
+	[ "$(lp-dump -k rank t.graph | jq -c .rows | tr '\n' ' ')" = '3 3 ' ]
+	printf 'machine\nnodes 2\ncpus 4\n' >machine
+	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[5000,5000]' ]
+	echo '1:1:3:1' >>t.dim
+	run -2 --separate-stderr bash -c 'lp-import -f dim t.dim | cat; exit ${PIPESTATUS[0]}'
+	[[ "$stderr" == *'a thread that the first line does not tell' ]]
+}
+
 @test "damaged text is refused with its place" {
 	printf '#DIMEMAS:"x":1,0:2(1,1),1\nd:1:1:2:0:1\n1:0:0:0.5\n2:0:0:7:-1:8:1:1:1\n' >bad.dim
 	run -2 --separate-stderr lp-import -f dim bad.dim

@@ -1,25 +1,40 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Which network is this machine? The parameters of lp-replay's model that come closest to what was measured.
 #
-# run     make -f workflows/network.mk GRAPHS="pingpong.graph heat.graph" OUT=network
-#         make -f workflows/network.mk GRAPHS="a.graph b.graph" SECONDS_="1.25 3.5" OUT=network
-# input   GRAPHS, graph streams; SECONDS_, what each took on the machine to be fitted (without it: as
-#         recorded); NODE, ranks on a node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid
-# output  $(OUT)/fit.txt: the best network and its error; $(OUT)/machine: it, for lp-replay -n;
+# run     make -f workflows/network.mk MEASURED=osu_latency.txt OUT=network
+#         mpirun -n 2 lp-measure --plain -f Pingpong,Bcast,Allreduce -o 2.run
+#         make -f workflows/network.mk MEASURED=2.run GRAPHS=heat.graph OUT=network
+#         make -f workflows/network.mk GRAPHS="pingpong.graph heat.graph" OUT=network
+#         make -f workflows/network.mk GRAPHS="a.graph b.graph" SECONDS_="1.25 3.5" PREDICT=c.graph
+# input   MEASURED, a ping-pong and maybe collectives: streams of lp-measure, or a table of bytes and
+#         microseconds, see lp-import(1), ping-pong; BYTES, a range of sizes [all];
+#         GRAPHS, graph streams; SECONDS_, what each took on the machine to be fitted (without it: as
+#         recorded); PREDICT, graph streams to be replayed on the best network [GRAPHS];
+#         NODE, ranks on a node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid
+# output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses;
+#         $(OUT)/machine: it, for lp-replay -n;
 #         $(OUT)/region.tsv: all within 10 % of what was measured, the region of acceptable parameters;
 #         $(OUT)/buses.tsv: influence of the number of buses on the best network;
-#         $(OUT)/region.svg and buses.svg: both as figures
+#         $(OUT)/predicted.tsv: recorded and replayed run times of PREDICT;
+#         $(OUT)/pingpong.tsv: measured and fitted times of MEASURED, collectives too;
+#         $(OUT)/region.svg, buses.svg and pingpong.svg: these as figures
 #
-# The error of a network is the mean over the graphs of |replayed - measured| / measured. First the grid is
-# replayed, then a finer one of latency and bandwidth around its best, all by GNU parallel.
+# What was MEASURED gives latency, bandwidth, eager limit and collectives, see lp-network(1), and the region
+# is that of the ping-pong; GRAPHS then decide on buses and links alone, and without MEASURED on all but the
+# collectives, which are logarithmic. The error of a network is the mean over the graphs of
+# |replayed - measured| / measured. First the grid is replayed, then a finer one of latency and bandwidth
+# around its best, all by GNU parallel.
 
 SHELL = bash
 .SHELLFLAGS = -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: all clean
+.PHONY: all clean ask
 
+MEASURED =
+BYTES = 0-9223372036854775807
 GRAPHS =
 SECONDS_ =
+PREDICT = $(GRAPHS)
 NODE = 1
 OUT = network
 LATENCY_US = 0.1 0.3 1 3 10 30 100
@@ -29,71 +44,150 @@ BUSES = 0 1
 LINKS = 0 1
 FINE = 0.4 0.5 0.63 0.8 1 1.25 1.6 2 2.5
 
-all: $(OUT)/fit.txt $(OUT)/region.svg $(OUT)/buses.svg
+parts = $(OUT)/region.svg $(if $(MEASURED),$(OUT)/pingpong.svg) $(if $(GRAPHS),$(OUT)/buses.svg) \
+        $(if $(PREDICT),$(OUT)/predicted.tsv)
+all: $(OUT)/fit.txt $(parts)
 	@cat $<
 
-# Arguments: latency in us, MB/s, eager limit, buses, links. Prints them and the error.
+# Arguments: latency in us, MB/s, eager limit, buses, links. A later line takes the place of an earlier one.
+define machine
+if [ -n "$$BASE" ]; then
+	cat "$$BASE"
+else
+	printf 'machine\nbandwidth %s MB/s\ncollective all logarithmic\nnodes %s\ncpus %s\n' $$2 $$RANKS $$NODE
+	printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nmapping %s\n' $$1 $$1 $$2 $$NODE
+	printf 'eager %s B\ninit recorded\n' $$3
+fi
+printf 'buses %s\nlinks %s %s\n' $$4 $$5 $$5
+endef
+
+# Prints them and the error.
 define try
 network=$$(mktemp); trap 'rm -f $$network' EXIT
-printf 'machine\nbandwidth %s MB/s\nbuses %s\ncollective all logarithmic\nnodes %s\ncpus %s\n' \
-	$$2 $$4 $$RANKS $$NODE >$$network
-printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nlinks %s %s\nmapping %s\neager %s B\ninit recorded\n' \
-	$$1 $$1 $$2 $$5 $$5 $$NODE $$3 >>$$network
-sum=0; set -- "$$@" $$MEASURED
+{
+$(machine)
+} >$$network
+sum=0; set -- "$$@" $$SECONDS_NS
 for graph in $$GRAPHS; do
 	ns=$$(lp-replay -n $$network -F json $$graph | jq .run_time_ns)
 	sum=$$(awk -v s=$$sum -v r=$$ns -v m=$$6 'BEGIN { d = r / m - 1; print s + (d < 0 ? -d : d) }')
 	set -- $$1 $$2 $$3 $$4 $$5 "$${@:7}"
 done
-awk -v s=$$sum -v n=$$(wc -w <<<"$$GRAPHS") -v p="$$1 $$2 $$3 $$4 $$5" 'BEGIN { gsub(" ", "\t", p); print p "\t" s / n }'
+awk -v s=$$sum -v n=$$(wc -w <<<"$$GRAPHS") -v p="$$1 $$2 $$3 $$4 $$5" \
+	'BEGIN { gsub(" ", "\t", p); printf "%s\t%s\n", p, (n > 0 ? s / n : 0) }'
 endef
-export try NODE
+export try machine NODE
 
-# What was measured, in ns, and the most ranks of any graph: for try.
-setting = export GRAPHS='$(GRAPHS)' MEASURED="$$(cat $(OUT)/measured)" RANKS=$$(cat $(OUT)/ranks)
+# What was measured, in ns, the most ranks of any graph and the machine that is not to be changed: for try.
+setting = export GRAPHS='$(GRAPHS)' SECONDS_NS="$$(cat $(OUT)/seconds)" RANKS=$$(cat $(OUT)/ranks) BASE='$(base)'
 tries = parallel --will-cite --halt now,fail=1 -k bash -eu -o pipefail -c '"$$try"' try
 header = printf 'latency_us\tMB_s\teager_bytes\tbuses\tlinks\terror\n'
+sorted = sort -t"$$(printf '\t')"
 
-$(OUT)/measured: $(GRAPHS)
-	@test -n '$(GRAPHS)' || { echo 'GRAPHS is not set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+# What is asked for; who asks for something else in the same folder gets that.
+asked = $(MEASURED) / $(BYTES) / $(GRAPHS) / $(SECONDS_) / $(PREDICT) / $(NODE) / $(LATENCY_US) / $(MB_S) / $(EAGER) / \
+        $(BUSES) / $(LINKS) / $(FINE)
+$(OUT)/asked: ask
 	@mkdir -p $(OUT)
-	@for graph in $(GRAPHS); do lp-dump -k run $$graph | jq .ranks; done | sort -n | tail -1 >$(OUT)/ranks
+	@echo '$(asked)' | cmp -s - $@ || echo '$(asked)' >$@
+
+$(OUT)/seconds: $(OUT)/asked $(GRAPHS) $(PREDICT)
+	@test -n '$(GRAPHS)$(MEASURED)' || \
+		{ echo 'neither GRAPHS nor MEASURED is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+	@for graph in $(GRAPHS) $(PREDICT); do lp-dump -k run $$graph | jq .ranks; done | sort -n | tail -1 >$(OUT)/ranks
 	@if [ -n '$(SECONDS_)' ]; then for s in $(SECONDS_); do awk -v s=$$s 'BEGIN { printf "%.0f\n", s * 1e9 }'; done; \
 		else for graph in $(GRAPHS); do lp-replay -F json $$graph | jq .recorded_run_time_ns; done; fi >$@
 
-$(OUT)/coarse.tsv: $(OUT)/measured
+ifneq ($(MEASURED),)
+
+base = $(OUT)/base
+fit = ranks=$$(cat $(OUT)/ranks); lp-network -b $(BYTES) -c $(NODE) $${ranks:+-r $$ranks} $(OUT)/*.measured
+
+# Streams begin with an array of two; anything else is a table.
+$(base): $(MEASURED) $(OUT)/seconds
+	@rm -f $(OUT)/*.measured
+	@n=0; for file in $(MEASURED); do n=$$((n + 1)); \
+		if [ "$$(head -c 1 "$$file" | od -An -tx1)" = ' 92' ]; then cat "$$file"; \
+		else lp-import -f pingpong "$$file"; fi >$(OUT)/$$n.measured; done
+	@$(fit) >$@
+
+$(OUT)/pingpong.tsv: $(base)
+	@$(fit) -F table >$@
+
+$(OUT)/coarse.tsv: $(base)
+	@$(setting); read -r l b e < <(awk '{ v[$$1] = $$2 } END { print v["latency"], v["bandwidth"], v["eager"] }' $<); \
+	{ $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: $(if $(GRAPHS),$(BUSES) ::: $(LINKS),0 ::: 0); } >$@
+
+$(OUT)/fine.tsv: $(OUT)/coarse.tsv
+	@$(header) >$@
+
+$(OUT)/region.tsv: $(base)
+	@$(fit) -F region >$@
+
+error_column = 3
+error_of = awk '/error of latency/ { sub(".*bandwidth: ", ""); print "ping-pong\t" $$0 }' $(base)
+
+else
+
+base =
+$(OUT)/coarse.tsv: $(OUT)/seconds
 	@$(setting); { $(header); $(tries) ::: $(LATENCY_US) ::: $(MB_S) ::: $(EAGER) ::: $(BUSES) ::: $(LINKS); } >$@
 
 $(OUT)/fine.tsv: $(OUT)/coarse.tsv
-	@$(setting); read -r l b e u k _ < <(tail -n +2 $< | sort -t"$$(printf '\t')" -k6,6g -s | sed -n 1p); \
+	@$(setting); read -r l b e u k _ < <(tail -n +2 $< | $(sorted) -k6,6g -s | sed -n 1p); \
 	for f in $(FINE); do awk -v l=$$l -v f=$$f 'BEGIN { print l * f }'; done >$(OUT)/latencies; \
 	for f in $(FINE); do awk -v b=$$b -v f=$$f 'BEGIN { print b * f }'; done >$(OUT)/bandwidths; \
 	{ $(header); $(tries) :::: $(OUT)/latencies $(OUT)/bandwidths ::: $$e ::: $$u ::: $$k; } >$@
 
-$(OUT)/best: $(OUT)/coarse.tsv $(OUT)/fine.tsv
-	@tail -q -n +2 $^ | sort -t"$$(printf '\t')" -k6,6g -s | sed -n 1p >$@
-
 $(OUT)/region.tsv: $(OUT)/coarse.tsv $(OUT)/fine.tsv
-	@{ $(header); tail -q -n +2 $^ | awk -F'\t' '$$6 <= 0.1' | sort -t"$$(printf '\t')" -u -k1,1g -k2,2g -k3,3g -k4,4g -k5,5g; } >$@
+	@{ $(header); tail -q -n +2 $^ | awk -F'\t' '$$6 <= 0.1' | $(sorted) -u -k1,1g -k2,2g -k3,3g -k4,4g -k5,5g; } >$@
+
+error_column = 6
+error_of = true
+
+endif
+
+$(OUT)/best: $(OUT)/coarse.tsv $(OUT)/fine.tsv
+	@tail -q -n +2 $^ | $(sorted) -k6,6g -s | sed -n 1p >$@
+
+$(OUT)/machine: $(OUT)/best
+	@$(setting); read -r l b e u k _ <$<; bash -eu -o pipefail -c "$$machine" machine $$l $$b $$e $$u $$k >$@
 
 $(OUT)/buses.tsv: $(OUT)/best
 	@$(setting); read -r l b e _ k _ <$<; { $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: 1 2 3 4 6 8 12 16 0 ::: $$k; } >$@
 
-$(OUT)/fit.txt: $(OUT)/best $(OUT)/region.tsv $(OUT)/buses.tsv
-	@read -r l b e u k error <$<; ranks=$$(cat $(OUT)/ranks); \
-	printf 'machine\nbandwidth %s MB/s\nbuses %s\ncollective all logarithmic\nnodes %s\ncpus %s\n' $$b $$u $$ranks $(NODE) >$(OUT)/machine; \
-	printf 'latency %s us\nmemory latency %s us\nmemory bandwidth %s MB/s\nlinks %s %s\nmapping %s\neager %s B\ninit recorded\n' \
-		$$l $$l $$b $$k $$k $(NODE) $$e >>$(OUT)/machine; \
-	{ printf 'latency\t%s us\nbandwidth\t%s MB/s\neager\tbelow %s bytes\nbuses\t%s\nlinks\t%s\n' $$l $$b $$e $$u $$k; \
-	awk -v e=$$error 'BEGIN { printf "error\t%.2f %%\n", 100 * e }'; \
-	printf 'region\t%d networks within 10 %%\n' $$(($$(wc -l <$(OUT)/region.tsv) - 1)); } >$@
+$(OUT)/predicted.tsv: $(OUT)/machine
+	@{ printf 'graph\trecorded_s\tpredicted_s\terror_%%\n'; \
+	for graph in $(PREDICT); do \
+		lp-replay -n $< -F json $$graph | jq -r '"\(.recorded_run_time_ns) \(.run_time_ns)"' | \
+		awk -v g=$$graph '{ printf "%s\t%.6f\t%.6f\t%.2f\n", g, $$1 / 1e9, $$2 / 1e9, 100 * ($$2 / $$1 - 1) }'; \
+	done; } >$@
+
+$(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OUT)/buses.tsv) $(if $(PREDICT),$(OUT)/predicted.tsv)
+	@{ read -r l b e u k error <$(OUT)/best; \
+	case $$e in all) eager='all bytes' ;; *) eager="below $$e bytes" ;; esac; \
+	printf 'latency\t%s us\nbandwidth\t%s MB/s\neager\t%s\n' $$l $$b "$$eager"; $(error_of); \
+	$(if $(GRAPHS),printf 'buses\t%s\nlinks\t%s\n' $$u $$k; \
+	awk -v e=$$error 'BEGIN { printf "error\t%.2f %%\n"$(comma) 100 * e }';) \
+	awk -F'\t' 'NR == 1 { next } { n++; l = n == 1 || $$1 < l ? $$1 : l; L = $$1 > L ? $$1 : L; \
+		b = n == 1 || $$2 < b ? $$2 : b; B = $$2 > B ? $$2 : B } \
+		END { printf "region\t%d networks within 10 %%", n; \
+		if (n) printf ": %g to %g us, %g to %g MB/s", l, L, b, B; print "" }' $(OUT)/region.tsv; \
+	$(if $(GRAPHS),awk -F'\t' 'NR > 1 { printf "error of %s buses\t%.2f %%\n"$(comma) ($$4 > 0 ? $$4 : "unlimited")$(comma) 100 * $$6 }' $(OUT)/buses.tsv;) \
+	$(if $(PREDICT),echo; cat $(OUT)/predicted.tsv;) } >$@
+comma = ,
 
 # Dots: networks within 10 %; the cross is the best.
 $(OUT)/region.svg: $(OUT)/region.tsv $(OUT)/best
 	@{ echo 'set term svg size 640,420; set out "$@"; set log xy; set xlabel "latency (us)"'; \
 	echo 'set ylabel "bandwidth (MB/s)"; set title "networks within 10 % of what was measured"'; \
 	echo 'set key outside bottom center horizontal; set cblabel "error (%)"'; \
-	echo 'plot "$<" skip 1 using 1:2:(100 * $$6) with points pt 7 ps 0.7 palette title "within 10 %", "$(OUT)/best" using 1:2 with points pt 2 ps 2 lw 2 lc rgb "black" title "best"'; } | gnuplot
+	if [ $$(wc -l <$<) -gt 1 ]; then \
+		dots='"$<" skip 1 using 1:2:(100 * $$$(error_column)) with points pt 7 ps 0.7 palette title "within 10 %", '; \
+	else \
+		awk '{ printf "set xrange [%g:%g]; set yrange [%g:%g]\n", $$1 / 10, $$1 * 10, $$2 / 10, $$2 * 10 }' $(OUT)/best; \
+	fi; \
+	echo "plot $${dots-} \"$(OUT)/best\" using 1:2 with points pt 2 ps 2 lw 2 lc rgb 'black' title 'best'"; } | gnuplot
 
 # 0 buses is no limit: the dashed line.
 $(OUT)/buses.svg: $(OUT)/buses.tsv
@@ -101,6 +195,12 @@ $(OUT)/buses.svg: $(OUT)/buses.tsv
 	echo 'set title "influence of the number of buses"; set yrange [0:*]; set key top right; set xrange [0:17]'; \
 	awk -F'\t' '$$4 == 0 && NR > 1 { printf "limit = %s\n", 100 * $$6 }' $<; \
 	echo 'plot "$<" skip 1 using ($$4 > 0 ? $$4 : NaN):(100 * $$6) with linespoints pt 7 title "so many", limit with lines dt 2 lc rgb "black" title "no limit"'; } | gnuplot
+
+# The ping-pong and the line of the machine; 0 bytes have no place on a logarithmic axis.
+$(OUT)/pingpong.svg: $(OUT)/pingpong.tsv
+	@{ echo 'set term svg size 640,420; set out "$@"; set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
+	echo 'set title "ping-pong, and what the fitted machine says"; set key top left'; \
+	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | gnuplot
 
 clean:
 	rm -rf $(OUT)

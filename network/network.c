@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-network - the machine of lp-replay that comes closest to a measured ping-pong and collectives
+ *
+ * reads   measurement streams
+ * writes  a machine for lp-replay -n, or what was measured beside what that says
+ * memory  the times of one function at one size, and a median of each
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "network.h"
+
+static const char usage[] =
+	"usage: lp-network [-F machine|table|region] [-m FILE] [-c N] [-b RANGE] [-r N] [FILE ...]\n"
+	"Fit latency, bandwidth, eager limit and collectives to measured times.\n"
+	"  -F, --format FORM  machine, for lp-replay -n; table of measured and fitted times;\n"
+	"                     region of parameters within 10 % [machine]\n"
+	"  -m, --memory FILE  what was measured inside a node [as between nodes]\n"
+	"  -c, --cpus N       ranks on a node [1]\n"
+	"  -b, --bytes RANGE  fit to messages of 1-65536 bytes, for example [all]\n"
+	"  -r, --ranks N      that the machine has nodes for [those measured]\n"
+	"  -h, --help         print this text\n"
+	"  -V, --version      print the version\n";
+
+enum form { MACHINE, TABLE, REGION };
+
+struct options {
+	enum form form;
+	char *memory;		/* NULL: not given */
+	struct range bytes;
+	int64_t cpus, ranks;	/* ranks 0: not given */
+	char **files;
+};
+
+static struct range
+parse_range(const char *option, const char *text)
+{
+	char *words = need(strdup(text)), *dash = strchr(words, '-');
+	struct range range;
+
+	if (dash == NULL)
+		die("%s %s: two numbers with a - between them are needed", option, text);
+	*dash = '\0';
+	range.least = parse_integer(option, words, 0, INT64_MAX);
+	range.most = parse_integer(option, dash + 1, range.least, INT64_MAX);
+	free(words);
+	return range;
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const forms[] = { "machine", "table", "region", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL, 'm' },
+		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .cpus = 1, .bytes = { 0, INT64_MAX } };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "F:m:c:b:r:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'm': opt.memory = optarg; break;
+		case 'c': opt.cpus = parse_integer("--cpus", optarg, 1, 1 << 24); break;
+		case 'b': opt.bytes = parse_range("--bytes", optarg); break;
+		case 'r': opt.ranks = parse_integer("--ranks", optarg, 1, 1 << 24); break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-network " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	opt.files = argv + optind;
+	return opt;
+}
+
+struct fit {
+	struct points points;
+	struct pingpong pingpong;
+	struct line local;	/* inside a node */
+	struct collective *collectives;
+	size_t collective_count;
+	int64_t nodes;
+};
+
+static struct fit
+make_fit(const struct options *opt)
+{
+	struct fit f = { .points = read_points(opt->files, opt->bytes) };
+	struct wires wires = { .cpus = opt->cpus };
+	int64_t ranks;
+
+	f.pingpong = fit_pingpong(&f.points, opt->files[0] != NULL ? opt->files[0] : "standard input");
+	wires.latency_us = f.pingpong.all.latency_us;
+	wires.us_per_byte = f.pingpong.all.us_per_byte;
+	f.local = f.pingpong.all;
+	if (opt->memory != NULL) {
+		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes);
+
+		f.local = fit_pingpong(&inside, opt->memory).all;
+	}
+	if (opt->cpus > 1) {
+		wires.local_latency_us = f.local.latency_us;
+		wires.local_us_per_byte = f.local.us_per_byte;
+	}
+	f.collective_count = fit_collectives(&f.points, &wires, &f.collectives);
+	ranks = opt->ranks > 0 ? opt->ranks : f.points.most_ranks;
+	f.nodes = (ranks + opt->cpus - 1) / opt->cpus;
+	return f;
+}
+
+/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. */
+static void
+print_quantity(const char *name, double value, double error, const char *unit, bool inverted)
+{
+	if (inverted && value <= 0) {
+		printf("%s infinite\n", name);
+		return;
+	}
+	printf("%s %.6g %s", name, inverted ? 1 / value : value, unit);
+	if (error >= 0)
+		printf("\t# +- %.2g", inverted ? error / value / value : error);
+	printf("\n");
+}
+
+static void
+print_eager(const struct pingpong *p)
+{
+	for (size_t k = 0; k < p->segment_count && p->segment_count > 1; k++) {
+		const struct segment *s = &p->segments[k];
+
+		printf("# %llu to %llu bytes: %.4g us", (unsigned long long)s->first,
+		    (unsigned long long)s->last, s->line.latency_us);
+		if (s->line.us_per_byte != 0)
+			printf(" + bytes / %.5g MB/s", 1 / s->line.us_per_byte);
+		printf("\n");
+	}
+	if (!p->has_limit) {
+		printf("# an eager limit is not visible\neager all\n");
+		return;
+	}
+	printf("eager %llu B\t# the limit lies above %llu and up to here", (unsigned long long)p->from,
+	    (unsigned long long)p->below);
+	if (p->below_least != p->below || p->from_most != p->from)
+		printf("; above %llu and up to %llu is possible", (unsigned long long)p->below_least,
+		    (unsigned long long)p->from_most);
+	printf("\n");
+}
+
+static void
+print_collectives(const struct fit *f)
+{
+	printf("collective all logarithmic\n");
+	for (size_t i = 0; i < f->collective_count; i++) {
+		const struct collective *c = &f->collectives[i];
+
+		printf("collective ");
+		for (const char *at = c->function + 4; *at != '\0'; at++)
+			putchar(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+		printf(" %s %s %s %s\t# error %.1f %%%s\n", model_names[c->in], size_names[c->in_size],
+		    model_names[c->out], size_names[c->out_size], 100 * c->mean_error,
+		    c->alike ? "; of 2 ranks all models are the same" : "");
+	}
+}
+
+static void
+print_machine(const struct options *opt, const struct fit *f)
+{
+	const struct pingpong *p = &f->pingpong;
+
+	printf("# lp-network: %s, a ping-pong of %zu sizes\n",
+	    f->points.library != NULL ? f->points.library : "a library that is not named", p->count);
+	printf("# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu bytes\n",
+	    100 * p->mean_error, 100 * p->most_error, (unsigned long long)p->most_at);
+	printf("machine\n");
+	print_quantity("bandwidth", p->all.us_per_byte, p->all.us_per_byte_error, "MB/s", true);
+	print_collectives(f);
+	printf("nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
+	print_quantity("latency", p->all.latency_us, p->all.latency_error_us, "us", false);
+	if (opt->cpus > 1) {	/* else nothing moves in memory */
+		print_quantity("memory latency", f->local.latency_us, f->local.latency_error_us, "us",
+		    false);
+		print_quantity("memory bandwidth", f->local.us_per_byte, f->local.us_per_byte_error,
+		    "MB/s", true);
+	}
+	printf("mapping %lld\n", (long long)opt->cpus);
+	print_eager(p);
+	printf("init recorded\n");
+}
+
+static void
+print_table(const struct fit *f)
+{
+	printf("function\tranks\tbytes\tmeasured_us\tfitted_us\terror_%%\n");
+	for (size_t i = 0; i < f->points.count; i++) {
+		const struct point *point = &f->points.at[i];
+
+		if (point->fitted_us >= 0)
+			printf("%s\t%lld\t%llu\t%.4f\t%.4f\t%.2f\n", point->function, (long long)point->ranks,
+			    (unsigned long long)point->bytes, point->us, point->fitted_us,
+			    100 * (point->fitted_us / point->us - 1));
+	}
+}
+
+/* Around the best line, from a tenth to ten times of both parameters. */
+static void
+print_region(const struct fit *f)
+{
+	enum { DECADE = 60 };
+
+	printf("latency_us\tMB_s\terror\n");
+	for (int i = -DECADE; i <= DECADE; i++)
+		for (int k = -DECADE; k <= DECADE; k++) {
+			double latency_us = f->pingpong.all.latency_us * pow(10, (double)i / DECADE);
+			double us_per_byte = f->pingpong.all.us_per_byte * pow(10, (double)k / DECADE);
+			double error = line_error(&f->points, latency_us, us_per_byte);
+
+			if (error <= 0.1 && us_per_byte > 0)
+				printf("%.6g\t%.6g\t%.6f\n", latency_us, 1 / us_per_byte, error);
+		}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options opt;
+	struct fit fit;
+
+	tool = "lp-network";
+	opt = parse_options(argc, argv);
+	refuse_terminal_input(opt.files[0], usage);
+	fit = make_fit(&opt);
+	if (opt.form == MACHINE)
+		print_machine(&opt, &fit);
+	else if (opt.form == TABLE)
+		print_table(&fit);
+	else
+		print_region(&fit);
+	return finish(DONE);
+}
