@@ -221,12 +221,16 @@ correct_clocks(struct input *input, enum sync sync)
 void
 set_origin(struct input *input)
 {
-	input->origin_ns = input->block_count > 0 ? INT64_MAX : 0;
-	for (size_t b = 0; b < input->block_count; b++) {
-		const struct block *block = &input->blocks[b];
-		int64_t enter_ns = corrected_ns(&input->ranks[block->rank].correction, block->enter_ns);
+	bool any = false;
 
-		if (enter_ns < input->origin_ns)
-			input->origin_ns = enter_ns;
+	input->origin_ns = 0;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+		int64_t begin_ns = corrected_ns(&rank->correction, rank->begin_ns);
+
+		if (rank->rows > 0 && (!any || begin_ns < input->origin_ns)) {
+			input->origin_ns = begin_ns;
+			any = true;
+		}
 	}
 }

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "calls.h"
+#include "skim.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "columns are little-endian in a stream and are not swapped here"
@@ -44,34 +45,47 @@ here(const struct reader *in)
 	return in->buffer_offset + in->begin;
 }
 
+int
+reader_room(struct reader *in, size_t bytes)
+{
+	size_t unread = in->end - in->begin, more;
+	unsigned char *bigger;
+
+	if (in->capacity - in->end >= bytes)
+		return 0;
+	if (in->begin > 0)
+		memmove(in->buffer, in->buffer + in->begin, unread);
+	in->buffer_offset += in->begin;
+	in->begin = 0;
+	in->end = unread;
+	if (in->capacity - in->end >= bytes)
+		return 0;
+	more = 2 * in->capacity + bytes;
+	if ((bigger = realloc(in->buffer, more)) == NULL)
+		return reader_fail(in, here(in), "out of memory");
+	in->buffer = bigger;
+	in->capacity = more;
+	return 0;
+}
+
 /* More bytes behind buffer[end]. 1: got some, 0: there are no more, -1: error. */
 static int
 refill(struct reader *in)
 {
+	size_t wanted;
 	ssize_t got;
 
 	if (in->eof)
 		return 0;
-	if (in->capacity - in->end < READ_BYTES) {
-		size_t unread = in->end - in->begin;
-
-		if (in->begin > 0)
-			memmove(in->buffer, in->buffer + in->begin, unread);
-		in->buffer_offset += in->begin;
-		in->begin = 0;
-		in->end = unread;
-		if (in->capacity - in->end < READ_BYTES) {
-			size_t more = 2 * in->capacity + READ_BYTES;
-			unsigned char *bigger = realloc(in->buffer, more);
-
-			if (bigger == NULL)
-				return reader_fail(in, here(in), "out of memory");
-			in->buffer = bigger;
-			in->capacity = more;
-		}
-	}
+	if (reader_room(in, READ_BYTES) < 0)
+		return -1;
+	wanted = in->capacity - in->end;
+	if (in->skims)		/* as little as will do, but more for what is large */
+		wanted = in->end - in->begin < SKIM_BYTES ? SKIM_BYTES :
+		    in->end - in->begin < wanted ? in->end - in->begin : wanted;
 	do
-		got = read(in->fd, in->buffer + in->end, in->capacity - in->end);
+		got = in->skims ? pread(in->fd, in->buffer + in->end, wanted,
+		    (off_t)(in->buffer_offset + in->end)) : read(in->fd, in->buffer + in->end, wanted);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return reader_fail(in, in->buffer_offset + in->end, "%s", strerror(errno));
@@ -162,9 +176,9 @@ unpack(struct reader *in, struct message *message, const unsigned char *bytes, s
 	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
 	message->body = array->via.array.ptr[1];
 	message->bytes = bytes;
-	message->size = message->stored = used;
+	message->size = used;
 	message->offset = offset;
-	if (in->mapped && is_block(message))
+	if ((in->mapped && is_block(message)) || in->hollow)
 		return 1;	/* see reader_verify */
 	return check_hash(in, message) < 0 ? -1 : 1;
 }
@@ -184,7 +198,6 @@ take_inflated(struct reader *in, struct message *message)
 		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of kind %s",
 		    message->kind);
 	in->inflated_begin += message->size;
-	message->stored = in->inflated_stored;
 	return 1;
 }
 
@@ -212,7 +225,6 @@ inflate(struct reader *in, const struct message *message)
 	in->inflated_begin = 0;
 	in->inflated_end = (size_t)bytes;
 	in->inflated_offset = message->offset;
-	in->inflated_stored = message->size;
 	return 0;
 }
 
@@ -229,6 +241,8 @@ take(struct reader *in, struct message *message)
 	if (in->buffer[in->begin] != 0x92)
 		return reader_fail(in, here(in), in->in_stream || in->content[0] != '\0' ?
 		    "damaged: no message begins here" : "not a longpole stream");
+	if (in->skims)
+		skim(in);
 	while ((got = unpack(in, message, in->buffer + in->begin, in->end - in->begin, here(in))) == 0) {
 		if (in->end - in->begin > MESSAGE_LIMIT)
 			return reader_fail(in, here(in), "damaged: a message of more than 2 GiB");
@@ -437,6 +451,15 @@ reader_open_raw(struct reader *in, const char *file)
 }
 
 int
+reader_open_skimming(struct reader *in, const char *file)
+{
+	int got = reader_start(in, file, true);
+
+	in->skims = true;
+	return got;
+}
+
+int
 reader_open(struct reader *in, const char *file)
 {
 	struct message header;
@@ -472,9 +495,31 @@ reader_open_mapped(struct reader *in, const char *file)
 	return next_stream(in, &header) < 0 ? -1 : 0;
 }
 
+/* The holes of a message become what the file has there. */
+static int
+fill(struct reader *in, const struct message *message)
+{
+	unsigned char *bytes = in->buffer + (message->bytes - in->buffer);
+
+	for (size_t done = 0; done < message->size; ) {
+		ssize_t got = pread(in->fd, bytes + done, message->size - done,
+		    (off_t)(message->offset + done));
+
+		if (got < 0 && errno != EINTR)
+			return reader_fail(in, message->offset, "%s", strerror(errno));
+		if (got == 0)
+			return reader_fail(in, message->offset, "the file has shrunk");
+		done += got > 0 ? (size_t)got : 0;
+	}
+	in->hollow = false;
+	return check_hash(in, message);
+}
+
 int
 reader_verify(struct reader *in, const struct message *message)
 {
+	if (in->hollow && fill(in, message) < 0)
+		return -1;
 	return in->mapped && is_block(message) ? check_hash(in, message) : 0;
 }
 
@@ -487,7 +532,13 @@ reader_offset(const struct reader *in)
 void
 reader_jump(struct reader *in, uint64_t offset)
 {
-	in->begin = (size_t)offset;
+	if (in->mapped)
+		in->begin = (size_t)offset;
+	else {
+		in->begin = in->end = 0;
+		in->buffer_offset = offset;
+		in->eof = false;
+	}
 	in->inflated_begin = in->inflated_end = 0;
 	in->jumped = true;
 }
@@ -532,27 +583,15 @@ reader_refuse_content(struct reader *in, const char *content, const char *hint)
 	return reader_fail(in, 0, "a %s; %s", content, hint);
 }
 
-int
-reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
-    uint64_t offset)
+void
+reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 {
-	if (in->capacity < size) {
-		unsigned char *bigger = realloc(in->buffer, size);
-
-		if (bigger == NULL)
-			return reader_fail(in, offset, "out of memory");
-		in->buffer = bigger;
-		in->capacity = size;
-	}
-	memcpy(in->buffer, bytes, size);
+	if (in->file == file && reader_offset(in) == offset)
+		return;
 	in->file = file;
-	in->begin = 0;
-	in->end = size;
-	in->buffer_offset = offset;
-	in->inflated_begin = in->inflated_end = 0;
-	in->eof = true;
-	in->in_stream = true;
-	return 0;
+	in->fd = fd;
+	in->in_stream = in->started = true;
+	reader_jump(in, offset);
 }
 
 void
