@@ -72,7 +72,7 @@ reader_room(struct reader *in, size_t bytes)
 static int
 refill(struct reader *in)
 {
-	size_t wanted;
+	size_t wanted, least;
 	ssize_t got;
 
 	if (in->eof)
@@ -80,9 +80,13 @@ refill(struct reader *in)
 	if (reader_room(in, READ_BYTES) < 0)
 		return -1;
 	wanted = in->capacity - in->end;
-	if (in->skims)		/* as little as will do, but more for what is large */
-		wanted = in->end - in->begin < SKIM_BYTES ? SKIM_BYTES :
-		    in->end - in->begin < wanted ? in->end - in->begin : wanted;
+	if (in->skims) {	/* as little as will do, but more for what is large */
+		least = in->hint_bytes > 0 ? in->hint_bytes : SKIM_BYTES;
+		if (least < in->end - in->begin)
+			least = in->end - in->begin;
+		if (wanted > least)
+			wanted = least;
+	}
 	do
 		got = in->skims ? pread(in->fd, in->buffer + in->end, wanted,
 		    (off_t)(in->buffer_offset + in->end)) : read(in->fd, in->buffer + in->end, wanted);

@@ -28,12 +28,11 @@ static bool
 read_on(struct skim *s)
 {
 	struct reader *in = s->in;
-	const size_t bytes = s->at == 0 && in->hint_bytes > 0 ? in->hint_bytes : SKIM_BYTES;
 	ssize_t got;
 
-	if (reader_room(in, bytes) < 0)
+	if (reader_room(in, SKIM_BYTES) < 0)
 		return false;
-	got = pread(in->fd, in->buffer + in->end, bytes, (off_t)(in->buffer_offset + in->end));
+	got = pread(in->fd, in->buffer + in->end, SKIM_BYTES, (off_t)(in->buffer_offset + in->end));
 	in->end += got > 0 ? (size_t)got : 0;
 	return got > 0;
 }
