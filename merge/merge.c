@@ -3,9 +3,9 @@
  * lp-merge - raw traces to one trace on one clock
  *
  * reads   the raw traces of all ranks of a run: folders, files, or one concatenated stream; a
- *         pipe is kept in a temporary file, for the input is read twice
+ *         pipe is kept in a temporary file, for the input is looked through before it is read
  * writes  one trace: the definitions, then the blocks of calls in order of their first enter
- * memory  ranks, their communicators and call sites, 40 bytes for each block of calls; for clocks that
+ * memory  ranks, their threads, communicators and call sites, and one block of calls; for clocks that
  *         need messages, see merge.1, what lp-graph needs, too
  */
 #include <dirent.h>

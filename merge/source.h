@@ -5,7 +5,7 @@
 
 #include "merge.h"
 
-enum { OPEN_FILES = 256 };
+enum { OPEN_FILES = 64 };
 
 struct open_file {
 	const char *name;	/* NULL: none */

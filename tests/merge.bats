@@ -150,6 +150,72 @@ two_ranks() {
 	[ "$(cat 131072.blocks)" -eq 8 ]
 }
 
+@test "threads' blocks may lie in any order among each other" {
+	# Blocks of a rank with three threads: in turn, one thread behind the other, and the last first.
+	block() {	# block THREAD NUMBER: two rows
+		printf 'block\n%d MPI_Comm_rank %d +10\n%d MPI_Comm_size %d +10 comm=1\n' \
+			$1 $(($2 * 1000 + $1 * 100)) $1 $(($2 * 1000 + $1 * 100 + 50))
+	}
+	head='raw ranks=1 rank=0 run=7'
+	{ echo "$head"; for n in 1 2 3 4; do for t in 0 1 2; do block $t $n; done; done; } | pack >turns
+	{ echo "$head"; for t in 0 1 2; do for n in 1 2 3 4; do block $t $n; done; done; } | pack >behind
+	{ echo "$head"; for t in 2 1 0; do for n in 1 2 3 4; do block $t $n; done; done; } | pack >last
+	for f in turns behind last; do
+		lp-merge $f >$f.trace
+		tests/trace.py check $f.trace
+		[ "$(grep -a -o first $f.trace | wc -l)" -eq 12 ]
+		tail -c 700 $f.trace | cmp - <(tail -c 700 turns.trace)
+		lp-dump $f.trace | tail -n +2 | cmp - <(lp-dump turns.trace | tail -n +2)
+	done
+	lp-dump -k call last.trace | jq -s -e 'map(.enter_ns) == (map(.enter_ns) | sort)'
+}
+
+# peak FILE: memory that lp-merge takes for it at most, in KB
+peak() {
+	python3 - "$1" <<-'EOF'
+		import os, subprocess, sys
+		child = subprocess.Popen(["lp-merge", sys.argv[1]], stdout=subprocess.DEVNULL)
+		_, status, usage = os.wait4(child.pid, 0)
+		print(usage.ru_maxrss if status == 0 else "failed")
+	EOF
+}
+
+@test "memory does not grow with calls and blocks" {
+	nm "$ROOT/bin/lp-merge" | grep -q __asan_init && skip "sanitizers keep what was freed"
+	"$ROOT/build/bench/synthetic" -r 4 -c 10000 -b 9 >short
+	"$ROOT/build/bench/synthetic" -r 4 -c 2000000 -b 9 >long	# 390 000 blocks
+	[ $(($(peak long) - $(peak short))) -lt 2000 ]
+}
+
+@test "more files than may be open" {
+	mkdir run
+	for rank in $(seq 0 299); do raw $rank 300 >run/rank.$rank; done
+	cat run/rank.* | lp-merge | lp-dump -k call >one
+	(ulimit -n 100 && lp-merge run) | lp-dump -k call | cmp - one
+	[ "$(wc -l <one)" -eq 900 ]
+}
+
+@test "what is no file, and so cannot be read twice, is refused" {
+	two_ranks
+	mkfifo pipe
+	cat run/rank.0 >pipe &
+	run -2 --separate-stderr timeout 10 lp-merge pipe run/rank.1
+	[ "$stderr" = 'lp-merge: pipe:0: Illegal seek' ]
+}
+
+@test "damage within a block is one line, also where the trace is matched first" {
+	"$ROOT/build/bench/synthetic" -r 3 -c 30000 -d 100000 -n 1 >raw
+	printf '\xff' | dd of=raw bs=1 seek=50000 conv=notrunc 2>dd
+	for how in none linear clc; do
+		run -2 --separate-stderr lp-merge --sync $how raw
+		[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ damaged:\ its\ hash\ is\ wrong$ ]]
+	done
+	# What has been written by then is no whole trace.
+	lp-merge --sync none raw 2>err >t.trace || true
+	run -2 --separate-stderr lp-dump t.trace
+	[[ "$stderr" == *': ends without an end message' || "$stderr" == *': cut short'* || ! -s t.trace ]]
+}
+
 @test "an empty folder, a text file and a trace are refused" {
 	mkdir empty
 	run -2 --separate-stderr lp-merge empty
