@@ -9,6 +9,8 @@ Random MPI runs (tests/random_run.py) on wrong clocks, and a check of what lp-me
 
 Every rank's clock has an offset, a drift of up to 1e-4, and, at some instant, a step. lp-merge is
 told of none of these (that is worse than any run that was recorded), or of the offset alone.
+Where each pair of members exchanges its own number of bytes, one needs another where the bytes that
+all have sent and got cannot be told otherwise: a maximum flow without that pair is too small.
 Afterwards no receive and no member of a collective may end before what it needs has begun, and the
 events of a rank are in the order in which they were. On clocks that are right nothing may be moved.
 """
@@ -100,10 +102,66 @@ def times(stream, ranks):
     return got
 
 
+def vary(run, seed):
+    """Some MPI_Alltoall become calls in which each pair exchanges what it likes, mostly nothing."""
+    rng = random.Random(seed ^ 0xa2a)
+    for members in run.collectives:
+        if run.rows[members[0][0]][members[0][1]].call != "MPI_Alltoall" or rng.random() < 0.2:
+            continue
+        call = rng.choice(("MPI_Alltoallv", "MPI_Alltoallw"))
+        most, hub = rng.choice((0, 1, 3, 1000)), rng.randrange(len(members))
+        kind = rng.choice(("any", "from one", "to one", "swap"))
+        for rank, seq in members:
+            run.rows[rank][seq].call = call
+        for i, (sender, send) in enumerate(members):
+            for j, (receiver, receive) in enumerate(members):
+                if (kind == "from one" and i != hub) or (kind == "to one" and j != hub) or \
+                        (kind == "swap" and i + j != len(members) - 1):
+                    continue
+                amount = rng.randint(0, most)
+                run.rows[sender][send].sent += amount
+                run.rows[receiver][receive].received += amount
+
+
+def flow(sent, received, without):
+    """As many bytes as can go from senders to receivers if nothing goes WITHOUT (from, to)."""
+    n, total = len(sent), 0
+    room = [[0] * (2 * n + 2) for _ in range(2 * n + 2)]    # senders, receivers, begin, end
+    for i in range(n):
+        room[2 * n][i], room[n + i][2 * n + 1] = sent[i], received[i]
+        for j in range(n):
+            room[i][n + j] = 0 if (i, j) == without else sum(sent)
+    while True:     # along the shortest path with room
+        came, found = {2 * n: None}, [2 * n]
+        for at in found:
+            for to in range(2 * n + 2):
+                if room[at][to] > 0 and to not in came:
+                    came[to] = at
+                    found.append(to)
+        if 2 * n + 1 not in came:
+            return total
+        path = [2 * n + 1]
+        while came[path[-1]] is not None:
+            path.append(came[path[-1]])
+        step = min(room[a][b] for b, a in zip(path, path[1:]))
+        for b, a in zip(path, path[1:]):
+            room[a][b] -= step
+            room[b][a] += step
+        total += step
+
+
 def needs(run, members):
     """Pairs (needs, needed) of the rows of one instance, as MPI has it."""
     call, comm = run.rows[members[0][0]][members[0][1]].call, run.rows[members[0][0]][members[0][1]].comm
     if call in ("MPI_Init", "MPI_Finalize"):
+        return
+    if call in ("MPI_Alltoallv", "MPI_Alltoallw"):
+        sent = [run.rows[r][s].sent for r, s in members]
+        received = [run.rows[r][s].received for r, s in members]
+        for i, one in enumerate(members):
+            for j, other in enumerate(members):
+                if i != j and flow(sent, received, (j, i)) < sum(sent):
+                    yield one, other
         return
     at = dict(members)
     order = [(r, at[r]) for r in run.comms[comm]]
@@ -149,6 +207,7 @@ def body(stream):
 
 def check(seed):
     run = random_run.Run(seed)
+    vary(run, seed)
     end = NS * max(rows[-1].leave for rows in run.rows)
     with tempfile.TemporaryDirectory() as folder:
         write_raw(run, Right(), folder)

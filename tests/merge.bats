@@ -361,3 +361,34 @@ clc() {
 	grep -q 'rank 0, row 0: waits in a circle of calls' err
 	grep -q ' 2 messages and members of collectives reversed, 1 left' err
 }
+
+@test "clc: where each pair has its own bytes, members wait for whom they must have got some from" {
+	# sent and received of ranks 0, 1 and 2; who jumps to the enter of rank 0, by 8800
+	while read -r call s0 r0 s1 r1 s2 r2 jumps; do
+		clc "0 MPI_$call 9000 9100 comm=1 sent=$s0 received=$r0\n" \
+			"0 MPI_$call 100 200 comm=1 sent=$s1 received=$r1\n" "0 MPI_$call 100 200 comm=1 sent=$s2 received=$r2\n"
+		[ "$(lp-dump -k rank t.trace | jq -s -c 'map(select((.reversed // 0) > 0 and .moved_ns == 8800) | .rank)')" = "$jumps" ]
+	done <<-'EOF'
+		Alltoallv 8 0 0 4 0 4 [1,2]
+		Alltoallw 8 0 0 8 0 0 [1]
+		Alltoallv 5 5 5 5 0 0 []
+		Alltoallv 6 5 5 6 0 0 [1]
+		Alltoallv 5 6 6 5 0 0 []
+		Alltoallv 4 0 2 0 2 8 [2]
+		Alltoallv 4 0 4 0 0 4 []
+		Alltoallv 0 8 4 0 4 0 []
+		Alltoallv 0 0 0 0 0 0 []
+		Alltoallv 4 0 0 4 0 4 []
+	EOF
+	# Of two neighbours, and of one.
+	for sources in 0,2 0; do
+		clc "communicator comm=3 id=9 size=3 rank=0\nneighbours comm=3 sources=1\n0 MPI_Neighbor_alltoallv 9000 9100 comm=3 sent=8 received=4\n" \
+			"communicator comm=3 id=9 size=3 rank=1\nneighbours comm=3 sources=$sources\n0 MPI_Neighbor_alltoallv 100 200 comm=3 sent=4 received=8\n" \
+			"communicator comm=3 id=9 size=3 rank=2\nneighbours comm=3 sources=2\n0 MPI_Neighbor_alltoallv 100 200 comm=3 sent=8 received=8\n"
+		if [ $sources = 0 ]; then
+			grep -q '1 messages and members of collectives reversed, 0 left' err
+		else
+			grep -q 'no message is reversed' err
+		fi
+	done
+}
