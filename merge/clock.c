@@ -143,7 +143,8 @@ static void
 sample_correction(struct rank *rank, const struct correction *peer, enum sync sync)
 {
 	struct correction *c = &rank->correction;
-	size_t count = sync == SYNC_OFFSET ? 1 : rank->sample_count;
+	/* Against a clock of unknown drift later samples tell nothing of this one's. */
+	size_t count = sync == SYNC_OFFSET || peer->count == 1 ? 1 : rank->sample_count;
 	int64_t *errors_ns = zalloc(count, sizeof *errors_ns);
 	const struct knot *first, *last;
 

@@ -298,6 +298,24 @@ drifting() {
 	lp-dump -k rank t.trace | jq -s -e 'all(.drift_ppb == 0)'
 }
 
+@test "the bound of an error has room for all drifts that messages allow for, also where none is taken" {
+	# From rank 0 a message takes 100 us, back 1 us, 1 s behind the only sample: -1e-6 to 1e-4.
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n0 MPI_Send 1000000000 +100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Recv 1000000200 1000201000 comm=1 peer=1 tag=0 received=8\n' |
+		tests/pack >rank.0
+	printf 'raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=0\n0 MPI_Init 0 10\n0 MPI_Recv 900000000 1000100000 comm=1 peer=0 tag=0 received=8\n0 MPI_Send 1000200000 +100 comm=1 peer=0 tag=0 sent=8\n' |
+		tests/pack >rank.1
+	lp-merge rank.0 rank.1 >t.trace
+	lp-dump -k rank t.trace | jq -s -e '.[1] | .drift_ppb == 0 and .error_ns >= 100000 and .error_ns <= 100100'
+}
+
+@test "samples against a clock whose drift nothing tells give the offset alone" {
+	printf 'raw ranks=3 rank=0 run=7\n0 MPI_Init 0 10\n' | tests/pack >rank.0
+	printf 'raw ranks=3 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=0\n0 MPI_Init 0 10\n' | tests/pack >rank.1
+	printf 'raw ranks=3 rank=2 run=7\nclock at_ns=0 peer=1 offset_ns=5 error_ns=0\nclock at_ns=1000000 peer=1 offset_ns=1005 error_ns=0\n0 MPI_Init 0 10\n' |
+		tests/pack >rank.2
+	lp-merge rank.0 rank.1 rank.2 | lp-dump -k rank | jq -s -e '.[2] | .drift_ppb == 0 and .offset_ns == 5'
+}
+
 @test "without lp-graph, or where it fails, clocks that need it are an error that says so" {
 	drifting 2 1000 0 >raw
 	cp "$(command -v lp-merge)" .
