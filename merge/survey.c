@@ -233,11 +233,14 @@ apply_rates(struct input *input, const struct rate *rates)
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
 		const struct rate *rate = &rates[rank->clock];
+		double most;
 
 		if (rank->rows == 0 || !lacks_drift(input, rank->clock) || !rate->known)
 			continue;
 		rank->correction.drift = -rate->rate;
-		rank->correction.error_ns += (int64_t)(rate->error *
+		/* The square: some bounds were of the time on one clock, some of that on the other. */
+		most = fabs(rate->rate) + rate->error;
+		rank->correction.error_ns += (int64_t)ceil((rate->error + most * most) *
 		    (double)(rank->end_ns - rank->correction.knots[0].at_ns));
 		if (rate->rate != 0 && corrected++ == 0)
 			first = r;
