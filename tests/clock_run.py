@@ -228,6 +228,10 @@ def reports(stream):
     return [m.body for m in trace.read(io.BytesIO(stream)) if m.kind == "rank"]
 
 
+def run_ns(stream):
+    return next(m.body["run_ns"] for m in trace.read(io.BytesIO(stream)) if m.kind == "run")
+
+
 def check_report(run, before, after, pairs, told):
     """What is told of each rank is what was: who was reversed, who is, and how far it was moved."""
     late = {one for one, _ in pairs}
@@ -235,6 +239,9 @@ def check_report(run, before, after, pairs, told):
     # The first enter of all may have moved: that is taken off all times.
     first = {told[r]["moved_ns"] - most[r] for r in range(run.ranks) if "moved_ns" in told[r]} | \
             {-most[r] for r in range(run.ranks) if "moved_ns" not in told[r]}
+    least = min(a - b for r in range(run.ranks) for row in zip(before[r], after[r]) for b, a in zip(*row))
+    if least + max(first) < 0:
+        raise random_run.Wrong(f"an event was moved back, by {-least - max(first)}")
     if len(first) > 1:
         raise random_run.Wrong(f"moved by {most}, but {[t.get('moved_ns') for t in told]} is told")
     for rank in range(run.ranks):
@@ -265,6 +272,8 @@ def check(seed):
             before = times(merge(folder), run.ranks)
             stream = merge(folder, "--sync", "clc")
             after = times(stream, run.ranks)
+            if run_ns(stream) != max(leave for rows in after for _, leave in rows):
+                raise random_run.Wrong(f"the run does not take {run_ns(stream)}")
             check_report(run, before, after, list(reversed_pairs(run, before)), reports(stream))
             left = list(reversed_pairs(run, after))
             if left:

@@ -105,6 +105,38 @@ two_ranks() {
 	cmp with. with.middle
 }
 
+# corrected SAMPLE... : enters of rank 1, at 40, 160 and 190 of its own clock; a sample is AT OFFSET
+corrected() {
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n' | pack >rank.0
+	{ echo 'raw ranks=2 rank=1 run=7'
+		for sample; do set -- $sample; echo "clock at_ns=$1 peer=0 offset_ns=$2 error_ns=0"; done
+		printf '0 MPI_Comm_rank %d +1\n' 40 160 190; } | pack >rank.1
+	lp-merge rank.0 rank.1 | lp-dump -k call | jq -s -c 'map(select(.rank == 1) | .enter_ns)'
+}
+
+@test "times are rounded, drift holds before the first sample, and a clock that would stand still goes on" {
+	[ "$(corrected '100 0' '200 -1')" = '[41,159,189]' ]	# + 0.6, - 0.6, - 0.9
+	[ "$(corrected '100 0' '200 1')" = '[39,161,191]' ]
+	[ "$(corrected '100 10' '200 20')" = '[44,176,209]' ]
+	[ "$(corrected '100 0' '200 -100' '300 0')" = '[40,160,190]' ]
+	[ "$(corrected '100 0' '100 50' '300 0')" = '[40,160,190]' ]
+}
+
+@test "requests of other threads are referred to by the numbers of locations" {
+	raw 0 2 >rank.0
+	{ printf 'raw ranks=2 rank=1 run=7\n'
+		for thread in 0 1 2; do
+			echo "$thread MPI_Irecv $((20 + thread)) +1 comm=1 peer=0 tag=1 received=8"
+		done
+		for thread in 0 1 2; do		# each completes what the thread after it has started
+			printf 'block\n%d MPI_Wait %d +1\nblock request=0x00 request_at=0x0%d\n' $thread \
+				$((40 + thread)) $(((thread + 1) % 3 + 1))
+		done; } | pack >rank.1
+	lp-merge rank.0 rank.1 >t.trace
+	tests/trace.py check t.trace
+	[ "$(lp-dump -k call t.trace | jq -s -c 'map(.completed[]?.location)')" = '[2,3,1]' ]
+}
+
 @test "a clock shared with another rank gets that rank's correction" {
 	mkdir -p run
 	raw 0 3 >run/rank.0
