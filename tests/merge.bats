@@ -202,6 +202,20 @@ corrected() {
 	lp-dump -k call last.trace | jq -s -e 'map(.enter_ns) == (map(.enter_ns) | sort)'
 }
 
+@test "blocks that begin at one instant come in order of location" {
+	for rank in 0 1 2; do raw $rank 3 >rank.$rank; done
+	[ "$(lp-merge rank.2 rank.0 rank.1 | lp-dump -k call | jq -s -c 'map(.rank)')" = '[0,0,0,1,1,1,2,2,2]' ]
+}
+
+@test "a block that begins before the one before it ends, or with another row, is refused" {
+	printf 'raw ranks=1 rank=0 run=7\n0 MPI_Init 0 100\nblock\n0 MPI_Finalize 99 200\n' | pack >raw
+	run -2 --separate-stderr lp-merge raw
+	[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ begins\ before\ the\ block\ before\ it\ ends$ ]]
+	printf 'raw ranks=1 rank=0 run=7\n0 MPI_Init 0 100\nblock\n0 MPI_Finalize 100 200\nblock first=2\n' | pack >raw
+	run -2 --separate-stderr lp-merge raw
+	[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ the\ block\ begins\ with\ row\ 2\ instead\ of\ 1$ ]]
+}
+
 # peak FILE: memory that lp-merge takes for it at most, in KB
 peak() {
 	python3 - "$1" <<-'EOF'
@@ -441,4 +455,13 @@ clc() {
 			grep -q 'no message is reversed' err
 		fi
 	done
+}
+
+@test "clc: what leads up to a jump uses all the room that others' receives leave, and no more" {
+	clc '0 MPI_Comm_rank 0 10\n0 MPI_Send 1000000 +10 comm=1 peer=1 tag=1 sent=8\n' \
+		'0 MPI_Comm_rank 0 10\n0 MPI_Send 150000 +10 comm=1 peer=2 tag=1 sent=8\n0 MPI_Recv 160000 200000 comm=1 peer=0 tag=1 received=8\n' \
+		'0 MPI_Comm_rank 0 10\n0 MPI_Recv 100 155000 comm=1 peer=1 tag=1 received=8\n'
+	# The jump is of 800000, so the send could be late by 799500; rank 2 got its bytes 5000 later.
+	lp-dump -k call t.trace | jq -s -c -e 'map(select(.rank == 1)) | [.[0].enter_ns, .[1].enter_ns, .[2].leave_ns] ==
+		[3500, 155000, 1000000]'
 }
