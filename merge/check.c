@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Between the passes: whether the raw traces are of one run and whole, and its locations. */
+/* Between the passes: whether the raw traces are of one run and whole; locations, and their ends. */
 #include <stdlib.h>
 
 #include "merge.h"
-
-static int
-by_place(const void *left, const void *right)
-{
-	const struct block *a = left, *b = right;
-
-	if (a->location != b->location)
-		return a->location < b->location ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
-}
+#include "source.h"
 
 /* All names have been read by now. */
 static void
-check_names(struct input *input)
+note_names(struct input *input)
 {
-	for (unsigned number = 1; number <= UINT16_MAX; number++) {
-		uint16_t index = input->scan.call_map[number];
-
-		if (input->used_numbers[number] && index == 0)
-			die("%s: call %u has no name in any raw trace", input->run_file, number);
-		input->used[index] |= input->used_numbers[number];
-	}
+	for (unsigned number = 1; number <= UINT16_MAX; number++)
+		input->used[input->scan.call_map[number]] = true;
 }
 
 /* A rank's first thread has the rank's number; the others follow behind all ranks. */
@@ -47,12 +33,63 @@ number_locations(struct input *input)
 		for (uint32_t t = 1; t < input->ranks[r].threads; t++)
 			input->location_rank[input->ranks[r].location_base + t - 1] = r;
 	}
-	for (size_t b = 0; b < input->block_count; b++) {
-		struct block *block = &input->blocks[b];
+}
 
-		block->location = block->location == 0 ? (uint32_t)block->rank :
-		    input->ranks[block->rank].location_base + block->location - 1;
+const struct thread *
+thread_of(const struct input *input, uint32_t location)
+{
+	const struct rank *rank = &input->ranks[input->location_rank[location]];
+	uint32_t thread = location < (uint32_t)input->rank_count ? 0 :
+	    location - rank->location_base + 1;
+
+	return thread < rank->threads && rank->thread[thread].rows > 0 ? &rank->thread[thread] : NULL;
+}
+
+/* The last leave of a thread, from its last block. */
+static void
+find_end(struct source *source, int32_t rank, struct thread *thread, struct calls *calls)
+{
+	struct message message;
+
+	source_message(source, rank, thread->last_offset, &message);
+	source_calls(source, &message, calls);
+	if (calls->first >= thread->rows || calls->first + calls->count < thread->rows)
+		source_changed(source);
+	thread->end_ns = calls->leave_ns[thread->rows - 1 - calls->first];
+}
+
+static void
+find_ends_of(struct source *source, struct rank *rank, int32_t number, struct calls *calls)
+{
+	bool any = false;
+
+	for (size_t t = 0; t < rank->threads; t++) {
+		struct thread *thread = &rank->thread[t];
+
+		if (thread->rows == 0)
+			continue;
+		if (!thread->ends)
+			find_end(source, number, thread, calls);
+		if (!any || thread->begin_ns < rank->begin_ns)
+			rank->begin_ns = thread->begin_ns;
+		if (!any || thread->end_ns > rank->end_ns)
+			rank->end_ns = thread->end_ns;
+		any = true;
 	}
+}
+
+/* A trace begins with its end. */
+static void
+find_ends(struct input *input)
+{
+	struct source source;
+	struct calls calls = { 0 };
+
+	source_open(&source, input);
+	for (int32_t r = 0; r < input->rank_count; r++)
+		find_ends_of(&source, &input->ranks[r], r, &calls);
+	calls_free(&calls);
+	source_close(&source);
 }
 
 void
@@ -60,7 +97,7 @@ check_ranks(struct input *input, const char *whole, bool partial)
 {
 	int32_t missing = 0, first_missing = -1;
 
-	check_names(input);
+	note_names(input);
 	for (int32_t r = input->rank_count - 1; r >= 0; r--)
 		if (!input->ranks[r].present) {
 			missing++;
@@ -79,16 +116,5 @@ check_ranks(struct input *input, const char *whole, bool partial)
 			    (unsigned long long)rank->rows);
 	}
 	number_locations(input);
-	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_place);
-	for (size_t b = 0; b < input->block_count; b++) {
-		const struct block *block = &input->blocks[b], *before = block - 1;
-		bool same = b > 0 && before->location == block->location;
-		uint64_t expected = same ? before->first + before->rows : 0;
-
-		if (block->first != expected)
-			die("%s:%llu: rank %d: the block begins with row %llu instead of %llu",
-			    input->ranks[block->rank].file, (unsigned long long)block->offset,
-			    (int)block->rank, (unsigned long long)block->first,
-			    (unsigned long long)expected);
-	}
+	find_ends(input);
 }

@@ -143,7 +143,8 @@ static void
 sample_correction(struct rank *rank, const struct correction *peer, enum sync sync)
 {
 	struct correction *c = &rank->correction;
-	size_t count = sync == SYNC_OFFSET ? 1 : rank->sample_count;
+	/* Against a clock of unknown drift later samples tell nothing of this one's. */
+	size_t count = sync == SYNC_OFFSET || peer->count == 1 ? 1 : rank->sample_count;
 	int64_t *errors_ns = zalloc(count, sizeof *errors_ns);
 	const struct knot *first, *last;
 
@@ -221,12 +222,16 @@ correct_clocks(struct input *input, enum sync sync)
 void
 set_origin(struct input *input)
 {
-	input->origin_ns = input->block_count > 0 ? INT64_MAX : 0;
-	for (size_t b = 0; b < input->block_count; b++) {
-		const struct block *block = &input->blocks[b];
-		int64_t enter_ns = corrected_ns(&input->ranks[block->rank].correction, block->enter_ns);
+	bool any = false;
 
-		if (enter_ns < input->origin_ns)
-			input->origin_ns = enter_ns;
+	input->origin_ns = 0;
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+		int64_t begin_ns = corrected_ns(&rank->correction, rank->begin_ns);
+
+		if (rank->rows > 0 && (!any || begin_ns < input->origin_ns)) {
+			input->origin_ns = begin_ns;
+			any = true;
+		}
 	}
 }

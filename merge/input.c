@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The first pass: checks every message of the raw traces and notes where the blocks lie. */
+/*
+ * The first pass, a survey: definitions, samples of clocks, and of the blocks of calls how many rows
+ * they have. What is in these is checked when they are written.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "merge.h"
 
-enum {
-	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
-	LEAST_SLICE = 32,		/* rows of a block that was divided */
-	MOST_SLICES = 8,		/* of a block: it is read again for each */
-};
+enum { SMALL_BYTES = 1 << 13 };	/* a message that is most often read as a whole */
 
 /* What is known of the raw trace being read. */
 struct scan {
@@ -17,9 +16,7 @@ struct scan {
 	struct reader *in;
 	const char *file;	/* lives as long as the process */
 	struct rank *rank;	/* NULL until the message of kind rank */
-	size_t first_block;	/* of this raw trace, in input->blocks */
-	int64_t *last_leave_ns;	/* by thread: calls of a thread never overlap */
-	size_t threads, thread_capacity;
+	struct calls calls;		/* a block, where it is read */
 };
 
 #define APPEND(array, count, capacity) \
@@ -61,82 +58,6 @@ scan_rank(struct scan *scan, const struct message *message)
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
-	for (size_t b = scan->first_block; b < input->block_count; b++)
-		input->blocks[b].rank = (int32_t)rank;
-}
-
-/*
- * Where ranks are many the blocks of a short run would each hold all of it, so that whoever reads
- * the trace must keep all ranks whole until the last one has come. There blocks go out in slices.
- */
-static size_t
-slice_rows(const struct input *input, size_t block_rows)
-{
-	size_t rows = ROWS_IN_FLIGHT / (size_t)input->rank_count;
-
-	if (rows < LEAST_SLICE)
-		rows = LEAST_SLICE;
-	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
-}
-
-static void
-index_block(struct scan *scan, const struct message *message, const struct calls *calls)
-{
-	struct input *input = scan->input;
-	size_t most = slice_rows(input, calls->count), begin = 0;
-
-	for (size_t end = 1; end <= calls->count; end++) {
-		/* A call and its parts stay together. */
-		if (end < calls->count && (end - begin < most || calls->call[end] == 0))
-			continue;
-		*APPEND(input->blocks, input->block_count, input->block_capacity) =
-		    (struct block){ message->offset, (uint32_t)message->stored, calls->location,
-		    calls->first + begin, (uint32_t)(end - begin),
-		    (int32_t)(scan->rank - input->ranks), calls->enter_ns[begin] };
-		begin = end;
-	}
-}
-
-static void
-scan_calls(struct scan *scan, const struct message *message, struct calls *calls)
-{
-	struct input *input = scan->input;
-	struct rank *rank = scan->rank;
-	int64_t enter_ns, leave_ns;
-
-	if (calls_read(calls, scan->in, message) < 0)
-		die_input(scan->in);
-	if (calls->count == 0)
-		return;
-	if (rank == NULL) {
-		reader_fail(scan->in, message->offset, "calls before the message of kind rank");
-		die_input(scan->in);
-	}
-	enter_ns = calls->enter_ns[0];
-	leave_ns = calls->leave_ns[calls->count - 1];
-	if (calls->location > 1 << 20) {
-		reader_fail(scan->in, message->offset, "calls: location is out of range");
-		die_input(scan->in);
-	}
-	scan->last_leave_ns = grow(scan->last_leave_ns, &scan->thread_capacity,
-	    calls->location + (size_t)1, sizeof *scan->last_leave_ns);
-	while (scan->threads <= calls->location)
-		scan->last_leave_ns[scan->threads++] = INT64_MIN;
-	if (enter_ns < scan->last_leave_ns[calls->location]) {
-		reader_fail(scan->in, message->offset, "calls: begins before the block before it ends");
-		die_input(scan->in);
-	}
-	scan->last_leave_ns[calls->location] = leave_ns;
-	if (rank->rows == 0 || enter_ns < rank->begin_ns)
-		rank->begin_ns = enter_ns;
-	if (rank->rows == 0 || leave_ns > rank->end_ns)
-		rank->end_ns = leave_ns;
-	rank->rows += calls->count;
-	if (calls->location + 1 > rank->threads)
-		rank->threads = calls->location + 1;
-	for (size_t i = 0; i < calls->count; i++)
-		input->used_numbers[calls->call[i]] = true;
-	index_block(scan, message, calls);
 }
 
 static struct rank *
@@ -148,6 +69,61 @@ owner(struct scan *scan, const struct message *message)
 		die_input(scan->in);
 	}
 	return scan->rank;
+}
+
+static struct thread *
+thread_at(struct rank *rank, uint32_t thread)
+{
+	if (thread >= rank->threads) {
+		rank->thread = need(realloc(rank->thread, (thread + (size_t)1) * sizeof *rank->thread));
+		memset(&rank->thread[rank->threads], 0,
+		    (thread + (size_t)1 - rank->threads) * sizeof *rank->thread);
+		rank->threads = thread + 1;
+	}
+	return &rank->thread[thread];
+}
+
+/* Where ranks are many their blocks are small, and need not be read again for the last leave. */
+static void
+scan_end(struct scan *scan, const struct message *message, struct thread *thread)
+{
+	thread->ends = message->size < SMALL_BYTES;
+	if (!thread->ends)
+		return;
+	if (reader_verify(scan->in, message) < 0 || calls_read(&scan->calls, scan->in, message) < 0)
+		die_input(scan->in);
+	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
+}
+
+static void
+scan_calls(struct scan *scan, const struct message *message)
+{
+	struct reader *in = scan->in;
+	int64_t number, first, count;
+	struct rank *rank;
+	struct thread *thread;
+
+	if (body_int(in, message, "location", 0, 1 << 20, &number) < 0 ||
+	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
+	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		die_input(in);
+	if (count == 0)
+		return;
+	rank = owner(scan, message);
+	thread = thread_at(rank, (uint32_t)number);
+	if ((uint64_t)first != thread->rows) {
+		reader_fail(in, message->offset, "calls: the block begins with row %lld instead of %llu",
+		    (long long)first, (unsigned long long)thread->rows);
+		die_input(in);
+	}
+	if (thread->rows == 0 && calls_begin(in, message, &thread->begin_ns) < 0)
+		die_input(in);
+	if (rank->rows == 0)
+		rank->calls_offset = message->offset;
+	thread->last_offset = message->offset;
+	thread->rows += (uint64_t)count;
+	scan_end(scan, message, thread);
+	rank->rows += (uint64_t)count;
 }
 
 static void
@@ -290,14 +266,6 @@ scan_clock(struct scan *scan, const struct message *message)
 }
 
 static void
-begin_trace(struct scan *scan)
-{
-	scan->rank = NULL;
-	scan->first_block = scan->input->block_count;
-	scan->threads = 0;
-}
-
-static void
 end_trace(struct scan *scan, const struct message *message)
 {
 	if (scan->rank == NULL) {
@@ -305,26 +273,21 @@ end_trace(struct scan *scan, const struct message *message)
 		die_input(scan->in);
 	}
 	scan->rank->ended = is_kind(message, "end");
-	scan->rank->thread_end_ns = zalloc(scan->threads, sizeof *scan->last_leave_ns);
-	for (size_t t = 0; t < scan->threads; t++)
-		scan->rank->thread_end_ns[t] = scan->last_leave_ns[t];
 }
 
 void
-index_file(struct input *input, const char *file)
+survey_file(struct input *input, const char *file)
 {
 	struct reader *in = &input->scan;
 	struct scan scan = { .input = input, .in = in };
 	uint16_t *call_map = in->call_map;
-	struct calls calls = { 0 };
 	struct message message;
 	int got, traces = 0;
 
 	if (file == NULL)
 		make_stdin_seekable();
-	if (reader_open_raw(in, file) < 0)
+	if (reader_open_skimming(in, file) < 0)
 		die_input(in);
-	in->names_late = true;
 	if (call_map != NULL) {		/* the ranks of a run number their calls alike */
 		free(in->call_map);
 		in->call_map = call_map;
@@ -332,13 +295,13 @@ index_file(struct input *input, const char *file)
 	scan.file = in->file;
 	while ((got = reader_next(in, &message)) > 0) {
 		if (is_kind(&message, "longpole"))
-			begin_trace(&scan), traces++;
+			scan.rank = NULL, traces++;
 		else if (is_kind(&message, "end") || is_kind(&message, "cut"))
 			end_trace(&scan, &message);
 		else if (is_kind(&message, "rank"))
 			scan_rank(&scan, &message);
 		else if (is_kind(&message, "calls"))
-			scan_calls(&scan, &message, &calls);
+			scan_calls(&scan, &message);
 		else if (is_kind(&message, "communicator"))
 			scan_communicator(&scan, &message);
 		else if (is_kind(&message, "neighbours"))
@@ -356,8 +319,7 @@ index_file(struct input *input, const char *file)
 		reader_fail(in, 0, "empty: no raw trace");
 		die_input(in);
 	}
-	calls_free(&calls);
-	free(scan.last_leave_ns);
+	calls_free(&scan.calls);
 	call_map = in->call_map;
 	in->call_map = NULL;
 	if (input->head.history == NULL) {	/* the recorder's command line heads the new history */

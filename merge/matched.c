@@ -9,16 +9,15 @@
 
 #include "matched.h"
 
-/* Never returns: lp-graph from beside this program, else from PATH. Its summary is not of interest. */
+static char *command[] = { "lp-merge", NULL };
+
+/* Never returns: lp-graph from beside this program, else from PATH. */
 static void
 become_graph(void)
 {
 	char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/lp-graph");
-	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
-	if (nowhere >= 0)
-		dup2(nowhere, STDERR_FILENO);
 	if (length > 0) {
 		path[length] = '\0';
 		strcat(dirname(path), "/lp-graph");
@@ -31,13 +30,15 @@ become_graph(void)
 static pid_t
 start(int in, int out, const int *others, struct input *trace)
 {
-	static char *command[] = { "lp-merge", NULL };
 	pid_t child = fork();
+	int nowhere;
 
 	if (child < 0)
 		die("cannot start a process");
 	if (child > 0)
 		return child;
+	if ((nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)) >= 0)
+		dup2(nowhere, STDERR_FILENO);
 	if (in >= 0)
 		dup2(in, STDIN_FILENO);
 	if (out >= 0 && trace == NULL)
@@ -51,10 +52,17 @@ start(int in, int out, const int *others, struct input *trace)
 	_exit(DONE);
 }
 
-/* lp-graph has no standard error here: who wants to know what is wrong asks it without this tool. */
+/*
+ * Neither child has standard error. Whether the raw traces are damaged is found here by writing the
+ * trace once more; what lp-graph has to say tells who asks it without this tool.
+ */
 static _Noreturn void
 die_matching(const struct matched *matched)
 {
+	int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (nowhere >= 0)
+		write_trace(matched->input, nowhere, false, 1, command);
 	die("lp-graph cannot match the trace: %s (--sync offset does without it)", matched->in.error);
 }
 
@@ -65,6 +73,7 @@ matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 	int ends[4];	/* of the trace: to read, to write; of the graph */
 
 	memset(matched, 0, sizeof *matched);
+	matched->input = input;
 	matched->row_bytes = row_bytes;
 	fflush(NULL);
 	if (pipe(ends) < 0 || pipe(ends + 2) < 0)

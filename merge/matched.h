@@ -10,6 +10,7 @@
 #include "merge.h"
 
 struct matched {
+	struct input *input;
 	size_t row_bytes;		/* of the window's rows */
 	struct reader in;
 	struct definitions known;

@@ -3,9 +3,9 @@
  * lp-merge - raw traces to one trace on one clock
  *
  * reads   the raw traces of all ranks of a run: folders, files, or one concatenated stream; a
- *         pipe is kept in a temporary file, for the input is read twice
+ *         pipe is kept in a temporary file, for the input is looked through before it is read
  * writes  one trace: the definitions, then the blocks of calls in order of their first enter
- * memory  ranks, their communicators and call sites, 40 bytes for each block of calls; for clocks that
+ * memory  ranks, their threads, communicators and call sites, and one block of calls; for clocks that
  *         need messages, see merge.1, what lp-graph needs, too
  */
 #include <dirent.h>
@@ -71,7 +71,7 @@ is_raw_name(const struct dirent *entry)
 
 /* Every file rank.N of a folder. */
 static void
-index_folder(struct input *input, const char *folder)
+survey_folder(struct input *input, const char *folder)
 {
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_raw_name, versionsort);
@@ -85,28 +85,28 @@ index_folder(struct input *input, const char *folder)
 
 		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			die("out of memory");
-		index_file(input, path);	/* keeps the path for its messages */
+		survey_file(input, path);	/* keeps the path for its messages */
 		free(entries[i]);
 	}
 	free(entries);
 }
 
 static void
-index_all(struct input *input, char **files)
+survey_all(struct input *input, char **files)
 {
 	struct stat status;
 
 	if (*files == NULL) {
 		refuse_terminal_input(NULL, usage);
-		index_file(input, NULL);
+		survey_file(input, NULL);
 	}
 	for (; *files != NULL; files++)
 		if (strcmp(*files, "-") == 0)
-			index_file(input, NULL);
+			survey_file(input, NULL);
 		else if (stat(*files, &status) == 0 && S_ISDIR(status.st_mode))
-			index_folder(input, *files);
+			survey_folder(input, *files);
 		else
-			index_file(input, *files);
+			survey_file(input, *files);
 }
 
 int
@@ -118,7 +118,7 @@ main(int argc, char **argv)
 	tool = "lp-merge";
 	opt = parse_options(argc, argv);
 	refuse_terminal_output();
-	index_all(&input, opt.files);
+	survey_all(&input, opt.files);
 	check_ranks(&input, input.run_file, opt.partial);
 	correct_clocks(&input, opt.sync);
 	if (opt.sync >= SYNC_LINEAR)

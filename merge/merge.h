@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-merge share: the raw traces as indexed by the first pass. */
+/* What the parts of lp-merge share: the raw traces as surveyed by the first pass. */
 #ifndef MERGE_H
 #define MERGE_H
 
@@ -7,18 +7,12 @@
 #include "../stream/tool.h"
 #include "clock.h"
 
-/*
- * Where a block lies, or a slice of its rows, and when it begins: the second pass fetches them in
- * order of time.
- */
-struct block {
-	uint64_t offset;	/* in its file */
-	uint32_t size;		/* bytes */
-	uint32_t location;	/* of the merged trace, once threads are numbered; the thread before */
-	uint64_t first;		/* seq of its first row */
-	uint32_t rows;
-	int32_t rank;
-	int64_t enter_ns;	/* of its first row, own clock; in the trace once it is being written */
+/* A thread of a rank, as surveyed: its blocks are not, for there may be any number of them. */
+struct thread {
+	uint64_t rows;
+	uint64_t last_offset;	/* in the rank's file: of its last block */
+	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock; where there are rows */
+	bool ends;		/* the last leave is known */
 };
 
 /* One rank's definition of a communicator. */
@@ -58,8 +52,9 @@ struct rank {
 	bool present, ended;
 	char *host, *program;
 	uint64_t rows;
+	uint64_t calls_offset;	/* in its file: of its first block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
-	int64_t *thread_end_ns;	/* last leave of each thread */
+	struct thread *thread;	/* by thread */
 	int32_t clock_peer;	/* rank whose clock it shares; -1 none */
 	int32_t clock;		/* rank that this clock is named after; known once clocks are */
 	struct sample *samples;
@@ -97,16 +92,13 @@ struct input {
 	int32_t rank_count;	/* size of MPI_COMM_WORLD; 0 until the first trace tells */
 	uint64_t run;		/* shared by all raw traces of a run */
 	const char *run_file;	/* that told */
-	struct block *blocks;
-	size_t block_count, block_capacity;
 	struct module *modules;
 	size_t module_count, module_capacity;
 	struct known_site *sites;	/* index 0 is unused */
 	size_t site_count;
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
-	bool used_numbers[65536];	/* numbers of calls that occur */
-	bool used[65536];	/* and their indices of call_info */
+	bool used[65536];	/* indices in call_info of the calls that are named */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
 	uint32_t location_count;
 	int32_t *location_rank;	/* by location */
@@ -115,10 +107,12 @@ struct input {
 	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
 };
 
-/* input.c: indexes one file, or standard input when FILE is NULL. Dies on bad input. */
-void index_file(struct input *input, const char *file);
-/* check.c: dies where a rank is missing (unless PARTIAL) or lost rows; numbers the locations. */
+/* input.c: surveys one file, or standard input when FILE is NULL. Dies on bad input. */
+void survey_file(struct input *input, const char *file);
+/* check.c: dies where a rank is missing (unless PARTIAL); numbers the locations; finds their ends. */
 void check_ranks(struct input *input, const char *whole, bool partial);
+/* The thread that is this location; NULL where it has no rows. */
+const struct thread *thread_of(const struct input *input, uint32_t location);
 
 /* spool.c: standard input can be read twice from now on. */
 void make_stdin_seekable(void);
@@ -131,7 +125,10 @@ void set_origin(struct input *input);
 void write_communicators(struct writer *out, struct input *input);
 void write_sites(struct writer *out, struct input *input, bool names);
 
-/* output.c: the trace on corrected clocks; once a process, for it makes the blocks' times final. */
+/* From a rank's own clock to the trace, before all is moved by what has moved the first enter. */
+int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
+
+/* output.c: the trace on corrected clocks. */
 void write_trace(struct input *input, int fd, bool names, int argc, char **argv);
 
 /* names.c: function, file and line of places in one module; NULL where unknown. */

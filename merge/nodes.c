@@ -94,8 +94,8 @@ nodes_take_calls(const struct matched *matched)
 	for (size_t i = 0; i < calls->count; i++) {
 		struct event_row *row = window_row(&matched->window, calls->location, calls->first + i);
 
-		row->sends = calls->bytes_sent[i] > 0;
-		row->receives = calls->bytes_received[i] > 0;
+		row->bytes_sent = calls->bytes_sent[i];
+		row->bytes_received = calls->bytes_received[i];
 	}
 }
 
@@ -113,16 +113,16 @@ nodes_take_messages(struct nodes *n, const struct matched *matched)
 	}
 }
 
-/* Of those members that SENDS, or else receives, has bytes for, how many; they come first then. */
+/* The members that have more bytes than this; they come first then. */
 static uint32_t
-with_bytes(const struct nodes *n, uint32_t *members, uint32_t count, bool sends)
+with_more(const struct nodes *n, uint32_t *members, uint32_t count, bool sent, uint64_t than)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct event_row *row = (const struct event_row *)n->members[members[i]].row;
 
-		if (sends ? row->sends : row->receives)
+		if ((sent ? row->bytes_sent : row->bytes_received) > than)
 			members[kept++] = members[i];
 	}
 	return kept;
@@ -141,9 +141,10 @@ drop_without_bytes(struct nodes *n, enum call_class class)
 		return;
 	for (size_t g = 0; g < n->needs.count; g++) {
 		struct need *need = &n->needs.groups[g];
-		uint32_t sources = with_bytes(n, n->needs.sources + need->source, need->source_count, true);
-		uint32_t users = with_bytes(n, n->needs.dependents + need->dependent,
-		    need->dependent_count, false);
+		uint32_t sources = with_more(n, n->needs.sources + need->source, need->source_count, true,
+		    0);
+		uint32_t users = with_more(n, n->needs.dependents + need->dependent,
+		    need->dependent_count, false, 0);
 
 		if (scan && sources + users > 0)
 			return;
@@ -152,6 +153,50 @@ drop_without_bytes(struct nodes *n, enum call_class class)
 	}
 	if (scan)
 		n->needs.count = 0;
+}
+
+struct amounts {
+	uint64_t sum, most;	/* bytes */
+};
+
+static struct amounts
+amounts_of(const struct nodes *n, const uint32_t *members, uint32_t count, bool sent)
+{
+	struct amounts a = { 0, 0 };
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct event_row *row = (const struct event_row *)n->members[members[i]].row;
+		uint64_t bytes = sent ? row->bytes_sent : row->bytes_received;
+
+		a.sum += bytes;
+		if (bytes > a.most)
+			a.most = bytes;
+	}
+	return a;
+}
+
+/*
+ * Where each pair of members exchanges its own number of bytes, or none, a trace has only what each
+ * sent and got in all. Of R bytes that one got, those not from a certain other, who sent S, are from
+ * the rest, who sent T - S, of T in all. So with R + S > T that other is among those it got from, and
+ * otherwise all could have come without it. Two such pairs always have the sender or the receiver in
+ * common, for all R, and all S, make up T: so they are who has enough for the one with most.
+ */
+static void
+keep_sure_needs(struct nodes *n)
+{
+	for (size_t g = 0; g < n->needs.count; g++) {
+		struct need *need = &n->needs.groups[g];
+		uint32_t *sources = n->needs.sources + need->source;
+		uint32_t *dependents = n->needs.dependents + need->dependent;
+		struct amounts sent = amounts_of(n, sources, need->source_count, true);
+		struct amounts got = amounts_of(n, dependents, need->dependent_count, false);
+		uint64_t all = sent.sum > got.sum ? sent.sum : got.sum;
+
+		need->source_count = with_more(n, sources, need->source_count, true, all - got.most);
+		need->dependent_count = with_more(n, dependents, need->dependent_count, false,
+		    all - sent.most);
+	}
 }
 
 /* One group of an instance; returns its node, or NONE where nobody waits for anybody. */
@@ -196,12 +241,14 @@ take_instance(struct nodes *n, const struct matched *matched, const uint32_t *lo
 		    window_row(&matched->window, location[i], seq[i]) };
 	call = call_info(n->members[0].row->call);
 	class = blocking_class(call->class);
-	/* MPI does not say that these hold up anybody, and of those nobody knows who sends to whom. */
-	if (class == CLASS_INIT || class == CLASS_FINALIZE || strstr(call->name, "lltoallv") != NULL ||
-	    strstr(call->name, "lltoallw") != NULL)
+	/* MPI does not say that these hold up anybody. */
+	if (class == CLASS_INIT || class == CLASS_FINALIZE)
 		return;
 	collective_needs(&n->needs, &matched->known, n->members, size);
-	drop_without_bytes(n, class);
+	if (strstr(call->name, "lltoallv") != NULL || strstr(call->name, "lltoallw") != NULL)
+		keep_sure_needs(n);
+	else
+		drop_without_bytes(n, class);
 	for (size_t g = 0; g < n->needs.count; g++)
 		before = take_need(n, &matched->window, &n->needs.groups[g], before);
 }

@@ -17,7 +17,7 @@ struct wait {
 struct event_row {
 	struct row row;
 	uint32_t sources, waits;
-	bool sends, receives;	/* bytes */
+	uint64_t bytes_sent, bytes_received;
 };
 
 /* Items that come and go, by number from 1; the first four bytes link the free ones. */

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The second pass: the trace, on corrected clocks. */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "merge.h"
+#include "blocks.h"
 #include "shift.h"
 
 static const struct shift *
@@ -17,8 +11,7 @@ shift_of(const struct input *input, uint32_t location)
 	return shift == NULL || shift->jumps.count == 0 ? NULL : shift;
 }
 
-/* From a rank's own clock to the trace, but for the origin of what was shifted. */
-static int64_t
+int64_t
 event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns)
 {
 	const struct rank *rank = &input->ranks[input->location_rank[location]];
@@ -28,20 +21,17 @@ event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t o
 	return shift == NULL ? at_ns : at_ns + shift_ns(shift, event, at_ns);
 }
 
-/* The blocks' first enters, in the trace; returns by how much shifts have moved the first of all. */
+/* By how much shifts have moved the first enter of the run. */
 static int64_t
-place_blocks(struct input *input)
+first_moved_ns(const struct input *input)
 {
 	int64_t first_ns = INT64_MAX;
+	const struct thread *thread;
 
-	for (size_t b = 0; b < input->block_count; b++) {
-		struct block *block = &input->blocks[b];
-
-		block->enter_ns = event_ns(input, block->location, 2 * block->first, block->enter_ns);
-		if (block->enter_ns < first_ns)
-			first_ns = block->enter_ns;
-	}
-	return input->block_count > 0 ? first_ns : 0;
+	for (uint32_t l = 0; l < input->location_count; l++)
+		if ((thread = thread_of(input, l)) != NULL && event_ns(input, l, 0, thread->begin_ns) < first_ns)
+			first_ns = event_ns(input, l, 0, thread->begin_ns);
+	return first_ns == INT64_MAX ? 0 : first_ns;
 }
 
 static int64_t
@@ -50,13 +40,11 @@ last_leave_ns(const struct input *input)
 	int64_t last_ns = 0;
 
 	for (uint32_t l = 0; l < input->location_count; l++) {
-		const struct rank *rank = &input->ranks[input->location_rank[l]];
-		uint32_t thread = l < (uint32_t)input->rank_count ? 0 : l - rank->location_base + 1;
+		const struct thread *thread = thread_of(input, l);
 		int64_t end_ns;
 
 		/* Behind the last event nothing leads up to a jump any more. */
-		if (thread < rank->threads && rank->thread_end_ns[thread] != INT64_MIN &&
-		    (end_ns = event_ns(input, l, UINT64_MAX - 1, rank->thread_end_ns[thread])) > last_ns)
+		if (thread != NULL && (end_ns = event_ns(input, l, UINT64_MAX - 1, thread->end_ns)) > last_ns)
 			last_ns = end_ns;
 	}
 	return last_ns;
@@ -107,76 +95,12 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 	}
 }
 
-static int
-by_time(const void *left, const void *right)
-{
-	const struct block *a = left, *b = right;
-
-	if (a->enter_ns != b->enter_ns)
-		return a->enter_ns < b->enter_ns ? -1 : 1;
-	if (a->location != b->location)
-		return a->location < b->location ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
-}
-
-/* The file that blocks are fetched from; one stays open, for most runs change it seldom. */
-struct source {
-	const char *file;
-	int fd;
-	char *bytes;
-	size_t capacity;
-};
-
-static void
-fetch(struct source *source, const char *file, const struct block *block)
-{
-	size_t done = 0;
-
-	if (source->file == NULL || strcmp(source->file, file) != 0) {
-		if (source->fd > STDIN_FILENO)
-			close(source->fd);
-		source->file = file;
-		source->fd = strcmp(file, "standard input") == 0 ? STDIN_FILENO :
-		    open(file, O_RDONLY | O_CLOEXEC);
-		if (source->fd < 0)
-			die("%s: %s", file, strerror(errno));
-	}
-	source->bytes = grow(source->bytes, &source->capacity, block->size, 1);
-	while (done < block->size) {
-		ssize_t got = pread(source->fd, source->bytes + done, block->size - done,
-		    (off_t)(block->offset + done));
-
-		if (got < 0 && errno != EINTR)
-			die("%s:%llu: %s", file, (unsigned long long)block->offset, strerror(errno));
-		if (got == 0)
-			die("%s:%llu: the file has shrunk", file, (unsigned long long)block->offset);
-		done += got > 0 ? (size_t)got : 0;
-	}
-}
-
 /* Own numbers become common ones; a number that was never defined becomes 0, unknown. */
 static void
 map_column(uint32_t *values, size_t count, const uint32_t *map, size_t map_size)
 {
 	for (size_t i = 0; i < count; i++)
 		values[i] = values[i] < map_size ? map[values[i]] : 0;
-}
-
-/* The rows of a block that go out now. */
-static struct calls
-slice_of(const struct calls *calls, const struct block *block)
-{
-	size_t from = (size_t)(block->first - calls->first);
-	struct calls slice = *calls;
-
-	slice.first = block->first;
-	slice.count = block->rows;
-	slice.enter_ns += from;
-	slice.leave_ns += from;
-#define X(field, key, type, is_signed, required, absent) slice.field += from;
-	CALL_COLUMNS(X)
-#undef X
-	return slice;
 }
 
 static void
@@ -200,11 +124,11 @@ add_all(int64_t *times_ns, size_t count, int64_t ns)
 }
 
 static void
-write_block(struct writer *out, const struct input *input, struct calls *calls,
-    const struct block *block, int64_t moved_ns)
+write_block(struct writer *out, const struct input *input, struct calls *calls, int64_t moved_ns)
 {
-	const struct rank *rank = &input->ranks[block->rank];
-	const struct shift *shift = shift_of(input, block->location);
+	const int32_t number = input->location_rank[calls->location];
+	const struct rank *rank = &input->ranks[number];
+	const struct shift *shift = shift_of(input, calls->location);
 
 	correct_times(&rank->correction, calls->enter_ns, calls->count);
 	correct_times(&rank->correction, calls->leave_ns, calls->count);
@@ -220,10 +144,9 @@ write_block(struct writer *out, const struct input *input, struct calls *calls,
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
 	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */
 		if (calls->request_at[i] == 1)
-			calls->request_at[i] = (uint32_t)block->rank + 1;
+			calls->request_at[i] = (uint32_t)number + 1;
 		else if (calls->request_at[i] > 1)
 			calls->request_at[i] += rank->location_base - 1;
-	calls->location = block->location;
 	if (calls_write(out, calls) < 0)
 		die_output();
 }
@@ -231,39 +154,27 @@ write_block(struct writer *out, const struct input *input, struct calls *calls,
 static void
 write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 {
-	struct source source = { NULL, -1, NULL, 0 };
-	struct calls calls = { 0 }, slice;
+	struct blocks blocks;
+	struct calls slice;
 	struct progress progress;
-	struct reader in;
-	struct message message;
+	uint64_t rows = 0;
 
-	memset(&in, 0, sizeof in);
-	in.raw = true;
-	in.call_map = input->scan.call_map;
-	msgpack_unpacked_init(&in.unpacked);
+	for (int32_t r = 0; r < input->rank_count; r++)
+		rows += input->ranks[r].rows;
 	progress_begin(&progress);
-	qsort(input->blocks, input->block_count, sizeof *input->blocks, by_time);
-	for (size_t b = 0; b < input->block_count; b++) {
-		const struct block *block = &input->blocks[b];
-		const char *file = input->ranks[block->rank].file;
-
-		fetch(&source, file, block);
-		if (reader_open_bytes(&in, file, source.bytes, block->size, block->offset) < 0 ||
-		    reader_next(&in, &message) <= 0 || calls_read(&calls, &in, &message) < 0)
-			die_input(&in);
-		if (block->first < calls.first || block->first - calls.first + block->rows > calls.count)
-			die("%s:%llu: the file has changed", file, (unsigned long long)block->offset);
-		slice = slice_of(&calls, block);
-		write_block(out, input, &slice, block, moved_ns);
-		progress_show(&progress, out->rows, b, input->block_count);
+	blocks_open(&blocks, input);
+	while (blocks_next(&blocks, &slice)) {
+		write_block(out, input, &slice, moved_ns);
+		progress_show(&progress, out->rows, out->rows, rows);
 	}
+	blocks_close(&blocks);
 	progress_end(&progress, out->rows);
 }
 
 void
 write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 {
-	int64_t moved_ns = place_blocks(input);
+	int64_t moved_ns = first_moved_ns(input);
 	struct writer out;
 
 	if (writer_open(&out, fd, "trace", &input->head, argc, argv) < 0)

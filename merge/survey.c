@@ -219,7 +219,7 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 			if (p->rate_low <= 0 && p->rate_high >= 0)
 				middle = 0;
 			to->rate = from->rate + (up ? middle : -middle);
-			to->error = from->error + fabs(p->rate_high - p->rate_low) / 2;
+			to->error = from->error + fmax(p->rate_high - middle, middle - p->rate_low);
 			to->known = again = true;
 		}
 	}
@@ -233,13 +233,16 @@ apply_rates(struct input *input, const struct rate *rates)
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
 		const struct rate *rate = &rates[rank->clock];
+		double most;
 
-		if (rank->rows == 0 || !lacks_drift(input, rank->clock) || !rate->known || rate->rate == 0)
+		if (rank->rows == 0 || !lacks_drift(input, rank->clock) || !rate->known)
 			continue;
 		rank->correction.drift = -rate->rate;
-		rank->correction.error_ns += (int64_t)(rate->error *
+		/* The square: some bounds were of the time on one clock, some of that on the other. */
+		most = fabs(rate->rate) + rate->error;
+		rank->correction.error_ns += (int64_t)ceil((rate->error + most * most) *
 		    (double)(rank->end_ns - rank->correction.knots[0].at_ns));
-		if (corrected++ == 0)
+		if (rate->rate != 0 && corrected++ == 0)
 			first = r;
 	}
 	if (corrected > 0)

@@ -110,6 +110,22 @@ static const struct column_type gap_type = { 8, true, true, 0 };
 static const struct column_type duration_type = { 8, false, true, 0 };
 
 int
+calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns)
+{
+	const bool gaps = body_get(message, "gap") != NULL;
+	int64_t count, capacity;
+
+	if (body_int(in, message, "count", 1, UINT32_MAX, &count) < 0)
+		return -1;
+	capacity = count;
+	if (body_get(message, "capacity") != NULL &&
+	    body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
+		return -1;
+	return body_column(in, message, gaps ? "gap" : "enter", gaps ? gap_type : enter_type,
+	    (size_t)capacity, 1, enter_ns);
+}
+
+int
 calls_count(struct reader *in, const struct message *message, uint64_t *rows)
 {
 	int64_t count;

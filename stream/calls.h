@@ -120,6 +120,8 @@ void calls_free(struct calls *calls);
 
 /* From a message of kind "calls"; call numbers become indices of call_info. 0 or -1. */
 int calls_read(struct calls *calls, struct reader *in, const struct message *message);
+/* The first enter of a block that has rows, of which the first will do. 0 or -1. */
+int calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns);
 /* Rows of a block without reading its columns. 0 or -1. */
 int calls_count(struct reader *in, const struct message *message, uint64_t *rows);
 /* Writes one block. The tool writes the names of the calls itself: call_names_write. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "reader.h"
+#include "skim.h"
 
 enum { READ_BYTES = 1 << 20 };		/* asked of the kernel at once */
 
@@ -25,38 +26,77 @@ input_open(struct reader *in, const char *file)
 }
 
 int
+input_room(struct reader *in, size_t bytes)
+{
+	size_t unread = in->end - in->begin, more;
+	unsigned char *bigger;
+
+	if (in->capacity - in->end >= bytes)
+		return 0;
+	if (in->begin > 0)
+		memmove(in->buffer, in->buffer + in->begin, unread);
+	in->buffer_offset += in->begin;
+	in->begin = 0;
+	in->end = unread;
+	if (in->capacity - in->end >= bytes)
+		return 0;
+	more = 2 * in->capacity + bytes;
+	if ((bigger = realloc(in->buffer, more)) == NULL)
+		return reader_fail(in, input_here(in), "out of memory");
+	in->buffer = bigger;
+	in->capacity = more;
+	return 0;
+}
+
+/* How much to ask for where blocks are skimmed: as little as will do, but more for what is large. */
+static size_t
+skimmed_bytes(const struct reader *in, size_t most)
+{
+	size_t least = in->hint_bytes > 0 ? in->hint_bytes : SKIM_BYTES, unread = in->end - in->begin;
+
+	least = least < unread ? unread : least;
+	return most < least ? most : least;
+}
+
+int
 input_more(struct reader *in)
 {
+	size_t wanted;
 	ssize_t got;
 
 	if (in->eof)
 		return 0;
-	if (in->capacity - in->end < READ_BYTES) {
-		size_t unread = in->end - in->begin;
-
-		if (in->begin > 0)
-			memmove(in->buffer, in->buffer + in->begin, unread);
-		in->buffer_offset += in->begin;
-		in->begin = 0;
-		in->end = unread;
-		if (in->capacity - in->end < READ_BYTES) {
-			size_t more = 2 * in->capacity + READ_BYTES;
-			unsigned char *bigger = realloc(in->buffer, more);
-
-			if (bigger == NULL)
-				return reader_fail(in, input_here(in), "out of memory");
-			in->buffer = bigger;
-			in->capacity = more;
-		}
-	}
+	if (input_room(in, READ_BYTES) < 0)
+		return -1;
+	wanted = in->capacity - in->end;
 	do
-		got = read(in->fd, in->buffer + in->end, in->capacity - in->end);
+		got = in->skims ? pread(in->fd, in->buffer + in->end, skimmed_bytes(in, wanted),
+		    (off_t)(in->buffer_offset + in->end)) : read(in->fd, in->buffer + in->end, wanted);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return reader_fail(in, in->buffer_offset + in->end, "%s", strerror(errno));
 	in->eof = got == 0;
 	in->end += (size_t)got;
 	return got > 0;
+}
+
+int
+input_fill(struct reader *in, const struct message *message)
+{
+	unsigned char *bytes = in->buffer + (message->bytes - in->buffer);
+
+	for (size_t done = 0; done < message->size; ) {
+		ssize_t got = pread(in->fd, bytes + done, message->size - done,
+		    (off_t)(message->offset + done));
+
+		if (got < 0 && errno != EINTR)
+			return reader_fail(in, message->offset, "%s", strerror(errno));
+		if (got == 0)
+			return reader_fail(in, message->offset, "the file has shrunk");
+		done += got > 0 ? (size_t)got : 0;
+	}
+	in->hollow = false;
+	return 0;
 }
 
 int
@@ -97,23 +137,16 @@ input_map(struct reader *in)
 	return 0;
 }
 
-int
-input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset)
+void
+input_seek(struct reader *in, uint64_t offset)
 {
-	if (in->capacity < size) {
-		unsigned char *bigger = realloc(in->buffer, size);
-
-		if (bigger == NULL)
-			return reader_fail(in, offset, "out of memory");
-		in->buffer = bigger;
-		in->capacity = size;
+	if (in->mapped) {
+		in->begin = (size_t)offset;
+		return;
 	}
-	memcpy(in->buffer, bytes, size);
-	in->begin = 0;
-	in->end = size;
+	in->begin = in->end = 0;
 	in->buffer_offset = offset;
-	in->eof = true;
-	return 0;
+	in->eof = false;
 }
 
 int

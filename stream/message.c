@@ -8,6 +8,7 @@
 #include <zstd.h>
 
 #include "reader.h"
+#include "skim.h"
 
 enum { HASH_BYTES = 9 };		/* a msgpack uint64: marker and value */
 #define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; more is taken for damage */
@@ -77,9 +78,9 @@ unpack(struct reader *in, struct message *message, const unsigned char *bytes, s
 	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
 	message->body = array->via.array.ptr[1];
 	message->bytes = bytes;
-	message->size = message->stored = used;
+	message->size = used;
 	message->offset = offset;
-	if (in->mapped && message_is_block(message))
+	if ((in->mapped && message_is_block(message)) || in->hollow)
 		return 1;	/* see reader_verify */
 	return message_check_hash(in, message) < 0 ? -1 : 1;
 }
@@ -99,7 +100,6 @@ take_inflated(struct reader *in, struct message *message)
 		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of kind %s",
 		    message->kind);
 	in->inflated_begin += message->size;
-	message->stored = in->inflated_stored;
 	return 1;
 }
 
@@ -127,7 +127,6 @@ inflate(struct reader *in, const struct message *message)
 	in->inflated_begin = 0;
 	in->inflated_end = (size_t)bytes;
 	in->inflated_offset = message->offset;
-	in->inflated_stored = message->size;
 	return 0;
 }
 
@@ -143,6 +142,8 @@ message_take(struct reader *in, struct message *message)
 	if (in->buffer[in->begin] != 0x92)
 		return reader_fail(in, input_here(in), in->in_stream || in->content[0] != '\0' ?
 		    "damaged: no message begins here" : "not a longpole stream");
+	if (in->skims)
+		skim(in);
 	while ((got = unpack(in, message, in->buffer + in->begin, in->end - in->begin, input_here(in))) == 0) {
 		if (in->end - in->begin > MESSAGE_LIMIT)
 			return reader_fail(in, input_here(in), "damaged: a message of more than 2 GiB");

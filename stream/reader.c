@@ -209,6 +209,15 @@ reader_open_raw(struct reader *in, const char *file)
 }
 
 int
+reader_open_skimming(struct reader *in, const char *file)
+{
+	int got = reader_start(in, file, true);
+
+	in->skims = true;
+	return got;
+}
+
+int
 reader_open(struct reader *in, const char *file)
 {
 	struct message header;
@@ -231,6 +240,8 @@ reader_open_mapped(struct reader *in, const char *file)
 int
 reader_verify(struct reader *in, const struct message *message)
 {
+	if (in->hollow)
+		return input_fill(in, message) < 0 ? -1 : message_check_hash(in, message);
 	return in->mapped && message_is_block(message) ? message_check_hash(in, message) : 0;
 }
 
@@ -243,7 +254,7 @@ reader_offset(const struct reader *in)
 void
 reader_jump(struct reader *in, uint64_t offset)
 {
-	in->begin = (size_t)offset;
+	input_seek(in, offset);
 	in->inflated_begin = in->inflated_end = 0;
 	in->jumped = true;
 }
@@ -286,14 +297,15 @@ reader_refuse_content(struct reader *in, const char *content, const char *hint)
 	return reader_fail(in, 0, "a %s; %s", content, hint);
 }
 
-int
-reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
-    uint64_t offset)
+void
+reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 {
+	if (in->file == file && reader_offset(in) == offset)
+		return;
 	in->file = file;
-	in->inflated_begin = in->inflated_end = 0;
-	in->in_stream = true;
-	return input_copy(in, bytes, size, offset);
+	in->fd = fd;
+	in->in_stream = in->started = true;
+	reader_jump(in, offset);
 }
 
 void

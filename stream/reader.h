@@ -19,14 +19,19 @@ input_here(const struct reader *in)
 int input_open(struct reader *in, const char *file);
 /* The whole file becomes the buffer. */
 int input_map(struct reader *in);
-/* SIZE bytes in memory become the input; they lay at OFFSET of a file. */
-int input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset);
 int input_rewind(struct reader *in);
 void input_close(struct reader *in);
+/* Goes on at OFFSET of the file. */
+void input_seek(struct reader *in, uint64_t offset);
+/* Room for so many bytes behind buffer[end]; the unread part may move. 0 or -1. */
+int input_room(struct reader *in, size_t bytes);
 /* More bytes behind buffer[end]. 1: got some, 0: there are no more, -1: error. */
 int input_more(struct reader *in);
 /* Skips the unwritten space of a raw trace. 1: something follows, 0: nothing, -1: error. */
 int input_skip_zeros(struct reader *in);
+
+/* The holes that skimming left in a message become what the file has there. 0 or -1. */
+int input_fill(struct reader *in, const struct message *message);
 
 /* Takes the next message. 1: done, 0: nothing left, -1: error. */
 int message_take(struct reader *in, struct message *message);

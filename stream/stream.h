@@ -25,7 +25,6 @@ struct message {
 	const unsigned char *bytes;	/* the whole message as it stands in the input */
 	size_t size;			/* bytes */
 	uint64_t offset;		/* in the input: of its first byte, or of the zstd message it was in */
-	size_t stored;			/* bytes of that */
 };
 
 static inline bool is_kind(const struct message *message, const char *kind)
@@ -47,6 +46,8 @@ struct reader {
 	bool started;			/* a header has been read */
 	bool jumped;			/* see reader_jump */
 	bool mapped;			/* buffer is the file itself: see reader_open_mapped */
+	bool skims, hollow;		/* see reader_open_skimming; the last message has holes */
+	size_t hint_bytes;		/* how large the next message may be, to have it without holes */
 	bool names_late;		/* calls_read leaves the stream's numbers: names come later */
 	bool in_stream;			/* between a header and its end */
 	bool hashed;			/* header says that every message carries its hash */
@@ -57,7 +58,6 @@ struct reader {
 	unsigned char *inflated;	/* what a message of kind zstd held; the unread part of it: */
 	size_t inflated_capacity, inflated_begin, inflated_end;
 	uint64_t inflated_offset;	/* and where that message lay in the input */
-	size_t inflated_stored;
 	msgpack_unpacked unpacked;
 	uint16_t *call_map;		/* 65536 entries: number in the stream -> index of call_info */
 	uint16_t *call_number;		/* and back */
@@ -82,6 +82,15 @@ int reader_open_raw(struct reader *in, const char *file);
 int reader_open_any(struct reader *in, const char *file);
 
 /*
+ * The same as reader_open_raw for a file of which few blocks are wanted at a time. Of a block of calls
+ * only the small values and the first of each column are there, and its hash is not checked, until
+ * reader_verify. Where the file descriptor stands does not matter. 0 or -1.
+ */
+int reader_open_skimming(struct reader *in, const char *file);
+/* Such a reader goes on at OFFSET of a file, in the midst of a stream. */
+void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
+
+/*
  * The same for a file of which only some blocks are wanted: it is not read but mapped, and the hashes
  * of calls and edges are not checked; reader_verify does it for those that are used. 0 or -1.
  */
@@ -96,10 +105,6 @@ int reader_rewind(struct reader *in);
 
 /* 1: a message; 0: the stream has ended properly; -1: it has not. */
 int reader_next(struct reader *in, struct message *message);
-
-/* Lets the reader take messages from memory: SIZE bytes that lay at OFFSET of FILE. */
-int reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
-    uint64_t offset);
 
 void reader_close(struct reader *in);
 

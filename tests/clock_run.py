@@ -9,8 +9,13 @@ Random MPI runs (tests/random_run.py) on wrong clocks, and a check of what lp-me
 
 Every rank's clock has an offset, a drift of up to 1e-4, and, at some instant, a step. lp-merge is
 told of none of these (that is worse than any run that was recorded), or of the offset alone.
+Where each pair of members exchanges its own number of bytes, one needs another where the bytes that
+all have sent and got cannot be told otherwise: a maximum flow without that pair is too small.
 Afterwards no receive and no member of a collective may end before what it needs has begun, and the
 events of a rank are in the order in which they were. On clocks that are right nothing may be moved.
+What is told of each rank must be what was. Clocks that are linear, with samples at both ends, on the
+way and along chains of clocks, must be corrected as well as the samples know them, and as well as is
+told; where ranks lack the sample at the end, as well as is told.
 """
 import io
 import os
@@ -43,6 +48,29 @@ class Clocks:
         return time + self.offset[rank] + int(self.drift[rank] * time) + step
 
 
+class Linear:
+    """Clocks with an offset and a drift, and samples of them: [(at, peer, offset, bound of error)]."""
+
+    def __init__(self, seed, ranks, end, drift):
+        rng = random.Random(seed ^ 0x11e)
+        self.offset = [rng.randint(-2 * end, 2 * end) for _ in range(ranks)]
+        self.drift = [rng.choice((0, drift, -drift, rng.uniform(-drift, drift))) for _ in range(ranks)]
+        self.samples = [[] for _ in range(ranks)]
+        self.bound = [0] * ranks        # of a line through the samples
+        self.lost = [rank > 0 and rng.random() < 0.5 for rank in range(ranks)]
+        chained, some = rng.random() < 0.5, rng.randint(0, 3)
+        for rank in range(1, ranks):
+            peer = rng.randrange(rank) if chained else 0
+            for at in [0, end] + [rng.randint(0, end) for _ in range(some)]:
+                error = rng.choice((0, 10, 1000))
+                offset = self.own(peer, at) - self.own(rank, at) + rng.randint(-error, error)
+                self.samples[rank].append((self.own(rank, at), peer, offset, error))
+            self.bound[rank] = self.bound[peer] + max(s[3] for s in self.samples[rank])
+
+    def own(self, rank, time):
+        return time + self.offset[rank] + round(self.drift[rank] * time)
+
+
 class Right:
     offset = None
 
@@ -50,7 +78,7 @@ class Right:
         return time
 
 
-def write_raw(run, clocks, folder, samples=False):
+def write_raw(run, clocks, folder, samples=None):
     names = sorted({row.call for rows in run.rows for row in rows if row.call != "part"})
     number = {name: i + 1 for i, name in enumerate(names)}
     number["part"] = 0
@@ -64,9 +92,8 @@ def write_raw(run, clocks, folder, samples=False):
                 if comm > 2 and rank in members:
                     writer.put("communicator", {"comm": comm, "id": comm, "size": len(members),
                                                 "rank": members.index(rank)})
-            if samples and rank > 0:
-                writer.put("clock", {"at_ns": clocks.own(rank, 0), "peer": 0, "error_ns": 0,
-                                     "offset_ns": clocks.own(0, 0) - clocks.own(rank, 0)})
+            for at, peer, offset, error in samples[rank] if samples else ():
+                writer.put("clock", {"at_ns": at, "peer": peer, "offset_ns": offset, "error_ns": error})
             own = [(clocks.own(rank, r.enter * NS), clocks.own(rank, r.leave * NS)) for r in rows]
             writer.block("calls", {
                 "enter": [e for e, _ in own],
@@ -100,10 +127,66 @@ def times(stream, ranks):
     return got
 
 
+def vary(run, seed):
+    """Some MPI_Alltoall become calls in which each pair exchanges what it likes, mostly nothing."""
+    rng = random.Random(seed ^ 0xa2a)
+    for members in run.collectives:
+        if run.rows[members[0][0]][members[0][1]].call != "MPI_Alltoall" or rng.random() < 0.2:
+            continue
+        call = rng.choice(("MPI_Alltoallv", "MPI_Alltoallw"))
+        most, hub = rng.choice((0, 1, 3, 1000)), rng.randrange(len(members))
+        kind = rng.choice(("any", "from one", "to one", "swap"))
+        for rank, seq in members:
+            run.rows[rank][seq].call = call
+        for i, (sender, send) in enumerate(members):
+            for j, (receiver, receive) in enumerate(members):
+                if (kind == "from one" and i != hub) or (kind == "to one" and j != hub) or \
+                        (kind == "swap" and i + j != len(members) - 1):
+                    continue
+                amount = rng.randint(0, most)
+                run.rows[sender][send].sent += amount
+                run.rows[receiver][receive].received += amount
+
+
+def flow(sent, received, without):
+    """As many bytes as can go from senders to receivers if nothing goes WITHOUT (from, to)."""
+    n, total = len(sent), 0
+    room = [[0] * (2 * n + 2) for _ in range(2 * n + 2)]    # senders, receivers, begin, end
+    for i in range(n):
+        room[2 * n][i], room[n + i][2 * n + 1] = sent[i], received[i]
+        for j in range(n):
+            room[i][n + j] = 0 if (i, j) == without else sum(sent)
+    while True:     # along the shortest path with room
+        came, found = {2 * n: None}, [2 * n]
+        for at in found:
+            for to in range(2 * n + 2):
+                if room[at][to] > 0 and to not in came:
+                    came[to] = at
+                    found.append(to)
+        if 2 * n + 1 not in came:
+            return total
+        path = [2 * n + 1]
+        while came[path[-1]] is not None:
+            path.append(came[path[-1]])
+        step = min(room[a][b] for b, a in zip(path, path[1:]))
+        for b, a in zip(path, path[1:]):
+            room[a][b] -= step
+            room[b][a] += step
+        total += step
+
+
 def needs(run, members):
     """Pairs (needs, needed) of the rows of one instance, as MPI has it."""
     call, comm = run.rows[members[0][0]][members[0][1]].call, run.rows[members[0][0]][members[0][1]].comm
     if call in ("MPI_Init", "MPI_Finalize"):
+        return
+    if call in ("MPI_Alltoallv", "MPI_Alltoallw"):
+        sent = [run.rows[r][s].sent for r, s in members]
+        received = [run.rows[r][s].received for r, s in members]
+        for i, one in enumerate(members):
+            for j, other in enumerate(members):
+                if i != j and flow(sent, received, (j, i)) < sum(sent):
+                    yield one, other
         return
     at = dict(members)
     order = [(r, at[r]) for r in run.comms[comm]]
@@ -141,6 +224,32 @@ def check_order(run, before, after):
                 raise random_run.Wrong(f"rank {rank}: {b1 - b0} ns between calls became {a1 - a0}")
 
 
+def reports(stream):
+    return [m.body for m in trace.read(io.BytesIO(stream)) if m.kind == "rank"]
+
+
+def run_ns(stream):
+    return next(m.body["run_ns"] for m in trace.read(io.BytesIO(stream)) if m.kind == "run")
+
+
+def check_report(run, before, after, pairs, told):
+    """What is told of each rank is what was: who was reversed, who is, and how far it was moved."""
+    late = {one for one, _ in pairs}
+    most = [max(a - b for row in zip(before[r], after[r]) for b, a in zip(*row)) for r in range(run.ranks)]
+    # The first enter of all may have moved: that is taken off all times.
+    first = {told[r]["moved_ns"] - most[r] for r in range(run.ranks) if "moved_ns" in told[r]} | \
+            {-most[r] for r in range(run.ranks) if "moved_ns" not in told[r]}
+    least = min(a - b for r in range(run.ranks) for row in zip(before[r], after[r]) for b, a in zip(*row))
+    if least + max(first) < 0:
+        raise random_run.Wrong(f"an event was moved back, by {-least - max(first)}")
+    if len(first) > 1:
+        raise random_run.Wrong(f"moved by {most}, but {[t.get('moved_ns') for t in told]} is told")
+    for rank in range(run.ranks):
+        count = sum(1 for other, _ in late if other == rank)
+        if told[rank].get("reversed", 0) != count or told[rank].get("reversed_left", 0) != 0:
+            raise random_run.Wrong(f"rank {rank}: {count} are reversed, {told[rank]} is told")
+
+
 def body(stream):
     """Without the header, which has the command line."""
     messages = list(trace.read(io.BytesIO(stream)))
@@ -149,22 +258,79 @@ def body(stream):
 
 def check(seed):
     run = random_run.Run(seed)
+    vary(run, seed)
     end = NS * max(rows[-1].leave for rows in run.rows)
     with tempfile.TemporaryDirectory() as folder:
         write_raw(run, Right(), folder)
         if body(merge(folder, "--sync", "clc")) != body(merge(folder)):
             raise random_run.Wrong("right clocks: something was moved")
-        for samples in (False, True):
-            write_raw(run, Clocks(seed, run.ranks, end), folder, samples)
+        clocks = Clocks(seed, run.ranks, end)
+        offsets = [[]] + [[(clocks.own(r, 0), 0, clocks.own(0, 0) - clocks.own(r, 0), 0)]
+                          for r in range(1, run.ranks)]
+        for samples in (None, offsets):
+            write_raw(run, clocks, folder, samples)
             before = times(merge(folder), run.ranks)
-            after = times(merge(folder, "--sync", "clc"), run.ranks)
+            stream = merge(folder, "--sync", "clc")
+            after = times(stream, run.ranks)
+            if run_ns(stream) != max(leave for rows in after for _, leave in rows):
+                raise random_run.Wrong(f"the run does not take {run_ns(stream)}")
+            check_report(run, before, after, list(reversed_pairs(run, before)), reports(stream))
             left = list(reversed_pairs(run, after))
             if left:
                 raise random_run.Wrong(f"{len(left)} of {len(list(reversed_pairs(run, before)))} are "
-                                       f"still reversed, with samples {samples}: {left[:3]}")
+                                       f"still reversed, samples {samples}: {left[:3]}")
             check_order(run, before, after)
             if not list(reversed_pairs(run, before)) and before != after:
                 raise random_run.Wrong("nothing was reversed, but something was moved")
+
+
+def residuals(run, clocks, got):
+    """By rank: how far its times are from those of rank 0's clock, at most."""
+    origin = got[0][0][0] - clocks.own(0, run.rows[0][0].enter * NS)
+    return [max(abs(is_ns - clocks.own(0, was * NS) - origin)
+                for row, at in zip(run.rows[rank], got[rank])
+                for was, is_ns in zip((row.enter, row.leave), at)) for rank in range(run.ranks)]
+
+
+def check_linear(seed):
+    """Clocks that are linear, with samples at both ends: what is left is at most the samples' error."""
+    run = random_run.Run(seed)
+    end = NS * max(rows[-1].leave for rows in run.rows)
+    clocks = Linear(seed, run.ranks, end, 1e-4)
+    with tempfile.TemporaryDirectory() as folder:
+        write_raw(run, clocks, folder, clocks.samples)
+        stream = merge(folder)
+    got, told = times(stream, run.ranks), reports(stream)
+    for rank, left in enumerate(residuals(run, clocks, got)):
+        bound, report = clocks.bound[rank], told[rank]
+        if left > report["error_ns"] + 2 or report["error_ns"] > bound:
+            raise random_run.Wrong(f"rank {rank} is off by {left}, {report['error_ns']} is told, the "
+                                   f"samples know it to {bound}")
+        first = got[rank][0][0] - clocks.own(rank, run.rows[rank][0].enter * NS)
+        if report["offset_ns"] != first:
+            raise random_run.Wrong(f"rank {rank}: {report['offset_ns']} is no offset of {first}")
+        drift = (1 + clocks.drift[0]) / (1 + clocks.drift[rank]) - 1
+        if abs(report["drift_ppb"] * 1e-9 - drift) > (2 * bound + 4) / end + 2e-9:
+            raise random_run.Wrong(f"rank {rank}: {report['drift_ppb']} ppb is no drift of {drift}")
+
+
+def check_lost(seed):
+    """Some ranks have no sample at the end: the bound holds wherever messages tell of the drift."""
+    run = random_run.Run(seed)
+    end = NS * max(rows[-1].leave for rows in run.rows)
+    clocks = Linear(seed, run.ranks, end, 1e-3)
+    samples = [s[:1] if lost else s[:2] for s, lost in zip(clocks.samples, clocks.lost)]
+    with tempfile.TemporaryDirectory() as folder:
+        write_raw(run, clocks, folder, samples)
+        stream = merge(folder)
+    told, bound = reports(stream), [0] * run.ranks
+    for rank, left in enumerate(residuals(run, clocks, times(stream, run.ranks))):
+        for _, peer, _, error in samples[rank][:1]:
+            bound[rank] = told[peer]["error_ns"] + error
+        # Where messages tell nothing the bound is that of the offset when it was measured.
+        known = not any(clocks.lost) or told[rank]["error_ns"] > bound[rank] or told[rank]["drift_ppb"] != 0
+        if known and left > told[rank]["error_ns"] + 3:
+            raise random_run.Wrong(f"rank {rank} of {clocks.lost} is off by {left}, {told[rank]} is told")
 
 
 def main(arguments):
@@ -176,6 +342,8 @@ def main(arguments):
     for seed in range(int(arguments[1]), int(arguments[1]) + int(arguments[2])):
         try:
             check(seed)
+            check_linear(seed)
+            check_lost(seed)
         except (random_run.Wrong, trace.Damaged, subprocess.TimeoutExpired) as error:
             print(f"seed {seed}: {error}")
             return 1

@@ -105,6 +105,38 @@ two_ranks() {
 	cmp with. with.middle
 }
 
+# corrected SAMPLE... : enters of rank 1, at 40, 160 and 190 of its own clock; a sample is AT OFFSET
+corrected() {
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n' | pack >rank.0
+	{ echo 'raw ranks=2 rank=1 run=7'
+		for sample; do set -- $sample; echo "clock at_ns=$1 peer=0 offset_ns=$2 error_ns=0"; done
+		printf '0 MPI_Comm_rank %d +1\n' 40 160 190; } | pack >rank.1
+	lp-merge rank.0 rank.1 | lp-dump -k call | jq -s -c 'map(select(.rank == 1) | .enter_ns)'
+}
+
+@test "times are rounded, drift holds before the first sample, and a clock that would stand still goes on" {
+	[ "$(corrected '100 0' '200 -1')" = '[41,159,189]' ]	# + 0.6, - 0.6, - 0.9
+	[ "$(corrected '100 0' '200 1')" = '[39,161,191]' ]
+	[ "$(corrected '100 10' '200 20')" = '[44,176,209]' ]
+	[ "$(corrected '100 0' '200 -100' '300 0')" = '[40,160,190]' ]
+	[ "$(corrected '100 0' '100 50' '300 0')" = '[40,160,190]' ]
+}
+
+@test "requests of other threads are referred to by the numbers of locations" {
+	raw 0 2 >rank.0
+	{ printf 'raw ranks=2 rank=1 run=7\n'
+		for thread in 0 1 2; do
+			echo "$thread MPI_Irecv $((20 + thread)) +1 comm=1 peer=0 tag=1 received=8"
+		done
+		for thread in 0 1 2; do		# each completes what the thread after it has started
+			printf 'block\n%d MPI_Wait %d +1\nblock request=0x00 request_at=0x0%d\n' $thread \
+				$((40 + thread)) $(((thread + 1) % 3 + 1))
+		done; } | pack >rank.1
+	lp-merge rank.0 rank.1 >t.trace
+	tests/trace.py check t.trace
+	[ "$(lp-dump -k call t.trace | jq -s -c 'map(.completed[]?.location)')" = '[2,3,1]' ]
+}
+
 @test "a clock shared with another rank gets that rank's correction" {
 	mkdir -p run
 	raw 0 3 >run/rank.0
@@ -148,6 +180,86 @@ two_ranks() {
 	[ "$(wc -l <1.calls)" -eq 300 ]
 	[ "$(cat 1.blocks)" -eq 1 ]
 	[ "$(cat 131072.blocks)" -eq 8 ]
+}
+
+@test "threads' blocks may lie in any order among each other" {
+	# Blocks of a rank with three threads: in turn, one thread behind the other, and the last first.
+	block() {	# block THREAD NUMBER: two rows
+		printf 'block\n%d MPI_Comm_rank %d +10\n%d MPI_Comm_size %d +10 comm=1\n' \
+			$1 $(($2 * 1000 + $1 * 100)) $1 $(($2 * 1000 + $1 * 100 + 50))
+	}
+	head='raw ranks=1 rank=0 run=7'
+	{ echo "$head"; for n in 1 2 3 4; do for t in 0 1 2; do block $t $n; done; done; } | pack >turns
+	{ echo "$head"; for t in 0 1 2; do for n in 1 2 3 4; do block $t $n; done; done; } | pack >behind
+	{ echo "$head"; for t in 2 1 0; do for n in 1 2 3 4; do block $t $n; done; done; } | pack >last
+	for f in turns behind last; do
+		lp-merge $f >$f.trace
+		tests/trace.py check $f.trace
+		[ "$(grep -a -o first $f.trace | wc -l)" -eq 12 ]
+		tail -c 700 $f.trace | cmp - <(tail -c 700 turns.trace)
+		lp-dump $f.trace | tail -n +2 | cmp - <(lp-dump turns.trace | tail -n +2)
+	done
+	lp-dump -k call last.trace | jq -s -e 'map(.enter_ns) == (map(.enter_ns) | sort)'
+}
+
+@test "blocks that begin at one instant come in order of location" {
+	for rank in 0 1 2; do raw $rank 3 >rank.$rank; done
+	[ "$(lp-merge rank.2 rank.0 rank.1 | lp-dump -k call | jq -s -c 'map(.rank)')" = '[0,0,0,1,1,1,2,2,2]' ]
+}
+
+@test "a block that begins before the one before it ends, or with another row, is refused" {
+	printf 'raw ranks=1 rank=0 run=7\n0 MPI_Init 0 100\nblock\n0 MPI_Finalize 99 200\n' | pack >raw
+	run -2 --separate-stderr lp-merge raw
+	[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ begins\ before\ the\ block\ before\ it\ ends$ ]]
+	printf 'raw ranks=1 rank=0 run=7\n0 MPI_Init 0 100\nblock\n0 MPI_Finalize 100 200\nblock first=2\n' | pack >raw
+	run -2 --separate-stderr lp-merge raw
+	[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ the\ block\ begins\ with\ row\ 2\ instead\ of\ 1$ ]]
+}
+
+# peak FILE: memory that lp-merge takes for it at most, in KB
+peak() {
+	python3 - "$1" <<-'EOF'
+		import os, subprocess, sys
+		child = subprocess.Popen(["lp-merge", sys.argv[1]], stdout=subprocess.DEVNULL)
+		_, status, usage = os.wait4(child.pid, 0)
+		print(usage.ru_maxrss if status == 0 else "failed")
+	EOF
+}
+
+@test "memory does not grow with calls and blocks" {
+	nm "$ROOT/bin/lp-merge" | grep -q __asan_init && skip "sanitizers keep what was freed"
+	"$ROOT/build/bench/synthetic" -r 4 -c 10000 -b 9 >short
+	"$ROOT/build/bench/synthetic" -r 4 -c 2000000 -b 9 >long	# 390 000 blocks
+	[ $(($(peak long) - $(peak short))) -lt 2000 ]
+}
+
+@test "more files than may be open" {
+	mkdir run
+	for rank in $(seq 0 299); do raw $rank 300 >run/rank.$rank; done
+	cat run/rank.* | lp-merge | lp-dump -k call >one
+	(ulimit -n 100 && lp-merge run) | lp-dump -k call | cmp - one
+	[ "$(wc -l <one)" -eq 900 ]
+}
+
+@test "what is no file, and so cannot be read twice, is refused" {
+	two_ranks
+	mkfifo pipe
+	cat run/rank.0 >pipe &
+	run -2 --separate-stderr timeout 10 lp-merge pipe run/rank.1
+	[ "$stderr" = 'lp-merge: pipe:0: Illegal seek' ]
+}
+
+@test "damage within a block is one line, also where the trace is matched first" {
+	"$ROOT/build/bench/synthetic" -r 3 -c 30000 -d 100000 -n 1 >raw
+	printf '\xff' | dd of=raw bs=1 seek=50000 conv=notrunc 2>dd
+	for how in none linear clc; do
+		run -2 --separate-stderr lp-merge --sync $how raw
+		[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ damaged:\ its\ hash\ is\ wrong$ ]]
+	done
+	# What has been written by then is no whole trace.
+	lp-merge --sync none raw 2>err >t.trace || true
+	run -2 --separate-stderr lp-dump t.trace
+	[[ "$stderr" == *': ends without an end message' || "$stderr" == *': cut short'* || ! -s t.trace ]]
 }
 
 @test "an empty folder, a text file and a trace are refused" {
@@ -232,6 +344,24 @@ drifting() {
 	lp-dump -k rank t.trace | jq -s -e 'all(.drift_ppb == 0)'
 }
 
+@test "the bound of an error has room for all drifts that messages allow for, also where none is taken" {
+	# From rank 0 a message takes 100 us, back 1 us, 1 s behind the only sample: -1e-6 to 1e-4.
+	printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 10\n0 MPI_Send 1000000000 +100 comm=1 peer=1 tag=0 sent=8\n0 MPI_Recv 1000000200 1000201000 comm=1 peer=1 tag=0 received=8\n' |
+		tests/pack >rank.0
+	printf 'raw ranks=2 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=0\n0 MPI_Init 0 10\n0 MPI_Recv 900000000 1000100000 comm=1 peer=0 tag=0 received=8\n0 MPI_Send 1000200000 +100 comm=1 peer=0 tag=0 sent=8\n' |
+		tests/pack >rank.1
+	lp-merge rank.0 rank.1 >t.trace
+	lp-dump -k rank t.trace | jq -s -e '.[1] | .drift_ppb == 0 and .error_ns >= 100000 and .error_ns <= 100100'
+}
+
+@test "samples against a clock whose drift nothing tells give the offset alone" {
+	printf 'raw ranks=3 rank=0 run=7\n0 MPI_Init 0 10\n' | tests/pack >rank.0
+	printf 'raw ranks=3 rank=1 run=7\nclock at_ns=0 peer=0 offset_ns=0 error_ns=0\n0 MPI_Init 0 10\n' | tests/pack >rank.1
+	printf 'raw ranks=3 rank=2 run=7\nclock at_ns=0 peer=1 offset_ns=5 error_ns=0\nclock at_ns=1000000 peer=1 offset_ns=1005 error_ns=0\n0 MPI_Init 0 10\n' |
+		tests/pack >rank.2
+	lp-merge rank.0 rank.1 rank.2 | lp-dump -k rank | jq -s -e '.[2] | .drift_ppb == 0 and .offset_ns == 5'
+}
+
 @test "without lp-graph, or where it fails, clocks that need it are an error that says so" {
 	drifting 2 1000 0 >raw
 	cp "$(command -v lp-merge)" .
@@ -294,4 +424,44 @@ clc() {
 		'0 MPI_Recv 100 210 comm=1 peer=0 tag=1 received=8\n0 MPI_Send 300 400 comm=1 peer=0 tag=1 sent=8\n'
 	grep -q 'rank 0, row 0: waits in a circle of calls' err
 	grep -q ' 2 messages and members of collectives reversed, 1 left' err
+}
+
+@test "clc: where each pair has its own bytes, members wait for whom they must have got some from" {
+	# sent and received of ranks 0, 1 and 2; who jumps to the enter of rank 0, by 8800
+	while read -r call s0 r0 s1 r1 s2 r2 jumps; do
+		clc "0 MPI_$call 9000 9100 comm=1 sent=$s0 received=$r0\n" \
+			"0 MPI_$call 100 200 comm=1 sent=$s1 received=$r1\n" "0 MPI_$call 100 200 comm=1 sent=$s2 received=$r2\n"
+		[ "$(lp-dump -k rank t.trace | jq -s -c 'map(select((.reversed // 0) > 0 and .moved_ns == 8800) | .rank)')" = "$jumps" ]
+	done <<-'EOF'
+		Alltoallv 8 0 0 4 0 4 [1,2]
+		Alltoallw 8 0 0 8 0 0 [1]
+		Alltoallv 5 5 5 5 0 0 []
+		Alltoallv 6 5 5 6 0 0 [1]
+		Alltoallv 5 6 6 5 0 0 []
+		Alltoallv 4 0 2 0 2 8 [2]
+		Alltoallv 4 0 4 0 0 4 []
+		Alltoallv 0 8 4 0 4 0 []
+		Alltoallv 0 0 0 0 0 0 []
+		Alltoallv 4 0 0 4 0 4 []
+	EOF
+	# Of two neighbours, and of one.
+	for sources in 0,2 0; do
+		clc "communicator comm=3 id=9 size=3 rank=0\nneighbours comm=3 sources=1\n0 MPI_Neighbor_alltoallv 9000 9100 comm=3 sent=8 received=4\n" \
+			"communicator comm=3 id=9 size=3 rank=1\nneighbours comm=3 sources=$sources\n0 MPI_Neighbor_alltoallv 100 200 comm=3 sent=4 received=8\n" \
+			"communicator comm=3 id=9 size=3 rank=2\nneighbours comm=3 sources=2\n0 MPI_Neighbor_alltoallv 100 200 comm=3 sent=8 received=8\n"
+		if [ $sources = 0 ]; then
+			grep -q '1 messages and members of collectives reversed, 0 left' err
+		else
+			grep -q 'no message is reversed' err
+		fi
+	done
+}
+
+@test "clc: what leads up to a jump uses all the room that others' receives leave, and no more" {
+	clc '0 MPI_Comm_rank 0 10\n0 MPI_Send 1000000 +10 comm=1 peer=1 tag=1 sent=8\n' \
+		'0 MPI_Comm_rank 0 10\n0 MPI_Send 150000 +10 comm=1 peer=2 tag=1 sent=8\n0 MPI_Recv 160000 200000 comm=1 peer=0 tag=1 received=8\n' \
+		'0 MPI_Comm_rank 0 10\n0 MPI_Recv 100 155000 comm=1 peer=1 tag=1 received=8\n'
+	# The jump is of 800000, so the send could be late by 799500; rank 2 got its bytes 5000 later.
+	lp-dump -k call t.trace | jq -s -c -e 'map(select(.rank == 1)) | [.[0].enter_ns, .[1].enter_ns, .[2].leave_ns] ==
+		[3500, 155000, 1000000]'
 }

@@ -18,16 +18,18 @@
 #include "../../stream/tool.h"
 
 static const char usage[] =
-	"usage: synthetic [-r RANKS] [-c CALLS] [-d DRIFT] [-n SAMPLES]\n"
+	"usage: synthetic [-r RANKS] [-c CALLS] [-d DRIFT] [-n SAMPLES] [-b ROWS]\n"
 	"Write raw traces of about CALLS calls in all, on RANKS ranks [4, 100000], whose clocks drift\n"
-	"by up to DRIFT ns a second [0]; each has SAMPLES of its clock: none, one, or both ends [2].\n";
+	"by up to DRIFT ns a second [0]; each has SAMPLES of its clock: none, one, or both ends [2].\n"
+	"A block has up to ROWS rows, at least 9 [4096].\n";
 
-enum { BLOCK_ROWS = 4096, PERIOD_NS = 20000, JITTER_NS = 5000, LATENCY_NS = 300 };
+enum { PERIOD_NS = 20000, JITTER_NS = 5000, LATENCY_NS = 300 };
 
 struct generator {
 	struct writer out;
 	struct calls calls;
 	int64_t ranks, iterations;
+	size_t block_rows;
 	int64_t drift, samples;		/* ns a second; how many */
 	int64_t rank_drift;		/* of the rank being written */
 	uint16_t init, irecv, isend, waitall, allreduce, finalize;
@@ -100,7 +102,7 @@ add_iteration(struct generator *g, int64_t rank, int64_t k)
 		latest_ns = arrival_ns(g, right, k);
 	latest_ns += 300 + LATENCY_NS;		/* the neighbours' sends begin 200 and 300 ns on */
 	leave_ns = (latest_ns > wait_ns ? latest_ns : wait_ns) + 50;
-	if (c->count + 9 > BLOCK_ROWS)
+	if (c->count + 9 > g->block_rows)
 		flush_block(g);
 	for (int n = 0; n < 4; n++) {		/* receives from left and right, sends to both */
 		size_t i = add_row(g, n < 2 ? g->irecv : g->isend, enter_ns + 100 * n,
@@ -168,12 +170,14 @@ main(int argc, char **argv)
 
 	tool = "synthetic";
 	g.samples = 2;
-	while ((c = getopt(argc, argv, "r:c:d:n:")) != -1)
+	g.block_rows = 4096;
+	while ((c = getopt(argc, argv, "r:c:d:n:b:")) != -1)
 		switch (c) {
 		case 'r': ranks = parse_integer("-r", optarg, 2, 1 << 24); break;
 		case 'c': calls = parse_integer("-c", optarg, 1, INT64_MAX); break;
 		case 'd': g.drift = parse_integer("-d", optarg, -1000000, 1000000); break;
 		case 'n': g.samples = parse_integer("-n", optarg, 0, 2); break;
+		case 'b': g.block_rows = (size_t)parse_integer("-b", optarg, 9, 1 << 20); break;
 		default: bad_usage(usage);
 		}
 	refuse_terminal_output();
@@ -185,7 +189,7 @@ main(int argc, char **argv)
 	g.waitall = (uint16_t)call_number("MPI_Waitall");
 	g.allreduce = (uint16_t)call_number("MPI_Allreduce");
 	g.finalize = (uint16_t)call_number("MPI_Finalize");
-	if (calls_reserve(&g.calls, BLOCK_ROWS) < 0)
+	if (calls_reserve(&g.calls, g.block_rows) < 0)
 		die("out of memory");
 	for (int64_t rank = 0; rank < ranks; rank++)
 		write_rank(&g, rank, argc, argv);

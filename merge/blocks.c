@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
+	LEAST_SLICE = 32,		/* rows of a block that was divided */
+	MOST_SLICES = 8,		/* of a block: it is read again for each */
+};
+
+/* ---- the heap ---- */
+
+static bool
+earlier(const struct next *a, const struct next *b)
+{
+	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->location < b->location;
+}
+
+/* What is at this place of the heap is later than it was. */
+static void
+sift(struct blocks *b, size_t at)
+{
+	const struct next moved = b->heap[at];
+
+	for (size_t child; (child = 2 * at + 1) < b->count; at = child) {
+		if (child + 1 < b->count && earlier(&b->heap[child + 1], &b->heap[child]))
+			child++;
+		if (!earlier(&b->heap[child], &moved))
+			break;
+		b->heap[at] = b->heap[child];
+	}
+	b->heap[at] = moved;
+}
+
+/* ---- from block to block ---- */
+
+void
+blocks_open(struct blocks *b, const struct input *input)
+{
+	const uint32_t locations = input->location_count;
+
+	*b = (struct blocks){ .input = input, .location = UINT32_MAX };
+	source_open(&b->source, input);
+	b->cursors = zalloc(locations, sizeof *b->cursors);
+	b->passed = zalloc(locations, sizeof *b->passed);
+	b->heap = zalloc(locations, sizeof *b->heap);
+	b->search_from = zalloc((size_t)input->rank_count, sizeof *b->search_from);
+	for (int32_t r = 0; r < input->rank_count; r++)
+		b->search_from[r] = input->ranks[r].calls_offset;
+	for (uint32_t l = 0; l < locations; l++) {
+		const struct thread *thread = thread_of(input, l);
+
+		if (thread == NULL)
+			continue;
+		b->cursors[l] = (struct cursor){ .leave_ns = INT64_MIN, .rows = thread->rows, .read = true };
+		b->heap[b->count++] = (struct next){ event_ns(input, l, 0, thread->begin_ns), l };
+	}
+	for (size_t i = b->count / 2; i-- > 0; )
+		sift(b, i);
+}
+
+void
+blocks_close(struct blocks *b)
+{
+	for (uint32_t l = 0; l < b->input->location_count; l++)
+		free(b->passed[l].offsets);
+	free(b->cursors);
+	free(b->passed);
+	free(b->heap);
+	free(b->search_from);
+	calls_free(&b->calls);
+	source_close(&b->source);
+}
+
+static void
+pass_over(struct passed *passed, uint64_t offset)
+{
+	if (passed->begin > 0 && passed->count == passed->capacity) {
+		passed->count -= passed->begin;
+		memmove(passed->offsets, passed->offsets + passed->begin,
+		    passed->count * sizeof *passed->offsets);
+		passed->begin = 0;
+	}
+	passed->offsets = grow(passed->offsets, &passed->capacity, passed->count + 1,
+	    sizeof *passed->offsets);
+	passed->offsets[passed->count++] = offset;
+}
+
+/* The location's next block, which lies behind those that were looked at, or was passed over then. */
+static void
+search(struct blocks *b, uint32_t location, struct message *message)
+{
+	const int32_t r = b->input->location_rank[location];
+	const struct rank *rank = &b->input->ranks[r];
+	struct passed *passed = &b->passed[location];
+	struct reader *in = &b->source.in;
+	int64_t thread, count;
+
+	if (passed->begin < passed->count) {
+		source_message(&b->source, r, passed->offsets[passed->begin++], message);
+		return;
+	}
+	if (rank->threads > 1)
+		in->hint_bytes = 0;	/* it may be any thread's */
+	for (uint64_t offset = b->search_from[r]; ; offset = reader_offset(in)) {
+		source_message(&b->source, r, offset, message);
+		if (!is_kind(message, "calls"))
+			continue;
+		if (body_int(in, message, "location", 0, (int64_t)rank->threads - 1, &thread) < 0 ||
+		    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+			die_input(in);
+		if (count == 0)
+			continue;
+		b->search_from[r] = reader_offset(in);
+		if (location == (thread == 0 ? (uint32_t)r : rank->location_base + (uint32_t)thread - 1))
+			return;
+		pass_over(&b->passed[thread == 0 ? (uint32_t)r :
+		    rank->location_base + (uint32_t)thread - 1], message->offset);
+	}
+}
+
+/* When the block begins, which must not be before the one before it ends. */
+static void
+read_begin(struct blocks *b, uint32_t location, const struct message *message)
+{
+	struct cursor *cursor = &b->cursors[location];
+	struct reader *in = &b->source.in;
+	int64_t enter_ns;
+
+	if (calls_begin(in, message, &enter_ns) < 0)
+		die_input(in);
+	if (enter_ns < cursor->leave_ns) {
+		reader_fail(in, message->offset, "calls: begins before the block before it ends");
+		die_input(in);
+	}
+	cursor->read = true;
+	b->heap[0].at_ns = event_ns(b->input, location, 2 * cursor->row, enter_ns);
+	sift(b, 0);
+}
+
+/* The block of the earliest location is at hand. */
+static void
+read_earliest(struct blocks *b)
+{
+	for (;;) {
+		uint32_t location = b->heap[0].location;
+		struct cursor *cursor = &b->cursors[location];
+		struct message message;
+
+		if (b->location == location && cursor->found)
+			return;
+		b->location = UINT32_MAX;
+		if (cursor->found)
+			source_message(&b->source, b->input->location_rank[location], cursor->block,
+			    &message);
+		else
+			search(b, location, &message);
+		cursor->block = message.offset;
+		cursor->found = true;
+		if (!cursor->read)
+			read_begin(b, location, &message);
+		if (b->heap[0].location != location)
+			continue;
+		source_calls(&b->source, &message, &b->calls);
+		b->location = location;
+		return;
+	}
+}
+
+/* ---- slices ---- */
+
+/*
+ * Where ranks are many the blocks of a short run would each hold all of it, so that whoever reads
+ * the trace must keep all ranks whole until the last one has come. There blocks go out in slices.
+ */
+static size_t
+slice_rows(const struct input *input, size_t block_rows)
+{
+	size_t rows = ROWS_IN_FLIGHT / (size_t)input->rank_count;
+
+	if (rows < LEAST_SLICE)
+		rows = LEAST_SLICE;
+	return rows < block_rows / MOST_SLICES + 1 ? block_rows / MOST_SLICES + 1 : rows;
+}
+
+/* Rows of the block at hand from one to another. */
+static struct calls
+slice_of(const struct calls *calls, size_t from, size_t to)
+{
+	struct calls slice = *calls;
+
+	slice.first += from;
+	slice.count = to - from;
+	slice.enter_ns += from;
+	slice.leave_ns += from;
+#define X(field, key, type, is_signed, required, absent) slice.field += from;
+	CALL_COLUMNS(X)
+#undef X
+	return slice;
+}
+
+bool
+blocks_next(struct blocks *b, struct calls *slice)
+{
+	const struct calls *calls = &b->calls;
+	struct cursor *cursor;
+	size_t from, to, end;
+
+	if (b->count == 0)
+		return false;
+	read_earliest(b);
+	cursor = &b->cursors[b->location];
+	if (cursor->row < calls->first || cursor->row - calls->first >= calls->count)
+		source_changed(&b->source);
+	from = (size_t)(cursor->row - calls->first);
+	end = calls->count;
+	if (end - from > cursor->rows - cursor->row)	/* the rank lives, and wrote more */
+		end = from + (size_t)(cursor->rows - cursor->row);
+	to = end - from > slice_rows(b->input, calls->count) ?
+	    from + slice_rows(b->input, calls->count) : end;
+	while (to < end && calls->call[to] == 0)	/* a call and its parts stay together */
+		to++;
+	*slice = slice_of(calls, from, to);
+	slice->location = b->location;
+	cursor->row += to - from;
+	cursor->leave_ns = calls->leave_ns[to - 1];
+	cursor->found = cursor->read = to < end;
+	b->heap[0].at_ns = to < end ?
+	    event_ns(b->input, b->location, 2 * cursor->row, calls->enter_ns[to]) :
+	    event_ns(b->input, b->location, 2 * cursor->row - 1, cursor->leave_ns);
+	if (cursor->row == cursor->rows)
+		b->heap[0] = b->heap[--b->count];
+	if (b->count > 0)
+		sift(b, 0);
+	return true;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SPARE_BYTES = 256 };	/* by which the next block may be larger than this one */
+
+void
+source_open(struct source *source, const struct input *input)
+{
+	memset(source, 0, sizeof *source);
+	source->input = input;
+	if (reader_open_skimming(&source->in, NULL) < 0)
+		die_input(&source->in);
+	free(source->in.call_map);
+	source->in.call_map = input->scan.call_map;
+	source->in.file = NULL;		/* no file yet */
+}
+
+static void
+close_file(struct open_file *file)
+{
+	if (file->name != NULL && file->fd > STDIN_FILENO)
+		close(file->fd);
+	file->name = NULL;
+}
+
+void
+source_close(struct source *source)
+{
+	for (int i = 0; i < OPEN_FILES; i++)
+		close_file(&source->files[i]);
+	source->in.fd = -1;
+	source->in.call_map = NULL;
+	reader_close(&source->in);
+}
+
+static int
+open_file(struct source *source, int32_t rank)
+{
+	const char *name = source->input->ranks[rank].file;
+	struct open_file *file = &source->files[rank % OPEN_FILES];
+
+	if (file->name == name)
+		return file->fd;
+	close_file(file);
+	file->fd = strcmp(name, "standard input") == 0 ? STDIN_FILENO :
+	    open(name, O_RDONLY | O_CLOEXEC);
+	if (file->fd < 0)
+		die("%s: %s", name, strerror(errno));
+	file->name = name;
+	return file->fd;
+}
+
+void
+source_message(struct source *source, int32_t rank, uint64_t offset, struct message *message)
+{
+	int got;
+
+	reader_turn(&source->in, source->input->ranks[rank].file, open_file(source, rank), offset);
+	if ((got = reader_next(&source->in, message)) < 0)
+		die_input(&source->in);
+	if (got == 0 || is_kind(message, "end") || is_kind(message, "cut"))
+		source_changed(source);
+}
+
+void
+source_calls(struct source *source, const struct message *message, struct calls *calls)
+{
+	if (!is_kind(message, "calls"))
+		source_changed(source);
+	if (reader_verify(&source->in, message) < 0 || calls_read(calls, &source->in, message) < 0)
+		die_input(&source->in);
+	source->in.hint_bytes = (size_t)(reader_offset(&source->in) - message->offset) + SPARE_BYTES;
+}
+
+void
+source_changed(const struct source *source)
+{
+	die("%s:%llu: the file has changed", source->in.file,
+	    (unsigned long long)reader_offset(&source->in));
+}
