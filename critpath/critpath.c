@@ -23,6 +23,7 @@ static solver *const solvers[] = {
 struct critpath {
 	struct options opt;
 	struct team team;
+	struct part part;		/* of --part */
 	struct run run;
 	struct writer out;
 	struct segments segments;	/* of one stretch */
@@ -153,20 +154,18 @@ solve_stream(struct critpath *c, int argc, char **argv)
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
 
-static const struct part nothing;	/* definitions only */
-
 /* Member 0 finds where the parts are and tells the others. */
 static struct part
 read_part(const struct critpath *c, int index, int count)
 {
 	struct part *parts = zalloc((size_t)count, sizeof *parts), part;
-	struct table table = { 0 };
+	struct table table;
 
 	if (c->team.rank == 0) {
 		table_read(&table, c->opt.files[0]);
 		for (int i = 0; i < count; i++)
-			parts[i] = table_part(&table, i, count);
-		free(table.at);
+			parts[i] = table_part(&table, i, count, &(uint64_t){ 0 });
+		table_free(&table);
 	}
 	team_copy(&c->team, parts, (size_t)count * sizeof *parts);
 	part = parts[index];
@@ -190,7 +189,7 @@ solve_together(struct critpath *c, struct path *path)
 	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
 		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		run_open_part(&c->run, c->opt.files[0], nothing);
+		run_open_mapped(&c->run, c->opt.files[0]);
 		path_find_intervals(path, &c->run, &c->team);
 		return;
 	}
@@ -198,10 +197,13 @@ solve_together(struct critpath *c, struct path *path)
 	if (groups > 1)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
-		run_open_part(&c->run, c->opt.files[0], part);
-		path_find(path, &c->run, &group, solvers[c->opt.algorithm]);
+		run_open_part(&c->run, c->opt.files[0], &part);
+		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
+		    c->opt.form == TEXT ? &c->report : NULL);
 	}
 	path_gather(path, &c->team);
+	if (c->opt.form == TEXT)
+		report_gather(&c->report, &c->run.known, &c->team);
 }
 
 /* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
@@ -225,12 +227,24 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path, 
 	put_segments(c, &rest);
 }
 
+/* Once more from the beginning; of a part no further than the definitions go. */
+static void
+open_again(struct critpath *c)
+{
+	struct part definitions = { .defined = c->part.defined };
+
+	if (c->opt.part > 0)
+		run_open_part(&c->run, c->opt.files[0], &definitions);
+	else
+		run_open_mapped(&c->run, c->opt.files[0]);
+}
+
 /* RUN has been read, or has not been opened. */
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
 	if (c->opt.form == STREAM || c->run.known.ranks == 0)
-		run_open_part(&c->run, c->opt.files[0], nothing);
+		open_again(c);
 	begin_output(c, argc, argv);
 	if (c->run.in.messages == 0)
 		print_stream(c, path->segments, path, only_definitions);
@@ -244,16 +258,14 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 static void
 print_list(const struct critpath *c)
 {
-	struct table table = { 0 };
+	struct table table;
 
 	table_read(&table, c->opt.files[0]);
 	printf("part\tfirst_stretch\tlast_stretch\trows\n");
 	for (int i = 0; i < c->opt.list; i++) {
-		struct part part = table_part(&table, i, c->opt.list);
-		uint64_t rows = 0;
+		uint64_t rows;
+		struct part part = table_part(&table, i, c->opt.list, &rows);
 
-		for (uint64_t s = part.from; s < part.to; s++)
-			rows += table.at[s].rows;
 		if (part.to > part.from)
 			printf("%d\t%llu\t%llu\t%llu\n", i + 1, (unsigned long long)part.from + 1,
 			    (unsigned long long)part.to, (unsigned long long)rows);
@@ -281,8 +293,9 @@ main(int argc, char **argv)
 		join_read(&path, c.opt.files, c.opt.file_count);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.opt.part > 0) {
-		run_open_part(&c.run, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts));
-		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm]);
+		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
+		run_open_part(&c.run, c.opt.files[0], &c.part);
+		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], NULL);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
 		solve_together(&c, &path);

@@ -149,13 +149,15 @@ struct report {
 	struct share *by_location, *by_call, *by_site;
 	size_t call_capacity, site_capacity;
 	size_t segments, hops;	/* hops: changes of location */
-	uint32_t last_location;
+	uint32_t first_location, last_location;
 	struct segment longest[10];
 	size_t longest_count;
 	int64_t begin_ns, end_ns;
 };
 
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
+/* Member 0 gets the reports of all, one behind the other, as one. */
+void report_gather(struct report *report, const struct definitions *known, const struct team *team);
 void report_text(const struct report *report, const struct definitions *known, bool all);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */

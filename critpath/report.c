@@ -49,9 +49,10 @@ report_add(struct report *report, const struct definitions *known, const struct 
 
 	if (report->by_location == NULL)
 		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
-	if (report->segments == 0)
+	if (report->segments == 0) {
 		report->begin_ns = segment->begin_ns;
-	else if (segment->location != report->last_location)
+		report->first_location = segment->location;
+	} else if (segment->location != report->last_location)
 		report->hops++;
 	report->end_ns = segment->end_ns;
 	report->last_location = segment->location;
@@ -63,6 +64,69 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	share_of(&report->by_site, &report->site_capacity, segment->site)->ns[segment->kind] +=
 	    length_ns;
 	keep_longest(report, segment);
+}
+
+static void
+add_share(struct share *to, const struct share *more)
+{
+	for (int kind = 0; kind < 3; kind++)
+		to->ns[kind] += more->ns[kind];
+}
+
+/* MORE comes behind what REPORT has; its shares are those given. */
+static void
+append(struct report *report, const struct definitions *known, const struct report *more,
+    const struct share *by_location, const struct share *by_call, const struct share *by_site)
+{
+	if (more->segments == 0)
+		return;
+	if (report->segments == 0) {
+		report->begin_ns = more->begin_ns;
+		report->first_location = more->first_location;
+		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
+	} else if (more->first_location != report->last_location)
+		report->hops++;
+	report->end_ns = more->end_ns;
+	report->last_location = more->last_location;
+	report->segments += more->segments;
+	report->hops += more->hops;
+	add_share(&report->total, &more->total);
+	for (uint32_t l = 0; l < known->location_count; l++)
+		add_share(&report->by_location[l], &by_location[l]);
+	for (size_t i = 0; i < more->call_capacity; i++)
+		add_share(share_of(&report->by_call, &report->call_capacity, i), &by_call[i]);
+	for (size_t i = 0; i < more->site_capacity; i++)
+		add_share(share_of(&report->by_site, &report->site_capacity, i), &by_site[i]);
+	for (size_t i = 0; i < more->longest_count; i++)
+		keep_longest(report, &more->longest[i]);
+}
+
+void
+report_gather(struct report *report, const struct definitions *known, const struct team *team)
+{
+	size_t locations = report->segments > 0 ? known->location_count : 0, count, at[3] = { 0 };
+	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
+	struct share *by_location = team_gather(team, report->by_location, locations,
+	    sizeof *by_location, &(size_t){ 0 });
+	struct share *by_call = team_gather(team, report->by_call, report->call_capacity,
+	    sizeof *by_call, &(size_t){ 0 });
+	struct share *by_site = team_gather(team, report->by_site, report->site_capacity,
+	    sizeof *by_site, &(size_t){ 0 });
+
+	free(report->by_location);
+	free(report->by_call);
+	free(report->by_site);
+	memset(report, 0, sizeof *report);
+	for (size_t m = 0; m < count; m++) {
+		append(report, known, &parts[m], by_location + at[0], by_call + at[1], by_site + at[2]);
+		at[0] += parts[m].segments > 0 ? known->location_count : 0;
+		at[1] += parts[m].call_capacity;
+		at[2] += parts[m].site_capacity;
+	}
+	free(parts);
+	free(by_location);
+	free(by_call);
+	free(by_site);
 }
 
 int64_t

@@ -6,26 +6,42 @@
 static const struct part everything = { .to = UINT64_MAX };
 
 static void
-check_open(struct run *run, int opened)
+open_for(struct run *run, const struct part *part, int (*open)(struct reader *, const char *),
+    const char *file)
 {
-	if (opened < 0 || reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
+	memset(run, 0, sizeof *run);
+	run->part = *part;
+	if (open(&run->in, file) < 0 ||
+	    reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
 		die_input(&run->in);
 }
 
 void
 run_open(struct run *run, const char *file)
 {
-	memset(run, 0, sizeof *run);
-	run->part = everything;
-	check_open(run, reader_open(&run->in, file));
+	open_for(run, &everything, reader_open, file);
 }
 
 void
-run_open_part(struct run *run, const char *file, struct part part)
+run_open_part(struct run *run, const char *file, const struct part *part)
 {
-	memset(run, 0, sizeof *run);
-	run->part = part;
-	check_open(run, reader_open_mapped(&run->in, file));
+	open_for(run, part, reader_open, file);
+}
+
+void
+run_open_mapped(struct run *run, const char *file)
+{
+	static const struct part nothing;
+
+	open_for(run, &nothing, reader_open_mapped, file);
+}
+
+/* An index may lie: then no path is better than a wrong one. */
+static _Noreturn void
+die_index(struct run *run, uint64_t offset, const char *what)
+{
+	reader_fail(&run->in, offset, "%s, against the stream's index", what);
+	die_input(&run->in);
 }
 
 bool
@@ -35,15 +51,18 @@ run_next(struct run *run, struct message *message)
 	int got;
 
 	if (part->defined > 0 && reader_offset(&run->in) > part->defined) {
-		if (run->stretch >= part->to)
+		if (run->stretch >= part->to || part->from >= part->to)
 			return false;
 		if (reader_offset(&run->in) < part->offset) {
-			reader_jump(&run->in, part->offset);
+			if (reader_jump(&run->in, part->offset) < 0)
+				die_input(&run->in);
 			run->stretch = part->stretch;
 		}
 	}
 	if ((got = reader_next(&run->in, message)) < 0)
 		die_input(&run->in);
+	if (got == 0 && (part->to_at > 0 || run->stretch < part->from) && part->from < part->to)
+		die_index(run, reader_offset(&run->in), "the stream ends here");
 	return got > 0;
 }
 
@@ -117,18 +136,6 @@ take_collectives(struct run *run, const struct message *message)
 	}
 }
 
-bool
-is_definition(const struct message *message)
-{
-	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site" };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (is_kind(message, kinds[i]))
-			return true;
-	return false;
-}
-
 /* A global synchronisation point ends a stretch with the enter of its last member. */
 static void
 take_sync(struct run *run, const struct message *message, struct event *last)
@@ -153,6 +160,18 @@ take_sync(struct run *run, const struct message *message, struct event *last)
 	}
 }
 
+/* The points where the part begins and ends are where it was said. */
+static void
+check_place(struct run *run, const struct message *message)
+{
+	const struct part *part = &run->part;
+	uint64_t next = run->stretch + 1;
+
+	if ((next == part->from && message->offset != part->from_at) ||
+	    (next == part->to && message->offset != part->to_at))
+		die_index(run, message->offset, "another synchronisation point is here");
+}
+
 bool
 run_take(struct run *run, const struct message *message, struct event *last)
 {
@@ -163,6 +182,12 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		run->window.partial = run->part.from > 0;
 		run->first_seq = zalloc(run->known.location_count, sizeof *run->first_seq);
 		run->end_seq = zalloc(run->known.location_count, sizeof *run->end_seq);
+	}
+	if (run->part.defined > 0) {
+		if (message->offset > run->part.defined && is_definition(message))
+			die_index(run, message->offset, "a definition is here");
+		if (is_kind(message, "sync"))
+			check_place(run, message);
 	}
 	if (message->offset < run->part.offset || run->stretch >= run->part.to) {
 		run->stretch += is_kind(message, "sync");

@@ -8,9 +8,10 @@
 /* A part of the stretches, and where to find it in a file. */
 struct part {
 	uint64_t from, to;		/* the first one, and the first that is not in it */
+	uint64_t from_at, to_at;	/* offsets of the points where these begin; 0: an end of the run */
 	uint64_t offset;		/* its rows do not begin before */
 	uint64_t stretch;		/* that the stream is in at the offset */
-	uint64_t defined;		/* no definition comes after */
+	uint64_t defined;		/* no definition comes after; 0: not known */
 };
 
 struct run {
@@ -32,8 +33,10 @@ struct run {
 
 /* Opens FILE for all stretches. */
 void run_open(struct run *run, const char *file);
-/* Opens a file that is not a pipe for some of them. */
-void run_open_part(struct run *run, const char *file, struct part part);
+/* Opens a file for some of them, or for all. */
+void run_open_part(struct run *run, const char *file, const struct part *part);
+/* Opens a file for none: the caller takes what he wants besides definitions, and verifies it. */
+void run_open_mapped(struct run *run, const char *file);
 /* The next message: false at the end of the stream, or of the part. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
@@ -44,8 +47,5 @@ bool run_end(struct run *run, struct event *last);
 struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
 /* Forgets its rows and goes on to the next one. */
 void run_advance(struct run *run);
-
-/* Of a kind that reports need. */
-bool is_definition(const struct message *message);
 
 #endif

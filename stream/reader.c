@@ -484,12 +484,28 @@ reader_offset(const struct reader *in)
 	return in->inflated_begin < in->inflated_end ? in->inflated_offset : here(in);
 }
 
-void
+/* Reading goes on at OFFSET of the file. */
+static int
+seek(struct reader *in, uint64_t offset)
+{
+	if (offset > INT64_MAX || lseek(in->fd, (off_t)offset, SEEK_SET) < 0)
+		return reader_fail(in, here(in), "%s", strerror(errno));
+	in->begin = in->end = 0;
+	in->buffer_offset = offset;
+	in->eof = false;
+	return 0;
+}
+
+int
 reader_jump(struct reader *in, uint64_t offset)
 {
-	in->begin = (size_t)offset;
 	in->inflated_begin = in->inflated_end = 0;
 	in->jumped = true;
+	if (in->mapped) {
+		in->begin = offset < in->end ? (size_t)offset : in->end;
+		return 0;
+	}
+	return seek(in, offset);
 }
 
 int
@@ -514,12 +530,10 @@ reader_open_any(struct reader *in, const char *file)
 int
 reader_rewind(struct reader *in)
 {
-	if (lseek(in->fd, 0, SEEK_SET) < 0)
-		return reader_fail(in, here(in), "%s", strerror(errno));
-	in->begin = in->end = 0;
+	if (seek(in, 0) < 0)
+		return -1;
 	in->inflated_begin = in->inflated_end = 0;
-	in->buffer_offset = 0;
-	in->eof = in->started = in->in_stream = false;
+	in->started = in->in_stream = false;
 	in->error[0] = '\0';
 	return 0;
 }

@@ -87,9 +87,10 @@ int reader_open_any(struct reader *in, const char *file);
  */
 int reader_open_mapped(struct reader *in, const char *file);
 int reader_verify(struct reader *in, const struct message *message);
-/* Where the next message begins, and to go on at another one; the end's counts are then not checked. */
+/* Where the next message begins, and to go on at another one of a file; the end's counts are then not
+ * checked. 0 or -1. */
 uint64_t reader_offset(const struct reader *in);
-void reader_jump(struct reader *in, uint64_t offset);
+int reader_jump(struct reader *in, uint64_t offset);
 
 /* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
 int reader_rewind(struct reader *in);
@@ -138,6 +139,8 @@ struct writer {
 	msgpack_packer pack;
 	size_t message_begin;		/* of the message being built, in buffer */
 	uint64_t messages, rows;	/* so far; calls_write counts rows */
+	uint64_t flushed;		/* bytes that fd has got */
+	uint64_t index_offset;		/* of the message of kind index; 0: none */
 	bool failed;			/* errno said why */
 	int error;
 };
@@ -163,10 +166,15 @@ int message_end(struct writer *out);
 /* Whole messages, compressed at LEVEL into one of kind zstd; the caller counts them. */
 int put_compressed(struct writer *out, const void *bytes, size_t size, int level);
 
-/* Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). */
+/*
+ * Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). An index is
+ * dropped: its offsets are those of the stream that was read.
+ */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
 
 int writer_flush(struct writer *out);
+/* Where the next message begins, in bytes from the header. */
+uint64_t writer_offset(const struct writer *out);
 /* Writes the end message and everything still buffered, and closes the file. 0 or -1. */
 int writer_end(struct writer *out);
 /* The same, but another stream follows in the file. */

@@ -70,6 +70,17 @@ setup_file() {
 	[[ "$stderr" == *":0: a graph; lp-critpath --part finds a part of its path" ]]
 }
 
+@test "several processes report what one does, whoever had the ends and the longest pieces" {
+	for graph in long random; do
+		file=$BATS_FILE_TMPDIR/$graph.graph
+		lp-critpath --all -F text "$file" >one
+		for n in 2 3 5; do
+			mpi -n $n lp-critpath --all -F text "$file" | cmp - one
+			mpi -n $n lp-critpath --all -a delta --splits par-par -F text "$file" | cmp - one
+		done
+	done
+}
+
 @test "more parts than stretches are fine" {
 	file=$BATS_FILE_TMPDIR/random.graph
 	lp-critpath -F json "$file" >one
@@ -104,6 +115,53 @@ setup_file() {
 
 @test "damage anywhere is refused by parts and ways, too" {
 	random_run.py make 2 | lp-graph 2>/dev/null >t.graph
-	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text
-	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text
+	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text @
+	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text @
+}
+
+# damaged FILE AT: FILE with another byte there
+damaged() {
+	cp "$1" damaged.graph
+	printf '\xc1' | dd of=damaged.graph bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "with an index nothing is read of other parts" {
+	file=$BATS_FILE_TMPDIR/long.graph
+	lp-critpath --list 9 "$file" >list
+	lp-critpath --part 9/9 "$file" >9.path
+	damaged "$file" "$(lp-dump -k index "$file" | jq .from[5])"
+	run -2 lp-critpath -F text damaged.graph
+	lp-critpath --list 9 damaged.graph | cmp - list
+	lp-critpath --part 9/9 damaged.graph >same.path
+	cmp <(lp-dump 9.path | grep -v '"history"') <(lp-dump same.path | grep -v '"history"')
+	run -2 --separate-stderr lp-critpath --part 1/9 damaged.graph
+	[[ "$stderr" == "lp-critpath: damaged.graph:"*": damaged: "* ]]
+}
+
+@test "without an index parts are the same" {
+	file=$BATS_FILE_TMPDIR/long.graph
+	# What a tool that knows no index would write.
+	/usr/bin/python3 - "$file" >plain.graph <<-'END'
+		import os, sys
+		sys.dont_write_bytecode = True
+		sys.path.insert(0, "tests")
+		import trace
+		messages = list(trace.read(open(sys.argv[1], "rb")))
+		sys.stdout.buffer.write(b"".join(m.bytes for m in messages[:-2]))
+		writer = trace.Writer(sys.stdout.buffer, "graph", header=False)
+		writer.messages, writer.rows = messages[-1].body["messages"] - 1, messages[-1].body["rows"]
+		writer.end()
+	END
+	trace.py check plain.graph
+	cmp <(lp-critpath --list 3 "$file") <(lp-critpath --list 3 plain.graph)
+	for i in 1 2 3; do
+		cmp <(lp-critpath --part $i/3 -F json "$file") <(lp-critpath --part $i/3 -F json plain.graph)
+	done
+	mpi -n 2 lp-critpath -F text plain.graph | cmp - <(lp-critpath -F text "$file")
+}
+
+@test "an index that lies is found out, or does no harm" {
+	run -0 lying_index.py "$BATS_FILE_TMPDIR/long.graph" 300
+	random_run.py make 42 | lp-graph 2>/dev/null >t.graph
+	run -0 lying_index.py t.graph 300
 }
