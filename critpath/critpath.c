@@ -178,7 +178,7 @@ static void
 solve_together(struct critpath *c, struct path *path)
 {
 	enum splits splits = c->opt.splits != UNSAID ? c->opt.splits :
-	    c->opt.algorithm <= KAHN ? SEQ_PAR : PAR_SEQ;
+	    c->opt.algorithm == DIJKSTRA || c->opt.algorithm == DELTA ? PAR_SEQ : SEQ_PAR;
 	int groups = splits == SEQ_PAR ? c->team.size :
 	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
 	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
@@ -186,11 +186,9 @@ solve_together(struct critpath *c, struct path *path)
 	struct part part = { .to = UINT64_MAX };
 	struct team group;
 
-	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
-		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		run_open_mapped(&c->run, c->opt.files[0]);
-		path_find_intervals(path, &c->run, &c->team);
+		run_open_lazy(&c->run, c->opt.files[0]);
+		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->report : NULL);
 		return;
 	}
 	group = team_split(&c->team, colour);
@@ -236,7 +234,7 @@ open_again(struct critpath *c)
 	if (c->opt.part > 0)
 		run_open_part(&c->run, c->opt.files[0], &definitions);
 	else
-		run_open_mapped(&c->run, c->opt.files[0]);
+		run_open_lazy(&c->run, c->opt.files[0]);
 }
 
 /* RUN has been read, or has not been opened. */
@@ -272,6 +270,27 @@ print_list(const struct critpath *c)
 	}
 }
 
+/* What can be known without the others; the file is looked at by the first one. */
+static void
+check_options(const struct critpath *c)
+{
+	const char *file = c->opt.files[0];
+	struct run run;
+
+	refuse_terminal_input(file, usage);
+	if (c->opt.form == STREAM && c->opt.list == 0 && c->team.size == 1)	/* mpirun makes one */
+		refuse_terminal_output();
+	if (c->team.size == 1)
+		return;
+	if (c->opt.slack || c->opt.alternatives > 0 || c->opt.faster > 0 || c->opt.list > 0 ||
+	    c->opt.part > 0 || c->opt.join)
+		die("only -a, --splits, -F and --all are for several processes");
+	if (c->team.rank > 0)
+		return;
+	run_open_lazy(&run, file);
+	reader_close(&run.in);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -279,14 +298,10 @@ main(int argc, char **argv)
 	struct path path = { 0 };
 
 	tool = "lp-critpath";
-	c.team = team_open(&argc, &argv);
+	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
-	refuse_terminal_input(c.opt.files[0], usage);
-	if (c.opt.form == STREAM && c.opt.list == 0 && c.team.size == 1)	/* mpirun makes one */
-		refuse_terminal_output();
-	if (c.team.size > 1 && (c.opt.slack || c.opt.alternatives > 0 || c.opt.faster > 0 ||
-	    c.opt.list > 0 || c.opt.part > 0 || c.opt.join))
-		die("only -a, --splits, -F and --all are for several processes");
+	check_options(&c);
+	team_open(&c.team, &argc, &argv);
 	if (c.opt.list > 0) {
 		print_list(&c);
 	} else if (c.opt.join) {

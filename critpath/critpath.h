@@ -156,6 +156,9 @@ struct report {
 };
 
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
+/* MORE comes behind what REPORT has. */
+void report_append(struct report *report, const struct definitions *known, const struct report *more);
+void report_free(struct report *report);
 /* Member 0 gets the reports of all, one behind the other, as one. */
 void report_gather(struct report *report, const struct definitions *known, const struct team *team);
 void report_text(const struct report *report, const struct definitions *known, bool all);

@@ -84,7 +84,7 @@ table_scan(struct table *table, const char *file)
 	struct scan scan = { 0 };
 	struct message message;
 
-	run_open_mapped(&scan.run, file);
+	run_open_lazy(&scan.run, file);
 	add_place(table, (struct place){ 0 });
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */

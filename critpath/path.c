@@ -11,6 +11,14 @@ path_end_stretch(struct path *path, size_t before)
 	path->counts[path->stretches++] = path->segments.count - before;
 }
 
+void
+path_report(struct path *path, const struct definitions *known, struct report *report)
+{
+	for (size_t i = 0; i < path->segments.count; i++)
+		report_add(report, known, &path->segments.at[i]);
+	path->segments.count = path->stretches = 0;
+}
+
 static void
 add_stretch(struct path *path, const struct run *run, const struct team *team, struct event last,
     solver *solve, struct report *report)
@@ -20,13 +28,10 @@ add_stretch(struct path *path, const struct run *run, const struct team *team, s
 
 	while (!solve(&stretch, &path->segments))
 		cut_cycle(&stretch, &run->known);
-	if (report == NULL) {
+	if (report == NULL)
 		path_end_stretch(path, before);
-		return;
-	}
-	for (size_t i = 0; i < path->segments.count; i++)
-		report_add(report, &run->known, &path->segments.at[i]);
-	path->segments.count = 0;
+	else
+		path_report(path, &run->known, report);
 }
 
 void

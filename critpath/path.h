@@ -27,6 +27,9 @@ void path_append(struct path *path, struct path *more);
 void path_gather(struct path *path, const struct team *team);
 
 /* The path of intervals, with calls read by location and intervals solved by period of time. */
-void path_find_intervals(struct path *path, struct run *run, const struct team *team);
+void path_find_intervals(struct path *path, struct run *run, const struct team *team,
+    struct report *report);
+/* PATH's segments go into the report instead. */
+void path_report(struct path *path, const struct definitions *known, struct report *report);
 
 #endif

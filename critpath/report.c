@@ -73,10 +73,8 @@ add_share(struct share *to, const struct share *more)
 		to->ns[kind] += more->ns[kind];
 }
 
-/* MORE comes behind what REPORT has; its shares are those given. */
-static void
-append(struct report *report, const struct definitions *known, const struct report *more,
-    const struct share *by_location, const struct share *by_call, const struct share *by_site)
+void
+report_append(struct report *report, const struct definitions *known, const struct report *more)
 {
 	if (more->segments == 0)
 		return;
@@ -92,36 +90,46 @@ append(struct report *report, const struct definitions *known, const struct repo
 	report->hops += more->hops;
 	add_share(&report->total, &more->total);
 	for (uint32_t l = 0; l < known->location_count; l++)
-		add_share(&report->by_location[l], &by_location[l]);
+		add_share(&report->by_location[l], &more->by_location[l]);
 	for (size_t i = 0; i < more->call_capacity; i++)
-		add_share(share_of(&report->by_call, &report->call_capacity, i), &by_call[i]);
+		add_share(share_of(&report->by_call, &report->call_capacity, i), &more->by_call[i]);
 	for (size_t i = 0; i < more->site_capacity; i++)
-		add_share(share_of(&report->by_site, &report->site_capacity, i), &by_site[i]);
+		add_share(share_of(&report->by_site, &report->site_capacity, i), &more->by_site[i]);
 	for (size_t i = 0; i < more->longest_count; i++)
 		keep_longest(report, &more->longest[i]);
 }
 
 void
-report_gather(struct report *report, const struct definitions *known, const struct team *team)
+report_free(struct report *report)
 {
-	size_t locations = report->segments > 0 ? known->location_count : 0, count, at[3] = { 0 };
-	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
-	struct share *by_location = team_gather(team, report->by_location, locations,
-	    sizeof *by_location, &(size_t){ 0 });
-	struct share *by_call = team_gather(team, report->by_call, report->call_capacity,
-	    sizeof *by_call, &(size_t){ 0 });
-	struct share *by_site = team_gather(team, report->by_site, report->site_capacity,
-	    sizeof *by_site, &(size_t){ 0 });
-
 	free(report->by_location);
 	free(report->by_call);
 	free(report->by_site);
 	memset(report, 0, sizeof *report);
-	for (size_t m = 0; m < count; m++) {
-		append(report, known, &parts[m], by_location + at[0], by_call + at[1], by_site + at[2]);
-		at[0] += parts[m].segments > 0 ? known->location_count : 0;
-		at[1] += parts[m].call_capacity;
-		at[2] += parts[m].site_capacity;
+}
+
+void
+report_gather(struct report *report, const struct definitions *known, const struct team *team)
+{
+	size_t locations = report->segments > 0 ? known->location_count : 0, count;
+	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
+	/* Shares of all members, one behind the other: */
+	struct share *by_location = team_gather(team, report->by_location, locations,
+	    sizeof *by_location, &(size_t){ 0 }), *location = by_location;
+	struct share *by_call = team_gather(team, report->by_call, report->call_capacity,
+	    sizeof *by_call, &(size_t){ 0 }), *call = by_call;
+	struct share *by_site = team_gather(team, report->by_site, report->site_capacity,
+	    sizeof *by_site, &(size_t){ 0 }), *site = by_site;
+
+	report_free(report);
+	for (struct report *part = parts; part < parts + count; part++) {
+		part->by_location = location;
+		part->by_call = call;
+		part->by_site = site;
+		report_append(report, known, part);
+		location += part->segments > 0 ? known->location_count : 0;
+		call += part->call_capacity;
+		site += part->site_capacity;
 	}
 	free(parts);
 	free(by_location);

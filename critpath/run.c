@@ -6,34 +6,33 @@
 static const struct part everything = { .to = UINT64_MAX };
 
 static void
-open_for(struct run *run, const struct part *part, int (*open)(struct reader *, const char *),
-    const char *file)
+check_open(struct run *run, int opened)
 {
-	memset(run, 0, sizeof *run);
-	run->part = *part;
-	if (open(&run->in, file) < 0 ||
-	    reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
+	if (opened < 0 || reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
 		die_input(&run->in);
 }
 
 void
 run_open(struct run *run, const char *file)
 {
-	open_for(run, &everything, reader_open, file);
+	memset(run, 0, sizeof *run);
+	run->part = everything;
+	check_open(run, reader_open(&run->in, file));
+}
+
+void
+run_open_lazy(struct run *run, const char *file)
+{
+	memset(run, 0, sizeof *run);
+	check_open(run, reader_open_lazy(&run->in, file));
 }
 
 void
 run_open_part(struct run *run, const char *file, const struct part *part)
 {
-	open_for(run, part, reader_open, file);
-}
-
-void
-run_open_mapped(struct run *run, const char *file)
-{
-	static const struct part nothing;
-
-	open_for(run, &nothing, reader_open_mapped, file);
+	run_open_lazy(run, file);
+	run->part = *part;
+	run->in.lazy = false;
 }
 
 /* An index may lie: then no path is better than a wrong one. */

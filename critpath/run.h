@@ -36,7 +36,7 @@ void run_open(struct run *run, const char *file);
 /* Opens a file for some of them, or for all. */
 void run_open_part(struct run *run, const char *file, const struct part *part);
 /* Opens a file for none: the caller takes what he wants besides definitions, and verifies it. */
-void run_open_mapped(struct run *run, const char *file);
+void run_open_lazy(struct run *run, const char *file);
 /* The next message: false at the end of the stream, or of the part. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
@@ -164,7 +163,7 @@ unpack(struct reader *in, struct message *message, const unsigned char *bytes, s
 	message->bytes = bytes;
 	message->size = message->stored = used;
 	message->offset = offset;
-	if (in->mapped && is_block(message))
+	if (in->lazy && is_block(message))
 		return 1;	/* see reader_verify */
 	return check_hash(in, message) < 0 ? -1 : 1;
 }
@@ -446,44 +445,6 @@ reader_open(struct reader *in, const char *file)
 	return next_stream(in, &header) < 0 ? -1 : 0;
 }
 
-int
-reader_open_mapped(struct reader *in, const char *file)
-{
-	struct message header;
-	struct stat status;
-	void *bytes;
-
-	if (reader_start(in, file, false) < 0)
-		return -1;
-	if (fstat(in->fd, &status) < 0)
-		return reader_fail(in, 0, "%s", strerror(errno));
-	if (!S_ISREG(status.st_mode))
-		return reader_fail(in, 0, "not a file, and it is read more than once");
-	in->capacity = in->end = (size_t)status.st_size;
-	in->eof = in->mapped = true;
-	if (in->capacity > 0) {
-		bytes = mmap(NULL, in->capacity, PROT_READ, MAP_PRIVATE, in->fd, 0);
-		if (bytes == MAP_FAILED) {
-			in->mapped = false;
-			return reader_fail(in, 0, "%s", strerror(errno));
-		}
-		in->buffer = bytes;
-	}
-	return next_stream(in, &header) < 0 ? -1 : 0;
-}
-
-int
-reader_verify(struct reader *in, const struct message *message)
-{
-	return in->mapped && is_block(message) ? check_hash(in, message) : 0;
-}
-
-uint64_t
-reader_offset(const struct reader *in)
-{
-	return in->inflated_begin < in->inflated_end ? in->inflated_offset : here(in);
-}
-
 /* Reading goes on at OFFSET of the file. */
 static int
 seek(struct reader *in, uint64_t offset)
@@ -497,14 +458,38 @@ seek(struct reader *in, uint64_t offset)
 }
 
 int
+reader_open_lazy(struct reader *in, const char *file)
+{
+	struct message header;
+	struct stat status;
+
+	if (reader_start(in, file, false) < 0)
+		return -1;
+	if (fstat(in->fd, &status) < 0)
+		return reader_fail(in, 0, "%s", strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		return reader_fail(in, 0, "not a file, and it is read more than once");
+	in->lazy = true;
+	return seek(in, 0) < 0 ? -1 : next_stream(in, &header) < 0 ? -1 : 0;
+}
+
+int
+reader_verify(struct reader *in, const struct message *message)
+{
+	return in->lazy && is_block(message) ? check_hash(in, message) : 0;
+}
+
+uint64_t
+reader_offset(const struct reader *in)
+{
+	return in->inflated_begin < in->inflated_end ? in->inflated_offset : here(in);
+}
+
+int
 reader_jump(struct reader *in, uint64_t offset)
 {
 	in->inflated_begin = in->inflated_end = 0;
 	in->jumped = true;
-	if (in->mapped) {
-		in->begin = offset < in->end ? (size_t)offset : in->end;
-		return 0;
-	}
 	return seek(in, offset);
 }
 
@@ -574,10 +559,7 @@ reader_close(struct reader *in)
 {
 	forget_history(in);
 	msgpack_unpacked_destroy(&in->unpacked);
-	if (in->mapped && in->buffer != NULL)
-		munmap(in->buffer, in->capacity);
-	else if (!in->mapped)
-		free(in->buffer);
+	free(in->buffer);
 	free(in->inflated);
 	free(in->call_map);
 	free(in->call_number);

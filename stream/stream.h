@@ -46,7 +46,7 @@ struct reader {
 	bool all;			/* reader_next returns headers and ends, too */
 	bool started;			/* a header has been read */
 	bool jumped;			/* see reader_jump */
-	bool mapped;			/* buffer is the file itself: see reader_open_mapped */
+	bool lazy;			/* see reader_open_lazy */
 	bool names_late;		/* calls_read leaves the stream's numbers: names come later */
 	bool in_stream;			/* between a header and its end */
 	bool hashed;			/* header says that every message carries its hash */
@@ -82,10 +82,10 @@ int reader_open_raw(struct reader *in, const char *file);
 int reader_open_any(struct reader *in, const char *file);
 
 /*
- * The same for a file of which only some blocks are wanted: it is not read but mapped, and the hashes
- * of calls and edges are not checked; reader_verify does it for those that are used. 0 or -1.
+ * The same for a file of which only some blocks are wanted: the hashes of calls and edges are not
+ * checked; reader_verify does it for those that are used. 0 or -1.
  */
-int reader_open_mapped(struct reader *in, const char *file);
+int reader_open_lazy(struct reader *in, const char *file);
 int reader_verify(struct reader *in, const struct message *message);
 /* Where the next message begins, and to go on at another one of a file; the end's counts are then not
  * checked. 0 or -1. */

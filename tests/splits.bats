@@ -29,10 +29,15 @@ setup_file() {
 	for graph in long random; do
 		file=$BATS_FILE_TMPDIR/$graph.graph
 		lp-critpath -a intervals -F json "$file" >one 2>one.note
-		for n in 2 3; do
-			mpi -n $n lp-critpath -a intervals -F json "$file" >many 2>many.note
-			cmp one many
-			cmp one.note many.note
+		lp-critpath -a intervals -F text "$file" >one.text 2>one.note
+		for splits in seq-par par-par; do
+			for n in 2 3; do
+				mpi -n $n lp-critpath -a intervals --splits $splits -F json "$file" >many 2>many.note
+				cmp one many
+				cmp one.note many.note
+				mpi -n $n lp-critpath -a intervals --splits $splits -F text "$file" >many.text 2>many.note
+				cmp one.text many.text
+			done
 		done
 	done
 }
@@ -111,6 +116,26 @@ setup_file() {
 	[ "$stderr" = "lp-critpath: --splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are" ]
 	run -2 --separate-stderr bash -c "cat '$file' | lp-critpath --list 2"
 	[[ "$stderr" == *"standard input:0: not a file, and it is read more than once" ]]
+}
+
+@test "what ends all processes alike is said by the first one, once" {
+	for try in 1 2 3; do
+		run -0 --separate-stderr mpi -n 3 lp-critpath --help
+		[ "$output" = "$(lp-critpath --help)" ]
+		[ -z "$stderr" ]
+		run -0 --separate-stderr mpi -n 3 lp-critpath --version
+		[ "$output" = "$(lp-critpath --version)" ]
+		[ -z "$stderr" ]
+		for what in '-a none:--algorithm none: one of walk, kahn, dijkstra, delta, intervals is needed' \
+			'missing:missing:0: No such file or directory' \
+			'--slack missing:only -a, --splits, -F and --all are for several processes'; do
+			run -2 --separate-stderr mpi -n 3 lp-critpath ${what%%:*}
+			[ -z "$output" ]
+			[[ "$stderr" == "lp-critpath: ${what#*:}"* ]]
+			[ "$(grep -c '^lp-critpath: ' <<<"$stderr")" -eq 1 ]
+			[[ "$stderr" != *[Ff]inalize* ]]
+		done
+	done
 }
 
 @test "damage anywhere is refused by parts and ways, too" {
