@@ -5,7 +5,8 @@
  * reads   one graph stream
  * writes  the same messages and the path's segments; or a report as text or JSON
  * memory  64 bytes for each row between two global synchronisation points, more for what is asked
- *         beyond walk (critpath.1); where several processes or parts take part, the path
+ *         beyond walk (critpath.1); where several processes or parts take part, the path, and in a
+ *         group that solves a stretch together the rows of own ranks only
  */
 #include <stdlib.h>
 #include <string.h>

@@ -41,6 +41,7 @@ path_find(struct path *path, struct run *run, const struct team *team, solver *s
 	struct message message;
 	struct event last;
 
+	run->team = team->size > 1 ? team : NULL;
 	while (run_next(run, &message))
 		if (run_take(run, &message, &last)) {
 			add_stretch(path, run, team, last, solve, report);

@@ -31,7 +31,7 @@ struct rounds {
 static bool
 is_own(const struct rounds *r, uint32_t location)
 {
-	return location % (uint32_t)r->team->size == (uint32_t)r->team->rank;
+	return owner_in(r->team, r->run->known.location_rank, location) == r->team->rank;
 }
 
 /* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the run. */

@@ -15,21 +15,52 @@ struct part {
 };
 
 struct run {
+	const struct team *team;	/* each member keeps the rows of its ranks; NULL: all are kept */
 	struct reader in;
 	struct definitions known;
 	struct window window;
 	struct calls calls;		/* the block read last */
 	struct edge_block edges;
+	const struct row **rows;	/* of the members in a block, where all rows are kept */
 	struct member *members;		/* of one instance */
 	uint32_t *waits_for;
-	size_t member_capacity, wait_capacity;
+	size_t row_capacity, member_capacity, wait_capacity;
 	bool keeps_instances;
 	struct instances instances;	/* where they are kept: collectives of the stretch, or later */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
-	int64_t begin_ns;
+	int64_t begin_ns, last_ns;	/* of the stretch, and its last event */
 	uint64_t stretch;		/* its number, from 0 */
 	struct part part;
 };
+
+static inline bool
+run_owns(const struct run *run, uint32_t location)
+{
+	return run->team == NULL ||
+	    owner_in(run->team, run->known.location_rank, location) == run->team->rank;
+}
+
+static inline void
+link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
+{
+	row->has_other = true;
+	row->other = other;
+	row->other_seq = other_seq;
+}
+
+/* From the row of a receive to the one that posted it. */
+static inline void
+post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
+{
+	if (call_info(receive->row.call)->class == CLASS_COMPLETE)
+		row_refers(&receive->row, *location, *seq, location, seq);
+}
+
+/*
+ * What the members of instance K of the block wait for, in run->waits_for; FIRST: the index of the
+ * first in the block, ROWS by index. False: not all have one.
+ */
+bool collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows);
 
 /* Opens FILE for all stretches. */
 void run_open(struct run *run, const char *file);

@@ -56,6 +56,72 @@ setup_file() {
 		lp-critpath -F json t.graph >one
 		mpi -n 3 lp-critpath -a dijkstra -F json t.graph >many
 		cmp one many
+		mpi -n 4 lp-critpath -a delta --splits par-par -F json t.graph >many
+		cmp one many
+	done
+}
+
+@test "threads and circles are the same on several processes" {
+	stream good-threads >t.name
+	lp-graph "$(cat t.name)" 2>/dev/null >threads.graph
+	tests/pack <<-'END' | lp-graph 2>/dev/null >circle.graph
+		trace ranks=3
+		0 MPI_Init 0 90
+		0 MPI_Finalize 250 310
+		1 MPI_Init 0 90
+		1 MPI_Recv 100 200 comm=1 peer=2 tag=0 received=8
+		1 MPI_Send 200 210 comm=1 peer=2 tag=0 sent=8
+		1 MPI_Finalize 300 310
+		2 MPI_Init 0 90
+		2 MPI_Recv 110 200 comm=1 peer=1 tag=0 received=8
+		2 MPI_Send 200 210 comm=1 peer=1 tag=0 sent=8
+		2 MPI_Finalize 290 310
+	END
+	for graph in threads circle; do
+		lp-critpath -F json $graph.graph >one 2>one.note
+		for a in dijkstra delta; do
+			mpi -n 3 lp-critpath -a $a -F json $graph.graph >many 2>many.note
+			cmp one many
+			cmp one.note many.note
+		done
+	done
+	grep -q '2 calls wait for each other in a circle' one.note
+}
+
+@test "of a graph partitioned by rank each process keeps its ranks" {
+	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then skip "the sanitizer needs memory of its own"; fi
+	# One stretch: 16 ranks without synchronisation points.
+	"$ROOT/build/bench/synthetic" -r 16 -c 600000 | lp-merge | lp-graph 2>/dev/null >t.graph
+	cat >without <<-'END'
+		import sys, msgpack
+		unpacker = msgpack.Unpacker(sys.stdin.buffer, max_buffer_size=2**31)
+		out, dropped = msgpack.Packer(), 0
+		for kind, body in unpacker:
+		    body.pop("xxh3", None)
+		    body.pop("hashed", None)
+		    body.pop("index", None)
+		    if kind == "end":
+		        body["messages"] -= dropped
+		    if kind in ("sync", "index"):
+		        dropped += 1
+		    else:
+		        sys.stdout.buffer.write(out.pack([kind, body]))
+	END
+	cat >peak <<-'END'
+		import os, resource, subprocess, sys
+		code = subprocess.run(sys.argv[1:]).returncode
+		with open("peak." + os.environ.get("OMPI_COMM_WORLD_RANK", "alone"), "w") as out:
+		    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=out)
+		sys.exit(code)
+	END
+	/usr/bin/python3 without <t.graph >one.graph
+	/usr/bin/python3 peak lp-critpath -a dijkstra -F text one.graph >one
+	for a in dijkstra delta; do
+		mpi -n 6 /usr/bin/python3 peak lp-critpath -a $a -F text one.graph >many
+		cmp one many
+		for rank in 0 1 2 3 4 5; do
+			[ $((2 * $(cat peak.$rank))) -lt "$(cat peak.alone)" ]
+		done
 	done
 }
 
