@@ -91,7 +91,7 @@ take_messages(struct run *run, const struct message *message)
 	if (messages_read(e, &run->in, message, &run->window) < 0)
 		die_input(&run->in);
 	if (run->team != NULL) {
-		share_messages(run);
+		share_messages(run, message);
 		return;
 	}
 	for (size_t i = 0; i < e->count; i++) {
@@ -137,7 +137,7 @@ take_collectives(struct run *run, const struct message *message)
 	if (collectives_read(e, &run->in, message, &run->window) < 0)
 		die_input(&run->in);
 	if (run->team != NULL) {
-		share_collectives(run);
+		share_collectives(run, message);
 		return;
 	}
 	run->rows = grow(run->rows, &run->row_capacity, e->count, sizeof *run->rows);

@@ -66,13 +66,15 @@ owner(const struct run *run, uint32_t location)
 
 /* An own row that an edge names; NULL: of another member, or of a stretch before the first wanted one. */
 static struct event_row *
-own_row(struct run *run, uint32_t location, uint64_t seq)
+own_row(struct run *run, const struct message *message, uint32_t location, uint64_t seq)
 {
 	struct event_row *row = window_row(&run->window, location, seq);
 
-	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank)
-		die("%s: an edge names row %llu of location %u, which is not there", run->in.file,
-		    (unsigned long long)seq, location);
+	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
+		reader_fail(&run->in, message->offset, "%s: row %llu of location %u is not there",
+		    message->kind, (unsigned long long)seq, location);
+		die_input(&run->in);
+	}
 	return row;
 }
 
@@ -110,14 +112,14 @@ take_links(struct run *run, struct post *out, size_t orders)
 }
 
 void
-share_messages(struct run *run)
+share_messages(struct run *run, const struct message *message)
 {
 	const struct edge_block *e = &run->edges;
 	struct post out = { 0 };
 
 	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = own_row(run, e->source[i], e->send[i]);
-		struct event_row *receive = own_row(run, e->target[i], e->receive[i]);
+		struct event_row *send = own_row(run, message, e->source[i], e->send[i]);
+		struct event_row *receive = own_row(run, message, e->target[i], e->receive[i]);
 		uint32_t poster = e->target[i], order = 2 * (uint32_t)i;
 		uint64_t at = e->receive[i];
 
@@ -139,7 +141,7 @@ share_messages(struct run *run)
 
 /* Rows of the members of own instances, by index in the block; NULL where there is none. */
 static struct parcel *
-share_members(struct run *run, const struct row **rows)
+share_members(struct run *run, const struct message *message, const struct row **rows)
 {
 	const struct edge_block *e = &run->edges;
 	struct post out = { 0 };
@@ -148,7 +150,7 @@ share_members(struct run *run, const struct row **rows)
 
 	for (size_t k = 0; k < e->instances; k++)
 		for (size_t first = at; at < first + e->size[k]; at++) {
-			const struct event_row *row = own_row(run, e->location[at], e->seq[at]);
+			const struct event_row *row = own_row(run, message, e->location[at], e->seq[at]);
 
 			if (row != NULL)
 				post(&out, &(struct parcel){ at, row->row }, sizeof(struct parcel),
@@ -161,11 +163,11 @@ share_members(struct run *run, const struct row **rows)
 }
 
 void
-share_collectives(struct run *run)
+share_collectives(struct run *run, const struct message *message)
 {
 	const struct edge_block *e = &run->edges;
 	const struct row **rows = zalloc(e->count, sizeof *rows);
-	struct parcel *parcels = share_members(run, rows);
+	struct parcel *parcels = share_members(run, message, rows);
 	struct post out = { 0 };
 	size_t at = 0;
 

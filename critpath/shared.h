@@ -17,8 +17,8 @@ struct shared_row {
 };
 
 /* The block of edges read last is joined to own rows. */
-void share_messages(struct run *run);
-void share_collectives(struct run *run);
+void share_messages(struct run *run, const struct message *message);
+void share_collectives(struct run *run, const struct message *message);
 /* The last event of all members' in run->last_ns and LAST, from that of each; INT64_MIN: none. */
 void share_last(struct run *run, struct event *last);
 /* Ends of all locations in run->end_seq, from those of own ones. */

@@ -88,6 +88,22 @@ setup_file() {
 	grep -q '2 calls wait for each other in a circle' one.note
 }
 
+@test "an edge without its row is refused by who should have it" {
+	tests/pack >t.graph <<-'END'
+		graph ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=5 sent=8
+		1 MPI_Init 0 10
+		1 MPI_Recv 15 40 comm=1 peer=0 tag=5 received=8
+		message 0:9 1:1
+	END
+	run -2 --separate-stderr lp-critpath -F text t.graph
+	said=$stderr
+	[[ "$said" == *": messages: row 9 of location 0 is not there" ]]
+	run -2 --separate-stderr mpi -n 2 lp-critpath -a dijkstra -F text t.graph
+	grep -qxF "$said" <<<"$stderr"
+}
+
 @test "of a graph partitioned by rank each process keeps its ranks" {
 	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then skip "the sanitizer needs memory of its own"; fi
 	# One stretch: 16 ranks without synchronisation points.
