@@ -143,6 +143,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.trace -- lp-graph
 	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
+	tests/lying_index.py build/long.graph 3000
 	tests/fit_coverage.py 1000
 	tests/mend
 

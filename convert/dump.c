@@ -182,31 +182,42 @@ add_thread(struct dump *dump, const struct message *message)
 	dump->thread_count++;
 }
 
-/* Columns of ranks, or by rank, are the one thing in a small message that is no plain value. */
+/* Columns are the one thing in a small message that is no plain value. */
 static bool
 put_members(struct dump *dump, const struct message *message, const char *key)
 {
-	static const struct { const char *kind, *key, *size; } columns[] = {
-		{ "communicator", "members", "size" }, { "communicator", "remote", "remote_size" },
-		{ "neighbours", "sources", "count" }, { "site", "stack", "count" },
-		{ "wait_state", "rank_ns", "count" }, { "useful", "running", "count" },
-		{ "useful", "instructions", "count" }, { "useful", "cycles", "count" },
-		{ "monitor", "recorded_end", "count" }, { "monitor", "end", "count" },
-		{ "replay", "finish", "count" }, { "replay", "recorded_finish", "count" },
-		{ "replay", "useful", "count" }, { "replay", "recorded_useful", "count" },
+	static const struct { const char *kind, *key, *size; enum column_kind type; } columns[] = {
+		{ "communicator", "members", "size", COLUMN_SIGNED },
+		{ "communicator", "remote", "remote_size", COLUMN_SIGNED },
+		{ "neighbours", "sources", "count", COLUMN_SIGNED },
+		{ "site", "stack", "count", COLUMN_UNSIGNED },
+		{ "index", "rows", "count", COLUMN_UNSIGNED },
+		{ "index", "from", "count", COLUMN_UNSIGNED },
+		{ "index", "before", "count", COLUMN_UNSIGNED },
+		{ "index", "at", "count", COLUMN_UNSIGNED },
+		{ "wait_state", "rank_ns", "count", COLUMN_SIGNED },
+		{ "useful", "running", "count", COLUMN_SIGNED },
+		{ "useful", "instructions", "count", COLUMN_SIGNED },
+		{ "useful", "cycles", "count", COLUMN_SIGNED },
+		{ "monitor", "recorded_end", "count", COLUMN_SIGNED },
+		{ "monitor", "end", "count", COLUMN_SIGNED },
+		{ "replay", "finish", "count", COLUMN_SIGNED },
+		{ "replay", "recorded_finish", "count", COLUMN_SIGNED },
+		{ "replay", "useful", "count", COLUMN_SIGNED },
+		{ "replay", "recorded_useful", "count", COLUMN_SIGNED },
 	};
-	const char *size = NULL;
-	size_t count;
+	size_t count, found = 0;
 
-	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-		if (is_kind(message, columns[i].kind) && strcmp(key, columns[i].key) == 0)
-			size = columns[i].size;
-	if (size == NULL)
+	while (found < sizeof columns / sizeof columns[0] &&
+	    (!is_kind(message, columns[found].kind) || strcmp(key, columns[found].key) != 0))
+		found++;
+	if (found == sizeof columns / sizeof columns[0])
 		return false;
-	if (!read_column(dump, message, 0, key, size, COLUMN_SIGNED, &count))
+	if (!read_column(dump, message, 0, key, columns[found].size, columns[found].type, &count))
 		return true;
 	text_key(&dump->out, key);
-	put_column_values(&dump->out, dump->columns[0], 0, count, true);
+	put_column_values(&dump->out, dump->columns[0], 0, count,
+	    columns[found].type == COLUMN_SIGNED);
 	return true;
 }
 

@@ -8,31 +8,18 @@
 #include <unistd.h>
 
 #include "../stream/tool.h"
+#include "launcher.h"
 #include "team.h"
 
-/* What Open MPI, MPICH with hydra, and Slurm tell the processes that they start. */
-static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS" };
-
-static bool
-is_launched(void)
-{
-	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		const char *size = getenv(sizes[i]);
-
-		if (size != NULL && atoi(size) > 1)
-			return true;
-	}
-	return false;
-}
-
 struct team
-team_open(int *argc, char ***argv)
+team_start(int *argc, char ***argv)
 {
+	int rank, size;
 	char path[4096];
 	ssize_t length;
 
 	(void)argc;
-	if (is_launched()) {
+	if (launcher_tells(&rank, &size) && size > 1) {
 		length = readlink("/proc/self/exe", path, sizeof path - 5);
 		if (length < 0)
 			die("finding lp-critpath-mpi: /proc/self/exe cannot be read");
@@ -40,7 +27,15 @@ team_open(int *argc, char ***argv)
 		execv(path, *argv);
 		die("%s cannot be run: build it with MPI, or start lp-critpath without a launcher", path);
 	}
-	return (struct team){ 0, 1, NULL };
+	return (struct team){ 0, 1, NULL, false };
+}
+
+void
+team_open(struct team *team, int *argc, char ***argv)
+{
+	(void)team;
+	(void)argc;
+	(void)argv;
 }
 
 void

@@ -5,7 +5,8 @@
  * reads   one graph stream
  * writes  the same messages and the path's segments; or a report as text or JSON
  * memory  64 bytes for each row between two global synchronisation points, more for what is asked
- *         beyond walk (critpath.1); where several processes or parts take part, the path
+ *         beyond walk (critpath.1); where several processes or parts take part, the path, and in a
+ *         group that solves a stretch together the rows of own ranks only
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ static solver *const solvers[] = {
 struct critpath {
 	struct options opt;
 	struct team team;
+	struct part part;		/* of --part */
 	struct run run;
 	struct writer out;
 	struct segments segments;	/* of one stretch */
@@ -153,20 +155,18 @@ solve_stream(struct critpath *c, int argc, char **argv)
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
 
-static const struct part nothing;	/* definitions only */
-
 /* Member 0 finds where the parts are and tells the others. */
 static struct part
 read_part(const struct critpath *c, int index, int count)
 {
 	struct part *parts = zalloc((size_t)count, sizeof *parts), part;
-	struct table table = { 0 };
+	struct table table;
 
 	if (c->team.rank == 0) {
 		table_read(&table, c->opt.files[0]);
 		for (int i = 0; i < count; i++)
-			parts[i] = table_part(&table, i, count);
-		free(table.at);
+			parts[i] = table_part(&table, i, count, &(uint64_t){ 0 });
+		table_free(&table);
 	}
 	team_copy(&c->team, parts, (size_t)count * sizeof *parts);
 	part = parts[index];
@@ -179,7 +179,7 @@ static void
 solve_together(struct critpath *c, struct path *path)
 {
 	enum splits splits = c->opt.splits != UNSAID ? c->opt.splits :
-	    c->opt.algorithm <= KAHN ? SEQ_PAR : PAR_SEQ;
+	    c->opt.algorithm == DIJKSTRA || c->opt.algorithm == DELTA ? PAR_SEQ : SEQ_PAR;
 	int groups = splits == SEQ_PAR ? c->team.size :
 	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
 	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
@@ -187,21 +187,22 @@ solve_together(struct critpath *c, struct path *path)
 	struct part part = { .to = UINT64_MAX };
 	struct team group;
 
-	if (splits >= PAR_SEQ && c->opt.algorithm <= KAHN)
-		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		run_open_part(&c->run, c->opt.files[0], nothing);
-		path_find_intervals(path, &c->run, &c->team);
+		run_open_lazy(&c->run, c->opt.files[0]);
+		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->report : NULL);
 		return;
 	}
 	group = team_split(&c->team, colour);
 	if (groups > 1)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
-		run_open_part(&c->run, c->opt.files[0], part);
-		path_find(path, &c->run, &group, solvers[c->opt.algorithm]);
+		run_open_part(&c->run, c->opt.files[0], &part);
+		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
+		    c->opt.form == TEXT ? &c->report : NULL);
 	}
 	path_gather(path, &c->team);
+	if (c->opt.form == TEXT)
+		report_gather(&c->report, &c->run.known, &c->team);
 }
 
 /* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
@@ -225,12 +226,24 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path, 
 	put_segments(c, &rest);
 }
 
+/* Once more from the beginning; of a part no further than the definitions go. */
+static void
+open_again(struct critpath *c)
+{
+	struct part definitions = { .defined = c->part.defined };
+
+	if (c->opt.part > 0)
+		run_open_part(&c->run, c->opt.files[0], &definitions);
+	else
+		run_open_lazy(&c->run, c->opt.files[0]);
+}
+
 /* RUN has been read, or has not been opened. */
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
 	if (c->opt.form == STREAM || c->run.known.ranks == 0)
-		run_open_part(&c->run, c->opt.files[0], nothing);
+		open_again(c);
 	begin_output(c, argc, argv);
 	if (c->run.in.messages == 0)
 		print_stream(c, path->segments, path, only_definitions);
@@ -244,20 +257,39 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 static void
 print_list(const struct critpath *c)
 {
-	struct table table = { 0 };
+	struct table table;
 
 	table_read(&table, c->opt.files[0]);
 	printf("part\tfirst_stretch\tlast_stretch\trows\n");
 	for (int i = 0; i < c->opt.list; i++) {
-		struct part part = table_part(&table, i, c->opt.list);
-		uint64_t rows = 0;
+		uint64_t rows;
+		struct part part = table_part(&table, i, c->opt.list, &rows);
 
-		for (uint64_t s = part.from; s < part.to; s++)
-			rows += table.at[s].rows;
 		if (part.to > part.from)
 			printf("%d\t%llu\t%llu\t%llu\n", i + 1, (unsigned long long)part.from + 1,
 			    (unsigned long long)part.to, (unsigned long long)rows);
 	}
+}
+
+/* What can be known without the others; the file is looked at by the first one. */
+static void
+check_options(const struct critpath *c)
+{
+	const char *file = c->opt.files[0];
+	struct run run;
+
+	refuse_terminal_input(file, usage);
+	if (c->opt.form == STREAM && c->opt.list == 0 && c->team.size == 1)	/* mpirun makes one */
+		refuse_terminal_output();
+	if (c->team.size == 1)
+		return;
+	if (c->opt.slack || c->opt.alternatives > 0 || c->opt.faster > 0 || c->opt.list > 0 ||
+	    c->opt.part > 0 || c->opt.join)
+		die("only -a, --splits, -F and --all are for several processes");
+	if (c->team.rank > 0)
+		return;
+	run_open_lazy(&run, file);
+	reader_close(&run.in);
 }
 
 int
@@ -267,22 +299,19 @@ main(int argc, char **argv)
 	struct path path = { 0 };
 
 	tool = "lp-critpath";
-	c.team = team_open(&argc, &argv);
+	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
-	refuse_terminal_input(c.opt.files[0], usage);
-	if (c.opt.form == STREAM && c.opt.list == 0 && c.team.size == 1)	/* mpirun makes one */
-		refuse_terminal_output();
-	if (c.team.size > 1 && (c.opt.slack || c.opt.alternatives > 0 || c.opt.faster > 0 ||
-	    c.opt.list > 0 || c.opt.part > 0 || c.opt.join))
-		die("only -a, --splits, -F and --all are for several processes");
+	check_options(&c);
+	team_open(&c.team, &argc, &argv);
 	if (c.opt.list > 0) {
 		print_list(&c);
 	} else if (c.opt.join) {
 		join_read(&path, c.opt.files, c.opt.file_count);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.opt.part > 0) {
-		run_open_part(&c.run, c.opt.files[0], read_part(&c, c.opt.part - 1, c.opt.parts));
-		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm]);
+		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
+		run_open_part(&c.run, c.opt.files[0], &c.part);
+		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], NULL);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
 		solve_together(&c, &path);

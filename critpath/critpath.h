@@ -70,31 +70,53 @@ same_event(struct event a, struct event b)
  */
 struct stretch {
 	const struct team *team;	/* who solves it together */
+	const int32_t *location_rank;
 	const struct window *window;
 	const uint64_t *first_seq, *end_seq;
 	int64_t begin_ns;
 	bool from_sync;			/* not the run's first stretch */
+	bool shared;			/* a member of the team has the rows of its own ranks only */
 	struct event to;
+	int64_t to_ns;
 };
 
 /* ---- events.c: the graph ------------------------------------------------------------------ */
 
 int64_t time_of(const struct stretch *stretch, struct event event);
-/* The event that AT follows from; false: from the beginning of the stretch. */
-bool event_before(const struct stretch *stretch, struct event at, struct event *before);
+/* The event that AT follows from, and its time; false: from the beginning of the stretch. */
+bool event_before(const struct stretch *stretch, struct event at, struct event *before,
+    int64_t *before_ns);
 /* Events of the stretch; no path has more. */
 uint64_t count_events(const struct stretch *stretch);
 
+/* What the path shows of an event. */
+struct stop {
+	struct event event;
+	int64_t ns;
+	uint32_t site;
+	uint16_t call;		/* index of call_info */
+};
+
+struct stop stop_at(const struct stretch *stretch, struct event event);
+/* Appends the piece between two events unless it is empty; FROM is NULL for the first. */
+void add_between(struct segments *segments, const struct stretch *stretch, const struct stop *from,
+    const struct stop *at);
 /* Appends the piece of the path that ends in AT unless it is empty; FROM is NULL for the first. */
 void add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
     struct event at);
 void reverse_segments(struct segments *segments, size_t begin);
 
-/* The member of the team that an event belongs to. */
+/* The member of the team that a location belongs to: all threads of a rank to the same. */
+static inline int
+owner_in(const struct team *team, const int32_t *location_rank, uint32_t location)
+{
+	return location_rank[location] < 0 ? 0 : (int)(location_rank[location] % team->size);
+}
+
 static inline int
 owner_of(const struct stretch *stretch, uint32_t location)
 {
-	return (int)(location % (uint32_t)stretch->team->size);
+	return owner_in(stretch->team, stretch->location_rank, location);
 }
 
 /* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */
@@ -149,13 +171,18 @@ struct report {
 	struct share *by_location, *by_call, *by_site;
 	size_t call_capacity, site_capacity;
 	size_t segments, hops;	/* hops: changes of location */
-	uint32_t last_location;
+	uint32_t first_location, last_location;
 	struct segment longest[10];
 	size_t longest_count;
 	int64_t begin_ns, end_ns;
 };
 
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
+/* MORE comes behind what REPORT has. */
+void report_append(struct report *report, const struct definitions *known, const struct report *more);
+void report_free(struct report *report);
+/* Member 0 gets the reports of all, one behind the other, as one. */
+void report_gather(struct report *report, const struct definitions *known, const struct team *team);
 void report_text(const struct report *report, const struct definitions *known, bool all);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */

@@ -14,14 +14,43 @@ is_before(struct event a, struct event b)
 	return a.location < b.location || (a.location == b.location && a.seq < b.seq);
 }
 
+/* What a member of the team finds out about an event that it has the rows of; then all know. */
+struct known_event {
+	struct event before;
+	int64_t ns;
+	uint16_t call;
+};
+
+static struct known_event
+look_at(const struct stretch *stretch, struct event at)
+{
+	enum { LOCATION, SEQ, LEAVE, NS, CALL, VALUES };
+	int64_t value[VALUES] = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN }, before_ns;
+	struct event before;
+
+	if (owner_of(stretch, at.location) == stretch->team->rank) {
+		struct stop stop = stop_at(stretch, at);
+
+		if (!event_before(stretch, at, &before, &before_ns))
+			die("a cycle with a beginning: a fault of this program");
+		value[LOCATION] = before.location;
+		value[SEQ] = (int64_t)before.seq;
+		value[LEAVE] = before.leave;
+		value[NS] = stop.ns;
+		value[CALL] = stop.call;
+	}
+	team_max(stretch->team, value, VALUES);
+	return (struct known_event){ { (uint64_t)value[SEQ], (uint32_t)value[LOCATION],
+	    value[LEAVE] != 0 }, value[NS], (uint16_t)value[CALL] };
+}
+
 /* "rank 1 MPI_Recv (row 12)" behind what is in TEXT; returns its length. */
 static size_t
 add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
     const struct definitions *known, struct event at)
 {
-	const struct row *row = window_row(stretch->window, at.location, at.seq);
 	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)", used > 0 ? ", " : "",
-	    (int)known->location_rank[at.location], call_info(row->call)->name,
+	    (int)known->location_rank[at.location], call_info(look_at(stretch, at).call)->name,
 	    (unsigned long long)at.seq);
 
 	return used + (size_t)more < size ? used + (size_t)more : size - 1;
@@ -31,32 +60,43 @@ add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
 static struct event
 next_call(const struct stretch *stretch, struct event at)
 {
-	struct event before;
-
 	for (;;) {
-		if (!event_before(stretch, at, &before))
-			die("a cycle with a beginning: a fault of this program");
-		at = before;
-		event_before(stretch, at, &before);
-		if (at.leave && before.location != at.location)
+		at = look_at(stretch, at).before;
+		if (at.leave && look_at(stretch, at).before.location != at.location)
 			return at;
 	}
+}
+
+/* An event on the cycle: who goes on with a mark that stays longer each time will meet it (Brent 1980). */
+static struct event
+enter_cycle(const struct stretch *stretch)
+{
+	struct event at = stretch->to, mark = at;
+	uint64_t steps = 0, limit = 1;
+
+	do {
+		if (steps++ == limit) {
+			mark = at;
+			limit *= 2;
+			steps = 1;
+		}
+		at = look_at(stretch, at).before;
+	} while (!same_event(at, mark));
+	return at;
 }
 
 void
 cut_cycle(const struct stretch *stretch, const struct definitions *known)
 {
-	struct event on = stretch->to, at, lowest;
+	struct event at, lowest;
 	char names[600] = "", first[100] = "";
+	struct event on = next_call(stretch, enter_cycle(stretch));
 	struct event_row *cut;
 	size_t used = 0;
 	uint64_t calls = 0;
+	int64_t cut_ns;
 
-	/* After as many steps as there are events we are on the cycle. */
-	for (uint64_t left = count_events(stretch); left > 0; left--)
-		if (!event_before(stretch, on, &on))
-			die("a path that was not found: a fault of this program");
-	lowest = on = next_call(stretch, on);
+	lowest = on;
 	for (at = next_call(stretch, on); !same_event(at, on); at = next_call(stretch, at))
 		if (is_before(at, lowest))
 			lowest = at;
@@ -66,11 +106,13 @@ cut_cycle(const struct stretch *stretch, const struct definitions *known)
 			used = add_name(names, sizeof names, used, stretch, known, at);
 		at = next_call(stretch, at);
 	} while (!same_event(at, lowest));
-	cut = window_row(stretch->window, lowest.location, lowest.seq);
-	cut->cut = true;
+	cut_ns = look_at(stretch, lowest).ns;
 	add_name(first, sizeof first, 0, stretch, known, lowest);
+	cut = window_row(stretch->window, lowest.location, lowest.seq);
+	if (cut != NULL)
+		cut->cut = true;
 	if (stretch->team->rank == 0)
 		note("%llu calls wait for each other in a circle at %.9f s, the clocks are wrong: %s%s; "
-		    "%s is taken as not blocked", (unsigned long long)calls,
-		    1e-9 * (double)time_of(stretch, lowest), names, calls > 8 ? ", ..." : "", first);
+		    "%s is taken as not blocked", (unsigned long long)calls, 1e-9 * (double)cut_ns,
+		    names, calls > 8 ? ", ..." : "", first);
 }

@@ -57,7 +57,7 @@ default_delta_ns(const struct stretch *stretch)
 {
 	int64_t events = (int64_t)(count_events(stretch) / stretch->window->locations) + 1;
 
-	return 1 + (time_of(stretch, stretch->to) - stretch->begin_ns) / events;
+	return 1 + (stretch->to_ns - stretch->begin_ns) / events;
 }
 
 bool

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "edge_rows.h"
+#include "shared.h"
 
 static const struct event_row *
 row_at(const struct window *window, uint32_t location, uint64_t seq)
@@ -10,44 +11,67 @@ row_at(const struct window *window, uint32_t location, uint64_t seq)
 	return window_row(window, location, seq);
 }
 
-/* Takes the far end of EDGE if it blocked CALL later than what blocked it at *BEST_NS. */
-static void
-candidate(const struct window *window, const struct event_row *edge, const struct event_row *call,
-    int64_t *best_ns, uint32_t *other, uint64_t *other_seq)
-{
-	const struct event_row *far;
-	int64_t at_ns;
+/* A row that may have blocked a call. */
+struct far {
+	uint64_t seq;
+	int64_t enter_ns;
+	uint32_t location;
+	uint32_t part;
+};
 
-	if (!edge->has_other || (far = row_at(window, edge->other, edge->other_seq)) == NULL)
+/* The far end of an edge: here, or as its owner has told. False: there is none, or it has been dropped. */
+static bool
+find_far(const struct stretch *stretch, const struct event_row *edge, struct far *far)
+{
+	const struct shared_row *told = (const struct shared_row *)edge;
+	const struct event_row *row;
+
+	if (!edge->has_other)
+		return false;
+	*far = (struct far){ .seq = edge->other_seq, .location = edge->other };
+	if ((row = row_at(stretch->window, far->location, far->seq)) != NULL) {
+		far->enter_ns = row->row.enter_ns;
+		far->part = row->row.part;
+		return true;
+	}
+	if (!stretch->shared || owner_of(stretch, far->location) == stretch->team->rank ||
+	    far->seq < stretch->first_seq[far->location])
+		return false;
+	far->enter_ns = told->other_ns;
+	far->part = told->other_part;
+	return true;
+}
+
+/* Takes the far end of EDGE if it blocked CALL later than *BEST did. */
+static void
+candidate(const struct stretch *stretch, const struct event_row *edge, const struct event_row *call,
+    struct far *best)
+{
+	struct far far;
+
+	if (!find_far(stretch, edge, &far) || far.enter_ns < call->row.enter_ns ||
+	    far.enter_ns > call->row.leave_ns || far.enter_ns < best->enter_ns)
 		return;
-	at_ns = far->row.enter_ns;
-	if (at_ns < call->row.enter_ns || at_ns > call->row.leave_ns || at_ns < *best_ns)
-		return;
-	if (at_ns == call->row.leave_ns && row_sends(edge))
+	if (far.enter_ns == call->row.leave_ns && row_sends(edge))
 		return;		/* a send that ends as its receive begins did not wait for it */
-	if (at_ns == *best_ns && (edge->other > *other ||
-	    (edge->other == *other && edge->other_seq >= *other_seq)))
+	if (far.enter_ns == best->enter_ns && (far.location > best->location ||
+	    (far.location == best->location && far.seq >= best->seq)))
 		return;
-	*best_ns = at_ns;
-	*other = edge->other;
-	*other_seq = edge->other_seq;
+	*best = far;
 }
 
 /* What blocked the call whose first row is SEQ: true and the blocking row, or false. */
 static bool
-blocked_by(const struct window *window, uint32_t location, uint64_t seq, uint32_t *other,
-    uint64_t *other_seq)
+blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struct far *far)
 {
-	const struct event_row *call = row_at(window, location, seq);
-	int64_t best_ns = INT64_MIN;
+	const struct event_row *call = row_at(stretch->window, location, seq);
 
-	*other = NOBODY;
-	*other_seq = UINT64_MAX;
+	*far = (struct far){ UINT64_MAX, INT64_MIN, NOBODY, 0 };
 	if (!may_wait(call))
 		return false;
-	for (struct edge_rows e = edge_rows(window, location, seq); edge_rows_next(&e);)
-		candidate(window, e.edge, call, &best_ns, other, other_seq);
-	return *other != NOBODY;
+	for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);)
+		candidate(stretch, e.edge, call, far);
+	return far->location != NOBODY;
 }
 
 int64_t
@@ -59,10 +83,10 @@ time_of(const struct stretch *stretch, struct event event)
 }
 
 bool
-event_before(const struct stretch *stretch, struct event at, struct event *before)
+event_before(const struct stretch *stretch, struct event at, struct event *before, int64_t *before_ns)
 {
 	const struct window *window = stretch->window;
-	uint32_t other;
+	struct far far;
 	uint64_t seq;
 
 	if (!at.leave) {
@@ -71,15 +95,19 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 		seq = at.seq - 1;
 		*before = (struct event){ seq - row_at(window, at.location, seq)->row.part, at.location,
 		    true };
+		*before_ns = time_of(stretch, *before);
 		return true;
 	}
 	*before = (struct event){ at.seq, at.location, false };
-	if (!blocked_by(window, at.location, at.seq, &other, &seq))
+	*before_ns = time_of(stretch, *before);
+	if (!blocked_by(stretch, at.location, at.seq, &far))
 		return true;
-	seq -= row_at(window, other, seq)->row.part;
+	seq = far.seq - far.part;
 	/* What lies outside the stretch cannot be on a path within it. */
-	if (seq >= stretch->first_seq[other] && seq < stretch->end_seq[other])
-		*before = (struct event){ seq, other, false };
+	if (seq >= stretch->first_seq[far.location] && seq < stretch->end_seq[far.location]) {
+		*before = (struct event){ seq, far.location, false };
+		*before_ns = far.enter_ns;
+	}
 	return true;
 }
 
@@ -93,22 +121,40 @@ count_events(const struct stretch *stretch)
 	return events;
 }
 
+struct stop
+stop_at(const struct stretch *stretch, struct event event)
+{
+	const struct event_row *row = row_at(stretch->window, event.location, event.seq);
+
+	return (struct stop){ event, time_of(stretch, event), row->row.site, row->row.call };
+}
+
+void
+add_between(struct segments *segments, const struct stretch *stretch, const struct stop *from,
+    const struct stop *at)
+{
+	int64_t begin_ns = from != NULL ? from->ns : stretch->begin_ns;
+	enum segment_kind kind = from == NULL || from->event.leave ? COMPUTE :
+	    from->event.location == at->event.location && from->event.seq == at->event.seq ? MPI :
+	    TRANSFER;
+
+	if (begin_ns == at->ns)
+		return;
+	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
+	    sizeof *segments->at);
+	segments->at[segments->count++] = (struct segment){ begin_ns, at->ns, at->event.location,
+	    at->site, kind == COMPUTE ? 0 : at->call, (uint8_t)kind };
+}
+
 void
 add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
     struct event at)
 {
-	const struct event_row *row = row_at(stretch->window, at.location, at.seq);
-	int64_t begin_ns = from != NULL ? time_of(stretch, *from) : stretch->begin_ns;
-	int64_t end_ns = at.leave ? row->row.leave_ns : row->row.enter_ns;
-	enum segment_kind kind = from == NULL || from->leave ? COMPUTE :
-	    from->location == at.location && from->seq == at.seq ? MPI : TRANSFER;
+	struct stop begin, end = stop_at(stretch, at);
 
-	if (begin_ns == end_ns)
-		return;
-	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
-	    sizeof *segments->at);
-	segments->at[segments->count++] = (struct segment){ begin_ns, end_ns, at.location,
-	    row->row.site, kind == COMPUTE ? 0 : row->row.call, (uint8_t)kind };
+	if (from != NULL)
+		begin = stop_at(stretch, *from);
+	add_between(segments, stretch, from != NULL ? &begin : NULL, &end);
 }
 
 void

@@ -30,20 +30,20 @@ add_location(struct edges *edges, struct labels *labels, const struct numbering 
 
 		for (int leave = 0; leave < 2; leave++) {
 			struct event at = { seq, location, leave != 0 }, before;
+			int64_t before_ns;
 			uint64_t to = numbering_of(n, at);
 
 			labels->distance_ns[to] = INT64_MIN;
 			labels->before[to] = UINT64_MAX;
 			if (row->part > 0)
 				continue;
-			if (!event_before(stretch, at, &before)) {
+			if (!event_before(stretch, at, &before, &before_ns)) {
 				labels->distance_ns[to] = time_of(stretch, at) - stretch->begin_ns;
 				continue;
 			}
 			edges->from[edges->count] = numbering_of(n, before);
 			edges->to[edges->count] = to;
-			edges->weight_ns[edges->count++] = time_of(stretch, at) -
-			    time_of(stretch, before);
+			edges->weight_ns[edges->count++] = time_of(stretch, at) - before_ns;
 		}
 	}
 }

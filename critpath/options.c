@@ -14,8 +14,8 @@ const char usage[] =
 	"                       intervals: an approximation [walk]\n"
 	"      --splits HOW     seq-seq, seq-par, par-seq, par-par: under mpirun, the\n"
 	"                       algorithm between two synchronisation points, and these\n"
-	"                       stretches, by one process or several [seq-par for walk and\n"
-	"                       kahn, else par-seq]\n"
+	"                       stretches, by one process or several [par-seq for dijkstra\n"
+	"                       and delta, else seq-par]\n"
 	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
 	"      --slack          how much later each activity could end without harm\n"
 	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
@@ -50,6 +50,8 @@ check_together(const struct options *opt)
 		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
 	if (whatif && (opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
 		die("--slack, --alternatives and --gain need the whole run on one process");
+	if (opt->splits >= PAR_SEQ && opt->algorithm <= KAHN)
+		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if ((opt->list > 0) + (opt->part > 0) + opt->join > 1)
 		die("--list, --part and --join exclude each other");
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../stream/index.h"
+
 /* Blocks of a location that hold rows of the stretch being read, or later ones. */
 struct blocks {
 	struct block {
@@ -37,17 +39,18 @@ take_calls(struct scan *scan, const struct message *message)
 }
 
 static void
-add_place(struct table *table, uint64_t rows, uint64_t offset)
+add_place(struct table *table, struct place place)
 {
 	table->at = grow(table->at, &table->capacity, table->count + 1, sizeof *table->at);
-	table->at[table->count++] = (struct place){ rows, offset, UINT64_MAX };
+	table->at[table->count++] = place;
 }
 
 /* The stretch that ends here has its rows; the next one begins in the oldest block still needed. */
 static void
 take_sync(struct scan *scan, struct table *table, const struct message *message)
 {
-	uint64_t rows = 0, offset = message->offset;
+	struct place next = { .first = table->count, .at = message->offset, .offset = message->offset };
+	uint64_t rows = 0;
 
 	if (seqs_read(scan->seqs, &scan->run.in, message, &scan->run.window) < 0)
 		die_input(&scan->run.in);
@@ -62,25 +65,27 @@ take_sync(struct scan *scan, struct table *table, const struct message *message)
 			blocks->count -= old;
 			memmove(blocks->at, blocks->at + old, blocks->count * sizeof *blocks->at);
 		}
-		if (blocks->count > 0 && blocks->at[0].offset < offset)
-			offset = blocks->at[0].offset;
+		if (blocks->count > 0 && blocks->at[0].offset < next.offset)
+			next.offset = blocks->at[0].offset;
 	}
 	table->at[table->count - 1].rows = rows - scan->rows;
-	table->at[table->count - 1].end_offset = message->offset;
 	scan->rows = rows;
-	add_place(table, 0, offset);
+	next.stretch = table->at[table->count - 1].stretch;
+	while (next.stretch < table->count && (next.stretch + 1 == table->count ? next.at :
+	    table->at[next.stretch + 1].at) < next.offset)
+		next.stretch++;
+	add_place(table, next);
 }
 
-static const struct part nothing;	/* definitions only */
-
-void
-table_read(struct table *table, const char *file)
+/* Reads the headers of all messages. */
+static void
+table_scan(struct table *table, const char *file)
 {
 	struct scan scan = { 0 };
 	struct message message;
 
-	run_open_part(&scan.run, file, nothing);
-	add_place(table, 0, 0);
+	run_open_lazy(&scan.run, file);
+	add_place(table, (struct place){ 0 });
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */
 		if (is_kind(&message, "run")) {
@@ -94,6 +99,7 @@ table_read(struct table *table, const char *file)
 			table->defined = message.offset;
 	}
 	table->at[table->count - 1].rows = scan.run.in.rows - scan.rows;
+	table->stretches = table->count;
 	for (uint32_t l = 0; l < scan.run.known.location_count; l++)
 		free(scan.blocks[l].at);
 	free(scan.blocks);
@@ -102,30 +108,74 @@ table_read(struct table *table, const char *file)
 	reader_close(&scan.run.in);
 }
 
-struct part
-table_part(const struct table *table, int index, int count)
+static void
+table_from(struct table *table, const struct index *index)
 {
-	uint64_t all = 0, rows = 0;
-	struct part part = { .from = table->count, .to = table->count, .defined = table->defined };
+	uint64_t rows = 0;
 
-	for (size_t s = 0; s < table->count; s++)
-		all += table->at[s].rows;
-	/* A stretch belongs to the part that its middle row lies in. */
-	for (size_t s = 0; s < table->count; rows += table->at[s++].rows) {
-		int owner = all == 0 ? 0 : (int)((double)(rows + table->at[s].rows / 2) / (double)all *
+	add_place(table, (struct place){ 0 });
+	for (size_t i = 0; i < index->count; i++) {
+		const struct index_entry *e = &index->entries[i];
+
+		table->at[i].rows = e->rows - rows;
+		rows = e->rows;
+		add_place(table, (struct place){ 0, (i + 1) * index->step, e->at, e->from, e->before });
+	}
+	table->at[index->count].rows = index->rows - rows;
+	table->stretches = index->syncs + 1;
+	table->defined = index->defined;
+}
+
+void
+table_read(struct table *table, const char *file)
+{
+	struct index index;
+
+	memset(table, 0, sizeof *table);
+	if (index_read(&index, file))
+		table_from(table, &index);
+	else
+		table_scan(table, file);
+	index_free(&index);
+}
+
+void
+table_free(struct table *table)
+{
+	free(table->at);
+	memset(table, 0, sizeof *table);
+}
+
+struct part
+table_part(const struct table *table, int index, int count, uint64_t *rows)
+{
+	uint64_t all = 0, before = 0;
+	struct part part = { .from = table->stretches, .to = table->stretches,
+	    .defined = table->defined };
+
+	*rows = 0;
+	for (size_t p = 0; p < table->count; p++)
+		all += table->at[p].rows;
+	/* A place belongs to the part that its middle row lies in. */
+	for (size_t p = 0; p < table->count; before += table->at[p++].rows) {
+		const struct place *place = &table->at[p];
+		int owner = all == 0 ? 0 : (int)((double)(before + place->rows / 2) / (double)all *
 		    (double)count);
 
-		if (owner >= index && part.from == table->count) {
-			part.from = s;
-			part.offset = table->at[s].offset;
-		}
 		if (owner > index) {
-			part.to = s;
+			part.to = place->first;
+			part.to_at = place->at;
 			break;
 		}
+		if (owner < index)
+			continue;
+		if (part.from == table->stretches) {
+			part.from = place->first;
+			part.from_at = place->at;
+			part.offset = place->offset;
+			part.stretch = place->stretch;
+		}
+		*rows += place->rows;
 	}
-	while (part.stretch < part.from && part.stretch + 1 < table->count &&
-	    table->at[part.stretch].end_offset < part.offset)
-		part.stretch++;
 	return part;
 }

@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the stretches of a run lie in its stream, found without reading the blocks of calls. */
+/* Where the stretches of a run lie in its stream: from its index, or by looking at its messages. */
 #ifndef PARTS_H
 #define PARTS_H
 
 #include "run.h"
 
 struct table {
-	struct place {
-		uint64_t rows;		/* of the stretch */
+	struct place {			/* one stretch, or several that follow each other */
+		uint64_t rows;
+		uint64_t first;		/* stretch */
+		uint64_t at;		/* offset of the synchronisation point that it begins with */
 		uint64_t offset;	/* its rows do not begin before */
-		uint64_t end_offset;	/* of the synchronisation point that ends it */
+		uint64_t stretch;	/* that the stream is in at the offset */
 	} *at;
 	size_t count, capacity;
+	uint64_t stretches;		/* of the run */
 	uint64_t defined;		/* no definition comes after */
 };
 
 void table_read(struct table *table, const char *file);
-/* Part INDEX of COUNT with about equally many rows; some are empty where there are few stretches. */
-struct part table_part(const struct table *table, int index, int count);
+void table_free(struct table *table);
+/* Part INDEX of COUNT with about equally many rows, and these; some are empty where places are few. */
+struct part table_part(const struct table *table, int index, int count, uint64_t *rows);
 
 #endif

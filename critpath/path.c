@@ -11,31 +11,44 @@ path_end_stretch(struct path *path, size_t before)
 	path->counts[path->stretches++] = path->segments.count - before;
 }
 
+void
+path_report(struct path *path, const struct definitions *known, struct report *report)
+{
+	for (size_t i = 0; i < path->segments.count; i++)
+		report_add(report, known, &path->segments.at[i]);
+	path->segments.count = path->stretches = 0;
+}
+
 static void
 add_stretch(struct path *path, const struct run *run, const struct team *team, struct event last,
-    solver *solve)
+    solver *solve, struct report *report)
 {
 	struct stretch stretch = run_stretch(run, team, last);
 	size_t before = path->segments.count;
 
 	while (!solve(&stretch, &path->segments))
 		cut_cycle(&stretch, &run->known);
-	path_end_stretch(path, before);
+	if (report == NULL)
+		path_end_stretch(path, before);
+	else
+		path_report(path, &run->known, report);
 }
 
 void
-path_find(struct path *path, struct run *run, const struct team *team, solver *solve)
+path_find(struct path *path, struct run *run, const struct team *team, solver *solve,
+    struct report *report)
 {
 	struct message message;
 	struct event last;
 
+	run->team = team->size > 1 ? team : NULL;
 	while (run_next(run, &message))
 		if (run_take(run, &message, &last)) {
-			add_stretch(path, run, team, last, solve);
+			add_stretch(path, run, team, last, solve, report);
 			run_advance(run);
 		}
 	if (run_end(run, &last))
-		add_stretch(path, run, team, last, solve);
+		add_stretch(path, run, team, last, solve, report);
 	if (team->rank > 0)
 		path->stretches = 0;
 }

@@ -15,9 +15,10 @@ typedef bool solver(const struct stretch *stretch, struct segments *segments);
 
 /*
  * The path through the stretches of a part; whole on member 0 of the team, empty on the others. RUN
- * has been opened for the part.
+ * has been opened for the part. Where there is a REPORT it gets the segments, and PATH keeps none.
  */
-void path_find(struct path *path, struct run *run, const struct team *team, solver *solve);
+void path_find(struct path *path, struct run *run, const struct team *team, solver *solve,
+    struct report *report);
 /* Notes that segments were added for one more stretch; BEFORE: how many there were. */
 void path_end_stretch(struct path *path, size_t before);
 /* Appends MORE and frees it. */
@@ -26,6 +27,9 @@ void path_append(struct path *path, struct path *more);
 void path_gather(struct path *path, const struct team *team);
 
 /* The path of intervals, with calls read by location and intervals solved by period of time. */
-void path_find_intervals(struct path *path, struct run *run, const struct team *team);
+void path_find_intervals(struct path *path, struct run *run, const struct team *team,
+    struct report *report);
+/* PATH's segments go into the report instead. */
+void path_report(struct path *path, const struct definitions *known, struct report *report);
 
 #endif

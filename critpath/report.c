@@ -49,9 +49,10 @@ report_add(struct report *report, const struct definitions *known, const struct 
 
 	if (report->by_location == NULL)
 		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
-	if (report->segments == 0)
+	if (report->segments == 0) {
 		report->begin_ns = segment->begin_ns;
-	else if (segment->location != report->last_location)
+		report->first_location = segment->location;
+	} else if (segment->location != report->last_location)
 		report->hops++;
 	report->end_ns = segment->end_ns;
 	report->last_location = segment->location;
@@ -63,6 +64,77 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	share_of(&report->by_site, &report->site_capacity, segment->site)->ns[segment->kind] +=
 	    length_ns;
 	keep_longest(report, segment);
+}
+
+static void
+add_share(struct share *to, const struct share *more)
+{
+	for (int kind = 0; kind < 3; kind++)
+		to->ns[kind] += more->ns[kind];
+}
+
+void
+report_append(struct report *report, const struct definitions *known, const struct report *more)
+{
+	if (more->segments == 0)
+		return;
+	if (report->segments == 0) {
+		report->begin_ns = more->begin_ns;
+		report->first_location = more->first_location;
+		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
+	} else if (more->first_location != report->last_location)
+		report->hops++;
+	report->end_ns = more->end_ns;
+	report->last_location = more->last_location;
+	report->segments += more->segments;
+	report->hops += more->hops;
+	add_share(&report->total, &more->total);
+	for (uint32_t l = 0; l < known->location_count; l++)
+		add_share(&report->by_location[l], &more->by_location[l]);
+	for (size_t i = 0; i < more->call_capacity; i++)
+		add_share(share_of(&report->by_call, &report->call_capacity, i), &more->by_call[i]);
+	for (size_t i = 0; i < more->site_capacity; i++)
+		add_share(share_of(&report->by_site, &report->site_capacity, i), &more->by_site[i]);
+	for (size_t i = 0; i < more->longest_count; i++)
+		keep_longest(report, &more->longest[i]);
+}
+
+void
+report_free(struct report *report)
+{
+	free(report->by_location);
+	free(report->by_call);
+	free(report->by_site);
+	memset(report, 0, sizeof *report);
+}
+
+void
+report_gather(struct report *report, const struct definitions *known, const struct team *team)
+{
+	size_t locations = report->segments > 0 ? known->location_count : 0, count;
+	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
+	/* Shares of all members, one behind the other: */
+	struct share *by_location = team_gather(team, report->by_location, locations,
+	    sizeof *by_location, &(size_t){ 0 }), *location = by_location;
+	struct share *by_call = team_gather(team, report->by_call, report->call_capacity,
+	    sizeof *by_call, &(size_t){ 0 }), *call = by_call;
+	struct share *by_site = team_gather(team, report->by_site, report->site_capacity,
+	    sizeof *by_site, &(size_t){ 0 }), *site = by_site;
+
+	report_free(report);
+	for (struct report *part = parts; part < parts + count; part++) {
+		part->by_location = location;
+		part->by_call = call;
+		part->by_site = site;
+		report_append(report, known, part);
+		location += part->segments > 0 ? known->location_count : 0;
+		call += part->call_capacity;
+		site += part->site_capacity;
+	}
+	free(parts);
+	free(by_location);
+	free(by_call);
+	free(by_site);
 }
 
 int64_t

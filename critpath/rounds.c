@@ -17,6 +17,7 @@ enum { ROUND_ROWS = 1 << 17 };	/* for each member */
 struct rounds {
 	const struct team *team;
 	struct run *run;		/* the window has own locations only */
+	struct report *report;		/* gets the segments; NULL: the path does */
 	size_t *bounds;			/* room for merging */
 	int64_t begin_ns;		/* of the round */
 	uint64_t rows_before;		/* the round */
@@ -30,7 +31,7 @@ struct rounds {
 static bool
 is_own(const struct rounds *r, uint32_t location)
 {
-	return location % (uint32_t)r->team->size == (uint32_t)r->team->rank;
+	return owner_in(r->team, r->run->known.location_rank, location) == r->team->rank;
 }
 
 /* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the run. */
@@ -137,6 +138,17 @@ solve_stretch(const struct rounds *r, const struct received *got, size_t s, size
 	free(bounds);
 }
 
+static void
+report_round(const struct rounds *r, struct path *part)
+{
+	struct report report = { 0 };
+
+	path_report(part, &r->run->known, &report);
+	report_gather(&report, &r->run->known, r->team);
+	report_append(r->report, &r->run->known, &report);
+	report_free(&report);
+}
+
 /* Shuffle, solve, gather; then the next round begins where this one ends. */
 static void
 end_round(struct rounds *r, struct path *path)
@@ -159,6 +171,8 @@ end_round(struct rounds *r, struct path *path)
 	for (size_t s = 0; s < r->stretches; s++)
 		if (owner(r, s) == r->team->rank)
 			solve_stretch(r, &got, own++, next, ends[s], &part);
+	if (r->report != NULL)
+		report_round(r, &part);
 	path_gather(&part, r->team);
 	path_append(path, &part);
 	r->begin_ns = ends[r->stretches];
@@ -202,9 +216,10 @@ take_sync(struct rounds *r, const struct message *message)
 }
 
 void
-path_find_intervals(struct path *path, struct run *run, const struct team *team)
+path_find_intervals(struct path *path, struct run *run, const struct team *team,
+    struct report *report)
 {
-	struct rounds r = { .team = team, .run = run };
+	struct rounds r = { .team = team, .run = run, .report = report };
 	struct message message;
 
 	while (run_next(run, &message)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "run.h"
-
 #include <string.h>
+
+#include "shared.h"
 
 static const struct part everything = { .to = UINT64_MAX };
 
@@ -21,11 +21,26 @@ run_open(struct run *run, const char *file)
 }
 
 void
-run_open_part(struct run *run, const char *file, struct part part)
+run_open_lazy(struct run *run, const char *file)
 {
 	memset(run, 0, sizeof *run);
-	run->part = part;
-	check_open(run, reader_open_mapped(&run->in, file));
+	check_open(run, reader_open_lazy(&run->in, file));
+}
+
+void
+run_open_part(struct run *run, const char *file, const struct part *part)
+{
+	run_open_lazy(run, file);
+	run->part = *part;
+	run->in.lazy = false;
+}
+
+/* An index may lie: then no path is better than a wrong one. */
+static _Noreturn void
+die_index(struct run *run, uint64_t offset, const char *what)
+{
+	reader_fail(&run->in, offset, "%s, against the stream's index", what);
+	die_input(&run->in);
 }
 
 bool
@@ -35,7 +50,7 @@ run_next(struct run *run, struct message *message)
 	int got;
 
 	if (part->defined > 0 && reader_offset(&run->in) > part->defined) {
-		if (run->stretch >= part->to)
+		if (run->stretch >= part->to || part->from >= part->to)
 			return false;
 		if (reader_offset(&run->in) < part->offset) {
 			reader_jump(&run->in, part->offset);
@@ -44,6 +59,8 @@ run_next(struct run *run, struct message *message)
 	}
 	if ((got = reader_next(&run->in, message)) < 0)
 		die_input(&run->in);
+	if (got == 0 && (part->to_at > 0 || run->stretch < part->from) && part->from < part->to)
+		die_index(run, reader_offset(&run->in), "the stream ends here");
 	return got > 0;
 }
 
@@ -54,11 +71,15 @@ row_of(const struct run *run, uint32_t location, uint64_t seq)
 }
 
 static void
-link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
+take_calls(struct run *run, const struct message *message)
 {
-	row->has_other = true;
-	row->other = other;
-	row->other_seq = other_seq;
+	int64_t location;
+
+	if (body_int(&run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
+		die_input(&run->in);
+	if (run_owns(run, (uint32_t)location) && (calls_read(&run->calls, &run->in, message) < 0 ||
+	    window_add(&run->window, &run->in, message, &run->calls) < 0))
+		die_input(&run->in);
 }
 
 static void
@@ -68,6 +89,10 @@ take_messages(struct run *run, const struct message *message)
 
 	if (messages_read(e, &run->in, message, &run->window) < 0)
 		die_input(&run->in);
+	if (run->team != NULL) {
+		share_messages(run, message);
+		return;
+	}
 	for (size_t i = 0; i < e->count; i++) {
 		struct event_row *send = row_of(run, e->source[i], e->send[i]);
 		struct event_row *receive = row_of(run, e->target[i], e->receive[i]);
@@ -76,13 +101,30 @@ take_messages(struct run *run, const struct message *message)
 
 		if (send == NULL || receive == NULL)
 			continue;	/* of a stretch before the first wanted one */
-		if (call_info(receive->row.call)->class == CLASS_COMPLETE)
-			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post);
+		post_of(receive, &poster, &post);
 		send->is_send = true;
 		link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
 		link_rows(send, poster, post);
 	}
+}
+
+bool
+collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows)
+{
+	const struct edge_block *e = &run->edges;
+	uint32_t size = e->size[k];
+
+	run->members = grow(run->members, &run->member_capacity, size, sizeof *run->members);
+	run->waits_for = grow(run->waits_for, &run->wait_capacity, size, sizeof *run->waits_for);
+	for (uint32_t i = 0; i < size; i++) {
+		run->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
+		    rows[first + i] };
+		if (run->members[i].row == NULL)
+			return false;
+	}
+	collective_waits(&run->known, run->members, size, run->waits_for);
+	return true;
 }
 
 static void
@@ -93,23 +135,19 @@ take_collectives(struct run *run, const struct message *message)
 
 	if (collectives_read(e, &run->in, message, &run->window) < 0)
 		die_input(&run->in);
+	if (run->team != NULL) {
+		share_collectives(run, message);
+		return;
+	}
+	run->rows = grow(run->rows, &run->row_capacity, e->count, sizeof *run->rows);
+	for (size_t i = 0; i < e->count; i++)
+		run->rows[i] = window_row(&run->window, e->location[i], e->seq[i]);
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		uint32_t size = e->size[k];
-		bool whole = true;
-
-		run->members = grow(run->members, &run->member_capacity, size, sizeof *run->members);
-		run->waits_for = grow(run->waits_for, &run->wait_capacity, size, sizeof *run->waits_for);
-		for (uint32_t i = 0; i < size; i++) {
-			run->members[i] = (struct member){ e->location[at + i], e->seq[at + i],
-			    window_row(&run->window, e->location[at + i], e->seq[at + i]) };
-			whole = whole && run->members[i].row != NULL;
-		}
-		if (!whole)
+		if (!collective_find(run, k, at, run->rows))
 			continue;
 		if (run->keeps_instances)
-			instances_add(&run->instances, run->members, size);
-		collective_waits(&run->known, run->members, size, run->waits_for);
-		for (uint32_t i = 0; i < size; i++)
+			instances_add(&run->instances, run->members, e->size[k]);
+		for (uint32_t i = 0; i < e->size[k]; i++)
 			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
 				link_rows(row_of(run, run->members[i].location, run->members[i].seq),
 				    run->members[run->waits_for[i]].location,
@@ -117,40 +155,44 @@ take_collectives(struct run *run, const struct message *message)
 	}
 }
 
-bool
-is_definition(const struct message *message)
-{
-	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site" };
-
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (is_kind(message, kinds[i]))
-			return true;
-	return false;
-}
-
 /* A global synchronisation point ends a stretch with the enter of its last member. */
 static void
 take_sync(struct run *run, const struct message *message, struct event *last)
 {
-	int64_t last_ns = INT64_MIN;
-
+	run->last_ns = INT64_MIN;
 	if (seqs_read(run->end_seq, &run->in, message, &run->window) < 0)
 		die_input(&run->in);
 	for (uint32_t l = 0; l < run->known.location_count; l++) {
 		const struct event_row *row = row_of(run, l, run->end_seq[l]);
 
+		if (!run_owns(run, l))
+			continue;
 		if (row == NULL || row->row.part != 0 || run->end_seq[l] < run->first_seq[l]) {
 			reader_fail(&run->in, message->offset, "sync: row %llu of location %u is not there",
 			    (unsigned long long)run->end_seq[l], l);
 			die_input(&run->in);
 		}
-		if (row->row.enter_ns > last_ns) {
+		if (row->row.enter_ns > run->last_ns) {
 			*last = (struct event){ run->end_seq[l], l, false };
-			last_ns = row->row.enter_ns;
+			run->last_ns = row->row.enter_ns;
 		}
-		run->end_seq[l]++;
 	}
+	if (run->team != NULL)
+		share_last(run, last);
+	for (uint32_t l = 0; l < run->known.location_count; l++)
+		run->end_seq[l]++;
+}
+
+/* The points where the part begins and ends are where it was said. */
+static void
+check_place(struct run *run, const struct message *message)
+{
+	const struct part *part = &run->part;
+	uint64_t next = run->stretch + 1;
+
+	if ((next == part->from && message->offset != part->from_at) ||
+	    (next == part->to && message->offset != part->to_at))
+		die_index(run, message->offset, "another synchronisation point is here");
 }
 
 bool
@@ -159,10 +201,18 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	if (definitions_take(&run->known, &run->in, message) < 0)
 		die_input(&run->in);
 	if (is_kind(message, "run")) {
-		window_open(&run->window, run->known.location_count, sizeof(struct event_row));
+		window_open(&run->window, run->known.location_count,
+		    run->team != NULL ? sizeof(struct shared_row) : sizeof(struct event_row));
 		run->window.partial = run->part.from > 0;
+		run->window.shared = run->team != NULL;
 		run->first_seq = zalloc(run->known.location_count, sizeof *run->first_seq);
 		run->end_seq = zalloc(run->known.location_count, sizeof *run->end_seq);
+	}
+	if (run->part.defined > 0) {
+		if (message->offset > run->part.defined && is_definition(message))
+			die_index(run, message->offset, "a definition is here");
+		if (is_kind(message, "sync"))
+			check_place(run, message);
 	}
 	if (message->offset < run->part.offset || run->stretch >= run->part.to) {
 		run->stretch += is_kind(message, "sync");
@@ -171,9 +221,7 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	if (reader_verify(&run->in, message) < 0)
 		die_input(&run->in);
 	if (is_kind(message, "calls")) {
-		if (calls_read(&run->calls, &run->in, message) < 0 ||
-		    window_add(&run->window, &run->in, message, &run->calls) < 0)
-			die_input(&run->in);
+		take_calls(run, message);
 	} else if (is_kind(message, "messages")) {
 		take_messages(run, message);
 	} else if (is_kind(message, "collectives")) {
@@ -194,40 +242,41 @@ run_take(struct run *run, const struct message *message, struct event *last)
 bool
 run_end(struct run *run, struct event *last)
 {
-	int64_t last_ns = INT64_MIN;
-
-	if (run->stretch < run->part.from || run->stretch >= run->part.to)
+	if (run->stretch < run->part.from || run->stretch >= run->part.to || run->known.ranks == 0)
 		return false;
+	run->last_ns = INT64_MIN;
+	*last = (struct event){ .leave = true };
 	for (uint32_t l = 0; l < run->known.location_count; l++) {
 		const struct event_row *row;
 
 		run->end_seq[l] = window_end(&run->window, l);
-		if (run->end_seq[l] == run->first_seq[l])
+		if (!run_owns(run, l) || run->end_seq[l] == run->first_seq[l])
 			continue;
 		row = row_of(run, l, run->end_seq[l] - 1);
-		if (row->row.leave_ns > last_ns) {
+		if (row->row.leave_ns > run->last_ns) {
 			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
-			last_ns = row->row.leave_ns;
+			run->last_ns = row->row.leave_ns;
 		}
 	}
-	return last_ns != INT64_MIN;
+	if (run->team != NULL) {
+		share_last(run, last);
+		share_ends(run);
+	}
+	return run->last_ns != INT64_MIN;
 }
 
 struct stretch
 run_stretch(const struct run *run, const struct team *team, struct event last)
 {
-	return (struct stretch){ team, &run->window, run->first_seq, run->end_seq, run->begin_ns,
-	    run->stretch > 0, last };
+	return (struct stretch){ team, run->known.location_rank, &run->window, run->first_seq,
+	    run->end_seq, run->begin_ns, run->stretch > 0, run->team != NULL, last, run->last_ns };
 }
 
 void
 run_advance(struct run *run)
 {
+	run->begin_ns = run->last_ns;
 	for (uint32_t l = 0; l < run->known.location_count; l++) {
-		const struct event_row *row = row_of(run, l, run->end_seq[l] - 1);
-
-		if (l == 0 || row->row.enter_ns > run->begin_ns)
-			run->begin_ns = row->row.enter_ns;
 		run->first_seq[l] = run->end_seq[l] - 1;
 		window_drop(&run->window, l, run->first_seq[l]);
 	}

@@ -8,32 +8,66 @@
 /* A part of the stretches, and where to find it in a file. */
 struct part {
 	uint64_t from, to;		/* the first one, and the first that is not in it */
+	uint64_t from_at, to_at;	/* offsets of the points where these begin; 0: an end of the run */
 	uint64_t offset;		/* its rows do not begin before */
 	uint64_t stretch;		/* that the stream is in at the offset */
-	uint64_t defined;		/* no definition comes after */
+	uint64_t defined;		/* no definition comes after; 0: not known */
 };
 
 struct run {
+	const struct team *team;	/* each member keeps the rows of its ranks; NULL: all are kept */
 	struct reader in;
 	struct definitions known;
 	struct window window;
 	struct calls calls;		/* the block read last */
 	struct edge_block edges;
+	const struct row **rows;	/* of the members in a block, where all rows are kept */
 	struct member *members;		/* of one instance */
 	uint32_t *waits_for;
-	size_t member_capacity, wait_capacity;
+	size_t row_capacity, member_capacity, wait_capacity;
 	bool keeps_instances;
 	struct instances instances;	/* where they are kept: collectives of the stretch, or later */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
-	int64_t begin_ns;
+	int64_t begin_ns, last_ns;	/* of the stretch, and its last event */
 	uint64_t stretch;		/* its number, from 0 */
 	struct part part;
 };
 
+static inline bool
+run_owns(const struct run *run, uint32_t location)
+{
+	return run->team == NULL ||
+	    owner_in(run->team, run->known.location_rank, location) == run->team->rank;
+}
+
+static inline void
+link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
+{
+	row->has_other = true;
+	row->other = other;
+	row->other_seq = other_seq;
+}
+
+/* From the row of a receive to the one that posted it. */
+static inline void
+post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
+{
+	if (call_info(receive->row.call)->class == CLASS_COMPLETE)
+		row_refers(&receive->row, *location, *seq, location, seq);
+}
+
+/*
+ * What the members of instance K of the block wait for, in run->waits_for; FIRST: the index of the
+ * first in the block, ROWS by index. False: not all have one.
+ */
+bool collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows);
+
 /* Opens FILE for all stretches. */
 void run_open(struct run *run, const char *file);
-/* Opens a file that is not a pipe for some of them. */
-void run_open_part(struct run *run, const char *file, struct part part);
+/* Opens a file for some of them, or for all. */
+void run_open_part(struct run *run, const char *file, const struct part *part);
+/* Opens a file for none: the caller takes what he wants besides definitions, and verifies it. */
+void run_open_lazy(struct run *run, const char *file);
 /* The next message: false at the end of the stream, or of the part. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
@@ -44,8 +78,5 @@ bool run_end(struct run *run, struct event *last);
 struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
 /* Forgets its rows and goes on to the next one. */
 void run_advance(struct run *run);
-
-/* Of a kind that reports need. */
-bool is_definition(const struct message *message);
 
 #endif

@@ -58,11 +58,11 @@ search_relax(struct search *search, const struct entry *entry, int64_t min_ns, i
 {
 	const struct stretch *stretch = search->stretch;
 	struct request request = { .target = entry->event };
-	bool has_source = event_before(stretch, entry->event, &request.source);
-	int64_t weight_ns = time_of(stretch, entry->event) -
-	    (has_source ? time_of(stretch, request.source) : stretch->begin_ns);
+	int64_t source_ns = stretch->begin_ns, weight_ns;
+	bool has_source = event_before(stretch, entry->event, &request.source, &source_ns);
 	int owner;
 
+	weight_ns = time_of(stretch, entry->event) - source_ns;
 	if (weight_ns < min_ns || weight_ns > max_ns)
 		return;
 	request.distance_ns = entry->distance_ns + weight_ns;
@@ -113,13 +113,15 @@ search_exchange(struct search *search)
 }
 
 struct step {
-	struct event at, next;
+	struct stop at;
+	struct event next;
 };
 
 static int
 by_event(const void *left, const void *right)
 {
-	const struct event *a = &((const struct step *)left)->at, *b = &((const struct step *)right)->at;
+	const struct event *a = &((const struct step *)left)->at.event;
+	const struct event *b = &((const struct step *)right)->at.event;
 
 	if (a->location != b->location)
 		return a->location < b->location ? -1 : 1;
@@ -133,14 +135,15 @@ static void
 follow(const struct search *search, struct step *steps, size_t count, struct event first,
     struct segments *segments)
 {
-	struct step key = { .at = first }, *found;
+	struct step key = { .at.event = first }, *found, *before = NULL;
 
 	qsort(steps, count, sizeof *steps, by_event);
-	add_piece(segments, search->stretch, NULL, first);
-	while ((found = bsearch(&key, steps, count, sizeof *steps, by_event)) != NULL &&
-	    !same_event(found->next, found->at)) {
-		add_piece(segments, search->stretch, &found->at, found->next);
-		key.at = found->next;
+	while ((found = bsearch(&key, steps, count, sizeof *steps, by_event)) != NULL) {
+		add_between(segments, search->stretch, before != NULL ? &before->at : NULL, &found->at);
+		if (same_event(found->next, found->at.event))
+			break;
+		before = found;
+		key.at.event = found->next;
 	}
 }
 
@@ -157,7 +160,7 @@ search_finish(struct search *search, struct segments *segments)
 	for (size_t i = 0; longest_ns >= 0 && i < search->reached.count; i++) {
 		struct event at = search->reached.at[i].event;
 
-		steps[i] = (struct step){ at, label_of(search, at)->next };
+		steps[i] = (struct step){ stop_at(search->stretch, at), label_of(search, at)->next };
 	}
 	all = team_gather(team, steps, longest_ns >= 0 ? search->reached.count : 0, sizeof *steps, &count);
 	first = team_gather(team, &search->first.event,

@@ -13,10 +13,16 @@
 struct team {
 	int rank, size;
 	void *comm;
+	bool on_trial;
 };
 
-/* First thing in main. All processes of the run; lp-critpath hands over to lp-critpath-mpi here. */
-struct team team_open(int *argc, char ***argv);
+/*
+ * First thing in main: rank and size; lp-critpath hands over to lp-critpath-mpi here. Where all would
+ * end for the same reason before team_open only the first one says so: the others try it in a child,
+ * which nobody hears, and end well where the child does not get that far.
+ */
+struct team team_start(int *argc, char ***argv);
+void team_open(struct team *team, int *argc, char ***argv);
 /* Before the tool ends well. */
 void team_close(void);
 /* The part of the team that has the same COLOUR, in the same order. */

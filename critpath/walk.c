@@ -11,8 +11,9 @@ solve_walk(const struct stretch *stretch, struct segments *segments)
 	size_t begin = segments->count;
 	uint64_t left = count_events(stretch);
 	struct event at = stretch->to, before;
+	int64_t before_ns;
 
-	while (event_before(stretch, at, &before)) {
+	while (event_before(stretch, at, &before, &before_ns)) {
 		if (left-- == 0) {
 			segments->count = begin;
 			return false;

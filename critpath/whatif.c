@@ -216,10 +216,11 @@ static void
 use_path(struct ways *ways)
 {
 	struct event at = ways->dag->stretch->to;
+	int64_t at_ns;
 
 	do
 		use(ways, (uint32_t)numbering_of(&ways->dag->numbering, at));
-	while (event_before(ways->dag->stretch, at, &at));
+	while (event_before(ways->dag->stretch, at, &at, &at_ns));
 }
 
 static void

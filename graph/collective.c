@@ -22,6 +22,7 @@ struct instance {
 	bool blocking;
 	int64_t open;		/* requests pending when the members entered */
 	int64_t last_enter_ns, first_leave_ns;
+	struct spot first;	/* the block of the member that came first */
 	uint32_t *operations;	/* of the members, in order of arrival */
 };
 
@@ -166,7 +167,7 @@ consider_sync(struct graph *graph, const struct instance *instance)
 	else if (pending)
 		graph->counts.refused_pending++;
 	else
-		write_sync(graph, all->seqs);
+		write_sync(graph, all->seqs, instance->first);
 }
 
 static void
@@ -239,6 +240,7 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 	if (instance->arrived == 0) {
 		instance->size = members;
 		instance->call = row->call[i];
+		instance->first = graph->block;
 		instance->blocking = !is_collective_start(class);
 		instance->operations = zalloc(members, sizeof *instance->operations);
 	}

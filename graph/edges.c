@@ -108,7 +108,6 @@ edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations
 static void
 write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs)
 {
-	edges_flush(graph);
 	message_begin(&graph->out, kind, 2);
 	put_uint(&graph->out, "count", graph->known.location_count);
 	put_column(&graph->out, "seq", seq_type, seqs, graph->known.location_count);
@@ -117,10 +116,16 @@ write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs)
 }
 
 void
-write_sync(struct graph *graph, const uint64_t *seqs)
+write_sync(struct graph *graph, const uint64_t *seqs, struct spot first)
 {
+	struct index_entry entry = { 0, first.offset, first.syncs, 0 };
+
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		entry.rows += seqs[l];
+	edges_flush(graph);
+	entry.at = writer_offset(&graph->out);
 	write_seqs(graph, "sync", seqs);
-	graph->counts.syncs++;
+	index_add(&graph->index, entry);
 }
 
 void
@@ -130,6 +135,7 @@ write_settled(struct graph *graph)
 
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
+	edges_flush(graph);
 	write_seqs(graph, "settled", seqs);
 	free(seqs);
 }
@@ -146,7 +152,7 @@ write_matching(struct graph *graph)
 	put_uint(&graph->out, "unmatched_receives", c->unmatched_receives);
 	put_uint(&graph->out, "unmatched_collectives", c->unmatched_collectives);
 	put_uint(&graph->out, "mismatched_collectives", c->mismatched);
-	put_uint(&graph->out, "syncs", c->syncs);
+	put_uint(&graph->out, "syncs", graph->index.syncs);
 	put_uint(&graph->out, "refused_pending", c->refused_pending);
 	put_uint(&graph->out, "refused_overlap", c->refused_overlap);
 	put_uint(&graph->out, "refused_partial", c->refused_partial);
@@ -157,7 +163,7 @@ write_matching(struct graph *graph)
 	    "overlapping, %llu that do not hold up all",
 	    (unsigned long long)c->messages, (unsigned long long)c->collectives,
 	    (unsigned long long)c->unmatched_sends, (unsigned long long)c->unmatched_receives,
-	    (unsigned long long)c->unmatched_collectives, (unsigned long long)c->syncs,
+	    (unsigned long long)c->unmatched_collectives, (unsigned long long)graph->index.syncs,
 	    (unsigned long long)c->refused_pending, (unsigned long long)c->refused_overlap,
 	    (unsigned long long)c->refused_partial);
 }

@@ -144,6 +144,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		reader_fail(in, message->offset, "calls: the block does not follow the one before");
 		die_input(in);
 	}
+	graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
 	/* Edges come behind the blocks of both their ends. */
 	if (writer_pass(&graph->out, message, calls->count) < 0)
 		die_output();
@@ -190,6 +191,7 @@ main(int argc, char **argv)
 	epoch_begin(&graph);
 	collective_begin(&graph);
 	edges_begin(&graph);
+	index_begin(&graph.index);
 	progress_begin(&progress);
 	while ((got = reader_next(&in, &message)) > 0) {
 		if (definitions_take(&graph.known, &in, &message) < 0)
@@ -203,8 +205,12 @@ main(int argc, char **argv)
 				write_settled(&graph);
 			}
 			progress_show(&progress, in.rows, 0, 0);
-		} else if (writer_pass(&graph.out, &message, 0) < 0)
-			die_output();
+		} else {
+			if (is_definition(&message))
+				graph.index.defined = writer_offset(&graph.out);
+			if (writer_pass(&graph.out, &message, 0) < 0)
+				die_output();
+		}
 	}
 	if (got < 0)
 		die_input(&in);
@@ -214,7 +220,7 @@ main(int argc, char **argv)
 	collective_end(&graph);
 	edges_flush(&graph);
 	write_matching(&graph);
-	if (writer_end(&graph.out) < 0)
+	if (index_write(&graph.index, &graph.out) < 0 || writer_end(&graph.out) < 0)
 		die_output();
 	reader_close(&in);
 	return DONE;

@@ -5,6 +5,7 @@
 
 #include "../stream/calls.h"
 #include "../stream/definitions.h"
+#include "../stream/index.h"
 #include "../stream/tool.h"
 
 enum { NONE = UINT32_MAX };	/* no operation */
@@ -39,8 +40,13 @@ struct location {
 
 struct counts {
 	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
-	uint64_t syncs, refused_pending, refused_overlap, refused_partial;
+	uint64_t refused_pending, refused_overlap, refused_partial;
 	uint64_t mismatched;	/* instances whose members made different calls */
+};
+
+/* A place in the stream that goes out. */
+struct spot {
+	uint64_t offset, syncs;	/* in bytes; synchronisation points before it */
 };
 
 struct graph {
@@ -56,6 +62,8 @@ struct graph {
 	struct edges *edges;
 	struct active_targets *active;
 	struct counts counts;
+	struct index index;
+	struct spot block;	/* the block of calls being read */
 	unsigned told;		/* problems named on stderr so far */
 };
 
@@ -128,7 +136,8 @@ void edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t 
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
 void edges_flush(struct graph *graph);
-void write_sync(struct graph *graph, const uint64_t *seqs);
+/* FIRST: the first block with one of the rows SEQS. */
+void write_sync(struct graph *graph, const uint64_t *seqs, struct spot first);
 void write_settled(struct graph *graph);
 void write_matching(struct graph *graph);
 

@@ -275,6 +275,18 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 	return 0;
 }
 
+bool
+is_definition(const struct message *message)
+{
+	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
+		"neighbours", "module", "site" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i]))
+			return true;
+	return false;
+}
+
 int32_t
 world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer)
 {

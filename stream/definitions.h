@@ -45,6 +45,9 @@ struct definitions {
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
 
+/* Of a kind that stands at the head of a trace, names of calls included. */
+bool is_definition(const struct message *message);
+
 /* The world rank behind PEER of COMM as RANK sees it; -1 where it is not known. */
 int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer);
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,8 +68,10 @@ input_more(struct reader *in)
 	if (input_room(in, READ_BYTES) < 0)
 		return -1;
 	wanted = in->capacity - in->end;
+	if (in->skims)
+		wanted = skimmed_bytes(in, wanted);
 	do
-		got = in->skims ? pread(in->fd, in->buffer + in->end, skimmed_bytes(in, wanted),
+		got = in->by_offset ? pread(in->fd, in->buffer + in->end, wanted,
 		    (off_t)(in->buffer_offset + in->end)) : read(in->fd, in->buffer + in->end, wanted);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
@@ -115,35 +116,39 @@ input_skip_zeros(struct reader *in)
 }
 
 int
-input_map(struct reader *in)
+input_is_file(struct reader *in)
 {
 	struct stat status;
-	void *bytes;
 
 	if (fstat(in->fd, &status) < 0)
 		return reader_fail(in, 0, "%s", strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		return reader_fail(in, 0, "not a file, and it is read more than once");
-	in->capacity = in->end = (size_t)status.st_size;
-	in->eof = in->mapped = true;
-	if (in->capacity > 0) {
-		bytes = mmap(NULL, in->capacity, PROT_READ, MAP_PRIVATE, in->fd, 0);
-		if (bytes == MAP_FAILED) {
-			in->mapped = false;
-			return reader_fail(in, 0, "%s", strerror(errno));
-		}
-		in->buffer = bytes;
+	return 0;
+}
+
+int
+input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset)
+{
+	if (in->capacity < size) {
+		unsigned char *bigger = realloc(in->buffer, size);
+
+		if (bigger == NULL)
+			return reader_fail(in, offset, "out of memory");
+		in->buffer = bigger;
+		in->capacity = size;
 	}
+	memcpy(in->buffer, bytes, size);
+	in->begin = 0;
+	in->end = size;
+	in->buffer_offset = offset;
+	in->eof = true;
 	return 0;
 }
 
 void
 input_seek(struct reader *in, uint64_t offset)
 {
-	if (in->mapped) {
-		in->begin = (size_t)offset;
-		return;
-	}
 	in->begin = in->end = 0;
 	in->buffer_offset = offset;
 	in->eof = false;
@@ -163,10 +168,7 @@ input_rewind(struct reader *in)
 void
 input_close(struct reader *in)
 {
-	if (in->mapped && in->buffer != NULL)
-		munmap(in->buffer, in->capacity);
-	else if (!in->mapped)
-		free(in->buffer);
+	free(in->buffer);
 	if (in->fd > STDIN_FILENO)
 		close(in->fd);
 	in->buffer = NULL;

@@ -80,7 +80,7 @@ unpack(struct reader *in, struct message *message, const unsigned char *bytes, s
 	message->bytes = bytes;
 	message->size = used;
 	message->offset = offset;
-	if ((in->mapped && message_is_block(message)) || in->hollow)
+	if ((in->lazy && message_is_block(message)) || in->hollow)
 		return 1;	/* see reader_verify */
 	return message_check_hash(in, message) < 0 ? -1 : 1;
 }

@@ -213,7 +213,7 @@ reader_open_skimming(struct reader *in, const char *file)
 {
 	int got = reader_start(in, file, true);
 
-	in->skims = true;
+	in->by_offset = in->skims = true;
 	return got;
 }
 
@@ -228,12 +228,13 @@ reader_open(struct reader *in, const char *file)
 }
 
 int
-reader_open_mapped(struct reader *in, const char *file)
+reader_open_lazy(struct reader *in, const char *file)
 {
 	struct message header;
 
-	if (reader_start(in, file, false) < 0 || input_map(in) < 0)
+	if (reader_start(in, file, false) < 0 || input_is_file(in) < 0)
 		return -1;
+	in->by_offset = in->lazy = true;
 	return next_stream(in, &header) < 0 ? -1 : 0;
 }
 
@@ -242,7 +243,7 @@ reader_verify(struct reader *in, const struct message *message)
 {
 	if (in->hollow)
 		return input_fill(in, message) < 0 ? -1 : message_check_hash(in, message);
-	return in->mapped && message_is_block(message) ? message_check_hash(in, message) : 0;
+	return in->lazy && message_is_block(message) ? message_check_hash(in, message) : 0;
 }
 
 uint64_t
@@ -306,6 +307,16 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 	in->fd = fd;
 	in->in_stream = in->started = true;
 	reader_jump(in, offset);
+}
+
+int
+reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
+    uint64_t offset)
+{
+	in->file = file;
+	in->inflated_begin = in->inflated_end = 0;
+	in->in_stream = true;
+	return input_copy(in, bytes, size, offset);
 }
 
 void

@@ -17,11 +17,13 @@ input_here(const struct reader *in)
 }
 
 int input_open(struct reader *in, const char *file);
-/* The whole file becomes the buffer. */
-int input_map(struct reader *in);
+/* 0, or -1 where it is a pipe or the like, which cannot be read more than once. */
+int input_is_file(struct reader *in);
+/* SIZE bytes in memory become the input; they lay at OFFSET of a file. */
+int input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset);
 int input_rewind(struct reader *in);
 void input_close(struct reader *in);
-/* Goes on at OFFSET of the file. */
+/* Goes on at OFFSET of the file; only of readers by offset. */
 void input_seek(struct reader *in, uint64_t offset);
 /* Room for so many bytes behind buffer[end]; the unread part may move. 0 or -1. */
 int input_room(struct reader *in, size_t bytes);

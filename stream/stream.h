@@ -45,7 +45,8 @@ struct reader {
 	bool all;			/* reader_next returns headers and ends, too */
 	bool started;			/* a header has been read */
 	bool jumped;			/* see reader_jump */
-	bool mapped;			/* buffer is the file itself: see reader_open_mapped */
+	bool by_offset;			/* bytes are read from buffer_offset on, wherever fd stands */
+	bool lazy;			/* see reader_open_lazy */
 	bool skims, hollow;		/* see reader_open_skimming; the last message has holes */
 	size_t hint_bytes;		/* how large the next message may be, to have it without holes */
 	bool names_late;		/* calls_read leaves the stream's numbers: names come later */
@@ -91,12 +92,15 @@ int reader_open_skimming(struct reader *in, const char *file);
 void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
 
 /*
- * The same for a file of which only some blocks are wanted: it is not read but mapped, and the hashes
- * of calls and edges are not checked; reader_verify does it for those that are used. 0 or -1.
+ * The same for a file of which only some blocks are wanted: the hashes of calls and edges are not
+ * checked; reader_verify does it for those that are used. 0 or -1.
  */
-int reader_open_mapped(struct reader *in, const char *file);
+int reader_open_lazy(struct reader *in, const char *file);
 int reader_verify(struct reader *in, const struct message *message);
-/* Where the next message begins, and to go on at another one; the end's counts are then not checked. */
+/*
+ * Where the next message begins, and to go on at another one of such a file; the end's counts are then
+ * not checked.
+ */
 uint64_t reader_offset(const struct reader *in);
 void reader_jump(struct reader *in, uint64_t offset);
 
@@ -105,6 +109,10 @@ int reader_rewind(struct reader *in);
 
 /* 1: a message; 0: the stream has ended properly; -1: it has not. */
 int reader_next(struct reader *in, struct message *message);
+
+/* Lets the reader take messages from memory: SIZE bytes that lay at OFFSET of FILE. */
+int reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
+    uint64_t offset);
 
 void reader_close(struct reader *in);
 
@@ -143,6 +151,8 @@ struct writer {
 	msgpack_packer pack;
 	size_t message_begin;		/* of the message being built, in buffer */
 	uint64_t messages, rows;	/* so far; calls_write counts rows */
+	uint64_t flushed;		/* bytes that fd has got */
+	uint64_t index_offset;		/* of the message of kind index; 0: none */
 	bool failed;			/* errno said why */
 	int error;
 };
@@ -168,10 +178,15 @@ int message_end(struct writer *out);
 /* Whole messages, compressed at LEVEL into one of kind zstd; the caller counts them. */
 int put_compressed(struct writer *out, const void *bytes, size_t size, int level);
 
-/* Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). */
+/*
+ * Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). An index is
+ * dropped: its offsets are those of the stream that was read.
+ */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
 
 int writer_flush(struct writer *out);
+/* Where the next message begins, in bytes from the header. */
+uint64_t writer_offset(const struct writer *out);
 /* Writes the end message and everything still buffered, and closes the file. 0 or -1. */
 int writer_end(struct writer *out);
 /* The same, but another stream follows in the file. */

@@ -172,7 +172,7 @@ check_ends(struct reader *in, const struct message *message, const struct window
 {
 	for (size_t i = 0; i < count; i++)
 		if (location[i] >= window->locations ||
-		    (!window->partial && window_row(window, location[i], seq[i]) == NULL))
+		    (!window->partial && !window->shared && window_row(window, location[i], seq[i]) == NULL))
 			return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
 			    message->kind, (unsigned long long)seq[i], location[i]);
 	return 0;

@@ -34,6 +34,7 @@ struct window {
 	size_t row_bytes;
 	uint32_t locations;
 	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
+	bool shared;		/* others keep the rows of some locations: ends of edges may be missing */
 	struct lane *lanes;
 };
 
@@ -73,7 +74,7 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* The edges of one block, widened; every end is checked to be in the window, unless it is partial. */
+/* The edges of one block, widened; every end is checked to be in the window, unless some may be missing. */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */

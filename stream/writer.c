@@ -36,8 +36,15 @@ writer_flush(struct writer *out)
 			return writer_fail(out, errno);
 		done += (size_t)wrote;
 	}
+	out->flushed += done;
 	msgpack_sbuffer_clear(&out->buffer);
 	return 0;
+}
+
+uint64_t
+writer_offset(const struct writer *out)
+{
+	return out->flushed + out->buffer.size;
 }
 
 void
@@ -185,6 +192,8 @@ put_compressed(struct writer *out, const void *bytes, size_t size, int level)
 int
 writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 {
+	if (is_kind(message, "index"))
+		return 0;
 	if (msgpack_sbuffer_write(&out->buffer, (const char *)message->bytes, message->size) < 0)
 		return writer_fail(out, ENOMEM);
 	out->messages++;
@@ -197,9 +206,11 @@ writer_end_more(struct writer *out)
 {
 	uint64_t messages = out->messages;
 
-	message_begin(out, "end", 2);
+	message_begin(out, "end", out->index_offset > 0 ? 3 : 2);
 	put_uint(out, "messages", messages);
 	put_uint(out, "rows", out->rows);
+	if (out->index_offset > 0)
+		put_uint(out, "index", out->index_offset);
 	if (message_end(out) < 0 || writer_flush(out) < 0)
 		return -1;
 	writer_close(out);

@@ -205,3 +205,28 @@ syncs() {
 	limited 100000 lp-imbalance t.graph >t.table
 	rm t.raw t.trace t.graph
 }
+
+@test "the index tells where synchronisation points are, and stays small however many there are" {
+	{
+		echo 'trace ranks=1'
+		for ((i = 0; i < 40000; i++)); do echo "0 MPI_Barrier $((2 * i)) +1 comm=1"; done
+	} | tests/pack | lp-graph 2>/dev/null >t.graph
+	trace.py check t.graph
+	[ "$(lp-dump -k index t.graph | jq -c '[.count, .syncs, .step, (.at | length), (.at | min > 0)]')" = \
+		'[10000,40000,4,10000,true]' ]
+	lp-critpath --list 2 t.graph >list
+	[ "$(tail -n +2 list)" = "$(printf '1\t1\t20000\t19999\n2\t20001\t40001\t20001')" ]
+	for i in 1 2; do lp-critpath --part $i/2 t.graph >$i.path; done
+	lp-critpath --join -F json 1.path 2.path | cmp - <(lp-critpath -F json t.graph)
+}
+
+@test "the index is right on random runs, and what passes the stream on drops it" {
+	for seed in 1 2 3 4 5 6 7 8; do
+		random_run.py make $seed | lp-graph 2>/dev/null >t.graph
+		trace.py check t.graph
+		[ "$(lp-dump -k index,end t.graph | jq -r .kind | tr '\n' ' ')" = 'index end ' ]
+		lp-critpath t.graph >t.path
+		trace.py check t.path
+		[ -z "$(lp-dump -k index t.path)" ]
+	done
+}

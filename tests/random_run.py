@@ -3,7 +3,8 @@
 """
 Random MPI runs whose matching, critical path and imbalance are known, and a check of the tools.
 
-    tests/random_run.py make SEED > trace     a trace, with random blocks
+    tests/random_run.py make SEED [more] > trace    a trace, with random blocks; with "more" it has
+                                              non-blocking and neighbourhood collectives, too
     tests/random_run.py check FIRST COUNT     runs the tools of PATH on COUNT seeds; exit 1 and a
                                               line where an answer is wrong
 
@@ -25,8 +26,14 @@ import trace  # noqa: E402 (the one beside this file)
 
 ANY, NULL, NONE = -1, -2, -3
 SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend", "MPI_Isend", "MPI_Sendrecv", "MPI_Start")
+COLLECTIVES = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast", "MPI_Reduce", "MPI_Scan",
+               "MPI_Comm_dup")
 ALL_TO_ALL = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Comm_dup", "MPI_Init",
               "MPI_Finalize")
+NEIGHBOUR = ("MPI_Neighbor_alltoall", "MPI_Neighbor_allgather")
+BLOCKING = {f"MPI_I{name[4:].lower()}": name for name in COLLECTIVES + NEIGHBOUR}
+STARTS = ("MPI_Isend", "MPI_Irecv", *BLOCKING)       # they do not wait
+COMPLETIONS = ("MPI_Wait", "MPI_Waitall", "MPI_Waitsome", "part")
 
 
 class Row:
@@ -42,8 +49,8 @@ class Row:
 
 
 class Run:
-    def __init__(self, seed):
-        self.random = random.Random(seed)
+    def __init__(self, seed, more=False):
+        self.random, self.more = random.Random(seed), more
         self.ranks = self.random.randint(1, 6)
         self.clock = [self.random.randint(0, 50) for _ in range(self.ranks)]
         self.rows = [[] for _ in range(self.ranks)]
@@ -51,6 +58,11 @@ class Run:
         for number in range(3, 3 + self.random.randint(0, 3)):
             size = self.random.randint(1, self.ranks)
             self.comms[number] = self.random.sample(range(self.ranks), size)
+        self.sources = {}            # by communicator with a topology, by member: whom it gets from
+        for comm, members in self.comms.items() if more else ():
+            if comm > 2 and self.random.random() < 0.7:
+                self.sources[comm] = [[self.random.choice((NULL, *range(len(members))))
+                                       for _ in range(self.random.randint(0, 3))] for _ in members]
         self.posted = [[] for _ in range(self.ranks)]      # receives without a message
         self.to_wait = [[] for _ in range(self.ranks)]     # requests that may be completed
         self.messages, self.collectives = [], []
@@ -101,43 +113,48 @@ class Run:
 
     def collective(self, comm, call=None):
         members = self.comms[comm]
-        call = call or self.random.choice(("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Bcast",
-                                           "MPI_Reduce", "MPI_Scan", "MPI_Comm_dup"))
+        call = call or self.choose_collective(comm)
+        like = BLOCKING.get(call, call)
         root = self.random.randrange(len(members))
         enters = []
         for rank in members:
             self.compute(rank)
             enters.append(self.clock[rank])
-        seqs = []
+        seqs, waits = [], [self.waits(comm, like, i, root) for i in range(len(members))]
         for i, rank in enumerate(members):
-            if call in ALL_TO_ALL:
-                waits = range(len(members))
-            elif call == "MPI_Bcast":
-                waits = (root,)
-            elif call == "MPI_Reduce":
-                waits = range(len(members)) if i == root else ()
-            else:
-                waits = range(i + 1)
-            after = max([enters[i]] + [enters[w] for w in waits])
-            seqs.append(self.add(rank, call, enters[i], after + self.cost(),
+            after = max([enters[i]] + [enters[w] for w in waits[i]])
+            leave = (after if like == call else enters[i]) + self.cost()
+            seqs.append(self.add(rank, call, enters[i], leave,
                                  comm=0 if call in ("MPI_Init", "MPI_Finalize") else comm,
-                                 peer=root if call in ("MPI_Bcast", "MPI_Reduce") else NONE))
+                                 peer=root if like in ("MPI_Bcast", "MPI_Reduce") else NONE))
+            if like != call:
+                self.to_wait[rank].append((seqs[i], "collective", after + self.cost(), None))
         for i, rank in enumerate(members):
-            if call in ALL_TO_ALL:
-                waits = members
-            elif call == "MPI_Bcast":
-                waits = (members[root],)
-            elif call == "MPI_Reduce":
-                waits = members if i == root else ()
-            else:
-                waits = members[:i + 1]
-            self.rows[rank][seqs[i]].needs = [(r, seqs[members.index(r)]) for r in waits]
-            best = max(waits, key=lambda r: (self.rows[r][seqs[members.index(r)]].enter, -r),
-                       default=rank)
-            if best != rank:
-                self.rows[rank][seqs[i]].other = (best, seqs[members.index(best)])
-        if len(members) > 0:
-            self.collectives.append(sorted((r, s) for r, s in zip(members, seqs)))
+            row = self.rows[rank][seqs[i]]
+            row.needs = [(members[w], seqs[w]) for w in waits[i]]
+            best = max(waits[i], key=lambda w: (enters[w], -members[w]), default=i)
+            if best != i:
+                row.other = (members[best], seqs[best])
+        self.collectives.append(sorted(zip(members, seqs)))
+
+    def choose_collective(self, comm):
+        calls = COLLECTIVES + (NEIGHBOUR if comm in self.sources else ())
+        call = self.random.choice(calls)
+        if self.more and call != "MPI_Comm_dup" and self.random.random() < 0.4:
+            call = f"MPI_I{call[4:].lower()}"
+        return call
+
+    def waits(self, comm, call, member, root):
+        """The members, itself perhaps among them, whose enters a member of a collective needs."""
+        if call in ALL_TO_ALL:
+            return range(len(self.comms[comm]))
+        if call == "MPI_Bcast":
+            return (root,)
+        if call == "MPI_Reduce":
+            return range(len(self.comms[comm])) if member == root else ()
+        if call in NEIGHBOUR:
+            return sorted({member, *(s for s in self.sources[comm][member] if s != NULL)})
+        return range(member + 1)
 
     def post(self, rank):
         comm = self.random.choice([c for c in self.comms if rank in self.comms[c]])
@@ -232,27 +249,32 @@ class Run:
                 row.enter -= origin
                 row.leave -= origin
 
-    def blocked_by(self, location, seq):
-        rows = self.rows[location]
-        call = rows[seq]
-        best = None
-        if call.call in ("MPI_Isend", "MPI_Irecv"):
-            return None
-        end = seq
+    def rows_of(self, location, seq):
+        """The rows of a call: its first one and its parts; with each its number."""
+        rows, end = self.rows[location], seq
         while end < len(rows) and rows[end].part == end - seq:
-            row = rows[end]
-            edges = [row]
-            if row.call in ("MPI_Wait", "MPI_Waitall", "MPI_Waitsome", "part") and row.request:
-                edges.append(rows[end - row.request])
-            for edge in edges:
-                if edge.other is None:
-                    continue
-                at = self.rows[edge.other[0]][edge.other[1]].enter
-                if at < call.enter or at > call.leave or (at == call.leave and edge.is_send):
-                    continue
-                key = (-at, edge.other[0], edge.other[1])
-                best = key if best is None or key < best else best
+            yield end, rows[end]
             end += 1
+
+    def edge_rows(self, location, seq):
+        """The rows that tell what a call may have waited for: its own, and the starts it completes."""
+        if self.rows[location][seq].call in STARTS:
+            return
+        for number, row in self.rows_of(location, seq):
+            yield row
+            if row.call in COMPLETIONS and row.request:
+                yield self.rows[location][number - row.request]
+
+    def blocked_by(self, location, seq):
+        call, best = self.rows[location][seq], None
+        for edge in self.edge_rows(location, seq):
+            if edge.other is None:
+                continue
+            at = self.rows[edge.other[0]][edge.other[1]].enter
+            if at < call.enter or at > call.leave or (at == call.leave and edge.is_send):
+                continue
+            key = (-at, edge.other[0], edge.other[1])
+            best = key if best is None or key < best else best
         return None if best is None else (best[1], best[2])
 
     def path(self):
@@ -324,12 +346,8 @@ class Run:
                 if last is not None:
                     program += row.enter - last
                 last = row.leave
-                mine = []
-                end = seq
-                while end < len(rows) and rows[end].part == end - seq:
-                    if (rank, end) in group:
-                        mine.append(group[(rank, end)])
-                    end += 1
+                mine = [group[(rank, number)] for number, _ in self.rows_of(rank, seq)
+                        if (rank, number) in group]
                 if not mine:
                     execution += row.leave - row.enter
                     continue
@@ -359,6 +377,9 @@ class Run:
             if comm > 2:
                 writer.put("communicator", {"comm": comm, "size": len(members),
                                             "members": trace.column_bytes(members, True)})
+            for member, sources in enumerate(self.sources.get(comm, ())):
+                writer.put("neighbours", {"comm": comm, "member": member, "count": len(sources),
+                                          "sources": trace.column_bytes(sources, True)})
         blocks = []
         for location, rows in enumerate(self.rows):
             first = 0
@@ -384,8 +405,8 @@ class Run:
         writer.end()
 
 
-def make(seed):
-    run = Run(seed)
+def make(seed, more=False):
+    run = Run(seed, more)
     run.shift()
     out = io.BytesIO()
     run.write(out)
@@ -403,9 +424,7 @@ class Wrong(Exception):
     pass
 
 
-def check(seed):
-    run, stream = make(seed)
-    graph = tool("lp-graph", data=stream)
+def check_graph(run, graph):
     edges, instances = [], []
     for message in trace.read(io.BytesIO(graph)):
         if message.kind == "messages":
@@ -419,6 +438,9 @@ def check(seed):
         raise Wrong(f"messages differ: {sorted(set(edges) ^ set(run.messages))}")
     if sorted(instances) != sorted(run.collectives):
         raise Wrong("collectives differ")
+
+
+def check_path(run, graph):
     length, segments = run.path()
     for algorithm in ("walk", "kahn", "dijkstra", "delta"):
         path = json.loads(tool("lp-critpath", "-F", "json", "-a", algorithm, data=graph))
@@ -427,6 +449,9 @@ def check(seed):
             raise Wrong(f"{algorithm}: the path is {got}, should be {segments}")
         if round(path["path_length_s"] * 1e9) != length or path["path_length_s"] != path["run_time_s"]:
             raise Wrong(f"{algorithm}: length {path['path_length_s']}, should be {length} ns")
+
+
+def check_imbalance(run, graph):
     report = json.loads(tool("lp-imbalance", "-F", "json", data=graph))
     for process, truth in zip(report["processes"], run.imbalance()):
         got = tuple(round(1e9 * process[k]) for k in (
@@ -435,9 +460,19 @@ def check(seed):
             raise Wrong(f"imbalance of rank {process['rank']} is {got}, should be {truth}")
 
 
+def check(seed):
+    for more in (False, True):
+        run, stream = make(seed, more)
+        graph = tool("lp-graph", data=stream)
+        check_graph(run, graph)
+        check_path(run, graph)
+        if not more:
+            check_imbalance(run, graph)
+
+
 def main(arguments):
     if arguments[:1] == ["make"]:
-        sys.stdout.buffer.write(make(int(arguments[1]))[1])
+        sys.stdout.buffer.write(make(int(arguments[1]), arguments[2:] == ["more"])[1])
         return 0
     for seed in range(int(arguments[1]), int(arguments[1]) + int(arguments[2])):
         try:

@@ -29,10 +29,15 @@ setup_file() {
 	for graph in long random; do
 		file=$BATS_FILE_TMPDIR/$graph.graph
 		lp-critpath -a intervals -F json "$file" >one 2>one.note
-		for n in 2 3; do
-			mpi -n $n lp-critpath -a intervals -F json "$file" >many 2>many.note
-			cmp one many
-			cmp one.note many.note
+		lp-critpath -a intervals -F text "$file" >one.text 2>one.note
+		for splits in seq-par par-par; do
+			for n in 2 3; do
+				mpi -n $n lp-critpath -a intervals --splits $splits -F json "$file" >many 2>many.note
+				cmp one many
+				cmp one.note many.note
+				mpi -n $n lp-critpath -a intervals --splits $splits -F text "$file" >many.text 2>many.note
+				cmp one.text many.text
+			done
 		done
 	done
 }
@@ -51,6 +56,88 @@ setup_file() {
 		lp-critpath -F json t.graph >one
 		mpi -n 3 lp-critpath -a dijkstra -F json t.graph >many
 		cmp one many
+		mpi -n 4 lp-critpath -a delta --splits par-par -F json t.graph >many
+		cmp one many
+	done
+}
+
+@test "threads and circles are the same on several processes" {
+	stream good-threads >t.name
+	lp-graph "$(cat t.name)" 2>/dev/null >threads.graph
+	tests/pack <<-'END' | lp-graph 2>/dev/null >circle.graph
+		trace ranks=3
+		0 MPI_Init 0 90
+		0 MPI_Finalize 250 310
+		1 MPI_Init 0 90
+		1 MPI_Recv 100 200 comm=1 peer=2 tag=0 received=8
+		1 MPI_Send 200 210 comm=1 peer=2 tag=0 sent=8
+		1 MPI_Finalize 300 310
+		2 MPI_Init 0 90
+		2 MPI_Recv 110 200 comm=1 peer=1 tag=0 received=8
+		2 MPI_Send 200 210 comm=1 peer=1 tag=0 sent=8
+		2 MPI_Finalize 290 310
+	END
+	for graph in threads circle; do
+		lp-critpath -F json $graph.graph >one 2>one.note
+		for a in dijkstra delta; do
+			mpi -n 3 lp-critpath -a $a -F json $graph.graph >many 2>many.note
+			cmp one many
+			cmp one.note many.note
+		done
+	done
+	grep -q '2 calls wait for each other in a circle' one.note
+}
+
+@test "an edge without its row is refused by who should have it" {
+	tests/pack >t.graph <<-'END'
+		graph ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=5 sent=8
+		1 MPI_Init 0 10
+		1 MPI_Recv 15 40 comm=1 peer=0 tag=5 received=8
+		message 0:9 1:1
+	END
+	run -2 --separate-stderr lp-critpath -F text t.graph
+	said=$stderr
+	[[ "$said" == *": messages: row 9 of location 0 is not there" ]]
+	run -2 --separate-stderr mpi -n 2 lp-critpath -a dijkstra -F text t.graph
+	grep -qxF "$said" <<<"$stderr"
+}
+
+@test "of a graph partitioned by rank each process keeps its ranks" {
+	if nm "$ROOT/bin/lp-dump" | grep -q __asan_init; then skip "the sanitizer needs memory of its own"; fi
+	# One stretch: 16 ranks without synchronisation points.
+	"$ROOT/build/bench/synthetic" -r 16 -c 600000 | lp-merge | lp-graph 2>/dev/null >t.graph
+	cat >without <<-'END'
+		import sys, msgpack
+		unpacker = msgpack.Unpacker(sys.stdin.buffer, max_buffer_size=2**31)
+		out, dropped = msgpack.Packer(), 0
+		for kind, body in unpacker:
+		    body.pop("xxh3", None)
+		    body.pop("hashed", None)
+		    body.pop("index", None)
+		    if kind == "end":
+		        body["messages"] -= dropped
+		    if kind in ("sync", "index"):
+		        dropped += 1
+		    else:
+		        sys.stdout.buffer.write(out.pack([kind, body]))
+	END
+	cat >peak <<-'END'
+		import os, resource, subprocess, sys
+		code = subprocess.run(sys.argv[1:]).returncode
+		with open("peak." + os.environ.get("OMPI_COMM_WORLD_RANK", "alone"), "w") as out:
+		    print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=out)
+		sys.exit(code)
+	END
+	/usr/bin/python3 without <t.graph >one.graph
+	/usr/bin/python3 peak lp-critpath -a dijkstra -F text one.graph >one
+	for a in dijkstra delta; do
+		mpi -n 6 /usr/bin/python3 peak lp-critpath -a $a -F text one.graph >many
+		cmp one many
+		for rank in 0 1 2 3 4 5; do
+			[ $((2 * $(cat peak.$rank))) -lt "$(cat peak.alone)" ]
+		done
 	done
 }
 
@@ -68,6 +155,17 @@ setup_file() {
 	[[ "$stderr" == *"3.path:"*": segments: does not go on where the path so far ends" ]]
 	run -2 --separate-stderr lp-critpath --join -F text "$file"
 	[[ "$stderr" == *":0: a graph; lp-critpath --part finds a part of its path" ]]
+}
+
+@test "several processes report what one does, whoever had the ends and the longest pieces" {
+	for graph in long random; do
+		file=$BATS_FILE_TMPDIR/$graph.graph
+		lp-critpath --all -F text "$file" >one
+		for n in 2 3 5; do
+			mpi -n $n lp-critpath --all -F text "$file" | cmp - one
+			mpi -n $n lp-critpath --all -a delta --splits par-par -F text "$file" | cmp - one
+		done
+	done
 }
 
 @test "more parts than stretches are fine" {
@@ -102,8 +200,75 @@ setup_file() {
 	[[ "$stderr" == *"standard input:0: not a file, and it is read more than once" ]]
 }
 
+@test "what ends all processes alike is said by the first one, once" {
+	for try in 1 2 3; do
+		run -0 --separate-stderr mpi -n 3 lp-critpath --help
+		[ "$output" = "$(lp-critpath --help)" ]
+		[ -z "$stderr" ]
+		run -0 --separate-stderr mpi -n 3 lp-critpath --version
+		[ "$output" = "$(lp-critpath --version)" ]
+		[ -z "$stderr" ]
+		for what in '-a none:--algorithm none: one of walk, kahn, dijkstra, delta, intervals is needed' \
+			'missing:missing:0: No such file or directory' \
+			'--slack missing:only -a, --splits, -F and --all are for several processes'; do
+			run -2 --separate-stderr mpi -n 3 lp-critpath ${what%%:*}
+			[ -z "$output" ]
+			[[ "$stderr" == "lp-critpath: ${what#*:}"* ]]
+			[ "$(grep -c '^lp-critpath: ' <<<"$stderr")" -eq 1 ]
+			[[ "$stderr" != *[Ff]inalize* ]]
+		done
+	done
+}
+
 @test "damage anywhere is refused by parts and ways, too" {
 	random_run.py make 2 | lp-graph 2>/dev/null >t.graph
-	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text
-	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text
+	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits seq-par -F text @
+	run -0 every-byte --cut --flip t.graph -- lp-critpath --splits par-seq -a intervals -F text @
+}
+
+# damaged FILE AT: FILE with another byte there
+damaged() {
+	cp "$1" damaged.graph
+	printf '\xc1' | dd of=damaged.graph bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "with an index nothing is read of other parts" {
+	file=$BATS_FILE_TMPDIR/long.graph
+	lp-critpath --list 9 "$file" >list
+	lp-critpath --part 9/9 "$file" >9.path
+	damaged "$file" "$(lp-dump -k index "$file" | jq .from[5])"
+	run -2 lp-critpath -F text damaged.graph
+	lp-critpath --list 9 damaged.graph | cmp - list
+	lp-critpath --part 9/9 damaged.graph >same.path
+	cmp <(lp-dump 9.path | grep -v '"history"') <(lp-dump same.path | grep -v '"history"')
+	run -2 --separate-stderr lp-critpath --part 1/9 damaged.graph
+	[[ "$stderr" == "lp-critpath: damaged.graph:"*": damaged: "* ]]
+}
+
+@test "without an index parts are the same" {
+	file=$BATS_FILE_TMPDIR/long.graph
+	# What a tool that knows no index would write.
+	/usr/bin/python3 - "$file" >plain.graph <<-'END'
+		import os, sys
+		sys.dont_write_bytecode = True
+		sys.path.insert(0, "tests")
+		import trace
+		messages = list(trace.read(open(sys.argv[1], "rb")))
+		sys.stdout.buffer.write(b"".join(m.bytes for m in messages[:-2]))
+		writer = trace.Writer(sys.stdout.buffer, "graph", header=False)
+		writer.messages, writer.rows = messages[-1].body["messages"] - 1, messages[-1].body["rows"]
+		writer.end()
+	END
+	trace.py check plain.graph
+	cmp <(lp-critpath --list 3 "$file") <(lp-critpath --list 3 plain.graph)
+	for i in 1 2 3; do
+		cmp <(lp-critpath --part $i/3 -F json "$file") <(lp-critpath --part $i/3 -F json plain.graph)
+	done
+	mpi -n 2 lp-critpath -F text plain.graph | cmp - <(lp-critpath -F text "$file")
+}
+
+@test "an index that lies is found out, or does no harm" {
+	run -0 lying_index.py "$BATS_FILE_TMPDIR/long.graph" 300
+	random_run.py make 42 | lp-graph 2>/dev/null >t.graph
+	run -0 lying_index.py t.graph 300
 }

@@ -9,6 +9,7 @@ one honest. As a module it reads and writes streams; as a command:
 
 Memory: the whole input; this is for tests.
 """
+import bisect
 import struct
 import sys
 
@@ -39,7 +40,10 @@ EDGE_COLUMNS = {
                      "kind": (False, None), "call": (False, None), "site": (False, 0)},
     "slack": {"location": (False, None), "seq": (False, None), "compute": (True, None),
               "call": (True, None)},
+    "index": {"rows": (False, None), "from": (False, None), "before": (False, None),
+              "at": (False, None)},
 }
+DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -59,6 +63,7 @@ REQUIRED = {
     "collectives": {"count": int, "instances": int},
     "sync": {"count": int},
     "settled": {"count": int},
+    "index": {"count": int, "syncs": int, "step": int, "defined": int},
     "matching": {"messages": int, "collectives": int, "unmatched_sends": int,
                  "unmatched_receives": int, "unmatched_collectives": int, "syncs": int},
     "segments": {"count": int},
@@ -172,6 +177,10 @@ class _Checker:
         self.late = {}            # number used before it was named: offset; raw traces only
         self.last_leave = {}
         self.path_ns = None       # end of the last segment
+        self.blocks = {}          # location -> (seq behind its last row, offset) of each block
+        self.syncs = []           # (offset, seqs)
+        self.defined = None       # offset of the last definition
+        self.last = None          # message
 
     def fail(self, message, what):
         raise Damaged(message.offset, f"{message.kind}: {what}")
@@ -191,6 +200,7 @@ class _Checker:
         if first != self.next_seq.get(location, 0):
             self.fail(message, f"location {location} goes on at {first}")
         self.next_seq[location] = first + count
+        self.blocks.setdefault(location, []).append((first + count, message.offset))
         unnamed = {int(n) for n in numpy.unique(call) if n != 0} - set(self.names)
         if unnamed and not message.raw:
             self.fail(message, f"call {min(unnamed)} has no name")
@@ -243,10 +253,33 @@ class _Checker:
                 self.fail(message, "gap or overlap")
             if len(end):
                 self.path_ns = end[-1]
+        elif message.kind == "sync":
+            self.syncs.append((message.offset, columns["seq"].tolist()))
+
+    def entry(self, number):
+        """What an index says of that synchronisation point, from 1."""
+        at, seqs = self.syncs[number - 1]
+        begin = min(self.blocks[location][bisect.bisect_right(self.blocks[location], (seq, at))][1]
+                    for location, seq in enumerate(seqs))
+        return sum(seqs), begin, bisect.bisect_left(self.syncs, (begin,)), at
+
+    def index(self, message):
+        body, columns = message.body, message.columns()
+        if (body["syncs"], body["defined"]) != (len(self.syncs), self.defined):
+            self.fail(message, f"should tell of {len(self.syncs)} points and byte {self.defined}")
+        told = list(zip(*(columns[key].tolist() for key in ("rows", "from", "before", "at"))))
+        if body["step"] < 1 or len(told) != body["syncs"] // body["step"]:
+            self.fail(message, "not every point that is a multiple of step")
+        for i, entry in enumerate(told, 1):
+            if entry != self.entry(i * body["step"]):
+                self.fail(message, f"entry {i} is {entry}, should be {self.entry(i * body['step'])}")
 
     def take(self, message):
         self.messages += 1
+        self.last = message
         _check_types(message)
+        if message.kind in DEFINITIONS:
+            self.defined = message.offset
         if message.kind == "call":
             self.call(message)
         elif message.kind == "communicator":
@@ -266,6 +299,11 @@ class _Checker:
         stated, found = tuple(map(message.body.get, ("messages", "rows"))), (self.messages, self.rows)
         if stated != found:
             raise Damaged(message.offset, f"end tells of {stated}, not {found}")
+        if "index" in message.body:
+            if self.last is None or self.last.kind != "index" or \
+                    self.last.offset != message.body["index"]:
+                raise Damaged(message.offset, "end tells of an index that does not stand there")
+            self.index(self.last)
 
 
 def _unpack(data):
@@ -517,8 +555,9 @@ def text(messages):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
-        elif message.kind in ("neighbours", "site"):
-            yield _small_text(message, {"sources": "count", "stack": "count"})
+        elif message.kind in ("neighbours", "site", "index"):
+            yield _small_text(message, {key: "count" for key in (
+                "sources", "stack", "rows", "from", "before", "at")})
         elif message.kind == "cut":
             yield "zeros 1"
         elif message.kind != "call":
@@ -529,7 +568,8 @@ def _small_text(message, columns):
     words = [message.kind]
     for key, value in message.body.items():
         if key in columns:
-            value = [int(v) for v in message.column(key, True, rows=message.body[columns[key]])]
+            is_signed = message.kind != "index" and key != "stack"
+            value = [int(v) for v in message.column(key, is_signed, rows=message.body[columns[key]])]
             words.append(f"{key}={','.join(map(str, value))}")
         elif key not in HIDDEN:
             words.append(f"{key}={_plain(value)}")

@@ -44,25 +44,15 @@ class Model:
         return self.run.rows[event[0]][event[1]].enter
 
     def gates(self, location, seq):
-        rows = self.run.rows[location]
-        call = rows[seq]
-        if call.call in ("MPI_Isend", "MPI_Irecv"):
-            return []
-        needs, end = [], seq
-        while end < len(rows) and rows[end].part == end - seq:
-            row = rows[end]
-            edges = [row]
-            if row.call in ("MPI_Wait", "MPI_Waitall", "MPI_Waitsome", "part") and row.request:
-                edges.append(rows[end - row.request])
-            for edge in edges:
-                if not edge.needs:
-                    continue
-                last = max(self.run.rows[r][s].enter for r, s in edge.needs)
-                if last > call.leave or (edge.is_send and edge.call in random_run.SENDS and
-                                         (last < call.enter or last == call.leave)):
-                    continue
-                needs += [(r, s - self.run.rows[r][s].part, 0) for r, s in edge.needs]
-            end += 1
+        call, needs = self.run.rows[location][seq], []
+        for edge in self.run.edge_rows(location, seq):
+            if not edge.needs:
+                continue
+            last = max(self.run.rows[r][s].enter for r, s in edge.needs)
+            if last > call.leave or (edge.is_send and edge.call in random_run.SENDS and
+                                     (last < call.enter or last == call.leave)):
+                continue
+            needs += [(r, s - self.run.rows[r][s].part, 0) for r, s in edge.needs]
         return needs
 
     def end(self, weight):
@@ -163,8 +153,8 @@ def check_alternatives(model, path, length):
         first, begin_ns = last, end_ns
 
 
-def check(seed):
-    run, stream = random_run.make(seed)
+def check(seed, more):
+    run, stream = random_run.make(seed, more)
     graph = random_run.tool("lp-graph", data=stream)
     model = Model(run)
     length = model.end(model.weight)
@@ -179,7 +169,8 @@ def check(seed):
 if __name__ == "__main__":
     for number in range(int(sys.argv[1]), int(sys.argv[1]) + int(sys.argv[2])):
         try:
-            check(number)
+            for more in (False, True):
+                check(number, more)
         except (random_run.Wrong, trace.Damaged) as error:
-            print(f"seed {number}: {error}")
+            print(f"seed {number}{' more' if more else ''}: {error}")
             sys.exit(1)

@@ -4,8 +4,11 @@
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "../../stream/tool.h"
+#include "../launcher.h"
 #include "../team.h"
 
 static MPI_Comm
@@ -25,11 +28,40 @@ team_of(MPI_Comm comm)
 	return team;
 }
 
+enum { GOT_FAR = 3 };	/* exit status of a child that got to team_open */
+
 struct team
-team_open(int *argc, char ***argv)
+team_start(int *argc, char ***argv)
 {
-	MPI_Init(argc, argv);
-	return team_of(MPI_COMM_WORLD);
+	struct team team = { 0 };
+	int status = 0;
+	pid_t child;
+
+	if (!launcher_tells(&team.rank, &team.size)) {
+		MPI_Init(argc, argv);
+		return team_of(MPI_COMM_WORLD);
+	}
+	if (team.rank == 0 || (child = fork()) < 0)
+		return team;
+	if (child == 0) {
+		close(STDOUT_FILENO);
+		close(STDERR_FILENO);
+		team.on_trial = true;
+	} else if (waitpid(child, &status, 0) == child &&
+	    !(WIFEXITED(status) && WEXITSTATUS(status) == GOT_FAR))
+		_exit(DONE);
+	return team;
+}
+
+void
+team_open(struct team *team, int *argc, char ***argv)
+{
+	if (team->on_trial)
+		_exit(GOT_FAR);
+	if (team->comm == NULL) {
+		MPI_Init(argc, argv);
+		*team = team_of(MPI_COMM_WORLD);
+	}
 }
 
 void

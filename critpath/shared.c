@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* To the owner of a row: what may have blocked its call. */
+struct link {
+	uint64_t seq, other_seq;
+	int64_t other_ns;
+	uint32_t location, other, other_part;
+	uint32_t order;			/* of the links in the block: a later one replaces an earlier one */
+};
+
+/* To who finds out what the members of a collective wait for: the row of one. */
+struct parcel {
+	uint64_t at;			/* index of the member in the block */
+	struct row row;
+};
+
+struct post {				/* what goes to other members, and to whom */
+	char *items;
+	int *to;
+	size_t count, item_capacity, to_capacity;
+};
+
+static void
+post(struct post *out, const void *item, size_t bytes, int to)
+{
+	out->items = grow(out->items, &out->item_capacity, out->count + 1, bytes);
+	out->to = grow(out->to, &out->to_capacity, out->count + 1, sizeof *out->to);
+	memcpy(out->items + out->count * bytes, item, bytes);
+	out->to[out->count++] = to;
+}
+
+/* Empties OUT; the result is to be freed. */
+static void *
+exchange(const struct team *team, struct post *out, size_t bytes, size_t *received)
+{
+	size_t *counts = zalloc((size_t)team->size, sizeof *counts);
+	size_t *next = zalloc((size_t)team->size + 1, sizeof *next);
+	char *sorted = zalloc(out->count, bytes);
+	void *got;
+
+	for (size_t i = 0; i < out->count; i++)
+		counts[out->to[i]]++;
+	for (int m = 0; m < team->size; m++)
+		next[m + 1] = next[m] + counts[m];
+	for (size_t i = 0; i < out->count; i++)
+		memcpy(sorted + next[out->to[i]]++ * bytes, out->items + i * bytes, bytes);
+	got = team_exchange(team, sorted, counts, bytes, received);
+	free(counts);
+	free(next);
+	free(sorted);
+	free(out->items);
+	free(out->to);
+	*out = (struct post){ 0 };
+	return got;
+}
+
+static int
+owner(const struct run *run, uint32_t location)
+{
+	return owner_in(run->team, run->known.location_rank, location);
+}
+
+/* An own row that an edge names; NULL: of another member, or of a stretch before the first wanted one. */
+static struct event_row *
+own_row(struct run *run, const struct message *message, uint32_t location, uint64_t seq)
+{
+	struct event_row *row = window_row(&run->window, location, seq);
+
+	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
+		reader_fail(&run->in, message->offset, "%s: row %llu of location %u is not there",
+		    message->kind, (unsigned long long)seq, location);
+		die_input(&run->in);
+	}
+	return row;
+}
+
+static void
+post_link(struct run *run, struct post *out, struct link link, const struct row *other)
+{
+	link.other_ns = other->enter_ns;
+	link.other_part = other->part;
+	post(out, &link, sizeof link, owner(run, link.location));
+}
+
+/* Joins own rows with what comes; ORDERS: how many orders there are. */
+static void
+take_links(struct run *run, struct post *out, size_t orders)
+{
+	const struct link **in_order = zalloc(orders, sizeof *in_order);
+	size_t count;
+	struct link *links = exchange(run->team, out, sizeof *links, &count);
+
+	for (size_t i = 0; i < count; i++)
+		in_order[links[i].order] = &links[i];
+	for (size_t i = 0; i < orders; i++) {
+		const struct link *link = in_order[i];
+		struct shared_row *row = link != NULL ?
+		    window_row(&run->window, link->location, link->seq) : NULL;
+
+		if (row == NULL)
+			continue;
+		link_rows(&row->at, link->other, link->other_seq);
+		row->other_ns = link->other_ns;
+		row->other_part = link->other_part;
+	}
+	free(in_order);
+	free(links);
+}
+
+void
+share_messages(struct run *run, const struct message *message)
+{
+	const struct edge_block *e = &run->edges;
+	struct post out = { 0 };
+
+	for (size_t i = 0; i < e->count; i++) {
+		struct event_row *send = own_row(run, message, e->source[i], e->send[i]);
+		struct event_row *receive = own_row(run, message, e->target[i], e->receive[i]);
+		uint32_t poster = e->target[i], order = 2 * (uint32_t)i;
+		uint64_t at = e->receive[i];
+
+		if (send != NULL) {
+			send->is_send = true;
+			post_link(run, &out, (struct link){ .location = poster, .seq = at,
+			    .other = e->source[i], .other_seq = e->send[i], .order = order }, &send->row);
+		}
+		if (receive == NULL)
+			continue;
+		post_of(receive, &poster, &at);
+		/* The threads of a rank have one owner, so the post is here, too. */
+		if ((receive = window_row(&run->window, poster, at)) != NULL)
+			post_link(run, &out, (struct link){ .location = e->source[i], .seq = e->send[i],
+			    .other = poster, .other_seq = at, .order = order + 1 }, &receive->row);
+	}
+	take_links(run, &out, 2 * e->count);
+}
+
+/* Rows of the members of own instances, by index in the block; NULL where there is none. */
+static struct parcel *
+share_members(struct run *run, const struct message *message, const struct row **rows)
+{
+	const struct edge_block *e = &run->edges;
+	struct post out = { 0 };
+	struct parcel *parcels;
+	size_t at = 0, count;
+
+	for (size_t k = 0; k < e->instances; k++)
+		for (size_t first = at; at < first + e->size[k]; at++) {
+			const struct event_row *row = own_row(run, message, e->location[at], e->seq[at]);
+
+			if (row != NULL)
+				post(&out, &(struct parcel){ at, row->row }, sizeof(struct parcel),
+				    owner(run, e->location[first]));
+		}
+	parcels = exchange(run->team, &out, sizeof *parcels, &count);
+	for (size_t i = 0; i < count; i++)
+		rows[parcels[i].at] = &parcels[i].row;
+	return parcels;
+}
+
+void
+share_collectives(struct run *run, const struct message *message)
+{
+	const struct edge_block *e = &run->edges;
+	const struct row **rows = zalloc(e->count, sizeof *rows);
+	struct parcel *parcels = share_members(run, message, rows);
+	struct post out = { 0 };
+	size_t at = 0;
+
+	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
+		if (owner(run, e->location[at]) != run->team->rank || !collective_find(run, k, at, rows))
+			continue;
+		for (uint32_t i = 0; i < e->size[k]; i++) {
+			uint32_t other = run->waits_for[i];
+
+			if (other != NOBODY && other != i)
+				post_link(run, &out, (struct link){ .location = e->location[at + i],
+				    .seq = e->seq[at + i], .other = e->location[at + other],
+				    .other_seq = e->seq[at + other], .order = (uint32_t)(at + i) },
+				    rows[at + other]);
+		}
+	}
+	take_links(run, &out, e->count);
+	free(parcels);
+	free(rows);
+}
+
+void
+share_last(struct run *run, struct event *last)
+{
+	int64_t own_ns = run->last_ns, location, seq;
+
+	team_max(run->team, &run->last_ns, 1);
+	location = own_ns == run->last_ns && own_ns != INT64_MIN ? -(int64_t)last->location : INT64_MIN;
+	team_max(run->team, &location, 1);	/* of negative values: the lowest */
+	seq = location == -(int64_t)last->location && own_ns == run->last_ns ? (int64_t)last->seq : -1;
+	team_max(run->team, &seq, 1);
+	last->location = location == INT64_MIN ? 0 : (uint32_t)-location;
+	last->seq = (uint64_t)seq;
+}
+
+void
+share_ends(struct run *run)
+{
+	int64_t *ends = zalloc(run->known.location_count, sizeof *ends);
+
+	for (uint32_t l = 0; l < run->known.location_count; l++)
+		ends[l] = run_owns(run, l) ? (int64_t)run->end_seq[l] : 0;
+	team_max(run->team, ends, run->known.location_count);
+	for (uint32_t l = 0; l < run->known.location_count; l++)
+		run->end_seq[l] = (uint64_t)ends[l];
+	free(ends);
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Graphs whose index says what is not so, with right hashes, given to lp-critpath in parts.
+
+    tests/lying_index.py GRAPH COUNT      exit 1 and a line where an answer is wrong
+
+Allowed for each part: status 2 and one line, or status 0; and where all have 0 their paths join to
+that of the whole run.
+"""
+import io
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import trace  # noqa: E402 (the one beside this file)
+
+PARTS = 3
+COLUMNS = ("rows", "from", "before", "at")
+LINE = re.compile(rb"lp-critpath: [^\n]+\n")
+
+
+def run(*command):
+    return subprocess.run(["lp-critpath", *command], capture_output=True, timeout=20, check=False)
+
+
+def written(messages, index, moved):
+    """
+    The stream with another index; MOVED: and with one message more, which its offsets ignore, 1
+    where the end tells of it, 2 where the end does not tell where it stands, either.
+    """
+    out = io.BytesIO()
+    out.write(messages[0].bytes)
+    writer = trace.Writer(out, "graph", header=False)
+    if moved:
+        writer.put("unknown", {"key": 1})
+    body = b"".join(m.bytes for m in messages[1:-2])
+    out.write(body)
+    end = dict(messages[-1].body)
+    offset = out.tell()
+    writer.put("index", index)
+    del end["xxh3"]
+    end["messages"] += moved > 0
+    end["index"] = offset - (out.tell() - offset if moved > 1 else 0)
+    writer.put("end", end)
+    return out.getvalue()
+
+
+def lie(rng, messages):
+    """The index with one value or some changed, and what was done to it."""
+    index = messages[-2]
+    body = {k: v for k, v in index.body.items() if k != "xxh3"}
+    columns = {key: [int(v) for v in index.column(key)] for key in COLUMNS}
+    offsets = [m.offset for m in messages]
+    done = []
+    for _ in range(rng.choice((1, 1, 1, 2, 4))):
+        key = rng.choice(COLUMNS * 4 + ("syncs", "step", "defined", "count"))
+        values = columns.get(key, [body.get(key)])
+        i = rng.randrange(len(values)) if values else 0
+        value = rng.choice((0, 1, values[i] + 1, max(0, values[i] - 1), rng.choice(values),
+                            rng.choice(offsets), rng.choice(offsets) + rng.randrange(100),
+                            2**63, 2**64 - 1, 2 * values[i]))
+        if key not in COLUMNS:
+            body[key] = min(value, 2**32) if key == "count" else value
+        elif rng.random() < 0.3:         # everything behind it, too
+            columns[key] = [v + value - values[i] if n >= i else v for n, v in enumerate(values)]
+        elif rng.random() < 0.2:
+            for values in columns.values():
+                del values[i]
+            body["count"] = len(columns["at"])
+        else:
+            columns[key][i] = value
+        done.append(f"{key}[{i}]={value}")
+        columns = {k: [min(max(v, 0), 2**64 - 1) for v in vs] for k, vs in columns.items()}
+        if not columns["at"]:
+            break
+    body.update({key: trace.column_bytes(values, False) for key, values in columns.items()})
+    return body, " ".join(done)
+
+
+def complaint(file, truth):
+    """None, or what is wrong with what is said of a file; and whether it was refused."""
+    paths, refused = [], False
+    for part in range(1, PARTS + 1):
+        done = run("--part", f"{part}/{PARTS}", file)
+        paths.append(f"{file}.{part}")
+        with open(paths[-1], "wb") as out:
+            out.write(done.stdout)
+        if done.returncode not in (0, 2) or (done.returncode == 2 and not LINE.fullmatch(done.stderr)):
+            return f"part {part}: status {done.returncode}: {done.stderr!r}", False
+        refused |= done.returncode == 2
+    if not refused and run("--join", "-F", "json", *paths).stdout != truth:
+        return "another path", False
+    return None, refused
+
+
+def main(graph, count):
+    truth = run("-F", "json", graph).stdout
+    with open(graph, "rb") as stream:
+        messages = list(trace.read(stream))
+    rng = random.Random(1)
+    refusals = 0
+    with tempfile.TemporaryDirectory() as work:
+        file = os.path.join(work, "graph")
+        for number in range(count):
+            moved = number % 20 if number % 20 < 3 else 0
+            index, what = lie(rng, messages) if not moved else (
+                {k: v for k, v in messages[-2].body.items() if k != "xxh3"}, f"moved {moved}")
+            with open(file, "wb") as out:
+                out.write(written(messages, index, moved))
+            wrong, refused = complaint(file, truth)
+            refusals += refused
+            if wrong or (moved > 1 and refused):
+                print(f"{number}: {what}: {wrong or 'an index that is not there was believed'}")
+                return 1
+    print(f"{count} lies, {refusals} found out")
+    return 0 if refusals else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))
