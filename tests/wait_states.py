@@ -42,6 +42,7 @@ class Row:
 class Run:
     def __init__(self, graph):
         self.names, self.rows, self.ranks, self.members = {}, {}, 0, {}
+        self.sources = {}  # of a member of a topology, by communicator and member
         for m in trace.read(graph):
             if m.kind == "call":
                 self.names[m.body["number"]] = m.body["name"]
@@ -49,6 +50,9 @@ class Run:
                 self.ranks, self.run_ns = m.body["ranks"], m.body["run_ns"]
             elif m.kind == "communicator":
                 self.members[m.body["comm"]] = m.column("members", True, rows=m.body["size"]).tolist()
+            elif m.kind == "neighbours":
+                self.sources[m.body["comm"], m.body["member"]] = \
+                    m.column("sources", True, rows=m.body["count"]).tolist()
             elif m.kind == "calls":
                 self.block(m)
             elif m.kind == "messages":
@@ -89,6 +93,10 @@ class Run:
             row.call not in ("MPI_Init", "MPI_Init_thread", "MPI_Intercomm_create",
                              "MPI_Intercomm_merge") else row.call
         name = name[4:5].upper() + name[5:]
+        if name.startswith("Neighbor"):
+            sources = self.sources.get((row.comm, self.comm_rank(row, row.location)), [])
+            return max((m.enter for m in instance
+                        if m is not row and self.comm_rank(m, m.location) in sources), default=None)
         all_rows = [m for m in instance if m.sent or m.received]
         if name in NXN:
             if min(m.leave for m in instance) > max(m.enter for m in instance):
@@ -115,6 +123,7 @@ class Run:
             name = name[1:2].upper() + name[2:]
         return "wait_at_nxn" if name in NXN else "late_broadcast" if name in FROM_ROOT else \
             "early_reduce" if name in TO_ROOT else "early_scan" if name in SCANS else \
+            "wait_at_neighbours" if name.startswith("Neighbor") else \
             "wait_at_barrier" if name == "Barrier" else "wait_at_finalize" if name == "Finalize" else \
             "wait_at_comm_create"
 
