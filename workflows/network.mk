@@ -181,7 +181,7 @@ comma = ,
 $(OUT)/region.svg: $(OUT)/region.tsv $(OUT)/best
 	@{ echo 'set term svg size 640,420; set out "$@"; set log xy; set xlabel "latency (us)"'; \
 	echo 'set ylabel "bandwidth (MB/s)"; set title "networks within 10 % of what was measured"'; \
-	echo 'set key outside bottom center horizontal; set cblabel "error (%)"'; \
+	echo 'set key outside top right horizontal; set cblabel "error (%)"'; \
 	if [ $$(wc -l <$<) -gt 1 ]; then \
 		dots='"$<" skip 1 using 1:2:(100 * $$$(error_column)) with points pt 7 ps 0.7 palette title "within 10 %", '; \
 	else \
