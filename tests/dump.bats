@@ -17,6 +17,16 @@ calls() {
 	[ "${#lines[@]}" -eq 4 ]
 }
 
+@test "the sites of a stack are unsigned" {
+	tests/pack >t.trace <<-END
+		trace ranks=1
+		site site=200 module=0 offset=1
+		site site=201 stack=200,200
+		0 MPI_Init 0 10 site=201
+	END
+	[ "$(lp-dump -k site t.trace | jq -c .stack | tail -1)" = '[200,200]' ]
+}
+
 @test "zero bytes are printed where bytes apply, and only there" {
 	[ "$(calls MPI_Send)" = '{"seq":1,"comm":1,"peer":1,"tag":0,"bytes_sent":0}' ]
 	[ "$(calls MPI_Barrier)" = '{"seq":29,"comm":1}' ]
