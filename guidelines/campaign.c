@@ -144,12 +144,8 @@ read_file(struct campaign *c, const char *file)
 	struct message message;
 	int got;
 
-	if (reader_open(&in, file) < 0)
+	if (reader_open(&in, file) < 0 || reader_need_content(&in, "measurement") < 0)
 		die_input(&in);
-	if (strcmp(in.content, "measurement") != 0) {
-		reader_fail(&in, 0, "not a measurement but a %s stream", in.content);
-		die_input(&in);
-	}
 	while ((got = reader_next(&in, &message)) > 0)
 		if (is_kind(&message, "mpirun"))
 			take_mpirun(c, &in, &message);

@@ -291,6 +291,14 @@ reader_rewind(struct reader *in)
 }
 
 int
+reader_need_content(struct reader *in, const char *content)
+{
+	if (strcmp(in->content, content) == 0)
+		return 0;
+	return reader_fail(in, 0, "not a %s but a %s stream", content, in->content);
+}
+
+int
 reader_refuse_content(struct reader *in, const char *content, const char *hint)
 {
 	if (strcmp(in->content, content) != 0)

@@ -71,6 +71,8 @@ int reader_open(struct reader *in, const char *file);
 
 /* An error, "a CONTENT; HINT", where the stream's content is the one that is too early for the tool. */
 int reader_refuse_content(struct reader *in, const char *content, const char *hint);
+/* An error where it is not the one that the tool reads. */
+int reader_need_content(struct reader *in, const char *content);
 
 /*
  * The same for concatenated raw traces: reader_next then also returns the header messages (kind

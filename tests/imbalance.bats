@@ -120,23 +120,28 @@ f_planted() {
 	END
 }
 
-# Rank 0 computes 900 ns longer than rank 1, which therefore waits; then rank 2 waits 920 ns for rank 1:
-# 900 of them for that wait, 15 for the rest of its receive, 5 for its computing.
-@test "a wait that spreads is put down to who began it, and the chain is told" {
-	tests/pack >t.trace <<-END
+# chain FINALIZE: rank 1 waits 900 ns for rank 0, then rank 2 waits 920 ns for rank 1; ranks 0 and 1 enter
+# MPI_Finalize then, rank 2 at 3000.
+chain() {
+	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
 		trace ranks=3
 		0 MPI_Init 0 10
 		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
-		0 MPI_Finalize 3000 3010
+		0 MPI_Finalize $1 3010
 		1 MPI_Init 0 10
 		1 MPI_Recv 100 1015 comm=1 peer=0 tag=0 received=8
 		1 MPI_Send 1020 1025 comm=1 peer=2 tag=0 sent=8
-		1 MPI_Finalize 3000 3010
+		1 MPI_Finalize $1 3010
 		2 MPI_Init 0 10
 		2 MPI_Recv 100 1030 comm=1 peer=1 tag=0 received=8
 		2 MPI_Finalize 3000 3010
 	END
-	lp-graph t.trace 2>/dev/null | lp-imbalance -F json >t.json
+}
+
+# Of the 920 ns 900 are for the wait for rank 0, 15 for the rest of the receive, 5 for computing.
+@test "a wait that spreads is put down to who began it, and the chain is told" {
+	chain 3000
+	lp-imbalance -F json t.graph >t.json
 	[ "$(jq -c '.delays[] | [.rank, .kind, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' t.json |
 		paste -sd' ')" = '[0,"compute",900,900] [1,"mpi",15,0] [1,"compute",5,0]' ]
 	[ "$(jq -c '.chains[] | map([.rank, .partner, (.wait_s * 1e9 | round)])' t.json | paste -sd' ')" = \
@@ -225,20 +230,7 @@ f_planted() {
 # The path: rank 0 until 1000, rank 1 from 1015 to 1020, rank 2 from 1030 to 3000; 35 ns are
 # transfers, the last to MPI_Finalize on rank 0. The ranks were busy for 3000, 2100 and 2090 ns, and in one code site all of it.
 @test "critical imbalance and its impact are as by hand" {
-	tests/pack >t.trace <<-END
-		trace ranks=3
-		0 MPI_Init 0 10
-		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
-		0 MPI_Finalize 2990 3010
-		1 MPI_Init 0 10
-		1 MPI_Recv 100 1015 comm=1 peer=0 tag=0 received=8
-		1 MPI_Send 1020 1025 comm=1 peer=2 tag=0 sent=8
-		1 MPI_Finalize 2990 3010
-		2 MPI_Init 0 10
-		2 MPI_Recv 100 1030 comm=1 peer=1 tag=0 received=8
-		2 MPI_Finalize 3000 3010
-	END
-	lp-graph t.trace 2>/dev/null >t.graph
+	chain 2990
 	lp-critpath t.graph >t.path
 	[ "$(lp-imbalance -F json --path t.path t.graph | jq -c '.critical | [.length_s, .transfer_s,
 		(.sites[] | .path_s, .mean_s, .critical_imbalance_s, .activity_impact_s, .imbalance_impact_s)] |
