@@ -140,12 +140,12 @@ json_sums(const struct imbalance *im)
 }
 
 static void
-json_number(const char *key, double value)
+json_number(const char *before, const char *key, double value)
 {
 	if (isfinite(value))
-		printf("\"%s\":%.9f", key, value);
+		printf("%s\"%s\":%.9f", before, key, value);
 	else
-		printf("\"%s\":null", key);
+		printf("%s\"%s\":null", before, key);
 }
 
 static void
@@ -256,22 +256,16 @@ print_json(const struct imbalance *im, const struct view *view)
 	printf("]");
 	json_sums(im);
 	printf(",\n\"efficiency\":{");
-	json_number("parallel", e.parallel);
-	printf(",");
-	json_number("load_balance", e.load_balance);
-	printf(",");
-	json_number("communication", e.communication);
+	json_number("", "parallel", e.parallel);
+	json_number(",", "load_balance", e.load_balance);
+	json_number(",", "communication", e.communication);
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
 
-		printf(",");
-		json_number("serialization", i.serialisation);
-		printf(",");
-		json_number("transfer", i.transfer);
-		printf(",");
-		json_number("bsc_serialization", i.bsc_serialisation);
-		printf(",");
-		json_number("bsc_transfer", i.bsc_transfer);
+		json_number(",", "serialization", i.serialisation);
+		json_number(",", "transfer", i.transfer);
+		json_number(",", "bsc_serialization", i.bsc_serialisation);
+		json_number(",", "bsc_transfer", i.bsc_transfer);
 	}
 	printf("},\n\"unmatched\":{\"sends\":%llu,\"receives\":%llu,\"collectives\":%llu}",
 	    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
