@@ -21,7 +21,9 @@ PARTS     = 8
 ALGORITHM = walk
 PARALLEL  = parallel
 
-all: $(OUT)/path.txt
+MAKEFLAGS += --jobs=2		# the two forms of the path are joined at once
+
+all: $(OUT)/path.txt $(OUT)/path
 	@cat $<
 
 $(OUT)/parts.tsv: $(GRAPH)
@@ -34,11 +36,13 @@ $(OUT)/solved: $(OUT)/parts.tsv
 		'lp-critpath -a $(ALGORITHM) --part {}/$(PARTS) $(GRAPH) >$(OUT)/{}.path'
 	touch $@
 
-$(OUT)/path: $(OUT)/solved
-	lp-critpath --join $$(cut -f 1 $(OUT)/parts.tsv | tail -n +2 | sed 's|.*|$(OUT)/&.path|') >$@
+whole = lp-critpath --join $(1) $$(cut -f 1 $(OUT)/parts.tsv | tail -n +2 | sed 's|.*|$(OUT)/&.path|')
 
-$(OUT)/path.txt: $(OUT)/path
-	lp-critpath --join -F text $< >$@
+$(OUT)/path: $(OUT)/solved
+	$(call whole) >$@
+
+$(OUT)/path.txt: $(OUT)/solved
+	$(call whole,-F text) >$@
 
 clean:
 	rm -rf $(OUT)
