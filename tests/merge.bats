@@ -251,10 +251,14 @@ peak() {
 
 @test "damage within a block is one line, also where the trace is matched first" {
 	"$ROOT/build/bench/synthetic" -r 3 -c 30000 -d 100000 -n 1 >raw
-	printf '\xff' | dd of=raw bs=1 seek=50000 conv=notrunc 2>dd
-	for how in none linear clc; do
-		run -2 --separate-stderr lp-merge --sync $how raw
-		[[ "$stderr" =~ ^lp-merge:\ raw:[0-9]+:\ calls:\ damaged:\ its\ hash\ is\ wrong$ ]]
+	for at in 50000 100000 150000 200000; do	# in blocks of each rank
+		cp raw bad
+		dd if=raw bs=1 skip=$at count=1 2>dd | tr '\000-\377' '\001-\377\000' |
+			dd of=bad bs=1 seek=$at conv=notrunc 2>dd
+		for how in none linear clc; do
+			run -2 --separate-stderr lp-merge --sync $how bad
+			[[ "$stderr" =~ ^lp-merge:\ bad:[0-9]+:\ calls:\ damaged:\ its\ hash\ is\ wrong$ ]]
+		done
 	done
 }
 
