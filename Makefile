@@ -8,11 +8,17 @@ MPICC    = mpicc
 MPIRUN   = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 CFLAGS   = -O3 -g
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
-           -Wstrict-prototypes -Wmissing-prototypes -Werror
+           -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 LDLIBS   = -lmsgpackc -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit guidelines import replay network export
-MANUALS  = $(foreach t,$(TOOLS),$(t)/$(t).1) convert/dump.1 measure/measure.1 measure/nrep.1
+TOOLS    = record merge graph critpath imbalance fit guidelines replay network import export dump
+# Where a tool lives: in the folder of its name, but for these.
+import   = convert/import
+export   = convert/export
+dump     = convert/dump
+network  = replay/network
+folder   = $(or $($(1)),$(1))
+MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1
 
 # The one list of Debian packages that building, demo and tests need.
 PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran libmsgpack-dev libxxhash-dev \
@@ -36,7 +42,7 @@ endif
 
 MEASURE  = lp-measure lp-nrep
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi bin/lp-dump $(MEASURE:%=bin/%) lib/liblongpole-record.so
+all: $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%) lib/liblongpole-record.so
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -44,39 +50,36 @@ build/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-build/libstream.a: $(call objects,stream)
+# The floors under the tools.
+build/libbase.a: $(foreach f,stream mpi tool run statistics,$(call objects,base/$(f)))
 	rm -f $@ && $(AR) rcs $@ $^
 
-# A tool is every .c in its folder and the stream library, nothing else.
-$(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(t)) build/libstream.a))
+# A tool is every .c in its folder and the floors, nothing else.
+$(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
 # The same tool for several processes: lp-critpath runs it where a launcher has started it.
 build/critpath/mpi/%.o: CC = $(MPICC)
 bin/lp-critpath-mpi: $(filter-out build/critpath/alone.o,$(call objects,critpath)) \
-                     $(call objects,critpath/mpi) build/libstream.a
+                     $(call objects,critpath/mpi) build/libbase.a
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 bin/lp-import: LDLIBS += -lz
-bin/lp-network: build/guidelines/statistics.o
-# convert/ holds several tools.
-bin/lp-dump: build/convert/dump.o build/convert/dump_calls.o build/convert/dump_edges.o \
-             build/convert/text.o build/libstream.a
-build/bench/synthetic: build/tests/bench/synthetic.o build/libstream.a
-build/bench/ring: build/tests/bench/ring.o build/libstream.a
-build/statistics: build/tests/apps/statistics.o build/guidelines/statistics.o build/libstream.a
-$(TOOLS:%=bin/lp-%) bin/lp-dump build/bench/synthetic build/bench/ring build/statistics:
+build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
+build/bench/ring: build/tests/bench/ring.o build/libbase.a
+build/statistics: build/tests/apps/statistics.o build/libbase.a
+$(TOOLS:%=bin/lp-%) build/bench/synthetic build/bench/ring build/statistics:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# measure/ holds two, which run as the ranks of an mpirun.
-build/measure/%.o: CC = $(MPICC)
+# guidelines/measure/ holds two, which run as the ranks of an mpirun.
+build/guidelines/measure/%.o: CC = $(MPICC)
 # In MPICH ignored statuses have the address 1.
-build/measure/%.o: WARN += -Wno-stringop-overflow
-shared = build/measure/call.o build/measure/functions.o build/measure/mockups.o \
-         build/measure/sync.o build/guidelines/statistics.o build/libstream.a
-bin/lp-measure: build/measure/measure.o build/measure/jobs.o $(shared)
-bin/lp-nrep: build/measure/nrep.o $(shared)
+build/guidelines/measure/%.o: WARN += -Wno-stringop-overflow
+shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/mockups.o \
+         build/guidelines/measure/sync.o build/libbase.a
+bin/lp-measure: build/guidelines/measure/measure.o build/guidelines/measure/jobs.o $(shared)
+bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)
 $(MEASURE:%=bin/%):
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -170,12 +173,12 @@ lint: setup
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/man/man1 \
 		$(DESTDIR)$(PREFIX)/share/man/man5
-	install $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi bin/lp-dump $(MEASURE:%=bin/%) \
+	install $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%) \
 		$(DESTDIR)$(PREFIX)/bin
 	install -m 644 lib/liblongpole-record*.so $(DESTDIR)$(PREFIX)/lib
 	for page in $(MANUALS); do install -m 644 $$page \
 		$(DESTDIR)$(PREFIX)/share/man/man1/lp-$$(basename $$page) || exit 1; done
-	install -m 644 stream/trace.5 $(DESTDIR)$(PREFIX)/share/man/man5/lp-trace.5
+	install -m 644 base/stream/trace.5 $(DESTDIR)$(PREFIX)/share/man/man5/lp-trace.5
 
 clean:
 	rm -rf bin lib build

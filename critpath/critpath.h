@@ -18,8 +18,8 @@
 #ifndef CRITPATH_H
 #define CRITPATH_H
 
-#include "../stream/collective.h"
-#include "../stream/tool.h"
+#include "../base/run/collective.h"
+#include "../base/tool/tool.h"
 #include "team.h"
 
 /* A row with the far end of its edge: send and receive refer to each other's row, a member of a
@@ -39,7 +39,7 @@ struct segment {
 	int64_t begin_ns, end_ns;
 	uint32_t location;	/* of a transfer: who received */
 	uint32_t site;
-	uint16_t call;		/* index of call_info; 0 for compute */
+	uint16_t call;		/* index of call_name; 0 for compute */
 	uint8_t kind;		/* enum segment_kind */
 };
 
@@ -94,7 +94,7 @@ struct stop {
 	struct event event;
 	int64_t ns;
 	uint32_t site;
-	uint16_t call;		/* index of call_info */
+	uint16_t call;		/* index of call_name */
 };
 
 struct stop stop_at(const struct stretch *stretch, struct event event);

@@ -50,7 +50,7 @@ add_name(char *text, size_t size, size_t used, const struct stretch *stretch,
     const struct definitions *known, struct event at)
 {
 	int more = snprintf(text + used, size - used, "%srank %d %s (row %llu)", used > 0 ? ", " : "",
-	    (int)known->location_rank[at.location], call_info(look_at(stretch, at).call)->name,
+	    (int)known->location_rank[at.location], call_name(look_at(stretch, at).call),
 	    (unsigned long long)at.seq);
 
 	return used + (size_t)more < size ? used + (size_t)more : size - 1;

@@ -4,6 +4,7 @@
 #define EDGE_ROWS_H
 
 #include "critpath.h"
+#include "../base/mpi/call_class.h"
 
 struct edge_rows {
 	const struct window *window;
@@ -18,7 +19,7 @@ struct edge_rows {
 static inline bool
 may_wait(const struct event_row *call)
 {
-	enum call_class class = call_info(call->row.call)->class;
+	enum call_class class = call_class(call->row.call);
 
 	/* A start does not wait; what completes it may. */
 	return !call->cut && class != CLASS_SEND_START && class != CLASS_RECV_START &&
@@ -29,7 +30,7 @@ may_wait(const struct event_row *call)
 static inline bool
 row_sends(const struct event_row *row)
 {
-	enum call_class class = call_info(row->row.call)->class;
+	enum call_class class = call_class(row->row.call);
 
 	return class == CLASS_SEND || class == CLASS_SEND_START ||
 	    (class == CLASS_SENDRECV && row->row.part == 0) || (class == CLASS_START && row->is_send);
@@ -41,7 +42,7 @@ edge_rows(const struct window *window, uint32_t location, uint64_t seq)
 	const struct event_row *call = window_row(window, location, seq);
 
 	return (struct edge_rows){ .window = window, .first = seq, .at = seq, .location = location,
-	    .completes = call_info(call->row.call)->class == CLASS_COMPLETE };
+	    .completes = call_class(call->row.call) == CLASS_COMPLETE };
 }
 
 static inline bool

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gates.h"
+#include "../base/mpi/call_class.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,7 +129,7 @@ static void
 gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
     const struct member *members, uint32_t count)
 {
-	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
+	enum call_class class = blocking_class(call_class(members[0].row->call));
 	uint32_t root = class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE ?
 	    collective_root(known, members, count) : NOBODY;
 
@@ -183,7 +184,7 @@ gate_messages(const struct dag *dag, struct hubs *hubs)
 	for (uint32_t l = 0; l < stretch->window->locations; l++)
 		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
 			const struct event_row *row = window_row(stretch->window, l, seq);
-			enum call_class class = call_info(row->row.call)->class;
+			enum call_class class = call_class(row->row.call);
 
 			if (row->has_other && !is_collective(class) &&
 			    is_inside(stretch, row->other, row->other_seq))

@@ -11,7 +11,7 @@ struct interval {
 	uint32_t site;		/* of the call that ends it */
 	int64_t call_enter_ns;	/* of the call before it */
 	uint32_t call_site;
-	uint16_t call;		/* index of call_info; 0: there is none before it */
+	uint16_t call;		/* index of call_name; 0: there is none before it */
 };
 
 struct intervals {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/tool.h"
+#include "../base/tool/tool.h"
 
 const char usage[] =
 	"usage: lp-critpath [-a ALGORITHM] [-F stream|text|json] [--all] [FILE]\n"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/index.h"
+#include "../base/run/index.h"
 
 /* Blocks of a location that hold rows of the stretch being read, or later ones. */
 struct blocks {

@@ -212,10 +212,10 @@ rank_name(size_t index, char *text, size_t size, const void *known)
 }
 
 static const char *
-call_name(size_t index, char *text, size_t size, const void *known)
+call_label(size_t index, char *text, size_t size, const void *known)
 {
 	(void)known;
-	snprintf(text, size, "%s", index == 0 ? "(compute)" : call_info((unsigned)index)->name);
+	snprintf(text, size, "%s", index == 0 ? "(compute)" : call_name((unsigned)index));
 	return text;
 }
 
@@ -239,7 +239,7 @@ print_longest(const struct report *report, const struct definitions *known)
 		printf("%.6f\t%.6f\t%d\t%s%s\t%s%s\n", seconds(s->end_ns - s->begin_ns),
 		    seconds(s->begin_ns), (int)known->location_rank[s->location],
 		    s->kind == COMPUTE ? "compute" : s->kind == TRANSFER ? "transfer to " : "",
-		    s->kind == COMPUTE ? "" : call_info(s->call)->name,
+		    s->kind == COMPUTE ? "" : call_name(s->call),
 		    s->kind == COMPUTE && where[0] != '\0' ? "before " : "", where);
 	}
 }
@@ -262,7 +262,7 @@ report_text(const struct report *report, const struct definitions *known, bool a
 	print_shares(report, "rank", items, count, shown, rank_name, NULL);
 	free(items);
 	items = sorted(report->by_call, report->call_capacity, &count);
-	print_shares(report, "call", items, count, shown, call_name, NULL);
+	print_shares(report, "call", items, count, shown, call_label, NULL);
 	free(items);
 	items = sorted(report->by_site, report->site_capacity, &count);
 	print_shares(report, "up to and in the call at", items, count, shown, site_name, known);
@@ -280,7 +280,7 @@ print_segment_json(const struct segment *segment, const struct definitions *know
 	if (segment->kind == COMPUTE)
 		printf("null");
 	else
-		json_string(stdout, call_info(segment->call)->name);
+		json_string(stdout, call_name(segment->call));
 	printf(",\"site\":%u}", segment->site);
 }
 
@@ -311,7 +311,7 @@ report_json(const struct report *report, const struct definitions *known)
 	printf("],\n\"by_call\":[");
 	for (size_t i = 1; i < report->call_capacity; i++)
 		if (share_sum(&report->by_call[i]) > 0) {
-			printf("%s\n{\"call\":\"%s\",", comma, call_info((unsigned)i)->name);
+			printf("%s\n{\"call\":\"%s\",", comma, call_name((unsigned)i));
 			print_share_json(&report->by_call[i]);
 			printf("}");
 			comma = ",";

@@ -4,6 +4,7 @@
 #define RUN_H
 
 #include "dag.h"
+#include "../base/mpi/call_class.h"
 
 /* A part of the stretches, and where to find it in a file. */
 struct part {
@@ -52,7 +53,7 @@ link_rows(struct event_row *row, uint32_t other, uint64_t other_seq)
 static inline void
 post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
 {
-	if (call_info(receive->row.call)->class == CLASS_COMPLETE)
+	if (call_class(receive->row.call) == CLASS_COMPLETE)
 		row_refers(&receive->row, *location, *seq, location, seq);
 }
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../stream/stream.h"
+#include "../base/stream/stream.h"
 #include "analysis.h"
 
 static const char usage[] =

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../stream/tool.h"
+#include "../base/tool/tool.h"
 #include "model.h"
 
 /* One measured run; NAN stands for what was not measured. */

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/calls.h"
-#include "../stream/definitions.h"
+#include "../base/mpi/call_class.h"
+#include "../base/stream/calls.h"
+#include "../base/run/definitions.h"
 #include "fit.h"
 
 enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS, LEAST_RUNS = 4, LEAST_N = 3 };
@@ -197,7 +198,7 @@ read_graph(const char *file)
 		if (calls_read(&calls, &in, &message) < 0)
 			die_input(&in);
 		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
-			if (call_info(calls.call[i])->class != CLASS_PART)
+			if (call_class(calls.call[i]) != CLASS_PART)
 				mpi_s[calls.location] += 1e-9 * (double)(calls.leave_ns[i] - calls.enter_ns[i]);
 	}
 	if (got < 0)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/stream.h"
+#include "../base/stream/stream.h"
 #include "analysis.h"
 
 /* What is said of a point, in the order of all outputs. */

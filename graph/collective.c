@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/hash_table.h"
+#include "../base/mpi/call_class.h"
+#include "../base/tool/hash_table.h"
 #include "graph.h"
 
 struct instance {
@@ -139,7 +140,7 @@ static bool
 is_candidate(const struct graph *graph, uint32_t members, uint16_t call)
 {
 	return members == (uint32_t)graph->known.ranks && graph->known.location_count == members &&
-	    waits_for_all(call_info(call)->class);
+	    waits_for_all(call_class(call));
 }
 
 /*
@@ -203,7 +204,7 @@ static void
 check_call(struct graph *graph, struct instance *instance, uint32_t location, uint64_t seq,
     uint16_t call)
 {
-	enum call_class class = call_info(call)->class, first = call_info(instance->call)->class;
+	enum call_class class = call_class(call), first = call_class(instance->call);
 
 	/* Calls of different names may meet only in MPI_Init and MPI_Init_thread. */
 	if (call == instance->call || (class == CLASS_INIT && first == CLASS_INIT))
@@ -212,8 +213,8 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 		graph->counts.mismatched++;
 	instance->mismatched = true;
 	tell(graph, "rank %d, row %llu: %s meets %s of another rank on communicator %u",
-	    (int)rank_of(graph, location), (unsigned long long)seq, call_info(call)->name,
-	    call_info(instance->call)->name, instance->comm);
+	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
+	    call_name(instance->call), instance->comm);
 }
 
 void
@@ -221,7 +222,7 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
     size_t i)
 {
 	struct instances *all = graph->instances;
-	enum call_class class = call_info(row->call[i])->class;
+	enum call_class class = call_class(row->call[i]);
 	uint32_t comm = class == CLASS_INIT ? INIT_COMM : class == CLASS_FINALIZE ? FINALIZE_COMM :
 	    row->comm[i];
 	uint32_t members = member_count(graph, comm), operation;
@@ -233,7 +234,7 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 		graph->counts.unmatched_collectives++;
 		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
 		    (int)rank_of(graph, location), (unsigned long long)seq,
-		    call_info(row->call[i])->name, comm);
+		    call_name(row->call[i]), comm);
 		return;
 	}
 	instance = instance_of(all, comm, count_call(all, comm, rank_of(graph, location)));
@@ -287,7 +288,7 @@ collective_end(struct graph *graph)
 		graph->counts.unmatched_collectives++;
 		tell(graph, "rank %d, row %llu: %s was called by %u of %u ranks of communicator %u",
 		    (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-		    call_info(instance->call)->name, instance->arrived, instance->size,
+		    call_name(instance->call), instance->arrived, instance->size,
 		    instance->comm >= INIT_COMM ? 1 : instance->comm);
 	}
 }

@@ -10,7 +10,7 @@
  */
 #include <stdlib.h>
 
-#include "../stream/hash_table.h"
+#include "../base/tool/hash_table.h"
 #include "graph.h"
 
 /* The rows of one epoch of an origin and a target; NONE: not read yet. */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "graph.h"
+#include "../base/mpi/call_class.h"
 
 static const char usage[] =
 	"usage: lp-graph [FILE]\n"
@@ -59,7 +60,7 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
     uint16_t call)
 {
 	struct location *at = &graph->locations[location];
-	enum call_class class = call_info(call)->class;
+	enum call_class class = call_class(call);
 	bool part = rows->call[i] == 0, refers = rows->request[i] > 0 || rows->request_at[i] > 0;
 	uint32_t starter = rows->request_at[i] > 0 ? rows->request_at[i] - 1 : location;
 	uint64_t start = rows->request_at[i] > 0 ? rows->request[i] : seq - rows->request[i];

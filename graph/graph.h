@@ -3,10 +3,11 @@
 #ifndef GRAPH_H
 #define GRAPH_H
 
-#include "../stream/calls.h"
-#include "../stream/definitions.h"
-#include "../stream/index.h"
-#include "../stream/tool.h"
+#include "../base/mpi/call_class.h"
+#include "../base/stream/calls.h"
+#include "../base/run/definitions.h"
+#include "../base/run/index.h"
+#include "../base/tool/tool.h"
 
 enum { NONE = UINT32_MAX };	/* no operation */
 

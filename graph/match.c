@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/hash_table.h"
+#include "../base/tool/hash_table.h"
 #include "graph.h"
 
 struct channel {
@@ -87,7 +87,7 @@ tell_unknown(struct graph *graph, uint32_t location, uint64_t seq, const struct 
     uint16_t call)
 {
 	tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which is not known",
-	    (int)rank_of(graph, location), (unsigned long long)seq, call_info(call)->name,
+	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
 	    (int)row->peer[i], (int)row->tag[i], row->comm[i]);
 }
 
@@ -330,7 +330,7 @@ tell_left(struct graph *graph, const struct channel *c, const struct operation *
 {
 	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u has "
 	    "no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-	    call_info(op->call)->name, (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
+	    call_name(op->call), (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
 }
 
 static void
@@ -387,7 +387,7 @@ match_end(struct graph *graph)
 				tell(graph, "rank %d, row %llu: %s from anyone was never completed",
 				    (int)rank_of(graph, l),
 				    (unsigned long long)graph->operations[op].seq,
-				    call_info(graph->operations[op].call)->name);
+				    call_name(graph->operations[op].call));
 			}
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		while (graph->locations[l].held != NONE) {

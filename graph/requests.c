@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that later rows refer to: open receives, and persistent requests. */
-#include "../stream/hash_table.h"
+#include "../base/mpi/call_class.h"
+#include "../base/tool/hash_table.h"
 #include "graph.h"
 
 struct request {

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "../stream/stream.h"
-#include "../stream/tool.h"
-#include "statistics.h"
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
+#include "../base/statistics/statistics.h"
 
 enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };
 

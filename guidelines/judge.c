@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tests. Numbers of guidelines are those of the paper: see measure/catalogue.h. */
+/* The tests. Numbers of guidelines are those of the paper: see base/mpi/catalogue.h. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

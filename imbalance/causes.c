@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../stream/hash_table.h"
+#include "../base/mpi/call_class.h"
+#include "../base/tool/hash_table.h"
 #include "causes.h"
 #include "common.h"
 
@@ -294,7 +295,7 @@ note_syncs(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 		if (!row->has_other)
 			continue;
 		at_ns = row->other_ns > at_ns ? row->other_ns : at_ns;
-		if (!is_collective(call_info(row->row.call)->class)) {
+		if (!is_collective(call_class(row->row.call))) {
 			if (!row->is_send)
 				common_note(common_pair(location, row->other), at_ns);
 		} else if (row->overlap && row->row.comm > 1)

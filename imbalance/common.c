@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "../stream/hash_table.h"
-#include "../stream/stream.h"
-#include "../stream/tool.h"
+#include "../base/tool/hash_table.h"
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
 #include "common.h"
 
 struct common {

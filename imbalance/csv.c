@@ -30,7 +30,7 @@ csv_analytic(const struct imbalance *im)
 	}
 	for (size_t i = 0; i < im->call_capacity; i++)
 		if (im->calls[i].calls > 0)
-			csv_totals("call", call_info((unsigned)i)->name, &im->calls[i]);
+			csv_totals("call", call_name((unsigned)i), &im->calls[i]);
 }
 
 static void

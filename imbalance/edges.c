@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "imbalance.h"
+#include "../base/mpi/call_class.h"
 
 static void
 link_rows(struct wait_row *row, uint32_t other, uint64_t other_seq, int64_t other_ns, bool is_send)
@@ -36,7 +37,7 @@ take_messages(struct imbalance *im, const struct message *message)
 		uint32_t poster = e->target[i];
 		uint64_t post_seq = e->receive[i];
 
-		if (call_info(receive->row.call)->class == CLASS_COMPLETE &&
+		if (call_class(receive->row.call) == CLASS_COMPLETE &&
 		    (referred = referred_row(im, receive, e->target[i], e->receive[i])) != NULL) {
 			post = referred;
 			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post_seq);
@@ -73,7 +74,7 @@ wait_for_data(const struct member *members, uint32_t count, uint32_t *waits_for)
 static void
 note_instance(struct imbalance *im, const struct member *members, uint32_t count)
 {
-	enum call_class class = blocking_class(call_info(members[0].row->call)->class);
+	enum call_class class = blocking_class(call_class(members[0].row->call));
 	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
 	uint32_t kept = 0;
 	bool overlap;
@@ -117,7 +118,7 @@ group_instance(struct imbalance *im, const uint32_t *location, const uint64_t *s
 	for (uint32_t i = 0; i < size; i++) {
 		struct wait_row *row = wait_row(im, location[i], seq[i]);
 
-		if (is_collective_start(call_info(row->row.call)->class))
+		if (is_collective_start(call_class(row->row.call)))
 			continue;	/* a start waits for nobody */
 		row->paired = true;
 		row->start_ns = start_ns;

@@ -17,6 +17,7 @@
 #include "critical.h"
 #include "report.h"
 #include "times.h"
+#include "../base/mpi/call_class.h"
 
 static const char usage[] =
 	"usage: lp-imbalance [-F table|json|csv|msgpack] [OPTION ...] [FILE ...]\n"
@@ -125,7 +126,7 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 	count_analytic(im, location, first, end, program_ns);
 	for (uint64_t seq = first; seq < end; seq++) {
 		const struct wait_row *part = wait_row(im, location, seq);
-		enum call_class class = call_info(part->row.call)->class;
+		enum call_class class = call_class(part->row.call);
 		uint32_t to;
 		uint64_t to_seq;
 

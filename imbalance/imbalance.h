@@ -27,8 +27,8 @@
 #ifndef IMBALANCE_H
 #define IMBALANCE_H
 
-#include "../stream/collective.h"
-#include "../stream/tool.h"
+#include "../base/run/collective.h"
+#include "../base/tool/tool.h"
 
 /* ---- analytic --------------------------------------------------------------------------- */
 
@@ -142,7 +142,7 @@ struct imbalance {
 	int64_t *settled_ns;		/* when the last of these was left */
 	int64_t *last_leave_ns;		/* by location: of the last call counted; INT64_MIN before */
 
-	struct totals program, *ranks, *calls;	/* analytic; by rank, by index of call_info */
+	struct totals program, *ranks, *calls;	/* analytic; by rank, by index of call_name */
 	size_t call_capacity;
 	struct table tables[DIMENSIONS];
 	struct state_sums states[STATES];

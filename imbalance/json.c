@@ -45,7 +45,7 @@ json_analytic(const struct imbalance *im)
 	for (size_t i = 0; i < im->call_capacity; i++)
 		if (im->calls[i].calls > 0) {
 			printf("%s\n{\"call\":", comma);
-			json_string(stdout, call_info((unsigned)i)->name);
+			json_string(stdout, call_name((unsigned)i));
 			printf(",");
 			json_totals(&im->calls[i]);
 			comma = ",";
@@ -79,7 +79,7 @@ json_largest(const struct imbalance *im, const struct wait *w)
 {
 	printf(",\"largest\":{\"wait_s\":%.9f,\"at_s\":%.9f,\"rank\":%d,\"call\":",
 	    seconds(w->to_ns - w->from_ns), seconds(w->from_ns), (int)im->known.location_rank[w->location]);
-	json_string(stdout, call_info(w->call)->name);
+	json_string(stdout, call_name(w->call));
 	if (w->cause != NOBODY)
 		printf(",\"partner\":%d", (int)im->known.location_rank[w->cause]);
 	printf(",");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "../stream/hash_table.h"
+#include "../base/tool/hash_table.h"
 #include "imbalance.h"
 
 struct open_request {

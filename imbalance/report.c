@@ -136,7 +136,7 @@ index_text(const struct imbalance *im, enum dimension dimension, size_t index, c
 			snprintf(text, size, "site %zu", index);
 		break;
 	case BY_CALL:
-		snprintf(text, size, "%s", call_info((unsigned)index)->name);
+		snprintf(text, size, "%s", call_name((unsigned)index));
 		break;
 	case BY_COMMUNICATOR:
 		if (index < 3)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "imbalance.h"
+#include "../base/mpi/call_class.h"
 
 /* ---- which state a call leads to -------------------------------------------------------- */
 
@@ -19,7 +20,7 @@ struct rules {
 	bool polls;			/* a test or probe: where it fails its time is polling */
 };
 
-static struct rules *rules;		/* by index of call_info */
+static struct rules *rules;		/* by index of call_name */
 static unsigned rule_count;
 
 static bool
@@ -29,18 +30,20 @@ begins(const char *name, const char *with)
 }
 
 static enum state
-state_before(const struct call_info *call)
+state_before(unsigned call)
 {
-	switch (blocking_class(call->class)) {
-	case CLASS_BARRIER: return begins(call->name, "MPI_Win_fence") ? WAIT_AT_FENCE :
-	    begins(call->name, "MPI_Win_free") ? WAIT_AT_WINDOW_FREE : WAIT_AT_BARRIER;
+	const char *name = call_name(call);
+
+	switch (blocking_class(call_class(call))) {
+	case CLASS_BARRIER: return begins(name, "MPI_Win_fence") ? WAIT_AT_FENCE :
+	    begins(name, "MPI_Win_free") ? WAIT_AT_WINDOW_FREE : WAIT_AT_BARRIER;
 	case CLASS_ALL_TO_ALL: return WAIT_AT_NXN;
 	case CLASS_ONE_TO_ALL: return LATE_BROADCAST;
 	case CLASS_ALL_TO_ONE: return EARLY_REDUCE;
 	case CLASS_SCAN: return EARLY_SCAN;
 	case CLASS_NEIGHBOUR: return WAIT_AT_NEIGHBOURS;
-	case CLASS_COMM_CREATE: return begins(call->name, "MPI_Win_") ? WAIT_AT_WINDOW_CREATE :
-	    begins(call->name, "MPI_File_") ? WAIT_AT_FILE_OPEN : WAIT_AT_COMM_CREATE;
+	case CLASS_COMM_CREATE: return begins(name, "MPI_Win_") ? WAIT_AT_WINDOW_CREATE :
+	    begins(name, "MPI_File_") ? WAIT_AT_FILE_OPEN : WAIT_AT_COMM_CREATE;
 	case CLASS_FINALIZE: return WAIT_AT_FINALIZE;
 	case CLASS_ACCESS: return LATE_POST;
 	case CLASS_ACCESS_END: return LATE_POST;
@@ -50,21 +53,22 @@ state_before(const struct call_info *call)
 }
 
 static struct rules
-rules_of(const struct call_info *call)
+rules_of(unsigned call)
 {
+	const char *name = call_name(call);
 	struct rules r = { .before = state_before(call), .after = STATES };
 
-	if (call->class == CLASS_INIT)
+	if (call_class(call) == CLASS_INIT)
 		r.after = INIT_COMPLETION;
 	else if (r.before == WAIT_AT_BARRIER)
 		r.after = BARRIER_COMPLETION;
 	else if (r.before == WAIT_AT_NXN)
 		r.after = NXN_COMPLETION;
 	r.only_overlap = r.before == WAIT_AT_FENCE || r.before == WAIT_AT_WINDOW_FREE ||
-	    call->class == CLASS_COMM_CREATE;
-	r.is_test = begins(call->name, "MPI_Test") || begins(call->name, "MPI_Win_test") ||
-	    begins(call->name, "MPI_Request_get_status");
-	r.polls = r.is_test || begins(call->name, "MPI_Iprobe") || begins(call->name, "MPI_Improbe");
+	    call_class(call) == CLASS_COMM_CREATE;
+	r.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
+	    begins(name, "MPI_Request_get_status");
+	r.polls = r.is_test || begins(name, "MPI_Iprobe") || begins(name, "MPI_Improbe");
 	return r;
 }
 
@@ -76,7 +80,7 @@ rules_for(uint16_t call)
 
 		rules = need(realloc(rules, count * sizeof *rules));
 		for (; rule_count < count; rule_count++)
-			rules[rule_count] = rules_of(call_info(rule_count));
+			rules[rule_count] = rules_of(rule_count);
 	}
 	return &rules[call];
 }
@@ -194,7 +198,7 @@ find_contention(struct imbalance *im, uint32_t location, uint64_t seq, const str
     struct wait *wait)
 {
 	struct lock *lock = lock_of(im, row);
-	const char *name = call_info(row->call)->name;
+	const char *name = call_name(row->call);
 	size_t at;
 
 	if (strcmp(name, "MPI_Win_lock") == 0)
@@ -257,7 +261,7 @@ completion_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64
 
 		if (row->has_other && !row->is_send)
 			wait_for(wait, LATE_SENDER, row, call);
-		else if (start != NULL && is_collective_start(call_info(start->row.call)->class))
+		else if (start != NULL && is_collective_start(call_class(start->row.call)))
 			wait_for(wait, rules_for(start->row.call)->before, start, call);
 		else if (start != NULL)
 			late_receiver(&late, start, call);
@@ -314,7 +318,7 @@ find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 	    .comm = call->row.comm, .call = call->row.call, .cause = NOBODY };
 	if (r->is_test)
 		goto received;
-	switch (call_info(call->row.call)->class) {
+	switch (call_class(call->row.call)) {
 	case CLASS_SEND:
 	case CLASS_RECV:
 	case CLASS_SENDRECV:
@@ -338,8 +342,8 @@ find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 			find_contention(im, location, first, &call->row, &waits[0]);
 		break;
 	default:
-		if (is_collective(call_info(call->row.call)->class) &&
-		    !is_collective_start(call_info(call->row.call)->class))
+		if (is_collective(call_class(call->row.call)) &&
+		    !is_collective_start(call_class(call->row.call)))
 			return collective_waits_of(call, r, waits);
 	}
 	count = waits[0].state != STATES;

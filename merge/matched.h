@@ -5,8 +5,8 @@
 
 #include <sys/types.h>
 
-#include "../stream/definitions.h"
-#include "../stream/window.h"
+#include "../base/run/definitions.h"
+#include "../base/run/window.h"
 #include "merge.h"
 
 struct matched {

@@ -3,8 +3,8 @@
 #ifndef MERGE_H
 #define MERGE_H
 
-#include "../stream/calls.h"
-#include "../stream/tool.h"
+#include "../base/stream/calls.h"
+#include "../base/tool/tool.h"
 #include "clock.h"
 
 /* A thread of a rank, as surveyed: its blocks are not, for there may be any number of them. */
@@ -98,7 +98,7 @@ struct input {
 	size_t site_count;
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
-	bool used[65536];	/* indices in call_info of the calls that are named */
+	bool used[65536];	/* indices of call_name of the calls that are named */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
 	uint32_t location_count;
 	int32_t *location_rank;	/* by location */

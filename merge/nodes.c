@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nodes.h"
+#include "../base/mpi/call_class.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -231,21 +232,21 @@ static void
 take_instance(struct nodes *n, const struct matched *matched, const uint32_t *location,
     const uint64_t *seq, uint32_t size)
 {
-	const struct call_info *call;
 	enum call_class class;
+	const char *name;
 	uint32_t before = NONE;
 
 	n->members = grow(n->members, &n->member_capacity, size, sizeof *n->members);
 	for (uint32_t i = 0; i < size; i++)
 		n->members[i] = (struct member){ location[i], seq[i],
 		    window_row(&matched->window, location[i], seq[i]) };
-	call = call_info(n->members[0].row->call);
-	class = blocking_class(call->class);
+	name = call_name(n->members[0].row->call);
+	class = blocking_class(call_class(n->members[0].row->call));
 	/* MPI does not say that these hold up anybody. */
 	if (class == CLASS_INIT || class == CLASS_FINALIZE)
 		return;
 	collective_needs(&n->needs, &matched->known, n->members, size);
-	if (strstr(call->name, "lltoallv") != NULL || strstr(call->name, "lltoallw") != NULL)
+	if (strstr(name, "lltoallv") != NULL || strstr(name, "lltoallw") != NULL)
 		keep_sure_needs(n);
 	else
 		drop_without_bytes(n, class);

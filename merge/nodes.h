@@ -3,7 +3,7 @@
 #ifndef NODES_H
 #define NODES_H
 
-#include "../stream/collective.h"
+#include "../base/run/collective.h"
 #include "matched.h"
 #include "replay.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "nodes.h"
+#include "../base/mpi/call_class.h"
 
 struct lane_replay {
 	uint64_t next, settled;	/* rows */
@@ -96,7 +97,7 @@ call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 			node_step(r, node);
 		}
 		row->sources = NONE;
-		while (is_collective_start(call_info(row->row.call)->class) && row->waits != NONE) {
+		while (is_collective_start(call_class(row->row.call)) && row->waits != NONE) {
 			struct wait *wait = pool_item(&r->nodes.waits, row->waits);
 			uint32_t number = row->waits;
 
@@ -115,7 +116,7 @@ row_wait(struct replay *r, struct event_row *row, uint32_t location, uint64_t se
 	uint32_t to, *link;
 	uint64_t start;
 
-	if (row->waits != NONE || call_info(row->row.call)->class != CLASS_COMPLETE ||
+	if (row->waits != NONE || call_class(row->row.call) != CLASS_COMPLETE ||
 	    !row_refers(&row->row, location, seq, &to, &start))
 		return &row->waits;
 	for (link = &r->lanes[to].open; *link != NONE; ) {

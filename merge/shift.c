@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "../stream/tool.h"
+#include "../base/tool/tool.h"
 
 /* The first knot at or behind the event. */
 static size_t

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../stream/hash_table.h"
+#include "../base/tool/hash_table.h"
 #include "replay.h"
 
 #define DRIFT_LIMIT 1e-2	/* no clock is that wrong */

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../stream/calls.h"
-#include "../stream/tool.h"
+#include "../base/stream/calls.h"
+#include "../base/tool/tool.h"
 #include "compress.h"
 
 enum { ROWS = 1 << 14 };	/* of a block, at least, but for the last */

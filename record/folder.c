@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../stream/stream.h"
-#include "../stream/tool.h"
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
 #include "folder.h"
 
 static void

@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../stream/stream.h"
-#include "../stream/tool.h"
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
 #include "compress.h"
 #include "folder.h"
 

@@ -54,7 +54,7 @@ name_one(const struct engine *e, uint32_t location)
 		else
 			snprintf(what, sizeof what, "for anybody, tag %d, and has no match", row->tag);
 	}
-	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_info(call)->name,
+	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_name(call),
 	    (unsigned long long)r->seq, what);
 }
 

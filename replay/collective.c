@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "engine.h"
+#include "../base/mpi/call_class.h"
 
 enum { REDUCE = 10 };
 
@@ -19,8 +20,8 @@ operation_of(uint16_t call)
 		"alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
 		"scan", "alltoallw",
 	};
-	const char *name = call_info(call)->name;
-	enum call_class class = call_info(call)->class;
+	const char *name = call_name(call);
+	enum call_class class = call_class(call);
 
 	if (class == CLASS_INIT || class == CLASS_FINALIZE)
 		return 0;

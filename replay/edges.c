@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edges as they are read: rows get their messages and instances, and are settled. */
 #include "engine.h"
+#include "../base/mpi/call_class.h"
 
 static const struct column_type location_type = { 4, false, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
@@ -117,7 +118,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 	uint32_t i = instance_new(e, count);
 	struct instance *instance = &e->instances[i];
 	const struct row *first = row_at(e, location[0], seq[0]);
-	enum call_class class = blocking_class(call_info(first->call)->class);
+	enum call_class class = blocking_class(call_class(first->call));
 	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE);
 
 	instance->class = (uint8_t)class;

@@ -10,8 +10,8 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include "../stream/calls.h"
-#include "../stream/definitions.h"
+#include "../base/stream/calls.h"
+#include "../base/run/definitions.h"
 #include "events.h"
 #include "machine.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "../stream/tool.h"
+#include "../base/tool/tool.h"
 
 enum { NO_SLOT = (1 << 30) - 1 };
 

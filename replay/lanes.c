@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "engine.h"
+#include "../base/mpi/call_class.h"
 
 static enum act
 act_of(uint16_t call)
 {
-	const struct call_info *info = call_info(call);
+	enum call_class class = call_class(call);
 
-	switch (info->class) {
+	switch (class) {
 	case CLASS_SEND: return ACT_SEND;
 	case CLASS_RECV: return ACT_RECEIVE;
 	case CLASS_SENDRECV: return ACT_SENDRECV;
@@ -21,10 +22,10 @@ act_of(uint16_t call)
 	case CLASS_REQUEST_FREE: return ACT_FREE;
 	case CLASS_IO: return ACT_KEEP;
 	default:
-		if (strcmp(info->name, "Extrae_event") == 0)
+		if (strcmp(call_name(call), "Extrae_event") == 0)
 			return ACT_EVENT;
-		return is_collective_start(info->class) ? ACT_COLLECTIVE_START :
-		    is_collective(info->class) ? ACT_COLLECTIVE : ACT_LOCAL;
+		return is_collective_start(class) ? ACT_COLLECTIVE_START :
+		    is_collective(class) ? ACT_COLLECTIVE : ACT_LOCAL;
 	}
 }
 
@@ -32,7 +33,7 @@ act_of(uint16_t call)
 static bool
 is_eager(uint16_t call)
 {
-	const char *name = call_info(call)->name;
+	const char *name = call_name(call);
 
 	return strcmp(name, "MPI_Send") != 0 && strcmp(name, "MPI_Ssend") != 0 &&
 	    strcmp(name, "MPI_Rsend") != 0 && strcmp(name, "MPI_Irsend") != 0;

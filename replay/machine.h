@@ -3,7 +3,7 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
-#include "../stream/tool.h"
+#include "../base/tool/tool.h"
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC };

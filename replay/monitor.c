@@ -64,7 +64,7 @@ monitor_take(struct monitor *m, uint32_t rank, uint16_t call, int64_t recorded_n
 {
 	struct series *s;
 
-	if (rank >= m->count || !m->series[rank].chosen || strncmp(call_info(call)->name, "MPI_", 4) != 0)
+	if (rank >= m->count || !m->series[rank].chosen || strncmp(call_name(call), "MPI_", 4) != 0)
 		return;
 	s = &m->series[rank];
 	s->pairs = grow(s->pairs, &s->capacity, s->count + 1, sizeof *s->pairs);

@@ -82,7 +82,7 @@ scale_factor(struct scales *scales, const struct definitions *known, uint32_t ra
 		struct scale *scale = &scales->items[i];
 
 		if ((scale->call == NULL) == compute && (scale->rank < 0 || scale->rank == rank) &&
-		    (scale->call == NULL || strcmp(scale->call, call_info(row->call)->name) == 0) &&
+		    (scale->call == NULL || strcmp(scale->call, call_name(row->call)) == 0) &&
 		    (scale->site == NULL || is_site(scale, known, row->site)))
 			factor *= scale->factor;
 	}

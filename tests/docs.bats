@@ -6,7 +6,8 @@ load helpers
 tools='record merge graph critpath imbalance fit guidelines import replay network export measure nrep dump'
 
 page() {
-	case $1 in dump) echo "$ROOT/convert/dump.1" ;; measure | nrep) echo "$ROOT/measure/$1.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
+	case $1 in dump | import | export) echo "$ROOT/convert/$1/$1.1" ;; network) echo "$ROOT/replay/network/network.1" ;;
+	measure | nrep) echo "$ROOT/guidelines/measure/$1.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
 }
 
 @test "every option of the help text is in the manual page, and the other way round" {
@@ -41,7 +42,7 @@ page() {
 		[ "$(grep -o '^\.Sh .*' "$(page $t)" | cut -c5- | tr '\n' ' ')" = \
 			"NAME SYNOPSIS DESCRIPTION OPTIONS INPUT OUTPUT MEMORY EXIT STATUS EXAMPLES SEE ALSO " ]
 	done
-	mandoc -T lint -W warning "$ROOT/stream/trace.5"
+	mandoc -T lint -W warning "$ROOT/base/stream/trace.5"
 }
 
 @test "an installed copy works from its own place" {

@@ -179,16 +179,16 @@ calls() {
 	run -0 lp-dump --help
 	[ "${#lines[@]}" -le 24 ]
 	diff <(echo "$output" | grep -o '^ *-., --[a-z]*' | sed 's/.*--//' | sort) \
-	    <(grep -o '^\.It Fl .*Fl -[a-z]*' "$ROOT/convert/dump.1" | sed 's/.*Fl -//' | sort)
+	    <(grep -o '^\.It Fl .*Fl -[a-z]*' "$ROOT/convert/dump/dump.1" | sed 's/.*Fl -//' | sort)
 	[[ "$(lp-dump -V)" == "lp-dump "[0-9]* ]]
-	mandoc -T lint -W warning "$ROOT/convert/dump.1" "$ROOT/stream/trace.5"
+	mandoc -T lint -W warning "$ROOT/convert/dump/dump.1" "$ROOT/base/stream/trace.5"
 }
 
 @test "the examples of the page run" {
 	cd "$BATS_TEST_TMPDIR"
 	cp "$(stream good-calls)" app.trace
 	cp "$(stream good-path)" app.graph
-	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/convert/dump.1" |
+	sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/p' "$ROOT/convert/dump/dump.1" |
 	    sed -n '/^\.Bd/,/^\.Ed/{/^\./!p;/^\.Ed/s/.*/echo =====/p}' > examples
 	run -0 --separate-stderr bash -eu -o pipefail examples
 	[ -z "$stderr" ]

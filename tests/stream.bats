@@ -124,13 +124,13 @@ load helpers
 }
 
 @test "the worked example of the page is what lp-dump prints" {
-	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$ROOT/stream/trace.5" | grep '^{' > "$BATS_TEST_TMPDIR/page"
+	sed -n '/^\.Sh EXAMPLES/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | grep '^{' > "$BATS_TEST_TMPDIR/page"
 	printf 'trace ranks=2\n0 MPI_Init 0 9000\n' | pack | lp-dump -k run,call_name |
 	    cmp - "$BATS_TEST_TMPDIR/page"
 }
 
 @test "the sample filter of the page runs and drops what it says" {
-	sed -n '/^import sys, msgpack/,/^\.Ed/p' "$ROOT/stream/trace.5" | sed '$d' > "$BATS_TEST_TMPDIR/filter"
+	sed -n '/^import sys, msgpack/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | sed '$d' > "$BATS_TEST_TMPDIR/filter"
 	file=$(stream good-path)
 	/usr/bin/python3 "$BATS_TEST_TMPDIR/filter" rank < "$file" > "$file.out"
 	trace.py check "$file.out"

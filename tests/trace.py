@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Second implementation of the stream format, written from stream/trace.5 alone, to keep the first
+Second implementation of the stream format, written from base/stream/trace.5 alone, to keep the first
 one honest. As a module it reads and writes streams; as a command:
 
     tests/trace.py check [FILE ...]   exit 0 where every demand of the page is met, else 1 and a line

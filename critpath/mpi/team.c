@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../stream/tool.h"
+#include "../../base/tool/tool.h"
 #include "../launcher.h"
 #include "../team.h"
 

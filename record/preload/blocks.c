@@ -232,7 +232,7 @@ static const char *const names[] = {
 	"part",
 #define CALL(Name, ...) "MPI_" #Name,
 #define SPECIAL(Name, ...) "MPI_" #Name,
-#include "../../stream/call_table.h"
+#include "../../base/mpi/call_table.h"
 #undef CALL
 #undef SPECIAL
 };

@@ -119,7 +119,7 @@ sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)
 		end_call(&at); \
 		return result; \
 	}
-#include "../../stream/call_table.h"
+#include "../../base/mpi/call_table.h"
 
 struct init_arguments {
 	int *argc;

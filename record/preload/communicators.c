@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../stream/hash_table.h"
+#include "../../base/tool/hash_table.h"
 #include "recorder.h"
 
 /* Slots move; what they point to stays, for threads that use it outside of the lock. */

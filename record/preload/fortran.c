@@ -235,7 +235,7 @@ next_f08(const char *with_buffers, const char *without)
 	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *);
 #endif
 #pragma GCC diagnostic ignored "-Wattribute-alias"
-#include "../../stream/call_table.h"
+#include "../../base/mpi/call_table.h"
 
 /* ---- MPI_Init, MPI_Init_thread and MPI_Finalize ---- */
 

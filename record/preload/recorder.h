@@ -25,7 +25,7 @@ enum call_number {
 	NUMBER_part,
 #define CALL(Name, ...) NUMBER_##Name,
 #define SPECIAL(Name, ...) NUMBER_##Name,
-#include "../../stream/call_table.h"
+#include "../../base/mpi/call_table.h"
 #undef CALL
 #undef SPECIAL
 	NUMBER_COUNT

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../stream/hash_table.h"
+#include "../../base/tool/hash_table.h"
 #include "recorder.h"
 
 #define HASH(r) mix((uintptr_t)(r)->handle, 0)

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../guidelines/statistics.h"
-#include "../../stream/tool.h"
+#include "../../base/statistics/statistics.h"
+#include "../../base/tool/tool.h"
 
 static void
 compare(double ours, const char *theirs, double *worst)

@@ -7,8 +7,8 @@
  */
 #include <unistd.h>
 
-#include "../../stream/calls.h"
-#include "../../stream/tool.h"
+#include "../../base/stream/calls.h"
+#include "../../base/tool/tool.h"
 
 /* Small runs have blocks as lp-merge makes them, large ones smaller ones, so that time goes on. */
 enum { ROWS = 4096, ALL_ROWS = 65536, COMPUTE_NS = 10000, SEND_NS = 700, RECEIVE_NS = 900 };

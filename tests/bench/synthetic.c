@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../../stream/calls.h"
-#include "../../stream/tool.h"
+#include "../../base/stream/calls.h"
+#include "../../base/tool/tool.h"
 
 static const char usage[] =
 	"usage: synthetic [-r RANKS] [-c CALLS] [-d DRIFT] [-n SAMPLES] [-b ROWS]\n"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "call_class.h"
+
+#include "../stream/calls.h"
+
+const unsigned char call_classes[] = {
+	CLASS_PART,
+#define CALL(Name, lower, UPPER, class, ...) CLASS_##class,
+#define SPECIAL(Name, lower, UPPER, class) CLASS_##class,
+#include "call_table.h"
+#undef CALL
+#undef SPECIAL
+};
+const unsigned call_class_count = sizeof call_classes / sizeof call_classes[0];
+
+static const char *const names[] = {
+#define CALL(Name, lower, UPPER, class, ...) "MPI_" #Name,
+#define SPECIAL(Name, lower, UPPER, class) "MPI_" #Name,
+#include "call_table.h"
+#undef CALL
+#undef SPECIAL
+};
+
+/* The format below knows no MPI function: the names of those known here get their indices first. */
+__attribute__((constructor)) static void
+give_names(void)
+{
+	calls_known(names, sizeof names / sizeof names[0]);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the tools know about each MPI function. The table itself is call_table.h. */
+#ifndef CALL_CLASS_H
+#define CALL_CLASS_H
+
+#include <stdbool.h>
+
+/* What a call does to other ranks: all that matching and wait analysis need to know. */
+enum call_class {
+	CLASS_PART,		/* no call: a further operation of the call in the rows before */
+	CLASS_LOCAL,		/* nobody else is involved */
+	CLASS_INIT,		/* MPI_Init, MPI_Init_thread: all ranks */
+	CLASS_FINALIZE,		/* all ranks */
+	CLASS_SEND,		/* blocking, all four modes */
+	CLASS_RECV,		/* blocking; also MPI_Mrecv */
+	CLASS_SENDRECV,		/* the call's row is the send, its part the receive */
+	CLASS_SEND_START,	/* MPI_Isend and its modes */
+	CLASS_RECV_START,	/* MPI_Irecv, MPI_Imrecv */
+	CLASS_SEND_INIT,	/* persistent: made here, started by CLASS_START */
+	CLASS_RECV_INIT,
+	CLASS_START,		/* MPI_Start, MPI_Startall: each row starts the request it names */
+	CLASS_COMPLETE,		/* Wait and Test families: each row completes the request it names */
+	CLASS_CANCEL,		/* the request that it names will end without a message */
+	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
+	CLASS_PROBE,		/* looks, takes nothing */
+	CLASS_IO,		/* files; bytes_sent are written, bytes_received read */
+	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
+	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
+	CLASS_ACCESS,		/* MPI_Win_start, a row for each target */
+	CLASS_ACCESS_END,	/* MPI_Win_complete: each row ends what it refers to */
+	CLASS_EXPOSE_END,	/* MPI_Win_wait, MPI_Win_test: likewise */
+	CLASS_BARRIER,		/* everybody waits for everybody; no data */
+	CLASS_ALL_TO_ALL,	/* everybody waits for everybody's data */
+	CLASS_ONE_TO_ALL,	/* everybody waits for the root; peer is the root */
+	CLASS_ALL_TO_ONE,	/* the root waits for everybody; peer is the root */
+	CLASS_SCAN,		/* everybody waits for the ranks up to it */
+	CLASS_NEIGHBOUR,	/* everybody waits for its sources in the topology */
+	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
+	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
+	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
+	CLASS_ALL_TO_ALL_START,
+	CLASS_ONE_TO_ALL_START,
+	CLASS_ALL_TO_ONE_START,
+	CLASS_SCAN_START,
+	CLASS_NEIGHBOUR_START,
+	CLASS_COMM_CREATE_START,
+};
+
+/* True where every member of the communicator makes the call, so that instances can be counted. */
+static inline bool is_collective(enum call_class class)
+{
+	return class == CLASS_INIT || class == CLASS_FINALIZE ||
+	    (class >= CLASS_BARRIER && class <= CLASS_COMM_CREATE) || class >= CLASS_BARRIER_START;
+}
+
+static inline bool is_collective_start(enum call_class class)
+{
+	return class >= CLASS_BARRIER_START;
+}
+
+/* The blocking class that a non-blocking collective shares its rule of waiting with. */
+static inline enum call_class blocking_class(enum call_class class)
+{
+	return class >= CLASS_BARRIER_START ? class - CLASS_BARRIER_START + CLASS_BARRIER : class;
+}
+
+/* By index of call_name: 0 is the part, then the functions of call_table.h. */
+extern const unsigned char call_classes[];
+extern const unsigned call_class_count;
+
+/* Names that only a stream brought are local. */
+static inline enum call_class
+call_class(unsigned call)
+{
+	return call < call_class_count ? (enum call_class)call_classes[call] : CLASS_LOCAL;
+}
+
+#endif

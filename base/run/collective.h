@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who waits for whom in a collective: the one rule that every analysis uses. */
+#ifndef COLLECTIVE_H
+#define COLLECTIVE_H
+
+#include "../stream/calls.h"
+#include "definitions.h"
+#include "window.h"
+
+enum { NOBODY = UINT32_MAX };
+
+struct member {
+	uint32_t location;
+	uint64_t seq;
+	const struct row *row;
+};
+
+/*
+ * For each of COUNT members the index of the member that it waits for, or NOBODY: the last to
+ * enter of all those whose data or arrival it needs; of several at the same instant the one on
+ * the lowest location. A member may wait for itself, which means that the others wait for it.
+ * Whether the wait was real (the other entered before this one left) is for the caller to see.
+ */
+void collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
+    uint32_t *waits_for);
+
+/*
+ * The same rule without the times: the dependents of a group need the enters of its sources; those
+ * of a chained group need those of the group before, too. Numbers are indices of members.
+ */
+struct need {
+	uint32_t source, source_count;		/* from sources[source] on */
+	uint32_t dependent, dependent_count;
+	bool chained;
+};
+
+struct needs {
+	struct need *groups;
+	uint32_t *sources, *dependents;
+	size_t count, source_count, dependent_count;
+	size_t capacity, source_capacity, dependent_capacity;
+};
+
+/* Into NEEDS, which keeps its memory from call to call and begins as zeros. */
+void collective_needs(struct needs *needs, const struct definitions *definitions,
+    const struct member *members, uint32_t count);
+/* The member that is the root; NOBODY where its rank is not known. */
+uint32_t collective_root(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
+/* By world rank the rank in the members' communicator; to be freed. */
+int32_t *collective_ranks(const struct definitions *definitions, const struct member *members);
+/* Indices of the members by their rank in the communicator; to be freed. */
+uint32_t *collective_order(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
+/* Of a neighbourhood collective the sources of a rank in the communicator; NULL: not known. */
+const struct neighbours *collective_sources(const struct definitions *definitions,
+    const struct member *members, int32_t comm_rank);
+
+#endif

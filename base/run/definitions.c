@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "definitions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/tool.h"
+
+static int
+take_run(struct definitions *d, struct reader *in, const struct message *message)
+{
+	int64_t ranks, locations, run_ns;
+
+	if (d->ranks > 0)
+		return reader_fail(in, message->offset, "a second message of kind run");
+	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
+	    body_int(in, message, "locations", ranks, 1 << 26, &locations) < 0 ||
+	    body_int(in, message, "run_ns", 0, INT64_MAX, &run_ns) < 0)
+		return -1;
+	d->ranks = (int32_t)ranks;
+	d->location_count = (uint32_t)locations;
+	d->run_ns = run_ns;
+	d->location_rank = zalloc((size_t)locations, sizeof *d->location_rank);
+	d->location_thread = zalloc((size_t)locations, sizeof *d->location_thread);
+	for (int64_t l = 0; l < locations; l++)
+		d->location_rank[l] = l < ranks ? (int32_t)l : -1;
+	d->comms = grow(d->comms, &d->comm_capacity, 3, sizeof *d->comms);
+	d->comms[0] = (struct communicator){ 0 };
+	d->comms[1] = (struct communicator){ .size = d->ranks };
+	d->comms[2] = (struct communicator){ .size = 1 };
+	d->comm_count = 3;
+	return 1;
+}
+
+static int
+take_location(struct definitions *d, struct reader *in, const struct message *message)
+{
+	int64_t location, rank, thread;
+
+	if (body_int(in, message, "location", d->ranks, (int64_t)d->location_count - 1, &location) < 0 ||
+	    body_int(in, message, "rank", 0, d->ranks - 1, &rank) < 0 ||
+	    body_int(in, message, "thread", 1, UINT32_MAX, &thread) < 0)
+		return -1;
+	d->location_rank[location] = (int32_t)rank;
+	d->location_thread[location] = (uint32_t)thread;
+	return 1;
+}
+
+static int32_t *
+members(struct definitions *d, struct reader *in, const struct message *message, const char *key,
+    int64_t size)
+{
+	static const struct column_type type = { 4, true, true, 0 };
+	int32_t *ranks = zalloc((size_t)size, sizeof *ranks);
+
+	if (body_column(in, message, key, type, (size_t)size, (size_t)size, ranks) < 0)
+		goto bad;
+	for (int64_t i = 0; i < size; i++)
+		if (ranks[i] < -2 || ranks[i] >= d->ranks) {
+			reader_fail(in, message->offset, "communicator: %s is out of range", key);
+			goto bad;
+		}
+	return ranks;
+bad:
+	free(ranks);
+	return NULL;
+}
+
+static int32_t
+count_outside(const int32_t *ranks, int64_t size)
+{
+	int32_t outside = 0;
+
+	for (int64_t i = 0; i < size; i++)
+		outside += ranks[i] == -2;
+	return outside;
+}
+
+static void
+free_neighbours(struct communicator *comm)
+{
+	for (int32_t i = 0; comm->neighbours != NULL && i < comm->size; i++)
+		free(comm->neighbours[i].sources);
+	free(comm->neighbours);
+}
+
+static int
+take_neighbours(struct definitions *d, struct reader *in, const struct message *message)
+{
+	static const struct column_type type = { 4, true, true, 0 };
+	struct communicator *comm;
+	struct neighbours *of;
+	const msgpack_object *column = body_get(message, "sources");
+	int64_t number, member, count;
+
+	if (body_int(in, message, "comm", 3, (int64_t)d->comm_count - 1, &number) < 0)
+		return -1;
+	comm = &d->comms[number];
+	if (body_int(in, message, "member", 0, comm->size - 1, &member) < 0 ||
+	    body_int(in, message, "count", 0, 1 << 24, &count) < 0)
+		return -1;
+	if (column == NULL || column->type != MSGPACK_OBJECT_BIN || column->via.bin.size < count)
+		return reader_fail(in, message->offset, "neighbours: sources is missing or too short");
+	if (comm->neighbours == NULL)
+		comm->neighbours = zalloc((size_t)comm->size, sizeof *comm->neighbours);
+	of = &comm->neighbours[member];
+	free(of->sources);
+	*of = (struct neighbours){ zalloc((size_t)count + 1, sizeof *of->sources), (uint32_t)count };
+	if (body_column(in, message, "sources", type, (size_t)count, (size_t)count, of->sources) < 0)
+		return -1;
+	for (int64_t i = 0; i < count; i++)
+		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
+			return reader_fail(in, message->offset, "neighbours: sources is out of range");
+	return 1;
+}
+
+static int
+take_communicator(struct definitions *d, struct reader *in, const struct message *message)
+{
+	struct communicator comm = { 0 };
+	int64_t number, size, remote_size = 0;
+
+	if (body_int(in, message, "comm", 1, 1 << 26, &number) < 0)
+		return -1;
+	if (number < 3)
+		return 1;	/* the predefined ones need no definition */
+	if (body_int(in, message, "size", 1, 1 << 24, &size) < 0 ||
+	    (body_get(message, "remote_size") != NULL &&
+	    body_int(in, message, "remote_size", 1, 1 << 24, &remote_size) < 0))
+		return -1;
+	comm.size = (int32_t)size;
+	comm.remote_size = (int32_t)remote_size;
+	if ((comm.members = members(d, in, message, "members", size)) == NULL)
+		return -1;
+	if (remote_size > 0 && (comm.remote = members(d, in, message, "remote", remote_size)) == NULL)
+		return -1;
+	comm.outside = count_outside(comm.members, size) + count_outside(comm.remote, remote_size);
+	if (remote_size > 0) {
+		comm.in_members = zalloc((size_t)d->ranks, sizeof *comm.in_members);
+		for (int64_t i = 0; i < size; i++)
+			if (comm.members[i] >= 0)
+				comm.in_members[comm.members[i]] = true;
+	}
+	d->comms = grow(d->comms, &d->comm_capacity, (size_t)number + 1, sizeof *d->comms);
+	while (d->comm_count <= (size_t)number)
+		d->comms[d->comm_count++] = (struct communicator){ 0 };
+	if (d->comms[number].size > 0) {
+		free(d->comms[number].members);
+		free(d->comms[number].remote);
+		free(d->comms[number].in_members);
+		free_neighbours(&d->comms[number]);
+	}
+	d->comms[number] = comm;
+	return 1;
+}
+
+/* A stack is made of sites defined before, so that none leads back to itself. */
+static int
+take_stack(struct definitions *d, struct reader *in, const struct message *message, int64_t number,
+    struct site *site)
+{
+	static const struct column_type type = { 4, false, true, 0 };
+	int64_t depth;
+
+	if (body_int(in, message, "count", 1, 1 << 16, &depth) < 0)
+		return -1;
+	site->depth = (uint32_t)depth;
+	site->stack = zalloc((size_t)depth, sizeof *site->stack);
+	if (body_column(in, message, "stack", type, (size_t)depth, (size_t)depth, site->stack) < 0)
+		goto bad;
+	for (int64_t i = 0; i < depth; i++)
+		if (site->stack[i] >= number || site->stack[i] >= d->site_count ||
+		    d->sites[site->stack[i]].stack != NULL) {
+			reader_fail(in, message->offset, "site: a frame of the stack is no place");
+			goto bad;
+		}
+	return 0;
+bad:
+	free(site->stack);
+	return -1;
+}
+
+static int
+take_site(struct definitions *d, struct reader *in, const struct message *message)
+{
+	struct site site = { .module = UINT32_MAX };
+	int64_t number, module, line;
+
+	if (body_int(in, message, "site", 1, 1 << 26, &number) < 0)
+		return -1;
+	if (body_get(message, "stack") != NULL) {
+		if (take_stack(d, in, message, number, &site) < 0)
+			return -1;
+	} else if (body_uint(in, message, "offset", &site.offset) < 0)
+		return -1;
+	if (body_get(message, "module") != NULL) {
+		if (body_int(in, message, "module", 0, 1 << 26, &module) < 0)
+			return -1;
+		site.module = (uint32_t)module;
+	}
+	if (body_get(message, "line") != NULL) {
+		if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0)
+			return -1;
+		site.line = (int32_t)line;
+	}
+	site.function = body_string(message, "function");
+	site.file = body_string(message, "file");
+	d->sites = grow(d->sites, &d->site_capacity, (size_t)number + 1, sizeof *d->sites);
+	while (d->site_count <= (size_t)number)
+		d->sites[d->site_count++] = (struct site){ .module = UINT32_MAX };
+	free(d->sites[number].stack);
+	free(d->sites[number].function);
+	free(d->sites[number].file);
+	d->sites[number] = site;
+	return 1;
+}
+
+static int
+take_module(struct definitions *d, struct reader *in, const struct message *message)
+{
+	int64_t number;
+
+	if (body_int(in, message, "module", 0, 1 << 26, &number) < 0)
+		return -1;
+	d->modules = grow(d->modules, &d->module_capacity, (size_t)number + 1, sizeof *d->modules);
+	while (d->module_count <= (size_t)number)
+		d->modules[d->module_count++] = NULL;
+	free(d->modules[number]);
+	d->modules[number] = body_string(message, "path");
+	return 1;
+}
+
+/* A block is no definition, but its location must have one. */
+static int
+check_location(struct definitions *d, struct reader *in, const struct message *message)
+{
+	int64_t location;
+
+	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0)
+		return -1;
+	if (d->location_rank[location] < 0)
+		return reader_fail(in, message->offset, "calls: location %d is not defined",
+		    (int)location);
+	return 0;
+}
+
+int
+definitions_take(struct definitions *definitions, struct reader *in, const struct message *message)
+{
+	static const struct {
+		const char *kind;
+		int (*take)(struct definitions *, struct reader *, const struct message *);
+		bool needs_run;
+	} kinds[] = {
+		{ "run", take_run, false },
+		{ "location", take_location, true },
+		{ "communicator", take_communicator, true },
+		{ "neighbours", take_neighbours, true },
+		{ "site", take_site, false },
+		{ "module", take_module, false },
+		{ "calls", check_location, true },
+		{ "messages", NULL, true },
+		{ "collectives", NULL, true },
+		{ "sync", NULL, true },
+		{ "settled", NULL, true },
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i].kind)) {
+			if (kinds[i].needs_run && definitions->ranks == 0)
+				return reader_fail(in, message->offset, "%s before the message of kind run",
+				    message->kind);
+			return kinds[i].take != NULL ? kinds[i].take(definitions, in, message) : 0;
+		}
+	return 0;
+}
+
+bool
+is_definition(const struct message *message)
+{
+	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
+		"neighbours", "module", "site" };
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (is_kind(message, kinds[i]))
+			return true;
+	return false;
+}
+
+int32_t
+world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer)
+{
+	const struct communicator *c;
+
+	if (comm == 2)
+		return peer == 0 ? rank : -1;
+	if (comm >= definitions->comm_count || peer < 0)
+		return -1;
+	c = &definitions->comms[comm];
+	if (c->remote_size == 0)
+		return peer >= c->size ? -1 : c->members == NULL ? peer : c->members[peer];
+	if (rank >= 0 && c->in_members[rank])	/* peers are in the other group */
+		return peer < c->remote_size ? c->remote[peer] : -1;
+	return peer < c->size ? c->members[peer] : -1;
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+/* Where the call is, then who called the function that it is in, and so on. */
+static void
+stack_text(const struct definitions *definitions, const struct site *s, char *text, size_t size)
+{
+	size_t used = strlen(site_text(definitions, s->stack[0], text, size));
+
+	for (uint32_t i = 1; i < s->depth && used + 5 < size; i++) {
+		used += (size_t)snprintf(text + used, size - used, " < ");
+		used += strlen(site_text(definitions, s->stack[i], text + used, size - used));
+	}
+}
+
+const char *
+site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size)
+{
+	const struct site *s = &definitions->sites[site];
+	int used;
+
+	text[0] = '\0';
+	if (site == 0 || site >= definitions->site_count)
+		return text;
+	if (s->stack != NULL)
+		stack_text(definitions, s, text, size);
+	else if (s->function != NULL) {
+		/* C++ writes whole signatures; their beginning tells enough. */
+		used = snprintf(text, size, strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
+		if (s->file != NULL && (size_t)used < size)
+			snprintf(text + used, size - (size_t)used, " (%s:%d)", base_name(s->file),
+			    (int)s->line);
+	} else if (s->module < definitions->module_count && definitions->modules[s->module] != NULL)
+		snprintf(text, size, "%s+0x%llx", base_name(definitions->modules[s->module]),
+		    (unsigned long long)s->offset);
+	else
+		snprintf(text, size, "0x%llx", (unsigned long long)s->offset);
+	return text;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The definitions at the head of a trace: ranks, locations, communicators, call sites. */
+#ifndef DEFINITIONS_H
+#define DEFINITIONS_H
+
+#include "../stream/stream.h"
+
+struct communicator {
+	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
+	int32_t *members, *remote;	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
+	bool *in_members;		/* by world rank; intercommunicators only */
+	int32_t outside;		/* members, of both groups, that are not in MPI_COMM_WORLD */
+	struct neighbours {
+		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: not known */
+		uint32_t count;
+	} *neighbours;			/* by rank of the communicator; NULL: it has no topology */
+};
+
+struct site {
+	uint64_t offset;		/* of the return address in its module */
+	uint32_t module;		/* UINT32_MAX: not known */
+	int32_t line;			/* 0: not known */
+	char *function, *file;		/* NULL: not known */
+	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
+};
+
+struct definitions {
+	int32_t ranks;			/* 0 until the message of kind run has come */
+	uint32_t location_count;
+	int64_t run_ns;
+	int32_t *location_rank;		/* by location; -1 until defined */
+	uint32_t *location_thread;
+	struct communicator *comms;
+	size_t comm_count, comm_capacity;
+	struct site *sites;
+	size_t site_count, site_capacity;
+	char **modules;			/* paths, by number; NULL: not defined */
+	size_t module_count, module_capacity;
+};
+
+/*
+ * Takes a message if it is a definition: 1 taken, 0 of another kind, -1 error (in the reader).
+ * An error, too: calls or edges before the message of kind run, or of a location not defined. Memory errors end the tool.
+ */
+int definitions_take(struct definitions *definitions, struct reader *in,
+    const struct message *message);
+
+/* Of a kind that stands at the head of a trace, names of calls included. */
+bool is_definition(const struct message *message);
+
+/* The world rank behind PEER of COMM as RANK sees it; -1 where it is not known. */
+int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer);
+
+/* "function (file:line)", "function", "module+0xoffset", or "" for an unknown site; cut to SIZE. */
+const char *site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "window.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/tool.h"
+
+void
+window_open(struct window *window, uint32_t locations, size_t row_bytes)
+{
+	window->row_bytes = row_bytes;
+	window->locations = locations;
+	window->lanes = zalloc(locations, sizeof *window->lanes);
+	for (uint32_t l = 0; l < locations; l++)
+		window->lanes[l].last_leave_ns = INT64_MIN;
+}
+
+void
+window_close(struct window *window)
+{
+	for (uint32_t l = 0; l < window->locations; l++)
+		free(window->lanes[l].rows);
+	free(window->lanes);
+	window->lanes = NULL;
+}
+
+/*
+ * A lane gets what it needs, and an eighth more only once it grows again: with many locations most
+ * lanes hold a block or two, and what doubling would add to each is memory that nobody uses.
+ */
+static void
+grow_lane(const struct window *window, struct lane *lane, size_t rows)
+{
+	size_t more = rows + (lane->capacity > 0 ? rows / 8 : 0);
+
+	if (rows <= lane->capacity)
+		return;
+	if (more > SIZE_MAX / window->row_bytes)
+		die("out of memory");
+	lane->rows = need(realloc(lane->rows, more * window->row_bytes));
+	lane->capacity = more;
+}
+
+static void *
+make_room(struct window *window, struct lane *lane, size_t rows)
+{
+	/* Moving the kept rows down is cheap only where they are few. */
+	if (lane->begin > 0 && lane->begin >= lane->count) {
+		memmove(lane->rows, lane->rows + lane->begin * window->row_bytes,
+		    lane->count * window->row_bytes);
+		lane->begin = 0;
+	}
+	grow_lane(window, lane, lane->begin + lane->count + rows);
+	return lane->rows + (lane->begin + lane->count) * window->row_bytes;
+}
+
+int
+window_add(struct window *window, struct reader *in, const struct message *message,
+    const struct calls *calls)
+{
+	struct lane *lane;
+	char *to;
+	uint32_t part = 0;
+	uint16_t call = 0;
+
+	if (calls->location >= window->locations)
+		return reader_fail(in, message->offset, "calls: location is out of range");
+	lane = &window->lanes[calls->location];
+	if (window->partial && lane->last_leave_ns == INT64_MIN)
+		lane->first = calls->first;
+	if (calls->first != window_end(window, calls->location))
+		return reader_fail(in, message->offset, "calls: the block does not follow the one before");
+	if (calls->count == 0)
+		return 0;
+	if (calls->enter_ns[0] < lane->last_leave_ns)
+		return reader_fail(in, message->offset, "calls: begins before the block before it ends");
+	lane->last_leave_ns = calls->leave_ns[calls->count - 1];
+	to = make_room(window, lane, calls->count);
+	memset(to, 0, calls->count * window->row_bytes);
+	for (size_t i = 0; i < calls->count; i++, to += window->row_bytes) {
+		struct row *row = (struct row *)to;
+
+		if (calls->request_at[i] == 0 ? calls->request[i] > calls->first + i :
+		    calls->request_at[i] > window->locations)
+			return reader_fail(in, message->offset, "calls: request is out of range");
+		part = calls->call[i] != 0 ? 0 : part + 1;
+		call = calls->call[i] != 0 ? calls->call[i] : call;
+		row->enter_ns = calls->enter_ns[i];
+		row->leave_ns = calls->leave_ns[i];
+		row->site = calls->site[i];
+		row->comm = calls->comm[i];
+		row->peer = calls->peer[i];
+		row->request = calls->request[i];
+		row->request_at = calls->request_at[i];
+		row->sent = calls->bytes_sent[i] > 0;
+		row->received = calls->bytes_received[i] > 0;
+		row->shared = calls->tag[i] == 2;
+		row->polled = calls->request[i] == 0 && calls->request_at[i] == 0;
+		row->part = part;
+		row->call = call;
+	}
+	lane->count += calls->count;
+	return 0;
+}
+
+void
+window_drop(struct window *window, uint32_t location, uint64_t seq)
+{
+	struct lane *lane = &window->lanes[location];
+	size_t rows = seq <= lane->first ? 0 : (size_t)(seq - lane->first);
+
+	if (rows > lane->count)
+		rows = lane->count;
+	lane->begin += rows;
+	lane->count -= rows;
+	lane->first += rows;
+}
+
+static const struct column_type location_type = { 4, false, true, 0 };
+static const struct column_type size_type = { 4, false, true, 0 };
+static const struct column_type seq_type = { 8, false, true, 0 };
+
+static void
+edge_block_reserve(struct edge_block *edges, size_t count)
+{
+	if (count <= edges->capacity)
+		return;
+	edge_block_free(edges);
+	edges->capacity = count;
+	edges->source = zalloc(count, sizeof *edges->source);
+	edges->target = zalloc(count, sizeof *edges->target);
+	edges->location = zalloc(count, sizeof *edges->location);
+	edges->send = zalloc(count, sizeof *edges->send);
+	edges->receive = zalloc(count, sizeof *edges->receive);
+	edges->seq = zalloc(count, sizeof *edges->seq);
+}
+
+void
+edge_block_free(struct edge_block *edges)
+{
+	free(edges->source);
+	free(edges->target);
+	free(edges->send);
+	free(edges->receive);
+	free(edges->size);
+	free(edges->location);
+	free(edges->seq);
+	memset(edges, 0, sizeof *edges);
+}
+
+/* A count is believed only if COLUMN has at least a byte for each. */
+static int
+believable(struct reader *in, const struct message *message, const char *key, const char *column,
+    size_t *count)
+{
+	const msgpack_object *bin = body_get(message, column);
+	int64_t value;
+
+	if (body_int(in, message, key, 0, UINT32_MAX, &value) < 0)
+		return -1;
+	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < value)
+		return reader_fail(in, message->offset, "%s: %s is missing or too short", message->kind,
+		    column);
+	*count = (size_t)value;
+	return 0;
+}
+
+static int
+check_ends(struct reader *in, const struct message *message, const struct window *window,
+    const uint32_t *location, const uint64_t *seq, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (location[i] >= window->locations ||
+		    (!window->partial && !window->shared && window_row(window, location[i], seq[i]) == NULL))
+			return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
+			    message->kind, (unsigned long long)seq[i], location[i]);
+	return 0;
+}
+
+int
+messages_read(struct edge_block *edges, struct reader *in, const struct message *message,
+    const struct window *window)
+{
+	size_t n = 0;
+
+	if (believable(in, message, "count", "source", &n) < 0)
+		return -1;
+	edge_block_reserve(edges, n);
+	edges->count = n;
+	if (body_column(in, message, "source", location_type, n, n, edges->source) < 0 ||
+	    body_column(in, message, "send", seq_type, n, n, edges->send) < 0 ||
+	    body_column(in, message, "target", location_type, n, n, edges->target) < 0 ||
+	    body_column(in, message, "receive", seq_type, n, n, edges->receive) < 0 ||
+	    check_ends(in, message, window, edges->source, edges->send, n) < 0 ||
+	    check_ends(in, message, window, edges->target, edges->receive, n) < 0)
+		return -1;
+	return 0;
+}
+
+int
+collectives_read(struct edge_block *edges, struct reader *in, const struct message *message,
+    const struct window *window)
+{
+	size_t n = 0, instances = 0;
+	uint64_t members = 0;
+
+	if (believable(in, message, "count", "location", &n) < 0 ||
+	    believable(in, message, "instances", "size", &instances) < 0)
+		return -1;
+	edge_block_reserve(edges, n);
+	edges->size = grow(edges->size, &edges->instance_capacity, instances, sizeof *edges->size);
+	edges->count = n;
+	edges->instances = instances;
+	if (body_column(in, message, "size", size_type, instances, instances, edges->size) < 0 ||
+	    body_column(in, message, "location", location_type, n, n, edges->location) < 0 ||
+	    body_column(in, message, "seq", seq_type, n, n, edges->seq) < 0 ||
+	    check_ends(in, message, window, edges->location, edges->seq, n) < 0)
+		return -1;
+	for (size_t i = 0; i < instances; i++) {
+		members += edges->size[i];
+		if (edges->size[i] == 0)
+			return reader_fail(in, message->offset, "collectives: an instance without members");
+	}
+	if (members != n)
+		return reader_fail(in, message->offset, "collectives: sizes and members differ");
+	return 0;
+}
+
+int
+seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
+    const struct window *window)
+{
+	int64_t count;
+
+	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
+		return -1;
+	return body_column(in, message, "seq", seq_type, window->locations, window->locations, seqs);
+}

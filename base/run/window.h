@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The rows of a graph stream that edges may still refer to, by location and seq. Tools put their
+ * own fields behind the common ones: their row begins with a struct row, and window_open gets its
+ * size. Memory: the rows kept. Memory errors end the tool.
+ */
+#ifndef WINDOW_H
+#define WINDOW_H
+
+#include "../stream/calls.h"
+
+struct row {
+	int64_t enter_ns, leave_ns;
+	uint32_t site;
+	uint32_t comm;
+	int32_t peer;		/* as in the block: rank in the communicator */
+	uint32_t request;	/* distance to the row that this one refers to; 0 none */
+	uint32_t request_at;	/* or 1 + location of that row, whose seq is then request; 0: own */
+	uint32_t part;		/* distance to the first row of the call; 0 for that row */
+	uint16_t call;		/* index of call_name, for parts that of their call */
+	bool sent, received;	/* bytes, any */
+	bool shared;		/* MPI_Win_lock of a shared lock */
+	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
+};
+
+struct lane {
+	char *rows;
+	size_t begin, count, capacity;	/* rows; kept ones are begin..begin + count - 1 */
+	uint64_t first;			/* seq of the first kept row */
+	int64_t last_leave_ns;
+};
+
+struct window {
+	size_t row_bytes;
+	uint32_t locations;
+	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
+	bool shared;		/* others keep the rows of some locations: ends of edges may be missing */
+	struct lane *lanes;
+};
+
+void window_open(struct window *window, uint32_t locations, size_t row_bytes);
+void window_close(struct window *window);
+/* Appends a block; the tool's own fields are zero. 0, or -1 with the reason in the reader. */
+int window_add(struct window *window, struct reader *in, const struct message *message,
+    const struct calls *calls);
+/* Forgets the rows before SEQ. */
+void window_drop(struct window *window, uint32_t location, uint64_t seq);
+
+/* A row, or NULL where it is not kept. */
+static inline void *
+window_row(const struct window *window, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &window->lanes[location];
+
+	return seq - lane->first < lane->count ?
+	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes : NULL;
+}
+
+/* Where the row at LOCATION, SEQ refers to; false: nowhere. */
+static inline bool
+row_refers(const struct row *row, uint32_t location, uint64_t seq, uint32_t *to, uint64_t *to_seq)
+{
+	if (row->request == 0 && row->request_at == 0)
+		return false;
+	*to = row->request_at > 0 ? row->request_at - 1 : location;
+	*to_seq = row->request_at > 0 ? row->request : seq - row->request;
+	return true;
+}
+
+/* One past the last row of a location. */
+static inline uint64_t
+window_end(const struct window *window, uint32_t location)
+{
+	return window->lanes[location].first + window->lanes[location].count;
+}
+
+/* The edges of one block, widened; every end is checked to be in the window, unless some may be missing. */
+struct edge_block {
+	size_t count, instances;
+	uint32_t *source, *target;	/* messages */
+	uint64_t *send, *receive;
+	uint32_t *size, *location;	/* collectives */
+	uint64_t *seq;
+	size_t capacity, instance_capacity;
+};
+
+int messages_read(struct edge_block *edges, struct reader *in, const struct message *message,
+    const struct window *window);
+int collectives_read(struct edge_block *edges, struct reader *in, const struct message *message,
+    const struct window *window);
+/* sync and settled: one seq a location into SEQS. */
+int seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
+    const struct window *window);
+void edge_block_free(struct edge_block *edges);
+
+#endif

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/tool.h"
+
+enum { EXACT_BELOW = 50 };	/* values a side, as R's wilcox.test */
+
+static int
+by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void
+sort(struct sample s)
+{
+	if (s.count > 0)
+		qsort(s.at, s.count, sizeof *s.at, by_value);
+}
+
+/* R's type 7: linear between the order statistics at (n - 1) share. */
+static double
+quantile(struct sample sorted, double share)
+{
+	double at = share * (double)(sorted.count - 1), whole = floor(at);
+	size_t i = (size_t)whole;
+
+	if (i + 1 >= sorted.count)
+		return sorted.at[sorted.count - 1];
+	return sorted.at[i] + (at - whole) * (sorted.at[i + 1] - sorted.at[i]);
+}
+
+double
+median(struct sample s)
+{
+	sort(s);
+	return quantile(s, 0.5);
+}
+
+double
+quartile_distance(struct sample sorted)
+{
+	return quantile(sorted, 0.75) - quantile(sorted, 0.25);
+}
+
+void
+fences(struct sample s, double *low, double *high)
+{
+	double reach;
+
+	sort(s);
+	reach = 1.5 * quartile_distance(s);
+	*low = quantile(s, 0.25) - reach;
+	*high = quantile(s, 0.75) + reach;
+}
+
+struct sample
+within_fences(struct sample s)
+{
+	double low, high;
+
+	fences(s, &low, &high);
+	while (s.count > 0 && s.at[s.count - 1] > high)
+		s.count--;
+	while (s.count > 0 && s.at[0] < low) {
+		s.at++;
+		s.count--;
+	}
+	return s;
+}
+
+double
+mean(struct sample s)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s.count; i++)
+		sum += s.at[i];
+	return sum / (double)s.count;
+}
+
+double
+standard_deviation(struct sample s)
+{
+	double centre = mean(s), sum = 0;
+
+	for (size_t i = 0; i < s.count; i++)
+		sum += (s.at[i] - centre) * (s.at[i] - centre);
+	return s.count > 1 ? sqrt(sum / (double)(s.count - 1)) : 0;
+}
+
+/*
+ * The probabilities of U = 0..mn where all orders of m + n distinct values are alike [W]: the r-th
+ * smallest value, taken as the k-th of the m, has r - k values of the other side below it.
+ */
+static double *
+u_distribution(size_t m, size_t n)
+{
+	size_t width = m * n + 1;
+	double *ways = zalloc((m + 1) * width, sizeof *ways), all = 0;
+
+	ways[0] = 1;
+	for (size_t r = 1; r <= m + n; r++)
+		for (size_t k = r < m ? r : m; k >= 1; k--)
+			for (size_t u = r - k; u < width; u++)
+				ways[k * width + u] += ways[(k - 1) * width + u - (r - k)];
+	memmove(ways, ways + m * width, width * sizeof *ways);
+	for (size_t u = 0; u < width; u++)
+		all += ways[u];
+	for (size_t u = 0; u < width; u++)
+		ways[u] /= all;
+	return ways;
+}
+
+/* Both samples in one, sorted. */
+static struct sample
+pool(struct sample x, struct sample y)
+{
+	struct sample all = { zalloc(x.count + y.count, sizeof *all.at), x.count + y.count };
+
+	memcpy(all.at, x.at, x.count * sizeof *x.at);
+	memcpy(all.at + x.count, y.at, y.count * sizeof *y.at);
+	sort(all);
+	return all;
+}
+
+/* The sum of t^3 - t over all groups of t equal values [L, 1]; 0 where there are no ties. */
+static double
+ties(struct sample x, struct sample y)
+{
+	struct sample all = pool(x, y);
+	double sum = 0;
+
+	for (size_t i = 0, end; i < all.count; i = end) {
+		double t;
+
+		for (end = i + 1; end < all.count && !(all.at[end] > all.at[i]); end++)
+			;
+		t = (double)(end - i);
+		sum += t * t * t - t;
+	}
+	free(all.at);
+	return sum;
+}
+
+/* How often x is greater than y; a tie counts half. */
+static double
+u_statistic(struct sample x, struct sample y)
+{
+	double u = 0;
+
+	for (size_t i = 0; i < x.count; i++)
+		for (size_t j = 0; j < y.count; j++)
+			u += x.at[i] > y.at[j] ? 1 : x.at[i] < y.at[j] ? 0 : 0.5;
+	return u;
+}
+
+/* Of U, with the correction for ties [L, 1]. */
+static double
+u_deviation(struct sample x, struct sample y, double tied)
+{
+	double m = (double)x.count, n = (double)y.count;
+
+	return sqrt(m * n / 12 * (m + n + 1 - tied / ((m + n) * (m + n - 1))));
+}
+
+static double
+exact_wilcoxon(struct sample x, struct sample y)
+{
+	double *p = u_distribution(x.count, y.count), tail = 0;
+
+	for (size_t u = x.count * y.count + 1; u-- > (size_t)u_statistic(x, y); )
+		tail += p[u];
+	free(p);
+	return fmin(tail, 1);
+}
+
+static double
+normal_wilcoxon(struct sample x, struct sample y)
+{
+	double deviation = u_deviation(x, y, ties(x, y));
+	double excess = u_statistic(x, y) - (double)(x.count * y.count) / 2;
+
+	if (!(deviation > 0))
+		return 1;	/* all values are equal */
+	return 0.5 * erfc((excess - 0.5) / deviation / sqrt(2));	/* continuity: [L, 1] */
+}
+
+static bool
+is_exact(struct sample x, struct sample y)
+{
+	return x.count < EXACT_BELOW && y.count < EXACT_BELOW && !(ties(x, y) > 0);
+}
+
+/*
+ * One-sided Kolmogorov-Smirnov: x is greater where its distribution function lies below y's. Of
+ * all paths from (0, 0) to (m, n) that the pooled values could take, which reach so great a
+ * distance [H]? Distances count only where a group of equal values ends. In units of 1/(mn).
+ */
+static double
+kolmogorov_smirnov(struct sample x, struct sample y)
+{
+	struct sample all = pool(x, y);
+	size_t m = x.count, n = y.count, i = 0, j = 0;
+	double *reached = zalloc(n + 1, sizeof *reached), p;	/* on the way to (i, j) */
+	long reach = 0;
+
+	sort(x);
+	sort(y);
+	for (size_t k = 0; k < all.count; k++) {
+		while (i < m && x.at[i] <= all.at[k])
+			i++;
+		while (j < n && y.at[j] <= all.at[k])
+			j++;
+		if ((long)(j * m) - (long)(i * n) > reach)
+			reach = (long)(j * m) - (long)(i * n);
+	}
+	for (i = 0; i <= m; i++)
+		for (j = 0; j <= n; j++) {
+			size_t k = i + j;
+			double from_x = i > 0 ? reached[j] * (double)i : 0;
+			double from_y = j > 0 ? reached[j - 1] * (double)j : 0;
+			bool ends = k == all.count || k == 0 || all.at[k - 1] < all.at[k];
+
+			reached[j] = k == 0 ? 0 : (from_x + from_y) / (double)k;
+			if (ends && (long)(j * m) - (long)(i * n) >= reach)
+				reached[j] = 1;
+		}
+	p = reached[n];
+	free(reached);
+	free(all.at);
+	return p;
+}
+
+double
+p_greater(enum test test, struct sample x, struct sample y)
+{
+	if (test == KOLMOGOROV)
+		return kolmogorov_smirnov(x, y);
+	return test == WILCOXON && is_exact(x, y) ? exact_wilcoxon(x, y) : normal_wilcoxon(x, y);
+}
+
+double
+least_p(enum test test, size_t count)
+{
+	double n = (double)count, orders = 1;
+
+	if (test == NORMAL || (test == WILCOXON && count >= EXACT_BELOW))
+		return 0.5 * erfc((n * n - 1) / 2 / sqrt(n * n * (2 * n + 1) / 12) / sqrt(2));
+	for (size_t i = 1; i <= count; i++)
+		orders *= (double)(count + i) / (double)i;
+	return 1 / orders;
+}
+
+struct place {
+	double p;
+	size_t index;
+};
+
+static int
+by_p(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	return a->p < b->p ? -1 : a->p > b->p ? 1 : a->index < b->index ? -1 : 1;
+}
+
+void
+correct(enum correction correction, const double *p, double *adjusted, size_t count)
+{
+	struct place *order = zalloc(count, sizeof *order);
+	double bound = correction == HOLM ? 0 : 1;
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct place){ p[i], i };
+	qsort(order, count, sizeof *order, by_p);
+	for (size_t i = 0; i < count; i++) {
+		/* Holm steps down from the least p [S], Benjamini and Hochberg up from the greatest [B]. */
+		size_t k = correction == HOLM ? i : count - 1 - i;
+		const struct place *at = &order[k];
+
+		if (correction == HOLM)
+			bound = fmin(1, fmax(bound, at->p * (double)(count - k)));
+		else if (correction == BENJAMINI_HOCHBERG)
+			bound = fmin(bound, at->p * (double)count / (double)(k + 1));
+		else
+			bound = at->p;
+		adjusted[at->index] = bound;
+	}
+	free(order);
+}
+
+/* Which of the sorted differences bounds the interval: as many as U would leave outside. */
+static size_t
+outside(struct sample x, struct sample y, double confidence)
+{
+	double share = (1 - confidence) / 2, below = 0, *p;
+	size_t pairs = x.count * y.count, u = 0;
+
+	if (is_exact(x, y)) {
+		p = u_distribution(x.count, y.count);
+		while ((below += p[u]) < share)
+			u++;
+		free(p);
+	} else {
+		double deviation = u_deviation(x, y, ties(x, y)), z = 0;
+
+		for (double step = 4; step > 1e-9; step /= 2)	/* z: that share lies above it */
+			if (0.5 * erfc((z + step) / sqrt(2)) > share)
+				z += step;
+		u = (size_t)fmax(0, floor((double)pairs / 2 - z * deviation));
+	}
+	return u > 0 ? u : 1;
+}
+
+struct effect
+hodges_lehmann(struct sample x, struct sample y, double confidence)
+{
+	struct sample all = { zalloc(x.count * y.count, sizeof *all.at), x.count * y.count };
+	size_t out = outside(x, y, confidence);
+	struct effect effect;
+
+	for (size_t i = 0; i < x.count; i++)
+		for (size_t j = 0; j < y.count; j++)
+			all.at[i * y.count + j] = x.at[i] - y.at[j];
+	effect.shift = median(all);
+	effect.low = all.at[out - 1];
+	effect.high = all.at[all.count - out];
+	free(all.at);
+	return effect;
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Given ones, and those that only a stream brought; they live as long as the process. */
+static const char *const *known;
+static unsigned known_count;
+static char **foreign;
+static unsigned foreign_count;
+
+void
+calls_known(const char *const *names, unsigned count)
+{
+	known = names;
+	known_count = count;
+}
+
+const char *
+call_name(unsigned index)
+{
+	return index == 0 ? "part" : index <= known_count ? known[index - 1] :
+	    foreign[index - 1 - known_count];
+}
+
+unsigned
+call_count(void)
+{
+	return 1 + known_count + foreign_count;
+}
+
+int
+call_number(const char *name)
+{
+	char **more, *copy;
+
+	for (unsigned i = 0; i < call_count(); i++)
+		if (strcmp(call_name(i), name) == 0)
+			return (int)i;
+	if (call_count() > UINT16_MAX || (copy = strdup(name)) == NULL)
+		return -1;
+	more = realloc(foreign, (foreign_count + 1) * sizeof *foreign);
+	if (more == NULL) {
+		free(copy);
+		return -1;
+	}
+	foreign = more;
+	foreign[foreign_count++] = copy;
+	return (int)call_count() - 1;
+}
+
+int
+calls_reserve(struct calls *calls, size_t rows)
+{
+	bool failed = false;
+
+	if (rows <= calls->capacity)
+		return 0;
+#define ROOM(field) { \
+		void *more = realloc(calls->field, rows * sizeof *calls->field); \
+		if (more != NULL) \
+			calls->field = more; \
+		failed |= more == NULL; \
+	}
+	ROOM(enter_ns)
+	ROOM(leave_ns)
+#define X(field, key, type, is_signed, required, absent) ROOM(field)
+	CALL_COLUMNS(X)
+#undef X
+	if (failed)
+		return -1;
+	calls->capacity = rows;
+	return 0;
+}
+
+int
+calls_append(struct calls *calls, const struct calls *more)
+{
+	const size_t all = calls->count + more->count;
+
+	if (all > calls->capacity && calls_reserve(calls, 2 * all) < 0)
+		return -1;
+#define ADD(field) \
+	memcpy(calls->field + calls->count, more->field, more->count * sizeof *calls->field);
+	ADD(enter_ns)
+	ADD(leave_ns)
+#define X(field, key, type, is_signed, required, absent) ADD(field)
+	CALL_COLUMNS(X)
+#undef X
+	calls->count = all;
+	return 0;
+}
+
+void
+calls_free(struct calls *calls)
+{
+	free(calls->enter_ns);
+	free(calls->leave_ns);
+#define X(field, key, type, is_signed, required, absent) free(calls->field);
+	CALL_COLUMNS(X)
+#undef X
+	memset(calls, 0, sizeof *calls);
+}
+
+static const struct column_type enter_type = { 8, true, true, 0 };
+/* In place of enter: how long after the leave of the row before; a part takes both from its call. */
+static const struct column_type gap_type = { 8, true, true, 0 };
+static const struct column_type duration_type = { 8, false, true, 0 };
+
+int
+calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns)
+{
+	const bool gaps = body_get(message, "gap") != NULL;
+	int64_t count, capacity;
+
+	if (body_int(in, message, "count", 1, UINT32_MAX, &count) < 0)
+		return -1;
+	capacity = count;
+	if (body_get(message, "capacity") != NULL &&
+	    body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
+		return -1;
+	return body_column(in, message, gaps ? "gap" : "enter", gaps ? gap_type : enter_type,
+	    (size_t)capacity, 1, enter_ns);
+}
+
+int
+calls_count(struct reader *in, const struct message *message, uint64_t *rows)
+{
+	int64_t count;
+
+	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		return -1;
+	*rows = (uint64_t)count;
+	return 0;
+}
+
+/* Gaps become enters; durations stay. -1: out of range. */
+static int
+add_gaps(struct calls *calls)
+{
+	int64_t leave_ns = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		if (calls->call[i] == 0 && i > 0)
+			calls->enter_ns[i] = calls->enter_ns[i - 1];
+		else if (__builtin_add_overflow(leave_ns, calls->enter_ns[i], &calls->enter_ns[i]))
+			return -1;
+		if (__builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &leave_ns))
+			return -1;
+	}
+	return 0;
+}
+
+int
+calls_read(struct calls *calls, struct reader *in, const struct message *message)
+{
+	const msgpack_object *stated = body_get(message, "capacity");
+	const bool gaps = body_get(message, "gap") != NULL;
+	const char *times = gaps ? "gap" : "enter";
+	const msgpack_object *enter = body_get(message, times);
+	int64_t location, first, count, capacity;
+
+	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
+	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
+	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		return -1;
+	capacity = count;
+	if (stated != NULL && body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
+		return -1;
+	/* The count is believed only as far as there are bytes for it. */
+	if (enter == NULL || enter->type != MSGPACK_OBJECT_BIN || enter->via.bin.size < count)
+		return reader_fail(in, message->offset, "calls: %s is missing or too short", times);
+	if (calls_reserve(calls, (size_t)count) < 0)
+		return reader_fail(in, message->offset, "out of memory");
+	calls->location = (uint32_t)location;
+	calls->first = (uint64_t)first;
+	calls->count = (size_t)count;
+	if (body_column(in, message, times, gaps ? gap_type : enter_type, (size_t)capacity, calls->count,
+	    calls->enter_ns) < 0 || body_column(in, message, "duration", duration_type,
+	    (size_t)capacity, calls->count, calls->leave_ns) < 0)
+		return -1;
+#define X(field, key, type, is_signed, required, absent) \
+	if (body_column(in, message, key, (struct column_type){ sizeof(type), is_signed, required, \
+	    absent }, (size_t)capacity, calls->count, calls->field) < 0) \
+		return -1;
+	CALL_COLUMNS(X)
+#undef X
+	if (gaps && add_gaps(calls) < 0)
+		return reader_fail(in, message->offset, "calls: a time is out of range");
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->leave_ns[i] < 0 ||	/* still the duration, which has no sign in the stream */
+		    __builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &calls->leave_ns[i]))
+			return reader_fail(in, message->offset, "calls: a time is out of range");
+	for (size_t i = 0; i < calls->count; i++) {
+		uint16_t number = calls->call[i];
+
+		if (number != 0 && !in->names_late && (calls->call[i] = in->call_map[number]) == 0)
+			return reader_fail(in, message->offset, "calls: call %u has no name", number);
+		if (number == 0 && i == 0)
+			return reader_fail(in, message->offset, "calls: a part without its call");
+		if (calls->request_at[i] == 0 && calls->request[i] > calls->first + i)
+			return reader_fail(in, message->offset, "calls: a request before the first row");
+	}
+	return 0;
+}
+
+/* A column of which every value is the one that stands for its absence need not be written. */
+static bool
+all_are(const void *values, size_t width, int64_t value, size_t count)
+{
+	const char *bytes = values;
+
+	/* The first is compared with the value, the others each with the one before. */
+	return count == 0 || (memcmp(bytes, &value, width) == 0 &&
+	    memcmp(bytes, bytes + width, (count - 1) * width) == 0);
+}
+
+/* The enters, or in their place the gaps: smaller numbers, which a compressor makes more of. */
+static int64_t *
+make_gaps(const struct calls *calls)
+{
+	int64_t *gaps = malloc((calls->count + 1) * sizeof *gaps), leave_ns = 0;
+
+	for (size_t i = 0; gaps != NULL && i < calls->count; i++) {
+		gaps[i] = calls->call[i] == 0 ? 0 : calls->enter_ns[i] - leave_ns;
+		leave_ns = calls->leave_ns[i];
+	}
+	return gaps;
+}
+
+static int
+write_block(struct writer *out, const struct calls *calls, const int64_t *gaps)
+{
+	int64_t *duration_ns = malloc((calls->count + 1) * sizeof *duration_ns);
+	unsigned columns = 0;
+
+	if (duration_ns == NULL) {
+		out->failed = true;
+		return -1;
+	}
+	for (size_t i = 0; i < calls->count; i++)
+		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
+#define X(field, key, type, is_signed, required, absent) \
+	bool has_##field = required || !all_are(calls->field, sizeof(type), absent, calls->count); \
+	columns += has_##field;
+	CALL_COLUMNS(X)
+#undef X
+	message_begin(out, "calls", 5 + columns);
+	put_uint(out, "location", calls->location);
+	put_uint(out, "first", calls->first);
+	put_uint(out, "count", calls->count);
+	if (gaps != NULL)
+		put_column(out, "gap", gap_type, gaps, calls->count);
+	else
+		put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
+	put_column(out, "duration", duration_type, duration_ns, calls->count);
+#define X(field, key, type, is_signed, required, absent) \
+	if (has_##field) \
+		put_column(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, \
+		    calls->field, calls->count);
+	CALL_COLUMNS(X)
+#undef X
+	free(duration_ns);
+	out->rows += calls->count;
+	return message_end(out);
+}
+
+int
+calls_write(struct writer *out, const struct calls *calls)
+{
+	return write_block(out, calls, NULL);
+}
+
+int
+calls_write_gaps(struct writer *out, const struct calls *calls)
+{
+	int64_t *gaps = make_gaps(calls);
+	int done;
+
+	if (gaps == NULL) {
+		out->failed = true;
+		return -1;
+	}
+	done = write_block(out, calls, gaps);
+	free(gaps);
+	return done;
+}
+
+int
+call_names_write(struct writer *out, const bool *used)
+{
+	for (unsigned i = 1; i < call_count(); i++)
+		if (used[i]) {
+			message_begin(out, "call", 2);
+			put_uint(out, "number", i);
+			put_string(out, "name", call_name(i));
+			if (message_end(out) < 0)
+				return -1;
+		}
+	return 0;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-dump - any stream as text: JSON lines, or a table of its calls
+ *
+ * reads   streams of any content, also concatenated raw traces; a raw trace is read twice, for its
+ *         names of calls may stand at its end, and kept in a temporary file if it comes from a pipe
+ * writes  a line for each call, edge and other message, in the order of the stream
+ * memory  one block, whatever the length of the stream, and the threads beyond one a rank
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../../base/tool/tool.h"
+#include "dump.h"
+
+static const char usage[] =
+	"usage: lp-dump [-F json|table] [-k KIND[,KIND]] [-r RANKS] [-b S] [-e S] [FILE ...]\n"
+	"Print any stream as text.\n"
+	"  -F, --format FORMAT  json: a JSON object a line; table: calls only, with tabs [json]\n"
+	"  -k, --kind KINDS     lines of these kinds, as printed: call,message [all]\n"
+	"  -r, --ranks RANKS    what concerns these ranks: 0,4-7 [all]\n"
+	"  -b, --begin SECONDS  first instant of a call that is printed [no limit]\n"
+	"  -e, --end SECONDS    first instant that is not [no limit]\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
+
+/* "a,b" as { "a", "b", NULL }. */
+static char **
+split(char *list)
+{
+	size_t count = 0, capacity = 0;
+	char **words = NULL;
+
+	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
+		words = grow(words, &capacity, count + 2, sizeof *words);
+		words[count++] = word;
+	}
+	if (count == 0)
+		die("an empty list");
+	words[count] = NULL;
+	return words;
+}
+
+static void
+parse_ranks(struct options *opt, char *list)
+{
+	char **words = split(list);
+	size_t count = 0;
+
+	while (words[count] != NULL)
+		count++;
+	opt->ranks = zalloc(count, sizeof *opt->ranks);
+	opt->range_count = count;
+	for (size_t i = 0; i < count; i++) {
+		char *last = strchr(words[i], '-');
+
+		if (last != NULL)
+			*last++ = '\0';
+		opt->ranks[i].first = parse_integer("--ranks", words[i], 0, INT32_MAX);
+		opt->ranks[i].last = last == NULL ? opt->ranks[i].first :
+		    parse_integer("--ranks", last, opt->ranks[i].first, INT32_MAX);
+	}
+	free(words);
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const formats[] = { "json", "table", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' },
+		{ "kind", required_argument, NULL, 'k' },
+		{ "ranks", required_argument, NULL, 'r' },
+		{ "begin", required_argument, NULL, 'b' },
+		{ "end", required_argument, NULL, 'e' },
+		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
+	int c;
+
+	while ((c = getopt_long(argc, argv, "F:k:r:b:e:hV", longs, NULL)) != -1)
+		switch (c) {
+		case 'F': opt.table = parse_choice("--format", optarg, formats) == 1; break;
+		case 'k': opt.kinds = split(optarg); break;
+		case 'r': parse_ranks(&opt, optarg); break;
+		case 'b': opt.begin_ns = parse_seconds("--begin", optarg); break;
+		case 'e': opt.end_ns = parse_seconds("--end", optarg); break;
+		case 'h': print_and_exit(usage);
+		case 'V': print_and_exit("lp-dump " VERSION "\n");
+		default: bad_usage(usage);
+		}
+	if (opt.table && opt.kinds != NULL)
+		die("--kind: the table has calls only");
+	opt.files = argv + optind;
+	return opt;
+}
+
+bool
+is_wanted(const struct dump *dump, const char *kind)
+{
+	if (dump->opt.table)
+		return strcmp(kind, "call") == 0;
+	if (dump->opt.kinds == NULL)
+		return true;
+	for (char **k = dump->opt.kinds; *k != NULL; k++)
+		if (strcmp(*k, kind) == 0)
+			return true;
+	return false;
+}
+
+bool
+is_wanted_rank(const struct dump *dump, int64_t rank)
+{
+	if (dump->opt.ranks == NULL)
+		return true;
+	for (size_t i = 0; i < dump->opt.range_count; i++)
+		if (rank >= dump->opt.ranks[i].first && rank <= dump->opt.ranks[i].last)
+			return true;
+	return false;
+}
+
+/* Index of the first thread whose location is not less. */
+static size_t
+thread_index(const struct dump *dump, uint64_t location)
+{
+	size_t low = 0, high = dump->thread_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dump->threads[middle].location < location)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct thread
+find_thread(const struct dump *dump, uint64_t location)
+{
+	size_t at;
+
+	if (dump->in.raw)	/* there a location is the number of a thread in its rank */
+		return (struct thread){ 0, dump->raw_now > 0 && dump->raw_now <= dump->raw_count ?
+		    dump->raw_ranks[dump->raw_now - 1] : -1, (int64_t)location };
+	at = thread_index(dump, location);
+	if (at < dump->thread_count && dump->threads[at].location == location)
+		return dump->threads[at];
+	return (struct thread){ 0, (int64_t)location, 0 };
+}
+
+void
+put_rank(struct text *out, struct thread where)
+{
+	if (where.rank >= 0)
+		text_signed_pair(out, "rank", where.rank);
+	if (where.thread != 0)
+		text_signed_pair(out, "thread", where.thread);
+}
+
+static void
+add_thread(struct dump *dump, const struct message *message)
+{
+	int64_t location, rank, thread;
+	size_t at;
+
+	if (body_int(&dump->in, message, "location", 0, INT32_MAX, &location) < 0 ||
+	    body_int(&dump->in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
+	    body_int(&dump->in, message, "thread", 0, INT32_MAX, &thread) < 0)
+		return;
+	at = thread_index(dump, (uint64_t)location);
+	dump->threads = grow(dump->threads, &dump->thread_capacity, dump->thread_count + 1,
+	    sizeof *dump->threads);
+	memmove(dump->threads + at + 1, dump->threads + at,
+	    (dump->thread_count - at) * sizeof *dump->threads);
+	dump->threads[at] = (struct thread){ (uint32_t)location, rank, thread };
+	dump->thread_count++;
+}
+
+/* Columns are the one thing in a small message that is no plain value. */
+static bool
+put_members(struct dump *dump, const struct message *message, const char *key)
+{
+	static const struct { const char *kind, *key, *size; enum column_kind type; } columns[] = {
+		{ "communicator", "members", "size", COLUMN_SIGNED },
+		{ "communicator", "remote", "remote_size", COLUMN_SIGNED },
+		{ "neighbours", "sources", "count", COLUMN_SIGNED },
+		{ "site", "stack", "count", COLUMN_UNSIGNED },
+		{ "index", "rows", "count", COLUMN_UNSIGNED },
+		{ "index", "from", "count", COLUMN_UNSIGNED },
+		{ "index", "before", "count", COLUMN_UNSIGNED },
+		{ "index", "at", "count", COLUMN_UNSIGNED },
+		{ "wait_state", "rank_ns", "count", COLUMN_SIGNED },
+		{ "useful", "running", "count", COLUMN_SIGNED },
+		{ "useful", "instructions", "count", COLUMN_SIGNED },
+		{ "useful", "cycles", "count", COLUMN_SIGNED },
+		{ "monitor", "recorded_end", "count", COLUMN_SIGNED },
+		{ "monitor", "end", "count", COLUMN_SIGNED },
+		{ "replay", "finish", "count", COLUMN_SIGNED },
+		{ "replay", "recorded_finish", "count", COLUMN_SIGNED },
+		{ "replay", "useful", "count", COLUMN_SIGNED },
+		{ "replay", "recorded_useful", "count", COLUMN_SIGNED },
+	};
+	size_t count, found = 0;
+
+	while (found < sizeof columns / sizeof columns[0] &&
+	    (!is_kind(message, columns[found].kind) || strcmp(key, columns[found].key) != 0))
+		found++;
+	if (found == sizeof columns / sizeof columns[0])
+		return false;
+	if (!read_column(dump, message, 0, key, columns[found].size, columns[found].type, &count))
+		return true;
+	text_key(&dump->out, key);
+	put_column_values(&dump->out, dump->columns[0], 0, count,
+	    columns[found].type == COLUMN_SIGNED);
+	return true;
+}
+
+/* Any message that is no block: its keys and values as they stand. */
+static void
+print_body(struct dump *dump, const struct message *message, const char *kind)
+{
+	const msgpack_object_map *map = &message->body.via.map;
+	struct text *out = &dump->out;
+
+	text_put(out, "{\"kind\":");
+	if (kind != NULL)
+		text_string(out, kind, strlen(kind));
+	else	/* the reader has cut long ones */
+		text_value(out, &dump->in.unpacked.data.via.array.ptr[0]);
+	for (uint32_t i = 0; i < map->size && dump->in.error[0] == '\0'; i++) {
+		const msgpack_object *key = &map->ptr[i].key;
+		char name[32] = "";
+
+		if (key->type == MSGPACK_OBJECT_STR)
+			snprintf(name, sizeof name, "%.*s", (int)key->via.str.size,
+			    key->via.str.ptr);
+		if (strcmp(name, "xxh3") == 0 || strcmp(name, "hashed") == 0)
+			continue;	/* about the bytes of the stream, not what it says */
+		if (put_members(dump, message, name))
+			continue;
+		text_char(out, ',');
+		text_map_key(out, key);
+		text_char(out, ':');
+		text_value(out, &map->ptr[i].val);
+	}
+	text_put(out, "}\n");
+}
+
+static void
+print_message(struct dump *dump, const struct message *message)
+{
+	if (is_kind(message, "longpole"))
+		dump->raw_now++;
+	if (is_kind(message, "location"))
+		add_thread(dump, message);
+	if (is_kind(message, "calls")) {
+		if (is_wanted(dump, "call"))
+			print_calls(dump, message);
+	} else if (is_kind(message, "call")) {
+		/* "call" is what a line for a call is called. */
+		if (!dump->opt.table && is_wanted(dump, "call_name"))
+			print_body(dump, message, "call_name");
+	} else if (is_kind(message, "cut")) {
+		if (is_wanted(dump, "cut"))
+			text_put(&dump->out, "{\"kind\":\"cut\"}\n");
+	} else if (!print_edges(dump, message) && is_wanted(dump, message->kind))
+		print_body(dump, message, NULL);
+}
+
+/* Standard input that cannot go back is copied to a file that can. */
+static void
+keep(struct reader *in)
+{
+	static char bytes[1 << 16];
+	FILE *copy = need(tmpfile());
+	ssize_t got;
+
+	if (fwrite(in->buffer, 1, in->end, copy) != in->end)
+		die("temporary file: %s", strerror(errno));
+	while ((got = read(in->fd, bytes, sizeof bytes)) != 0)
+		if (got < 0 && errno != EINTR)
+			die("%s: %s", in->file, strerror(errno));
+		else if (got > 0 && fwrite(bytes, 1, (size_t)got, copy) != (size_t)got)
+			die("temporary file: %s", strerror(errno));
+	if (fflush(copy) != 0)
+		die("temporary file: %s", strerror(errno));
+	in->fd = fileno(copy);
+}
+
+/*
+ * A first pass over raw traces: the names of calls, which the reader keeps, and whose they are.
+ * What is wrong with them the second pass will find, too.
+ */
+static void
+look_ahead(struct dump *dump)
+{
+	struct reader *in = &dump->in;
+	struct message message;
+
+	if (lseek(in->fd, 0, SEEK_CUR) < 0)
+		keep(in);
+	dump->raw_count = dump->raw_now = 0;
+	if (reader_rewind(in) < 0)
+		die_input(in);
+	while (reader_next(in, &message) > 0)
+		if (is_kind(&message, "longpole")) {
+			dump->raw_ranks = grow(dump->raw_ranks, &dump->raw_capacity,
+			    dump->raw_count + 1, sizeof *dump->raw_ranks);
+			dump->raw_ranks[dump->raw_count++] = -1;
+		} else if (is_kind(&message, "rank") && dump->raw_count > 0)
+			body_int(in, &message, "rank", 0, INT32_MAX,
+			    &dump->raw_ranks[dump->raw_count - 1]);
+	if (reader_rewind(in) < 0)
+		die_input(in);
+}
+
+static void
+dump_file(struct dump *dump, const char *file)
+{
+	struct progress progress;
+	struct message message;
+	int got;
+
+	refuse_terminal_input(file, usage);
+	if (reader_open_any(&dump->in, file) < 0)
+		die_input(&dump->in);
+	dump->thread_count = 0;
+	if (dump->in.raw)
+		look_ahead(dump);
+	progress_begin(&progress);
+	while ((got = reader_next(&dump->in, &message)) > 0 && dump->in.error[0] == '\0') {
+		print_message(dump, &message);
+		progress_show(&progress, dump->in.rows, 0, 0);
+	}
+	progress_end(&progress, dump->in.rows);
+	text_flush(&dump->out);		/* what came before the damage is good */
+	if (dump->in.error[0] != '\0')
+		die_input(&dump->in);
+	reader_close(&dump->in);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct dump dump;	/* static: its buffer is large for a stack */
+
+	tool = "lp-dump";
+	dump.opt = parse_options(argc, argv);
+	if (dump.opt.table)
+		text_put(&dump.out, "rank\tseq\tcall\tenter_ns\tleave_ns\tcomm\tpeer\ttag\t"
+		    "bytes_sent\tbytes_received\n");
+	if (*dump.opt.files == NULL)
+		dump_file(&dump, NULL);
+	for (char **file = dump.opt.files; *file != NULL; file++)
+		dump_file(&dump, *file);
+	return finish(DONE);
+}

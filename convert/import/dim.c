@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Dimemas traces. They know how long ranks computed and what they then called, but no length of a
+ * call: a row has none here, and the clock of a rank is the sum of its bursts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/mpi/paraver.h"
+#include "dim.h"
+
+static void
+take_event(struct dim *d, int64_t type, int64_t value)
+{
+	if (type > PARAVER_TYPE && type <= PARAVER_TYPE + 5) {
+		dim_end_call(d);
+		if (value != 0) {
+			char name[32];
+
+			d->at->call = value < 256 ? d->by_value[type - PARAVER_TYPE][value] : 0;
+			if (d->at->call == 0) {
+				snprintf(name, sizeof name, "MPI event %d:%d", (int)type, (int)value);
+				d->at->call = build_call(name);
+			}
+			d->at->in_call = true;
+		}
+		return;
+	}
+	/* What Extrae adds by itself: its own state, counters, arguments of calls and callers. */
+	if (type == 0 || (type >= 40000000 && type < 60000000) || (type >= 70000000 && type < 90000000) ||
+	    type > INT32_MAX || value > INT32_MAX || d->at->in_call)
+		return;
+	dim_local(d, d->event, (int32_t)type, (int32_t)value);
+}
+
+/* Seconds with up to nine decimals, exactly. */
+static int64_t
+take_seconds(struct dim *d, char *at)
+{
+	char *end;
+	int64_t seconds = text_integer(&d->text, &at, 0, INT64_MAX / 1000000000), ns = 0;
+
+	if (*at == '.')
+		for (int64_t unit = 100000000; *++at >= '0' && *at <= '9'; unit /= 10)
+			ns += (*at - '0') * unit;
+	if (*at == 'e' || *at == 'E')
+		die_text(&d->text, "a time has an exponent");
+	end = at;
+	if (*end != '\0' || __builtin_add_overflow(seconds * 1000000000, ns, &ns))
+		die_text(&d->text, "a time is out of range");
+	return ns;
+}
+
+static void
+take_burst(struct dim *d, char *at)
+{
+	int64_t ns = take_seconds(d, at);
+
+	if (ns == 0)
+		return;
+	if (d->at->in_call)
+		dim_end_call(d);
+	else if (d->at->computed)	/* two bursts, one behind the other, stay two: see lp-replay(1) */
+		dim_local(d, d->event, NO_TAG, NO_PEER);
+	if (__builtin_add_overflow(d->at->now_ns, ns, &d->at->now_ns))
+		die_text(&d->text, "a time is out of range");
+	d->at->computed = true;
+}
+
+/* The end of a thread's records: a last burst needs a row behind it. */
+static void
+end_thread(struct dim *d)
+{
+	dim_end_call(d);
+	if (d->at->computed)
+		dim_local(d, build_call("exit"), NO_TAG, NO_PEER);
+}
+
+static void
+take_send(struct dim *d, char *at)
+{
+	const struct text *t = &d->text;
+	int32_t ranks = (int32_t)d->build.ranks;
+	struct record r = { .kind = SEND };
+
+	r.peer = (int32_t)text_integer(t, &at, 0, ranks - 1);
+	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
+	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
+	r.tag = (int32_t)text_integer(t, &at, 0, INT32_MAX);
+	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
+	r.sync = (int)text_integer(t, &at, 0, 3);
+	dim_record(d, &r);
+}
+
+static void
+take_receive(struct dim *d, char *at)
+{
+	const struct text *t = &d->text;
+	int32_t ranks = (int32_t)d->build.ranks;
+	struct record r = { .kind = RECEIVE };
+
+	r.peer = (int32_t)text_integer(t, &at, ANY_PEER, ranks - 1);
+	r.other = (int32_t)text_integer(t, &at, -1, INT32_MAX);
+	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
+	r.tag = (int32_t)text_integer(t, &at, ANY_TAG, INT32_MAX);
+	d->played |= r.peer == ANY_PEER || r.tag == ANY_TAG;
+	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
+	r.kind = (enum kind)(RECEIVE + text_integer(t, &at, 0, 2));
+	dim_record(d, &r);
+}
+
+/* The rank of a task in a communicator, which it must be in. */
+static int32_t
+rank_in(const struct dim *d, const struct comm *comm, int32_t task)
+{
+	for (int32_t i = 0; i < comm->size; i++)
+		if (comm->members[i] == task)
+			return i;
+	die_text(&d->text, "a collective of a task that is not in the communicator");
+}
+
+static void
+take_collective(struct dim *d, char *at)
+{
+	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE, COLLECTIVE_WAIT, COLLECTIVE };
+	const struct text *t = &d->text;
+	struct record r = { .peer = NO_PEER };
+	const struct comm *comm;
+	int64_t root;
+
+	r.operation = (int)text_integer(t, &at, 0, OPERATIONS - 1);
+	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
+	if (r.comm >= d->comm_capacity || d->comms[r.comm].size == 0)
+		die_text(t, "a collective on a communicator that is not defined");
+	comm = &d->comms[r.comm];
+	root = text_integer(t, &at, 0, INT32_MAX);
+	text_integer(t, &at, -1, INT32_MAX);
+	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
+	r.received = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
+	r.sync = (int)text_integer(t, &at, 0, 3);
+	r.kind = kinds[r.sync];
+	if (r.sync == 3)	/* MPI_Reduce as prv2dim writes it: the field is the root's task */
+		r.peer = rank_in(d, comm, (int32_t)root);
+	else if (root != 0)
+		r.peer = rank_in(d, comm, (int32_t)d->at->rank);
+	rank_in(d, comm, (int32_t)d->at->rank);
+	dim_record(d, &r);
+}
+
+/* d:1:COMM:N:task:task... */
+static void
+take_communicator(struct dim *d, char *at)
+{
+	struct comm *comm;
+	int64_t id;
+	size_t known = d->comm_capacity;
+
+	text_integer(&d->text, &at, 0, INT32_MAX);
+	id = text_integer(&d->text, &at, 0, 1 << 24);
+	d->comms = grow(d->comms, &d->comm_capacity, (size_t)id + 1, sizeof *d->comms);
+	memset(d->comms + known, 0, (d->comm_capacity - known) * sizeof *d->comms);
+	comm = &d->comms[id];
+	comm->size = (int32_t)text_integer(&d->text, &at, 1, d->build.ranks);
+	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
+	for (int32_t i = 0; i < comm->size; i++)
+		comm->members[i] = (int32_t)text_integer(&d->text, &at, 0, d->build.ranks - 1);
+	comm->number = build_comm(&d->build, comm->members, comm->size);
+}
+
+/* The threads of all tasks, (threads,...): those behind the first of a task are locations of their own. */
+static void
+take_threads(struct dim *d, char *at)
+{
+	uint32_t ranks = d->build.ranks;
+
+	d->first_further = zalloc(ranks, sizeof *d->first_further);
+	d->thread_count = zalloc(ranks, sizeof *d->thread_count);
+	at += *at == '(';
+	for (uint32_t r = 0; r < ranks; r++) {
+		d->thread_count[r] = *at >= '0' && *at <= '9' ?
+		    (int32_t)text_integer(&d->text, &at, 1, 1 << 16) : 1;
+		d->first_further[r] = d->build.locations;
+		for (int32_t t = 1; t < d->thread_count[r]; t++) {
+			if (d->build.locations == 1 << 24)
+				die_text(&d->text, "too many threads");
+			build_thread(&d->build, r, (uint32_t)t);
+		}
+	}
+	d->threads = zalloc(d->build.locations, sizeof *d->threads);
+	for (uint32_t l = 0; l < d->build.locations; l++)
+		d->threads[l].rank = l < ranks ? l : d->build.threads[l - ranks].rank;
+	for (uint32_t l = ranks; l < d->build.locations; l++)
+		d->threads[l].number = (int32_t)d->build.threads[l - ranks].thread;
+}
+
+/* #DIMEMAS:"name":1,OFFSET:NTASKS(threads,...),NCOMMS */
+static void
+take_header(struct dim *d)
+{
+	char *at;
+
+	if (!text_next(&d->text) || strncmp(d->text.line, "#DIMEMAS:", 9) != 0 ||
+	    (at = strrchr(d->text.line, '"')) == NULL || at[1] != ':')
+		die_text(&d->text, "no Dimemas trace: its first line begins with #DIMEMAS:");
+	at += 2;
+	text_integer(&d->text, &at, 0, INT64_MAX);
+	if (*at != ':')		/* the offset, which only Dimemas needs */
+		text_integer(&d->text, &at, 0, INT64_MAX);
+	at += *at == ':';
+	build_begin(&d->build, (uint32_t)text_integer(&d->text, &at, 1, 1 << 24));
+	take_threads(d, at);
+	d->at = d->threads;
+}
+
+/* TASK:THREAD: whose record it is. */
+static void
+take_place(struct dim *d, char **at)
+{
+	int64_t rank = text_integer(&d->text, at, 0, d->build.ranks - 1);
+	int64_t thread = text_integer(&d->text, at, 0, INT32_MAX);
+
+	if (rank < (int64_t)d->at->rank)
+		die_text(&d->text, "the tasks are not in order");
+	if (thread >= d->thread_count[rank])
+		die_text(&d->text, "a thread that the first line does not tell");
+	d->location = thread == 0 ? (uint32_t)rank : d->first_further[rank] + (uint32_t)thread - 1;
+	d->at = &d->threads[d->location];
+	d->played |= thread > 0;
+}
+
+static void
+take_line(struct dim *d)
+{
+	char *at = d->text.line;
+	int64_t kind;
+
+	if (*at == 'd' && at[1] == ':') {
+		at += 2;
+		take_communicator(d, at);
+		return;
+	}
+	if (*at == 's' || *at == '\0' || *at == '#')
+		return;
+	kind = text_integer(&d->text, &at, 0, INT32_MAX);
+	take_place(d, &at);
+	if (kind == 1)
+		take_burst(d, at);
+	else if (kind == 2)
+		take_send(d, at);
+	else if (kind == 3)
+		take_receive(d, at);
+	else if (kind == 10)
+		take_collective(d, at);
+	else if (kind == 20) {
+		int64_t type = text_integer(&d->text, &at, 0, INT64_MAX);
+
+		take_event(d, type, text_integer(&d->text, &at, INT64_MIN + 1, INT64_MAX));
+	} else if (kind != 0)
+		die_text(&d->text, "a record of a kind that is not known");
+}
+
+void
+import_dim(char **files, int argc, char **argv)
+{
+	const char *file = files[0];
+	static struct dim d;
+
+	text_open(&d.text, file);
+	take_header(&d);
+	dim_begin(&d);
+	d.event = build_call("Extrae_event");
+#define PARAVER_CALL(type, value, name) d.by_value[type][value] = build_call(name);
+	PARAVER_CALLS
+#undef PARAVER_CALL
+	while (text_next(&d.text))
+		take_line(&d);
+	for (d.location = 0; d.location < d.build.locations; d.location++) {
+		d.at = &d.threads[d.location];
+		end_thread(&d);
+	}
+	dim_match(&d);
+	build_write(&d.build, argc, argv);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Paraver traces, as Extrae writes them: MPI calls are pairs of events, messages records of their
+ * own, which lie in calls by their logical times. What a request was is not told: a receive that is
+ * posted completes in the waiting call that its data falls into; the wait for a send says nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/mpi/paraver.h"
+#include "prv.h"
+
+enum { RUNNING = 1, INSTRUCTIONS_TYPE = 42000050, CYCLES_TYPE = 42000059 };
+
+static uint16_t
+call_of_event(struct prv *p, int64_t type, int64_t value)
+{
+	char name[48];
+
+	if (value < 256 && p->by_value[type - PARAVER_TYPE][value] != 0)
+		return p->by_value[type - PARAVER_TYPE][value];
+	snprintf(name, sizeof name, "MPI event %d:%d", (int)type, (int)value);
+	return build_call(name);
+}
+
+/* CPU:APPL:TASK:THREAD: the task, or NULL where it is another thread's. */
+static struct task *
+take_object(struct prv *p, char **at, uint32_t *number)
+{
+	int64_t task;
+
+	text_integer(&p->text, at, 0, INT32_MAX);
+	if (text_integer(&p->text, at, 1, INT32_MAX) != 1)
+		die_text(&p->text, "a second application, which is not read");
+	task = text_integer(&p->text, at, 1, p->build.ranks);
+	*number = (uint32_t)task - 1;
+	if (text_integer(&p->text, at, 1, INT32_MAX) == 1)
+		return &p->tasks[task - 1];
+	p->other_threads++;
+	return NULL;
+}
+
+/* What began before now waits for a counter; what begins now does not yet. */
+static void
+settle_pending(struct pending *pending, int64_t now_ns)
+{
+	if (pending->begin_ns < now_ns) {
+		pending->before += pending->at_begin;
+		pending->at_begin = 0;
+	}
+}
+
+static void
+take_state(struct prv *p, char *at)
+{
+	uint32_t number;
+	struct task *task = take_object(p, &at, &number);
+	int64_t begin_ns = text_integer(&p->text, &at, 0, INT64_MAX);
+	int64_t end_ns = text_integer(&p->text, &at, begin_ns, INT64_MAX);
+	int state = (int)text_integer(&p->text, &at, 0, INT32_MAX);
+
+	if (task == NULL)
+		return;
+	if (state != RUNNING)
+		return;
+	task->running_ns += end_ns - begin_ns;
+	for (int c = 0; c < COUNTERS; c++) {
+		settle_pending(&task->pending[c], begin_ns);
+		task->pending[c].begin_ns = begin_ns;
+		task->pending[c].at_begin++;
+	}
+	if (end_ns > task->end_ns)
+		task->end_ns = end_ns;
+}
+
+/* As Paraver has it, a time in state Running counts what the first counter behind its begin says. */
+static void
+count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
+{
+	int c = type == INSTRUCTIONS_TYPE ? INSTRUCTIONS : CYCLES;
+	struct pending *pending = &task->pending[c];
+
+	if (type != INSTRUCTIONS_TYPE && type != CYCLES_TYPE)
+		return;
+	settle_pending(pending, at_ns);
+	task->counted[c] += value * pending->before;
+	pending->before = 0;
+}
+
+static void
+begin_call(struct task *task, int64_t at_ns, uint16_t call)
+{
+	task->calls = grow(task->calls, &task->capacity, task->count + 1, sizeof *task->calls);
+	task->calls[task->count++] = (struct call){ .enter_ns = at_ns, .leave_ns = at_ns, .call = call };
+	task->in_call = true;
+}
+
+static void
+take_events(struct prv *p, char *at)
+{
+	uint32_t number;
+	struct task *task = take_object(p, &at, &number);
+	int64_t at_ns = text_integer(&p->text, &at, 0, INT64_MAX);
+
+	if (task == NULL)
+		return;
+	if (at_ns > task->end_ns)
+		task->end_ns = at_ns;
+	while (*at != '\0') {
+		int64_t type = text_integer(&p->text, &at, 0, INT64_MAX);
+		int64_t value = text_integer(&p->text, &at, INT64_MIN + 1, INT64_MAX);
+		struct call *call = task->in_call ? &task->calls[task->count - 1] : NULL;
+
+		if (type > PARAVER_TYPE && type <= PARAVER_TYPE + 5) {
+			if (call != NULL)
+				call->leave_ns = at_ns;
+			task->in_call = false;
+			if (value > 0)
+				begin_call(task, at_ns, call_of_event(p, type, value));
+		} else if (call != NULL && type == PARAVER_SEND_BYTES)
+			call->sent = (uint64_t)value;
+		else if (call != NULL && type == PARAVER_RECEIVE_BYTES)
+			call->received = (uint64_t)value;
+		else if (call != NULL && type == PARAVER_ROOT)
+			call->root = value != 0;
+		else if (call != NULL && type == PARAVER_COMM)
+			call->comm = value > 0 && value < (1 << 24) ? (uint32_t)value : 0;
+		else
+			count_useful(task, at_ns, type, value);
+	}
+}
+
+static void
+take_message(struct prv *p, char *at)
+{
+	const struct text *t = &p->text;
+	struct transfer m = { 0 };
+	const struct task *from = take_object(p, &at, &m.source), *to;
+
+	m.sent_ns = text_integer(t, &at, 0, INT64_MAX);
+	text_integer(t, &at, 0, INT64_MAX);
+	to = take_object(p, &at, &m.target);
+	m.posted_ns = text_integer(t, &at, 0, INT64_MAX);
+	m.arrived_ns = text_integer(t, &at, 0, INT64_MAX);
+	m.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
+	m.tag = (int32_t)text_integer(t, &at, INT32_MIN + 1, INT32_MAX);
+	if (from == NULL || to == NULL)
+		return;
+	p->messages = grow(p->messages, &p->message_capacity, p->message_count + 1,
+	    sizeof *p->messages);
+	p->messages[p->message_count++] = m;
+}
+
+/* c:APPL:COMMID:NPROC:task:task... */
+static void
+take_communicator(struct prv *p, char *at)
+{
+	size_t known = p->comm_capacity;
+	int64_t id;
+	int32_t size, *members;
+
+	text_integer(&p->text, &at, 1, 1);
+	id = text_integer(&p->text, &at, 1, 1 << 24);
+	size = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks);
+	members = zalloc((size_t)size, sizeof *members);
+	for (int32_t i = 0; i < size; i++)
+		members[i] = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks) - 1;
+	p->comms = grow(p->comms, &p->comm_capacity, (size_t)id + 1, sizeof *p->comms);
+	memset(p->comms + known, 0, (p->comm_capacity - known) * sizeof *p->comms);
+	p->comms[id] = (struct comm){ build_comm(&p->build, members, size), size };
+}
+
+/* #Paraver (date at time):END_ns:NODES(cpus,...):APPLICATIONS:TASKS(...),COMMUNICATORS */
+static void
+take_header(struct prv *p)
+{
+	char *at;
+
+	if (!text_next(&p->text) || strncmp(p->text.line, "#Paraver (", 10) != 0 ||
+	    (at = strstr(p->text.line, "):")) == NULL)
+		die_text(&p->text, "no Paraver trace: its first line begins with #Paraver");
+	at += 2;
+	text_integer(&p->text, &at, 0, INT64_MAX);
+	if (strncmp(at, "_ns:", 4) != 0)
+		die_text(&p->text, "times are not in nanoseconds");
+	at += 4;
+	text_integer(&p->text, &at, 0, INT32_MAX);
+	if (*at == '(')
+		at = strchr(at, ')');
+	at = at != NULL ? strchr(at, ':') : NULL;
+	if (at == NULL)
+		die_text(&p->text, "the header is cut short");
+	at++;
+	if (text_integer(&p->text, &at, 1, INT32_MAX) != 1)
+		die_text(&p->text, "several applications, which are not read");
+	build_begin(&p->build, (uint32_t)text_integer(&p->text, &at, 1, 1 << 24));
+	p->tasks = zalloc(p->build.ranks, sizeof *p->tasks);
+}
+
+static void
+put_useful(struct prv *p)
+{
+	p->build.useful = zalloc(p->build.ranks, sizeof *p->build.useful);
+	for (uint32_t t = 0; t < p->build.ranks; t++)
+		p->build.useful[t] = (struct build_useful){ p->tasks[t].running_ns,
+		    p->tasks[t].counted[INSTRUCTIONS], p->tasks[t].counted[CYCLES] };
+}
+
+void
+import_prv(char **files, int argc, char **argv)
+{
+	const char *file = files[0];
+	static struct prv p;
+
+	text_open(&p.text, file);
+	take_header(&p);
+#define PARAVER_CALL(type, value, name) p.by_value[type][value] = build_call(name);
+	PARAVER_CALLS
+#undef PARAVER_CALL
+	while (text_next(&p.text)) {
+		char *line = p.text.line;
+
+		if (line[0] == 'c' && line[1] == ':')
+			take_communicator(&p, line + 2);
+		else if (line[0] == '\0' || line[0] == '#' || line[1] != ':')
+			continue;
+		else if (line[0] == '1')
+			take_state(&p, line + 2);
+		else if (line[0] == '2')
+			take_events(&p, line + 2);
+		else if (line[0] == '3')
+			take_message(&p, line + 2);
+	}
+	if (p.other_threads > 0)
+		note("%llu records of further threads are left out", (unsigned long long)p.other_threads);
+	prv_rows(&p);
+	put_useful(&p);
+	build_write(&p.build, argc, argv);
+}

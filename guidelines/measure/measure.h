@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls of functions and mock-ups, and how they are timed: shared by lp-measure and lp-nrep. */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../base/statistics/statistics.h"
+#include "../../base/tool/tool.h"
+#include "../../base/mpi/catalogue.h"
+
+/* Everything a call needs, with the names of MPI's arguments. */
+struct call {
+	MPI_Comm comm;
+	int rank, ranks, root;
+	MPI_Datatype type;
+	MPI_Datatype strided;		/* every second of 2 * count elements, for Sendrecv_vector */
+	size_t extent;			/* of type, bytes */
+	MPI_Op op;
+	int count;			/* elements of a block */
+	int calls;			/* that a split is made of */
+	char *send, *recv;		/* NULL where MPI does not look at them */
+	char *input, *output;		/* the memory of the two */
+	char *extra;			/* memory that only mock-ups and splits use */
+	int *counts, *displs;		/* argument of Reduce_scatter: count for each rank */
+	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
+	const struct subject *function;	/* whose arguments these are; splits call it */
+};
+
+enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };	/* names in the stream: role_name */
+
+/* A function or mock-up; guideline and mock-up's name are NULL for a function. */
+struct subject {
+	const char *name;		/* "MPI_Gather", "Gather_as_Allgather" */
+	const char *function;		/* "MPI_Gather" in both */
+	const char *guideline;		/* "Gather <= Allgather" */
+	const char *memory;		/* formula of the extra memory, "p * m" */
+	void (*run)(const struct call *call);
+	size_t (*extra)(size_t p, size_t m, size_t pad);	/* elements */
+	enum layout input, output;
+	enum role role;
+	int number;			/* of the guideline; 0 of a function */
+};
+
+extern const struct subject functions[], mockups[];
+extern const size_t function_count, mockup_count;
+extern const size_t guideline_functions;	/* so many of the functions come first: "all" */
+
+/* calls of count / calls elements: what split-robustness compares with. */
+void run_split(const struct call *call);
+
+static inline size_t blocks(enum layout layout, int ranks)
+{
+	return layout == NONE ? 0 : layout == TWO ? 2 : layout >= ALL ? (size_t)ranks : 1;
+}
+
+/* The volume n of the paper, in bytes: of all blocks of the largest buffer. */
+static inline uint64_t volume(const struct subject *f, int ranks, uint64_t block_bytes)
+{
+	bool all = f->input >= ALL || f->output >= ALL;
+
+	return f->input == NONE ? 0 : block_bytes * (all ? (uint64_t)ranks : 1);
+}
+
+/* ---- sync.c ----------------------------------------------------------------------------- */
+
+enum sync_kind { DISSEMINATION, MPI_BARRIER, WINDOW };
+extern const char *const sync_names[];
+
+struct sync {
+	enum sync_kind kind;
+	MPI_Comm comm;
+	int rank, ranks;
+	int64_t window_ns;		/* WINDOW: from one start to the next */
+	int64_t offset_ns;		/* WINDOW: rank 0's clock less the own */
+	uint64_t dropped;		/* WINDOW: calls made again, they or the one before being late */
+};
+
+/* One call to be timed, and its time on this rank. */
+struct timed {
+	void (*run)(const struct call *call);
+	const struct call *call;
+	int64_t ns;
+};
+
+int64_t now_ns(void);
+void sync_clocks(struct sync *sync);
+/* Makes the calls one by one, all ranks starting together; then ns is that of the slowest rank. */
+void time_calls(struct sync *sync, struct timed *calls, size_t count);
+/* The synchronisation itself: median and quartile distance. */
+void time_barrier(struct sync *sync, int64_t *median_ns, int64_t *spread_ns);
+
+/* ---- call.c: buffers, results and choices ------------------------------------------------ */
+
+/* Types and operations by name; "pair" is a user-defined operation that does not commute. */
+enum type { BYTE, INT, DOUBLE, PAIR };
+extern const char *const type_names[];
+size_t type_extent(enum type type);	/* bytes */
+
+/* A call with buffers for blocks of so many elements, of all functions and mock-ups. */
+struct call make_call(MPI_Comm comm, int root, enum type type, size_t most);
+void set_call(struct call *call, const struct subject *function, size_t count);
+
+/* Whether the mock-up's result equals that of the function, on all ranks; its input unchanged. */
+bool same_result(const struct call *call, void (*mockup)(const struct call *call));
+
+/* The functions named by LIST ("Gather,MPI_Bcast", or "all"), or death: flags by index. */
+bool *choose_functions(const char *list);
+/* Sizes of "1,8,64k", ascending, none twice. */
+size_t parse_sizes(const char *option, const char *text, size_t **sizes);
+
+/* Says on rank 0 where it took longer than it should. */
+void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
+
+struct random {
+	uint64_t state;
+};
+uint64_t random_below(struct random *random, uint64_t limit);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What lp-network fits: medians of measured times, a ping-pong's lines, and models of collectives. */
+#ifndef NETWORK_H
+#define NETWORK_H
+
+#include "../../base/tool/tool.h"
+
+/* ---- samples.c: measurement streams ------------------------------------------------------ */
+
+struct point {
+	char *function;		/* MPI_Bcast */
+	int64_t ranks;
+	uint64_t bytes;		/* a block */
+	double *medians_us;	/* one an mpirun; of a ping-pong half a round trip */
+	size_t count, capacity;
+	double us;		/* median of these */
+	double fitted_us;	/* what the machine says; < 0: nothing */
+};
+
+struct points {			/* by function, ranks and bytes */
+	struct point *at;
+	size_t count, capacity;
+	int64_t most_ranks;
+	char *library;		/* NULL: not known */
+};
+
+struct range { int64_t least, most; };
+
+/* Those of SIZES, bytes a block. FILES end with NULL; none is standard input. */
+struct points read_points(char **files, struct range sizes);
+bool is_pingpong(const struct point *point);
+
+/* ---- lines.c: T = L + m / B ------------------------------------------------------------------ */
+
+struct line {
+	double latency_us, latency_error_us;		/* standard errors; < 0: not known */
+	double us_per_byte, us_per_byte_error;
+};
+
+enum { MOST_SEGMENTS = 4 };
+
+struct pingpong {
+	struct line all;	/* one line through everything, which is what a machine has */
+	double mean_error, most_error;	/* of that line, relative */
+	uint64_t most_at;	/* bytes */
+	size_t count;		/* sizes */
+	struct segment { uint64_t first, last; struct line line; } segments[MOST_SEGMENTS];
+	size_t segment_count;
+	bool has_limit;		/* a break upwards is visible */
+	uint64_t below, from;	/* the largest size before it, and the first behind it */
+	uint64_t below_least, from_most;	/* and these where it may be as well */
+};
+
+/* Fits the ping-pong's points and sets their fitted_us. FILE is for messages. */
+struct pingpong fit_pingpong(struct points *points, const char *file);
+/* Mean relative error of another line. */
+double line_error(const struct points *points, double latency_us, double us_per_byte);
+
+/* ---- collectives.c: the models of Dimemas -------------------------------------------------- */
+
+struct wires {			/* of the machine that is written */
+	double latency_us, us_per_byte;			/* between nodes */
+	double local_latency_us, local_us_per_byte;	/* inside one */
+	int64_t cpus;		/* ranks on a node */
+};
+
+enum { NO_MODEL, CONSTANT, LINEAR, LOGARITHMIC, MODELS };
+enum { MIN, MAX, MEAN, TWICE_MAX, SUM, SIZES };
+extern const char *const model_names[MODELS], *const size_names[SIZES];
+
+struct collective {
+	const char *function;	/* without MPI_, lower case in a machine */
+	int in, in_size, out, out_size;
+	double mean_error;	/* relative */
+	bool alike;		/* measured on 2 ranks at most, where all models are the same */
+};
+
+/* The best model of each function that was measured; sets fitted_us. Returns how many. */
+size_t fit_collectives(struct points *points, const struct wires *wires, struct collective **all);
+
+#endif
