@@ -10,7 +10,8 @@ CFLAGS   = -O3 -g
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
-LDLIBS   = -lmsgpackc -lzstd -lm
+# msgpack's C library has one name in Debian 12 and another in 13.
+LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack) -lzstd -lm
 TOOLS    = record merge graph critpath imbalance fit guidelines replay network import export dump
 # Where a tool lives: in the folder of its name, but for these.
 import   = convert/import
@@ -20,9 +21,9 @@ network  = replay/network
 folder   = $(or $($(1)),$(1))
 MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1
 
-# The one list of Debian packages that building, demo and tests need.
-PACKAGES = gcc libc6-dev openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran libmsgpack-dev libxxhash-dev \
-           libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
+# The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
+PACKAGES = gcc libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
+           libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
            bats jq mandoc shellcheck util-linux \
            python3 python3-msgpack python3-numpy python3-xxhash python3-zstandard
 
@@ -108,13 +109,19 @@ build/apps/%: workflows/apps/%.f90
 setup: PACKAGES += $(MORE_PACKAGES)
 setup:
 	@command -v dpkg-query >/dev/null || exit 0; \
-	missing=$$(for p in $(PACKAGES); do \
-		dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q ' installed' || echo $$p; done); \
-	test -n "$$missing" || exit 0; \
-	install="apt-get install -y --no-install-recommends $$(echo $$missing)"; \
+	installed() { dpkg-query -W -f='$${Status}' "$$1" 2>/dev/null | grep -q ' installed'; }; \
+	missing() { for p in $(PACKAGES:%='%'); do \
+		(IFS='|'; for one in $$p; do ! installed $$one || exit 1; done) && echo "$$p"; done; }; \
+	known() { [ -n "$$(apt-cache show "$$1" 2>/dev/null)" ]; }; \
+	choose() { while IFS='|' read -r one other; do \
+		if [ -z "$$other" ] || known "$$one"; then echo "$$one"; \
+		elif known "$$other"; then echo "$$other"; else echo "$$one (or $$other)"; fi; done; }; \
+	[ -n "$$(missing)" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null; then sudo=sudo; else \
-		echo "packages are missing; as root, type: apt-get update && $$install" >&2; exit 2; fi; \
-	$$sudo apt-get update && DEBIAN_FRONTEND=noninteractive $$sudo $$install
+		echo "packages are missing; as root, type: apt-get update &&" \
+			"apt-get install --no-install-recommends" $$(missing | choose) >&2; exit 2; fi; \
+	$$sudo apt-get update && \
+		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$(missing | choose)
 
 # $(call report,NAME,COMMAND): record, analyse and report, as users do.
 report = rm -rf build/$(1) && $(MAKE) -s --no-print-directory -f workflows/critpath.mk RUN=build/$(1) APP="$(2)"

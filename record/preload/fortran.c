@@ -17,25 +17,34 @@
 #include "wrap.h"
 
 #ifdef MPICH_VERSION
-/* mpi.h names all of them but this one, which Fortran's initialisation finds. */
+/*
+ * mpi.h does not name all of them, and since MPICH 4.1 they are in the Fortran library alone, which
+ * a C program does not load. The first is found by Fortran's initialisation.
+ */
 extern void *MPIR_F_MPI_IN_PLACE __attribute__((weak));
+extern int MPIR_F08_MPI_IN_PLACE __attribute__((weak));
+extern MPI_F08_status *MPI_F08_STATUS_IGNORE __attribute__((weak));
+extern MPI_F08_status *MPI_F08_STATUSES_IGNORE __attribute__((weak));
 
 static inline bool
 is_mpi_fortran_in_place(const void *p)
 {
-	return p == &MPIR_F08_MPI_IN_PLACE || (&MPIR_F_MPI_IN_PLACE != NULL && p == MPIR_F_MPI_IN_PLACE);
+	return (&MPIR_F08_MPI_IN_PLACE != NULL && p == &MPIR_F08_MPI_IN_PLACE) ||
+	    (&MPIR_F_MPI_IN_PLACE != NULL && p == MPIR_F_MPI_IN_PLACE);
 }
 
 static inline bool
 is_mpi_fortran_status_ignore(const void *p)
 {
-	return p == MPI_F_STATUS_IGNORE || p == (void *)MPI_F08_STATUS_IGNORE;
+	return p == MPI_F_STATUS_IGNORE ||
+	    (&MPI_F08_STATUS_IGNORE != NULL && p == (void *)MPI_F08_STATUS_IGNORE);
 }
 
 static inline bool
 is_mpi_fortran_statuses_ignore(const void *p)
 {
-	return p == MPI_F_STATUSES_IGNORE || p == (void *)MPI_F08_STATUSES_IGNORE;
+	return p == MPI_F_STATUSES_IGNORE ||
+	    (&MPI_F08_STATUSES_IGNORE != NULL && p == (void *)MPI_F08_STATUSES_IGNORE);
 }
 #else
 /* The common blocks of mpif.h, under the names that compilers give them. */
