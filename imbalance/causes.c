@@ -18,25 +18,21 @@
 #include "../base/tool/hash_table.h"
 #include "causes.h"
 #include "common.h"
+#include "past.h"
 
 enum { MOST_ACTIVITIES = 1024, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 24 };
 
-/* ---- what a location did of late -------------------------------------------------------- */
+static int64_t
+least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
 
-struct activity {
-	int64_t enter_ns, leave_ns;	/* of the call; the compute is before it */
-	int64_t compute_ns, mpi_ns, wait_ns, propagated_ns;
-	struct origin *origin;		/* of the wait; or NULL */
-	uint32_t site;
-	uint8_t state;
-};
-
-struct past {
-	struct activity *of;		/* in order; the kept ones are begin to before end */
-	size_t begin, end, capacity;
-	size_t since_last, since_sync;	/* where the last two synchronisations of all are */
-	int64_t sync_ns;		/* the last one: the latest enter */
-};
+static int64_t
+most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
 
 #define HASH(d) mix((d)->key, (uint32_t)(d)->rank)
 #define SAME(a, b) ((a)->key == (b)->key && (a)->rank == (b)->rank)
@@ -66,44 +62,28 @@ causes_begin(struct imbalance *im)
 	im->causes = zalloc(1, sizeof *im->causes);
 	im->causes->pasts = zalloc(im->known.location_count, sizeof *im->causes->pasts);
 	for (uint32_t l = 0; l < im->known.location_count; l++)
-		im->causes->pasts[l].sync_ns = INT64_MIN;
-	im->causes->most = ALL_ACTIVITIES / im->known.location_count;
-	if (im->causes->most > MOST_ACTIVITIES)
-		im->causes->most = MOST_ACTIVITIES;
-	if (im->causes->most < LEAST_ACTIVITIES)
-		im->causes->most = LEAST_ACTIVITIES;
+		im->causes->pasts[l].sync_ns = im->causes->pasts[l].kept_ns = INT64_MIN;
+	im->causes->most = (size_t)most(LEAST_ACTIVITIES,
+	    least(MOST_ACTIVITIES, ALL_ACTIVITIES / im->known.location_count));
 	common_begin();
 	delays_begin(&im->causes->delays, 256);
 }
 
-static void
-forget(struct imbalance *im, struct past *past, size_t until)
-{
-	for (; past->begin < until; past->begin++) {
-		struct activity *a = &past->of[past->begin];
-
-		if (a->origin != NULL)
-			im->states[a->state].propagating_ns +=
-			    a->propagated_ns < a->wait_ns ? a->propagated_ns : a->wait_ns;
-		origin_release(a->origin);
-	}
-	if (past->begin >= 64 && past->begin >= past->end - past->begin) {
-		memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
-		past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
-		past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
-		past->end -= past->begin;
-		past->begin = 0;
-	}
-}
-
+/*
+ * The last instant, not after NOW, that both spent in calls that synchronised them, or in one of all.
+ * Both had the same time since, so that what the one waited is what the other did longer. What is
+ * not kept of either cannot be compared.
+ */
 static int64_t
 last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64_t now_ns)
 {
-	int64_t at_ns = c->pasts[a].sync_ns, other_ns = common_before(common_comm(a, comm), now_ns);
+	const int64_t at_ns[] = { c->pasts[a].sync_ns, c->pasts[a].kept_ns, c->pasts[b].kept_ns,
+	    common_before(common_comm(a, comm), now_ns), common_before(common_pair(a, b), now_ns) };
+	int64_t last_ns = INT64_MIN;
 
-	at_ns = other_ns > at_ns ? other_ns : at_ns;
-	other_ns = common_before(common_pair(a, b), now_ns);
-	return other_ns > at_ns ? other_ns : at_ns;
+	for (size_t i = 0; i < sizeof at_ns / sizeof at_ns[0]; i++)
+		last_ns = at_ns[i] > last_ns ? at_ns[i] : last_ns;
+	return last_ns;
 }
 
 /* ---- delays ----------------------------------------------------------------------------- */
@@ -128,24 +108,31 @@ spend(struct causes *c, uint32_t key, int64_t ns)
 	c->spent[key] += ns;
 }
 
-/* What the location did in calls entered after FROM_NS and until TO_NS, times SIGN. Returns its waits. */
+/* How much of the activity's wait lies between. */
 static int64_t
-spend_past(struct causes *c, const struct past *past, int64_t from_ns, int64_t to_ns, int sign)
+waited(const struct imbalance *im, const struct activity *a, int64_t from_ns, int64_t to_ns)
 {
+	return counted_ns(im, most(a->wait_from_ns, from_ns), least(a->wait_to_ns, to_ns));
+}
+
+/* What the location did between, times SIGN, but for its waits, which are returned. */
+static int64_t
+spend_past(struct imbalance *im, const struct past *past, int64_t from_ns, int64_t to_ns, int sign)
+{
+	struct causes *c = im->causes;
 	int64_t waited_ns = 0;
 
-	for (size_t i = past->end; i-- > past->begin; ) {
+	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
 		const struct activity *a = &past->of[i];
+		const int64_t wait_ns = waited(im, a, from_ns, to_ns);
+		const int64_t all_ns = counted_ns(im, most(a->begin_ns, from_ns), least(a->leave_ns, to_ns));
+		const int64_t compute_ns = all_ns == 0 ? 0 : a->polls ? (int64_t)((double)all_ns * (double)a->polled_ns /
+		    (double)(a->leave_ns - a->begin_ns)) :
+		    counted_ns(im, most(a->begin_ns, from_ns), least(a->enter_ns, to_ns));
 
-		if (a->enter_ns <= from_ns)
-			break;
-		if (a->enter_ns > to_ns)
-			continue;
-		spend(c, 2 * a->site, sign * a->compute_ns);
-		if (a->leave_ns > to_ns)
-			continue;	/* the call that was waited for */
-		spend(c, 2 * a->site + 1, sign * a->mpi_ns);
-		waited_ns += a->wait_ns;
+		spend(c, 2 * a->site, sign * compute_ns);
+		spend(c, 2 * a->site + 1, sign * (all_ns - compute_ns - wait_ns));
+		waited_ns += wait_ns;
 	}
 	return waited_ns;
 }
@@ -167,17 +154,21 @@ share_indirect(struct imbalance *im, struct past *past, int64_t from_ns, int64_t
     struct origin *origin)
 {
 	const double wait_ns = (double)(origin->wait.to_ns - origin->wait.from_ns);
-	const struct activity *most = NULL;
+	const struct activity *largest = NULL;
+	int64_t largest_ns = 0;
 
-	for (size_t i = past->end; i-- > past->begin && past->of[i].enter_ns > from_ns; ) {
+	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
 		struct activity *a = &past->of[i];
-		const double part_ns = share * (double)a->wait_ns;
+		const int64_t waited_ns = waited(im, a, from_ns, to_ns);
+		const double part_ns = share * (double)waited_ns;
 
-		if (a->leave_ns > to_ns || a->origin == NULL)
+		if (waited_ns == 0)
 			continue;
-		a->propagated_ns += (int64_t)part_ns;
-		if (most == NULL || a->wait_ns > most->wait_ns)
-			most = a;
+		a->propagated_ns += part_ns;
+		if (waited_ns > largest_ns) {
+			largest_ns = waited_ns;
+			largest = a;
+		}
 		for (unsigned k = 0; k < a->origin->causes; k++) {
 			const uint32_t key = a->origin->cause[k].key;
 			const double long_ns = part_ns * a->origin->cause[k].share;
@@ -186,21 +177,24 @@ share_indirect(struct imbalance *im, struct past *past, int64_t from_ns, int64_t
 			origin_add(origin, key, a->origin->cause[k].rank, long_ns / wait_ns);
 		}
 	}
-	if (most != NULL)
-		origin_follows(origin, most->origin);
+	if (largest != NULL)
+		origin_follows(origin, largest->origin);
 }
 
-/* Compute of the delaying location before the call that was waited for, where that is not counted yet. */
+/* What the delaying location did in the call that was waited for, and before it, where not counted yet. */
 static void
-spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t to_ns)
+spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 {
 	const struct wait_row *cause = wait_row(im, wait->cause, wait->cause_seq);
-	int64_t last_ns = im->last_leave_ns[wait->cause];
+	const int64_t last_ns = im->last_leave_ns[wait->cause], to_ns = wait->to_ns;
 
 	if (cause == NULL || im->done[wait->cause] > wait->cause_seq)
 		return;
-	if (last_ns != INT64_MIN && to_ns > last_ns)
-		spend(im->causes, 2 * cause->row.site, counted_ns(im, last_ns, to_ns));
+	if (last_ns != INT64_MIN)
+		spend(im->causes, 2 * cause->row.site,
+		    counted_ns(im, most(last_ns, from_ns), least(cause->row.enter_ns, to_ns)));
+	spend(im->causes, 2 * cause->row.site + 1,
+	    counted_ns(im, most(cause->row.enter_ns, from_ns), to_ns));
 }
 
 /* The keys of the scratch table once each, those that are not positive gone; newest code first. */
@@ -251,15 +245,15 @@ explain(struct imbalance *im, const struct wait *wait)
 	struct past *past = &c->pasts[wait->cause];
 	const double wait_ns = (double)(wait->to_ns - wait->from_ns);
 	const int64_t to_ns = wait->to_ns;
-	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, to_ns);
+	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, wait->from_ns + 1);
 	const int32_t rank = im->known.location_rank[wait->cause];
 	struct origin *origin = zalloc(1, sizeof *origin);
 	double delay_ns, waited_ns, more_ns, share;
 
 	*origin = (struct origin){ .wait = *wait, .users = 1 };
-	spend_uncounted(im, wait, to_ns);
-	waited_ns = (double)spend_past(c, past, from_ns, to_ns, 1);
-	spend_past(c, &c->pasts[wait->location], from_ns, INT64_MAX, -1);
+	spend_uncounted(im, wait, from_ns);
+	waited_ns = (double)spend_past(im, past, from_ns, to_ns, 1);
+	spend_past(im, &c->pasts[wait->location], from_ns, wait->from_ns, -1);
 	delay_ns = gather_delays(c, &more_ns);
 	if (more_ns > delay_ns + waited_ns - wait_ns)
 		more_ns = delay_ns + waited_ns - wait_ns;
@@ -271,8 +265,10 @@ explain(struct imbalance *im, const struct wait *wait)
 			origin_add(origin, c->keys[i], rank, share * c->spent_ns[i] / wait_ns);
 		}
 	c->key_count = 0;
-	im->states[wait->state].direct_ns += (int64_t)(share * delay_ns);
-	im->states[wait->state].indirect_ns += (int64_t)(share * waited_ns);
+	origin->direct_ns = (int64_t)(share * delay_ns);
+	origin->indirect_ns = (int64_t)(share * waited_ns);
+	im->states[wait->state].direct_ns += origin->direct_ns;
+	im->states[wait->state].indirect_ns += origin->indirect_ns;
 	if (waited_ns > 0)
 		share_indirect(im, past, from_ns, to_ns, share, origin);
 	longest_add(&c->longest, origin);
@@ -285,59 +281,52 @@ explain(struct imbalance *im, const struct wait *wait)
 static void
 note_syncs(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end)
 {
-	struct causes *c = im->causes;
-	struct past *past = &c->pasts[location];
+	struct past *past = &im->causes->pasts[location];
 
 	for (uint64_t seq = first; seq < end; seq++) {
 		const struct wait_row *row = wait_row(im, location, seq);
-		int64_t at_ns = row->row.enter_ns;
+		const enum call_class class = call_class(row->row.call);
+		const int64_t at_ns = most(row->row.enter_ns, row->other_ns);
+		const uint32_t comm = class == CLASS_INIT || class == CLASS_FINALIZE ? 1 : row->row.comm;
 
 		if (!row->has_other)
 			continue;
-		at_ns = row->other_ns > at_ns ? row->other_ns : at_ns;
-		if (!is_collective(call_class(row->row.call))) {
+		if (!is_collective(class)) {
 			if (!row->is_send)
 				common_note(common_pair(location, row->other), at_ns);
-		} else if (row->overlap && row->row.comm > 1)
-			common_note(common_comm(location, row->row.comm), at_ns);
-		else if (row->overlap && row->row.comm == 1) {
-			/* What was before the last but one synchronisation of all is not asked for again. */
-			forget(im, past, past->since_last);
-			past->since_last = past->since_sync;
-			past->since_sync = past->end;
+		} else if (row->overlap && comm > 1)
+			common_note(common_comm(location, comm), at_ns);
+		else if (row->overlap && comm == 1) {
 			common_forget(past->sync_ns);
-			past->sync_ns = at_ns;
+			past_sync(im, past, at_ns);
 		}
 	}
 }
 
 void
-count_causes(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end, int64_t program_ns,
+count_causes(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
     const struct wait *waits, int count)
 {
 	struct past *past = &im->causes->pasts[location];
 	const struct row *row = &wait_row(im, location, first)->row;
-	struct activity *now;
-	int64_t all_ns = 0;
+	const int64_t last_ns = im->last_leave_ns[location];
+	struct activity *now = past_add(im, past, im->causes->most, &(struct activity){
+	    .begin_ns = last_ns == INT64_MIN ? row->enter_ns : last_ns, .enter_ns = row->enter_ns,
+	    .leave_ns = row->leave_ns, .site = row->site, .polls = is_poll(row) });
 
-	if (past->end - past->begin >= im->causes->most)
-		forget(im, past, past->begin + im->causes->most / 4);
-	if (past->end == past->capacity)
-		past->of = grow(past->of, &past->capacity, past->end + 1, sizeof *past->of);
-	now = &past->of[past->end++];
-	*now = (struct activity){ .enter_ns = row->enter_ns, .leave_ns = row->leave_ns,
-	    .compute_ns = program_ns, .site = row->site };
 	for (int i = 0; i < count; i++) {
-		all_ns += waits[i].to_ns - waits[i].from_ns;
+		if (is_completion(waits[i].state))	/* it is the collective itself that takes so long */
+			im->states[waits[i].state].direct_ns +=
+			    counted_ns(im, waits[i].from_ns, waits[i].to_ns);
 		if (waits[i].cause == NOBODY || waits[i].cause == location ||
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
 		origin_release(now->origin);
 		now->origin = explain(im, &waits[i]);
-		now->wait_ns = waits[i].to_ns - waits[i].from_ns;
-		now->state = (uint8_t)waits[i].state;
+		now->wait_from_ns = waits[i].from_ns;
+		now->wait_to_ns = waits[i].to_ns;
+		late_origin(im, &waits[i], now->origin);
 	}
-	now->mpi_ns = row->leave_ns - row->enter_ns - all_ns;
 	note_syncs(im, location, first, end);
 }
 
@@ -345,7 +334,7 @@ void
 causes_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
-		forget(im, &im->causes->pasts[l], im->causes->pasts[l].end);
+		past_forget(im, &im->causes->pasts[l], im->causes->pasts[l].end);
 }
 
 /* ---- for reports ------------------------------------------------------------------------ */

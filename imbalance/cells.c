@@ -62,8 +62,6 @@ count_wait(struct imbalance *im, const struct wait *wait, int sign)
 		return;
 	sums->wait_ns += ns;
 	sums->count += (uint64_t)(int64_t)sign;
-	if (sign > 0 && (sums->count == 1 || ns > sums->largest.to_ns - sums->largest.from_ns))
-		sums->largest = *wait;
 	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
 		struct cell *cell;
 
@@ -73,4 +71,16 @@ count_wait(struct imbalance *im, const struct wait *wait, int sign)
 		cell->wait_ns[wait->state] += ns;
 		cell->waits += (uint64_t)(int64_t)sign;
 	}
+}
+
+void
+count_largest(struct imbalance *im, const struct wait *wait)
+{
+	struct wait *largest = &im->states[wait->state].largest;
+	const int64_t ns = counted_ns(im, wait->from_ns, wait->to_ns);
+	const int64_t most_ns = counted_ns(im, largest->from_ns, largest->to_ns);
+
+	if (ns > most_ns || (ns == most_ns && ns > 0 && (wait->from_ns < largest->from_ns ||
+	    (wait->from_ns == largest->from_ns && wait->location < largest->location))))
+		*largest = *wait;
 }

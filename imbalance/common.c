@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "../base/tool/hash_table.h"
 #include "../base/stream/stream.h"
 #include "../base/tool/tool.h"
 #include "common.h"
 
+/* One rank may go on receiving what another sent that waits for it, and so get ahead of its wait. */
+enum { KEPT = 4 };
+
 struct common {
 	uint64_t key;			/* 0: free slot */
-	int64_t at_ns, before_ns;	/* and the time before that */
+	int64_t at_ns[KEPT];		/* latest first */
 };
 
 /* One analysis a process. Until then nothing is asked for again: all synchronised twice since. */
@@ -16,7 +21,7 @@ static int64_t forgotten_ns;
 #define SAME(a, b) ((a)->key == (b)->key)
 #define FREE(c) ((c)->key == 0)
 #define MAKE_FREE(c) ((c)->key = 0)
-#define RECENT(c) ((c)->at_ns > forgotten_ns)
+#define RECENT(c) ((c)->at_ns[0] > forgotten_ns)
 HASH_TABLE(table, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("out of memory"))
 #undef HASH
 #undef SAME
@@ -56,16 +61,22 @@ common_before(uint64_t key, int64_t now_ns)
 {
 	struct common wanted = { .key = key }, *found = table_find(&commons, &wanted);
 
-	return found == NULL ? INT64_MIN : found->at_ns < now_ns ? found->at_ns : found->before_ns;
+	for (int i = 0; found != NULL && i < KEPT; i++)
+		if (found->at_ns[i] < now_ns)
+			return found->at_ns[i];
+	return INT64_MIN;
 }
 
 void
 common_note(uint64_t key, int64_t at_ns)
 {
-	struct common new = { key, at_ns, INT64_MIN }, *at = table_add(&commons, &new);
+	struct common new = { .key = key }, *at;
 
-	if (at_ns > at->at_ns) {
-		at->before_ns = at->at_ns;
-		at->at_ns = at_ns;
+	for (int i = 0; i < KEPT; i++)
+		new.at_ns[i] = INT64_MIN;
+	at = table_add(&commons, &new);
+	if (at_ns > at->at_ns[0]) {
+		memmove(at->at_ns + 1, at->at_ns, (KEPT - 1) * sizeof at->at_ns[0]);
+		at->at_ns[0] = at_ns;
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * When two locations, or a location and the others of a communicator, synchronised last: the latest
- * enter of the two calls, or of all. The last two times are kept for each.
+ * enter of the two calls, or of all. The last few times are kept for each.
  */
 #ifndef COMMON_H
 #define COMMON_H

@@ -108,6 +108,8 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 
 	for (int i = 0; i < count; i++) {
 		count_wait(im, &waits[i], 1);
+		if (waits[i].state != LATE_SENDER)	/* that may still turn out in wrong order */
+			count_largest(im, &waits[i]);
 		useful_ns -= counted_ns(im, waits[i].from_ns, waits[i].to_ns);
 	}
 	for (enum dimension d = BY_RANK; d <= BY_COMMUNICATOR; d++) {
@@ -122,7 +124,7 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 		cell->calls++;
 	}
 	count_site(im, row->site, im->known.location_rank[location], program_ns, useful_ns);
-	count_causes(im, location, first, end, program_ns, waits, count);
+	count_causes(im, location, first, end, waits, count);
 	count_analytic(im, location, first, end, program_ns);
 	for (uint64_t seq = first; seq < end; seq++) {
 		const struct wait_row *part = wait_row(im, location, seq);
@@ -345,6 +347,7 @@ read_graph(struct imbalance *im, const char *file)
 	if (im->known.location_count > 0) {
 		count_until(im, INT64_MAX);
 		causes_end(im);
+		waits_end(im);
 	}
 	calls_free(&calls);
 }

@@ -74,6 +74,13 @@ enum state {
 };
 extern const char *const state_names[STATES];
 
+/* Behind the last enter: for this no rank is late, the collective itself takes so long. */
+static inline bool
+is_completion(enum state state)
+{
+	return state == BARRIER_COMPLETION || state == NXN_COMPLETION || state == INIT_COMPLETION;
+}
+
 /* One piece of one call. */
 struct wait {
 	enum state state;
@@ -199,6 +206,8 @@ cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 
 /* Adds the wait to all tables, or takes it away again where SIGN is -1. */
 void count_wait(struct imbalance *im, const struct wait *wait, int sign);
+/* Its state is certain: it may be the largest of it. */
+void count_largest(struct imbalance *im, const struct wait *wait);
 void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns);
 int64_t cell_waits(const struct cell *cell);
 
@@ -221,7 +230,11 @@ void count_analytic(struct imbalance *im, uint32_t location, uint64_t first, uin
 
 /* waits.c: the waits of the call in rows FIRST to before END, in order of time. */
 enum { MOST_WAITS = 4 };	/* of a call */
+struct origin;
 void waits_begin(struct imbalance *im);
+/* Where WAIT may still turn out to be of another state, what is known of its cause goes with it. */
+void late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin);
+void waits_end(struct imbalance *im);
 bool is_poll(const struct row *call);	/* a test or probe that found nothing */
 int find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
     struct wait waits[MOST_WAITS]);

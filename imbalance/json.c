@@ -245,6 +245,7 @@ void
 print_json(const struct imbalance *im, const struct view *view)
 {
 	const struct efficiency e = efficiency_of(im);
+	const struct explained explained = explained_of(im);
 
 	printf("{");
 	json_analytic(im);
@@ -255,6 +256,9 @@ print_json(const struct imbalance *im, const struct view *view)
 	}
 	printf("]");
 	json_sums(im);
+	printf(",\n\"causes\":{\"wait_s\":%.9f,\"by_ranks_s\":%.9f,\"by_completion_s\":%.9f,\"share\":%.9f}",
+	    seconds(explained.wait_ns), seconds(explained.delay_ns), seconds(explained.completion_ns),
+	    explained_share(&explained));
 	printf(",\n\"efficiency\":{");
 	json_number("", "parallel", e.parallel);
 	json_number(",", "load_balance", e.load_balance);

@@ -11,6 +11,7 @@ struct origin {
 	struct wait wait;
 	struct origin *before;	/* the wait of the delaying location that had the largest part in it */
 	unsigned users, depth, causes;
+	int64_t direct_ns, indirect_ns, propagating_ns;	/* of it, as counted under its state */
 	struct { uint32_t key; int32_t rank; double share; } cause[MOST_CAUSES];
 };
 

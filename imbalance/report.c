@@ -99,6 +99,27 @@ ideal_efficiency_of(const struct imbalance *im, const struct times *ideal)
 	return i;
 }
 
+struct explained
+explained_of(const struct imbalance *im)
+{
+	struct explained e = { 0 };
+
+	for (int s = 0; s < STATES; s++) {
+		const struct state_sums *sums = &im->states[s];
+
+		e.wait_ns += sums->wait_ns;
+		*(is_completion((enum state)s) ? &e.completion_ns : &e.delay_ns) +=
+		    sums->direct_ns + sums->indirect_ns;
+	}
+	return e;
+}
+
+double
+explained_share(const struct explained *e)
+{
+	return e->wait_ns > 0 ? (double)(e->delay_ns + e->completion_ns) / (double)e->wait_ns : 1;
+}
+
 static int
 by_wait(const void *left, const void *right)
 {

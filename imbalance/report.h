@@ -62,6 +62,15 @@ struct ideal_efficiency {
 };
 struct ideal_efficiency ideal_efficiency_of(const struct imbalance *im, const struct times *ideal);
 
+/* What is known of why all waits came about. */
+struct explained {
+	int64_t wait_ns;
+	int64_t delay_ns;	/* by what other ranks did, or waited for, meanwhile */
+	int64_t completion_ns;	/* the collective itself took so long */
+};
+struct explained explained_of(const struct imbalance *im);
+double explained_share(const struct explained *e);	/* 1 where nobody waits */
+
 /* The cells that have anything, most wait first, then by number. */
 struct line {
 	size_t index;

@@ -27,6 +27,7 @@ print_head(const struct imbalance *im, const struct view *view)
 {
 	const struct efficiency e = efficiency_of(im);
 	const struct totals *p = &im->program;
+	const struct explained why = explained_of(im);
 	struct shares all = { 0 };
 
 	for (int32_t r = 0; r < im->known.ranks; r++) {
@@ -55,6 +56,11 @@ print_head(const struct imbalance *im, const struct view *view)
 	    share(all.mpi_useful_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
 	    share(all.before_ns + all.after_ns, im), sums_hold(im) ? "; adds up on every rank" :
 	    "; DOES NOT ADD UP");
+	if (why.wait_ns > 0)
+		printf("of all waits %.2f %% have a cause: %.2f %% what other ranks did meanwhile, %.2f %% that "
+		    "the collective itself took so long\n", 100 * explained_share(&why),
+		    100 * (double)why.delay_ns / (double)why.wait_ns,
+		    100 * (double)why.completion_ns / (double)why.wait_ns);
 	if (im->unmatched_sends + im->unmatched_receives + im->unmatched_collectives > 0)
 		printf("not judged: %llu sends, %llu receives and %llu collectives without partners\n",
 		    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,

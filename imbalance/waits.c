@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "imbalance.h"
+#include "origins.h"
 #include "../base/mpi/call_class.h"
 
 /* ---- which state a call leads to -------------------------------------------------------- */
@@ -96,7 +97,7 @@ is_poll(const struct row *call)
 /* A receive that waited although another message, received after it, had been sent before. */
 enum { LATE = 100 };
 struct late_list {
-	struct { struct wait wait; int64_t sent_ns; uint32_t source; } of[LATE];
+	struct { struct wait wait; struct origin *origin; int64_t sent_ns; uint32_t source; } of[LATE];
 	unsigned count, next;
 };
 
@@ -109,11 +110,51 @@ remember_late(struct imbalance *im, const struct wait *wait, const struct wait_r
 	if (*list == NULL)
 		*list = zalloc(1, sizeof **list);
 	at = (*list)->next;
+	if ((*list)->count == LATE) {
+		count_largest(im, &(*list)->of[at].wait);
+		origin_release((*list)->of[at].origin);
+	}
 	(*list)->next = (at + 1) % LATE;
 	(*list)->count += (*list)->count < LATE;
 	(*list)->of[at].wait = *wait;
+	(*list)->of[at].origin = NULL;
 	(*list)->of[at].sent_ns = receive->other_ns;
 	(*list)->of[at].source = receive->other;
+}
+
+void
+late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin)
+{
+	struct late_list *list = im->late[wait->location];
+	unsigned at = list == NULL ? 0 : (list->next + LATE - 1) % LATE;	/* remembered last */
+
+	if (list == NULL || list->count == 0 || wait->state != LATE_SENDER ||
+	    list->of[at].wait.from_ns != wait->from_ns || list->of[at].origin != NULL)
+		return;
+	list->of[at].origin = origin;
+	origin->users++;
+}
+
+/* The wait is of another state than it was counted under, and so is what was told of its cause. */
+static void
+change_state(struct imbalance *im, struct wait *wait, struct origin *origin, enum state state)
+{
+	struct state_sums *from = &im->states[wait->state], *to = &im->states[state];
+
+	count_wait(im, wait, -1);
+	wait->state = state;
+	count_wait(im, wait, 1);
+	count_largest(im, wait);
+	if (origin == NULL)
+		return;
+	origin->wait.state = state;
+	from->direct_ns -= origin->direct_ns;
+	to->direct_ns += origin->direct_ns;
+	from->indirect_ns -= origin->indirect_ns;
+	to->indirect_ns += origin->indirect_ns;
+	from->propagating_ns -= origin->propagating_ns;
+	to->propagating_ns += origin->propagating_ns;
+	origin_release(origin);
 }
 
 /* A message was received: those that were waited for before it, but sent after it, came in wrong order. */
@@ -127,9 +168,8 @@ check_order(struct imbalance *im, uint32_t location, const struct wait_row *rece
 
 		if (list->of[i].sent_ns <= receive->other_ns)
 			continue;
-		count_wait(im, wait, -1);
-		wait->state = list->of[i].source == receive->other ? WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT;
-		count_wait(im, wait, 1);
+		change_state(im, wait, list->of[i].origin, list->of[i].source == receive->other ?
+		    WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
 		list->of[i] = list->of[--list->count];
 		list->next = list->count % LATE;
 		i--;
@@ -370,4 +410,12 @@ waits_begin(struct imbalance *im)
 {
 	im->late = zalloc(im->known.location_count, sizeof *im->late);
 	im->locks = zalloc(1, sizeof *im->locks);
+}
+
+void
+waits_end(struct imbalance *im)
+{
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		for (unsigned i = 0; im->late[l] != NULL && i < im->late[l]->count; i++)
+			count_largest(im, &im->late[l]->of[i].wait);
 }

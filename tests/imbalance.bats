@@ -150,7 +150,8 @@ chain() {
 		map(. * 1e9 | round)' t.json)" = '[920,900,900,920]' ]
 }
 
-# Since the first message both ranks computed, one 985 ns and the other 90: nothing before counts.
+# Since the first message, at 600, one rank was 15 ns in the call and computed 985, the other 10 and 90:
+# nothing before counts.
 @test "a delay is looked for since both ranks synchronised last" {
 	tests/pack >t.trace <<-END
 		trace ranks=2
@@ -165,7 +166,77 @@ chain() {
 	END
 	[ "$(lp-graph t.trace 2>/dev/null | lp-imbalance -F json | jq -c '.delays[] |
 		[.rank, .kind, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' | paste -sd' ')" = \
-		'[1,"compute",895,0] [0,"compute",500,0]' ]
+		'[1,"compute",895,0] [0,"compute",500,0] [1,"mpi",5,0]' ]
+}
+
+# explained SHARE GRAPH: so much of all waits, and no more than there is, has a cause
+explained() {
+	lp-imbalance -F json "$2" | jq -e --argjson least "$1" '.causes |
+		(.share >= $least and .share < 1.0001) or error(tostring)' >/dev/null
+}
+
+@test "waits of exchanges as in CG and of wave fronts as in LU have a cause" {
+	mpicc -g -O1 -w -o exchanges "$ROOT/tests/apps/exchanges.c"
+	for shape in "cg 100" "lu 10"; do
+		for ranks in 4 16; do
+			rm -rf run
+			lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n $ranks ./exchanges $shape
+			lp-merge run 2>/dev/null | lp-graph 2>/dev/null >t.graph
+			explained 0.98 t.graph
+		done
+	done
+}
+
+@test "waits of LAMMPS and of HPCC have a cause" {
+	for program in lmp hpcc; do
+		command -v $program || skip "$program is not installed"
+	done
+	sed 's/^run  .*/run 50/' "$ROOT/workflows/apps/in.melt" >in.melt
+	sed 's/^1000  /200  /' /usr/share/doc/hpcc/examples/_hpccinf.txt >hpccinf.txt
+	for program in "lmp -log none -in in.melt" hpcc; do
+		rm -rf run
+		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 $program >/dev/null
+		lp-merge run 2>/dev/null | lp-graph 2>/dev/null >t.graph
+		explained 0.98 t.graph
+	done
+}
+
+# Rank 1 waits at 100 for a message sent at 1000; one sent at 500 is received after it. Rank 0 computed
+# 890 ns longer between the common begin and 1000.
+@test "what is known of a wait goes with it when it turns out to be one in wrong order" {
+	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 500 510 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 3000 3010
+		1 MPI_Init 0 10
+		1 MPI_Recv 100 1015 comm=1 peer=0 tag=0 received=8
+		1 MPI_Recv 1020 1025 comm=1 peer=0 tag=1 received=8
+		1 MPI_Finalize 3000 3010
+	END
+	[ "$(lp-imbalance -F json t.graph | jq -c '.wait_states[] | select(.wait_s + .direct_s + .indirect_s +
+		.propagating_s > 0 or has("largest")) | [.name, .count, (.wait_s, .direct_s, .indirect_s, .largest.wait_s |
+		. * 1e9 | round)]')" = '["messages_in_wrong_order_same_source",1,900,900,0,900]' ]
+}
+
+# The barrier is left at 1000 by one and at 1400 by the other, for which the first then waits.
+@test "how long a collective itself takes is a delay for others, and its own cause" {
+	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Barrier 900 1000 comm=1
+		0 MPI_Recv 1100 1515 comm=1 peer=1 tag=0 received=8
+		0 MPI_Finalize 3000 3010
+		1 MPI_Init 0 10
+		1 MPI_Barrier 900 1400 comm=1
+		1 MPI_Send 1500 1505 comm=1 peer=0 tag=0 sent=8
+		1 MPI_Finalize 3000 3010
+	END
+	[ "$(lp-imbalance -F json t.graph | jq -c '.causes | map(if . == 1 then . else . * 1e9 | round end)')" = \
+		'[800,400,400,1]' ]
+	[ "$(lp-imbalance -F json t.graph | jq -c '.delays[0] | [.rank, .kind, (.short_s * 1e9 | round)]')" = \
+		'[1,"mpi",400]' ]
 }
 
 @test "every state of every rank agrees with the definitions, looked at call by call" {
