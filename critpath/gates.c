@@ -107,22 +107,27 @@ static void
 gate_neighbours(const struct dag *dag, struct hubs *hubs, const struct definitions *known,
     const struct member *members, uint32_t count)
 {
-	int32_t *ranks = collective_ranks(known, members);
+	int32_t *ranks = collective_ranks(known, members, count), size;
+	uint32_t *member_of = collective_members(known, members, count, ranks, &size);
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct neighbours *of = collective_sources(known, members,
-		    ranks[known->location_rank[members[i].location]]);
+		const struct neighbours *of = collective_sources(known, members, ranks[i]);
 
 		if (of == NULL)
 			continue;
 		*gate_of(dag, hubs, members[i].location, members[i].seq) = add_hub(dag, hubs);
 		add_to_hub(hubs, enter_of(dag, members[i].location, members[i].seq));
-		for (uint32_t s = 0; s < of->count; s++)
-			for (uint32_t j = 0; j < count; j++)
-				if (ranks[known->location_rank[members[j].location]] == of->sources[s])
-					add_to_hub(hubs, enter_of(dag, members[j].location, members[j].seq));
+		for (uint32_t s = 0; s < of->count; s++) {
+			const int32_t from = of->sources[s];
+			const struct member *source = from >= 0 && from < size &&
+			    member_of[from] != NOBODY ? &members[member_of[from]] : NULL;
+
+			if (source != NULL)
+				add_to_hub(hubs, enter_of(dag, source->location, source->seq));
+		}
 	}
 	free(ranks);
+	free(member_of);
 }
 
 static void

@@ -342,13 +342,15 @@ read_graph(struct imbalance *im, const char *file)
 	if (got < 0)
 		die_input(&im->in);
 	progress_end(&progress, im->in.rows);
+	if (im->known.location_count == 0) {
+		reader_fail(&im->in, 0, "no message of kind run");
+		die_input(&im->in);
+	}
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		im->settled[l] = window_end(&im->window, l);
-	if (im->known.location_count > 0) {
-		count_until(im, INT64_MAX);
-		causes_end(im);
-		waits_end(im);
-	}
+	count_until(im, INT64_MAX);
+	causes_end(im);
+	waits_end(im);
 	calls_free(&calls);
 }
 

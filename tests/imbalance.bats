@@ -345,6 +345,14 @@ explained() {
 	limited 100000 lp-imbalance long >t.table
 }
 
+@test "a graph without the message of its run is refused before anything is printed" {
+	printf 'graph\n' | tests/pack >t.graph
+	for form in table json csv msgpack; do
+		run -2 --separate-stderr lp-imbalance -F $form t.graph
+		[ -z "$output" ] && [ "$stderr" = "lp-imbalance: t.graph:0: no message of kind run" ]
+	done
+}
+
 @test "any changed byte of a graph is refused, and no mutation crashes the analysis" {
 	cd "$BATS_FILE_TMPDIR"
 	fuzz -n 300 random.graph -- lp-imbalance

@@ -49,43 +49,53 @@ comm_of(const struct definitions *d, const struct member *members)
 	return members[0].row->comm < d->comm_count ? &d->comms[members[0].row->comm] : NULL;
 }
 
-int32_t *
-collective_ranks(const struct definitions *d, const struct member *members)
-{
-	const struct communicator *c = comm_of(d, members);
-	int32_t *rank_in = zalloc((size_t)d->ranks, sizeof *rank_in);
-
-	for (int32_t i = 0; i < d->ranks; i++)
-		rank_in[i] = i;
-	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
-		if (c->members[i] >= 0)
-			rank_in[c->members[i]] = i;
-	return rank_in;
-}
-
 struct place {
-	int32_t comm_rank;
+	int32_t rank;		/* in the world, or in the communicator */
 	uint32_t member;
 };
 
 static int
-by_comm_rank(const void *left, const void *right)
+by_rank(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 
-	return a->comm_rank < b->comm_rank ? -1 : a->comm_rank > b->comm_rank;
+	return a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+int32_t *
+collective_ranks(const struct definitions *d, const struct member *members, uint32_t count)
+{
+	const struct communicator *c = comm_of(d, members);
+	struct place *places = zalloc((size_t)count + 1, sizeof *places), *found;
+	int32_t *ranks = zalloc((size_t)count + 1, sizeof *ranks);
+
+	for (uint32_t i = 0; i < count; i++) {
+		ranks[i] = d->location_rank[members[i].location];
+		places[i] = (struct place){ ranks[i], i };
+	}
+	if (c != NULL && c->members != NULL) {
+		qsort(places, count, sizeof *places, by_rank);
+		for (int32_t r = 0; r < c->size; r++) {
+			struct place wanted = { .rank = c->members[r] };
+
+			if ((found = bsearch(&wanted, places, count, sizeof *places, by_rank)) != NULL)
+				ranks[found->member] = r;
+		}
+	}
+	free(places);
+	return ranks;
 }
 
 uint32_t *
 collective_order(const struct definitions *d, const struct member *members, uint32_t count)
 {
-	struct place *places = zalloc(count, sizeof *places);
-	int32_t *ranks = collective_ranks(d, members);
-	uint32_t *order = zalloc(count, sizeof *order);
+	struct place *places = zalloc((size_t)count + 1, sizeof *places);
+	int32_t *ranks = collective_ranks(d, members, count);
+	uint32_t *order = zalloc((size_t)count + 1, sizeof *order);
 
 	for (uint32_t i = 0; i < count; i++)
-		places[i] = (struct place){ ranks[d->location_rank[members[i].location]], i };
-	qsort(places, count, sizeof *places, by_comm_rank);
+		places[i] = (struct place){ ranks[i], i };
+	qsort(places, count, sizeof *places, by_rank);
 	for (uint32_t i = 0; i < count; i++)
 		order[i] = places[i].member;
 	free(places);
@@ -93,11 +103,29 @@ collective_order(const struct definitions *d, const struct member *members, uint
 	return order;
 }
 
+uint32_t *
+collective_members(const struct definitions *d, const struct member *members, uint32_t count,
+    const int32_t *ranks, int32_t *size)
+{
+	const struct communicator *c = comm_of(d, members);
+	uint32_t *member_of;
+
+	*size = c != NULL && c->size > 0 ? c->size : d->ranks;
+	member_of = zalloc((size_t)*size + 1, sizeof *member_of);
+	for (int32_t r = 0; r < *size; r++)
+		member_of[r] = NOBODY;
+	for (uint32_t i = 0; i < count; i++)
+		if (ranks[i] >= 0 && ranks[i] < *size)
+			member_of[ranks[i]] = i;
+	return member_of;
+}
+
 const struct neighbours *
 collective_sources(const struct definitions *d, const struct member *members, int32_t comm_rank)
 {
 	const struct communicator *c = comm_of(d, members);
-	const struct neighbours *of = c != NULL && c->neighbours != NULL && comm_rank < c->size ?
+	const struct neighbours *of = c != NULL && c->neighbours != NULL && comm_rank >= 0 &&
+	    comm_rank < c->size ?
 	    &c->neighbours[comm_rank] : NULL;
 
 	return of != NULL && of->sources != NULL ? of : NULL;
@@ -108,32 +136,23 @@ static void
 neighbour_waits(const struct definitions *d, const struct member *members, uint32_t count,
     uint32_t *waits_for)
 {
-	const struct communicator *c = comm_of(d, members);
-	int32_t *rank_in = collective_ranks(d, members);
-	uint32_t *member_of = zalloc((size_t)(c != NULL ? c->size : 0) + 1, sizeof *member_of);
+	int32_t *ranks = collective_ranks(d, members, count), size;
+	uint32_t *member_of = collective_members(d, members, count, ranks, &size);
 
-	for (int32_t i = 0; c != NULL && i < c->size; i++)
-		member_of[i] = NOBODY;
-	for (uint32_t i = 0; c != NULL && i < count; i++)
-		if (rank_in[d->location_rank[members[i].location]] < c->size)
-			member_of[rank_in[d->location_rank[members[i].location]]] = i;
 	for (uint32_t i = 0; i < count; i++) {
-		int32_t me = rank_in[d->location_rank[members[i].location]];
-		const struct neighbours *of = collective_sources(d, members, me);
+		const struct neighbours *of = collective_sources(d, members, ranks[i]);
 		uint32_t last = i;
 
-		waits_for[i] = NOBODY;
-		if (of == NULL)
-			continue;
-		for (uint32_t s = 0; s < of->count; s++) {
-			uint32_t source = of->sources[s] >= 0 ? member_of[of->sources[s]] : NOBODY;
+		waits_for[i] = of == NULL ? NOBODY : i;
+		for (uint32_t s = 0; of != NULL && s < of->count; s++) {
+			const int32_t from = of->sources[s];
+			const uint32_t source = from >= 0 && from < size ? member_of[from] : NOBODY;
 
 			if (source != NOBODY && later(&members[source], &members[last]))
-				last = source;
+				waits_for[i] = last = source;
 		}
-		waits_for[i] = last;
 	}
-	free(rank_in);
+	free(ranks);
 	free(member_of);
 }
 
@@ -213,30 +232,13 @@ add_dependent(struct needs *needs, uint32_t member)
 	needs->groups[needs->count - 1].dependent_count++;
 }
 
-/* By rank in the communicator the member; NOBODY where it is not one of these. */
-static uint32_t *
-members_by_rank(const struct definitions *d, const struct member *members, uint32_t count,
-    int32_t size)
-{
-	int32_t *rank_in = collective_ranks(d, members);
-	uint32_t *member_of = zalloc((size_t)size, sizeof *member_of);
-
-	for (int32_t i = 0; i < size; i++)
-		member_of[i] = NOBODY;
-	for (uint32_t i = 0; i < count; i++)
-		if (rank_in[d->location_rank[members[i].location]] < size)
-			member_of[rank_in[d->location_rank[members[i].location]]] = i;
-	free(rank_in);
-	return member_of;
-}
-
 static void
 needs_by_rank(struct needs *needs, const struct definitions *d, const struct member *members,
     uint32_t count, bool scan)
 {
 	const struct communicator *c = comm_of(d, members);
-	int32_t size = c != NULL && c->members != NULL ? c->size : d->ranks;
-	uint32_t *member_of = members_by_rank(d, members, count, size);
+	int32_t *ranks = collective_ranks(d, members, count), size;
+	uint32_t *member_of = collective_members(d, members, count, ranks, &size);
 
 	for (int32_t r = 0; r < size; r++) {
 		const struct neighbours *of = !scan && c != NULL && c->neighbours != NULL ?
@@ -253,6 +255,7 @@ needs_by_rank(struct needs *needs, const struct definitions *d, const struct mem
 			    member_of[of->sources[s]] != NOBODY)
 				add_source(needs, member_of[of->sources[s]]);
 	}
+	free(ranks);
 	free(member_of);
 }
 

@@ -47,8 +47,12 @@ void collective_needs(struct needs *needs, const struct definitions *definitions
 /* The member that is the root; NOBODY where its rank is not known. */
 uint32_t collective_root(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* By world rank the rank in the members' communicator; to be freed. */
-int32_t *collective_ranks(const struct definitions *definitions, const struct member *members);
+/* Of each member its rank in the communicator; to be freed. */
+int32_t *collective_ranks(const struct definitions *definitions, const struct member *members,
+    uint32_t count);
+/* By rank in the communicator, of which there are SIZE, the member; NOBODY: none. To be freed. */
+uint32_t *collective_members(const struct definitions *definitions, const struct member *members,
+    uint32_t count, const int32_t *ranks, int32_t *size);
 /* Indices of the members by their rank in the communicator; to be freed. */
 uint32_t *collective_order(const struct definitions *definitions, const struct member *members,
     uint32_t count);
