@@ -167,12 +167,8 @@ do_send(struct engine *e, uint32_t id, const struct op *op)
 	uint32_t link = op->link;
 	struct flight *f;
 
-	if (link == NONE) {
-		if (!is_lost(e, id))
-			return true;
-		e->unmatched_sends++;
-		return blocking && rendezvous ? block(e, id) : true;
-	}
+	if (link == NONE)
+		return lost_send(e, id, op);
 	f = &e->flights[link];
 	f->flags |= MESSAGE_SENT | (rendezvous ? MESSAGE_RENDEZVOUS : 0);
 	f->sent_ns = r->now_ns;
@@ -214,6 +210,9 @@ act(struct engine *e, uint32_t id)
 	case ACT_POST:
 		if (op->link != NONE)
 			post(e, op->link, r->now_ns);
+		return true;
+	case ACT_POST_FREED:
+		lost_post(e, id);
 		return true;
 	case ACT_WAIT_SEND:	/* in Dimemas' model a send that was started is never waited for */
 		return e->machine->dimemas || wait_posted(e, id, op->link);

@@ -9,6 +9,7 @@ struct config {
 	const char *file;
 	char *text;		/* all of it, with a 0 behind */
 	int line;		/* for messages */
+	size_t records;		/* of Dimemas, at most; ids are smaller */
 };
 
 _Noreturn void die_config(const struct config *config, const char *format, ...)

@@ -153,10 +153,21 @@ default_model(const struct config *config, const struct record *record, int i)
 	return (enum model)model;
 }
 
+/* The id of a machine or connection, of which there are no more than records in the file. */
+static size_t
+id(const struct config *config, const struct record *record, int i)
+{
+	int64_t value = count(config, record, i);
+
+	if ((size_t)value >= config->records)
+		die_config(config, "%s is no id: there are fewer records", record->fields[i]);
+	return (size_t)value;
+}
+
 static void
 take_environment(struct machine *m, const struct config *config, const struct record *record)
 {
-	struct island *island = machine_island(m, (size_t)count(config, record, 1));
+	struct island *island = machine_island(m, id(config, record, 1));
 	enum model model = default_model(config, record, 6);
 
 	island->ns_per_byte = ns_per_byte(number(config, record, 4));
@@ -167,9 +178,10 @@ take_environment(struct machine *m, const struct config *config, const struct re
 
 /* The fields from FIRST (the number of CPUs) on, as newer versions have them. */
 static void
-take_node(struct machine *m, const struct config *config, const struct record *r, int first)
+take_node(struct machine *m, const struct config *config, const struct record *r, int first,
+    int64_t nodes)
 {
-	struct node *node = machine_node(m, m->node_count);
+	struct node *node = machine_nodes(m, nodes);
 
 	node->island = (uint32_t)count(config, r, 0);
 	node->cpus = count(config, r, first);
@@ -189,7 +201,7 @@ take_node(struct machine *m, const struct config *config, const struct record *r
 static void
 take_old_node(struct machine *m, const struct config *config, const struct record *r)
 {
-	struct node *node = machine_node(m, m->node_count);
+	struct node *node = machine_nodes(m, 1);
 
 	node->island = (uint32_t)count(config, r, 0);
 	node->cpus = node->memory_buses = count(config, r, 3);
@@ -227,11 +239,11 @@ static void
 take_mapping(struct machine *m, const struct config *config, const struct record *record)
 {
 	char *at = record->count > 2 ? strchr(record->fields[2], '{') : NULL, *end;
-	size_t capacity = 0;
 
 	if (at == NULL)
 		die_config(config, "a mapping is {\"trace\", N, [N] {node, ...}}");
 	m->mapping = LISTED;
+	m->listed = 0;
 	for (at++; *at != '}'; at = *end == ',' ? end + 1 : end) {
 		long node = strtol(at, &end, 10);
 
@@ -239,8 +251,7 @@ take_mapping(struct machine *m, const struct config *config, const struct record
 			end++;
 		if (end == at || node < 0 || (*end != ',' && *end != '}'))
 			die_config(config, "the mapping holds no number");
-		m->node_of = grow(m->node_of, &capacity, m->listed + 1, sizeof *m->node_of);
-		m->node_of[m->listed++] = (uint32_t)node;
+		machine_list(m, node);
 	}
 }
 
@@ -309,6 +320,8 @@ static void
 take_wide(struct machine *m, const struct config *config, const struct record *record)
 {
 	m->connection_count = (size_t)count(config, record, 2);
+	if (m->connection_count > config->records)
+		die_config(config, "%s connections are more than there are records", record->fields[2]);
 	m->connections = zalloc(m->connection_count + 1, sizeof *m->connections);
 	m->wide_ns_per_byte = ns_per_byte(number(config, record, 5));
 	m->wide_model = default_model(config, record, 6);
@@ -325,14 +338,13 @@ take_record(struct machine *m, const struct config *config, const struct record 
 		take_connection(m, config, record);
 	else if (strcmp(kind, "environment information") == 0)
 		take_environment(m, config, record);
-	else if (strcmp(kind, "multi node information") == 0) {
-		for (int64_t i = count(config, record, 1); i > 0; i--)
-			take_node(m, config, record, 3);
-	} else if (strcmp(kind, "node information") == 0) {
+	else if (strcmp(kind, "multi node information") == 0)
+		take_node(m, config, record, 3, count(config, record, 1));
+	else if (strcmp(kind, "node information") == 0) {
 		if (record->count == 11)
 			take_old_node(m, config, record);
 		else
-			take_node(m, config, record, record->count == 14 ? 3 : 2);
+			take_node(m, config, record, record->count == 14 ? 3 : 2, 1);
 	} else if (strcmp(kind, "predefined mapping information") == 0)
 		take_predefined(m, config, record);
 	else if (strcmp(kind, "mapping information") == 0)
@@ -352,6 +364,8 @@ read_dimemas(struct machine *m, struct config *config)
 	struct record record;
 	char *at = config->text;
 
+	for (const char *end = at; (end = strstr(end, "};;")) != NULL; end++)
+		config->records++;
 	blank_comments(at);
 	while ((at = next_record(config, at, &record)) != NULL)
 		take_record(m, config, &record);

@@ -7,11 +7,10 @@
 #include "config.h"
 #include "engine.h"
 
-enum { WORDS = 64 };
-
 struct line {
-	char *words[WORDS];
-	int count;
+	char **words;
+	size_t capacity;
+	int count, used;	/* used: words that mean something here */
 };
 
 struct unit { const char *name; double factor; };
@@ -24,13 +23,14 @@ static const struct unit rates[] = {
 static const struct unit sizes[] = { { "B", 1 }, { "KiB", 1024 }, { "MiB", 1048576 }, { NULL, 0 } };
 
 static double
-number(const struct config *config, const struct line *line, int i)
+number(const struct config *config, struct line *line, int i)
 {
 	char *end;
 	double value;
 
 	if (i >= line->count)
 		die_config(config, "%s: a number is missing", line->words[0]);
+	line->used = i + 1 > line->used ? i + 1 : line->used;
 	value = strtod(line->words[i], &end);
 	if (end == line->words[i] || *end != '\0' || !(value >= 0 && value <= 1e15))
 		die_config(config, "%s is no number", line->words[i]);
@@ -38,7 +38,7 @@ number(const struct config *config, const struct line *line, int i)
 }
 
 static int64_t
-count(const struct config *config, const struct line *line, int i)
+count(const struct config *config, struct line *line, int i)
 {
 	double value = number(config, line, i);
 
@@ -49,43 +49,51 @@ count(const struct config *config, const struct line *line, int i)
 
 /* A number in words I and I + 1, the second its unit. */
 static double
-quantity(const struct config *config, const struct line *line, int i, const struct unit *units)
+quantity(const struct config *config, struct line *line, int i, const struct unit *units)
 {
 	double value = number(config, line, i);
 
 	if (i + 1 < line->count)
 		for (; units->name != NULL; units++)
-			if (strcmp(line->words[i + 1], units->name) == 0)
+			if (strcmp(line->words[i + 1], units->name) == 0) {
+				line->used = i + 2;
 				return value * units->factor;
+			}
 	die_config(config, "%s: a unit is missing or not known", line->words[0]);
 }
 
 static double
-ns_each(const struct config *config, const struct line *line, int i)
+ns_each(const struct config *config, struct line *line, int i)
 {
 	double rate;
 
-	if (i < line->count && strcmp(line->words[i], "infinite") == 0)
+	if (i < line->count && strcmp(line->words[i], "infinite") == 0) {
+		line->used = i + 1;
 		return 0;
+	}
 	rate = quantity(config, line, i, rates);
 	return rate > 0 ? 1e9 / rate : 0;
 }
 
 static bool
-is(const struct line *line, const char *first, const char *second)
+is(struct line *line, const char *first, const char *second)
 {
-	return strcmp(line->words[0], first) == 0 && (second == NULL || (line->count > 1 &&
-	    strcmp(line->words[1], second) == 0));
+	if (strcmp(line->words[0], first) != 0 || (second != NULL && (line->count < 2 ||
+	    strcmp(line->words[1], second) != 0)))
+		return false;
+	line->used = second != NULL ? 2 : 1;
+	return true;
 }
 
 /* collective NAME MODEL SIZE MODEL SIZE, or collective all MODEL */
 static void
-take_collective(struct machine *m, const struct config *config, const struct line *line)
+take_collective(struct machine *m, const struct config *config, struct line *line)
 {
 	struct island *island = machine_island(m, m->island_count - 1);
 	char name[64];
 	int call, operation;
 
+	line->used = line->count;	/* fewer and more are refused here */
 	if (line->count == 3 && strcmp(line->words[1], "all") == 0) {
 		enum model model = config_model(config, line->words[2]);
 
@@ -106,20 +114,17 @@ take_collective(struct machine *m, const struct config *config, const struct lin
 }
 
 static void
-take_mapping(struct machine *m, const struct config *config, const struct line *line)
+take_mapping(struct machine *m, const struct config *config, struct line *line)
 {
-	size_t capacity = 0;
-
 	if (is(line, "mapping", "fill"))
 		m->mapping = FILL_NODES;
 	else if (is(line, "mapping", "interleaved"))
 		m->mapping = INTERLEAVED;
 	else if (is(line, "mapping", "list")) {
 		m->mapping = LISTED;
-		for (int i = 2; i < line->count; i++) {
-			m->node_of = grow(m->node_of, &capacity, m->listed + 1, sizeof *m->node_of);
-			m->node_of[m->listed++] = (uint32_t)count(config, line, i);
-		}
+		m->listed = 0;
+		for (int i = 2; i < line->count; i++)
+			machine_list(m, count(config, line, i));
 	} else {
 		m->mapping = TASKS_PER_NODE;
 		m->tasks_per_node = count(config, line, 1);
@@ -130,7 +135,7 @@ take_mapping(struct machine *m, const struct config *config, const struct line *
 
 /* Words of a group of nodes change all of them. */
 static bool
-take_node_word(struct node *node, const struct config *config, const struct line *line)
+take_node_word(struct node *node, const struct config *config, struct line *line)
 {
 	if (is(line, "cpus", NULL))
 		node->cpus = count(config, line, 1);
@@ -159,10 +164,11 @@ take_node_word(struct node *node, const struct config *config, const struct line
 
 /* region TYPE VALUE speed RATIO, or region TYPE VALUE lasts TIME UNIT */
 static void
-take_region(struct machine *m, const struct config *config, const struct line *line)
+take_region(struct machine *m, const struct config *config, struct line *line)
 {
 	struct region region = { count(config, line, 1), count(config, line, 2), 1 };
 
+	line->used = 4;
 	if (line->count > 4 && strcmp(line->words[3], "speed") == 0)
 		region.ratio = number(config, line, 4);
 	else if (line->count > 5 && strcmp(line->words[3], "lasts") == 0)
@@ -174,16 +180,18 @@ take_region(struct machine *m, const struct config *config, const struct line *l
 }
 
 static void
-take_line(struct machine *m, const struct config *config, const struct line *line, size_t *group)
+take_line(struct machine *m, const struct config *config, struct line *line)
 {
 	if (is(line, "machine", NULL))
 		machine_island(m, m->island_count);
 	else if (m->island_count == 0)
 		die_config(config, "the first line is: machine");
 	else if (is(line, "nodes", NULL)) {
-		*group = m->node_count;
-		for (int64_t i = count(config, line, 1); i > 0; i--)
-			machine_node(m, m->node_count)->island = (uint32_t)m->island_count - 1;
+		int64_t nodes = count(config, line, 1);
+
+		if (nodes < 1 || nodes > INT32_MAX)
+			die_config(config, "%s is no number of nodes", line->words[1]);
+		machine_nodes(m, nodes)->island = (uint32_t)m->island_count - 1;
 	} else if (is(line, "bandwidth", NULL))
 		machine_island(m, m->island_count - 1)->ns_per_byte = ns_each(config, line, 1);
 	else if (is(line, "buses", NULL))
@@ -204,28 +212,24 @@ take_line(struct machine *m, const struct config *config, const struct line *lin
 		m->eager_bytes = (int64_t)quantity(config, line, 1, sizes);
 	else if (is(line, "wide", "bandwidth"))
 		m->wide_ns_per_byte = ns_each(config, line, 2);
-	else if (is(line, "wide", "collectives"))
+	else if (is(line, "wide", "collectives")) {
 		m->wide_model = config_model(config, line->count > 2 ? line->words[2] : "");
-	else {
-		bool known = false;
-
-		for (size_t n = *group; n < m->node_count; n++)
-			known = take_node_word(&m->nodes[n], config, line);
-		if (!known)
-			die_config(config, "%s is not known here", line->words[0]);
-	}
+		line->used = 3;
+	} else if (m->group_count == 0 || !take_node_word(&m->groups[m->group_count - 1].node, config, line))
+		die_config(config, "%s is not known here", line->words[0]);
+	if (line->used < line->count)
+		die_config(config, "%s is one word too many", line->words[line->used]);
 }
 
 void
 read_own(struct machine *m, struct config *config)
 {
-	size_t group = 0;
+	struct line line = { 0 };
 
 	m->mapping = FILL_NODES;
 	m->wide_model = MODEL_LOGARITHMIC;
 	config->line = 0;
 	for (char *text = config->text, *end; text != NULL; text = end) {
-		struct line line = { .count = 0 };
 		char *save = NULL;
 
 		end = strchr(text, '\n');
@@ -235,11 +239,13 @@ read_own(struct machine *m, struct config *config)
 		text[strcspn(text, "#")] = '\0';
 		for (char *word = strtok_r(text, " \t\r", &save); word != NULL;
 		    word = strtok_r(NULL, " \t\r", &save)) {
-			if (line.count == WORDS)
-				die_config(config, "the line has too many words");
+			line.words = grow(line.words, &line.capacity, (size_t)line.count + 1,
+			    sizeof *line.words);
 			line.words[line.count++] = word;
 		}
 		if (line.count > 0)
-			take_line(m, config, &line, &group);
+			take_line(m, config, &line);
+		line.count = 0;
 	}
+	free(line.words);
 }

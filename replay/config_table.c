@@ -42,7 +42,7 @@ take_table_line(struct machine *m, const struct config *config, char *line)
 void
 read_dimemas_table(struct machine *m, const struct config *parent, const char *file)
 {
-	struct config config = { file, read_whole(file), 0 };
+	struct config config = { file, read_whole(file), 0, 0 };
 	char *path = NULL;
 
 	if (config.text == NULL && file[0] != '/') {	/* beside the configuration */

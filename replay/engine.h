@@ -25,12 +25,17 @@ enum act {
 	ACT_SEND, ACT_RECEIVE,
 	ACT_SENDRECV,		/* the send of one; its part is an ACT_WAIT that was posted with the call */
 	ACT_SEND_START, ACT_POST,
+	ACT_POST_FREED,		/* of a receive whose request is freed: no edge tells what it got */
 	ACT_START,		/* of a persistent request: a send or a post, when the edge tells */
 	ACT_COMPLETE,		/* of what its request says, which becomes one of these: */
 	ACT_WAIT, ACT_WAIT_SEND, ACT_WAIT_COLLECTIVE,
 	ACT_COLLECTIVE, ACT_COLLECTIVE_START,
 	ACT_FREE,		/* the request is not seen again */
+	ACT_REQUEST,		/* makes a request to be started: local */
 };
+
+/* How a call sends; MPI_Rsend is a standard send here. */
+enum mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS };
 
 /*
  * A row is in two parts: what each step of the simulation needs, two to a cache line, and what is
@@ -181,7 +186,8 @@ struct engine {
 	void (*over)(void *context, uint32_t flight);
 	void *context;
 	uint64_t operations;	/* bursts and rows simulated */
-	uint64_t unmatched_sends;
+	struct made_requests *made;	/* by location, see modes.c */
+	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };
 
 /* lanes.c: rows that are read. */
@@ -235,6 +241,15 @@ double compute_ns(const struct engine *engine, uint32_t runner, const struct op 
 double startup_ns(const struct engine *engine, uint32_t runner, const struct op *op);
 bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 void post(struct engine *engine, uint32_t flight, double now_ns);	/* its receive is reached */
+
+/* modes.c: which sends wait for their receive, and what was made to be started. */
+struct made_requests *made_requests(uint32_t locations);
+bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
+void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct row *row);
+
+/* lost.c: ends of messages that have no edge. */
+bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);	/* false: it sleeps */
+void lost_post(struct engine *engine, uint32_t runner);
 
 /* pools.c */
 uint32_t flight_new(struct engine *engine);

@@ -20,6 +20,7 @@ act_of(uint16_t call)
 	case CLASS_START: return ACT_START;
 	case CLASS_COMPLETE: return ACT_COMPLETE;
 	case CLASS_REQUEST_FREE: return ACT_FREE;
+	case CLASS_SEND_INIT: case CLASS_RECV_INIT: return ACT_REQUEST;
 	case CLASS_IO: return ACT_KEEP;
 	default:
 		if (strcmp(call_name(call), "Extrae_event") == 0)
@@ -27,16 +28,6 @@ act_of(uint16_t call)
 		return is_collective_start(class) ? ACT_COLLECTIVE_START :
 		    is_collective(class) ? ACT_COLLECTIVE : ACT_LOCAL;
 	}
-}
-
-/* Modes that Dimemas' converter takes for eager; all other sends are rendezvous by themselves. */
-static bool
-is_eager(uint16_t call)
-{
-	const char *name = call_name(call);
-
-	return strcmp(name, "MPI_Send") != 0 && strcmp(name, "MPI_Ssend") != 0 &&
-	    strcmp(name, "MPI_Rsend") != 0 && strcmp(name, "MPI_Irsend") != 0;
 }
 
 static void
@@ -60,6 +51,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->lanes = zalloc(n, sizeof *e->lanes);
 	e->runners = zalloc(n, sizeof *e->runners);
 	e->node_of = zalloc(n, sizeof *e->node_of);
+	e->made = made_requests(n);
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
 		/* A thread that is defined only later is on the node of its rank, found then. */
@@ -124,8 +116,7 @@ int
 lanes_add(struct engine *e, struct reader *in, const struct message *message,
     const struct calls *calls)
 {
-	static uint8_t acts[UINT16_MAX + 1];	/* 1 + act, and 128 for an eager send; 0: not known yet */
-	int64_t limit = e->machine->eager_bytes;
+	static uint8_t acts[UINT16_MAX + 1];	/* 1 + act; 0: not known yet */
 	struct lane *lane;
 	struct op *op;
 	struct row *row;
@@ -148,8 +139,8 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 			return reader_fail(in, message->offset, "calls: request is out of range");
 		call = part ? call : calls->call[i];
 		if (acts[call] == 0)
-			acts[call] = (uint8_t)((1 + act_of(call)) | (is_eager(call) ? 128 : 0));
-		op->act = (acts[call] & 127) - 1;
+			acts[call] = (uint8_t)(1 + act_of(call));
+		op->act = acts[call] - 1;
 		if (part)
 			op->act = part_act(op->act);
 		op->gap_ns = part ? 0 : calls->enter_ns[i] - lane->last_leave_ns;
@@ -159,8 +150,10 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		op->part = part;
 		op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
 		    op->act == ACT_COLLECTIVE_START;
-		op->rendezvous = limit >= 0 ? calls->bytes_sent[i] >= (uint64_t)limit : acts[call] < 128;
+		op->rendezvous = is_rendezvous(e->machine, call, calls->bytes_sent[i]);
 		read_row(row, calls, i, call);
+		if (op->act == ACT_START || op->act == ACT_FREE || op->act == ACT_REQUEST)
+			note_request(e, calls->location, calls->first + i, op, row);
 		lane->last_leave_ns = calls->leave_ns[i];
 	}
 	lane->count += calls->count;
@@ -197,6 +190,8 @@ resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
 		start = started_by(e, &at, &begun);
 		if (start == NULL)
 			continue;
+		if (op->act == ACT_FREE && start->open && start->act == ACT_POST && start->link == NONE)
+			start->act = ACT_POST_FREED;
 		start->open = false;
 		if (op->act != ACT_COMPLETE || start->link == NONE)
 			continue;

@@ -27,13 +27,30 @@ machine_island(struct machine *m, size_t i)
 	return &m->islands[i];
 }
 
-struct node *
-machine_node(struct machine *m, size_t i)
+static int64_t
+nodes_so_far(const struct machine *m)
 {
-	m->nodes = grow(m->nodes, &m->node_capacity, i + 1, sizeof *m->nodes);
-	for (; m->node_count <= i; m->node_count++)
-		m->nodes[m->node_count] = (struct node){ .cpus = 1, .ratio = 1 };
-	return &m->nodes[i];
+	return m->group_count > 0 ? m->groups[m->group_count - 1].end : 0;
+}
+
+struct node *
+machine_nodes(struct machine *m, int64_t count)
+{
+	struct node_group *group;
+	int64_t before = nodes_so_far(m);
+
+	m->groups = grow(m->groups, &m->group_capacity, m->group_count + 1, sizeof *m->groups);
+	group = &m->groups[m->group_count++];
+	*group = (struct node_group){ before + count, { .cpus = 1, .ratio = 1 } };
+	return &group->node;
+}
+
+void
+machine_list(struct machine *m, int64_t node)
+{
+	m->mapping = LISTED;
+	m->list = grow(m->list, &m->list_capacity, m->listed + 1, sizeof *m->list);
+	m->list[m->listed++] = node;
 }
 
 void
@@ -41,8 +58,9 @@ machine_ideal(struct machine *m)
 {
 	memset(m, 0, sizeof *m);
 	m->eager_bytes = 32768;
+	m->heeds_modes = true;
 	machine_island(m, 0)->nodes = 1;
-	machine_node(m, 0)->cpus = INT64_MAX;
+	machine_nodes(m, 1)->cpus = INT64_MAX;
 	m->mapping = FILL_NODES;
 }
 
@@ -84,7 +102,7 @@ read_whole(const char *file)
 void
 machine_read(struct machine *m, const char *file)
 {
-	struct config config = { file, read_whole(file), 1 };
+	struct config config = { file, read_whole(file), 1, 0 };
 
 	if (config.text == NULL)
 		die("%s: %s", file, strerror(errno));
@@ -94,22 +112,25 @@ machine_read(struct machine *m, const char *file)
 	/* Dimemas wants any header with a #; what only that format has is a record in quotes. */
 	if (strstr(config.text, "};;") != NULL)
 		read_dimemas(m, &config);
-	else
+	else {
+		m->heeds_modes = true;
 		read_own(m, &config);
+	}
 	free(config.text);
-	if (m->node_count == 0)
+	if (nodes_so_far(m) == 0)
 		die("%s: it has no nodes", file);
-	for (size_t n = 0; n < m->node_count; n++)
-		if (m->nodes[n].island >= m->island_count)
+	for (size_t g = 0; g < m->group_count; g++)
+		if (m->groups[g].node.island >= m->island_count)
 			die("%s: a node is of a machine that is not there", file);
+		else if (m->groups[g].node.cpus < 1)
+			die("%s: a node has no CPU", file);
 	for (size_t i = 0; i < m->connection_count; i++)
 		if (!m->connections[i].defined || m->connections[i].islands[0] >= m->island_count ||
 		    m->connections[i].islands[1] >= m->island_count)
 			die("%s: dedicated connection %zu has no record, or none of a machine", file, i);
-	for (size_t i = 0; i < m->island_count; i++)
-		m->islands[i].nodes = 0;
-	for (size_t n = 0; n < m->node_count; n++)
-		m->islands[m->nodes[n].island].nodes++;
+	for (size_t g = 0; g < m->group_count; g++)
+		m->islands[m->groups[g].node.island].nodes += m->groups[g].end -
+		    (g > 0 ? m->groups[g - 1].end : 0);
 }
 
 enum model
@@ -135,38 +156,82 @@ config_size(const struct config *config, const char *word)
 	die_config(config, "%s is no size of a collective", word);
 }
 
-void
-machine_map(struct machine *m, uint32_t ranks)
+static const struct node *
+node_at(const struct machine *m, int64_t number)
 {
-	uint32_t *node_of = zalloc(ranks + (size_t)1, sizeof *node_of);
-	size_t n = 0;
-	int64_t used = 0, room;
+	size_t low = 0, high = m->group_count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (m->groups[middle].end <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &m->groups[low].node;
+}
+
+/* By rank the number of its node; nodes are filled one after the other unless all are told. */
+static void
+number_nodes(const struct machine *m, int64_t *number, uint32_t ranks)
+{
+	int64_t n = 0, used = 0, nodes = nodes_so_far(m), room;
 
 	for (uint32_t r = 0; r < ranks; r++) {
 		switch (m->mapping) {
 		case LISTED:
 			if (r >= m->listed)
 				die("rank %u is mapped to no node", r);
-			node_of[r] = m->node_of[r];
+			number[r] = m->list[r];
 			break;
 		case INTERLEAVED:
-			node_of[r] = r % (uint32_t)m->node_count;
+			number[r] = r % nodes;
 			break;
 		default:
-			room = n < m->node_count && m->mapping == FILL_NODES ? m->nodes[n].cpus :
-			    m->tasks_per_node;
+			room = m->mapping == FILL_NODES ? node_at(m, n)->cpus : m->tasks_per_node;
 			if (used == room) {
 				n++;
 				used = 0;
 			}
-			node_of[r] = (uint32_t)n;
+			number[r] = n;
 			used++;
 		}
-		if (node_of[r] >= m->node_count)
-			die("rank %u finds no node: there are %zu", r, m->node_count);
+		if (number[r] >= nodes)
+			die("rank %u finds no node: there are %lld", r, (long long)nodes);
 	}
-	free(m->node_of);
-	m->node_of = node_of;
+}
+
+static int
+by_number(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+void
+machine_map(struct machine *m, uint32_t ranks)
+{
+	int64_t *number = zalloc(ranks + (size_t)1, sizeof *number);
+	int64_t *in_order = zalloc(ranks + (size_t)1, sizeof *in_order);
+
+	number_nodes(m, number, ranks);
+	memcpy(in_order, number, ranks * sizeof *number);
+	qsort(in_order, ranks, sizeof *in_order, by_number);
+	m->nodes = zalloc(ranks + (size_t)1, sizeof *m->nodes);
+	m->node_of = zalloc(ranks + (size_t)1, sizeof *m->node_of);
+	m->node_count = 0;
+	for (uint32_t r = 0; r < ranks; r++)
+		if (r == 0 || in_order[r] != in_order[r - 1]) {
+			in_order[m->node_count] = in_order[r];
+			m->nodes[m->node_count++] = *node_at(m, in_order[r]);
+		}
+	for (uint32_t r = 0; r < ranks; r++)
+		m->node_of[r] = (uint32_t)((int64_t *)bsearch(&number[r], in_order, m->node_count,
+		    sizeof *in_order, by_number) - in_order);
+	free(number);
+	free(in_order);
 }
 
 static bool

@@ -55,20 +55,27 @@ enum mapping { FILL_NODES, TASKS_PER_NODE, INTERLEAVED, LISTED };
 
 struct machine {
 	bool dimemas;		/* collectives and requests as in Dimemas; else as in MPI */
+	bool heeds_modes;	/* MPI_Bsend is eager and MPI_Ssend rendezvous whatever their size, as in MPI */
 	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
 	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
 	struct island *islands;
 	size_t island_count, island_capacity;
-	struct node *nodes;
-	size_t node_count, node_capacity;
+	struct node_group {	/* nodes that are alike */
+		int64_t end;	/* number of the first behind them */
+		struct node node;
+	} *groups;
+	size_t group_count, group_capacity;
+	struct node *nodes;	/* after machine_map: those that have ranks, in order */
+	size_t node_count;
 	double wide_ns_per_byte;
 	enum model wide_model;
 	struct connection *connections;
 	size_t connection_count;
 	enum mapping mapping;
 	int64_t tasks_per_node;
-	uint32_t *node_of;	/* by rank, after machine_map; before it of LISTED only */
-	size_t listed;
+	int64_t *list;		/* by rank, of LISTED: the number of its node */
+	size_t listed, list_capacity;
+	uint32_t *node_of;	/* by rank, after machine_map: index of its node */
 	struct region *regions;
 	size_t region_count, region_capacity;
 };
@@ -89,7 +96,8 @@ void read_own(struct machine *machine, struct config *config);
 
 /* Island I, made up to there. */
 struct island *machine_island(struct machine *machine, size_t i);
-struct node *machine_node(struct machine *machine, size_t i);
+struct node *machine_nodes(struct machine *machine, int64_t count);	/* so many more; one for all */
+void machine_list(struct machine *machine, int64_t node);	/* the next rank is on it */
 /* The first connection between two islands that may carry such a message, or -1. */
 int64_t machine_connection(const struct machine *machine, uint32_t from, uint32_t to, int64_t tag,
     uint64_t bytes);

@@ -19,17 +19,17 @@ struct bins {
 	double noise[SIGNALS];						/* variance */
 };
 
-/* What a pair adds to the bins that it covers: FROM and TO in bins. */
+/* What a pair adds to the bins that it covers: FROM and TO in bins, 0 <= FROM <= TO <= BINS. */
 static void
 spread(double *bins, double from, double to, double amount)
 {
 	double length = to - from;
-	int last = (int)to < BINS - 1 ? (int)to : BINS - 1;
+	int first = from < BINS - 1 ? (int)from : BINS - 1, last = to < BINS - 1 ? (int)to : BINS - 1;
 
-	for (int b = (int)from; b <= last; b++) {
+	for (int b = first; b <= last; b++) {
 		double begin = from > b ? from : b, end = to < b + 1 ? to : b + 1;
 
-		bins[b] += length > 0 ? amount * (end - begin) / length : amount / (last - (int)from + 1);
+		bins[b] += length > 0 ? amount * (end - begin) / length : amount / (last - first + 1);
 	}
 }
 
@@ -37,7 +37,7 @@ static void
 fill_bins(struct bins *bins, const struct series *s)
 {
 	static double observed[BINS], simulated[BINS], useful[BINS], calls[BINS];
-	double ns = (double)s->pairs[s->count - 1].recorded_ns / BINS;
+	double ns = (double)s->pairs[s->count - 1].recorded_ns / BINS, from = 0, to;
 	struct pair last = { 0, 0, 0 };
 
 	memset(observed, 0, sizeof observed);
@@ -46,12 +46,14 @@ fill_bins(struct bins *bins, const struct series *s)
 	memset(calls, 0, sizeof calls);
 	for (size_t i = 0; i < s->count; i++) {
 		const struct pair *p = &s->pairs[i];
-		double from = (double)last.recorded_ns / ns, to = (double)p->recorded_ns / ns;
-
-		spread(observed, from, to, (double)(p->recorded_ns - last.recorded_ns));
-		spread(simulated, from, to, (double)(p->simulated_ns - last.simulated_ns));
-		spread(useful, from, to, (double)(p->useful_ns - last.useful_ns));
+		/* A clock may have begun below 0; what lies there counts in the first bin. */
+		to = (double)p->recorded_ns / ns;
+		to = to < from ? from : to > BINS ? BINS : to;
+		spread(observed, from, to, (double)p->recorded_ns - (double)last.recorded_ns);
+		spread(simulated, from, to, (double)p->simulated_ns - (double)last.simulated_ns);
+		spread(useful, from, to, (double)p->useful_ns - (double)last.useful_ns);
 		spread(calls, from, to, 1);
+		from = to;
 		last = *p;
 	}
 	for (int b = 0; b < BINS; b++) {
@@ -189,9 +191,9 @@ regions_find(const struct series *s, struct region_found *found)
 		if (s->pairs[i].recorded_ns <= begin.recorded_ns)
 			continue;
 		found[n++] = (struct region_found){ begin.recorded_ns, s->pairs[i].recorded_ns,
-		    (double)(s->pairs[i].simulated_ns - begin.simulated_ns) /
+		    ((double)s->pairs[i].simulated_ns - (double)begin.simulated_ns) /
 		    (double)(s->pairs[i].recorded_ns - begin.recorded_ns),
-		    (double)(s->pairs[i].useful_ns - begin.useful_ns) /
+		    ((double)s->pairs[i].useful_ns - (double)begin.useful_ns) /
 		    (double)(s->pairs[i].recorded_ns - begin.recorded_ns) };
 		begin = s->pairs[i];
 	}

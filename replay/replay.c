@@ -42,21 +42,6 @@ struct options {
 	const char *file;	/* NULL or "-": standard input */
 };
 
-/* Bytes with a suffix k, M or G, of 1024. */
-static int64_t
-parse_bytes(const char *option, const char *text)
-{
-	static const char suffixes[] = "kMG";
-	char digits[32];
-	size_t length = strlen(text);
-	const char *suffix = length > 0 ? strchr(suffixes, text[length - 1]) : NULL;
-
-	if (suffix == NULL || *suffix == '\0' || length > sizeof digits)
-		return parse_integer(option, text, 0, INT64_MAX);
-	snprintf(digits, sizeof digits, "%.*s", (int)length - 1, text);
-	return parse_integer(option, digits, 0, INT32_MAX) << (10 * (suffix - suffixes + 1));
-}
-
 /* The factor may stand alone behind the rest, as a word of its own. */
 static const char *
 next_factor(int argc, char **argv)
@@ -82,7 +67,7 @@ parse_options(int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "n:F:hV", longs, NULL)) != -1)
 		switch (c) {
 		case 'n': opt.network = optarg; break;
-		case 'E': opt.eager_bytes = parse_bytes("--eager", optarg); break;
+		case 'E': opt.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
 		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
 		case 'M': monitor_begin(&opt.monitor, optarg); break;
 		case 'R': opt.regions = true; break;
@@ -230,14 +215,16 @@ static void
 end_replay(struct state *s, bool partial)
 {
 	struct engine *e = &s->engine;
+	size_t unreceived;
 	unsigned blocked;
 
 	lanes_end(e);
 	engine_run(e);
 	blocked = name_blocked(e);
-	if (e->unmatched_sends > 0)
-		note("%llu sends have no receive", (unsigned long long)e->unmatched_sends);
-	if (blocked == 0 && e->unmatched_sends == 0)
+	unreceived = e->lost_sends.count;
+	if (unreceived > 0)
+		note("%zu sends have no receive", unreceived);
+	if (blocked == 0 && unreceived == 0)
 		return;
 	if (!partial)
 		die("the run does not come to its end; --partial replays up to there");

@@ -241,6 +241,13 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -2 --separate-stderr lp-import -f osu late
 }
 
+@test "sizes may end in k, M or G, of 1024" {
+	ranks 2 lp-measure -f Bcast -s 4k,8 -n 1 --plain | lp-dump | jq -s -e \
+		'[.[] | select(.kind == "samples").bytes] | sort == [8, 4096]'
+	run -2 --separate-stderr ranks 2 lp-measure -f Bcast -s 4q -n 1 --plain
+	[[ "$stderr" == *"--sizes 4q: a whole number"* ]]
+}
+
 @test "lp-nrep keeps its limits, and lp-measure takes its table" {
 	ranks 2 lp-nrep -f Bcast -s 8,64 --min 10 --max 10 --cov-mean 0.5 --cov-median 0.5 --rse 0.001 >nrep
 	[ "$(cut -f1-4 nrep)" = "$(printf 'function\tm_bytes\tranks\tnrep\nMPI_Bcast\t8\t2\t10\nMPI_Bcast\t64\t2\t10')" ]

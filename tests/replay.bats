@@ -159,6 +159,78 @@ late_sender() {
 	[ "$(finish --eager 100k)" = '[110,110]' ]
 }
 
+# Both ranks send before they receive: a deadlock unless the call is local.
+crossing() {
+	graph <<-END
+		trace ranks=2
+		0 MPI_Init 0 100
+		0 $1 200 510 comm=1 peer=1 tag=7 sent=$2
+		0 MPI_Recv 520 530 comm=1 peer=1 tag=7 received=$2
+		1 MPI_Init 0 100
+		1 $1 200 510 comm=1 peer=0 tag=7 sent=$2
+		1 MPI_Recv 520 530 comm=1 peer=0 tag=7 received=$2
+	END
+}
+
+@test "MPI_Bsend never waits for its receive and MPI_Ssend always does, whatever the size and the limit" {
+	crossing MPI_Bsend 80000
+	[ "$(finish)" = '[110,110]' ]
+	crossing MPI_Ssend 4
+	run -2 --separate-stderr lp-replay -F json t.graph
+	[[ "$stderr" == *"rank 0 is blocked in MPI_Ssend, row 1, for rank 1, tag 7"* ]]
+	printf 'machine\nnodes 2\neager all\n' >machine
+	run -2 lp-replay -n machine -F json t.graph
+	crossing MPI_Rsend 4
+	[ "$(finish)" = '[110,110]' ]
+}
+
+# A send of this request and a late receive: when does the wait for the send end?
+started_send() {
+	graph <<-END
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 $1 20 30 comm=1 peer=1 tag=0 sent=$2 as=i
+		0 ${3:-MPI_Issend} 30 40 comm=1 peer=1 tag=0 sent=$2 as=s ${3:+of=i}
+		0 MPI_Wait 50 310 of=s
+		0 MPI_Finalize 320 400
+		1 MPI_Init 0 10
+		1 MPI_Recv 300 310 comm=1 peer=0 tag=0 received=$2
+		1 MPI_Finalize 320 400
+	END
+	lp-replay t.graph | lp-dump | jq -s '.[] | select(.call == "MPI_Wait").leave_ns'
+}
+
+@test "a persistent send has the mode of the call that made it" {
+	[ "$(started_send MPI_Ssend_init 4 MPI_Start)" = 290 ]
+	[ "$(started_send MPI_Bsend_init 80000 MPI_Start)" = 20 ]
+	[ "$(started_send MPI_Send_init 4 MPI_Start)" = 20 ]
+	[ "$(started_send MPI_Send_init 80000 MPI_Start)" = 290 ]
+}
+
+# A receive that is freed gets the message: rank 0 sends this many bytes and goes on.
+freed() {
+	graph <<-END
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 20 30 comm=1 peer=1 tag=5 sent=$1
+		0 MPI_Finalize 120 200
+		1 MPI_Init 0 10
+		1 MPI_Irecv 90 91 comm=1 peer=${2:-0} tag=any received=80000 as=r
+		1 MPI_Request_free 92 93 of=r
+		1 MPI_Finalize 120 200
+	END
+}
+
+@test "a receive whose request is freed ends nothing: its message arrives, and a large one waits for it" {
+	freed 8
+	[ "$(finish)" = '[108,108]' ]
+	freed 80000 any
+	[ "$(finish)" = '[170,170]' ]
+	freed 8 1			# it fits no message
+	run -2 --separate-stderr lp-replay -F json t.graph
+	[[ "$stderr" == *"1 sends have no receive"* ]]
+}
+
 @test "a send that nobody receives is trouble, even an eager one" {
 	graph <<-'END'
 		trace ranks=2
@@ -208,6 +280,39 @@ late_sender() {
 	echo 'colour 3' >>machine
 	run -2 --separate-stderr lp-replay -n machine t.graph
 	[[ "$stderr" == *"machine: line 14: colour is not known here"* ]]
+}
+
+@test "every word of the own format means something, or is refused" {
+	late_sender
+	while read -r line; do
+		printf 'machine\nnodes 2\n%s\n' "$line" >machine
+		run -2 --separate-stderr lp-replay -n machine -F json t.graph
+		[[ "$stderr" == "lp-replay: machine: line 3: "* ]]
+	done <<-'END'
+		latency 1 us 2
+		latency 1
+		links 1 1 1
+		mapping fill 3
+		region 1 2 speed 3 4
+		bandwidth infinite 2
+		nodes 0
+		nodes 1000000000000000
+		eager all 3
+		wide collectives linear 3
+	END
+}
+
+@test "nodes that no rank is on cost no memory, and ids are no larger than what is defined" {
+	late_sender
+	printf 'machine\nnodes 2000000000\nlatency 1 us\nmapping list 0 1999999999\n' >machine
+	limited 100000 lp-replay -n machine -F json t.graph | jq -e '.run_time_ns > 3000'
+	cat >cfg <<-'END'
+		#DIMEMAS_CONFIGURATION
+		"environment information" {"m", 400000000, "", 2, 0.0, 0, 1};;
+		"node information" {400000000, "", 1, 1.0, 0.0, 0.0, 0, 1, 1, 0.00001, 1, 1, 0.0};;
+	END
+	run -2 --separate-stderr limited 100000 lp-replay -n cfg -F json t.graph
+	[[ "$stderr" == "lp-replay: cfg: line 2: 400000000 is no id: there are fewer records" ]]
 }
 
 @test "of two messages that wait with a link out, who has it for longest loses it to one that can use it" {
@@ -296,6 +401,25 @@ late_sender() {
 		assert len(found) == len(planted), (found, planted)
 		assert all(abs(a - b) < 0.01 * planted[-1] for a, b in zip(found, planted)), (found, planted)
 	END
+}
+
+@test "phases of clocks that begin below 0, or jump, are found within bounds" {
+	for times in '-500 -490 500 510' '0 10 1099511627776 2199023255562' '0 4611686018427387904 0 0'; do
+		set -- $times
+		tests/pack <<-END >t.graph
+			graph ranks=1
+			0 MPI_Init $1 $2
+			0 MPI_Finalize $3 $4
+		END
+		lp-replay --regions -F table t.graph || [ "$times" = '0 4611686018427387904 0 0' ]
+	done
+}
+
+@test "a closed standard output is trouble, and nothing is taken for it" {
+	late_sender
+	run -2 --separate-stderr bash -c 'lp-replay t.graph >&-'
+	[[ "$stderr" == "lp-replay: standard output: "* ]]
+	run -2 bash -c 'lp-import -f dim "$1" >&-' - "$fixtures/dimemas/16-two-nodes-two-cpus/trace.dim"
 }
 
 @test "memory does not grow with the length of the run" {

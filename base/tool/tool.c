@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -122,6 +123,29 @@ parse_integer(const char *option, const char *text, int64_t min, int64_t max)
 	return value;
 }
 
+int64_t
+parse_bytes(const char *option, const char *text, int64_t min, int64_t max)
+{
+	static const char suffixes[] = "kMG";
+	char digits[32];
+	size_t length = strlen(text);
+	const char *suffix = length > 0 ? strchr(suffixes, text[length - 1]) : NULL;
+	int64_t bytes;
+
+	if (suffix == NULL || *suffix == '\0' || length > sizeof digits)
+		return parse_integer(option, text, min, max);
+	snprintf(digits, sizeof digits, "%.*s", (int)length - 1, text);
+	bytes = parse_integer(option, digits, 0, INT32_MAX) << (10 * (suffix - suffixes + 1));
+	if (bytes < min || bytes > max) {
+		char wanted[96];
+
+		snprintf(wanted, sizeof wanted, "bytes from %lld to %lld are needed", (long long)min,
+		    (long long)max);
+		bad_value(option, text, wanted);
+	}
+	return bytes;
+}
+
 double
 parse_number(const char *option, const char *text, double min, double max)
 {
@@ -159,6 +183,9 @@ parse_choice(const char *option, const char *text, const char *const *choices)
 void
 refuse_terminal_output(void)
 {
+	/* Else the next file that is opened would take its place, and get the stream. */
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		die_output();
 	if (isatty(STDOUT_FILENO))
 		die("standard output is a terminal; pipe the stream into a tool or a file "
 		    "(lp-dump shows it as text)");

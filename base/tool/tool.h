@@ -33,6 +33,7 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Numbers of the command line: parsed to the last character, or the tool dies naming the option. */
 int64_t parse_integer(const char *option, const char *text, int64_t min, int64_t max);
+int64_t parse_bytes(const char *option, const char *text, int64_t min, int64_t max);	/* "64k": 65536; M, G */
 double parse_number(const char *option, const char *text, double min, double max);
 int64_t parse_seconds(const char *option, const char *text);	/* "1.5" is 1500000000 ns */
 int parse_choice(const char *option, const char *text, const char *const *choices);	/* index; NULL ends */

@@ -44,8 +44,8 @@ parse_range(const char *option, const char *text)
 	if (dash == NULL)
 		die("%s %s: two numbers with a - between them are needed", option, text);
 	*dash = '\0';
-	range.least = parse_integer(option, words, 0, INT64_MAX);
-	range.most = parse_integer(option, dash + 1, range.least, INT64_MAX);
+	range.least = parse_bytes(option, words, 0, INT64_MAX);
+	range.most = parse_bytes(option, dash + 1, range.least, INT64_MAX);
 	free(words);
 	return range;
 }
