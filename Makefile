@@ -25,7 +25,7 @@ MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/m
 PACKAGES = gcc libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
            libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
            bats jq mandoc shellcheck util-linux \
-           python3 python3-msgpack python3-numpy python3-xxhash python3-zstandard
+           python3 python3-msgpack python3-mpi4py python3-numpy python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
@@ -43,7 +43,7 @@ endif
 
 MEASURE  = lp-measure lp-nrep
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%) lib/liblongpole-record.so
+all: $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%) lib/liblongpole-record.so $(MPIS:%=lib/liblongpole-record.%.so)
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -85,18 +85,35 @@ $(MEASURE:%=bin/%):
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers.
-# It is bound to one MPI: that of MPICC; make lib/liblongpole-record.mpich.so is for mpicc.mpich.
+# The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers. There
+# is one for each MPI, and a front in front of them that finds out which MPI a program has.
 define recorder
-build/record$(1)/%.o: record/preload/%.c Makefile
+build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
 	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g -flto -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
-lib/liblongpole-record$(1).so: $(patsubst record/preload/%.c,build/record$(1)/%.o,$(wildcard record/preload/*.c))
+lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c))
 	@mkdir -p $$(@D)
 	$(2) -O3 -flto=auto -shared -Wl,-z,defs -o $$@ $$^ -lpthread
 endef
-$(eval $(call recorder,,$(MPICC)))
-$(foreach mpi,mpich openmpi,$(eval $(call recorder,.$(mpi),mpicc.$(mpi))))
+have = $(shell command -v $(1) 2>/dev/null)
+MPIS := $(if $(call have,mpicc.openmpi),openmpi) $(if $(call have,mpicc.mpich),mpich)
+ifeq ($(strip $(MPIS)),)		# no Debian: the one MPI of this system
+MPIS := $(if $(shell echo '#include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -w OPEN_MPI),openmpi,mpich)
+$(eval $(call recorder,$(MPIS),$(MPICC)))
+else
+$(foreach mpi,mpich openmpi,$(eval $(call recorder,$(mpi),mpicc.$(mpi))))
+endif
+RECORDERS = $(MPIS:%=lib/liblongpole-record.%.so)
+build/record.front/doors.h: $(RECORDERS)
+	@mkdir -p $(@D)
+	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" { print $$3 }' | LC_ALL=C sort -u | \
+		awk '{ print "DOOR(" NR - 1 ", " $$1 ")" }' >$@
+build/record.front/doors.o: build/record.front/doors.h
+build/record.front/%.o: record/front/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(WARN) -Wno-pedantic $(CPPFLAGS) -Ibuild/record.front -O2 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+lib/liblongpole-record.so: $(patsubst record/front/%.c,build/record.front/%.o,$(wildcard record/front/*.c))
+	$(CC) -O2 -shared -Wl,-z,defs -o $@ $^ -lpthread -ldl
 
 build/apps/%: workflows/apps/%.c
 	@mkdir -p $(@D)

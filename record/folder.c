@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,35 @@ make_folders(const char *folder)
 		die("%s: %s", folder, strerror(errno));
 }
 
+/* PREFIX and a number, and behind it what TAIL says. */
+static bool
+is_numbered(const char *name, const char *prefix, const char *tail)
+{
+	const size_t length = strlen(prefix);
+	size_t digits;
+
+	if (strncmp(name, prefix, length) != 0)
+		return false;
+	digits = strspn(name + length, "0123456789");
+	return digits > 0 && strcmp(name + length + digits, tail) == 0;
+}
+
 static int
 is_raw_name(const struct dirent *entry)
 {
-	return strncmp(entry->d_name, "rank.", 5) == 0 && entry->d_name[5] != '\0' &&
-	    strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
+	return is_numbered(entry->d_name, "rank.", "");
+}
+
+static int
+is_unfinished_name(const struct dirent *entry)
+{
+	return is_numbered(entry->d_name, "rank.", UNFINISHED);
+}
+
+static int
+is_world_name(const struct dirent *entry)
+{
+	return is_numbered(entry->d_name, "world.", "");
 }
 
 bool
@@ -41,34 +66,66 @@ folder_is_trace(const char *path)
 {
 	static const char head[] = "\222\250longpole";
 	char bytes[sizeof head - 1];
-	FILE *file = fopen(path, "r");
-	bool is = file != NULL && fread(bytes, sizeof bytes, 1, file) == 1 &&
-	    memcmp(bytes, head, sizeof bytes) == 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);	/* no pipe holds it up */
+	struct stat status;
+	bool is = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (status.st_size == 0 || (read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
+	    memcmp(bytes, head, sizeof bytes) == 0));
 
-	if (file != NULL)
-		fclose(file);
+	if (fd >= 0)
+		close(fd);
 	return is;
+}
+
+/* Calls DO_IT for what has such a name; returns how many there are. */
+static int
+for_each(const char *folder, int (*is_name)(const struct dirent *), void (*do_it)(const char *path))
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_name, versionsort);
+	char path[PATH_MAX];
+
+	for (int i = 0; i < count; i++) {
+		if (snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path)
+			do_it(path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	return count < 0 ? 0 : count;
+}
+
+static struct { void (*do_it)(const char *path); int found; } traces;
+
+static void
+if_trace(const char *path)
+{
+	if (!folder_is_trace(path))
+		return;
+	traces.found++;
+	if (traces.do_it != NULL)
+		traces.do_it(path);
 }
 
 int
 folder_for_each(const char *folder, void (*do_it)(const char *path))
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_raw_name, versionsort), found = 0;
-	char path[PATH_MAX];
+	traces.do_it = do_it;
+	traces.found = 0;
+	for_each(folder, is_raw_name, if_trace);
+	return traces.found;
+}
 
-	for (int i = 0; i < count; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-		if (folder_is_trace(path)) {
-			found++;
-			if (do_it != NULL)
-				do_it(path);
-		}
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	return found;
+static void
+no_world(const char *path)
+{
+	(void)path;
+}
+
+int
+folder_for_each_world(const char *folder, void (*do_it)(const char *path))
+{
+	return for_each(folder, is_world_name, do_it != NULL ? do_it : no_world);
 }
 
 static void
@@ -77,30 +134,40 @@ remove_file(const char *path)
 	unlink(path);
 }
 
-static int
-is_world_name(const struct dirent *entry)
+static void
+remove_traces(const char *folder)
 {
-	return strncmp(entry->d_name, "world.", 6) == 0 && entry->d_name[6] != '\0' &&
-	    strspn(entry->d_name + 6, "0123456789") == strlen(entry->d_name + 6);
+	for_each(folder, is_unfinished_name, remove_file);
+	folder_for_each(folder, remove_file);
 }
 
-int
+static void
+remove_world(const char *folder)
+{
+	remove_traces(folder);
+	rmdir(folder);
+}
+
+static void
+refuse(const char *path)
+{
+	struct stat status;
+
+	if (!folder_is_trace(path) && lstat(path, &status) == 0)
+		die("%s: not a raw trace, but in the way of one", path);
+}
+
+void
 folder_remove_traces(const char *folder)
 {
-	struct dirent **entries;
-	int count = scandir(folder, &entries, is_world_name, alphasort), spawned = 0;
-	char path[PATH_MAX];
+	for_each(folder, is_world_name, remove_world);
+	remove_traces(folder);
+}
 
-	for (int i = 0; i < count; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-		spawned += folder_for_each(path, remove_file);
-		rmdir(path);
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	folder_for_each(folder, remove_file);
-	return spawned;
+void
+folder_refuse_others(const char *folder)
+{
+	for_each(folder, is_raw_name, refuse);
 }
 
 void

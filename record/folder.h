@@ -10,11 +10,17 @@
  * bytes). Dies where it cannot be written to.
  */
 void folder_make(const char *folder, char *real);
-/* Whether the file is a raw trace: a folder may hold other things. */
+/* What the name of a trace that is being compressed ends with. */
+#define UNFINISHED ".new"
+/* Whether the file is a raw trace, or the empty beginning of one: a folder may hold other things. */
 bool folder_is_trace(const char *path);
 /* Calls DO_IT for each raw trace of the folder, in order of ranks; returns how many there are. */
 int folder_for_each(const char *folder, void (*do_it)(const char *path));
-/* Takes away all raw traces, those of spawned processes included; returns how many of these were. */
-int folder_remove_traces(const char *folder);
+/* The same for the folders of further runs within it. */
+int folder_for_each_world(const char *folder, void (*do_it)(const char *path));
+/* Takes away all raw traces, those of further runs included. */
+void folder_remove_traces(const char *folder);
+/* Dies where something else has the name of a trace. */
+void folder_refuse_others(const char *folder);
 
 #endif

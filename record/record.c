@@ -21,6 +21,7 @@
 #include "../base/tool/tool.h"
 #include "compress.h"
 #include "folder.h"
+#include "why.h"
 
 static const char usage[] =
 	"usage: lp-record [-o FOLDER] [OPTION ...] [--] COMMAND [ARGUMENT ...]\n"
@@ -35,7 +36,7 @@ static const char usage[] =
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
-	"      --mpi NAME       use the recorder that was built for that MPI\n"
+	"      --mpi NAME       take the recorder of that MPI, openmpi or mpich [the program's]\n"
 	"      --clock WHICH    auto (the processor's counter where it is good) or monotonic [auto]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
@@ -136,51 +137,13 @@ rank_of_launcher(void)
 	return NULL;
 }
 
-static struct { char **paths; size_t count, capacity; } traces;
-
-static void
-remember(const char *path)
-{
-	traces.paths = grow(traces.paths, &traces.capacity, traces.count + 1, sizeof *traces.paths);
-	traces.paths[traces.count++] = need(strdup(path));
-}
-
-/* Under a launcher there is one of this for each rank, and each takes its own trace. */
-static void
-compress(const char *folder, int level)
-{
-	const char *rank = rank_of_launcher();
-	char *path;
-
-	if (rank == NULL)
-		folder_for_each(folder, remember);
-	else if (asprintf(&path, "%s/rank.%s", folder, rank) > 0 && folder_is_trace(path))
-		remember(path);
-	compress_traces(traces.paths, (int)traces.count, level);
-}
-
-static void
-copy_out(const char *path)
-{
-	static char chunk[1 << 16];
-	FILE *file = fopen(path, "r");
-	size_t got;
-
-	if (file == NULL) {
-		note("%s: %s", path, strerror(errno));
-		return;
-	}
-	while (caught == 0 && !ferror(stdout) && (got = fread(chunk, 1, sizeof chunk, file)) > 0)
-		fwrite(chunk, 1, got, stdout);
-	fclose(file);
-}
-
 static void
 forward(int signal)
 {
 	caught = signal;
 	if (child > 0)
 		kill(child, signal);
+	compress_stop();
 }
 
 static const int ending[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT };
@@ -209,6 +172,53 @@ on_signals(void (*handler)(int), void (*of_terminal)(int))
 
 		sigaction(ending[i], &action, NULL);
 	}
+}
+
+static struct { char **paths; size_t count, capacity; } traces;
+
+static void
+remember(const char *path)
+{
+	traces.paths = grow(traces.paths, &traces.capacity, traces.count + 1, sizeof *traces.paths);
+	traces.paths[traces.count++] = need(strdup(path));
+}
+
+static void
+remember_world(const char *folder)
+{
+	folder_for_each(folder, remember);
+}
+
+/* Under a launcher there is one of this for each rank, and each takes its own trace. */
+static void
+compress(const char *folder, int level)
+{
+	const char *rank = rank_of_launcher();
+	char *path;
+
+	on_signals(forward, forward);
+	if (rank == NULL) {
+		folder_for_each(folder, remember);
+		folder_for_each_world(folder, remember_world);
+	} else if (asprintf(&path, "%s/rank.%s", folder, rank) > 0 && folder_is_trace(path))
+		remember(path);
+	compress_traces(traces.paths, (int)traces.count, level);
+}
+
+static void
+copy_out(const char *path)
+{
+	static char chunk[1 << 16];
+	FILE *file = fopen(path, "r");
+	size_t got;
+
+	if (file == NULL) {
+		note("%s: %s", path, strerror(errno));
+		return;
+	}
+	while (caught == 0 && !ferror(stdout) && (got = fread(chunk, 1, sizeof chunk, file)) > 0)
+		fwrite(chunk, 1, got, stdout);
+	fclose(file);
 }
 
 static _Noreturn void
@@ -285,20 +295,46 @@ end_as(int status)
 	return WEXITSTATUS(status);
 }
 
-/* All raw traces to standard output; the folder goes in any case. */
+/* All raw traces of the run to standard output; the folder goes in any case. */
 static void
 hand_over(const char *folder)
 {
-	caught = 0;		/* what came before was the program's */
+	int others = folder_for_each_world(folder, NULL);
+
 	on_signals(forward, forward);
 	signal(SIGPIPE, SIG_IGN);	/* finish() ends by it */
 	folder_for_each(folder, copy_out);
-	if (folder_remove_traces(folder) > 0)
-		note("the spawned processes are a run of their own: -o FOLDER keeps their traces");
+	folder_remove_traces(folder);
 	rmdir(folder);
 	if (caught != 0)
 		end_as(caught);	/* a wait status that is a signal's number means death by it */
 	finish(DONE);
+	if (others > 0)
+		die("%d further MPI runs were started, or processes spawned: their traces are lost; "
+		    "-o FOLDER keeps them", others);
+}
+
+/* The folder is left as it was found, or with the traces of this run alone. */
+static void
+prepare(const struct options *opt, char *folder)
+{
+	const char *rank = rank_of_launcher();
+
+	folder_make(opt->folder, folder);
+	/* No rank writes before rank 0 has passed MPI_Init. */
+	if (rank == NULL || strcmp(rank, "0") == 0)
+		folder_remove_traces(folder);
+	folder_refuse_others(folder);
+}
+
+static void
+say_worlds(const char *folder)
+{
+	int others = folder_for_each_world(folder, NULL);
+
+	if (others > 0 && rank_of_launcher() == NULL)
+		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge takes one "
+		    "folder", folder, others);
 }
 
 int
@@ -318,24 +354,26 @@ main(int argc, char **argv)
 		refuse_terminal_output();
 	find_library(opt.mpi, library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
-	folder_make(opt.folder, folder);
-	if (rank_of_launcher() == NULL)
-		folder_remove_traces(folder);	/* of an earlier run */
+	prepare(&opt, folder);
 	preload(library);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	child = 0;
+	caught = 0;		/* what came before was the program's */
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);
 	empty = folder_for_each(folder, NULL) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);
+	else if (caught != 0)
+		return end_as(caught);
 	if (empty) {
-		note("%s: no rank was recorded: not an MPI program, not linked dynamically, or it did not "
-		    "get to MPI_Init", opt.command[0]);
+		say_why(opt.command);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return TROUBLE;
 	}
+	if (opt.folder != NULL)
+		say_worlds(opt.folder);
 	return end_as(status);
 }

@@ -170,9 +170,16 @@ refused() {
 @test "what cannot be recorded is said in one line" {
 	printf 'int main(void) { return 0; }\n' >empty.c
 	gcc -static -o static empty.c
-	local why='no rank was recorded: not an MPI program, not linked dynamically, or it did not get to MPI_Init'
-	refused "lp-record: ./static: $why" lp-record -o run -- ./static
-	refused "lp-record: true: $why" lp-record -o run -- true
+	local why='no rank was recorded:'
+	refused "lp-record: ./static: $why is linked statically: only a dynamically linked program can be recorded" \
+		lp-record -o run -- ./static
+	refused "lp-record: ./static: $why is linked statically: only a dynamically linked program can be recorded" \
+		lp-record -o run -- mpirun --oversubscribe -n 2 ./static 7
+	refused "lp-record: true: $why no MPI library is linked to it, and nothing it started or loaded called MPI_Init: or that lost LD_PRELOAD and LONGPOLE_DIR from its environment" \
+		lp-record -o run -- true
+	# Its environment is cleaned, so that it gets through MPI_Init unseen.
+	refused "lp-record: $BATS_FILE_TMPDIR/kinds: $why did not get through MPI_Init, or was started without LD_PRELOAD and LONGPOLE_DIR in its environment" \
+		lp-record -o run -- sh -c 'env -u LD_PRELOAD "$0" >/dev/null 2>&1; true' "$BATS_FILE_TMPDIR/kinds"
 	refused 'lp-record: no-such-mpirun: No such file or directory' lp-record -o run no-such-mpirun -n 4 true
 	refused 'lp-record: /dev/null/run: Not a directory' lp-record -o /dev/null/run true
 	run -2 --separate-stderr lp-record
@@ -292,7 +299,7 @@ calls:   6   6   1   2   3" ]
 	grep -q '1 sends, 0 receives and 0 collectives not' graph.err
 	lp-record -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$BATS_FILE_TMPDIR/more" \
 		spawn "$BATS_FILE_TMPDIR/more" 2>err | lp-merge | lp-dump -k run | jq -e '.ranks == 4'
-	grep -q 'lp-record: the spawned processes are a run of their own: -o FOLDER keeps their traces' err
+	grep -q 'lp-record: 1 further MPI runs were started, or processes spawned: their traces are lost; -o FOLDER keeps them' err
 	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
 }
 
@@ -486,16 +493,16 @@ packed() {
 	for p in mpif use_mpi use_mpi_f08; do
 		mpifort.mpich -w -I "$ROOT/tests/apps" -o $p "$ROOT/tests/apps/$p.f90"
 	done
-	run -7 lp-record --mpi mpich -o run -- mpirun.mpich -n 4 ./kinds
+	run -7 lp-record -o run -- mpirun.mpich -n 4 ./kinds
 	[ "$output" = "kinds: 4 3" ]
 	lp-merge run | lp-graph 2>err >t.graph
 	grep -q '21 messages and 38 collectives matched, 0 sends, 0 receives and 0 collectives not' err
-	lp-record --mpi mpich -o run -- mpirun.mpich -n 4 ./stress 7 50
+	lp-record -o run -- mpirun.mpich -n 4 ./stress 7 50
 	lp-merge run | lp-graph 2>err >t.graph
 	same_sizes t.graph
 	for p in mpif use_mpi use_mpi_f08; do
 		mpirun.mpich -n 4 ./$p >bare
-		lp-record --mpi mpich -o run -- mpirun.mpich -n 4 ./$p >out
+		lp-record -o run -- mpirun.mpich -n 4 ./$p >out
 		cmp bare out
 		lp-merge run 2>/dev/null >t.trace
 		lp-graph t.trace 2>err >t.graph
@@ -513,7 +520,7 @@ packed() {
 @test "a program with another MPI than the recorder's ends, and that is said" {
 	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: make lib/liblongpole-record.mpich.so"
 	mpicc.mpich -w -o kinds "$ROOT/tests/apps/kinds.c"
-	run ! lp-record -o run -- mpirun.mpich -n 4 ./kinds
+	run ! lp-record --mpi openmpi -o run -- mpirun.mpich -n 4 ./kinds
 	[ "$(grep -c 'lp-record: the program has another MPI than this recorder was built with: see --mpi' <<<"$output")" -eq 1 ]
 	run ! lp-record --mpi mpich -o run -- mpirun --oversubscribe -n 4 "$BATS_FILE_TMPDIR/kinds"
 	[ "$(grep -c 'lp-record: the program has another MPI than this recorder was built with: see --mpi' <<<"$output")" -eq 1 ]

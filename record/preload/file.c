@@ -111,43 +111,29 @@ command_line(char *line, size_t size)
 	line[got] = '\0';
 }
 
-/* Takes away what a run with more ranks has left: lp-record cannot know their number. */
-static void
-remove_others(const char *folder, int ranks)
+bool
+file_claim(const char *path)
 {
-	static const char head[] = "\222\250longpole";
-	char other[sizeof raw.path], bytes[sizeof head - 1];
-
-	for (int rank = ranks; ; rank++) {
-		bool ours;
-		int fd;
-
-		snprintf(other, sizeof other, "%s/rank.%d", folder, rank);
-		if ((fd = open(other, O_RDONLY | O_CLOEXEC)) < 0)
-			return;
-		ours = read(fd, bytes, sizeof bytes) == (ssize_t)sizeof bytes &&
-		    memcmp(bytes, head, sizeof bytes) == 0;
-		close(fd);
-		if (ours && unlink(other) != 0)
-			return;
-	}
+	raw.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+	return raw.fd >= 0 || errno != EEXIST;
 }
 
 bool
-file_open(const char *folder, int rank, int ranks)
+file_open(const char *folder, int rank)
 {
 	struct small small;
 	char line[2048];
 
 	snprintf(raw.path, sizeof raw.path, "%s/rank.%d", folder, rank);
-	unlink(raw.path);		/* not cut: a run that still goes on may have it mapped */
-	raw.fd = open(raw.path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (raw.fd < 0) {
+		unlink(raw.path);	/* not cut: a run that still goes on may have it mapped */
+		if (!file_claim(raw.path))
+			errno = EEXIST;
+	}
 	if (raw.fd < 0) {
 		give_up(raw.path, errno);
 		return false;
 	}
-	if (rank == 0)
-		remove_others(folder, ranks);
 	command_line(line, sizeof line);
 	small_begin(&small, "longpole", 4);
 	small_uint(&small, "version", 1);

@@ -221,12 +221,21 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 	ALIAS(record_##name) void MPI_##NAME(LIST(PLAIN, params), void *); \
 	F08(Name, name, params, record)
 #ifdef MPICH_VERSION
+/* The front's, where this was taken by it: then RTLD_NEXT does not lead to the program's MPI. */
+void *longpole_next(const char *name) __attribute__((weak));
+
+static void *
+behind_front(const char *name)
+{
+	return longpole_next != NULL ? longpole_next(name) : dlsym(RTLD_NEXT, name);
+}
+
 static void *
 next_f08(const char *with_buffers, const char *without)
 {
-	void *found = dlsym(RTLD_NEXT, with_buffers);
+	void *found = behind_front(with_buffers);
 
-	return found != NULL ? found : dlsym(RTLD_NEXT, without);
+	return found != NULL ? found : behind_front(without);
 }
 #define F08(Name, name, params, record) \
 	static void next_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \

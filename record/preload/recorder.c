@@ -127,15 +127,26 @@ append_rank(int rank, int ranks)
 	small_append(&small);
 }
 
-/* Spawned processes have a world of their own, with a rank 0 again: it gets a folder of its own. */
+/*
+ * Spawned processes have a world of their own, with a rank 0 again: it gets a folder of its own. So
+ * does every run but the first that one lp-record starts, or that a program starts by itself. The
+ * first is the one whose rank 0 makes the file, as lp-record has taken away what was there.
+ */
 static const char *
-folder_of_world(const char *folder)
+folder_of_world(const char *folder, int rank, bool spawned)
 {
 	static char path[4096];
-	int first = (int)getpid();
+	int world = 0;
 
-	PMPI_Bcast(&first, 1, MPI_INT, 0, MPI_COMM_WORLD);
-	snprintf(path, sizeof path, "%s/world.%d", folder, first);
+	if (rank == 0) {
+		snprintf(path, sizeof path, "%s/rank.0", folder);
+		if (spawned || !file_claim(path))
+			world = (int)getpid();
+	}
+	PMPI_Bcast(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	if (world == 0)
+		return folder;
+	snprintf(path, sizeof path, "%s/world.%d", folder, world);
 	mkdir(path, 0777);	/* where that fails, so does opening the file, which is said */
 	return path;
 }
@@ -151,14 +162,13 @@ begin(const char *folder, const struct instant *init)
 	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	PMPI_Query_thread(&provided);
 	PMPI_Comm_get_parent(&parent);
-	if (parent != MPI_COMM_NULL)
-		folder = folder_of_world(folder);
+	folder = folder_of_world(folder, rank, parent != MPI_COMM_NULL);
 	many_threads = provided == MPI_THREAD_MULTIPLE;
 	recorded_pid = getpid();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	clock_start(init);
 	recording = true;
-	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank, ranks))
+	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank))
 		recording = options.sync_every_ns > 0;
 	append_rank(rank, ranks);
 	modules_append();
@@ -167,8 +177,6 @@ begin(const char *folder, const struct instant *init)
 	types_start();
 	clock_sync();
 	paused = options.paused;
-	unsetenv("LONGPOLE_OPTIONS");
-	unsetenv("LONGPOLE_DIR");	/* what this process starts is not part of the run */
 }
 
 /*

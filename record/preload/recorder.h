@@ -175,7 +175,8 @@ ticks_ns(uint64_t ticks)
 static inline int64_t clock_ns(void) { return ticks_ns(clock_ticks()); }
 
 /* file.c: the raw trace. All append functions may be called by any thread. */
-bool file_open(const char *folder, int rank, int ranks);
+bool file_claim(const char *path);	/* false: it is there; file_open() takes what was claimed */
+bool file_open(const char *folder, int rank);
 void file_close(struct thread *threads);
 /* blocks.c: rows of a thread, by itself. */
 void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The library that lp-record preloads. It is bound to no MPI: at the first call of an MPI function
+ * it looks which MPI this process has loaded, by then or by dlopen(), and takes that MPI's recorder
+ * from its own folder. Programs that ask for MPI functions by dlsym() get these doors, too.
+ *
+ * Nothing is done, loaded or opened before that call.
+ */
+#include "front.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+void *system_dlsym;
+
+/* By the beginning of the library's file name. */
+static const struct mpi {
+	const char *library, *name, *title, *package;
+} mpis[] = {
+	{ "libmpi.so.40", "openmpi", "Open MPI", "libopenmpi-dev" },
+	{ "libmpich.so.", "mpich", "MPICH", "libmpich-dev" },
+	{ "libmpi.so.12", "mpich", "MPICH", "libmpich-dev" },
+};
+
+struct found {
+	const struct mpi *mpi;
+	char path[4096];
+};
+
+static int
+look_at(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct found *found = context;
+	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 : info->dlpi_name;
+
+	(void)size;
+	for (size_t i = 0; i < sizeof mpis / sizeof mpis[0]; i++)
+		if (strncmp(base, mpis[i].library, strlen(mpis[i].library)) == 0) {
+			found->mpi = &mpis[i];
+			snprintf(found->path, sizeof found->path, "%s", info->dlpi_name);
+			return 1;
+		}
+	return 0;
+}
+
+static void *
+ask_system(void *handle, const char *name)
+{
+	void *(*ask)(void *, const char *) = NULL;
+
+	if (system_dlsym == NULL) {
+		void *found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");	/* not in between itself */
+
+		if (found == NULL)
+			found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+		if (found == NULL)
+			found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
+		if (found == NULL)
+			abort();
+		__atomic_store_n(&system_dlsym, found, __ATOMIC_RELEASE);
+	}
+	*(void **)&ask = system_dlsym;
+	return ask(handle, name);
+}
+
+/* In all that is loaded, behind this library. */
+struct search {
+	const char *name;
+	void *address;
+	const void *own_base;
+};
+
+static int
+search_in(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct search *search = context;
+	void *handle, *address;
+	Dl_info of;
+
+	(void)size;
+	if (info->dlpi_name[0] == '\0' ||
+	    (handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)) == NULL)
+		return 0;
+	address = ask_system(handle, search->name);
+	dlclose(handle);
+	if (address == NULL || dladdr(address, &of) == 0 || of.dli_fbase == search->own_base ||
+	    strstr(of.dli_fname, "/liblongpole-record.") != NULL)
+		return 0;
+	search->address = address;
+	return 1;
+}
+
+/* Recorders, which are not in the order of libraries, have it instead of RTLD_NEXT. */
+EXPORT void *longpole_next(const char *name);
+void *
+longpole_next(const char *name)
+{
+	struct search search = { name, NULL, NULL };
+	Dl_info own;
+
+	if (dladdr(doors, &own) != 0)
+		search.own_base = own.dli_fbase;
+	dl_iterate_phdr(search_in, &search);
+	return search.address;
+}
+
+static void
+say(const char *line)
+{
+	const char *rank = getenv("PMI_RANK") != NULL ? getenv("PMI_RANK") : getenv("OMPI_COMM_WORLD_RANK");
+
+	if ((rank == NULL || strcmp(rank, "0") == 0) && write(STDERR_FILENO, line, strlen(line)) < 0)
+		return;
+}
+
+/* NULL where there is none, which is said. */
+static void *
+open_recorder(const struct mpi *mpi)
+{
+	char path[4096 + 64], line[4096 + 400];
+	void *recorder;
+	Dl_info own;
+	char *slash;
+
+	if (getenv("LONGPOLE_DIR") == NULL || dladdr(doors, &own) == 0)
+		return NULL;
+	snprintf(path, sizeof path - 60, "%s", own.dli_fname);
+	slash = strrchr(path, '/');
+	snprintf(slash != NULL ? slash + 1 : path, 60, "liblongpole-record.%s.so", mpi->name);
+	if ((recorder = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL)
+		return recorder;
+	if (access(path, F_OK) != 0)
+		snprintf(line, sizeof line, "lp-record: the program has %s, whose recorder is not built: "
+		    "install %s and type make lib/liblongpole-record.%s.so all\n", mpi->title, mpi->package,
+		    mpi->name);
+	else
+		snprintf(line, sizeof line, "lp-record: %s; nothing is recorded\n", dlerror());
+	say(line);
+	return NULL;
+}
+
+static void
+set_doors(void)
+{
+	struct found found = { NULL, "" };
+	void *recorder, *own;
+
+	dl_iterate_phdr(look_at, &found);
+	recorder = found.mpi != NULL ? open_recorder(found.mpi) : NULL;
+	own = found.mpi != NULL ? dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	for (size_t i = 0; i < door_count; i++) {
+		void *to = recorder != NULL ? ask_system(recorder, door_names[i]) : NULL;
+
+		if (to == NULL && own != NULL)
+			to = ask_system(own, door_names[i]);
+		if (to != NULL)
+			__atomic_store_n(&doors[i], to, __ATOMIC_RELEASE);
+	}
+}
+
+static pthread_once_t opened = PTHREAD_ONCE_INIT;
+
+/* A library may have a function of its own that bears the name of one of another MPI. */
+void
+front_open(size_t door)
+{
+	pthread_once(&opened, set_doors);
+	if (__atomic_load_n(&doors[door], __ATOMIC_ACQUIRE) != first_doors[door])
+		return;
+	if ((doors[door] = longpole_next(door_names[door])) == NULL) {
+		say("lp-record: a function of MPI is called that no loaded library has\n");
+		abort();
+	}
+}
+
+static int
+by_name(const void *name, const void *other)
+{
+	return strcmp(name, *(const char *const *)other);
+}
+
+struct answer
+front_dlsym(void *handle, const char *name)
+{
+	static const struct answer ask = { NULL, NULL };
+	struct found found = { NULL, "" };
+	const char *const *known;
+	void *address, *there;
+	Dl_info of, own;
+
+	if (system_dlsym == NULL)
+		ask_system(RTLD_DEFAULT, "dlsym");
+	if (handle == RTLD_NEXT || name == NULL || (strncmp(name, "MPI_", 4) != 0 &&
+	    strncmp(name, "mpi_", 4) != 0))
+		return ask;
+	known = bsearch(name, door_names, door_count, sizeof *door_names, by_name);
+	if (known == NULL)
+		return ask;
+	dl_iterate_phdr(look_at, &found);
+	if (handle == RTLD_DEFAULT)	/* a program that looks whether it has MPI */
+		return found.mpi != NULL && longpole_next(name) != NULL ? ask :
+		    (struct answer){ &doors, NULL };
+	there = ask_system(handle, name);
+	address = found.mpi == NULL ? NULL : ask_system(handle, "PMPI_Init");
+	/* A library's own function of that name is none of ours. */
+	if (there == NULL || address == NULL || dladdr(there, &of) == 0 || dladdr(doors, &own) == 0 ||
+	    of.dli_fbase == own.dli_fbase)
+		return (struct answer){ &doors, there };
+	if (strncmp(strrchr(of.dli_fname, '/') != NULL ? strrchr(of.dli_fname, '/') + 1 : of.dli_fname,
+	    "libmpi", 6) != 0)
+		return (struct answer){ &doors, there };
+	*(void **)&address = ask_system(RTLD_DEFAULT, name);
+	return (struct answer){ &doors, address };
+}

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-record itself: which recorder, which runs, what happens to their traces.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	mpicc -g -O1 -o kinds "$ROOT/tests/apps/kinds.c"
+	gcc -O1 -o loaded "$ROOT/tests/apps/loaded.c"
+}
+
+RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
+
+# calls FOLDER NAME: how many of them its ranks made
+calls() {
+	lp-merge "$1" | lp-dump -k call | jq -s --arg call "$2" 'map(select(.call == $call)) | length'
+}
+
+@test "each MPI run under one lp-record is a world of its own, and none is lost" {
+	lp-record -o run -- bash -c "$RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40 &&
+		$RUN -n 3 $BATS_FILE_TMPDIR/loaded libmpi.so.40 && $RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
+	[ "$(cat err)" = "lp-record: run: 2 further MPI runs, started or spawned, are in world.N there: lp-merge takes one folder" ]
+	[ "$(calls run MPI_Barrier)" -eq 10 ]
+	[ "$(for w in run/world.*; do calls $w MPI_Barrier; done | sort -n | paste -sd' ')" = "5 15" ]
+}
+
+@test "runs at the same time do not mix" {
+	lp-record -o run -- bash -c "for i in 1 2 3; do $RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40 & done; wait" 2>/dev/null
+	[ "$(for w in run run/world.*; do calls $w MPI_Barrier; done | paste -sd' ')" = "10 10 10" ]
+}
+
+@test "what a program starts is a run of its own, too" {
+	lp-record -o run -- $RUN -n 2 bash -c "$BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
+	[ ! -s err ]
+	[ "$(calls run MPI_Barrier)" -eq 10 ]
+	# A serial run within each rank of another.
+	cat >within.c <<-END
+		#include <mpi.h>
+		#include <stdlib.h>
+		int main(int c, char **v) {
+			MPI_Init(&c, &v);
+			MPI_Barrier(MPI_COMM_WORLD);
+			system("env -i LD_PRELOAD=\"\$LD_PRELOAD\" LONGPOLE_DIR=\"\$LONGPOLE_DIR\" HOME=/tmp PATH=\"\$PATH\" "
+				"OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " LOADED " libmpi.so.40 >/dev/null");
+			return MPI_Finalize();
+		}
+	END
+	mpicc -DLOADED="\"$BATS_FILE_TMPDIR/loaded\"" -w -o within within.c
+	lp-record -o run -- $RUN -n 2 ./within 2>err
+	grep -q '2 further MPI runs' err
+	[ "$(calls run MPI_Barrier)" -eq 2 ]
+	[ "$(for w in run/world.*; do calls $w MPI_Barrier; done | paste -sd' ')" = "5 5" ]
+}
+
+@test "on standard output one run fits: status 2 where there were more" {
+	run -2 --separate-stderr bash -c "lp-record -- bash -c '$RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40;
+		$RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40' >raw"
+	[[ "$stderr" == *"lp-record: 1 further MPI runs were started, or processes spawned: their traces are lost; -o FOLDER keeps them" ]]
+	[ "$(calls raw MPI_Barrier)" -eq 10 ]
+}
+
+@test "a rank under a launcher takes the traces of an earlier run away, with its worlds" {
+	lp-record -o run -- bash -c "$RUN -n 3 $BATS_FILE_TMPDIR/loaded libmpi.so.40; $RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
+	$RUN -n 2 lp-record -o run "$BATS_FILE_TMPDIR/loaded" libmpi.so.40
+	[ "$(ls run | paste -sd' ')" = "rank.0 rank.1" ]
+	[ "$(calls run MPI_Barrier)" -eq 10 ]
+}
+
+@test "what has the name of a trace and is none is refused, and not followed or read" {
+	mkdir run
+	mkfifo run/rank.0
+	run -2 --separate-stderr timeout 20 lp-record -o run -- true
+	[ "$stderr" = "lp-record: $PWD/run/rank.0: not a raw trace, but in the way of one" ]
+	rm run/rank.0
+	echo mine >mine
+	ln -s ../mine run/rank.0
+	run -2 lp-record -o run -- true
+	[ "$(cat mine)" = mine ]
+}
+
+@test "a program that takes MPI by dlopen and dlsym is recorded" {
+	lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/loaded" libmpi.so.40 >out
+	[ "$(grep -c 'loaded: done' out)" -eq 2 ]
+	[ "$(calls run MPI_Barrier)" -eq 10 ]
+	[ "$(calls run MPI_Init)" -eq 2 ]
+}
+
+@test "the recorder is that of the MPI which the program has, also by dlopen" {
+	[ -e "$ROOT/lib/liblongpole-record.mpich.so" ] || skip "not built: needs libmpich-dev"
+	mpicc.mpich -w -o kinds "$ROOT/tests/apps/kinds.c"
+	run -7 lp-record -o run -- mpirun.mpich -n 4 ./kinds
+	[ "$(calls run MPI_Finalize)" -eq 4 ]
+	run -7 lp-record -o run -- $RUN -n 4 "$BATS_FILE_TMPDIR/kinds"
+	[ "$(calls run MPI_Finalize)" -eq 4 ]
+	lp-record -o run -- mpirun.mpich -n 2 "$BATS_FILE_TMPDIR/loaded" libmpich.so.12 mpich
+	[ "$(calls run MPI_Barrier)" -eq 10 ]
+}
+
+@test "mpi4py is recorded" {
+	/usr/bin/python3 -c 'import mpi4py' 2>/dev/null || skip "python3-mpi4py is not installed"
+	printf '%s\n' 'from mpi4py import MPI' 'for i in range(5): MPI.COMM_WORLD.Barrier()' >five.py
+	lp-record -o run -- $RUN -n 2 /usr/bin/python3 five.py
+	[ "$(calls run MPI_Barrier)" -ge 10 ]
+}
+
+@test "a recorder that is not built is named, with what builds it, and the program runs" {
+	mkdir -p copy/bin copy/lib
+	cp "$ROOT/bin/lp-record" copy/bin
+	cp "$ROOT/lib/liblongpole-record.so" copy/lib
+	run -2 --separate-stderr copy/bin/lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/loaded" libmpi.so.40
+	[ "$output" = "$(printf 'loaded: done\nloaded: done')" ]
+	[[ "${stderr_lines[0]}" == "lp-record: the program has Open MPI, whose recorder is not built: install libopenmpi-dev and type make lib/liblongpole-record.openmpi.so all" ]]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+}
+
+# slow_run: a folder with traces that take some time to compress
+slow_run() {
+	mpicc -O1 -o many -x c - <<-END
+		#include <mpi.h>
+		int main(int c, char **v) {
+			MPI_Init(&c, &v);
+			for (int i = 0; i < 400000; i++)
+				MPI_Barrier(MPI_COMM_SELF);
+			return MPI_Finalize();
+		}
+	END
+}
+
+@test "a signal during compression ends it, and the traces stay whole" {
+	slow_run
+	for signal in TERM INT; do
+		env --default-signal=INT lp-record -z max -o run -- $RUN -n 2 ./many &
+		local pid=$!
+		until ls run/rank.*.new >/dev/null 2>&1; do sleep 0.05; done
+		kill -$signal $pid
+		local status=0
+		wait $pid || status=$?
+		[ "$status" -eq "$((128 + $(kill -l $signal)))" ]
+		[ "$(ls run | paste -sd' ')" = "rank.0 rank.1" ]
+		trace.py check run/rank.0
+	done
+}
+
+@test "compressors of a killed lp-record do not outlive it" {
+	slow_run
+	lp-record -z max -o run -- $RUN -n 2 ./many &
+	local pid=$!
+	until ls run/rank.*.new >/dev/null 2>&1; do sleep 0.05; done
+	local workers=$(pgrep -P $pid)
+	kill -KILL $pid
+	wait $pid || true
+	sleep 0.2
+	for worker in $workers; do ! kill -0 $worker 2>/dev/null || grep -q '^State:.Z' /proc/$worker/status; done
+	# What they have left goes with the next run.
+	lp-record -o run -- $RUN -n 1 "$BATS_FILE_TMPDIR/loaded" libmpi.so.40
+	[ "$(ls run)" = rank.0 ]
+}
