@@ -7,6 +7,7 @@
 
 struct scale {
 	int64_t rank;		/* -1: all */
+	int64_t number;		/* of the site; -1: its name counts */
 	char *site, *call;	/* NULL: all sites; computing */
 	double factor;
 	int8_t *site_matches;	/* by site: 0 not yet known, 1 yes, -1 no */
@@ -20,8 +21,28 @@ add_scale(struct scales *scales)
 
 	scales->items = grow(scales->items, &scales->capacity, scales->count + 1, sizeof *scales->items);
 	scale = &scales->items[scales->count++];
-	*scale = (struct scale){ .rank = -1, .factor = -1 };
+	*scale = (struct scale){ .rank = -1, .number = -1, .factor = -1 };
 	return scale;
+}
+
+/* Cuts the first part off; a comma ends it where another part follows: names of C++ have commas, too. */
+static char *
+next_part(char **rest)
+{
+	static const char *const parts[] = { "rank=", "site=", "call=", "factor=" };
+	char *part = *rest;
+
+	if (part == NULL)
+		return NULL;
+	for (char *comma = part; (comma = strchr(comma, ',')) != NULL; comma++)
+		for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+			if (strncmp(comma + 1, parts[i], strlen(parts[i])) == 0) {
+				*comma = '\0';
+				*rest = comma + 1;
+				return part;
+			}
+	*rest = NULL;
+	return part;
 }
 
 /* "rank=3,site=NAME,call=MPI_Bcast factor=0.5": commas between the parts, or a blank before factor. */
@@ -29,13 +50,15 @@ void
 scale_add(struct scales *scales, const char *text, const char *factor)
 {
 	struct scale *scale = add_scale(scales);
-	char *copy = need(strdup(text)), *save = NULL, *blank = strstr(copy, " factor=");
+	char *copy = need(strdup(text)), *rest = copy, *blank = strstr(copy, " factor=");
 
 	if (blank != NULL)
 		*blank = ',';
-	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save))
+	for (char *word; (word = next_part(&rest)) != NULL;)
 		if (strncmp(word, "rank=", 5) == 0)
 			scale->rank = parse_integer("--scale rank", word + 5, 0, INT32_MAX);
+		else if (strncmp(word, "site=#", 6) == 0)
+			scale->number = parse_integer("--scale site=#", word + 6, 0, UINT32_MAX);
 		else if (strncmp(word, "site=", 5) == 0)
 			scale->site = need(strdup(word + 5));
 		else if (strncmp(word, "call=", 5) == 0)
@@ -83,6 +106,7 @@ scale_factor(struct scales *scales, const struct definitions *known, uint32_t ra
 
 		if ((scale->call == NULL) == compute && (scale->rank < 0 || scale->rank == rank) &&
 		    (scale->call == NULL || strcmp(scale->call, call_name(row->call)) == 0) &&
+		    (scale->number < 0 || scale->number == row->site) &&
 		    (scale->site == NULL || is_site(scale, known, row->site)))
 			factor *= scale->factor;
 	}

@@ -283,5 +283,5 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	run -0 "${flow[@]}"
 	cmp kept campaign/1.run
 	run -2 "${flow[@]}" FUNCTIONS=Reduce
-	[[ "$output" == *"begun with other settings"* ]]
+	[[ "$output" == *"begun with other settings"*"Reduce"* ]]
 }

@@ -3,6 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 export LC_ALL=C TZ=UTC
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ROOT=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 export ROOT PATH="$ROOT/bin:$ROOT/tests:$PATH"
 fixtures=$ROOT/tests/fixtures

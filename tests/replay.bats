@@ -359,6 +359,17 @@ freed() {
 	run -2 lp-replay --scale rank=1 -F json t.graph
 }
 
+@test "a what-if names a site by its text, commas included, by its function or by its number" {
+	pack "$fixtures/hostile-names.txt" | lp-graph 2>/dev/null >t.graph
+	[ "$(lp-replay -F json t.graph | jq .run_time_ns)" -eq 30690 ]
+	for site in 'solve<int, double>(int, double) (b c,d.cpp:5)' 'solve<int, double>(int, double)' '#1'; do
+		[ "$(lp-replay --scale "site=$site,factor=0" -F json t.graph | jq .run_time_ns)" -eq 29890 ]
+		[ "$(lp-replay --scale "rank=1,site=$site factor=0" -F json t.graph | jq .run_time_ns)" -eq 30690 ]
+	done
+	run -2 --separate-stderr lp-replay --scale 'side=#1,factor=0' -F json t.graph
+	[ "$stderr" = "lp-replay: --scale: side=#1 is none of rank=, site=, call= and factor=" ]
+}
+
 @test "the parts that explain a rank add up, and those of a message touch" {
 	case=$fixtures/dimemas/09-one-bus
 	lp-import -f dim "$case/trace.dim" >t.graph

@@ -2,41 +2,57 @@
 # What holds a run back: its critical path and its imbalance.
 #
 # run     make -f workflows/critpath.mk APP="mpirun -n 4 ./app"
-#         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input"
-# input   APP, any command that starts an MPI program; nothing is compiled anew
+#         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input" RECORD="--stack 4"
+#         make -f workflows/critpath.mk RUN=big          what was recorded there
+# input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
 # output  in $(RUN): raw traces, trace, graph, path.txt, path.json, imbalance.txt, imbalance.json
 #
+# A run that is there is recorded again when the command, its programs, their libraries, files that it
+# names, the folder that it runs in or variables of MPI are others than they were; AGAIN=1 always records.
 # The reports do not depend on each other and are made by GNU parallel, each from the one graph.
-# A run that is there is not recorded again: make -f workflows/critpath.mk clean RUN=...
-
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all clean
 
 APP =
 RUN = run
+RECORD =
+AGAIN =
 
-all: $(RUN)/reports
+SETTINGS = APP RUN RECORD AGAIN
+stamped = RUN
+folder = $(RUN)
+tools = lp-merge lp-graph lp-critpath lp-imbalance
+reports = path.txt path.json imbalance.txt imbalance.json
+made = raw recorded command command.new trace graph reported $(reports)
+needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -z "$$(ls -A $(RUN))" ] || \
+	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+all: $(RUN)/reported
 	@cat $(RUN)/path.txt; echo; cat $(RUN)/imbalance.txt
 
-# The program's own exit status counts: a failed run is not analysed.
-$(RUN)/recorded:
-	@test -n '$(APP)' || { echo 'APP is not set: APP="mpirun -n 4 ./app"' >&2; exit 2; }
-	lp-record -o $(RUN)/raw -- $(APP)
-	touch $@
+ifneq ($(strip $(APP)),)
+# The words of the command, as the shell takes them.
+command = lp-record $(RECORD) -- $(APP)
+$(RUN)/command: always $(RUN)/asked
+	@$(call as_now,$(command),$(RUN)/recorded)
 
-$(RUN)/trace: $(RUN)/recorded
-	lp-merge $(RUN)/raw >$@
+# The program's own exit status counts: a failed run is not analysed.
+$(RUN)/recorded: $(RUN)/command
+	@cd $(RUN) && rm -rf raw recorded trace graph reported $(reports)
+	lp-record -o $(RUN)/raw $(RECORD) -- $(APP)
+	@$(call as_run,$(command))
+else
+$(RUN)/recorded:
+	@echo 'APP is not set: APP="mpirun -n 4 ./app"' >&2; exit 2
+endif
+
+$(RUN)/trace: $(RUN)/recorded $(RUN)/asked
+	lp-merge $(RUN)/raw $(whole)
 
 $(RUN)/graph: $(RUN)/trace
-	lp-graph $< >$@
+	lp-graph $< $(whole)
 
-$(RUN)/reports: $(RUN)/graph
+$(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
-		'lp-critpath -F text $< >$(RUN)/path.txt' 'lp-critpath -F json $< >$(RUN)/path.json' \
-		'lp-imbalance $< >$(RUN)/imbalance.txt' 'lp-imbalance -F json $< >$(RUN)/imbalance.json'
-	touch $@
-
-clean:
-	rm -rf $(RUN)
+		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath -F json $< >$(RUN)/path.json.part' \
+		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part'
+	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported

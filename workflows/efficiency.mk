@@ -10,13 +10,16 @@
 # one on the fewest ranks; scaling is weak where instructions grow as ranks do (mean ratio above 0.9).
 # Instructions and cycles are those of a Paraver trace; without them what needs them is left out.
 
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all clean
-
 RUNS =
 OUT = factors
+
+SETTINGS = RUNS OUT
+folder = $(OUT)
+tools = lp-import lp-dump lp-replay
+needs = [ -n $(call quoted,$(RUNS)) ] || { echo 'RUNS is not set: RUNS="1.prv.gz 2.prv.gz"' >&2; exit 2; }
+asks = $(call state,$(call each_quoted,$(RUNS)))
+made = modelfactors.csv
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 all: $(OUT)/modelfactors.csv
 	@cat $<
@@ -26,8 +29,8 @@ define replay
 run=$$1; graph=$$(mktemp); machine=$$(mktemp)
 trap 'rm -f $$graph $$machine' EXIT
 case $$run in
-*.prv|*.prv.gz) lp-import -f prv "$$run" >$$graph ;;
-*) cat "$$run" >$$graph ;;
+*.prv|*.prv.gz) lp-import -f prv -- "$$run" >$$graph ;;
+*) cat -- "$$run" >$$graph ;;
 esac
 ranks=$$(lp-dump -k run $$graph | jq .ranks)
 printf 'machine\nbandwidth infinite\ncollective all constant\nnodes %d\nmapping 1\n' $$ranks >$$machine
@@ -90,11 +93,6 @@ function raw(name, values,   i, text) {
 endef
 export factors
 
-$(OUT)/modelfactors.csv: $(RUNS)
-	@test -n '$(RUNS)' || { echo 'RUNS is not set: RUNS="1.prv.gz 2.prv.gz"' >&2; exit 2; }
-	@mkdir -p $(OUT)
-	@parallel --will-cite --halt now,fail=1 -k bash -eu -o pipefail -c '"$$replay"' replay {} ::: $(RUNS) | \
-		grep -v ^ranks | sort -t, -n -k1,1 | awk -F, "$$factors" >$@
-
-clean:
-	rm -rf $(OUT)
+$(OUT)/modelfactors.csv: $(OUT)/asked
+	@$(each) -k bash -eu -o pipefail -c '"$$replay"' replay {} ::: $(call each_quoted,$(RUNS)) | \
+		grep -v ^ranks | sort -t, -n -k1,1 | awk -F, "$$factors" $(whole)

@@ -9,13 +9,7 @@
 # output  in $(CAMPAIGN): nrep, one stream an mpirun, report.txt, report.json, plots, rules
 #
 # What is finished is not measured again: after a break the same command goes on with the next
-# mpirun. To begin anew: make -f workflows/guidelines.mk clean
-
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.NOTPARALLEL:
-.PHONY: all rules settings clean
+# mpirun, but not with another library, program or choice. To begin anew: make -f workflows/guidelines.mk clean
 
 CAMPAIGN = campaign
 RANKS = 2
@@ -26,9 +20,18 @@ SIZES = 8,64,512,4096,32768,262144
 MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 JUDGE =
 
+SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS SIZES MPIRUN JUDGE
+stamped = R JUDGE
+folder = $(CAMPAIGN)
+tools = lp-guidelines
+made = settings settings.new nrep *.run report.txt report.json plots rules
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+.NOTPARALLEL:
+.PHONY: rules settings
+
 run = $(MPIRUN) -n $(RANKS)
 runs = $(patsubst %,$(CAMPAIGN)/%.run,$(shell seq $(R)))
-choice = -f $(FUNCTIONS) -s $(SIZES)
+choice = -f $(call quoted,$(FUNCTIONS)) -s $(call quoted,$(SIZES))
 # To start an mpirun takes half a second here; a tenth of the rest is for lp-nrep.
 share = $(shell echo $(BUDGET) $(R) | awk '{ s = $$1 * $(1) - 0.5; print (s > 0.1 ? s : 0.1) }')
 
@@ -37,31 +40,28 @@ all: $(CAMPAIGN)/report.txt
 
 settings:
 	@mkdir -p $(CAMPAIGN)
-	@echo '$(run) $(choice)' >$(CAMPAIGN)/settings.new
+	@$(here)state command $(run) lp-measure $(choice) >$(CAMPAIGN)/settings.new
 	@if [ -e $(CAMPAIGN)/settings ] && ! cmp -s $(CAMPAIGN)/settings $(CAMPAIGN)/settings.new; then \
-		echo '$(CAMPAIGN) was begun with other settings:' >&2; \
-		cat $(CAMPAIGN)/settings >&2; exit 2; fi
+		echo '$(CAMPAIGN) was begun with other settings, or another program or library (was <, is >):' >&2; \
+		diff $(CAMPAIGN)/settings $(CAMPAIGN)/settings.new >&2 || exit 2; fi
 	@mv $(CAMPAIGN)/settings.new $(CAMPAIGN)/settings
 
 $(CAMPAIGN)/nrep: | settings
-	@$(run) lp-nrep $(choice) -B $(call share,0.1) >$@.part
-	@mv $@.part $@
+	@$(run) lp-nrep $(choice) -B $(call share,0.1) $(whole)
 
 # A stream without its end never gets its name.
 $(CAMPAIGN)/%.run: | settings $(CAMPAIGN)/nrep
 	@$(run) lp-measure $(choice) -N $(CAMPAIGN)/nrep -B $(call share,0.9/$$2) -o $@.part
 	@mv $@.part $@
-	@done=$$(ls $(CAMPAIGN)/*.run | wc -l); echo "mpirun $$done of $(R) is finished" >&2
+	@done=$$(find $(CAMPAIGN) -maxdepth 1 -name '*.run' | wc -l); echo "mpirun $$done of $(R) is finished" >&2
 
 # Status 1 is an answer, 2 is trouble.
-$(CAMPAIGN)/report.txt: $(runs)
-	@lp-guidelines $(JUDGE) -p $(CAMPAIGN)/plots $^ >$@ || [ $$? = 1 ]
-	@lp-guidelines $(JUDGE) -F json $^ >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? = 1 ]
+$(CAMPAIGN)/report.txt: $(runs) $(CAMPAIGN)/asked
+	@lp-guidelines $(JUDGE) -F json $(runs) >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? = 1 ]
+	@rm -rf $(CAMPAIGN)/plots
+	@lp-guidelines $(JUDGE) -p $(CAMPAIGN)/plots $(runs) >$@.part || [ $$? = 1 ]; mv $@.part $@
 	@if command -v gnuplot >/dev/null; then cd $(CAMPAIGN)/plots; \
 		for p in *.gp; do [ ! -e "$$p" ] || gnuplot "$$p"; done; fi
 
 rules: $(runs)
 	@lp-guidelines $(JUDGE) --rules $(CAMPAIGN)/rules --mpirun '$(run)' $^ || [ $$? = 1 ]
-
-clean:
-	rm -rf $(CAMPAIGN)

@@ -6,43 +6,44 @@
 # output  $(OUT)/monitor.svg, the figure of Haldar's poster: computing and MPI of all ranks over time, local
 #         and cumulative transfer efficiency, phases; $(OUT)/regions.tsv and monitor.tsv: its numbers
 
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all clean
-
 GRAPH =
 NETWORK =
 RANK = 0
 OUT = monitor
-replay = lp-replay $(if $(NETWORK),-n '$(NETWORK)') -F table --monitor $(RANK)
+
+SETTINGS = GRAPH NETWORK RANK OUT
+folder = $(OUT)
+tools = lp-replay lp-dump
+needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
+asks = $(call state,$(graph) $(if $(NETWORK),$(call quoted,$(NETWORK))))
+made = monitor.tsv regions.tsv timeline.tsv monitor.svg
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+graph = $(call quoted,$(GRAPH))
+replay = lp-replay $(if $(NETWORK),-n $(call quoted,$(NETWORK))) -F table --monitor $(call quoted,$(RANK))
 
 all: $(OUT)/monitor.svg
 	@cat $(OUT)/regions.tsv
 
-$(OUT)/monitor.tsv: $(GRAPH)
-	@test -n '$(GRAPH)' || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
-	@mkdir -p $(OUT)
-	@$(replay) $(GRAPH) >$@
+$(OUT)/monitor.tsv: $(OUT)/asked
+	$(replay) $(graph) $(whole)
 
-$(OUT)/regions.tsv: $(GRAPH)
-	@mkdir -p $(OUT)
-	@$(replay) --regions $(GRAPH) >$@
+$(OUT)/regions.tsv: $(OUT)/asked
+	$(replay) --regions $(graph) $(whole)
 
 # Share of MPI in each of 1000 bins of the run and each rank: rank, begin of the bin in s, share.
-$(OUT)/timeline.tsv: $(GRAPH)
-	@mkdir -p $(OUT)
-	@lp-dump -k call $(GRAPH) | jq -r 'select(.call | startswith("MPI_")) | "\(.rank) \(.enter_ns) \(.leave_ns)"' | \
-	awk -v end=$$(lp-dump -k run $(GRAPH) | jq .run_ns) ' \
+$(OUT)/timeline.tsv: $(OUT)/asked
+	@lp-dump -k call $(graph) | jq -r 'select(.call | startswith("MPI_")) | "\(.rank) \(.enter_ns) \(.leave_ns)"' | \
+	awk -v end=$$(lp-dump -k run $(graph) | jq .run_ns) ' \
 		$$1 > most { most = $$1 } \
 		{ for (b = int($$2 / end * 1000); b <= int($$3 / end * 1000) && b < 1000; b++) { \
 			from = b / 1000 * end; to = (b + 1) / 1000 * end; \
 			mpi[$$1, b] += ($$3 < to ? $$3 : to) - ($$2 > from ? $$2 : from) } } \
 		END { for (r = 0; r <= most; r++) for (b = 0; b < 1000; b++) \
-			printf "%d\t%.9f\t%.4f\n", r, (b + 0.5) / 1000 * end / 1e9, mpi[r, b] / end * 1000 }' >$@
+			printf "%d\t%.9f\t%.4f\n", r, (b + 0.5) / 1000 * end / 1e9, mpi[r, b] / end * 1000 }' $(whole)
 
 $(OUT)/monitor.svg: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.tsv
-	@{ echo 'set term svg size 900,640; set out "$@"; set multiplot layout 3,1 margins 0.09,0.91,0.09,0.94 spacing 0,0.06'; \
+	@{ echo 'set term svg size 900,640; set multiplot layout 3,1 margins 0.09,0.91,0.09,0.94 spacing 0,0.06'; \
 	end=$$(tail -1 $(OUT)/timeline.tsv | cut -f2); ranks=$$(tail -1 $(OUT)/timeline.tsv | cut -f1); \
 	echo "set xrange [0:$$end]"; \
 	tail -n +2 $(OUT)/regions.tsv | awk -F'\t' '{ printf "set arrow from %s, graph 0 to %s, graph 1 nohead lc rgb \"#cc0000\" dt 2 front\n", $$4, $$4 }'; \
@@ -53,7 +54,4 @@ $(OUT)/monitor.svg: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.tsv
 	echo 'plot "$(OUT)/monitor.tsv" skip 1 using ($$3/1e9):6 with points pt 7 ps 0.15 lc rgb "#888888", "" skip 1 using ($$3/1e9):7 with lines lw 2 lc rgb "#1b7837"'; \
 	echo 'set title "phases: filled transfer efficiency, outlined share of computing"; set format x "%g"; set xlabel "time (s)"; set yrange [0:1.1]; set style fill solid 0.5'; \
 	echo 'plot "$(OUT)/regions.tsv" skip 1 using ($$3+$$5/2):6:5 with boxes lc rgb "#762a83", "" skip 1 using ($$3+$$5/2):7:5 with boxes fs empty border lc rgb "#111111" lw 2'; \
-	echo 'unset multiplot'; } | gnuplot
-
-clean:
-	rm -rf $(OUT)
+	echo 'unset multiplot'; } | gnuplot $(whole)

@@ -25,11 +25,6 @@
 # |replayed - measured| / measured. First the grid is replayed, then a finer one of latency and bandwidth
 # around its best, all by GNU parallel.
 
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all clean ask
-
 MEASURED =
 BYTES = 0-9223372036854775807
 GRAPHS =
@@ -43,6 +38,16 @@ EAGER = 4096 65536
 BUSES = 0 1
 LINKS = 0 1
 FINE = 0.4 0.5 0.63 0.8 1 1.25 1.6 2 2.5
+
+SETTINGS = MEASURED BYTES GRAPHS SECONDS_ PREDICT NODE OUT LATENCY_US MB_S EAGER BUSES LINKS FINE
+folder = $(OUT)
+tools = lp-network lp-replay lp-import lp-dump
+needs = [ -n $(call quoted,$(GRAPHS)$(MEASURED)) ] || \
+	{ echo 'neither GRAPHS nor MEASURED is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+asks = $(call state,$(call each_quoted,$(MEASURED) $(GRAPHS) $(PREDICT)))
+made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths best machine fit.txt region.tsv \
+       buses.tsv predicted.tsv pingpong.tsv region.svg buses.svg pingpong.svg
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 parts = $(OUT)/region.svg $(if $(MEASURED),$(OUT)/pingpong.svg) $(if $(GRAPHS),$(OUT)/buses.svg) \
         $(if $(PREDICT),$(OUT)/predicted.tsv)
@@ -67,9 +72,9 @@ network=$$(mktemp); trap 'rm -f $$network' EXIT
 {
 $(machine)
 } >$$network
-sum=0; set -- "$$@" $$SECONDS_NS
+sum=0; set -f; set -- "$$@" $$SECONDS_NS
 for graph in $$GRAPHS; do
-	ns=$$(lp-replay -n $$network -F json $$graph | jq .run_time_ns)
+	ns=$$(lp-replay -n $$network -F json "$$graph" | jq .run_time_ns)
 	sum=$$(awk -v s=$$sum -v r=$$ns -v m=$$6 'BEGIN { d = r / m - 1; print s + (d < 0 ? -d : d) }')
 	set -- $$1 $$2 $$3 $$4 $$5 "$${@:7}"
 done
@@ -79,24 +84,18 @@ endef
 export try machine NODE
 
 # What was measured, in ns, the most ranks of any graph and the machine that is not to be changed: for try.
-setting = export GRAPHS='$(GRAPHS)' SECONDS_NS="$$(cat $(OUT)/seconds)" RANKS=$$(cat $(OUT)/ranks) BASE='$(base)'
-tries = parallel --will-cite --halt now,fail=1 -k bash -eu -o pipefail -c '"$$try"' try
+setting = export GRAPHS=$(call quoted,$(GRAPHS)) SECONDS_NS="$$(cat $(OUT)/seconds)" RANKS=$$(cat $(OUT)/ranks) BASE='$(base)'
+tries = $(each) -k bash -eu -o pipefail -c '"$$try"' try
 header = printf 'latency_us\tMB_s\teager_bytes\tbuses\tlinks\terror\n'
 sorted = sort -t"$$(printf '\t')"
 
-# What is asked for; who asks for something else in the same folder gets that.
-asked = $(MEASURED) / $(BYTES) / $(GRAPHS) / $(SECONDS_) / $(PREDICT) / $(NODE) / $(LATENCY_US) / $(MB_S) / $(EAGER) / \
-        $(BUSES) / $(LINKS) / $(FINE)
-$(OUT)/asked: ask
-	@mkdir -p $(OUT)
-	@echo '$(asked)' | cmp -s - $@ || echo '$(asked)' >$@
-
-$(OUT)/seconds: $(OUT)/asked $(GRAPHS) $(PREDICT)
-	@test -n '$(GRAPHS)$(MEASURED)' || \
-		{ echo 'neither GRAPHS nor MEASURED is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
-	@for graph in $(GRAPHS) $(PREDICT); do lp-dump -k run $$graph | jq .ranks; done | sort -n | tail -1 >$(OUT)/ranks
-	@if [ -n '$(SECONDS_)' ]; then for s in $(SECONDS_); do awk -v s=$$s 'BEGIN { printf "%.0f\n", s * 1e9 }'; done; \
-		else for graph in $(GRAPHS); do lp-replay -F json $$graph | jq .recorded_run_time_ns; done; fi >$@
+$(OUT)/seconds: $(OUT)/asked
+	@for graph in $(graphs) $(predict); do lp-dump -k run "$$graph" | jq .ranks; done | sort -n | tail -1 >$(OUT)/ranks
+	@if [ -n $(call quoted,$(SECONDS_)) ]; then \
+		for s in $(call each_quoted,$(SECONDS_)); do awk -v s="$$s" 'BEGIN { printf "%.0f\n", s * 1e9 }'; done; \
+		else for graph in $(graphs); do lp-replay -F json "$$graph" | jq .recorded_run_time_ns; done; fi $(whole)
+graphs = $(call each_quoted,$(GRAPHS))
+predict = $(call each_quoted,$(PREDICT))
 
 ifneq ($(MEASURED),)
 
@@ -104,25 +103,25 @@ base = $(OUT)/base
 fit = ranks=$$(cat $(OUT)/ranks); lp-network -b $(BYTES) -c $(NODE) $${ranks:+-r $$ranks} $(OUT)/*.measured
 
 # Streams begin with an array of two; anything else is a table.
-$(base): $(MEASURED) $(OUT)/seconds
+$(base): $(OUT)/seconds
 	@rm -f $(OUT)/*.measured
-	@n=0; for file in $(MEASURED); do n=$$((n + 1)); \
+	@n=0; for file in $(call each_quoted,$(MEASURED)); do n=$$((n + 1)); \
 		if [ "$$(head -c 1 "$$file" | od -An -tx1)" = ' 92' ]; then cat "$$file"; \
 		else lp-import -f pingpong "$$file"; fi >$(OUT)/$$n.measured; done
-	@$(fit) >$@
+	@$(fit) $(whole)
 
 $(OUT)/pingpong.tsv: $(base)
-	@$(fit) -F table >$@
+	@$(fit) -F table $(whole)
 
 $(OUT)/coarse.tsv: $(base)
 	@$(setting); read -r l b e < <(awk '{ v[$$1] = $$2 } END { print v["latency"], v["bandwidth"], v["eager"] }' $<); \
-	{ $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: $(if $(GRAPHS),$(BUSES) ::: $(LINKS),0 ::: 0); } >$@
+	{ $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: $(if $(GRAPHS),$(BUSES) ::: $(LINKS),0 ::: 0); } $(whole)
 
 $(OUT)/fine.tsv: $(OUT)/coarse.tsv
-	@$(header) >$@
+	@$(header) $(whole)
 
 $(OUT)/region.tsv: $(base)
-	@$(fit) -F region >$@
+	@$(fit) -F region $(whole)
 
 error_column = 3
 error_of = awk '/error of latency/ { sub(".*bandwidth: ", ""); print "ping-pong\t" $$0 }' $(base)
@@ -131,16 +130,16 @@ else
 
 base =
 $(OUT)/coarse.tsv: $(OUT)/seconds
-	@$(setting); { $(header); $(tries) ::: $(LATENCY_US) ::: $(MB_S) ::: $(EAGER) ::: $(BUSES) ::: $(LINKS); } >$@
+	@$(setting); { $(header); $(tries) ::: $(LATENCY_US) ::: $(MB_S) ::: $(EAGER) ::: $(BUSES) ::: $(LINKS); } $(whole)
 
 $(OUT)/fine.tsv: $(OUT)/coarse.tsv
 	@$(setting); read -r l b e u k _ < <(tail -n +2 $< | $(sorted) -k6,6g -s | sed -n 1p); \
 	for f in $(FINE); do awk -v l=$$l -v f=$$f 'BEGIN { print l * f }'; done >$(OUT)/latencies; \
 	for f in $(FINE); do awk -v b=$$b -v f=$$f 'BEGIN { print b * f }'; done >$(OUT)/bandwidths; \
-	{ $(header); $(tries) :::: $(OUT)/latencies $(OUT)/bandwidths ::: $$e ::: $$u ::: $$k; } >$@
+	{ $(header); $(tries) :::: $(OUT)/latencies $(OUT)/bandwidths ::: $$e ::: $$u ::: $$k; } $(whole)
 
 $(OUT)/region.tsv: $(OUT)/coarse.tsv $(OUT)/fine.tsv
-	@{ $(header); tail -q -n +2 $^ | awk -F'\t' '$$6 <= 0.1' | $(sorted) -u -k1,1g -k2,2g -k3,3g -k4,4g -k5,5g; } >$@
+	@{ $(header); tail -q -n +2 $^ | awk -F'\t' '$$6 <= 0.1' | $(sorted) -u -k1,1g -k2,2g -k3,3g -k4,4g -k5,5g; } $(whole)
 
 error_column = 6
 error_of = true
@@ -148,20 +147,20 @@ error_of = true
 endif
 
 $(OUT)/best: $(OUT)/coarse.tsv $(OUT)/fine.tsv
-	@tail -q -n +2 $^ | $(sorted) -k6,6g -s | sed -n 1p >$@
+	@tail -q -n +2 $^ | $(sorted) -k6,6g -s | sed -n 1p $(whole)
 
 $(OUT)/machine: $(OUT)/best
-	@$(setting); read -r l b e u k _ <$<; bash -eu -o pipefail -c "$$machine" machine $$l $$b $$e $$u $$k >$@
+	@$(setting); read -r l b e u k _ <$<; bash -eu -o pipefail -c "$$machine" machine $$l $$b $$e $$u $$k $(whole)
 
 $(OUT)/buses.tsv: $(OUT)/best
-	@$(setting); read -r l b e _ k _ <$<; { $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: 1 2 3 4 6 8 12 16 0 ::: $$k; } >$@
+	@$(setting); read -r l b e _ k _ <$<; { $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: 1 2 3 4 6 8 12 16 0 ::: $$k; } $(whole)
 
 $(OUT)/predicted.tsv: $(OUT)/machine
 	@{ printf 'graph\trecorded_s\tpredicted_s\terror_%%\n'; \
-	for graph in $(PREDICT); do \
-		lp-replay -n $< -F json $$graph | jq -r '"\(.recorded_run_time_ns) \(.run_time_ns)"' | \
-		awk -v g=$$graph '{ printf "%s\t%.6f\t%.6f\t%.2f\n", g, $$1 / 1e9, $$2 / 1e9, 100 * ($$2 / $$1 - 1) }'; \
-	done; } >$@
+	for graph in $(predict); do \
+		lp-replay -n $< -F json "$$graph" | jq -r '"\(.recorded_run_time_ns) \(.run_time_ns)"' | \
+		graph="$$graph" awk '{ printf "%s\t%.6f\t%.6f\t%.2f\n", ENVIRON["graph"], $$1 / 1e9, $$2 / 1e9, 100 * ($$2 / $$1 - 1) }'; \
+	done; } $(whole)
 
 $(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OUT)/buses.tsv) $(if $(PREDICT),$(OUT)/predicted.tsv)
 	@{ read -r l b e u k error <$(OUT)/best; \
@@ -174,12 +173,12 @@ $(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OU
 		END { printf "region\t%d networks within 10 %%", n; \
 		if (n) printf ": %g to %g us, %g to %g MB/s", l, L, b, B; print "" }' $(OUT)/region.tsv; \
 	$(if $(GRAPHS),awk -F'\t' 'NR > 1 { printf "error of %s buses\t%.2f %%\n"$(comma) ($$4 > 0 ? $$4 : "unlimited")$(comma) 100 * $$6 }' $(OUT)/buses.tsv;) \
-	$(if $(PREDICT),echo; cat $(OUT)/predicted.tsv;) } >$@
+	$(if $(PREDICT),echo; cat $(OUT)/predicted.tsv;) } $(whole)
 comma = ,
 
 # Dots: networks within 10 %; the cross is the best.
 $(OUT)/region.svg: $(OUT)/region.tsv $(OUT)/best
-	@{ echo 'set term svg size 640,420; set out "$@"; set log xy; set xlabel "latency (us)"'; \
+	@{ echo 'set term svg size 640,420; set log xy; set xlabel "latency (us)"'; \
 	echo 'set ylabel "bandwidth (MB/s)"; set title "networks within 10 % of what was measured"'; \
 	echo 'set key outside top right horizontal; set cblabel "error (%)"'; \
 	if [ $$(wc -l <$<) -gt 1 ]; then \
@@ -187,20 +186,17 @@ $(OUT)/region.svg: $(OUT)/region.tsv $(OUT)/best
 	else \
 		awk '{ printf "set xrange [%g:%g]; set yrange [%g:%g]\n", $$1 / 10, $$1 * 10, $$2 / 10, $$2 * 10 }' $(OUT)/best; \
 	fi; \
-	echo "plot $${dots-} \"$(OUT)/best\" using 1:2 with points pt 2 ps 2 lw 2 lc rgb 'black' title 'best'"; } | gnuplot
+	echo "plot $${dots-} \"$(OUT)/best\" using 1:2 with points pt 2 ps 2 lw 2 lc rgb 'black' title 'best'"; } | gnuplot $(whole)
 
 # 0 buses is no limit: the dashed line.
 $(OUT)/buses.svg: $(OUT)/buses.tsv
-	@{ echo 'set term svg size 640,420; set out "$@"; set xlabel "buses"; set ylabel "error (%)"'; \
+	@{ echo 'set term svg size 640,420; set xlabel "buses"; set ylabel "error (%)"'; \
 	echo 'set title "influence of the number of buses"; set yrange [0:*]; set key top right; set xrange [0:17]'; \
 	awk -F'\t' '$$4 == 0 && NR > 1 { printf "limit = %s\n", 100 * $$6 }' $<; \
-	echo 'plot "$<" skip 1 using ($$4 > 0 ? $$4 : NaN):(100 * $$6) with linespoints pt 7 title "so many", limit with lines dt 2 lc rgb "black" title "no limit"'; } | gnuplot
+	echo 'plot "$<" skip 1 using ($$4 > 0 ? $$4 : NaN):(100 * $$6) with linespoints pt 7 title "so many", limit with lines dt 2 lc rgb "black" title "no limit"'; } | gnuplot $(whole)
 
 # The ping-pong and the line of the machine; 0 bytes have no place on a logarithmic axis.
 $(OUT)/pingpong.svg: $(OUT)/pingpong.tsv
-	@{ echo 'set term svg size 640,420; set out "$@"; set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
+	@{ echo 'set term svg size 640,420; set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
 	echo 'set title "ping-pong, and what the fitted machine says"; set key top left'; \
-	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | gnuplot
-
-clean:
-	rm -rf $(OUT)
+	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | gnuplot $(whole)

@@ -14,12 +14,6 @@
 # Pictures are of the kind of figures 1 to 8 of Hoefinger and Haunschmid 2017: 1 the shares, 2 to 8 the
 # programs, and a second one for AMBER. Tables do not depend on each other: GNU parallel fits them.
 
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all record clean
-
-here   := $(dir $(lastword $(MAKEFILE_LIST)))
 DATA   = $(here)../fit/data/*.csv
 FIT    = --paper
 ONE    = 64
@@ -29,9 +23,24 @@ RANKS  = 1 2 4
 REPEAT = 2
 MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 
+SETTINGS = DATA FIT ONE OUT APP RANKS REPEAT MPIRUN
+folder = $(OUT)
+tools = lp-fit
+needs = $(if $(filter record,$(MAKECMDGOALS)),$(check_app),$(check_tables))
+asks = $(call state,$(call each_quoted,$(tables)))
+made = fitted shares.gp shares.svg shares.png errors.tsv $(names:%=%.*) \
+       *.graph *.command *.recorded *.raw alone.txt alone.json joined.json compared.tsv
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+.PHONY: record
+
 tables  = $(wildcard $(DATA))
 names   = $(basename $(notdir $(tables)))
-each    = parallel --will-cite --halt now,fail=1
+check_app = [ -n $(call quoted,$(APP)) ] || { echo 'APP is not set: APP=./app' >&2; exit 2; }
+check_tables = [ -n $(call quoted,$(tables)) ] || { echo 'DATA names no table' >&2; exit 2; }; \
+	[ $(words $(names)) = $(words $(sort $(names))) ] || { echo 'DATA names two tables of one name' >&2; exit 2; }; \
+	[ -z $(call quoted,$(call unsafe,$(subst $(space),,$(names)))) ] || \
+	{ echo 'the name of a table is made of letters, digits and . _ - + = @ and the comma' >&2; exit 2; }
+space := $(subst ,, )
 svg     = set terminal svg size 900,700 background \"white\"; set output \"$(OUT)/$(1).svg\"
 png     = set terminal pngcairo size 900,700; set output \"$(OUT)/$(1).png\"
 
@@ -39,15 +48,13 @@ all: $(OUT)/errors.tsv $(OUT)/shares.svg
 	@cat $<
 
 # Of every table the fit, what run times alone and one measured tau give, and its picture.
-$(OUT)/fitted: $(tables)
-	@test -n '$(tables)' || { echo 'DATA names no table' >&2; exit 2; }
-	mkdir -p $(OUT)
-	$(each) 'eval lp-fit {2} {1} >$(OUT)/{1/.}.{3}' ::: $(tables) ::: \
+$(OUT)/fitted: $(OUT)/asked
+	$(each) 'lp-fit {=2 uq =} {1} >$(OUT)/{1/.}.{3}' ::: $(call each_quoted,$(tables)) ::: \
 		'$(FIT)' '$(FIT) -F json' '$(FIT) --gnuplot' '--tau none -F json' '--tau $(ONE) -F json' \
 		'-F csv' :::+ txt json gp alone one csv
 	$(each) 'gnuplot -e "$(call svg,{})" $(OUT)/{}.gp; gnuplot -e "$(call png,{})" $(OUT)/{}.gp' \
 		::: $(names)
-	touch $@
+	@touch $@
 
 # The median over n >= 16 with a measured tau; for one tau without its own n.
 error = def error(key; but): [.points[] | select(.n >= 16 and .n != but and .tau > 0 and .t > 0) | \
@@ -58,13 +65,12 @@ errors = $(error) [inputs] as [$$fit, $$alone, $$one] | [$$fit.name, ($$fit | er
 	($$alone | error("tau_bound"; 0))] | \
 	map(if type == "number" then . * 1000 | round / 1000 else . // "-" end) | @tsv
 $(OUT)/errors.tsv: $(OUT)/fitted
-	printf 'program\trule\tdefault\tfrom\ttau_at_$(ONE)\tbound\n' >$@
-	for name in $(names); do \
-		jq -rn '$(errors)' $(OUT)/$$name.json $(OUT)/$$name.alone $(OUT)/$$name.one; done >>$@
+	@{ printf 'program\trule\tdefault\tfrom\ttau_at_$(ONE)\tbound\n'; for name in $(names); do \
+		jq -rn '$(errors)' $(OUT)/$$name.json $(OUT)/$$name.alone $(OUT)/$$name.one; done; } $(whole)
 
 # Equation 1 of all tables in one picture; ratio(i, n) is that of the i-th.
 $(OUT)/shares.svg: $(OUT)/fitted
-	{ for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
+	@{ for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
 		$(names:%=$(OUT)/%.json) | tr '\n' ' ')'"; done; \
 	echo "names = '$(names)'; set datafile separator ','; set logscale x; set key outside right; \
 	b(i) = real(word(bs, i)); c(i) = real(word(cs, i)); ratio(i, n) = b(i)/(c(i)+1) - b(i)/(c(i)+n); \
@@ -79,24 +85,25 @@ $(OUT)/shares.svg: $(OUT)/fitted
 record: $(OUT)/compared.tsv
 	@cat $(OUT)/alone.txt $<
 
-# One run after the other: they must not share cores. A run that is there is not recorded again.
+# One run after the other: they must not share cores. A run that is there is recorded again when the program,
+# its libraries or anything else about it is another one.
 runs := $(foreach n,$(RANKS),$(foreach i,$(shell seq $(REPEAT)),$(n).$(i)))
 graphs = $(runs:%=$(OUT)/%.graph)
 .NOTPARALLEL: $(graphs)
-$(graphs): $(OUT)/%.graph:
-	@test -n '$(APP)' || { echo 'APP is not set: APP=./app' >&2; exit 2; }
-	mkdir -p $(OUT)
-	rm -rf $(OUT)/$*.raw
+command = lp-record -- $(MPIRUN) -n $(basename $*) $(APP)
+$(runs:%=$(OUT)/%.command): $(OUT)/%.command: always $(OUT)/asked
+	@$(call as_now,$(command),$(OUT)/$*.recorded)
+$(runs:%=$(OUT)/%.recorded): $(OUT)/%.recorded: $(OUT)/%.command
+	@rm -rf $(OUT)/$*.raw $(OUT)/$*.graph
 	lp-record -o $(OUT)/$*.raw -- $(MPIRUN) -n $(basename $*) $(APP)
-	lp-merge $(OUT)/$*.raw | lp-graph >$@
-	rm -rf $(OUT)/$*.raw
+	lp-merge $(OUT)/$*.raw | lp-graph >$(OUT)/$*.graph
+	@rm -rf $(OUT)/$*.raw
+	@$(call as_run,$(command))
+$(graphs): $(OUT)/%.graph: $(OUT)/%.recorded
 
 compared = ["n", "t_s", "recorded_tau_s", "from_run_times_s", "bound_s"], \
 	(.points[] | [.n, .t, .tau, .tau_estimate, .tau_bound]) | @tsv
-$(OUT)/compared.tsv: $(graphs)
-	$(each) 'eval lp-fit {1} $(graphs) >$(OUT)/{2}' ::: '--tau none' '--tau none -F json' '-F json' \
+$(OUT)/compared.tsv: $(graphs) $(OUT)/asked
+	$(each) 'lp-fit {=1 uq =} $(graphs) >$(OUT)/{2}' ::: '--tau none' '--tau none -F json' '-F json' \
 		:::+ alone.txt alone.json joined.json
-	jq -r '$(compared)' $(OUT)/alone.json >$@
-
-clean:
-	rm -rf $(OUT)
+	@jq -r '$(compared)' $(OUT)/alone.json $(whole)

@@ -10,39 +10,39 @@
 # Each process skips to its part, so the parts may run anywhere that sees the file; a part that is
 # there and newer than the graph is not solved again.
 
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all clean
-
 GRAPH     =
 OUT       = splits
 PARTS     = 8
 ALGORITHM = walk
 PARALLEL  = parallel
 
+SETTINGS = GRAPH OUT PARTS ALGORITHM PARALLEL
+folder = $(OUT)
+tools = lp-critpath
+needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
+asks = $(call state,$(graph))
+made = parts.tsv solved *.path path path.txt
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+graph = $(call quoted,$(GRAPH))
 MAKEFLAGS += --jobs=2		# the two forms of the path are joined at once
 
 all: $(OUT)/path.txt $(OUT)/path
 	@cat $<
 
-$(OUT)/parts.tsv: $(GRAPH)
-	@test -n '$(GRAPH)' || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
-	mkdir -p $(OUT)
-	lp-critpath --list $(PARTS) $(GRAPH) >$@
+$(OUT)/parts.tsv: $(OUT)/asked
+	lp-critpath --list $(PARTS) $(graph) $(whole)
 
 $(OUT)/solved: $(OUT)/parts.tsv
+	@rm -f $(OUT)/*.path
 	cut -f 1 $< | tail -n +2 | $(PARALLEL) --will-cite --halt now,fail=1 \
-		'lp-critpath -a $(ALGORITHM) --part {}/$(PARTS) $(GRAPH) >$(OUT)/{}.path'
-	touch $@
+		$(call quoted,lp-critpath -a $(ALGORITHM) --part {}/$(PARTS) $(graph) >$(OUT)/{}.path)
+	@touch $@
 
-whole = lp-critpath --join $(1) $$(cut -f 1 $(OUT)/parts.tsv | tail -n +2 | sed 's|.*|$(OUT)/&.path|')
+joined = lp-critpath --join $(1) $$(cut -f 1 $(OUT)/parts.tsv | tail -n +2 | sed 's|.*|$(OUT)/&.path|')
 
 $(OUT)/path: $(OUT)/solved
-	$(call whole) >$@
+	$(call joined) $(whole)
 
 $(OUT)/path.txt: $(OUT)/solved
-	$(call whole,-F text) >$@
-
-clean:
-	rm -rf $(OUT)
+	$(call joined,-F text) $(whole)

@@ -10,42 +10,48 @@
 # Sites are where the critical path computes most, functions where it communicates most. The base is
 # the replay with nothing changed. The replays do not depend on each other: GNU parallel runs them.
 
-SHELL = bash
-.SHELLFLAGS = -eu -o pipefail -c
-.DELETE_ON_ERROR:
-.PHONY: all clean
-
 GRAPH =
 NETWORK =
 TOP = 10
 OUT = whatif
-replay = lp-replay $(if $(NETWORK),-n '$(NETWORK)') -F json
+
+SETTINGS = GRAPH NETWORK TOP OUT
+folder = $(OUT)
+tools = lp-critpath lp-replay
+needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
+asks = $(call state,$(graph) $(if $(NETWORK),$(call quoted,$(NETWORK))))
+made = path.json candidates base runs whatif.txt
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+graph = $(call quoted,$(GRAPH))
+replay = lp-replay $(if $(NETWORK),-n $(call quoted,$(NETWORK))) -F json
 
 all: $(OUT)/whatif.txt
 	@cat $<
 
-# A line for each candidate: what --scale selects.
-$(OUT)/candidates: $(GRAPH)
-	@test -n '$(GRAPH)' || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
-	@mkdir -p $(OUT)
-	lp-critpath -F json $(GRAPH) >$(OUT)/path.json
-	jq -r '[.by_site[] | select(.compute_s > 0 and .where != "")] | sort_by(-.compute_s)[:$(TOP)][] | "site=\(.where)"' \
-		$(OUT)/path.json >$@
-	jq -r '[.by_call[] | select(.call != null) | .t = .mpi_s + .transfer_s | select(.t > 0)] | sort_by(-.t)[:$(TOP)][] | "call=\(.call)"' \
-		$(OUT)/path.json >>$@
+$(OUT)/path.json: $(OUT)/asked
+	lp-critpath -F json $(graph) $(whole)
 
-$(OUT)/base: $(GRAPH)
-	@mkdir -p $(OUT)
-	$(replay) $(GRAPH) | jq .run_time_ns >$@
+# A line for each candidate: what --scale selects, and that in words. Sites go by their numbers: names
+# have commas and more in them.
+sites = [.by_site[] | select(.compute_s > 0 and .where != "")] | sort_by(-.compute_s)[:$(TOP)][] | \
+	"site=\#\(.site)\tsite=\(.where | gsub("[\u0000-\u001f\u007f]"; "?"))"
+calls = [.by_call[] | select(.call != null) | .t = .mpi_s + .transfer_s | select(.t > 0)] | \
+	sort_by(-.t)[:$(TOP)][] | "call=\(.call)\tcall=\(.call)"
+$(OUT)/candidates: $(OUT)/path.json
+	@jq -r '($(sites)), ($(calls))' $< $(whole)
 
-$(OUT)/whatif.txt: $(OUT)/candidates $(OUT)/base
-	@parallel --will-cite --halt now,fail=1 -k --tagstring '{1}	{2}' \
-		'$(replay) --scale {1},factor={2} $(GRAPH) | jq .run_time_ns' \
-		:::: $(OUT)/candidates ::: 0.9 0.5 0 >$(OUT)/runs
+$(OUT)/base: $(OUT)/asked
+	$(replay) $(graph) | jq .run_time_ns $(whole)
+
+# What no factor makes faster gains nothing, and is listed all the same.
+one = $(replay) --scale "$$1,factor=$$2" $(graph) | jq .run_time_ns
+$(OUT)/runs: $(OUT)/candidates
+	@$(each) -k --colsep '\t' --tagstring '{2}	{3}' \
+		bash -eu -o pipefail -c $(call quoted,$(call quoted,$(one))) whatif {1} {3} :::: $< ::: 0.9 0.5 0 $(whole)
+
+$(OUT)/whatif.txt: $(OUT)/runs $(OUT)/base
 	@{ printf 'gain_%%\tgain_s\tshorter_%%\twhat\n'; \
 		awk -F'\t' -v base=$$(cat $(OUT)/base) '{ printf "%.2f\t%.6f\t%d\t%s\n", \
-			100 * (base - $$3) / base, (base - $$3) / 1e9, 100 * (1 - $$2) + 0.5, $$1 }' $(OUT)/runs | \
-		sort -t"$$(printf '\t')" -k1,1nr -k3,3n -k4,4; } >$@
-
-clean:
-	rm -rf $(OUT)
+			100 * (base - $$3) / base, (base - $$3) / 1e9, 100 * (1 - $$2) + 0.5, $$1 }' $< | \
+		sort -t"$$(printf '\t')" -k1,1nr -k3,3n -k4,4; } $(whole)

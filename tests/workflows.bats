@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Workflows: results are those of the input that is there now, and names are only names.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	cat >two.c <<-'END'
+		#include <mpi.h>
+		#include <stdio.h>
+		int main(int argc, char **argv) {
+			FILE *log = argc > 1 ? fopen(argv[1], "a") : NULL;
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < TIMES; i++) MPI_Barrier(MPI_COMM_WORLD);
+			if (log != NULL) fprintf(log, "ran\n");
+			MPI_Finalize();
+			return log != NULL && fclose(log) != 0;
+		}
+	END
+	mpicc -g -DTIMES=2 -o two two.c
+	mpicc -g -DTIMES=5 -o five two.c
+}
+
+flow() {
+	make -s -f "$ROOT/workflows/$1.mk" "${@:2}"
+}
+
+# A graph whose ranks end at so many ns.
+graph() {
+	pack -H 'trace ranks=2' <<-END | lp-graph 2>/dev/null
+		0 MPI_Init 0 +10
+		1 MPI_Init 0 +10
+		0 MPI_Barrier 1000 $1 comm=1
+		1 MPI_Barrier $1 $1 comm=1
+	END
+}
+
+barriers() {
+	lp-dump -k call run/graph | jq -s 'map(select(.call == "MPI_Barrier")) | length'
+}
+
+record() {
+	flow critpath APP="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $*" >out 2>err
+}
+
+@test "a run is recorded again when its program, its command or a file that it names changed, and only then" {
+	cp "$BATS_FILE_TMPDIR/two" app
+	echo 1 >input
+	record ./app log input
+	[ "$(barriers)" -eq 4 ]
+	[ "$(wc -l <log)" -eq 2 ]
+	cp run/path.txt first
+	record ./app log input
+	[ "$(wc -l <log)" -eq 2 ]	# although the run itself wrote into a file that the command names
+	cmp first run/path.txt
+	cp "$BATS_FILE_TMPDIR/five" app
+	record ./app log input
+	[ "$(barriers)" -eq 10 ]
+	[ "$(wc -l <log)" -eq 4 ]
+	record ./app log input more
+	[ "$(wc -l <log)" -eq 6 ]
+	echo 2 >input
+	record ./app log input more
+	[ "$(wc -l <log)" -eq 8 ]
+	OMPI_MCA_coll=^tuned record ./app log input more
+	[ "$(wc -l <log)" -eq 10 ]
+	flow critpath >shown		# without a command: what is there
+	[ "$(wc -l <log)" -eq 10 ]
+	cmp shown <(cat run/path.txt; echo; cat run/imbalance.txt)
+}
+
+@test "a run is recorded again when a library of its program changed" {
+	echo 'int helps(void) { return 1; }' >helps.c
+	echo '#include <mpi.h>
+		int helps(void);
+		int main(void) { MPI_Init(0, 0); for (int i = 0; i < helps(); i++) MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); }' >app.c
+	gcc -shared -fPIC -o libhelps.so helps.c
+	mpicc -o app app.c -L. -lhelps -Wl,-rpath,"$PWD"
+	record ./app
+	[ "$(barriers)" -eq 2 ]
+	sed -i 's/1/3/' helps.c
+	gcc -shared -fPIC -o libhelps.so helps.c
+	record ./app
+	[ "$(barriers)" -eq 6 ]
+}
+
+@test "nothing of an earlier run is left where a later one fails, and foreign files stay" {
+	cp "$BATS_FILE_TMPDIR/two" app
+	record ./app
+	run -2 record false
+	[ ! -e run/graph ] && [ ! -e run/path.txt ] && [ ! -e run/recorded ]
+	mkdir mine && touch mine/file
+	run -2 --separate-stderr flow critpath RUN=mine APP=true
+	[[ "$stderr" == *"mine: other files are there"* ]]
+	[ "$(ls mine)" = file ]
+	flow critpath clean
+	[ ! -e run ]
+	flow critpath clean RUN=mine
+	[ -e mine/file ]
+}
+
+@test "a result is never that of an older input, even where the new one has the same name and an old date" {
+	graph 2000 >a.graph
+	graph 5000 >b.graph
+	touch -d 2001-01-01 b.graph
+	for w in 'whatif whatif/base' 'splits splits/path.txt' 'monitor monitor/regions.tsv' \
+		'efficiency factors/modelfactors.csv RUNS'; do
+		read -r name result setting <<<"$w"
+		cp -p a.graph in.graph
+		flow "$name" "${setting:-GRAPH}=in.graph" >/dev/null
+		cp $result before
+		flow "$name" "${setting:-GRAPH}=in.graph" >/dev/null
+		cmp before $result
+		mv in.graph old.graph
+		cp -p b.graph in.graph		# another file, older than all results
+		flow "$name" "${setting:-GRAPH}=in.graph" >/dev/null
+		! cmp -s before $result
+		flow "$name" "${setting:-GRAPH}=old.graph" >/dev/null		# and back
+		cmp before $result
+		rm old.graph
+	done
+}
+
+@test "overhead: tables and programs that changed are fitted anew" {
+	mkdir my
+	printf 'n,t\n1,100\n2,60\n4,40\n8,33\n16,30\n' >my/a.csv
+	flow overhead DATA='my/*.csv' OUT=o >/dev/null
+	cp o/a.json before
+	printf 'n,t\n1,100\n2,80\n4,70\n8,68\n16,66\n' >my/b.csv
+	touch -d 2001-01-01 my/b.csv
+	mv my/b.csv my/a.csv
+	flow overhead DATA='my/*.csv' OUT=o >/dev/null
+	! cmp -s before o/a.json
+	mkdir other
+	cp my/a.csv other
+	run -2 --separate-stderr flow overhead DATA='my/a.csv other/a.csv' OUT=o
+	[[ "$stderr" == *"two tables of one name"* ]]
+}
+
+@test "names of sites and of files are names: no shell runs in them, and none is dropped" {
+	pack "$fixtures/hostile-names.txt" | lp-graph 2>/dev/null >plain.graph
+	flow whatif GRAPH=plain.graph >plain
+	for name in 'solve<int, double>(int, double) (b c,d.cpp:5)' '$(touch taken1)`touch taken2` (p.c:7)' \
+		"'; touch taken3; ' (q.c:8)"; do
+		[ "$(grep -cF "site=$name" plain)" -eq 3 ]
+	done
+	grep -q $'\t100\tsite=a.tab.newline,"quote (q.c:9)$' plain
+	hostile="a b\$(touch taken4)\`touch taken5\`'; touch taken6; '\"#%.graph"
+	cp plain.graph "$hostile"
+	flow whatif GRAPH="$hostile" OUT=w >out
+	cmp plain out
+	flow splits GRAPH="$hostile" OUT=s >out
+	[ "$(cat out)" = "$(lp-critpath -F text plain.graph)" ]
+	flow monitor GRAPH="$hostile" OUT=m >out
+	hostile=${hostile// /}
+	cp plain.graph "$hostile"
+	flow efficiency RUNS="$hostile plain.graph" OUT=f >out
+	grep -qx 'Number of processes;2;2' out
+	flow network GRAPHS="$hostile" OUT=n LATENCY_US=1 MB_S=100 EAGER=4096 BUSES=0 LINKS=0 FINE=1 >out
+	grep -qF "$hostile" n/predicted.tsv
+	cp "$ROOT/fit/data/hpl.csv" "$hostile.csv"
+	run -2 --separate-stderr flow overhead DATA="$hostile.csv" OUT=o
+	[[ "$stderr" == *"the name of a table is made of"* ]]
+	[ -z "$(ls | grep '^taken' || true)" ]
+	run -2 --separate-stderr flow whatif GRAPH=plain.graph OUT='w; touch taken7'
+	[ ! -e taken7 ]
+	run -2 --separate-stderr flow whatif GRAPH=nosuch.graph
+	[[ "$stderr" == *"nosuch.graph: No such file or directory"* ]]
+}

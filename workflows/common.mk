@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What all workflows share: one shell, settings taken to the letter, and results that are never older
+# than what they are made of.
+#
+# A workflow sets these, then includes this file:
+#   SETTINGS  the variables that it takes from the command line
+#   folder    where its results go, and nothing else is
+#   asks      what its results depend on: words of the shell that print it, $(call state,FILE...) among them
+#   tools     the commands that make the results
+#   stamped   of SETTINGS those on which the results depend [all]
+#   needs     what must be there first, in the words of the shell; says what is missing, and fails
+#   made      what `make clean` takes away: names in the folder
+#
+# A result depends on $(folder)/asked, which changes as soon as a setting, a file or a tool is another one:
+# a file counts as the same while its name, place, size and times are. A result gets its name when
+# it is whole: made by $(whole), or under a name of its own and then moved.
+
+SHELL = bash
+.SHELLFLAGS = -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.PHONY: all clean always
+.DEFAULT_GOAL := all
+
+here := $(dir $(lastword $(MAKEFILE_LIST)))
+
+# What was typed is no Makefile: a dollar in it is a dollar. And it is not for the programs that are run.
+typed := $(foreach s,$(SETTINGS),$(if $(filter command environment,$(firstword $(origin $(s)))),$(s)))
+$(foreach s,$(typed),$(eval override $(s) := $$(value $(s))))
+unexport $(foreach s,$(typed),$(if $(filter command,$(firstword $(origin $(s))) $(patsubst override,command,$(origin $(s)))),$(s)))
+
+# $(call quoted,TEXT): one word of the shell, whatever is in it; $(call each_quoted,WORDS): each of them.
+quoted = '$(subst ','\'',$(1))'
+each_quoted = $(foreach w,$(1),$(call quoted,$(w)))
+state = $(here)state files $(1)
+
+# A folder's name becomes part of targets and of the shell's words.
+unsafe = $(shell printf %s $(call quoted,$(1)) | LC_ALL=C tr -d 'A-Za-z0-9_./+,@=\200-\377-')
+ifneq ($(call unsafe,$(folder)),)
+$(error '$(folder)': a folder's name is made of letters, digits and . / _ - + = @ and the comma)
+endif
+ifneq ($(words $(folder))$(filter -%,$(folder)),1)
+$(error '$(folder)' is no name of a folder)
+endif
+
+# GNU parallel runs its jobs by bash, too; on a terminal it shows how far it is.
+export PARALLEL_SHELL := $(shell command -v bash)
+each = parallel --will-cite --halt now,fail=1 $$([ ! -t 2 ] || echo --bar)
+
+whole = >$@.part; mv $@.part $@
+
+# Recording: a rule with $(call as_now,COMMAND,RECORDED) makes its target newer than RECORDED where the command is
+# not as RECORDED says; $(call as_run,COMMAND) writes that after the run. What a run changes itself is its output.
+as_now = $(here)state command $(1) >$@.new; if [ -z '$(AGAIN)' ] && cmp -s $@.new $(2); then rm $@.new; else mv $@.new $@; fi
+as_run = { grep -v '^file ' $<; $(here)state command $(1) | { grep '^file ' || true; }; } $(whole)
+
+$(folder)/asked: always
+	@$(or $(needs),true)
+	@mkdir -p $(folder)
+	@{ $(foreach s,$(or $(stamped),$(SETTINGS)),printf '%s\n' $(call quoted,$(s) = $($(s)));) \
+		$(or $(asks),true); $(here)state tools $(tools); } >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
+# Only what was made here.
+clean:
+	@[ ! -d $(folder) ] || cd $(folder) && rm -rf asked asked.new $(made) $(addsuffix .part,$(made))
+	@[ ! -d $(folder) ] || rmdir --ignore-fail-on-non-empty $(folder)
