@@ -361,10 +361,10 @@ freed() {
 
 @test "a what-if names a site by its text, commas included, by its function or by its number" {
 	pack "$fixtures/hostile-names.txt" | lp-graph 2>/dev/null >t.graph
-	[ "$(lp-replay -F json t.graph | jq .run_time_ns)" -eq 30690 ]
+	[ "$(lp-replay -F json t.graph | jq .run_time_ns)" -eq 30590 ]
 	for site in 'solve<int, double>(int, double) (b c,d.cpp:5)' 'solve<int, double>(int, double)' '#1'; do
-		[ "$(lp-replay --scale "site=$site,factor=0" -F json t.graph | jq .run_time_ns)" -eq 29890 ]
-		[ "$(lp-replay --scale "rank=1,site=$site factor=0" -F json t.graph | jq .run_time_ns)" -eq 30690 ]
+		[ "$(lp-replay --scale "site=$site,factor=0" -F json t.graph | jq .run_time_ns)" -eq 29790 ]
+		[ "$(lp-replay --scale "rank=1,site=$site factor=0" -F json t.graph | jq .run_time_ns)" -eq 30590 ]
 	done
 	run -2 --separate-stderr lp-replay --scale 'side=#1,factor=0' -F json t.graph
 	[ "$stderr" = "lp-replay: --scale: side=#1 is none of rank=, site=, call= and factor=" ]
