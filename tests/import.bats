@@ -190,12 +190,67 @@ messages() {
 	[ "$stderr" = "lp-import: --from: tape is no format" ]
 }
 
+@test "a trace that is cut, or has bytes that do not belong there, is never taken for whole" {
+	case=$fixtures/dimemas/16-two-nodes-two-cpus/trace.dim
+	head -n -1 "$case" >cut.dim				# an offset is missing
+	sed 's/^s:1:/s:1:9/' "$case" >offset.dim
+	head -c -3 "$case" >half.dim
+	sed '3s/$/ x/' "$case" >word.dim
+	printf '#DIMEMAS:"x":1,0:1(1),0\n1:0:0:1.0\n\0\0\0garbage\n1:0:0:2.0\n' >zeros.dim
+	printf '#DIMEMAS:"x":1,0:1(1),0\n20:0:0:50000001:-5000000000\n1:0:0:1.0\n' >negative.dim
+	printf '#DIMEMAS:"x":1,0:9999999,0\n' >tasks.dim
+	printf '#DIMEMAS:"x":1,0:2(1,1),0\nd:1:9999999:1:0\n' >communicator.dim
+	for name in cut offset half word zeros negative tasks communicator; do
+		run -2 --separate-stderr limited 100000 lp-import -f dim $name.dim
+		[ -z "$output" ]
+		[[ "$stderr" == "lp-import: $name.dim:"* ]]
+	done
+	prv=$fixtures/paraver/in.prv
+	last=$(tail -1 "$prv" | cut -d: -f6)
+	grep -v ":$last:" "$prv" >end.prv
+	head -c -3 "$prv" >half.prv
+	for name in end half; do
+		run -2 --separate-stderr lp-import -f prv $name.prv
+		[[ "$stderr" == "lp-import: $name.prv:"*"cut" ]]
+	done
+}
+
+@test "an export that fails leaves the files of the one before, and none that look whole" {
+	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
+	lp-export -f prv -o b a.graph
+	cp b.prv before
+	mkdir b.row.part
+	run -2 lp-export -f prv -o b <(lp-replay a.graph)
+	cmp b.prv before
+	rmdir b.row.part
+	lp-export -f prv -o b <(lp-replay a.graph)
+	! cmp -s b.prv before
+}
+
+@test "lp-export takes time in proportion to ranks" {
+	# Each is on a host of its own.
+	/usr/bin/python3 - <<-'END' >many.graph
+		import sys
+		sys.path.insert(0, "tests")
+		import trace
+		n = 100000
+		out = trace.Writer(sys.stdout.buffer, "graph")
+		out.put("run", {"ranks": n, "locations": n, "run_ns": 10})
+		for rank in range(n):
+		    out.put("rank", {"rank": rank, "rows": 0, "host": "host%d" % rank})
+		out.end()
+	END
+	timeout 20 lp-export -f prv -o many many.graph
+	[ "$(grep -c ^THREAD many.row)" = 100000 ]
+}
+
 @test "a full disk is trouble" {
 	[ -e /dev/full ] || skip
 	run -2 bash -c 'lp-import -f prv "$1" >/dev/full' - "$fixtures/paraver/in.prv"
-	ln -s /dev/full b.prv
+	ln -s /dev/full b.prv.part
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
 	run -2 lp-export -f prv -o b a.graph
+	[ -z "$(ls b.*)" ]
 }
 
 @test "a network that was planted is found again, and the other workflows run" {

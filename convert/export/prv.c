@@ -7,57 +7,51 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/mpi/paraver.h"
-#include "export.h"
+#include "prv.h"
 
-enum { OTHER_VALUES = 1000 };	/* functions that Extrae has no number for: this and their index */
-
-struct code { uint32_t type, value; };
-
-/* What one line is about; the lines are sorted by time. */
-enum line_kind { LINE_STATE, LINE_LEAVE, LINE_ENTER, LINE_EVENT, LINE_MESSAGE };
-struct line {
-	int64_t at_ns;
-	size_t order;			/* of those at the same time: as they were made */
-	enum line_kind kind;
-	uint32_t location;
-	uint64_t what;			/* row; of a message its number; of a state its end */
-	int state;
+struct file {			/* gets its name when all of them are whole */
+	char *path, *part;
+	FILE *out;
 };
 
-struct output {
-	const struct trace *trace;
-	struct code *codes;		/* by index of call_name; type 0: not used */
-	uint32_t *node_of;		/* by rank */
-	const char **nodes;		/* names; NULL: made up */
-	uint32_t node_count;
-	struct line *lines;
-	size_t count, capacity;
-	int64_t end_ns;
-};
-
-static FILE *
-create(const char *name, const char *suffix)
+static void
+begin_file(struct file *file, const char *name, const char *suffix)
 {
-	size_t capacity = 0;
-	char *path = grow(NULL, &capacity, strlen(name) + strlen(suffix) + 1, 1);
-	FILE *file;
+	size_t length = strlen(name) + strlen(suffix) + sizeof ".part", capacity = 0;
 
-	sprintf(path, "%s%s", name, suffix);
-	file = fopen(path, "w");
-	if (file == NULL)
-		die("%s: %s", path, strerror(errno));
-	free(path);
-	return file;
+	file->path = grow(NULL, &capacity, length, 1);
+	capacity = 0;
+	file->part = grow(NULL, &capacity, length, 1);
+	snprintf(file->path, length, "%s%s", name, suffix);
+	snprintf(file->part, length, "%s.part", file->path);
+	file->out = fopen(file->part, "w");
+	if (file->out == NULL)
+		die("%s: %s", file->part, strerror(errno));
+}
+
+/* All is there, under a name that does not look like it yet. */
+static void
+end_file(const struct file *file)
+{
+	if (fflush(file->out) != 0 || ferror(file->out) || fclose(file->out) != 0) {
+		int error = errno;
+
+		unlink(file->part);
+		die("%s: %s", file->path, strerror(error));
+	}
 }
 
 static void
-complete(FILE *file, const char *name)
+name_file(struct file *file)
 {
-	if (fflush(file) != 0 || ferror(file) || fclose(file) != 0)
-		die("%s: %s", name, strerror(errno));
+	if (rename(file->part, file->path) != 0)
+		die("%s: %s", file->path, strerror(errno));
+	free(file->path);
+	free(file->part);
 }
 
 static struct code
@@ -238,135 +232,11 @@ put_line(FILE *out, const struct output *o, const struct line *line)
 	}
 }
 
-/* Ranks of the same host share a node; ranks without one get one each. */
-static void
-find_nodes(struct output *o)
-{
-	uint32_t ranks = (uint32_t)o->trace->known.ranks;
-
-	o->node_of = zalloc(ranks + (size_t)1, sizeof *o->node_of);
-	o->nodes = zalloc(ranks + (size_t)1, sizeof *o->nodes);
-	for (uint32_t r = 0; r < ranks; r++) {
-		uint32_t n = 0;
-
-		while (n < o->node_count && (o->nodes[n] == NULL || o->trace->hosts[r] == NULL ||
-		    strcmp(o->nodes[n], o->trace->hosts[r]) != 0))
-			n++;
-		if (n == o->node_count)
-			o->nodes[o->node_count++] = o->trace->hosts[r];
-		o->node_of[r] = n;
-	}
-}
-
-static uint32_t
-ranks_on(const struct output *o, uint32_t node)
-{
-	uint32_t count = 0;
-
-	for (int32_t r = 0; r < o->trace->known.ranks; r++)
-		count += o->node_of[r] == node;
-	return count;
-}
-
-static uint32_t
-threads_of(const struct output *o, int32_t rank)
-{
-	uint32_t count = 0;
-
-	for (uint32_t l = 0; l < o->trace->known.location_count; l++)
-		count += o->trace->known.location_rank[l] == rank;
-	return count;
-}
-
-/* No date, so that the same input gives the same bytes. */
-static void
-put_header(FILE *out, const struct output *o)
-{
-	const struct definitions *known = &o->trace->known;
-	unsigned comms = 1;
-
-	for (size_t c = 3; c < known->comm_count; c++)
-		comms += known->comms[c].members != NULL;
-	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->end_ns, o->node_count);
-	for (uint32_t n = 0; n < o->node_count; n++)
-		fprintf(out, "%s%u", n > 0 ? "," : "", ranks_on(o, n));
-	fprintf(out, "):1:%d(", known->ranks);
-	for (int32_t r = 0; r < known->ranks; r++)
-		fprintf(out, "%s%u:%u", r > 0 ? "," : "", threads_of(o, r), o->node_of[r] + 1);
-	fprintf(out, "),%u\nc:1:1:%d", comms, known->ranks);
-	for (int32_t r = 0; r < known->ranks; r++)
-		fprintf(out, ":%d", r + 1);
-	fputc('\n', out);
-	for (size_t c = 3; c < known->comm_count; c++) {
-		if (known->comms[c].members == NULL)
-			continue;
-		fprintf(out, "c:1:%zu:%d", c, known->comms[c].size);
-		for (int32_t i = 0; i < known->comms[c].size; i++)
-			fprintf(out, ":%d", known->comms[c].members[i] + 1);
-		fputc('\n', out);
-	}
-}
-
-static void
-put_names(FILE *out, const struct output *o)
-{
-	static const char *const states[] = {
-		"Idle", "Running", "Not created", "Waiting a message", "Blocking send", "Synchronization",
-		"Test/Probe", "Scheduling and fork/join", "Wait/WaitAll", "Blocked", "Immediate send",
-		"Immediate receive", "I/O", "Group communication", "Tracing disabled", "Others",
-		"Send receive", "Memory transfer", "Profiling", "On-line analysis", "Remote memory access",
-	};
-	static const char *const types[] = { NULL, "MPI Point-to-point", "MPI Collective Comm", "MPI Other",
-	    "MPI One-sided", "MPI I/O" };
-
-	fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n", out);
-	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-		fprintf(out, "%zu    %s\n", i, states[i]);
-	for (uint32_t type = 1; type <= 5; type++) {
-		fprintf(out, "\nEVENT_TYPE\n9    %u    %s\nVALUES\n0      Outside MPI\n", PARAVER_TYPE + type,
-		    types[type]);
-		for (unsigned c = 1; c < call_count(); c++)
-			if (o->codes[c].type == PARAVER_TYPE + type)
-				fprintf(out, "%u      %s\n", o->codes[c].value, call_name(c));
-	}
-	fprintf(out, "\nEVENT_TYPE\n0    %d    Send size in MPI global op\n0    %d    Recv size in MPI global op\n"
-	    "0    %d    Root in MPI global op\n0    %d    Communicator in MPI global op\n", PARAVER_SEND_BYTES,
-	    PARAVER_RECEIVE_BYTES, PARAVER_ROOT, PARAVER_COMM);
-}
-
-static void
-put_node_name(FILE *out, const struct output *o, uint32_t node)
-{
-	if (o->nodes[node] != NULL)
-		fprintf(out, "%s\n", o->nodes[node]);
-	else
-		fprintf(out, "n%u\n", node + 1);
-}
-
-static void
-put_rows(FILE *out, const struct output *o)
-{
-	const struct definitions *known = &o->trace->known;
-
-	fprintf(out, "LEVEL CPU SIZE %d\n", known->ranks);
-	for (int32_t r = 0; r < known->ranks; r++) {
-		fprintf(out, "%d.", r + 1);
-		put_node_name(out, o, o->node_of[r]);
-	}
-	fprintf(out, "\nLEVEL NODE SIZE %u\n", o->node_count);
-	for (uint32_t n = 0; n < o->node_count; n++)
-		put_node_name(out, o, n);
-	fprintf(out, "\nLEVEL THREAD SIZE %u\n", known->location_count);
-	for (int32_t r = 0; r < known->ranks; r++)
-		for (uint32_t t = 0, count = threads_of(o, r); t < count; t++)
-			fprintf(out, "THREAD 1.%d.%u\n", r + 1, t + 1);
-}
-
 void
 export_prv(const struct trace *trace, const char *name)
 {
 	struct output o = { .trace = trace, .end_ns = trace->known.run_ns };
-	FILE *out;
+	struct file files[3];
 
 	o.codes = zalloc(UINT16_MAX + 1, sizeof *o.codes);
 	find_nodes(&o);
@@ -376,15 +246,17 @@ export_prv(const struct trace *trace, const char *name)
 		add_line(&o, trace->rows[trace->edges[i].source].enter_ns[trace->edges[i].send], LINE_MESSAGE,
 		    trace->edges[i].source, i, 0);
 	qsort(o.lines, o.count, sizeof *o.lines, by_time);
-	out = create(name, ".prv");
-	put_header(out, &o);
+	begin_file(&files[0], name, ".prv");
+	put_header(files[0].out, &o);
 	for (size_t i = 0; i < o.count; i++)
-		put_line(out, &o, &o.lines[i]);
-	complete(out, name);
-	out = create(name, ".pcf");
-	put_names(out, &o);
-	complete(out, name);
-	out = create(name, ".row");
-	put_rows(out, &o);
-	complete(out, name);
+		put_line(files[0].out, &o, &o.lines[i]);
+	end_file(&files[0]);
+	begin_file(&files[1], name, ".pcf");
+	put_names(files[1].out, &o);
+	end_file(&files[1]);
+	begin_file(&files[2], name, ".row");
+	put_rows(files[2].out, &o);
+	end_file(&files[2]);
+	for (int i = 0; i < 3; i++)
+		name_file(&files[i]);
 }

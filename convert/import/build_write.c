@@ -8,7 +8,8 @@
 
 #include "import.h"
 
-enum { ROUND = 4096 };		/* rows of a rank in a block; members and messages in one of edges, too */
+enum { BLOCK = 4096 };		/* rows of a rank in a block, and messages in one, at most */
+enum { IN_FLIGHT = 1 << 18, FEWEST = 64 };	/* rows of all ranks in a round, as far as blocks stay worth it */
 
 static const struct column_type location_type = { 4, false, true, 0 };
 static const struct column_type rank_type = { 4, true, true, 0 };
@@ -20,6 +21,15 @@ end_message(struct writer *out)
 {
 	if (message_end(out) < 0)
 		die_output();
+}
+
+/* Rows of a location in a round: a reader keeps about two rounds of all. */
+static size_t
+round_of(const struct build *build)
+{
+	size_t rows = IN_FLIGHT / build->locations;
+
+	return rows > BLOCK ? BLOCK : rows < FEWEST ? FEWEST : rows;
 }
 
 /* Of all threads of a rank. */
@@ -74,11 +84,11 @@ write_definitions(const struct build *build, struct writer *out)
 		die_output();
 }
 
-/* The rows ROUND * round and on of a rank, as a block. */
+/* The rows LENGTH * round and on of a rank, as a block. */
 static void
-write_block(struct writer *out, const struct calls *rows, size_t round)
+write_block(struct writer *out, const struct calls *rows, size_t round, size_t length)
 {
-	size_t first = round * ROUND, end = first + ROUND < rows->count ? first + ROUND : rows->count;
+	size_t first = round * length, end = first + length < rows->count ? first + length : rows->count;
 	struct calls block = *rows;
 
 	/* A call and its parts are never divided. */
@@ -101,25 +111,25 @@ write_block(struct writer *out, const struct calls *rows, size_t round)
 
 /* The last round in which an edge with this end may be written without its block. */
 static size_t
-later_round(size_t round, uint64_t seq)
+later_round(size_t round, uint64_t seq, size_t length)
 {
 	/* Parts that spill over are written a round early; that does no harm. */
-	return seq / ROUND > round ? (size_t)(seq / ROUND) : round;
+	return seq / length > round ? (size_t)(seq / length) : round;
 }
 
 static size_t
-message_round(const struct build_message *m)
+message_round(const struct build_message *m, size_t length)
 {
-	return later_round(later_round(0, m->send), m->receive);
+	return later_round(later_round(0, m->send, length), m->receive, length);
 }
 
 static size_t
-instance_round(const struct build *build, const struct build_instance *instance)
+instance_round(const struct build *build, const struct build_instance *instance, size_t length)
 {
 	size_t round = 0;
 
 	for (uint32_t i = 0; i < instance->count; i++)
-		round = later_round(round, build->member_seq[instance->first + i]);
+		round = later_round(round, build->member_seq[instance->first + i], length);
 	return round;
 }
 
@@ -127,8 +137,8 @@ static void
 write_messages(struct writer *out, const struct build_message *messages, const size_t *order,
     size_t count)
 {
-	static uint32_t source[ROUND], target[ROUND];
-	static uint64_t send[ROUND], receive[ROUND];
+	static uint32_t source[BLOCK], target[BLOCK];
+	static uint64_t send[BLOCK], receive[BLOCK];
 
 	for (size_t i = 0; i < count; i++) {
 		source[i] = messages[order[i]].source;
@@ -177,11 +187,11 @@ sort_by_round(const size_t *round_of, size_t count, size_t rounds)
 	return by;
 }
 
-/* An edge of ROUND has this end: no earlier round settles it. */
+/* An edge of this round has this end: no earlier round settles it. */
 static void
 unsettle(const struct build *build, uint64_t *settled, uint32_t location, uint64_t seq, size_t round)
 {
-	for (size_t k = (size_t)(seq / ROUND); k < round; k++)
+	for (size_t k = (size_t)(seq / round_of(build)); k < round; k++)
 		if (settled[k * build->locations + location] > seq)
 			settled[k * build->locations + location] = seq;
 }
@@ -234,11 +244,12 @@ settled_rows(const struct build *build, size_t rounds, const size_t *message_rou
     const size_t *instance_rounds)
 {
 	uint64_t *settled = zalloc(rounds * build->locations + 1, sizeof *settled);
+	size_t length = round_of(build);
 
 	for (size_t k = 0; k < rounds; k++)
 		for (uint32_t l = 0; l < build->locations; l++)
-			settled[k * build->locations + l] = (k + 1) * ROUND < build->rows[l].count ?
-			    (k + 1) * ROUND : build->rows[l].count;
+			settled[k * build->locations + l] = (k + 1) * length < build->rows[l].count ?
+			    (k + 1) * length : build->rows[l].count;
 	for (size_t i = 0; i < build->message_count; i++) {
 		const struct build_message *m = &build->messages[i];
 
@@ -255,18 +266,19 @@ settled_rows(const struct build *build, size_t rounds, const size_t *message_rou
 void
 build_write(struct build *build, int argc, char **argv)
 {
-	size_t rounds = 1, *message_rounds = zalloc(build->message_count + 1, sizeof *message_rounds);
+	size_t length = round_of(build), rounds = 1;
+	size_t *message_rounds = zalloc(build->message_count + 1, sizeof *message_rounds);
 	size_t *instance_rounds = zalloc(build->instance_count + 1, sizeof *instance_rounds);
 	struct by_round messages, instances;
 	uint64_t *settled;
 	struct writer out;
 
 	for (uint32_t l = 0; l < build->locations; l++)
-		rounds = later_round(rounds - 1, build->rows[l].count) + 1;
+		rounds = later_round(rounds - 1, build->rows[l].count, length) + 1;
 	for (size_t i = 0; i < build->message_count; i++)
-		message_rounds[i] = message_round(&build->messages[i]);
+		message_rounds[i] = message_round(&build->messages[i], length);
 	for (size_t i = 0; i < build->instance_count; i++)
-		instance_rounds[i] = instance_round(build, &build->instances[i]);
+		instance_rounds[i] = instance_round(build, &build->instances[i], length);
 	messages = sort_by_round(message_rounds, build->message_count, rounds);
 	instances = sort_by_round(instance_rounds, build->instance_count, rounds);
 	settled = settled_rows(build, rounds, message_rounds, instance_rounds);
@@ -275,10 +287,10 @@ build_write(struct build *build, int argc, char **argv)
 	write_definitions(build, &out);
 	for (size_t k = 0; k < rounds; k++) {
 		for (uint32_t l = 0; l < build->locations; l++)
-			write_block(&out, &build->rows[l], k);
-		for (size_t i = messages.begin[k]; i < messages.begin[k + 1]; i += ROUND)
+			write_block(&out, &build->rows[l], k, length);
+		for (size_t i = messages.begin[k]; i < messages.begin[k + 1]; i += BLOCK)
 			write_messages(&out, build->messages, messages.order + i,
-			    messages.begin[k + 1] - i < ROUND ? messages.begin[k + 1] - i : ROUND);
+			    messages.begin[k + 1] - i < BLOCK ? messages.begin[k + 1] - i : BLOCK);
 		for (size_t i = instances.begin[k]; i < instances.begin[k + 1]; i++)
 			write_instance(&out, build, &build->instances[instances.order[i]]);
 		message_begin(&out, "settled", 2);

@@ -9,17 +9,22 @@
 #include "../../base/mpi/paraver.h"
 #include "dim.h"
 
+enum { MOST_THREADS = 1 << 17 };	/* behind the first ones of the tasks */
+
 static void
 take_event(struct dim *d, int64_t type, int64_t value)
 {
 	if (type > PARAVER_TYPE && type <= PARAVER_TYPE + 5) {
 		dim_end_call(d);
+		if (value < 0)
+			die_text(&d->text, "an MPI event has a negative value");
 		if (value != 0) {
-			char name[32];
+			char name[48];
 
 			d->at->call = value < 256 ? d->by_value[type - PARAVER_TYPE][value] : 0;
 			if (d->at->call == 0) {
-				snprintf(name, sizeof name, "MPI event %d:%d", (int)type, (int)value);
+				snprintf(name, sizeof name, "MPI event %lld:%lld", (long long)type,
+				    (long long)value);
 				d->at->call = build_call(name);
 			}
 			d->at->in_call = true;
@@ -28,7 +33,7 @@ take_event(struct dim *d, int64_t type, int64_t value)
 	}
 	/* What Extrae adds by itself: its own state, counters, arguments of calls and callers. */
 	if (type == 0 || (type >= 40000000 && type < 60000000) || (type >= 70000000 && type < 90000000) ||
-	    type > INT32_MAX || value > INT32_MAX || d->at->in_call)
+	    type > INT32_MAX || value > INT32_MAX || value < INT32_MIN || d->at->in_call)
 		return;
 	dim_local(d, d->event, (int32_t)type, (int32_t)value);
 }
@@ -37,7 +42,6 @@ take_event(struct dim *d, int64_t type, int64_t value)
 static int64_t
 take_seconds(struct dim *d, char *at)
 {
-	char *end;
 	int64_t seconds = text_integer(&d->text, &at, 0, INT64_MAX / 1000000000), ns = 0;
 
 	if (*at == '.')
@@ -45,8 +49,8 @@ take_seconds(struct dim *d, char *at)
 			ns += (*at - '0') * unit;
 	if (*at == 'e' || *at == 'E')
 		die_text(&d->text, "a time has an exponent");
-	end = at;
-	if (*end != '\0' || __builtin_add_overflow(seconds * 1000000000, ns, &ns))
+	text_end(&d->text, at);
+	if (__builtin_add_overflow(seconds * 1000000000, ns, &ns))
 		die_text(&d->text, "a time is out of range");
 	return ns;
 }
@@ -89,6 +93,7 @@ take_send(struct dim *d, char *at)
 	r.tag = (int32_t)text_integer(t, &at, 0, INT32_MAX);
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
 	r.sync = (int)text_integer(t, &at, 0, 3);
+	text_end(t, at);
 	dim_record(d, &r);
 }
 
@@ -106,6 +111,7 @@ take_receive(struct dim *d, char *at)
 	d->played |= r.peer == ANY_PEER || r.tag == ANY_TAG;
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
 	r.kind = (enum kind)(RECEIVE + text_integer(t, &at, 0, 2));
+	text_end(t, at);
 	dim_record(d, &r);
 }
 
@@ -138,6 +144,7 @@ take_collective(struct dim *d, char *at)
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
 	r.received = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
 	r.sync = (int)text_integer(t, &at, 0, 3);
+	text_end(t, at);
 	r.kind = kinds[r.sync];
 	if (r.sync == 3)	/* MPI_Reduce as prv2dim writes it: the field is the root's task */
 		r.peer = rank_in(d, comm, (int32_t)root);
@@ -157,6 +164,8 @@ take_communicator(struct dim *d, char *at)
 
 	text_integer(&d->text, &at, 0, INT32_MAX);
 	id = text_integer(&d->text, &at, 0, 1 << 24);
+	if ((uint64_t)id > d->text.next)	/* each has a line */
+		die_text(&d->text, "the number of a communicator is out of range");
 	d->comms = grow(d->comms, &d->comm_capacity, (size_t)id + 1, sizeof *d->comms);
 	memset(d->comms + known, 0, (d->comm_capacity - known) * sizeof *d->comms);
 	comm = &d->comms[id];
@@ -164,6 +173,7 @@ take_communicator(struct dim *d, char *at)
 	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
 	for (int32_t i = 0; i < comm->size; i++)
 		comm->members[i] = (int32_t)text_integer(&d->text, &at, 0, d->build.ranks - 1);
+	text_end(&d->text, at);
 	comm->number = build_comm(&d->build, comm->members, comm->size);
 }
 
@@ -175,13 +185,14 @@ take_threads(struct dim *d, char *at)
 
 	d->first_further = zalloc(ranks, sizeof *d->first_further);
 	d->thread_count = zalloc(ranks, sizeof *d->thread_count);
+	d->begins = zalloc(ranks, sizeof *d->begins);
 	at += *at == '(';
 	for (uint32_t r = 0; r < ranks; r++) {
 		d->thread_count[r] = *at >= '0' && *at <= '9' ?
 		    (int32_t)text_integer(&d->text, &at, 1, 1 << 16) : 1;
 		d->first_further[r] = d->build.locations;
 		for (int32_t t = 1; t < d->thread_count[r]; t++) {
-			if (d->build.locations == 1 << 24)
+			if (d->build.locations == ranks + MOST_THREADS)
 				die_text(&d->text, "too many threads");
 			build_thread(&d->build, r, (uint32_t)t);
 		}
@@ -197,6 +208,7 @@ take_threads(struct dim *d, char *at)
 static void
 take_header(struct dim *d)
 {
+	int64_t ranks;
 	char *at;
 
 	if (!text_next(&d->text) || strncmp(d->text.line, "#DIMEMAS:", 9) != 0 ||
@@ -204,10 +216,13 @@ take_header(struct dim *d)
 		die_text(&d->text, "no Dimemas trace: its first line begins with #DIMEMAS:");
 	at += 2;
 	text_integer(&d->text, &at, 0, INT64_MAX);
-	if (*at != ':')		/* the offset, which only Dimemas needs */
-		text_integer(&d->text, &at, 0, INT64_MAX);
+	if (*at != ':')		/* 0 where it is not told */
+		d->offsets_at = (uint64_t)text_integer(&d->text, &at, 0, INT64_MAX);
 	at += *at == ':';
-	build_begin(&d->build, (uint32_t)text_integer(&d->text, &at, 1, 1 << 24));
+	ranks = text_integer(&d->text, &at, 1, 1 << 24);
+	if ((uint64_t)ranks > 1024 + d->text.next)	/* their threads are listed */
+		die_text(&d->text, "there are more tasks than the line lists");
+	build_begin(&d->build, (uint32_t)ranks);
 	take_threads(d, at);
 	d->at = d->threads;
 }
@@ -219,6 +234,8 @@ take_place(struct dim *d, char **at)
 	int64_t rank = text_integer(&d->text, at, 0, d->build.ranks - 1);
 	int64_t thread = text_integer(&d->text, at, 0, INT32_MAX);
 
+	if (d->offset_lines > 0)
+		die_text(&d->text, "a record behind the offsets of the tasks");
 	if (rank < (int64_t)d->at->rank)
 		die_text(&d->text, "the tasks are not in order");
 	if (thread >= d->thread_count[rank])
@@ -226,6 +243,24 @@ take_place(struct dim *d, char **at)
 	d->location = thread == 0 ? (uint32_t)rank : d->first_further[rank] + (uint32_t)thread - 1;
 	d->at = &d->threads[d->location];
 	d->played |= thread > 0;
+	if (d->begins[rank] == 0)
+		d->begins[rank] = d->text.offset;
+}
+
+/* s:TASK:OFFSET, for each task where its records begin: the end of a trace that is whole. */
+static void
+take_offset(struct dim *d, char *at)
+{
+	uint32_t rank = (uint32_t)text_integer(&d->text, &at, 0, d->build.ranks - 1);
+	uint64_t offset = (uint64_t)text_integer(&d->text, &at, 0, INT64_MAX);
+
+	text_end(&d->text, at);
+	if (rank != d->offset_lines++)
+		die_text(&d->text, "the offsets of the tasks are not in order");
+	if (rank == 0 && d->offsets_at > 0 && d->offsets_at != d->text.offset)
+		die_text(&d->text, "the offsets of the tasks are not where the first line says");
+	if (d->begins[rank] > 0 && d->begins[rank] != offset)
+		die_text(&d->text, "the records of the task do not begin there");
 }
 
 static void
@@ -239,7 +274,11 @@ take_line(struct dim *d)
 		take_communicator(d, at);
 		return;
 	}
-	if (*at == 's' || *at == '\0' || *at == '#')
+	if (*at == 's' && at[1] == ':') {
+		take_offset(d, at + 2);
+		return;
+	}
+	if (*at == '\0' || *at == '#')
 		return;
 	kind = text_integer(&d->text, &at, 0, INT32_MAX);
 	take_place(d, &at);
@@ -253,8 +292,10 @@ take_line(struct dim *d)
 		take_collective(d, at);
 	else if (kind == 20) {
 		int64_t type = text_integer(&d->text, &at, 0, INT64_MAX);
+		int64_t value = text_integer(&d->text, &at, INT64_MIN + 1, INT64_MAX);
 
-		take_event(d, type, text_integer(&d->text, &at, INT64_MIN + 1, INT64_MAX));
+		text_end(&d->text, at);
+		take_event(d, type, value);
 	} else if (kind != 0)
 		die_text(&d->text, "a record of a kind that is not known");
 }
@@ -274,6 +315,8 @@ import_dim(char **files, int argc, char **argv)
 #undef PARAVER_CALL
 	while (text_next(&d.text))
 		take_line(&d);
+	if (d.offset_lines < d.build.ranks && (d.offsets_at > 0 || d.offset_lines > 0))
+		die_text(&d.text, "offsets of tasks are missing: the trace is cut");
 	for (d.location = 0; d.location < d.build.locations; d.location++) {
 		d.at = &d.threads[d.location];
 		end_thread(&d);

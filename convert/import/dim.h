@@ -66,6 +66,9 @@ struct dim {
 	int32_t *thread_count;		/* by rank */
 	struct thread *at;		/* the one whose record is being read */
 	uint32_t location;		/* its */
+	uint64_t offsets_at;		/* where the lines of offsets begin, as the first line says; 0: not told */
+	uint64_t *begins;		/* by rank: of its first record; 0: none yet */
+	uint32_t offset_lines;
 	bool played;			/* there are wildcards or further threads: see dim_play */
 	uint16_t event, by_value[6][256];
 };

@@ -15,6 +15,8 @@ struct text {
 	const char *name;	/* for messages */
 	char *line;		/* without its end; valid until the next one is read */
 	size_t capacity;
+	char buffer[1 << 17];	/* text that is not read yet: AT to before FILLED */
+	size_t at, filled;
 	uint64_t offset;	/* of the line, in the text */
 	uint64_t next;		/* of the line behind it */
 	size_t number;		/* of the line, from 1 */
@@ -24,6 +26,7 @@ void text_open(struct text *text, const char *file);	/* NULL or "-": standard in
 void text_close(struct text *text);
 bool text_next(struct text *text);			/* false: the text has ended */
 _Noreturn void die_text(const struct text *text, const char *what);	/* at the line read last */
+void text_end(const struct text *text, const char *at);	/* nothing is behind the last field */
 /* The next integer of a line of numbers with ':' or ',' between them, or death; *AT goes behind it. */
 int64_t text_integer(const struct text *text, char **at, int64_t min, int64_t max);
 

@@ -40,6 +40,13 @@ take_object(struct prv *p, char **at, uint32_t *number)
 	return NULL;
 }
 
+static void
+see_time(struct prv *p, int64_t at_ns)
+{
+	if (at_ns > p->last_ns)
+		p->last_ns = at_ns;
+}
+
 /* What began before now waits for a counter; what begins now does not yet. */
 static void
 settle_pending(struct pending *pending, int64_t now_ns)
@@ -59,6 +66,8 @@ take_state(struct prv *p, char *at)
 	int64_t end_ns = text_integer(&p->text, &at, begin_ns, INT64_MAX);
 	int state = (int)text_integer(&p->text, &at, 0, INT32_MAX);
 
+	text_end(&p->text, at);
+	see_time(p, end_ns);
 	if (task == NULL)
 		return;
 	if (state != RUNNING)
@@ -102,6 +111,7 @@ take_events(struct prv *p, char *at)
 	struct task *task = take_object(p, &at, &number);
 	int64_t at_ns = text_integer(&p->text, &at, 0, INT64_MAX);
 
+	see_time(p, at_ns);
 	if (task == NULL)
 		return;
 	if (at_ns > task->end_ns)
@@ -144,6 +154,8 @@ take_message(struct prv *p, char *at)
 	m.arrived_ns = text_integer(t, &at, 0, INT64_MAX);
 	m.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
 	m.tag = (int32_t)text_integer(t, &at, INT32_MIN + 1, INT32_MAX);
+	text_end(t, at);
+	see_time(p, m.arrived_ns > m.sent_ns ? m.arrived_ns : m.sent_ns);
 	if (from == NULL || to == NULL)
 		return;
 	p->messages = grow(p->messages, &p->message_capacity, p->message_count + 1,
@@ -161,10 +173,13 @@ take_communicator(struct prv *p, char *at)
 
 	text_integer(&p->text, &at, 1, 1);
 	id = text_integer(&p->text, &at, 1, 1 << 24);
+	if ((uint64_t)id > p->text.next)	/* each has a line */
+		die_text(&p->text, "the number of a communicator is out of range");
 	size = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks);
 	members = zalloc((size_t)size, sizeof *members);
 	for (int32_t i = 0; i < size; i++)
 		members[i] = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks) - 1;
+	text_end(&p->text, at);
 	p->comms = grow(p->comms, &p->comm_capacity, (size_t)id + 1, sizeof *p->comms);
 	memset(p->comms + known, 0, (p->comm_capacity - known) * sizeof *p->comms);
 	p->comms[id] = (struct comm){ build_comm(&p->build, members, size), size };
@@ -174,13 +189,14 @@ take_communicator(struct prv *p, char *at)
 static void
 take_header(struct prv *p)
 {
+	int64_t ranks;
 	char *at;
 
 	if (!text_next(&p->text) || strncmp(p->text.line, "#Paraver (", 10) != 0 ||
 	    (at = strstr(p->text.line, "):")) == NULL)
 		die_text(&p->text, "no Paraver trace: its first line begins with #Paraver");
 	at += 2;
-	text_integer(&p->text, &at, 0, INT64_MAX);
+	p->end_ns = text_integer(&p->text, &at, 0, INT64_MAX);
 	if (strncmp(at, "_ns:", 4) != 0)
 		die_text(&p->text, "times are not in nanoseconds");
 	at += 4;
@@ -193,7 +209,10 @@ take_header(struct prv *p)
 	at++;
 	if (text_integer(&p->text, &at, 1, INT32_MAX) != 1)
 		die_text(&p->text, "several applications, which are not read");
-	build_begin(&p->build, (uint32_t)text_integer(&p->text, &at, 1, 1 << 24));
+	ranks = text_integer(&p->text, &at, 1, 1 << 24);
+	if ((uint64_t)ranks > p->text.next)	/* their threads and nodes are listed */
+		die_text(&p->text, "there are more tasks than the line lists");
+	build_begin(&p->build, (uint32_t)ranks);
 	p->tasks = zalloc(p->build.ranks, sizeof *p->tasks);
 }
 
@@ -222,14 +241,25 @@ import_prv(char **files, int argc, char **argv)
 
 		if (line[0] == 'c' && line[1] == ':')
 			take_communicator(&p, line + 2);
-		else if (line[0] == '\0' || line[0] == '#' || line[1] != ':')
+		else if (line[0] == '\0' || line[0] == '#')
 			continue;
+		else if (line[1] != ':')
+			die_text(&p.text, "a record of a kind that is not known");
 		else if (line[0] == '1')
 			take_state(&p, line + 2);
 		else if (line[0] == '2')
 			take_events(&p, line + 2);
 		else if (line[0] == '3')
 			take_message(&p, line + 2);
+		else
+			die_text(&p.text, "a record of a kind that is not known");
+	}
+	if (p.last_ns < p.end_ns) {
+		char what[160];
+
+		snprintf(what, sizeof what, "the last record is of %lld ns and the first line says %lld ns: "
+		    "the trace is cut", (long long)p.last_ns, (long long)p.end_ns);
+		die_text(&p.text, what);
 	}
 	if (p.other_threads > 0)
 		note("%llu records of further threads are left out", (unsigned long long)p.other_threads);

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_LINE = 1 << 28 };	/* bytes of a communicator of all ranks there can be */
+
 void
 text_open(struct text *text, const char *file)
 {
@@ -19,6 +21,40 @@ text_open(struct text *text, const char *file)
 	gzbuffer(text->file, 1 << 17);
 }
 
+/* The rest of a line that is in the buffer goes to LINE; true: it was its end. */
+static bool
+take_rest(struct text *text, size_t *used)
+{
+	const char *from = text->buffer + text->at, *end = memchr(from, '\n', text->filled - text->at);
+	size_t length = end != NULL ? (size_t)(end - from) + 1 : text->filled - text->at;
+
+	if (memchr(from, '\0', length) != NULL)
+		die_text(text, "the line holds a zero byte");
+	if (*used + length > MOST_LINE)
+		die_text(text, "the line is too long");
+	text->line = grow(text->line, &text->capacity, *used + length + 1, 1);
+	memcpy(text->line + *used, from, length);
+	*used += length;
+	text->at += length;
+	return end != NULL;
+}
+
+static void
+fill(struct text *text)
+{
+	int error, got = gzread(text->file, text->buffer, sizeof text->buffer);
+	const char *what;
+
+	text->at = 0;
+	text->filled = got > 0 ? (size_t)got : 0;
+	if (got > 0)
+		return;
+	what = gzerror(text->file, &error);
+	if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
+		die("%s:%llu: %s", text->name, (unsigned long long)text->next,
+		    *what != '\0' ? what : "cannot be read");
+}
+
 bool
 text_next(struct text *text)
 {
@@ -26,27 +62,29 @@ text_next(struct text *text)
 
 	text->offset = text->next;
 	for (;;) {
-		text->line = grow(text->line, &text->capacity, used + 4096, 1);
-		if (gzgets(text->file, text->line + used, (int)(text->capacity - used)) == NULL)
+		if (text->at == text->filled)
+			fill(text);
+		if (text->filled == 0 && used == 0)
+			return false;
+		if (text->filled == 0)
+			die_text(text, "the last line has no end: the text is cut");
+		if (take_rest(text, &used))
 			break;
-		used += strlen(text->line + used);
-		if (used > 0 && text->line[used - 1] == '\n')
-			break;
-	}
-	if (used == 0) {
-		int error;
-		const char *what = gzerror(text->file, &error);
-
-		if (error != Z_OK && error != Z_STREAM_END)
-			die("%s:%llu: %s", text->name, (unsigned long long)text->offset,
-			    *what != '\0' ? what : "cannot be read");
-		return false;
 	}
 	text->next += used;
 	text->number++;
 	while (used > 0 && (text->line[used - 1] == '\n' || text->line[used - 1] == '\r'))
 		text->line[--used] = '\0';
 	return true;
+}
+
+void
+text_end(const struct text *text, const char *at)
+{
+	while (*at == ' ' || *at == '\t')
+		at++;
+	if (*at != '\0')
+		die_text(text, "something follows the last field");
 }
 
 void

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What stands around the records of a Paraver trace: its first lines, and the names of what it holds. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/mpi/paraver.h"
+#include "prv.h"
+
+/* A rank and its host, which may be NULL. */
+struct seat { const char *host; uint32_t rank; };
+
+static int
+by_host(const void *left, const void *right)
+{
+	const struct seat *a = left, *b = right;
+	int order = a->host == NULL || b->host == NULL ? (a->host == NULL) - (b->host == NULL) :
+	    strcmp(a->host, b->host);
+
+	return order != 0 ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+/* Ranks of the same host share a node; ranks without one get one each. Nodes come in order of ranks. */
+void
+find_nodes(struct output *o)
+{
+	size_t ranks = (size_t)o->trace->known.ranks;
+	struct seat *seats = zalloc(ranks + 1, sizeof *seats);
+	uint32_t *first = zalloc(ranks + 1, sizeof *first);	/* by rank: the first on its node */
+
+	o->node_of = zalloc(ranks + 1, sizeof *o->node_of);
+	o->nodes = zalloc(ranks + 1, sizeof *o->nodes);
+	o->ranks_on = zalloc(ranks + 1, sizeof *o->ranks_on);
+	o->threads_of = zalloc(ranks + 1, sizeof *o->threads_of);
+	for (uint32_t r = 0; r < ranks; r++)
+		seats[r] = (struct seat){ o->trace->hosts[r], r };
+	qsort(seats, ranks, sizeof *seats, by_host);
+	for (size_t i = 0; i < ranks; i++)
+		first[seats[i].rank] = i > 0 && seats[i].host != NULL && seats[i - 1].host != NULL &&
+		    strcmp(seats[i].host, seats[i - 1].host) == 0 ? first[seats[i - 1].rank] :
+		    seats[i].rank;
+	for (uint32_t r = 0; r < ranks; r++) {
+		if (first[r] == r) {
+			o->nodes[o->node_count] = o->trace->hosts[r];
+			o->node_of[r] = o->node_count++;
+		} else
+			o->node_of[r] = o->node_of[first[r]];
+		o->ranks_on[o->node_of[r]]++;
+	}
+	for (uint32_t l = 0; l < o->trace->known.location_count; l++)
+		if (o->trace->known.location_rank[l] >= 0)
+			o->threads_of[o->trace->known.location_rank[l]]++;
+	free(seats);
+	free(first);
+}
+
+/* No date, so that the same input gives the same bytes. */
+void
+put_header(FILE *out, const struct output *o)
+{
+	const struct definitions *known = &o->trace->known;
+	unsigned comms = 1;
+
+	for (size_t c = 3; c < known->comm_count; c++)
+		comms += known->comms[c].members != NULL;
+	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->end_ns, o->node_count);
+	for (uint32_t n = 0; n < o->node_count; n++)
+		fprintf(out, "%s%u", n > 0 ? "," : "", o->ranks_on[n]);
+	fprintf(out, "):1:%d(", known->ranks);
+	for (int32_t r = 0; r < known->ranks; r++)
+		fprintf(out, "%s%u:%u", r > 0 ? "," : "", o->threads_of[r], o->node_of[r] + 1);
+	fprintf(out, "),%u\nc:1:1:%d", comms, known->ranks);
+	for (int32_t r = 0; r < known->ranks; r++)
+		fprintf(out, ":%d", r + 1);
+	fputc('\n', out);
+	for (size_t c = 3; c < known->comm_count; c++) {
+		if (known->comms[c].members == NULL)
+			continue;
+		fprintf(out, "c:1:%zu:%d", c, known->comms[c].size);
+		for (int32_t i = 0; i < known->comms[c].size; i++)
+			fprintf(out, ":%d", known->comms[c].members[i] + 1);
+		fputc('\n', out);
+	}
+}
+
+void
+put_names(FILE *out, const struct output *o)
+{
+	static const char *const states[] = {
+		"Idle", "Running", "Not created", "Waiting a message", "Blocking send", "Synchronization",
+		"Test/Probe", "Scheduling and fork/join", "Wait/WaitAll", "Blocked", "Immediate send",
+		"Immediate receive", "I/O", "Group communication", "Tracing disabled", "Others",
+		"Send receive", "Memory transfer", "Profiling", "On-line analysis", "Remote memory access",
+	};
+	static const char *const types[] = { NULL, "MPI Point-to-point", "MPI Collective Comm", "MPI Other",
+	    "MPI One-sided", "MPI I/O" };
+
+	fputs("DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n\nSTATES\n", out);
+	for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+		fprintf(out, "%zu    %s\n", i, states[i]);
+	for (uint32_t type = 1; type <= 5; type++) {
+		fprintf(out, "\nEVENT_TYPE\n9    %u    %s\nVALUES\n0      Outside MPI\n", PARAVER_TYPE + type,
+		    types[type]);
+		for (unsigned c = 1; c < call_count(); c++)
+			if (o->codes[c].type == PARAVER_TYPE + type)
+				fprintf(out, "%u      %s\n", o->codes[c].value, call_name(c));
+	}
+	fprintf(out, "\nEVENT_TYPE\n0    %d    Send size in MPI global op\n0    %d    Recv size in MPI global op\n"
+	    "0    %d    Root in MPI global op\n0    %d    Communicator in MPI global op\n", PARAVER_SEND_BYTES,
+	    PARAVER_RECEIVE_BYTES, PARAVER_ROOT, PARAVER_COMM);
+}
+
+static void
+put_node_name(FILE *out, const struct output *o, uint32_t node)
+{
+	if (o->nodes[node] != NULL)
+		fprintf(out, "%s\n", o->nodes[node]);
+	else
+		fprintf(out, "n%u\n", node + 1);
+}
+
+void
+put_rows(FILE *out, const struct output *o)
+{
+	const struct definitions *known = &o->trace->known;
+
+	fprintf(out, "LEVEL CPU SIZE %d\n", known->ranks);
+	for (int32_t r = 0; r < known->ranks; r++) {
+		fprintf(out, "%d.", r + 1);
+		put_node_name(out, o, o->node_of[r]);
+	}
+	fprintf(out, "\nLEVEL NODE SIZE %u\n", o->node_count);
+	for (uint32_t n = 0; n < o->node_count; n++)
+		put_node_name(out, o, n);
+	fprintf(out, "\nLEVEL THREAD SIZE %u\n", known->location_count);
+	for (int32_t r = 0; r < known->ranks; r++)
+		for (uint32_t t = 0, count = o->threads_of[r]; t < count; t++)
+			fprintf(out, "THREAD 1.%d.%u\n", r + 1, t + 1);
+}
