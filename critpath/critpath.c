@@ -3,7 +3,7 @@
  * lp-critpath - the critical path: what the run could not have ended without
  *
  * reads   one graph stream
- * writes  the same messages and the path's segments; or a report as text or JSON
+ * writes  the same messages and the path's segments; or a report as text or JSON, as text to a terminal
  * memory  64 bytes for each row between two global synchronisation points, more for what is asked
  *         beyond walk (critpath.1); where several processes or parts take part, the path, and in a
  *         group that solves a stretch together the rows of own ranks only
@@ -27,6 +27,8 @@ struct critpath {
 	struct part part;		/* of --part */
 	struct run run;
 	struct writer out;
+	struct text text;
+	struct json json;		/* onto it */
 	struct segments segments;	/* of one stretch */
 	struct report report;
 	struct whatif whatif;
@@ -38,8 +40,12 @@ begin_output(struct critpath *c, int argc, char **argv)
 	if (c->opt.form == STREAM &&
 	    writer_open(&c->out, STDOUT_FILENO, "path", &c->run.in, argc, argv) < 0)
 		die_output();
-	if (c->opt.form == JSON)
-		printf("{\"segments\":[");
+	text_begin(&c->text, stdout, NULL);
+	json_begin(&c->json, &c->text);
+	if (c->opt.form == JSON) {
+		json_begin_object(&c->json, NULL);
+		json_begin_array(&c->json, "segments");
+	}
 }
 
 static void
@@ -47,7 +53,7 @@ put_segments(struct critpath *c, const struct segments *segments)
 {
 	for (size_t i = 0; i < segments->count; i++) {
 		if (c->opt.form == JSON)
-			print_segment_json(&segments->at[i], &c->run.known, c->report.segments == 0);
+			segment_json(&c->json, &segments->at[i], &c->run.known);
 		report_add(&c->report, &c->run.known, &segments->at[i]);
 	}
 	if (c->opt.form == STREAM)
@@ -72,13 +78,16 @@ static void
 end_output(struct critpath *c)
 {
 	if (c->opt.form == TEXT) {
-		report_text(&c->report, &c->run.known, c->opt.all);
-		whatif_text(&c->whatif, &c->run.known, c->opt.all);
+		report_text(&c->text, &c->report, &c->run.known, c->opt.all);
+		whatif_text(&c->text, &c->whatif, &c->run.known, c->opt.all);
+		text_flush(&c->text);
 	} else if (c->opt.form == JSON) {
-		printf("]");
-		report_json(&c->report, &c->run.known);
-		whatif_json(&c->whatif, &c->run.known);
-		printf("}\n");
+		json_end_array(&c->json);
+		report_json(&c->json, &c->report, &c->run.known);
+		whatif_json(&c->json, &c->whatif, &c->run.known);
+		json_end_object(&c->json);
+		json_end_line(&c->json);
+		text_flush(&c->text);
 	} else {
 		message_begin(&c->out, "path", 3);
 		put_int(&c->out, "run_ns", c->run.known.run_ns);
@@ -143,9 +152,9 @@ solve_stream(struct critpath *c, int argc, char **argv)
 			solve_stretch(c, last);
 			run_advance(&c->run);
 		}
-		progress_show(&progress, c->run.in.rows, 0, 0);
+		progress_input(&progress, &c->run.in);
 	}
-	progress_end(&progress, c->run.in.rows);
+	progress_end(&progress);
 	if (run_end(&c->run, &last))
 		solve_stretch(c, last);
 	if (c->opt.algorithm == INTERVALS)
@@ -255,20 +264,28 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 }
 
 static void
-print_list(const struct critpath *c)
+print_list(struct critpath *c)
 {
+	struct table_writer list;
 	struct table table;
 
 	table_read(&table, c->opt.files[0]);
-	printf("part\tfirst_stretch\tlast_stretch\trows\n");
+	text_begin(&c->text, stdout, NULL);
+	table_begin(&list, &c->text, "part\tfirst_stretch\tlast_stretch\trows");
 	for (int i = 0; i < c->opt.list; i++) {
 		uint64_t rows;
 		struct part part = table_part(&table, i, c->opt.list, &rows);
 
-		if (part.to > part.from)
-			printf("%d\t%llu\t%llu\t%llu\n", i + 1, (unsigned long long)part.from + 1,
-			    (unsigned long long)part.to, (unsigned long long)rows);
+		if (part.to <= part.from)
+			continue;
+		table_int(&list, i + 1);
+		table_uint(&list, part.from + 1);
+		table_uint(&list, part.to);
+		table_uint(&list, rows);
+		table_end_row(&list);
 	}
+	table_end(&list);
+	text_flush(&c->text);
 }
 
 /* What can be known without the others; the file is looked at by the first one. */
@@ -301,6 +318,8 @@ main(int argc, char **argv)
 	tool = "lp-critpath";
 	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
+	if (c.opt.form == UNSAID_FORM)
+		c.opt.form = isatty(STDOUT_FILENO) && c.team.size == 1 ? TEXT : STREAM;
 	check_options(&c);
 	team_open(&c.team, &argc, &argv);
 	if (c.opt.list > 0) {

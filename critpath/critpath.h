@@ -19,6 +19,8 @@
 #define CRITPATH_H
 
 #include "../base/run/collective.h"
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
 #include "../base/tool/tool.h"
 #include "team.h"
 
@@ -183,14 +185,19 @@ void report_append(struct report *report, const struct definitions *known, const
 void report_free(struct report *report);
 /* Member 0 gets the reports of all, one behind the other, as one. */
 void report_gather(struct report *report, const struct definitions *known, const struct team *team);
-void report_text(const struct report *report, const struct definitions *known, bool all);
+void report_text(struct text *out, const struct report *report, const struct definitions *known,
+    bool all);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */
 struct share *shares_by_rank(const struct report *report, const struct definitions *known);
-/* "{"compute_s":...}" */
-void print_share_json(const struct share *share);
-/* The rest of the JSON object whose array of segments has been printed, but for its last brace. */
-void report_json(const struct report *report, const struct definitions *known);
-void print_segment_json(const struct segment *segment, const struct definitions *known, bool first);
+/* Members of an object: its times; its site, of an object that is begun. */
+void share_json(struct json *out, const struct share *share);
+void site_json(struct json *out, size_t site, const struct definitions *known);
+/* What follows the array of segments. */
+void report_json(struct json *out, const struct report *report, const struct definitions *known);
+void segment_json(struct json *out, const struct segment *segment, const struct definitions *known);
+/* A cell with the site's name; a row that says how many are not shown, behind BEFORE empty cells. */
+void put_site(struct table_writer *table, size_t site, const struct definitions *known);
+void put_more(struct table_writer *table, int before, size_t more);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "options.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/tool/tool.h"
 
 const char usage[] =
-	"usage: lp-critpath [-a ALGORITHM] [-F stream|text|json] [--all] [FILE]\n"
+	"usage: lp-critpath [-a ALGORITHM] [-F text|json|stream] [--all] [FILE]\n"
 	"Find the critical path of a run from its graph stream.\n"
 	"  -a, --algorithm HOW  walk, kahn, dijkstra, delta: the same path;\n"
 	"                       intervals: an approximation [walk]\n"
@@ -16,7 +15,8 @@ const char usage[] =
 	"                       algorithm between two synchronisation points, and these\n"
 	"                       stretches, by one process or several [par-seq for dijkstra\n"
 	"                       and delta, else seq-par]\n"
-	"  -F, --format FORM    stream: the input and the path's segments; text; json [stream]\n"
+	"  -F, --format FORM    text, json, or stream: the input and the path's\n"
+	"                       segments [stream; to a terminal text]\n"
 	"      --slack          how much later each activity could end without harm\n"
 	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
 	"      --gain PERCENT   what each call site would gain if it took less time\n"
@@ -68,17 +68,16 @@ parse_options(int argc, char **argv)
 		{ "alternatives", required_argument, NULL, 'k' }, { "gain", required_argument, NULL, 'G' },
 		{ "all", no_argument, NULL, 'A' }, { "list", required_argument, NULL, 'L' },
 		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .algorithm = WALK, .form = STREAM, .splits = UNSAID };
+	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "a:F:k:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "a:F:k:", longs, usage)) != -1)
 		switch (c) {
 		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
 		case 's': opt.splits = (enum splits)parse_choice("--splits", optarg, splits); break;
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'S': opt.slack = true; break;
 		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
 		case 'G': opt.faster = (int)parse_integer("--gain", optarg, 1, 100); break;
@@ -86,9 +85,6 @@ parse_options(int argc, char **argv)
 		case 'L': opt.list = (int)parse_integer("--list", optarg, 1, 1 << 20); break;
 		case 'P': parse_part(&opt, optarg); break;
 		case 'J': opt.join = true; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-critpath " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);

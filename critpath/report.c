@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/table.h"
 #include "critpath.h"
 
 static const char *const kind_names[] = { "compute", "mpi", "transfer" };
@@ -183,150 +184,200 @@ sorted(const struct share *shares, size_t count, size_t *kept)
 	return items;
 }
 
+enum { WHERE = 1024 };		/* bytes of a call site's name */
+
+struct names {
+	const char *what;	/* head of the column */
+	void (*put)(struct table_writer *table, size_t index, const struct definitions *known);
+};
+
 static void
-print_shares(const struct report *report, const char *what, const struct item *items, size_t count,
-    size_t shown, const char *(*name)(size_t index, char *text, size_t size, const void *known),
-    const void *known)
-{
-	double all = (double)share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
-
-	printf("\nshare_%%\tcompute_s\tmpi_s\ttransfer_s\t%s\n", what);
-	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct share *s = &items[i].share;
-		char text[160];
-
-		printf("%.2f\t%.6f\t%.6f\t%.6f\t%s\n", 100 * (double)share_sum(s) / all,
-		    seconds(s->ns[COMPUTE]), seconds(s->ns[MPI]), seconds(s->ns[TRANSFER]),
-		    name(items[i].index, text, sizeof text, known));
-	}
-	if (count > shown)
-		printf("\t\t\t\t(%zu more; --all shows them)\n", count - shown);
-}
-
-static const char *
-rank_name(size_t index, char *text, size_t size, const void *known)
+put_rank(struct table_writer *table, size_t index, const struct definitions *known)
 {
 	(void)known;
-	snprintf(text, size, "%zu", index);
-	return text;
-}
-
-static const char *
-call_label(size_t index, char *text, size_t size, const void *known)
-{
-	(void)known;
-	snprintf(text, size, "%s", index == 0 ? "(compute)" : call_name((unsigned)index));
-	return text;
-}
-
-static const char *
-site_name(size_t index, char *text, size_t size, const void *known)
-{
-	if (site_text(known, (uint32_t)index, text, size)[0] == '\0')
-		snprintf(text, size, "(unknown)");
-	return text;
+	table_uint(table, index);
 }
 
 static void
-print_longest(const struct report *report, const struct definitions *known)
+put_call(struct table_writer *table, size_t index, const struct definitions *known)
 {
-	printf("\nlength_s\tbegin_s\trank\twhat\twhere\n");
-	for (size_t i = 0; i < report->longest_count; i++) {
-		const struct segment *s = &report->longest[i];
-		char where[160];
-
-		site_text(known, s->site, where, sizeof where);
-		printf("%.6f\t%.6f\t%d\t%s%s\t%s%s\n", seconds(s->end_ns - s->begin_ns),
-		    seconds(s->begin_ns), (int)known->location_rank[s->location],
-		    s->kind == COMPUTE ? "compute" : s->kind == TRANSFER ? "transfer to " : "",
-		    s->kind == COMPUTE ? "" : call_name(s->call),
-		    s->kind == COMPUTE && where[0] != '\0' ? "before " : "", where);
-	}
+	(void)known;
+	table_text(table, index == 0 ? "(compute)" : call_name((unsigned)index));
 }
 
 void
-report_text(const struct report *report, const struct definitions *known, bool all)
+put_site(struct table_writer *table, size_t index, const struct definitions *known)
 {
-	size_t shown = all ? SIZE_MAX : 8, count;
+	char where[WHERE];
+
+	site_text(known, (uint32_t)index, where, sizeof where);
+	table_text(table, where[0] != '\0' ? where : "(unknown)");
+}
+
+void
+put_more(struct table_writer *table, int before, size_t more)
+{
+	for (int i = 0; i < before; i++)
+		table_text(table, "");
+	table_format(table, "(%zu more; --all shows them)", more);
+	table_end_row(table);
+}
+
+static void
+print_shares(struct text *out, const struct report *report, const struct names *names,
+    const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
+{
+	double all = (double)share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
+	struct table_writer table;
+	size_t count;
+	struct item *items = sorted(shares, all_count, &count);
+	char head[100];
+
+	text_char(out, '\n');
+	snprintf(head, sizeof head, "share_%%\tcompute_s\tmpi_s\ttransfer_s\t%s", names->what);
+	table_begin(&table, out, head);
+	for (size_t i = 0; i < count && i < shown; i++) {
+		const struct share *s = &items[i].share;
+
+		table_fixed(&table, 100 * (double)share_sum(s) / all, 2);
+		for (int kind = 0; kind < 3; kind++)
+			table_seconds(&table, s->ns[kind]);
+		names->put(&table, items[i].index, known);
+		table_end_row(&table);
+	}
+	if (count > shown)
+		put_more(&table, 4, count - shown);
+	table_end(&table);
+	free(items);
+}
+
+static void
+print_longest(struct text *out, const struct report *report, const struct definitions *known)
+{
+	struct table_writer table;
+
+	text_char(out, '\n');
+	table_begin(&table, out, "length_s\tbegin_s\trank\twhat\twhere");
+	for (size_t i = 0; i < report->longest_count; i++) {
+		const struct segment *s = &report->longest[i];
+		char where[WHERE];
+
+		site_text(known, s->site, where, sizeof where);
+		table_seconds(&table, s->end_ns - s->begin_ns);
+		table_seconds(&table, s->begin_ns);
+		table_int(&table, known->location_rank[s->location]);
+		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" :
+		    s->kind == TRANSFER ? "transfer to " : "", s->kind == COMPUTE ? "" : call_name(s->call));
+		table_format(&table, "%s%s", s->kind == COMPUTE && where[0] != '\0' ? "before " : "", where);
+		table_end_row(&table);
+	}
+	table_end(&table);
+}
+
+void
+report_text(struct text *out, const struct report *report, const struct definitions *known, bool all)
+{
+	static const struct names by_rank = { "rank", put_rank }, by_call = { "call", put_call },
+	    by_site = { "up to and in the call at", put_site };
+	size_t shown = all ? SIZE_MAX : 8;
 	double whole = share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
 	struct share *ranks = shares_by_rank(report, known);
-	struct item *items;
 
-	printf("run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank\n",
+	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
 	    seconds(known->run_ns), seconds(report->end_ns - report->begin_ns), report->segments,
 	    report->hops);
-	printf("on the path: compute %.2f %%, MPI %.2f %%, transfer %.2f %%\n",
+	text_line(out, "on the path: compute %.2f %%, MPI %.2f %%, transfer %.2f %%",
 	    100 * (double)report->total.ns[COMPUTE] / whole, 100 * (double)report->total.ns[MPI] / whole,
 	    100 * (double)report->total.ns[TRANSFER] / whole);
-	items = sorted(ranks, (size_t)known->ranks, &count);
-	print_shares(report, "rank", items, count, shown, rank_name, NULL);
-	free(items);
-	items = sorted(report->by_call, report->call_capacity, &count);
-	print_shares(report, "call", items, count, shown, call_label, NULL);
-	free(items);
-	items = sorted(report->by_site, report->site_capacity, &count);
-	print_shares(report, "up to and in the call at", items, count, shown, site_name, known);
-	free(items);
-	print_longest(report, known);
+	print_shares(out, report, &by_rank, ranks, (size_t)known->ranks, shown, known);
+	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
+	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
+	print_longest(out, report, known);
 	free(ranks);
 }
 
 void
-print_segment_json(const struct segment *segment, const struct definitions *known, bool first)
+segment_json(struct json *out, const struct segment *segment, const struct definitions *known)
 {
-	printf("%s\n{\"rank\":%d,\"begin_ns\":%lld,\"end_ns\":%lld,\"kind\":\"%s\",\"call\":",
-	    first ? "" : ",", (int)known->location_rank[segment->location],
-	    (long long)segment->begin_ns, (long long)segment->end_ns, kind_names[segment->kind]);
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_int(out, "rank", known->location_rank[segment->location]);
+	json_int(out, "begin_ns", segment->begin_ns);
+	json_int(out, "end_ns", segment->end_ns);
+	json_text(out, "kind", kind_names[segment->kind]);
 	if (segment->kind == COMPUTE)
-		printf("null");
+		json_null(out, "call");
 	else
-		json_string(stdout, call_name(segment->call));
-	printf(",\"site\":%u}", segment->site);
+		json_text(out, "call", call_name(segment->call));
+	json_uint(out, "site", segment->site);
+	json_end_object(out);
 }
 
 void
-print_share_json(const struct share *share)
+share_json(struct json *out, const struct share *share)
 {
-	printf("\"compute_s\":%.9f,\"mpi_s\":%.9f,\"transfer_s\":%.9f", seconds(share->ns[COMPUTE]),
-	    seconds(share->ns[MPI]), seconds(share->ns[TRANSFER]));
+	json_seconds(out, "compute_s", share->ns[COMPUTE]);
+	json_seconds(out, "mpi_s", share->ns[MPI]);
+	json_seconds(out, "transfer_s", share->ns[TRANSFER]);
 }
 
 void
-report_json(const struct report *report, const struct definitions *known)
+site_json(struct json *out, size_t site, const struct definitions *known)
+{
+	char where[WHERE];
+
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_uint(out, "site", site);
+	json_text(out, "where", site_text(known, (uint32_t)site, where, sizeof where));
+}
+
+void
+report_json(struct json *out, const struct report *report, const struct definitions *known)
 {
 	struct share *ranks = shares_by_rank(report, known);
-	const char *comma = "";
-	char text[160];
 
-	printf(",\n\"run_time_s\":%.9f,\n\"path_length_s\":%.9f,\n\"segment_count\":%zu,\n"
-	    "\"rank_changes\":%zu,\n\"total\":{", seconds(known->run_ns),
-	    seconds(report->end_ns - report->begin_ns), report->segments, report->hops);
-	print_share_json(&report->total);
-	printf("},\n\"by_rank\":[");
+	json_break(out);
+	json_seconds(out, "run_time_s", known->run_ns);
+	json_break(out);
+	json_seconds(out, "path_length_s", report->end_ns - report->begin_ns);
+	json_break(out);
+	json_uint(out, "segment_count", report->segments);
+	json_break(out);
+	json_uint(out, "rank_changes", report->hops);
+	json_break(out);
+	json_begin_object(out, "total");
+	share_json(out, &report->total);
+	json_end_object(out);
+	json_break(out);
+	json_begin_array(out, "by_rank");
 	for (int32_t r = 0; r < known->ranks; r++) {
-		printf("%s\n{\"rank\":%d,", r > 0 ? "," : "", (int)r);
-		print_share_json(&ranks[r]);
-		printf("}");
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_int(out, "rank", r);
+		share_json(out, &ranks[r]);
+		json_end_object(out);
 	}
-	printf("],\n\"by_call\":[");
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "by_call");
 	for (size_t i = 1; i < report->call_capacity; i++)
 		if (share_sum(&report->by_call[i]) > 0) {
-			printf("%s\n{\"call\":\"%s\",", comma, call_name((unsigned)i));
-			print_share_json(&report->by_call[i]);
-			printf("}");
-			comma = ",";
+			json_break(out);
+			json_begin_object(out, NULL);
+			json_text(out, "call", call_name((unsigned)i));
+			share_json(out, &report->by_call[i]);
+			json_end_object(out);
 		}
-	printf("],\n\"by_site\":[");
-	comma = "";
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "by_site");
 	for (size_t i = 0; i < report->site_capacity; i++)
 		if (share_sum(&report->by_site[i]) > 0) {
-			printf("%s\n{\"site\":%zu,\"where\":", comma, i);
-			json_string(stdout, site_text(known, (uint32_t)i, text, sizeof text));
-			printf(",");
-			print_share_json(&report->by_site[i]);
-			printf("}");
-			comma = ",";
+			site_json(out, i, known);
+			share_json(out, &report->by_site[i]);
+			json_end_object(out);
 		}
-	printf("]");
+	json_end_array(out);
 	free(ranks);
 }

@@ -53,8 +53,9 @@ struct whatif {
 void whatif_add(struct whatif *whatif, const struct stretch *stretch,
     const struct instances *instances, const struct definitions *known,
     const struct segments *segments);
-void whatif_text(const struct whatif *whatif, const struct definitions *known, bool all);
+void whatif_text(struct text *out, const struct whatif *whatif, const struct definitions *known,
+    bool all);
 /* Further members of the report's object. */
-void whatif_json(const struct whatif *whatif, const struct definitions *known);
+void whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known);
 
 #endif

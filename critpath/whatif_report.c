@@ -2,6 +2,7 @@
 /* What lies beyond the path, for people and for scripts. */
 #include <stdlib.h>
 
+#include "../base/tool/table.h"
 #include "whatif.h"
 
 /* A site and what its table is sorted by: largest first, then lowest site. */
@@ -46,14 +47,6 @@ sorted_slack(const struct whatif *whatif, size_t *count)
 	return items;
 }
 
-static const char *
-site_name(const struct definitions *known, size_t site, char *text, size_t size)
-{
-	if (site_text(known, (uint32_t)site, text, size)[0] == '\0')
-		snprintf(text, size, "(unknown)");
-	return text;
-}
-
 static size_t
 largest(const struct share *shares, size_t count)
 {
@@ -66,135 +59,163 @@ largest(const struct share *shares, size_t count)
 }
 
 static void
-gain_text(const struct whatif *whatif, const struct definitions *known, size_t shown)
+gain_text(struct text *out, const struct whatif *whatif, const struct definitions *known, size_t shown)
 {
-	struct item *items;
+	struct table_writer table;
 	size_t count;
-	char text[160];
+	struct item *items = sorted_gains(whatif, &count);
 
-	items = sorted_gains(whatif, &count);
-	printf("\nif it took %d %% less time\ngain_s\tgain_%%\tat_most_s\tup to and in the call at\n",
-	    whatif->faster);
+	text_char(out, '\n');
+	text_line(out, "if it took %d %% less time", whatif->faster);
+	table_begin(&table, out, "gain_s\tgain_%\tat_most_s\tup to and in the call at");
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct gain *gain = &whatif->gains[items[i].site];
 
-		printf("%.6f\t%.2f\t%.6f\t%s\n", seconds(gain->ns),
-		    known->run_ns > 0 ? 100 * (double)gain->ns / (double)known->run_ns : 0,
-		    seconds(gain->most_ns), site_name(known, items[i].site, text, sizeof text));
+		table_seconds(&table, gain->ns);
+		table_fixed(&table, known->run_ns > 0 ? 100 * (double)gain->ns / (double)known->run_ns : 0, 2);
+		table_seconds(&table, gain->most_ns);
+		put_site(&table, items[i].site, known);
+		table_end_row(&table);
 	}
 	if (count > shown)
-		printf("\t\t\t(%zu more; --all shows them)\n", count - shown);
+		put_more(&table, 3, count - shown);
+	table_end(&table);
 	free(items);
 }
 
 static void
-slack_text(const struct whatif *whatif, const struct definitions *known, size_t shown)
+slack_text(struct text *out, const struct whatif *whatif, const struct definitions *known, size_t shown)
 {
-	struct item *items;
+	struct table_writer table;
 	size_t count;
-	char text[160];
+	struct item *items = sorted_slack(whatif, &count);
 
-	items = sorted_slack(whatif, &count);
-	printf("\nwithout_slack_s\tall_ranks_s\tleast_slack_s\tup to and in the call at\n");
+	text_char(out, '\n');
+	table_begin(&table, out, "without_slack_s\tall_ranks_s\tleast_slack_s\tup to and in the call at");
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct site_slack *slack = &whatif->site_slack[items[i].site];
 
-		printf("%.6f\t%.6f\t%.6f\t%s\n", seconds(slack->critical_ns), seconds(slack->time_ns),
-		    seconds(slack->least_ns), site_name(known, items[i].site, text, sizeof text));
+		table_seconds(&table, slack->critical_ns);
+		table_seconds(&table, slack->time_ns);
+		table_seconds(&table, slack->least_ns);
+		put_site(&table, items[i].site, known);
+		table_end_row(&table);
 	}
 	if (count > shown)
-		printf("\t\t\t(%zu more; --all shows them)\n", count - shown);
+		put_more(&table, 3, count - shown);
+	table_end(&table);
 	free(items);
 }
 
 static void
-alternatives_text(const struct whatif *whatif, const struct definitions *known)
+alternatives_text(struct text *out, const struct whatif *whatif, const struct definitions *known)
 {
-	printf("\nalternative\tlength_s\tshorter_s\tabsent_s\tcompute_s\tmpi_s\ttransfer_s\trank\t"
-	    "up to and in the call at\n");
+	struct table_writer table;
+
+	text_char(out, '\n');
+	table_begin(&table, out, "alternative\tlength_s\tshorter_s\tabsent_s\tcompute_s\tmpi_s\t"
+	    "transfer_s\trank\tup to and in the call at");
 	for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
 		const struct alternative *way = &whatif->alternatives[n];
-		const struct share *total = &way->report.total;
 		struct share *ranks = shares_by_rank(&way->report, known);
-		char text[160];
 
-		printf("%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t", n + 1, seconds(way->length_ns),
-		    seconds(way->shorter_ns), seconds(way->absent_ns), seconds(total->ns[COMPUTE]),
-		    seconds(total->ns[MPI]), seconds(total->ns[TRANSFER]));
-		if (way->length_ns > 0)
-			printf("%zu\t%s\n", largest(ranks, (size_t)known->ranks), site_name(known,
-			    largest(way->report.by_site, way->report.site_capacity), text, sizeof text));
-		else
-			printf("\t\n");
+		table_int(&table, n + 1);
+		table_seconds(&table, way->length_ns);
+		table_seconds(&table, way->shorter_ns);
+		table_seconds(&table, way->absent_ns);
+		for (int kind = 0; kind < 3; kind++)
+			table_seconds(&table, way->report.total.ns[kind]);
+		if (way->length_ns > 0) {
+			table_uint(&table, largest(ranks, (size_t)known->ranks));
+			put_site(&table, largest(way->report.by_site, way->report.site_capacity), known);
+		} else {
+			table_text(&table, "");
+			table_text(&table, "");
+		}
+		table_end_row(&table);
 		free(ranks);
 	}
+	table_end(&table);
 }
 
 void
-whatif_text(const struct whatif *whatif, const struct definitions *known, bool all)
+whatif_text(struct text *out, const struct whatif *whatif, const struct definitions *known, bool all)
 {
 	size_t shown = all ? SIZE_MAX : 8;
 
 	if (whatif->faster > 0)
-		gain_text(whatif, known, shown);
+		gain_text(out, whatif, known, shown);
 	if (whatif->slack)
-		slack_text(whatif, known, shown);
+		slack_text(out, whatif, known, shown);
 	if (whatif->count > 0)
-		alternatives_text(whatif, known);
+		alternatives_text(out, whatif, known);
 }
 
 static void
-site_json(const struct definitions *known, size_t site, bool first)
+gain_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
 {
-	char text[160];
+	size_t count;
+	struct item *items = sorted_gains(whatif, &count);
 
-	printf("%s\n{\"site\":%zu,\"where\":", first ? "" : ",", site);
-	json_string(stdout, site_text(known, (uint32_t)site, text, sizeof text));
+	json_break(out);
+	json_int(out, "faster_percent", whatif->faster);
+	json_break(out);
+	json_begin_array(out, "gain_by_site");
+	for (size_t i = 0; i < count; i++) {
+		const struct gain *gain = &whatif->gains[items[i].site];
+
+		site_json(out, items[i].site, known);
+		json_seconds(out, "gain_s", gain->ns);
+		json_seconds(out, "at_most_s", gain->most_ns);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	free(items);
+}
+
+static void
+slack_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
+{
+	size_t count;
+	struct item *items = sorted_slack(whatif, &count);
+
+	json_break(out);
+	json_begin_array(out, "slack_by_site");
+	for (size_t i = 0; i < count; i++) {
+		const struct site_slack *slack = &whatif->site_slack[items[i].site];
+
+		site_json(out, items[i].site, known);
+		json_seconds(out, "without_slack_s", slack->critical_ns);
+		json_seconds(out, "all_ranks_s", slack->time_ns);
+		json_seconds(out, "least_slack_s", slack->least_ns);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	free(items);
 }
 
 void
-whatif_json(const struct whatif *whatif, const struct definitions *known)
+whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
 {
-	struct item *items;
-	size_t count;
+	if (whatif->faster > 0)
+		gain_json(out, whatif, known);
+	if (whatif->slack)
+		slack_json(out, whatif, known);
+	if (whatif->count == 0)
+		return;
+	json_break(out);
+	json_begin_array(out, "alternatives");
+	for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
+		const struct alternative *way = &whatif->alternatives[n];
 
-	if (whatif->faster > 0) {
-		items = sorted_gains(whatif, &count);
-		printf(",\n\"faster_percent\":%d,\n\"gain_by_site\":[", whatif->faster);
-		for (size_t i = 0; i < count; i++) {
-			const struct gain *gain = &whatif->gains[items[i].site];
-
-			site_json(known, items[i].site, i == 0);
-			printf(",\"gain_s\":%.9f,\"at_most_s\":%.9f}", seconds(gain->ns),
-			    seconds(gain->most_ns));
-		}
-		printf("]");
-		free(items);
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_int(out, "number", n + 1);
+		json_seconds(out, "length_s", way->length_ns);
+		json_seconds(out, "shorter_s", way->shorter_ns);
+		json_seconds(out, "absent_s", way->absent_ns);
+		share_json(out, &way->report.total);
+		json_end_object(out);
 	}
-	if (whatif->slack) {
-		items = sorted_slack(whatif, &count);
-		printf(",\n\"slack_by_site\":[");
-		for (size_t i = 0; i < count; i++) {
-			const struct site_slack *slack = &whatif->site_slack[items[i].site];
-
-			site_json(known, items[i].site, i == 0);
-			printf(",\"without_slack_s\":%.9f,\"all_ranks_s\":%.9f,\"least_slack_s\":%.9f}",
-			    seconds(slack->critical_ns), seconds(slack->time_ns), seconds(slack->least_ns));
-		}
-		printf("]");
-		free(items);
-	}
-	if (whatif->count > 0) {
-		printf(",\n\"alternatives\":[");
-		for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
-			const struct alternative *way = &whatif->alternatives[n];
-
-			printf("%s\n{\"number\":%d,\"length_s\":%.9f,\"shorter_s\":%.9f,\"absent_s\":%.9f,",
-			    n == 0 ? "" : ",", n + 1, seconds(way->length_ns), seconds(way->shorter_ns),
-			    seconds(way->absent_ns));
-			print_share_json(&way->report.total);
-			printf("}");
-		}
-		printf("]");
-	}
+	json_end_array(out);
 }

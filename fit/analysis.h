@@ -2,6 +2,7 @@
 #ifndef ANALYSIS_H
 #define ANALYSIS_H
 
+#include "../base/tool/text.h"
 #include "bands.h"
 #include "paper.h"
 
@@ -84,10 +85,10 @@ struct analysis analyse(const struct program *program, const struct settings *se
 /* Flags, branch, identifiability and the best n in words. */
 void notes_of(const struct analysis *analysis, struct notes *notes);
 
-void print_table(const struct analysis *analysis);
-void print_json(const struct analysis *analysis);
-void print_csv(const struct analysis *analysis, bool first);
-void print_gnuplot(const struct analysis *analysis);
+void print_table(struct text *out, const struct analysis *analysis);
+void print_json(struct text *out, const struct analysis *analysis);
+void print_csv(struct text *out, const struct analysis *analysis, bool first);
+void print_gnuplot(struct text *out, const struct analysis *analysis);
 void write_messages(struct writer *out, const struct analysis *analysis);
 
 #endif

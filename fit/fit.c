@@ -6,7 +6,6 @@
  * writes  a report a program: table, JSON, CSV or a stream; or a gnuplot script
  * memory  runs
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,9 @@
 #include "analysis.h"
 
 static const char usage[] =
-	"usage: lp-fit [-F table|json|csv|msgpack] [OPTION...] [FILE...]\n"
+	"usage: lp-fit [-F text|json|csv|stream] [OPTION...] [FILE...]\n"
 	"Estimate parallel overhead from run times, given as n,t[,tau,dtau] or as graph streams.\n"
-	"  -F, --format FORM      table, json, csv or msgpack [table]\n"
+	"  -F, --format FORM      text, json, csv or stream [text]\n"
 	"      --gnuplot          a gnuplot script with data instead\n"
 	"      --model MODEL      hofinger, amdahl or usl [all, chosen by AICc]\n"
 	"      --paper            the procedure of Hoefinger and Haunschmid, t_1 as measured\n"
@@ -29,7 +28,7 @@ static const char usage[] =
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";
 
-enum form { TABLE, JSON, CSV, MSGPACK, GNUPLOT };
+enum form { TEXT, JSON, CSV, STREAM, GNUPLOT };
 
 struct options {
 	enum form form;
@@ -66,23 +65,22 @@ parse_tau(struct settings *settings, const char *text)
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const forms[] = { "table", "json", "csv", "msgpack", NULL };
+	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "gnuplot", no_argument, NULL, 'G' },
 		{ "model", required_argument, NULL, 'M' }, { "paper", no_argument, NULL, 'P' },
 		{ "serial", required_argument, NULL, 'S' },
 		{ "residuals", required_argument, NULL, 'R' }, { "tau", required_argument, NULL, 'T' },
-		{ "predict", required_argument, NULL, 'N' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+		{ "predict", required_argument, NULL, 'N' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .form = TABLE,
+	struct options opt = { .form = TEXT,
 	    .settings = { .models = (1u << MODELS) - 1, .serial = NAN, .join_all = true } };
 	struct settings *s = &opt.settings;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "F:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "F:", longs, usage)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'G': opt.form = GNUPLOT; break;
 		case 'M': s->models = 1u << parse_choice("--model", optarg, model_names); break;
 		case 'S': s->serial = parse_number("--serial", optarg, 0, 1);	/* fall through */
@@ -92,9 +90,6 @@ parse_options(int argc, char **argv)
 			break;
 		case 'T': parse_tau(s, optarg); break;
 		case 'N': s->predict = parse_list("--predict", optarg, &s->predict_count); break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-fit " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (s->paper && s->models != (1u << MODELS) - 1)
 		die("--model: the paper's procedure has its own");
@@ -108,6 +103,7 @@ parse_options(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	static struct text text;	/* large for a stack */
 	struct options opt;
 	struct program *programs;
 	struct writer out;
@@ -117,23 +113,25 @@ main(int argc, char **argv)
 	opt = parse_options(argc, argv);
 	if (opt.file_count == 0)
 		refuse_terminal_input(NULL, usage);
-	if (opt.form == MSGPACK)
+	if (opt.form == STREAM)
 		refuse_terminal_output();
 	programs = read_programs(opt.files, opt.file_count, &count);
-	if (opt.form == MSGPACK && writer_open(&out, STDOUT_FILENO, "fit", NULL, argc, argv) < 0)
+	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, "fit", NULL, argc, argv) < 0)
 		die_output();
+	text_begin(&text, stdout, NULL);
 	for (size_t i = 0; i < count; i++) {
 		struct analysis analysis = analyse(&programs[i], &opt.settings);
 
 		switch (opt.form) {
-		case TABLE: print_table(&analysis); break;
-		case JSON: print_json(&analysis); break;
-		case CSV: print_csv(&analysis, i == 0); break;
-		case GNUPLOT: print_gnuplot(&analysis); break;
-		case MSGPACK: write_messages(&out, &analysis); break;
+		case TEXT: print_table(&text, &analysis); break;
+		case JSON: print_json(&text, &analysis); break;
+		case CSV: print_csv(&text, &analysis, i == 0); break;
+		case GNUPLOT: print_gnuplot(&text, &analysis); break;
+		case STREAM: write_messages(&out, &analysis); break;
 		}
 	}
-	if (opt.form == MSGPACK)
+	if (opt.form == STREAM)
 		return writer_end(&out) < 0 ? (die_output(), TROUBLE) : DONE;
+	text_flush(&text);
 	return finish(DONE);
 }

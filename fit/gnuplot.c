@@ -5,23 +5,12 @@
 #include "analysis.h"
 
 static void
-print_value(double value)
+print_value(struct text *out, double value)
 {
 	if (isfinite(value))
-		printf(" %.6g", value);
+		text_print(out, " %.6g", value);
 	else
-		printf(" NaN");
-}
-
-/* The name as gnuplot takes it between single quotes. */
-static void
-print_title(const char *name)
-{
-	for (; *name != '\0'; name++)
-		if (*name == '\'')
-			printf("''");
-		else if ((unsigned char)*name >= ' ')
-			putchar(*name);
+		text_put(out, " NaN");
 }
 
 /* Overheads of 0 have no place on a logarithmic axis: FLOOR is where it ends. */
@@ -43,38 +32,38 @@ lowest_value(const struct analysis *a)
 }
 
 void
-print_gnuplot(const struct analysis *a)
+print_gnuplot(struct text *out, const struct analysis *a)
 {
 	double floor_s = lowest_value(a);
 
-	printf("$runs << EOD\n# n t tau dtau estimate\n");
+	text_print(out, "$runs << EOD\n# n t tau dtau estimate\n");
 	for (size_t i = 0; i < a->runs; i++) {
 		const struct point *p = &a->points[i];
 
-		printf("%g", p->n);
-		print_value(p->t);
-		print_value(p->tau > 0 ? p->tau : NAN);
-		print_value(isnan(p->dtau) ? 0 : p->dtau);
-		print_value(p->tau_estimate > floor_s ? p->tau_estimate : NAN);
-		printf("\n");
+		text_print(out, "%g", p->n);
+		print_value(out, p->t);
+		print_value(out, p->tau > 0 ? p->tau : NAN);
+		print_value(out, isnan(p->dtau) ? 0 : p->dtau);
+		print_value(out, p->tau_estimate > floor_s ? p->tau_estimate : NAN);
+		text_print(out, "\n");
 	}
-	printf("EOD\n$fit << EOD\n# n t t_low t_high amdahl tau tau_low tau_high\n");
+	text_print(out, "EOD\n$fit << EOD\n# n t t_low t_high amdahl tau tau_low tau_high\n");
 	for (size_t i = a->runs; i < a->count; i++) {
 		const struct point *p = &a->points[i];
 
-		printf("%g", p->n);
-		print_value(p->t_fit);
-		print_value(p->t_band.low);
-		print_value(p->t_band.high);
-		print_value(curve_amdahl(&a->curve, p->n));
-		print_value(fmax(p->tau_fit, floor_s));
-		print_value(fmax(p->tau_band.low, floor_s));
-		print_value(fmax(p->tau_band.high, floor_s));
-		printf("\n");
+		text_print(out, "%g", p->n);
+		print_value(out, p->t_fit);
+		print_value(out, p->t_band.low);
+		print_value(out, p->t_band.high);
+		print_value(out, curve_amdahl(&a->curve, p->n));
+		print_value(out, fmax(p->tau_fit, floor_s));
+		print_value(out, fmax(p->tau_band.low, floor_s));
+		print_value(out, fmax(p->tau_band.high, floor_s));
+		text_print(out, "\n");
 	}
-	printf("EOD\nset title '");
-	print_title(a->name);
-	printf("' noenhanced\n"
+	text_put(out, "EOD\nset title ");
+	text_gnuplot(out, a->name);
+	text_print(out, " noenhanced\n"
 	    "set logscale xy\n"
 	    "set xlabel 'cores'\n"
 	    "set ylabel 'time (s)'\n"

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "../base/stream/stream.h"
+#include "../base/tool/csv.h"
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
 #include "analysis.h"
 
 /* What is said of a point, in the order of all outputs. */
@@ -33,264 +36,314 @@ values_of(const struct analysis *a, const struct point *p, double values[VALUES]
 	values[EFFICIENCY] = (isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured) / (p->n * t);
 }
 
+/* "hofinger -12.30, amdahl not fitted" */
 static void
-print_aicc(const struct analysis *a)
+aicc_text(const struct analysis *a, char *text, size_t size)
 {
-	const char *before = "";
+	size_t used = 0;
 
-	for (int m = 0; m < MODELS; m++) {
+	for (int m = 0; m < MODELS && used < size; m++)
 		if (a->models[m].fitted)
-			printf("%s%s %.2f", before, model_names[m], a->models[m].aicc);
+			used += (size_t)snprintf(text + used, size - used, "%s%s %.2f", m > 0 ? ", " : "",
+			    model_names[m], a->models[m].aicc);
 		else
-			printf("%s%s not fitted", before, model_names[m]);
-		before = ", ";
-	}
+			used += (size_t)snprintf(text + used, size - used, "%s%s not fitted", m > 0 ? ", " : "",
+			    model_names[m]);
 }
 
 static void
-print_parameter(const char *name, double value, double se, const struct band *band)
+print_parameter(struct table_writer *table, const char *name, double value, double se,
+    const struct band *band)
 {
-	printf("  %s\t%.5g", name, value);
+	table_format(table, "  %s", name);
 	if (isfinite(se))
-		printf(" +- %.4g", se);
+		table_format(table, "%.5g +- %.4g", value, se);
+	else
+		table_format(table, "%.5g", value);
 	if (band != NULL)
-		printf("\t[%.4g, %.4g]", band->low, band->high);
-	printf("\n");
+		table_format(table, "[%.4g, %.4g]", band->low, band->high);
+	table_end_row(table);
 }
 
-void
-print_table(const struct analysis *a)
+static void
+print_parameters(struct text *out, const struct analysis *a)
 {
-	struct notes notes;
+	struct table_writer table;
 
-	printf("%s: %zu runs on %g to %g cores\n", a->name, a->runs, a->points[0].n, a->n_max);
-	if (a->by_paper && a->six_fitted)
-		printf("model: equation 6 by the paper's procedure, %s residuals\n",
-		    residual_names[a->residuals]);
-	else {
-		printf("model: %s, %s residuals; AICc: ", model_names[a->model],
-		    residual_names[a->residuals]);
-		print_aicc(a);
-		printf("\n");
-	}
 	if (a->share_fitted) {
-		printf("\nequation 1 on tau/t, +- standard error\n");
-		print_parameter("b", curve_b(&a->share.at), a->share_b_se, NULL);
-		print_parameter("c", curve_c(&a->share.at), a->share_c_se, NULL);
+		text_char(out, '\n');
+		text_line(out, "equation 1 on tau/t, +- standard error");
+		table_begin(&table, out, NULL);
+		print_parameter(&table, "b", curve_b(&a->share.at), a->share_b_se, NULL);
+		print_parameter(&table, "c", curve_c(&a->share.at), a->share_c_se, NULL);
+		table_end(&table);
 	}
-	printf("\n%s on t, +- standard error, [95 %% band]\n", a->six_name);
-	print_parameter("f", a->six.at.f, a->f_se, &a->bands.f);
-	print_parameter("b", curve_b(&a->six.at), a->b_se, &a->bands.b);
-	print_parameter("c", curve_c(&a->six.at), a->c_se, &a->bands.c);
-	printf("  t_1\t%.6g s", a->six.at.t1);
+	text_char(out, '\n');
+	text_line(out, "%s on t, +- standard error, [95 %% band]", a->six_name);
+	table_begin(&table, out, NULL);
+	print_parameter(&table, "f", a->six.at.f, a->f_se, &a->bands.f);
+	print_parameter(&table, "b", curve_b(&a->six.at), a->b_se, &a->bands.b);
+	print_parameter(&table, "c", curve_c(&a->six.at), a->c_se, &a->bands.c);
+	table_text(&table, "  t_1");
+	table_format(&table, "%.6g s", a->six.at.t1);
 	if (!isnan(a->t1_measured))
-		printf("\tmeasured %.6g s", a->t1_measured);
-	printf("\n");
-	printf("\nn\tt\tt_fit\ttau\ttau_fit\ttau_low\ttau_high\tbound\testimate\tshare\tefficiency\n");
+		table_format(&table, "measured %.6g s", a->t1_measured);
+	table_end_row(&table);
+	table_end(&table);
+}
+
+static void
+print_points(struct text *out, const struct analysis *a)
+{
+	static const enum value shown[] = { N, T, T_FIT, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, TAU_BOUND,
+		TAU_ESTIMATE, SHARE, EFFICIENCY };
+	struct table_writer table;
+
+	text_char(out, '\n');
+	table_begin(&table, out,
+	    "n\tt\tt_fit\ttau\ttau_fit\ttau_low\ttau_high\tbound\testimate\tshare\tefficiency");
 	for (size_t i = 0; i < a->count; i++) {
-		static const enum value shown[] = { N, T, T_FIT, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, TAU_BOUND,
-			TAU_ESTIMATE, SHARE, EFFICIENCY };
 		double values[VALUES];
 
 		values_of(a, &a->points[i], values);
 		for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++)
-			if (isnan(values[shown[k]]))
-				printf("%s-", k > 0 ? "\t" : "");
+			if (shown[k] == SHARE || shown[k] == EFFICIENCY)
+				table_fixed(&table, values[shown[k]], 4);
 			else
-				printf(shown[k] >= SHARE && shown[k] != TAU_BOUND && shown[k] != TAU_ESTIMATE ?
-				    "%s%.4f" : "%s%.6g", k > 0 ? "\t" : "", values[shown[k]]);
-		printf("\n");
+				table_significant(&table, values[shown[k]], 6);
+		table_end_row(&table);
 	}
-	printf("\n");
+	table_end(&table);
+}
+
+void
+print_table(struct text *out, const struct analysis *a)
+{
+	char aicc[256];
+	struct notes notes;
+
+	text_line(out, "%s: %zu runs on %g to %g cores", a->name, a->runs, a->points[0].n, a->n_max);
+	if (a->by_paper && a->six_fitted)
+		text_line(out, "model: equation 6 by the paper's procedure, %s residuals",
+		    residual_names[a->residuals]);
+	else {
+		aicc_text(a, aicc, sizeof aicc);
+		text_line(out, "model: %s, %s residuals; AICc: %s", model_names[a->model],
+		    residual_names[a->residuals], aicc);
+	}
+	print_parameters(out, a);
+	print_points(out, a);
+	text_char(out, '\n');
 	notes_of(a, &notes);
 	for (size_t i = 0; i < notes.count; i++)
-		printf("- %s\n", notes.text[i]);
-	printf("\n");
+		text_line(out, "- %s", notes.text[i]);
+	text_char(out, '\n');
 }
+
+/* ---- JSON ------------------------------------------------------------------------------- */
 
 /* A number, or null for what is not known or endless. */
 static void
-json_number(const char *before, const char *name, double value)
+put_number(struct json *out, const char *name, double value)
 {
-	printf("%s\"%s\":", before, name);
-	if (isfinite(value))
-		printf("%.17g", value);
-	else
-		printf("null");
+	json_significant(out, name, value, 17);
 }
 
 static void
-json_band(const char *before, const char *name, const struct band *band)
+put_band(struct json *out, const char *name, const struct band *band)
 {
 	char key[64];
 
 	snprintf(key, sizeof key, "%s_low", name);
-	json_number(before, key, band->low);
+	put_number(out, key, band->low);
 	snprintf(key, sizeof key, "%s_high", name);
-	json_number(",", key, band->high);
+	put_number(out, key, band->high);
 }
 
 static void
-json_models(const struct analysis *a)
+put_models(struct json *out, const struct analysis *a)
 {
-	const char *before = "";
-
-	printf(",\n\"models\":[");
+	json_break(out);
+	json_begin_array(out, "models");
 	for (int m = 0; m < MODELS; m++) {
 		const struct curve *c = &a->models[m].solution.at;
 
 		if (!a->models[m].fitted)
 			continue;
-		printf("%s{\"model\":\"%s\"", before, model_names[m]);
-		json_number(",", "aicc", a->models[m].aicc);
-		json_number(",", "f", c->f);
-		json_number(",", "b", curve_b(c));
-		json_number(",", "c", curve_c(c));
-		json_number(",", "t1", c->t1);
-		json_number(",", "best_n", curve_best_n(c));
-		printf("}");
-		before = ",";
+		json_begin_object(out, NULL);
+		json_text(out, "model", model_names[m]);
+		put_number(out, "aicc", a->models[m].aicc);
+		put_number(out, "f", c->f);
+		put_number(out, "b", curve_b(c));
+		put_number(out, "c", curve_c(c));
+		put_number(out, "t1", c->t1);
+		put_number(out, "best_n", curve_best_n(c));
+		json_end_object(out);
 	}
-	printf("]");
+	json_end_array(out);
 }
 
 static void
-json_paper(const struct analysis *a)
+put_paper(struct json *out, const struct analysis *a)
 {
 	const struct trial *trial = &a->paper.trial;
 
-	printf(",\n\"paper\":");
+	json_break(out);
 	if (!trial->valid) {
-		printf("null");
+		json_null(out, "paper");
 		return;
 	}
-	json_number("{", "f", trial->solution.at.f);
-	json_number(",", "b", curve_b(&trial->solution.at));
-	json_number(",", "b_se", trial->b_se);
-	json_number(",", "c", curve_c(&trial->solution.at));
-	json_number(",", "c_se", trial->c_se);
-	json_number(",", "gap", trial->gap);
-	printf(",\"meets\":[");
+	json_begin_object(out, "paper");
+	put_number(out, "f", trial->solution.at.f);
+	put_number(out, "b", curve_b(&trial->solution.at));
+	put_number(out, "b_se", trial->b_se);
+	put_number(out, "c", curve_c(&trial->solution.at));
+	put_number(out, "c_se", trial->c_se);
+	put_number(out, "gap", trial->gap);
+	json_begin_array(out, "meets");
 	for (size_t i = 0; i < a->paper.meets && i < MOST_CROSSINGS; i++) {
-		json_number(i > 0 ? ",{" : "{", "f", a->paper.crossings[i].solution.at.f);
-		json_number(",", "worst_se", a->paper.crossings[i].worst_se);
-		printf("}");
+		json_begin_object(out, NULL);
+		put_number(out, "f", a->paper.crossings[i].solution.at.f);
+		put_number(out, "worst_se", a->paper.crossings[i].worst_se);
+		json_end_object(out);
 	}
-	printf("]}");
+	json_end_array(out);
+	json_end_object(out);
 }
 
 static void
-json_six(const struct analysis *a)
+put_one(struct json *out, const struct analysis *a)
 {
-	printf(",\n\"equation6\":");
-	if (!a->six_fitted) {
-		printf("null");
+	json_break(out);
+	if (!a->share_fitted) {
+		json_null(out, "equation1");
 		return;
 	}
-	json_number("{", "f", a->six.at.f);
-	json_number(",", "f_se", a->f_se);
-	json_band(",", "f", &a->bands.f);
-	json_number(",", "b", curve_b(&a->six.at));
-	json_number(",", "b_se", a->b_se);
-	json_band(",", "b", &a->bands.b);
-	json_number(",", "c", curve_c(&a->six.at));
-	json_number(",", "c_se", a->c_se);
-	json_band(",", "c", &a->bands.c);
-	json_number(",", "t1", a->six.at.t1);
-	json_number(",", "t1_measured", a->t1_measured);
-	printf("}");
+	json_begin_object(out, "equation1");
+	put_number(out, "b", curve_b(&a->share.at));
+	put_number(out, "b_se", a->share_b_se);
+	put_number(out, "c", curve_c(&a->share.at));
+	put_number(out, "c_se", a->share_c_se);
+	json_end_object(out);
+}
+
+static void
+put_six(struct json *out, const struct analysis *a)
+{
+	json_break(out);
+	if (!a->six_fitted) {
+		json_null(out, "equation6");
+		return;
+	}
+	json_begin_object(out, "equation6");
+	put_number(out, "f", a->six.at.f);
+	put_number(out, "f_se", a->f_se);
+	put_band(out, "f", &a->bands.f);
+	put_number(out, "b", curve_b(&a->six.at));
+	put_number(out, "b_se", a->b_se);
+	put_band(out, "b", &a->bands.b);
+	put_number(out, "c", curve_c(&a->six.at));
+	put_number(out, "c_se", a->c_se);
+	put_band(out, "c", &a->bands.c);
+	put_number(out, "t1", a->six.at.t1);
+	put_number(out, "t1_measured", a->t1_measured);
+	json_end_object(out);
+}
+
+static void
+put_partner(struct json *out, const struct analysis *a)
+{
+	json_break(out);
+	if (!a->partner_valid) {
+		json_null(out, "partner");
+		return;
+	}
+	json_begin_object(out, "partner");
+	put_number(out, "f", a->partner.f);
+	put_number(out, "b", curve_b(&a->partner));
+	put_number(out, "c", curve_c(&a->partner));
+	json_end_object(out);
+}
+
+static void
+put_point(struct json *out, const struct analysis *a, const struct point *p)
+{
+	double values[VALUES];
+
+	values_of(a, p, values);
+	json_break(out);
+	json_begin_object(out, NULL);
+	for (int v = 0; v < VALUES; v++)
+		put_number(out, value_names[v], values[v]);
+	if (a->partner_valid) {
+		put_number(out, "t_partner", curve_time(&a->partner, p->n));
+		put_number(out, "tau_partner", curve_tau(&a->partner, p->n));
+	}
+	json_bool(out, "superlinear", p->superlinear);
+	json_bool(out, "falling", p->falling);
+	json_end_object(out);
 }
 
 void
-print_json(const struct analysis *a)
+print_json(struct text *text, const struct analysis *a)
 {
+	struct json json, *out = &json;
 	struct notes notes;
 
-	printf("{\"name\":");
-	json_string(stdout, a->name);
-	printf(",\n\"model\":\"%s\",\"residuals\":\"%s\",\"tau_joined\":%zu,\"tau_from\":\"%s\"",
-	    model_names[a->model], residual_names[a->residuals], a->tau_joined,
-	    origin_names[a->origin]);
-	printf(",\n\"equation1\":");
-	if (a->share_fitted) {
-		json_number("{", "b", curve_b(&a->share.at));
-		json_number(",", "b_se", a->share_b_se);
-		json_number(",", "c", curve_c(&a->share.at));
-		json_number(",", "c_se", a->share_c_se);
-		printf("}");
-	} else
-		printf("null");
-	json_six(a);
-	json_models(a);
-	json_paper(a);
-	json_number(",\n", "best_n", curve_best_n(&a->curve));
-	json_band(",", "best_n", &a->bands.best_n);
-	printf(",\n\"partner\":");
-	if (a->partner_valid) {
-		json_number("{", "f", a->partner.f);
-		json_number(",", "b", curve_b(&a->partner));
-		json_number(",", "c", curve_c(&a->partner));
-		printf("}");
-	} else
-		printf("null");
-	printf(",\n\"points\":[");
-	for (size_t i = 0; i < a->count; i++) {
-		const struct point *p = &a->points[i];
-		double values[VALUES];
-
-		values_of(a, p, values);
-		for (int v = 0; v < VALUES; v++)
-			json_number(v > 0 ? "," : i > 0 ? ",\n{" : "\n{", value_names[v], values[v]);
-		if (a->partner_valid) {
-			json_number(",", "t_partner", curve_time(&a->partner, p->n));
-			json_number(",", "tau_partner", curve_tau(&a->partner, p->n));
-		}
-		printf(",\"superlinear\":%s,\"falling\":%s}", p->superlinear ? "true" : "false",
-		    p->falling ? "true" : "false");
-	}
-	printf("],\n\"notes\":[");
+	json_begin(out, text);
+	json_begin_object(out, NULL);
+	json_text(out, "name", a->name);
+	json_break(out);
+	json_text(out, "model", model_names[a->model]);
+	json_text(out, "residuals", residual_names[a->residuals]);
+	json_uint(out, "tau_joined", a->tau_joined);
+	json_text(out, "tau_from", origin_names[a->origin]);
+	put_one(out, a);
+	put_six(out, a);
+	put_models(out, a);
+	put_paper(out, a);
+	json_break(out);
+	put_number(out, "best_n", curve_best_n(&a->curve));
+	put_band(out, "best_n", &a->bands.best_n);
+	put_partner(out, a);
+	json_break(out);
+	json_begin_array(out, "points");
+	for (size_t i = 0; i < a->count; i++)
+		put_point(out, a, &a->points[i]);
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "notes");
 	notes_of(a, &notes);
 	for (size_t i = 0; i < notes.count; i++) {
-		printf(i > 0 ? ",\n" : "\n");
-		json_string(stdout, notes.text[i]);
+		json_break(out);
+		json_text(out, NULL, notes.text[i]);
 	}
-	printf("]}\n");
+	json_end_array(out);
+	json_end_object(out);
+	json_end_line(out);
 }
 
-/* A name with a comma or quote is quoted. */
-static void
-csv_name(const char *name)
-{
-	bool quoted = strpbrk(name, ",\"\n\r") != NULL;
-
-	if (quoted)
-		putchar('"');
-	for (; *name != '\0'; name++)
-		printf(*name == '"' ? "\"\"" : "%c", *name);
-	if (quoted)
-		putchar('"');
-}
+/* ---- CSV and messages -------------------------------------------------------------------- */
 
 void
-print_csv(const struct analysis *a, bool first)
+print_csv(struct text *text, const struct analysis *a, bool first)
 {
+	struct csv csv = { .text = text };
+
 	if (first) {
-		printf("name");
+		csv_text(&csv, "name");
 		for (int v = 0; v < VALUES; v++)
-			printf(",%s", value_names[v]);
-		printf("\n");
+			csv_text(&csv, value_names[v]);
+		csv_end_row(&csv);
 	}
 	for (size_t i = 0; i < a->count; i++) {
 		double values[VALUES];
 
 		values_of(a, &a->points[i], values);
-		csv_name(a->name);
+		csv_text(&csv, a->name);
 		for (int v = 0; v < VALUES; v++)
-			if (isnan(values[v]))
-				printf(",");
-			else
-				printf(",%.10g", values[v]);
-		printf("\n");
+			csv_significant(&csv, values[v], 10);
+		csv_end_row(&csv);
 	}
 }
 

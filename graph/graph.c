@@ -6,7 +6,6 @@
  * writes  the same messages, and behind each block the edges that it completes
  * memory  ranks, messages and collectives in flight
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,18 +24,10 @@ enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at lea
 static const char *
 parse_options(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c;
+	static const struct option none = { NULL, 0, NULL, 0 };
 
-	while ((c = getopt_long(argc, argv, "hV", longs, NULL)) != -1)
-		switch (c) {
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-graph " VERSION "\n");
-		default: bad_usage(usage);
-		}
+	while (next_option(argc, argv, "", &none, usage) != -1)
+		;
 	if (argc - optind > 1)
 		bad_usage(usage);
 	return argv[optind];
@@ -205,7 +196,7 @@ main(int argc, char **argv)
 				settled_rows = in.rows;
 				write_settled(&graph);
 			}
-			progress_show(&progress, in.rows, 0, 0);
+			progress_input(&progress, &in);
 		} else {
 			if (is_definition(&message))
 				graph.index.defined = writer_offset(&graph.out);
@@ -215,7 +206,7 @@ main(int argc, char **argv)
 	}
 	if (got < 0)
 		die_input(&in);
-	progress_end(&progress, in.rows);
+	progress_end(&progress);
 	match_end(&graph);
 	epoch_end(&graph);
 	collective_end(&graph);

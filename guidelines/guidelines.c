@@ -6,7 +6,6 @@
  * writes  a verdict; with --rules a rules file of Open MPI that mends what was violated
  * memory  one number for each mpirun, function, mock-up and size
  */
-#include <getopt.h>
 #include <stdlib.h>
 
 #include "guidelines.h"
@@ -14,8 +13,8 @@
 static const char usage[] =
 	"usage: lp-guidelines [OPTION...] [FILE...]\n"
 	"Judge whether an MPI library keeps its performance guidelines.\n"
-	"  -F, --format FORM      table, tables, json, csv or stream [table]\n"
-	"      --all              table: every violation, not only the first ones\n"
+	"  -F, --format FORM      text, tables, json, csv or stream [text]\n"
+	"      --all              text: every violation, not only the first ones\n"
 	"  -t, --test TEST        wilcoxon, normal or ks [wilcoxon]\n"
 	"  -c, --correction HOW   holm, bh or none [holm]\n"
 	"  -a, --alpha P          level of significance [0.05]\n"
@@ -27,7 +26,7 @@ static const char usage[] =
 	"  -V, --version          print the version\n"
 	"Exit status: 0 all guidelines are held, 1 one is violated, 2 trouble.\n";
 
-enum form { TABLE, TABLES, JSON, CSV, STREAM };
+enum form { TEXT, TABLES, JSON, CSV, STREAM };
 
 struct options {
 	enum form form;
@@ -41,7 +40,7 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const forms[] = { "table", "tables", "json", "csv", "stream", NULL };
+	static const char *const forms[] = { "text", "tables", "json", "csv", "stream", NULL };
 	static const char *const tests[] = { "wilcoxon", "normal", "ks", NULL };
 	static const char *const corrections[] = { "holm", "bh", "none", NULL };
 	static const struct option longs[] = {
@@ -50,16 +49,15 @@ parse_options(int argc, char **argv)
 		{ "alpha", required_argument, NULL, 'a' }, { "margin", required_argument, NULL, 'm' },
 		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL, 'r' },
 		{ "mpirun", required_argument, NULL, 'R' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char *standard_input[] = { "-" };
 	struct options opt = { .rules = { WILCOXON, HOLM, 0.05, -1 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "F:t:c:a:m:p:r:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "F:t:c:a:m:p:r:", longs, usage)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'A': opt.all = true; break;
 		case 't': opt.rules.test = (enum test)parse_choice("--test", optarg, tests); break;
 		case 'c':
@@ -71,9 +69,6 @@ parse_options(int argc, char **argv)
 		case 'p': opt.plots = optarg; break;
 		case 'r': opt.rules_file = optarg; break;
 		case 'R': opt.mpirun = optarg; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-guidelines " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	opt.files = optind < argc ? argv + optind : standard_input;
 	opt.file_count = optind < argc ? (size_t)(argc - optind) : 1;
@@ -83,6 +78,7 @@ parse_options(int argc, char **argv)
 int
 main(int argc, char **argv)
 {
+	static struct text text;	/* large for a stack */
 	struct options opt;
 	struct campaign c;
 	struct verdict v;
@@ -103,15 +99,20 @@ main(int argc, char **argv)
 	if (opt.plots != NULL)
 		write_plots(&v, opt.plots);
 	violated = v.violations > 0;
+	text_begin(&text, stdout, NULL);
 	switch (opt.form) {
-	case TABLE: print_table(&c, &v, opt.all); break;
-	case TABLES: print_tables(&c, &v); break;
-	case JSON: print_json(&v); break;
-	case CSV: print_csv(&v); break;
+	case TEXT: print_table(&text, &c, &v, opt.all); break;
+	case TABLES: print_tables(&text, &c, &v); break;
+	case JSON: print_json(&text, &v); break;
+	case CSV: print_csv(&text, &v); break;
 	case STREAM: write_stream(&c, &v, argc, argv); return violated ? ANSWER_IS_NO : DONE;
 	}
-	if (opt.rules_file != NULL && violated)
-		violated = !mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun,
-		    opt.form == TABLE || opt.form == TABLES ? stdout : stderr);
+	text_flush(&text);
+	if (opt.rules_file != NULL && violated) {
+		if (opt.form == JSON || opt.form == CSV)
+			text_begin(&text, stderr, "standard error");
+		violated = !mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun, &text);
+		text_flush(&text);
+	}
 	return finish(violated ? ANSWER_IS_NO : DONE);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "../base/stream/stream.h"
+#include "../base/tool/text.h"
 #include "../base/tool/tool.h"
 #include "../base/statistics/statistics.h"
 
@@ -79,10 +80,10 @@ struct rules_of_judging {
 struct verdict judge(const struct campaign *c, const struct rules_of_judging *rules);
 
 /* report.c and plot.c */
-void print_table(const struct campaign *c, const struct verdict *v, bool all);
-void print_tables(const struct campaign *c, const struct verdict *v);
-void print_json(const struct verdict *v);
-void print_csv(const struct verdict *v);
+void print_table(struct text *out, const struct campaign *c, const struct verdict *v, bool all);
+void print_tables(struct text *out, const struct campaign *c, const struct verdict *v);
+void print_json(struct text *out, const struct verdict *v);
+void print_csv(struct text *out, const struct verdict *v);
 void write_stream(const struct campaign *c, const struct verdict *v, int argc, char **argv);
 void write_plots(const struct verdict *v, const char *folder);
 const char *stars(double p);
@@ -90,6 +91,6 @@ const char *stars(double p);
 /* mend.c: finds algorithms, writes FILE, measures again, and says to OUT what that changed; true
  * where nothing is violated any more. */
 bool mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
-    const char *file, const char *mpirun, FILE *out);
+    const char *file, const char *mpirun, struct text *out);
 
 #endif

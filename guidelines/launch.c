@@ -103,7 +103,7 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
  * messages, too, but need not.
  */
 bool
-is_read(FILE *report, const struct mending *m, const char *file)
+is_read(struct text *report, const struct mending *m, const char *file)
 {
 	char *broken = own_file(m, "broken"), *out = own_file(m, "trial.0"), *arguments;
 	bool read = true;
@@ -122,11 +122,11 @@ is_read(FILE *report, const struct mending *m, const char *file)
 		    !run_measure(m, broken, arguments, out, QUIET);
 		before = count_messages(m, NULL, arguments);
 		after = count_messages(m, file, arguments);
-		fprintf(report, "rule: %s from %" PRIu64 " bytes: algorithm %d; it is %sread",
+		text_print(report, "rule: %s from %" PRIu64 " bytes: algorithm %d; it is %sread",
 		    rule->tuned->function, rule->series->bytes, rule->algorithm, read ? "" : "NOT ");
 		if (before >= 0 && after >= 0)
-			fprintf(report, "; %lld messages, before %lld", after, before);
-		fprintf(report, "\n");
+			text_print(report, "; %lld messages, before %lld", after, before);
+		text_char(report, '\n');
 		free(arguments);
 	}
 	free(broken);
@@ -141,26 +141,32 @@ same_choice(const struct campaign *c)
 	char *arguments = NULL;
 	size_t length = 0, sizes = 0;
 	uint64_t splits = 0;
-	FILE *out = need(open_memstream(&arguments, &length));
+	static struct text text;	/* large for a stack */
+	struct text *out = &text;
+	FILE *file = need(open_memstream(&arguments, &length));
 
-	fprintf(out, "-f ");
+	text_begin(out, file, "memory");
+	text_put(out, "-f ");
 	for (size_t i = 0; i < c->count; i++)
-		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0)
-			fprintf(out, "%s%s", i > 0 ? "," : "", c->series[i].function);
-	fprintf(out, " -s ");
+		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0) {
+			text_put(out, i > 0 ? "," : "");
+			text_shell(out, c->series[i].function);	/* from a measurement: it can be anything */
+		}
+	text_put(out, " -s ");
 	for (size_t i = 0; i < c->count; i++)
 		if (c->series[i].bytes > 0 && c->series[i].role == FUNCTION)
-			fprintf(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", c->series[i].bytes);
+			text_print(out, "%s%" PRIu64, sizes++ > 0 ? "," : "", c->series[i].bytes);
 	if (sizes == 0)
-		fprintf(out, "0");	/* barriers only */
+		text_put(out, "0");	/* barriers only */
 	for (size_t i = 0; i < c->count; i++) {
 		const struct series *s = &c->series[i];
 
 		if (s->role == SPLIT && s->part > 0 && (s->bytes + s->part - 1) / s->part > splits)
 			splits = (s->bytes + s->part - 1) / s->part;
 	}
-	fprintf(out, " --split %" PRIu64, splits);
-	fclose(out);
+	text_print(out, " --split %" PRIu64, splits);
+	text_flush(out);
+	fclose(file);
 	return arguments;
 }
 

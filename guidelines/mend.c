@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/tool/table.h"
 #include "rules.h"
 
 enum { TRIALS = 3 };	/* mpiruns of each algorithm */
@@ -152,19 +153,28 @@ outcome(const struct judgement *before, const struct judgement *after, int algor
 }
 
 static void
-print_before_after(FILE *out, const struct mending *m, const struct verdict *before,
+print_before_after(struct text *out, const struct mending *m, const struct verdict *before,
     const struct verdict *after)
 {
-	fprintf(out, "\nm_bytes\tbefore_us\tratio\tafter_us\tratio\tguideline\n");
+	struct table_writer table;
+
+	text_char(out, '\n');
+	table_begin(&table, out, "m_bytes\tbefore_us\tratio\tafter_us\tratio\tguideline");
 	for (size_t i = 0; i < before->count; i++) {
 		const struct judgement *b = &before->at[i], *a = same_judgement(after, b);
 
-		if (a != NULL && (a->violated || b->violated))
-			fprintf(out, "%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%s: %s\n", b->function->bytes,
-			    1e-3 * b->function_ns, b->ratio, 1e-3 * a->function_ns, a->ratio, b->guideline,
-			    outcome(b, a, algorithm_of(m, b)));
+		if (a == NULL || (!a->violated && !b->violated))
+			continue;
+		table_uint(&table, b->function->bytes);
+		table_fixed(&table, 1e-3 * b->function_ns, 3);
+		table_fixed(&table, b->ratio, 3);
+		table_fixed(&table, 1e-3 * a->function_ns, 3);
+		table_fixed(&table, a->ratio, 3);
+		table_format(&table, "%s: %s", b->guideline, outcome(b, a, algorithm_of(m, b)));
+		table_end_row(&table);
 	}
-	fprintf(out, "after: %zu violations, before: %zu\n", after->violations, before->violations);
+	table_end(&table);
+	text_line(out, "after: %zu violations, before: %zu", after->violations, before->violations);
 }
 
 static void
@@ -195,7 +205,7 @@ has_any_rule(const struct mending *m)
 
 bool
 mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
-    const char *file, const char *mpirun, FILE *out)
+    const char *file, const char *mpirun, struct text *out)
 {
 	struct mending m = { .c = c, .mpirun = mpirun };
 	char path[PATH_MAX], standard[64];
@@ -216,9 +226,9 @@ mend(const struct campaign *c, const struct verdict *v, const struct rules_of_ju
 			unite_sizes(&m, &tuned[i]);
 		free(sizes);
 	}
-	fprintf(out, "\n");
+	text_char(out, '\n');
 	if (!has_any_rule(&m)) {
-		fprintf(out, "no algorithm of the library mends this; %s is not written\n", file);
+		text_line(out, "no algorithm of the library mends this; %s is not written", file);
 		remove_files(&m);
 		return false;
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../base/tool/text.h"
 #include "guidelines.h"
 
 /* "Gather <= Allgather" as a file name: Gather-Allgather. */
@@ -40,21 +41,54 @@ is_shown(const struct verdict *v, size_t i)
 }
 
 static void
-print_data(FILE *out, const struct verdict *v, size_t first)
+print_data(struct text *out, const struct verdict *v, size_t first)
 {
-	fprintf(out, "$data << END\n# bytes function_us other_us stars\n");
+	text_put(out, "$data << END\n# bytes function_us other_us top_us low_us high_us stars\n");
 	for (size_t i = first; i < v->count && strcmp(v->at[i].guideline, v->at[first].guideline) == 0;
 	    i++) {
 		const struct judgement *j = &v->at[i];
-		double top = j->function_ns > j->other_ns ? j->function_ns : j->other_ns;
 
 		if (!is_shown(v, i))
 			continue;
-		fprintf(out, "%" PRIu64 " %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
-		    1e-3 * j->function_ns, 1e-3 * j->other_ns, 1e-3 * top,
+		/* The interval is that of the difference: where the function's time lies above the other's. */
+		text_print(out, "%" PRIu64 " %.6f %.6f %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
+		    1e-3 * j->function_ns, 1e-3 * j->other_ns,
+		    1e-3 * (j->function_ns > j->other_ns ? j->function_ns : j->other_ns),
+		    1e-3 * (j->other_ns + j->shift.low), 1e-3 * (j->other_ns + j->shift.high),
 		    j->violated ? stars(j->p_adjusted) : "");
 	}
-	fprintf(out, "END\n");
+	text_put(out, "END\n");
+}
+
+/* What the other side is called in the legend. */
+static const char *
+other_side(const struct judgement *j)
+{
+	return j->kind == MONOTONY ? "the same at the next size" : j->other->role == SPLIT ?
+	    "the same in k parts" : j->other->name;
+}
+
+static void
+put_script(struct text *out, const struct verdict *v, size_t first, const char *picture)
+{
+	const struct judgement *j = &v->at[first];
+
+	print_data(out, v, first);
+	text_put(out, "set terminal svg size 640,400 background '#ffffff'\nset output ");
+	text_gnuplot(out, picture);
+	text_put(out, "\nset title ");
+	text_gnuplot(out, j->guideline);
+	text_put(out, " noenhanced\nset logscale xy\nset key tmargin center noenhanced\n"
+	    "set xlabel 'bytes a block'\nset ylabel 'run time (us), median of mpiruns'\n"
+	    "set label 1 'violated: *** p < 0.001, ** p < 0.01, * p < 0.05; bars: 95 % of the difference' "
+	    "at graph 0.02, 0.04 font ',10'\n"
+	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.12\n"
+	    "plot $data using 1:2 with linespoints lc rgb '#d55e00' pt 7 title ");
+	text_gnuplot(out, j->function->name);
+	text_put(out, ", \\\n     $data using 1:3 with linespoints lc rgb '#0072b2' pt 5 title ");
+	text_gnuplot(out, other_side(j));
+	text_put(out, ", \\\n     $data using 1:2:5:6 with yerrorbars lc rgb '#d55e00' pt -1 notitle, \\\n"
+	    "     $data using 1:4:7 with labels offset 0,1 notitle\n");
 }
 
 static void
@@ -63,19 +97,15 @@ write_plot(const struct verdict *v, size_t first, const char *folder)
 	const char *guideline = v->at[first].guideline;
 	char *script = file_name(folder, guideline, ".gp");
 	char *picture = file_name(folder, guideline, ".svg");
-	FILE *out = fopen(script, "w");
+	static struct text text;	/* large for a stack */
+	FILE *file = fopen(script, "w");
 
-	if (out == NULL)
+	if (file == NULL)
 		die("%s: %s", script, strerror(errno));
-	print_data(out, v, first);
-	fprintf(out, "set terminal svg size 640,400\nset output \"%s\"\n", strrchr(picture, '/') + 1);
-	fprintf(out, "set title \"%s\" noenhanced\nset logscale xy\nset key top left\n", guideline);
-	fprintf(out, "set xlabel \"bytes a block\"\nset ylabel \"run time, us (median of mpiruns)\"\n");
-	fprintf(out, "set offsets graph 0.05, graph 0.05, graph 0.1, 0\n");
-	fprintf(out, "plot $data using 1:2 with linespoints title \"function\", \\\n"
-	    "     $data using 1:3 with linespoints title \"other side\", \\\n"
-	    "     $data using 1:4:5 with labels offset 0,1 notitle\n");
-	if (fclose(out) != 0)
+	text_begin(&text, file, script);
+	put_script(&text, v, first, strrchr(picture, '/') + 1);
+	text_flush(&text);
+	if (fclose(file) != 0)
 		die("%s: %s", script, strerror(errno));
 	free(script);
 	free(picture);

@@ -6,6 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/tool/csv.h"
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
 #include "guidelines.h"
 
 enum { SHOWN = 15 };	/* violations of the table that fit on a screen */
@@ -52,60 +55,74 @@ any_violated(const struct verdict *v, size_t i)
 }
 
 static void
-print_control(const struct verdict *v)
+print_control(struct text *out, const struct verdict *v)
 {
 	if (!v->has_control)
-		printf("A/A control: none was measured, so nobody knows how far this can be trusted\n");
+		text_line(out, "A/A control: none was measured, so nobody knows how far this can be trusted");
 	else
-		printf("A/A control, %s under two names: p %.3g at %" PRIu64 " bytes%s\n",
+		text_line(out, "A/A control, %s under two names: p %.3g at %" PRIu64 " bytes%s",
 		    v->control->function, v->control_p, v->control->bytes, v->control_failed ?
 		    ": FAILED, the verdict is worth nothing" : ": passed");
 }
 
 /* The other side in words where its size is not the function's. */
 static void
-print_other(const struct judgement *j)
+put_other(struct table_writer *table, const struct judgement *j)
 {
 	if (j->kind == PATTERN)
-		printf("%s", j->guideline);
+		table_text(table, j->guideline);
 	else if (j->kind == MONOTONY)
-		printf("%s, to %" PRIu64 " B", j->guideline, j->other->bytes);
+		table_format(table, "%s, to %" PRIu64 " B", j->guideline, j->other->bytes);
 	else
-		printf("%s, n/k = %" PRIu64 " B%s", j->guideline,
+		table_format(table, "%s, n/k = %" PRIu64 " B%s", j->guideline,
 		    j->other->role == SPLIT ? j->other->part : j->other->bytes,
 		    j->other->role == SPLIT ? "" : " (calculated)");
 }
 
 static void
-print_violations(const struct verdict *v, size_t shown)
+put_violation(struct table_writer *table, const struct judgement *j)
+{
+	const double values[] = { us(j->function_ns), us(j->other_ns), us(j->shift.shift),
+		us(j->shift.low), us(j->shift.high) };
+
+	table_fixed(table, j->ratio, 3);
+	table_uint(table, j->function->bytes);
+	table_uint(table, j->function->volume);
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		table_fixed(table, values[i], 3);
+	table_significant(table, j->p, 2);
+	table_significant(table, j->p_normal, 3);
+	table_significant(table, j->p_adjusted, 2);
+	table_text(table, stars(j->p_adjusted));
+	put_other(table, j);
+	table_end_row(table);
+}
+
+static void
+print_violations(struct text *out, const struct verdict *v, size_t shown)
 {
 	const struct judgement **found = zalloc(v->violations, sizeof *found);
+	struct table_writer table;
 	size_t count = 0;
 
 	for (size_t i = 0; i < v->count; i++)
 		if (v->at[i].violated)
 			found[count++] = &v->at[i];
 	qsort(found, count, sizeof *found, by_ratio);
-	printf("\nratio\tm_bytes\tn_bytes\tslow_us\tfast_us\tshift_us\tlow\thigh\tp\tp_normal\t"
-	    "p_adj\tsure\tviolated\n");
-	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct judgement *j = found[i];
-
-		printf("%.3f\t%" PRIu64 "\t%" PRIu64 "\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.2g\t%.3g\t%.2g\t%s\t",
-		    j->ratio, j->function->bytes, j->function->volume, us(j->function_ns), us(j->other_ns),
-		    us(j->shift.shift), us(j->shift.low), us(j->shift.high), j->p, j->p_normal,
-		    j->p_adjusted, stars(j->p_adjusted));
-		print_other(j);
-		printf("\n");
-	}
+	text_char(out, '\n');
+	table_begin(&table, out, "ratio\tm_bytes\tn_bytes\tslow_us\tfast_us\tshift_us\tlow\thigh\tp\t"
+	    "p_normal\tp_adj\tsure\tviolated");
+	for (size_t i = 0; i < count && i < shown; i++)
+		put_violation(&table, found[i]);
+	table_end(&table);
 	if (count > shown)
-		printf("(%zu more; --all shows them)\n", count - shown);
+		text_line(out, "(%zu more; --all shows them)", count - shown);
 	free(found);
 }
 
 /* What the held guidelines of a kind are called together: GL 1 and 2 by function. */
 static void
-print_held(const struct verdict *v, enum kind kind)
+print_held(struct text *out, const struct verdict *v, enum kind kind)
 {
 	static const char *const heads[] = { "A(n) <= A(n+k)", "A(n) <= k A(n/k)", "patterns" };
 	size_t column = 0;
@@ -116,34 +133,39 @@ print_held(const struct verdict *v, enum kind kind)
 
 		if (j->kind != kind || !is_first(v, i) || any_violated(v, i))
 			continue;
-		if (column == 0)
-			column = (size_t)printf("held, %s: ", heads[kind]);
-		else if (column + strlen(name) > 96)
-			column = (size_t)printf(",\n    ") - 2;
-		else
-			column += (size_t)printf(", ");
-		column += (size_t)printf("%s", name);
+		if (column == 0) {
+			text_print(out, "held, %s: ", heads[kind]);
+			column = strlen("held, : ") + strlen(heads[kind]);
+		} else if (column + strlen(name) > 96) {
+			text_put(out, ",\n    ");
+			column = 4;
+		} else {
+			text_put(out, ", ");
+			column += 2;
+		}
+		text_visible(out, name);
+		column += strlen(name);
 	}
 	if (column > 0)
-		printf("\n");
+		text_char(out, '\n');
 }
 
 void
-print_table(const struct campaign *c, const struct verdict *v, bool all)
+print_table(struct text *out, const struct campaign *c, const struct verdict *v, bool all)
 {
-	printf("%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us do not count\n",
-	    c->mpiruns, c->ranks, c->library[0] != '\0' ? ", " : "", c->library, v->count,
+	text_line(out, "%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us do not "
+	    "count", c->mpiruns, c->ranks, c->library[0] != '\0' ? ", " : "", c->library, v->count,
 	    us(v->margin_ns));
-	print_control(v);
+	print_control(out, v);
 	if (c->mpiruns < v->needed)
-		printf("%zu mpiruns cannot prove any violation in %zu tests; %zu can\n", c->mpiruns,
+		text_line(out, "%zu mpiruns cannot prove any violation in %zu tests; %zu can", c->mpiruns,
 		    v->count, v->needed);
 	if (v->violations > 0)
-		print_violations(v, all ? SIZE_MAX : SHOWN);
-	printf("\n");
+		print_violations(out, v, all ? SIZE_MAX : SHOWN);
+	text_char(out, '\n');
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
-		print_held(v, kind);
-	printf("%s\n", v->violations > 0 ? "VIOLATED" : "HELD");
+		print_held(out, v, kind);
+	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : "HELD");
 }
 
 /* The sizes of all judgements, ascending. */
@@ -170,23 +192,26 @@ sizes_of(const struct verdict *v, size_t *count)
 
 /* m, s and p where monotony, split-robustness or a pattern is violated at the size. */
 static void
-print_marks(const struct verdict *v, const char *function, uint64_t bytes)
+put_marks(struct table_writer *table, const struct verdict *v, const char *function, uint64_t bytes)
 {
+	char marks[KINDS + 1] = "";
+
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 		for (size_t i = 0; i < v->count; i++) {
 			const struct judgement *j = &v->at[i];
 
 			if (j->kind == kind && j->violated && j->function->bytes == bytes &&
 			    strcmp(j->function->function, function) == 0) {
-				putchar("msp"[kind]);
+				strncat(marks, &"msp"[kind], 1);
 				break;
 			}
 		}
+	table_text(table, marks);
 }
 
 /* How many guidelines of a kind are violated, of how many. */
 static void
-print_count(const struct verdict *v, enum kind kind)
+put_count(struct table_writer *table, const struct verdict *v, enum kind kind)
 {
 	size_t all = 0, violated = 0;
 
@@ -195,80 +220,120 @@ print_count(const struct verdict *v, enum kind kind)
 			all++;
 			violated += any_violated(v, i);
 		}
-	printf("%s\t%zu/%zu\n", kind_names[kind], violated, all);
+	table_text(table, kind_names[kind]);
+	table_format(table, "%zu/%zu", violated, all);
+	table_end_row(table);
 }
 
 void
-print_tables(const struct campaign *c, const struct verdict *v)
+print_tables(struct text *out, const struct campaign *c, const struct verdict *v)
 {
+	struct table_writer table;
 	size_t count;
 	uint64_t *sizes = sizes_of(v, &count);
 	const char *last = "";
 
-	printf("function");
+	table_begin(&table, out, NULL);
+	table_text(&table, "function");
 	for (size_t i = 0; i < count; i++)
-		printf("\t%" PRIu64, sizes[i]);
-	printf("\n");
+		table_uint(&table, sizes[i]);
+	table_end_row(&table);
 	for (size_t f = 0; f < c->count; f++) {
 		const char *function = c->series[f].function;
 
 		if (strcmp(function, last) == 0)
 			continue;
 		last = function;
-		printf("%s", function);
-		for (size_t i = 0; i < count; i++) {
-			putchar('\t');
-			print_marks(v, function, sizes[i]);
-		}
-		printf("\n");
+		table_text(&table, function);
+		for (size_t i = 0; i < count; i++)
+			put_marks(&table, v, function, sizes[i]);
+		table_end_row(&table);
 	}
-	printf("\n");
+	table_end(&table);
+	text_char(out, '\n');
+	table_begin(&table, out, NULL);
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
-		print_count(v, kind);
-	printf("\n");
-	print_control(v);
+		put_count(&table, v, kind);
+	table_end(&table);
+	text_char(out, '\n');
+	print_control(out, v);
 	free(sizes);
 }
 
 void
-print_json(const struct verdict *v)
+print_json(struct text *text, const struct verdict *v)
 {
-	const char *comma = "";
+	struct json json, *out = &json;
 
+	json_begin(out, text);
+	json_begin_object(out, NULL);
+	json_begin_object(out, "control");
+	json_significant(out, "p_value", v->has_control ? v->control_p : NAN, 6);
 	if (v->has_control)
-		printf("{\"control\":{\"p_value\":%.6g,\"failed\":%s},\n\"violations\":[", v->control_p,
-		    v->control_failed ? "true" : "false");
+		json_bool(out, "failed", v->control_failed);
 	else
-		printf("{\"control\":{\"p_value\":null,\"failed\":null},\n\"violations\":[");
+		json_null(out, "failed");
+	json_end_object(out);
+	json_break(out);
+	json_begin_array(out, "violations");
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judgement *j = &v->at[i];
 
 		if (!j->violated)
 			continue;
-		printf("%s\n{\"kind\":\"%s\",\"guideline\":", comma, kind_names[j->kind]);
-		json_string(stdout, j->guideline);
-		printf(",\"bytes\":%" PRIu64 ",\"p_value\":%.6g,\"p_adjusted\":%.6g,\"ratio\":",
-		    j->function->bytes, j->p, j->p_adjusted);
-		printf(isfinite(j->ratio) ? "%.6g}" : "null}", j->ratio);
-		comma = ",";
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_text(out, "kind", kind_names[j->kind]);
+		json_text(out, "guideline", j->guideline);
+		json_uint(out, "bytes", j->function->bytes);
+		json_significant(out, "p_value", j->p, 6);
+		json_significant(out, "p_adjusted", j->p_adjusted, 6);
+		json_significant(out, "ratio", j->ratio, 6);
+		json_end_object(out);
 	}
-	printf("]}\n");
+	json_end_array(out);
+	json_end_object(out);
+	json_end_line(out);
+}
+
+static uint64_t
+other_bytes(const struct judgement *j)
+{
+	return j->other->role == SPLIT ? j->other->part : j->other->bytes;
+}
+
+static const char *
+other_name(const struct judgement *j)
+{
+	return j->other->role == SPLIT ? "split" : j->other->name;
 }
 
 void
-print_csv(const struct verdict *v)
+print_csv(struct text *text, const struct verdict *v)
 {
-	printf("kind,guideline,function,other,bytes,volume_bytes,other_bytes,function_us,other_us,ratio,"
-	    "shift_us,low_us,high_us,p_value,p_normal,p_adjusted,violated\n");
+	struct csv csv, *out = &csv;
+
+	csv_begin(out, text, "kind,guideline,function,other,bytes,volume_bytes,other_bytes,function_us,"
+	    "other_us,ratio,shift_us,low_us,high_us,p_value,p_normal,p_adjusted,violated");
 	for (size_t i = 0; i < v->count; i++) {
 		const struct judgement *j = &v->at[i];
+		const double times[] = { us(j->function_ns), us(j->other_ns), j->ratio, us(j->shift.shift),
+			us(j->shift.low), us(j->shift.high) };
 
-		printf("%s,%s,%s,%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f,%.6f,%.6f,%.6f,%.6g,"
-		    "%.6g,%.6g,%d\n", kind_names[j->kind], j->guideline, j->function->name,
-		    j->other->role == SPLIT ? "split" : j->other->name, j->function->bytes,
-		    j->function->volume, j->other->role == SPLIT ? j->other->part : j->other->bytes,
-		    us(j->function_ns), us(j->other_ns), j->ratio, us(j->shift.shift), us(j->shift.low),
-		    us(j->shift.high), j->p, j->p_normal, j->p_adjusted, j->violated);
+		csv_text(out, kind_names[j->kind]);
+		csv_text(out, j->guideline);
+		csv_text(out, j->function->name);
+		csv_text(out, other_name(j));
+		csv_uint(out, j->function->bytes);
+		csv_uint(out, j->function->volume);
+		csv_uint(out, other_bytes(j));
+		for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
+			csv_fixed(out, times[k], 6);
+		csv_significant(out, j->p, 6);
+		csv_significant(out, j->p_normal, 6);
+		csv_significant(out, j->p_adjusted, 6);
+		csv_int(out, j->violated);
+		csv_end_row(out);
 	}
 }
 
@@ -279,10 +344,10 @@ put_judgement(struct writer *out, const struct judgement *j)
 	put_string(out, "type", kind_names[j->kind]);
 	put_string(out, "guideline", j->guideline);
 	put_string(out, "function", j->function->name);
-	put_string(out, "other", j->other->role == SPLIT ? "split" : j->other->name);
+	put_string(out, "other", other_name(j));
 	put_uint(out, "bytes", j->function->bytes);
 	put_uint(out, "volume", j->function->volume);
-	put_uint(out, "other_bytes", j->other->role == SPLIT ? j->other->part : j->other->bytes);
+	put_uint(out, "other_bytes", other_bytes(j));
 	put_double(out, "function_ns", j->function_ns);
 	put_double(out, "other_ns", j->other_ns);
 	put_double(out, "shift_ns", j->shift.shift);

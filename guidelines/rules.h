@@ -57,7 +57,7 @@ enum how { QUIET, LOUD, COUNTING };	/* LOUD shows what mpirun says; COUNTING cou
 bool run_measure(const struct mending *m, const char *rules, const char *arguments,
     const char *out, enum how how);
 /* Whether the library reads the file that write_rules made; says of each rule what shows it. */
-bool is_read(FILE *report, const struct mending *m, const char *file);
+bool is_read(struct text *report, const struct mending *m, const char *file);
 /* The campaign once more, in as many mpiruns, under the rules. */
 struct campaign measure_again(const struct mending *m, const char *rules);
 

@@ -2,74 +2,75 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../base/tool/csv.h"
 #include "report.h"
 
 static void
-csv_totals(const char *what, const char *name, const struct totals *t)
+put_totals(struct csv *out, const char *what, const char *name, const struct totals *t)
 {
-	printf("%s,%s,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%llu,%llu,%llu,%llu\n", what, name,
-	    seconds(t->program_ns + t->graph_ns), seconds(t->program_ns), seconds(t->graph_ns),
-	    seconds(t->execution_ns), seconds(wait_ns(t)), seconds(t->wait_before_ns),
-	    seconds(t->wait_after_ns), seconds(t->unsynchronised_ns), imbalance_of(t),
-	    (unsigned long long)t->calls, (unsigned long long)t->unsynchronised,
-	    (unsigned long long)t->nodes, (unsigned long long)t->edges);
+	const int64_t times_ns[] = { t->program_ns + t->graph_ns, t->program_ns, t->graph_ns,
+		t->execution_ns, wait_ns(t), t->wait_before_ns, t->wait_after_ns, t->unsynchronised_ns };
+
+	csv_text(out, what);
+	csv_text(out, name);
+	for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++)
+		csv_fixed(out, seconds(times_ns[i]), 9);
+	csv_fixed(out, imbalance_of(t), 9);
+	csv_uint(out, t->calls);
+	csv_uint(out, t->unsynchronised);
+	csv_uint(out, t->nodes);
+	csv_uint(out, t->edges);
+	csv_end_row(out);
 }
 
 static void
-csv_analytic(const struct imbalance *im)
+print_analytic(struct text *text, const struct imbalance *im)
 {
+	struct csv csv, *out = &csv;
 	char rank[16];
 
-	printf("what,name,total_time_s,program_time_s,graph_time_s,total_execution_time_s,"
+	csv_begin(out, text, "what,name,total_time_s,program_time_s,graph_time_s,total_execution_time_s,"
 	    "total_wait_time_s,wait_before_time_s,wait_after_time_s,unsynchronised_time_s,imbalance,"
-	    "num_calls,num_unsynchronised,num_nodes,num_edges\n");
-	csv_totals("program", "", &im->program);
+	    "num_calls,num_unsynchronised,num_nodes,num_edges");
+	put_totals(out, "program", "", &im->program);
 	for (int32_t r = 0; r < im->known.ranks; r++) {
 		snprintf(rank, sizeof rank, "%d", (int)r);
-		csv_totals("process", rank, &im->ranks[r]);
+		put_totals(out, "process", rank, &im->ranks[r]);
 	}
 	for (size_t i = 0; i < im->call_capacity; i++)
 		if (im->calls[i].calls > 0)
-			csv_totals("call", call_name((unsigned)i), &im->calls[i]);
-}
-
-static void
-csv_text(const char *text)
-{
-	putchar('"');
-	for (; *text != '\0'; text++)
-		if (*text == '"')
-			printf("\"\"");
-		else
-			putchar(*text);
-	putchar('"');
+			put_totals(out, "call", call_name((unsigned)i), &im->calls[i]);
 }
 
 /* One line for each state of each rank, site, ... that has any. */
 static void
-csv_by(const struct imbalance *im, enum dimension by)
+print_by(struct text *text, const struct imbalance *im, enum dimension by)
 {
-	char text[1024];
+	struct csv csv;
+	char name[1024];
 	size_t count;
 	struct line *lines = sorted_cells(im, by, &count);
 
-	printf("%s,wait_state,wait_s\n", dimension_names[by]);
+	snprintf(name, sizeof name, "%s,wait_state,wait_s", dimension_names[by]);
+	csv_begin(&csv, text, name);
 	for (size_t i = 0; i < count; i++)
 		for (int s = 0; s < STATES; s++)
 			if (lines[i].cell->wait_ns[s] > 0) {
-				csv_text(index_text(im, by, lines[i].index, text, sizeof text));
-				printf(",%s,%.9f\n", state_names[s], seconds(lines[i].cell->wait_ns[s]));
+				csv_text(&csv, index_text(im, by, lines[i].index, name, sizeof name));
+				csv_text(&csv, state_names[s]);
+				csv_fixed(&csv, seconds(lines[i].cell->wait_ns[s]), 9);
+				csv_end_row(&csv);
 			}
 	free(lines);
 }
 
 void
-print_csv(const struct imbalance *im, const struct view *view)
+print_csv(struct text *text, const struct imbalance *im, const struct view *view)
 {
 	if (view->by >= 0)
-		csv_by(im, (enum dimension)view->by);
+		print_by(text, im, (enum dimension)view->by);
 	else
-		csv_analytic(im);
+		print_analytic(text, im);
 }
 
 /* ---- the same numbers as messages ------------------------------------------------------- */

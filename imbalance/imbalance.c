@@ -7,7 +7,6 @@
  * memory  ranks, call sites, open requests, and the rows between those just read and the oldest that
  *         lacks an edge
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,18 +17,19 @@
 #include "report.h"
 #include "times.h"
 #include "../base/mpi/call_class.h"
+#include "../base/tool/heap.h"
 
 static const char usage[] =
-	"usage: lp-imbalance [-F table|json|csv|msgpack] [OPTION ...] [FILE ...]\n"
+	"usage: lp-imbalance [-F text|json|csv|stream] [OPTION ...] [FILE ...]\n"
 	"Report who waits for whom, where and why, from a graph stream; of several how they scale.\n"
-	"  -F, --format FORM       table, json, csv or msgpack [table]\n"
+	"  -F, --format FORM       text, json, csv or stream [text]\n"
 	"      --by WHAT           rank, site, call, communicator or partner: waits by that\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
 	"      --path FILE         its critical path, from lp-critpath: what is critical of that\n"
 	"      --ideal FILE        its replay on an ideal network: serialisation and transfer\n"
 	"      --weak              several runs: each has as much work as it has ranks\n"
 	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
-	"      --all               table: every line, not only the most costly\n"
+	"      --all               text: every line, not only the most costly\n"
 	"  -h, --help              print this text\n"
 	"  -V, --version           print the version\n";
 
@@ -49,22 +49,21 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK };
-	static const char *const forms[] = { "table", "json", "csv", "msgpack", NULL };
+	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
 		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
 		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL, IDEAL },
 		{ "weak", no_argument, NULL, WEAK },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1 };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "F:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "F:", longs, usage)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case BY: opt.view.by = parse_choice("--by", optarg, dimension_names); break;
 		case FROM: opt.from_ns = parse_seconds("--from", optarg); break;
 		case TO: opt.to_ns = parse_seconds("--to", optarg); break;
@@ -77,15 +76,12 @@ parse_options(int argc, char **argv)
 		case PATH: opt.path = optarg; break;
 		case IDEAL: opt.ideal = optarg; break;
 		case WEAK: opt.weak = true; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-imbalance " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	opt.files = argv + optind;
 	opt.file_count = (size_t)(argc - optind);
 	if (opt.file_count > 1 && (opt.path != NULL || opt.ideal != NULL || opt.view.by >= 0 ||
 	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
-	    opt.form == MSGPACK))
+	    opt.form == STREAM))
 		die("of several runs there is only the table of how they scale");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
@@ -163,26 +159,13 @@ struct next {
 	uint32_t location;
 };
 
-static bool
+static inline bool
 sooner(const struct next *a, const struct next *b)
 {
 	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns && a->location < b->location);
 }
 
-static void
-sift_down(struct next *heap, size_t count, size_t at)
-{
-	for (size_t child; (child = 2 * at + 1) < count; at = child) {
-		struct next swap;
-
-		child += child + 1 < count && sooner(&heap[child + 1], &heap[child]);
-		if (!sooner(&heap[child], &heap[at]))
-			return;
-		swap = heap[at];
-		heap[at] = heap[child];
-		heap[child] = swap;
-	}
-}
+HEAP(heap, struct next, sooner)
 
 /* When the next call of the location is left; false where there is none before the settled row. */
 static bool
@@ -209,8 +192,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 
 	for (uint32_t l = 0; l < locations; l++)
 		count += next_call(im, l, &heap[count]);
-	for (size_t i = count / 2; i-- > 0; )
-		sift_down(heap, count, i);
+	heap_make(heap, count);
 	while (count > 0 && heap[0].leave_ns <= limit_ns) {
 		const uint32_t l = heap[0].location;
 		const uint64_t first = im->done[l], end = call_end(im, l, first, im->settled[l]);
@@ -219,7 +201,8 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		im->done[l] = end;
 		if (!next_call(im, l, &heap[0]))
 			heap[0] = heap[--count];
-		sift_down(heap, count, 0);
+		if (count > 0)
+			heap_down(heap, count, 0);
 	}
 	free(heap);
 	for (uint32_t l = 0; l < locations; l++)
@@ -337,11 +320,11 @@ read_graph(struct imbalance *im, const char *file)
 	progress_begin(&progress);
 	while ((got = reader_next(&im->in, &message)) > 0) {
 		take_message(im, &message, &calls);
-		progress_show(&progress, im->in.rows, 0, 0);
+		progress_input(&progress, &im->in);
 	}
 	if (got < 0)
 		die_input(&im->in);
-	progress_end(&progress, im->in.rows);
+	progress_end(&progress);
 	if (im->known.location_count == 0) {
 		reader_fail(&im->in, 0, "no message of kind run");
 		die_input(&im->in);
@@ -370,7 +353,7 @@ main(int argc, char **argv)
 		return finish(DONE);
 	}
 	refuse_terminal_input(opt.files[0], usage);
-	if (opt.form == MSGPACK)
+	if (opt.form == STREAM)
 		refuse_terminal_output();
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
@@ -388,7 +371,7 @@ main(int argc, char **argv)
 	}
 	report(&im, opt.form, &opt.view, argc, argv);
 	exceeded = check_limits(&im, opt.limits, opt.limit_count);
-	if (opt.form == MSGPACK)	/* the stream has closed standard output */
+	if (opt.form == STREAM)	/* the stream has closed standard output */
 		return exceeded ? ANSWER_IS_NO : DONE;
 	return finish(exceeded ? ANSWER_IS_NO : DONE);
 }

@@ -1,287 +1,355 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
 #include <stdlib.h>
 
+#include "../base/tool/json.h"
 #include "causes.h"
 #include "critical.h"
 #include "report.h"
 #include "times.h"
 
-static int64_t
-total_ns(const struct totals *t)
+enum { WHERE = 1024 };		/* bytes of a site's name */
+
+/* A list and an object in it begin lines of their own. */
+static void
+begin_list(struct json *out, const char *key)
 {
-	return t->program_ns + t->graph_ns;
+	json_break(out);
+	json_begin_array(out, key);
 }
 
 static void
-json_totals(const struct totals *t)
+begin_item(struct json *out)
 {
-	printf("\"total_time_s\":%.9f,\"program_time_s\":%.9f,\"graph_time_s\":%.9f,"
-	    "\"total_execution_time_s\":%.9f,\"total_wait_time_s\":%.9f,"
-	    "\"wait_before_time_s\":%.9f,\"wait_after_time_s\":%.9f,"
-	    "\"unsynchronised_time_s\":%.9f,\"imbalance\":%.9f,\"num_calls\":%llu,"
-	    "\"num_unsynchronised\":%llu,\"num_nodes\":%llu,\"num_edges\":%llu}", seconds(total_ns(t)),
-	    seconds(t->program_ns), seconds(t->graph_ns), seconds(t->execution_ns),
-	    seconds(wait_ns(t)), seconds(t->wait_before_ns), seconds(t->wait_after_ns),
-	    seconds(t->unsynchronised_ns), imbalance_of(t), (unsigned long long)t->calls,
-	    (unsigned long long)t->unsynchronised, (unsigned long long)t->nodes,
-	    (unsigned long long)t->edges);
+	json_break(out);
+	json_begin_object(out, NULL);
 }
 
 static void
-json_analytic(const struct imbalance *im)
+put_totals(struct json *out, const struct totals *t)
 {
-	const char *comma = "";
+	json_seconds(out, "total_time_s", t->program_ns + t->graph_ns);
+	json_seconds(out, "program_time_s", t->program_ns);
+	json_seconds(out, "graph_time_s", t->graph_ns);
+	json_seconds(out, "total_execution_time_s", t->execution_ns);
+	json_seconds(out, "total_wait_time_s", wait_ns(t));
+	json_seconds(out, "wait_before_time_s", t->wait_before_ns);
+	json_seconds(out, "wait_after_time_s", t->wait_after_ns);
+	json_seconds(out, "unsynchronised_time_s", t->unsynchronised_ns);
+	json_fixed(out, "imbalance", imbalance_of(t), 9);
+	json_uint(out, "num_calls", t->calls);
+	json_uint(out, "num_unsynchronised", t->unsynchronised);
+	json_uint(out, "num_nodes", t->nodes);
+	json_uint(out, "num_edges", t->edges);
+	json_end_object(out);
+}
 
-	printf("\"program\":{\"run_time_s\":%.9f,\"ranks\":%d,", seconds(counted_run_ns(im)),
-	    (int)im->known.ranks);
-	json_totals(&im->program);
-	printf(",\n\"processes\":[");
+static void
+put_analytic(struct json *out, const struct imbalance *im)
+{
+	json_begin_object(out, "program");
+	json_seconds(out, "run_time_s", counted_run_ns(im));
+	json_int(out, "ranks", im->known.ranks);
+	put_totals(out, &im->program);
+	begin_list(out, "processes");
 	for (int32_t r = 0; r < im->known.ranks; r++) {
-		printf("%s\n{\"rank\":%d,", r > 0 ? "," : "", (int)r);
-		json_totals(&im->ranks[r]);
+		begin_item(out);
+		json_int(out, "rank", r);
+		put_totals(out, &im->ranks[r]);
 	}
-	printf("],\n\"calls\":[");
+	json_end_array(out);
+	begin_list(out, "calls");
 	for (size_t i = 0; i < im->call_capacity; i++)
 		if (im->calls[i].calls > 0) {
-			printf("%s\n{\"call\":", comma);
-			json_string(stdout, call_name((unsigned)i));
-			printf(",");
-			json_totals(&im->calls[i]);
-			comma = ",";
+			begin_item(out);
+			json_text(out, "call", call_name((unsigned)i));
+			put_totals(out, &im->calls[i]);
 		}
-	printf("]");
+	json_end_array(out);
 }
 
 static void
-json_site(const struct imbalance *im, size_t site)
+put_site(struct json *out, const struct imbalance *im, size_t site)
 {
-	char text[1024];
+	char text[WHERE];
 	const struct site *s = site < im->known.site_count ? &im->known.sites[site] : NULL;
 
-	printf("\"site\":%zu,\"where\":", site);
-	json_string(stdout, index_text(im, BY_SITE, site, text, sizeof text));
+	json_uint(out, "site", site);
+	json_text(out, "where", index_text(im, BY_SITE, site, text, sizeof text));
 	if (s != NULL && s->stack != NULL && s->stack[0] < im->known.site_count)
 		s = &im->known.sites[s->stack[0]];
-	if (s != NULL && s->function != NULL) {
-		printf(",\"function\":");
-		json_string(stdout, s->function);
-	}
+	if (s != NULL && s->function != NULL)
+		json_text(out, "function", s->function);
 	if (s != NULL && s->file != NULL) {
-		printf(",\"file\":");
-		json_string(stdout, s->file);
-		printf(",\"line\":%d", (int)s->line);
+		json_text(out, "file", s->file);
+		json_int(out, "line", s->line);
 	}
 }
 
-static void
-json_largest(const struct imbalance *im, const struct wait *w)
+static int32_t
+rank_at(const struct imbalance *im, uint32_t location)
 {
-	printf(",\"largest\":{\"wait_s\":%.9f,\"at_s\":%.9f,\"rank\":%d,\"call\":",
-	    seconds(w->to_ns - w->from_ns), seconds(w->from_ns), (int)im->known.location_rank[w->location]);
-	json_string(stdout, call_name(w->call));
-	if (w->cause != NOBODY)
-		printf(",\"partner\":%d", (int)im->known.location_rank[w->cause]);
-	printf(",");
-	json_site(im, w->site);
-	printf("}");
+	return im->known.location_rank[location];
 }
 
 static void
-json_state(const struct imbalance *im, enum state state)
+put_largest(struct json *out, const struct imbalance *im, const struct wait *w)
+{
+	json_begin_object(out, "largest");
+	json_seconds(out, "wait_s", w->to_ns - w->from_ns);
+	json_seconds(out, "at_s", w->from_ns);
+	json_int(out, "rank", rank_at(im, w->location));
+	json_text(out, "call", call_name(w->call));
+	if (w->cause != NOBODY)
+		json_int(out, "partner", rank_at(im, w->cause));
+	put_site(out, im, w->site);
+	json_end_object(out);
+}
+
+/* The state's waits by rank, and by the rank that was waited for. */
+static void
+put_ranks(struct json *out, const struct imbalance *im, enum state state, enum dimension by,
+    const char *key)
+{
+	const struct table *table = &im->tables[by];
+
+	json_begin_array(out, key);
+	for (size_t r = 0; r < (size_t)im->known.ranks; r++)
+		if (r < table->count || by == BY_RANK)
+			json_seconds(out, NULL, table->cells[r].wait_ns[state]);
+		else
+			json_seconds(out, NULL, 0);
+	json_end_array(out);
+}
+
+static void
+put_state(struct json *out, const struct imbalance *im, enum state state)
 {
 	const struct state_sums *sums = &im->states[state];
 	size_t count;
 	struct line *lines = sorted_cells(im, BY_SITE, &count);
-	const char *comma = "";
 
-	printf("\n{\"name\":\"%s\",\"wait_s\":%.9f,\"count\":%llu", state_names[state],
-	    seconds(sums->wait_ns), (unsigned long long)sums->count);
-	printf(",\"direct_s\":%.9f,\"indirect_s\":%.9f,\"propagating_s\":%.9f,\"terminal_s\":%.9f",
-	    seconds(sums->direct_ns), seconds(sums->indirect_ns), seconds(sums->propagating_ns),
-	    seconds(sums->wait_ns - sums->propagating_ns));
-	printf(",\"ranks\":[");
-	for (int32_t r = 0; r < im->known.ranks; r++)
-		printf("%s%.9f", r > 0 ? "," : "",
-		    seconds(im->tables[BY_RANK].cells[r].wait_ns[state]));
-	printf("],\"partners\":[");
-	for (int32_t r = 0; r < im->known.ranks; r++)
-		printf("%s%.9f", r > 0 ? "," : "", (size_t)r < im->tables[BY_PARTNER].count ?
-		    seconds(im->tables[BY_PARTNER].cells[r].wait_ns[state]) : 0);
-	printf("],\"sites\":[");
+	begin_item(out);
+	json_text(out, "name", state_names[state]);
+	json_seconds(out, "wait_s", sums->wait_ns);
+	json_uint(out, "count", sums->count);
+	json_seconds(out, "direct_s", sums->direct_ns);
+	json_seconds(out, "indirect_s", sums->indirect_ns);
+	json_seconds(out, "propagating_s", sums->propagating_ns);
+	json_seconds(out, "terminal_s", sums->wait_ns - sums->propagating_ns);
+	put_ranks(out, im, state, BY_RANK, "ranks");
+	put_ranks(out, im, state, BY_PARTNER, "partners");
+	json_begin_array(out, "sites");
 	for (size_t i = 0; i < count; i++)
 		if (lines[i].cell->wait_ns[state] > 0) {
-			printf("%s{", comma);
-			json_site(im, lines[i].index);
-			printf(",\"wait_s\":%.9f}", seconds(lines[i].cell->wait_ns[state]));
-			comma = ",";
+			json_begin_object(out, NULL);
+			put_site(out, im, lines[i].index);
+			json_seconds(out, "wait_s", lines[i].cell->wait_ns[state]);
+			json_end_object(out);
 		}
-	printf("]");
+	json_end_array(out);
 	free(lines);
 	if (sums->count > 0)
-		json_largest(im, &sums->largest);
-	printf("}");
+		put_largest(out, im, &sums->largest);
+	json_end_object(out);
 }
 
 static void
-json_sums(const struct imbalance *im)
+put_sums(struct json *out, const struct imbalance *im)
 {
-	printf(",\n\"sums\":{\"hold\":%s,\"ranks\":[", sums_hold(im) ? "true" : "false");
+	json_break(out);
+	json_begin_object(out, "sums");
+	json_bool(out, "hold", sums_hold(im));
+	json_begin_array(out, "ranks");
 	for (int32_t r = 0; r < im->known.ranks; r++) {
 		struct shares s = shares_of(im, r);
 
-		printf("%s\n{\"rank\":%d,\"before_s\":%.9f,\"compute_s\":%.9f,\"mpi_useful_s\":%.9f,"
-		    "\"polling_s\":%.9f,\"wait_s\":%.9f,\"after_s\":%.9f,\"run_time_s\":%.9f}",
-		    r > 0 ? "," : "", (int)r, seconds(s.before_ns), seconds(s.compute_ns),
-		    seconds(s.mpi_useful_ns), seconds(s.polling_ns), seconds(s.wait_ns),
-		    seconds(s.after_ns), seconds(s.run_ns));
+		begin_item(out);
+		json_int(out, "rank", r);
+		json_seconds(out, "before_s", s.before_ns);
+		json_seconds(out, "compute_s", s.compute_ns);
+		json_seconds(out, "mpi_useful_s", s.mpi_useful_ns);
+		json_seconds(out, "polling_s", s.polling_ns);
+		json_seconds(out, "wait_s", s.wait_ns);
+		json_seconds(out, "after_s", s.after_ns);
+		json_seconds(out, "run_time_s", s.run_ns);
+		json_end_object(out);
 	}
-	printf("]}");
+	json_end_array(out);
+	json_end_object(out);
 }
 
 static void
-json_number(const char *before, const char *key, double value)
+put_by(struct json *out, const struct imbalance *im, enum dimension by)
 {
-	if (isfinite(value))
-		printf("%s\"%s\":%.9f", before, key, value);
-	else
-		printf("%s\"%s\":null", before, key);
-}
-
-static void
-json_by(const struct imbalance *im, enum dimension by)
-{
-	char text[1024];
+	char text[WHERE], key[64];
 	size_t count;
 	struct line *lines = sorted_cells(im, by, &count);
 
-	printf(",\n\"by_%s\":[", dimension_names[by]);
+	snprintf(key, sizeof key, "by_%s", dimension_names[by]);
+	begin_list(out, key);
 	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 
-		printf("%s\n{\"%s\":", i > 0 ? "," : "", dimension_names[by]);
+		begin_item(out);
 		if (by == BY_RANK || by == BY_PARTNER)
-			printf("%zu", lines[i].index);
+			json_uint(out, dimension_names[by], lines[i].index);
 		else
-			json_string(stdout, index_text(im, by, lines[i].index, text, sizeof text));
-		printf(",\"wait_s\":%.9f,\"waits\":%llu", seconds(lines[i].wait_ns),
-		    (unsigned long long)c->waits);
-		if (by != BY_PARTNER)
-			printf(",\"compute_s\":%.9f,\"mpi_s\":%.9f,\"calls\":%llu", seconds(c->compute_ns),
-			    seconds(c->mpi_ns), (unsigned long long)c->calls);
+			json_text(out, dimension_names[by],
+			    index_text(im, by, lines[i].index, text, sizeof text));
+		json_seconds(out, "wait_s", lines[i].wait_ns);
+		json_uint(out, "waits", c->waits);
+		if (by != BY_PARTNER) {
+			json_seconds(out, "compute_s", c->compute_ns);
+			json_seconds(out, "mpi_s", c->mpi_ns);
+			json_uint(out, "calls", c->calls);
+		}
 		if (by == BY_SITE)
-			printf(",\"heuristic\":%.9f", site_heuristic(im, lines[i].index));
+			json_fixed(out, "heuristic", site_heuristic(im, lines[i].index), 9);
 		for (int s = 0; s < STATES; s++)
-			if (c->wait_ns[s] > 0)
-				printf(",\"%s_s\":%.9f", state_names[s], seconds(c->wait_ns[s]));
-		printf("}");
+			if (c->wait_ns[s] > 0) {
+				snprintf(key, sizeof key, "%s_s", state_names[s]);
+				json_seconds(out, key, c->wait_ns[s]);
+			}
+		json_end_object(out);
 	}
-	printf("]");
+	json_end_array(out);
 	free(lines);
 }
 
 static void
-json_critical(const struct imbalance *im, const struct critical *c)
+put_critical(struct json *out, const struct imbalance *im, const struct critical *c)
 {
-	printf(",\n\"critical\":{\"length_s\":%.9f,\"transfer_s\":%.9f,\"sites\":[",
-	    seconds(c->length_ns), seconds(c->transfer_ns));
+	json_break(out);
+	json_begin_object(out, "critical");
+	json_seconds(out, "length_s", c->length_ns);
+	json_seconds(out, "transfer_s", c->transfer_ns);
+	json_begin_array(out, "sites");
 	for (size_t i = 0; i < c->count; i++) {
 		const struct critical_site *s = &c->sites[i];
 
-		printf("%s\n{\"critical_imbalance_s\":%.9f,\"path_s\":%.9f,\"mean_s\":%.9f,"
-		    "\"activity_impact_s\":%.9f,\"imbalance_impact_s\":%.9f,\"rank\":%d,",
-		    i > 0 ? "," : "", 1e-9 * s->imbalance_ns, seconds(s->path_ns), 1e-9 * s->mean_ns,
-		    1e-9 * s->activity_impact_ns, 1e-9 * s->imbalance_impact_ns, (int)s->rank);
-		json_site(im, s->site);
-		printf("}");
+		begin_item(out);
+		json_fixed(out, "critical_imbalance_s", 1e-9 * s->imbalance_ns, 9);
+		json_seconds(out, "path_s", s->path_ns);
+		json_fixed(out, "mean_s", 1e-9 * s->mean_ns, 9);
+		json_fixed(out, "activity_impact_s", 1e-9 * s->activity_impact_ns, 9);
+		json_fixed(out, "imbalance_impact_s", 1e-9 * s->imbalance_impact_ns, 9);
+		json_int(out, "rank", s->rank);
+		put_site(out, im, s->site);
+		json_end_object(out);
 	}
-	printf("]}");
+	json_end_array(out);
+	json_end_object(out);
 }
 
 static void
-json_delays(const struct imbalance *im)
+put_delays(struct json *out, const struct imbalance *im)
 {
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
-	printf(",\n\"delays\":[");
+	begin_list(out, "delays");
 	for (size_t i = 0; i < count; i++) {
-		printf("%s\n{\"cost_s\":%.9f,\"short_s\":%.9f,\"long_s\":%.9f,\"rank\":%d,\"kind\":\"%s\",",
-		    i > 0 ? "," : "", 1e-9 * (delays[i].short_ns + delays[i].long_ns),
-		    1e-9 * delays[i].short_ns, 1e-9 * delays[i].long_ns, (int)delays[i].rank,
-		    delays[i].key % 2 == 0 ? "compute" : "mpi");
-		json_site(im, delays[i].key / 2);
-		printf("}");
+		begin_item(out);
+		json_fixed(out, "cost_s", 1e-9 * (delays[i].short_ns + delays[i].long_ns), 9);
+		json_fixed(out, "short_s", 1e-9 * delays[i].short_ns, 9);
+		json_fixed(out, "long_s", 1e-9 * delays[i].long_ns, 9);
+		json_int(out, "rank", delays[i].rank);
+		json_text(out, "kind", delays[i].key % 2 == 0 ? "compute" : "mpi");
+		put_site(out, im, delays[i].key / 2);
+		json_end_object(out);
 	}
-	printf("]");
+	json_end_array(out);
 	free(delays);
 }
 
 static void
-json_chains(const struct imbalance *im)
+put_chains(struct json *out, const struct imbalance *im)
 {
 	struct wait chain[MOST_LINKS];
 
-	printf(",\n\"chains\":[");
+	begin_list(out, "chains");
 	for (size_t i = 0; i < chain_count(im); i++) {
 		size_t links = chain_of(im, i, chain);
 
-		printf("%s\n[", i > 0 ? "," : "");
+		begin_list(out, NULL);
 		for (size_t k = 0; k < links; k++) {
-			printf("%s{\"name\":\"%s\",\"wait_s\":%.9f,\"at_s\":%.9f,\"rank\":%d,\"partner\":%d,",
-			    k > 0 ? "," : "", state_names[chain[k].state],
-			    seconds(chain[k].to_ns - chain[k].from_ns), seconds(chain[k].from_ns),
-			    (int)im->known.location_rank[chain[k].location],
-			    (int)im->known.location_rank[chain[k].cause]);
-			json_site(im, chain[k].site);
-			printf("}");
+			json_begin_object(out, NULL);
+			json_text(out, "name", state_names[chain[k].state]);
+			json_seconds(out, "wait_s", chain[k].to_ns - chain[k].from_ns);
+			json_seconds(out, "at_s", chain[k].from_ns);
+			json_int(out, "rank", rank_at(im, chain[k].location));
+			json_int(out, "partner", rank_at(im, chain[k].cause));
+			put_site(out, im, chain[k].site);
+			json_end_object(out);
 		}
-		printf("]");
+		json_end_array(out);
 	}
-	printf("]");
+	json_end_array(out);
 }
 
-void
-print_json(const struct imbalance *im, const struct view *view)
+static void
+put_explained(struct json *out, const struct imbalance *im)
 {
-	const struct efficiency e = efficiency_of(im);
 	const struct explained explained = explained_of(im);
 
-	printf("{");
-	json_analytic(im);
-	printf(",\n\"wait_states\":[");
-	for (int s = 0; s < STATES; s++) {
-		printf("%s", s > 0 ? "," : "");
-		json_state(im, (enum state)s);
-	}
-	printf("]");
-	json_sums(im);
-	printf(",\n\"causes\":{\"wait_s\":%.9f,\"by_ranks_s\":%.9f,\"by_completion_s\":%.9f,\"share\":%.9f}",
-	    seconds(explained.wait_ns), seconds(explained.delay_ns), seconds(explained.completion_ns),
-	    explained_share(&explained));
-	printf(",\n\"efficiency\":{");
-	json_number("", "parallel", e.parallel);
-	json_number(",", "load_balance", e.load_balance);
-	json_number(",", "communication", e.communication);
+	json_break(out);
+	json_begin_object(out, "causes");
+	json_seconds(out, "wait_s", explained.wait_ns);
+	json_seconds(out, "by_ranks_s", explained.delay_ns);
+	json_seconds(out, "by_completion_s", explained.completion_ns);
+	json_fixed(out, "share", explained_share(&explained), 9);
+	json_end_object(out);
+}
+
+static void
+put_efficiency(struct json *out, const struct imbalance *im, const struct view *view)
+{
+	const struct efficiency e = efficiency_of(im);
+
+	json_break(out);
+	json_begin_object(out, "efficiency");
+	json_fixed(out, "parallel", e.parallel, 9);
+	json_fixed(out, "load_balance", e.load_balance, 9);
+	json_fixed(out, "communication", e.communication, 9);
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
 
-		json_number(",", "serialization", i.serialisation);
-		json_number(",", "transfer", i.transfer);
-		json_number(",", "bsc_serialization", i.bsc_serialisation);
-		json_number(",", "bsc_transfer", i.bsc_transfer);
+		json_fixed(out, "serialization", i.serialisation, 9);
+		json_fixed(out, "transfer", i.transfer, 9);
+		json_fixed(out, "bsc_serialization", i.bsc_serialisation, 9);
+		json_fixed(out, "bsc_transfer", i.bsc_transfer, 9);
 	}
-	printf("},\n\"unmatched\":{\"sends\":%llu,\"receives\":%llu,\"collectives\":%llu}",
-	    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
-	    (unsigned long long)im->unmatched_collectives);
+	json_end_object(out);
+}
+
+void
+print_json(struct text *text, const struct imbalance *im, const struct view *view)
+{
+	struct json json, *out = &json;
+
+	json_begin(out, text);
+	json_begin_object(out, NULL);
+	put_analytic(out, im);
+	begin_list(out, "wait_states");
+	for (int s = 0; s < STATES; s++)
+		put_state(out, im, (enum state)s);
+	json_end_array(out);
+	put_sums(out, im);
+	put_explained(out, im);
+	put_efficiency(out, im, view);
+	json_break(out);
+	json_begin_object(out, "unmatched");
+	json_uint(out, "sends", im->unmatched_sends);
+	json_uint(out, "receives", im->unmatched_receives);
+	json_uint(out, "collectives", im->unmatched_collectives);
+	json_end_object(out);
 	if (view->critical != NULL)
-		json_critical(im, view->critical);
-	json_delays(im);
-	json_chains(im);
-	if (view->by >= 0)
-		json_by(im, (enum dimension)view->by);
-	else
-		for (int by = 0; by < DIMENSIONS; by++)
-			json_by(im, (enum dimension)by);
-	printf("}\n");
+		put_critical(out, im, view->critical);
+	put_delays(out, im);
+	put_chains(out, im);
+	for (int by = 0; by < DIMENSIONS; by++)
+		if (view->by < 0 || view->by == by)
+			put_by(out, im, (enum dimension)by);
+	json_end_object(out);
+	json_end_line(out);
 }

@@ -14,12 +14,16 @@ const char *const dimension_names[DIMENSIONS + 1] = {
 void
 report(const struct imbalance *im, enum form form, const struct view *view, int argc, char **argv)
 {
+	static struct text text;	/* large for a stack */
+
+	text_begin(&text, stdout, NULL);
 	switch (form) {
-	case TABLE: print_table(im, view); break;
-	case JSON: print_json(im, view); break;
-	case CSV: print_csv(im, view); break;
-	case MSGPACK: write_stream(im, argc, argv); break;
+	case TEXT: print_table(&text, im, view); break;
+	case JSON: print_json(&text, im, view); break;
+	case CSV: print_csv(&text, im, view); break;
+	case STREAM: write_stream(im, argc, argv); break;
 	}
+	text_flush(&text);
 }
 
 int64_t

@@ -2,9 +2,10 @@
 #ifndef REPORT_H
 #define REPORT_H
 
+#include "../base/tool/text.h"
 #include "imbalance.h"
 
-enum form { TABLE, JSON, CSV, MSGPACK };
+enum form { TEXT, JSON, CSV, STREAM };
 
 struct view {
 	bool all;	/* every line of a table */
@@ -17,9 +18,9 @@ extern const char *const dimension_names[DIMENSIONS + 1];
 
 /* report.c: what the forms share. */
 void report(const struct imbalance *im, enum form form, const struct view *view, int argc, char **argv);
-void print_table(const struct imbalance *im, const struct view *view);	/* table.c */
-void print_json(const struct imbalance *im, const struct view *view);	/* json.c */
-void print_csv(const struct imbalance *im, const struct view *view);	/* csv.c */
+void print_table(struct text *out, const struct imbalance *im, const struct view *view);	/* table.c */
+void print_json(struct text *out, const struct imbalance *im, const struct view *view);	/* json.c */
+void print_csv(struct text *out, const struct imbalance *im, const struct view *view);	/* csv.c */
 void write_stream(const struct imbalance *im, int argc, char **argv);	/* csv.c */
 
 static inline double

@@ -2,16 +2,32 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/tool/table.h"
 #include "causes.h"
 #include "critical.h"
 #include "report.h"
 #include "times.h"
 
 static void
-print_more(size_t count, size_t shown)
+print_more(struct text *out, size_t count, size_t shown)
 {
 	if (count > shown)
-		printf("(%zu more; --all shows them)\n", count - shown);
+		text_line(out, "(%zu more; --all shows them)", count - shown);
+}
+
+static void
+begin_table(struct table_writer *table, struct text *out, const char *head)
+{
+	text_char(out, '\n');
+	table_begin(table, out, head);
+}
+
+static void
+put_site(struct table_writer *table, const struct imbalance *im, const char *before, size_t site)
+{
+	char text[1024];
+
+	table_format(table, "%s%s", before, index_text(im, BY_SITE, site, text, sizeof text));
 }
 
 static double
@@ -23,7 +39,7 @@ share(int64_t ns, const struct imbalance *im)
 }
 
 static void
-print_head(const struct imbalance *im, const struct view *view)
+print_head(struct text *out, const struct imbalance *im, const struct view *view)
 {
 	const struct efficiency e = efficiency_of(im);
 	const struct totals *p = &im->program;
@@ -40,29 +56,29 @@ print_head(const struct imbalance *im, const struct view *view)
 		all.after_ns += s.after_ns;
 		all.polling_ns += s.polling_ns;
 	}
-	printf("run time %.9f s on %d ranks; imbalance of the program %.4f\n",
+	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))
-		printf("efficiencies (POP): parallel %.4f = load balance %.4f x communication %.4f\n",
+		text_line(out, "efficiencies (POP): parallel %.4f = load balance %.4f x communication %.4f",
 		    e.parallel, e.load_balance, e.communication);
 	if (view->ideal != NULL) {
 		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
 
-		printf("communication = serialisation %.4f x transfer %.4f (POP); %.4f x %.4f (BSC modelfactors)\n",
+		text_line(out, "communication = serialisation %.4f x transfer %.4f (POP); %.4f x %.4f (BSC modelfactors)",
 		    i.serialisation, i.transfer, i.bsc_serialisation, i.bsc_transfer);
 	}
-	printf("of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), waits %.2f %%, "
-	    "before the first call and after the last %.2f %%%s\n", share(all.compute_ns, im),
+	text_line(out, "of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), waits %.2f %%, "
+	    "before the first call and after the last %.2f %%%s", share(all.compute_ns, im),
 	    share(all.mpi_useful_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
 	    share(all.before_ns + all.after_ns, im), sums_hold(im) ? "; adds up on every rank" :
 	    "; DOES NOT ADD UP");
 	if (why.wait_ns > 0)
-		printf("of all waits %.2f %% have a cause: %.2f %% what other ranks did meanwhile, %.2f %% that "
-		    "the collective itself took so long\n", 100 * explained_share(&why),
+		text_line(out, "of all waits %.2f %% have a cause: %.2f %% what other ranks did meanwhile, %.2f %% that "
+		    "the collective itself took so long", 100 * explained_share(&why),
 		    100 * (double)why.delay_ns / (double)why.wait_ns,
 		    100 * (double)why.completion_ns / (double)why.wait_ns);
 	if (im->unmatched_sends + im->unmatched_receives + im->unmatched_collectives > 0)
-		printf("not judged: %llu sends, %llu receives and %llu collectives without partners\n",
+		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without partners",
 		    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
 		    (unsigned long long)im->unmatched_collectives);
 }
@@ -79,29 +95,41 @@ by_state_wait(const void *left, const void *right, void *states)
 }
 
 static void
-print_states(const struct imbalance *im, size_t shown)
+put_state(struct table_writer *table, const struct imbalance *im, int state)
+{
+	const struct state_sums *s = &im->states[state];
+	const struct wait *w = &s->largest;
+	char text[1024];
+
+	table_fixed(table, share(s->wait_ns, im), 2);
+	table_seconds(table, s->wait_ns);
+	table_uint(table, s->count);
+	table_seconds(table, w->to_ns - w->from_ns);
+	table_int(table, im->known.location_rank[w->location]);
+	if (w->cause != NOBODY)
+		table_int(table, im->known.location_rank[w->cause]);
+	else
+		table_text(table, "-");
+	table_format(table, "%s: %s", state_names[state],
+	    index_text(im, BY_SITE, w->site, text, sizeof text));
+	table_end_row(table);
+}
+
+static void
+print_states(struct text *out, const struct imbalance *im, size_t shown)
 {
 	int order[STATES], count = 0;
-	char text[256];
+	struct table_writer table;
 
 	for (int s = 0; s < STATES; s++)
 		if (im->states[s].wait_ns > 0)
 			order[count++] = s;
 	qsort_r(order, (size_t)count, sizeof order[0], by_state_wait, (void *)im->states);
-	printf("\nshare_%%\twait_s\twaits\tlargest_s\tby\tfor\tstate, and where the largest was\n");
-	for (int i = 0; i < count && (size_t)i < shown; i++) {
-		const struct state_sums *s = &im->states[order[i]];
-		const struct wait *w = &s->largest;
-		char partner[16] = "-";
-
-		if (w->cause != NOBODY)
-			snprintf(partner, sizeof partner, "%d", (int)im->known.location_rank[w->cause]);
-		printf("%.2f\t%.6f\t%llu\t%.6f\t%d\t%s\t%s: %s\n", share(s->wait_ns, im),
-		    seconds(s->wait_ns), (unsigned long long)s->count, seconds(w->to_ns - w->from_ns),
-		    (int)im->known.location_rank[w->location], partner, state_names[order[i]],
-		    index_text(im, BY_SITE, w->site, text, sizeof text));
-	}
-	print_more((size_t)count, shown);
+	begin_table(&table, out, "share_%\twait_s\twaits\tlargest_s\tby\tfor\tstate, and where the largest was");
+	for (int i = 0; i < count && (size_t)i < shown; i++)
+		put_state(&table, im, order[i]);
+	table_end(&table);
+	print_more(out, (size_t)count, shown);
 }
 
 /* The state that most of the cell's waits are in. */
@@ -117,61 +145,75 @@ main_state(const struct cell *cell)
 }
 
 static void
-print_by(const struct imbalance *im, enum dimension by, size_t shown)
+print_by(struct text *out, const struct imbalance *im, enum dimension by, size_t shown)
 {
-	char text[512];
+	struct table_writer table;
+	char text[1024];
 	size_t count;
 	struct line *lines = sorted_cells(im, by, &count);
 
-	printf("\nshare_%%\twait_s\twaits\tcompute_s\tmpi_s\tcalls%s\tmost of it\t%s\n",
+	snprintf(text, sizeof text, "share_%%\twait_s\twaits\tcompute_s\tmpi_s\tcalls%s\tmost of it\t%s",
 	    by == BY_SITE ? "\tmax/mean" : "", by == BY_PARTNER ? "rank that was waited for" :
 	    dimension_names[by]);
+	begin_table(&table, out, text);
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct cell *c = lines[i].cell;
 
-		printf("%.2f\t%.6f\t%llu\t%.6f\t%.6f\t%llu", share(lines[i].wait_ns, im),
-		    seconds(lines[i].wait_ns), (unsigned long long)c->waits, seconds(c->compute_ns),
-		    seconds(c->mpi_ns), (unsigned long long)c->calls);
+		table_fixed(&table, share(lines[i].wait_ns, im), 2);
+		table_seconds(&table, lines[i].wait_ns);
+		table_uint(&table, c->waits);
+		table_seconds(&table, c->compute_ns);
+		table_seconds(&table, c->mpi_ns);
+		table_uint(&table, c->calls);
 		if (by == BY_SITE)
-			printf("\t%.2f", site_heuristic(im, lines[i].index));
-		printf("\t%s\t%s\n", main_state(c), index_text(im, by, lines[i].index, text, sizeof text));
+			table_fixed(&table, site_heuristic(im, lines[i].index), 2);
+		table_text(&table, main_state(c));
+		table_text(&table, index_text(im, by, lines[i].index, text, sizeof text));
+		table_end_row(&table);
 	}
-	print_more(count, shown);
+	table_end(&table);
+	print_more(out, count, shown);
 	free(lines);
 }
 
 static void
-print_delays(const struct imbalance *im, size_t shown)
+print_delays(struct text *out, const struct imbalance *im, size_t shown)
 {
-	char text[512];
+	struct table_writer table;
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
-	printf("\ncost_s\tshort_s\tlong_s\trank\tdelay: time that others spent waiting for it\n");
-	for (size_t i = 0; i < count && i < shown; i++)
-		printf("%.6f\t%.6f\t%.6f\t%d\t%s %s\n", 1e-9 * (delays[i].short_ns + delays[i].long_ns),
-		    1e-9 * delays[i].short_ns, 1e-9 * delays[i].long_ns, (int)delays[i].rank,
-		    delays[i].key % 2 == 0 ? "compute up to" : "MPI in",
-		    index_text(im, BY_SITE, delays[i].key / 2, text, sizeof text));
-	print_more(count, shown);
+	begin_table(&table, out,
+	    "cost_s\tshort_s\tlong_s\trank\tdelay: time that others spent waiting for it");
+	for (size_t i = 0; i < count && i < shown; i++) {
+		table_fixed(&table, 1e-9 * (delays[i].short_ns + delays[i].long_ns), 6);
+		table_fixed(&table, 1e-9 * delays[i].short_ns, 6);
+		table_fixed(&table, 1e-9 * delays[i].long_ns, 6);
+		table_int(&table, delays[i].rank);
+		put_site(&table, im, delays[i].key % 2 == 0 ? "compute up to " : "MPI in ",
+		    delays[i].key / 2);
+		table_end_row(&table);
+	}
+	table_end(&table);
+	print_more(out, count, shown);
 	free(delays);
 }
 
 /* The longest waits, each back to where it began. */
 static void
-print_chains(const struct imbalance *im, size_t shown)
+print_chains(struct text *out, const struct imbalance *im, size_t shown)
 {
 	struct wait chain[MOST_LINKS];
-	char text[512];
+	char text[1024];
 
 	for (size_t i = 0; i < chain_count(im) && i < shown; i++) {
 		size_t links = chain_of(im, i, chain);
 
-		printf("\n");
+		text_char(out, '\n');
 		for (size_t k = 0; k < links; k++) {
 			const struct wait *w = &chain[k];
 
-			printf("%srank %d waited %.6f s for rank %d at %.6f s: %s in %s\n",
+			text_line(out, "%srank %d waited %.6f s for rank %d at %.6f s: %s in %s",
 			    k == 0 ? "" : "  as ", (int)im->known.location_rank[w->location],
 			    seconds(w->to_ns - w->from_ns), (int)im->known.location_rank[w->cause],
 			    seconds(w->from_ns), state_names[w->state],
@@ -181,39 +223,46 @@ print_chains(const struct imbalance *im, size_t shown)
 }
 
 static void
-print_critical(const struct imbalance *im, const struct critical *c, size_t shown)
+print_critical(struct text *out, const struct imbalance *im, const struct critical *c, size_t shown)
 {
-	char text[512];
+	struct table_writer table;
 
-	printf("\ncritical path %.9f s, %.2f %% of it in transfers\n", seconds(c->length_ns),
+	text_char(out, '\n');
+	text_line(out, "critical path %.9f s, %.2f %% of it in transfers", seconds(c->length_ns),
 	    c->length_ns > 0 ? 100 * (double)c->transfer_ns / (double)c->length_ns : 0);
-	printf("crit_imb_s\tpath_s\tmean_s\tact_impact_s\timb_impact_s\trank\tup to and in\n");
+	table_begin(&table, out,
+	    "crit_imb_s\tpath_s\tmean_s\tact_impact_s\timb_impact_s\trank\tup to and in");
 	for (size_t i = 0; i < c->count && i < shown; i++) {
 		const struct critical_site *s = &c->sites[i];
 
-		printf("%.6f\t%.6f\t%.6f\t%.6f\t%.6f\t%d\t%s\n", 1e-9 * s->imbalance_ns,
-		    seconds(s->path_ns), 1e-9 * s->mean_ns, 1e-9 * s->activity_impact_ns,
-		    1e-9 * s->imbalance_impact_ns, (int)s->rank,
-		    index_text(im, BY_SITE, s->site, text, sizeof text));
+		table_fixed(&table, 1e-9 * s->imbalance_ns, 6);
+		table_seconds(&table, s->path_ns);
+		table_fixed(&table, 1e-9 * s->mean_ns, 6);
+		table_fixed(&table, 1e-9 * s->activity_impact_ns, 6);
+		table_fixed(&table, 1e-9 * s->imbalance_impact_ns, 6);
+		table_int(&table, s->rank);
+		put_site(&table, im, "", s->site);
+		table_end_row(&table);
 	}
-	print_more(c->count, shown);
+	table_end(&table);
+	print_more(out, c->count, shown);
 }
 
 void
-print_table(const struct imbalance *im, const struct view *view)
+print_table(struct text *out, const struct imbalance *im, const struct view *view)
 {
 	const size_t all = view->all ? SIZE_MAX : 0;
 
-	print_head(im, view);
+	print_head(out, im, view);
 	if (view->by >= 0) {
-		print_by(im, (enum dimension)view->by, all > 0 ? all : 30);
+		print_by(out, im, (enum dimension)view->by, all > 0 ? all : 30);
 		return;
 	}
-	print_states(im, all > 0 ? all : 6);
-	print_by(im, BY_SITE, all > 0 ? all : 6);
-	print_by(im, BY_RANK, all > 0 ? all : 4);
+	print_states(out, im, all > 0 ? all : 6);
+	print_by(out, im, BY_SITE, all > 0 ? all : 6);
+	print_by(out, im, BY_RANK, all > 0 ? all : 4);
 	if (view->critical != NULL)
-		print_critical(im, view->critical, all > 0 ? all : 6);
-	print_delays(im, all > 0 ? all : 6);
-	print_chains(im, all > 0 ? all : 1);
+		print_critical(out, im, view->critical, all > 0 ? all : 6);
+	print_delays(out, im, all > 0 ? all : 6);
+	print_chains(out, im, all > 0 ? all : 1);
 }

@@ -2,6 +2,9 @@
 /* Runs to compare with: nothing but how long ranks computed. Memory: ranks. */
 #include <stdlib.h>
 
+#include "../base/tool/csv.h"
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
 #include "times.h"
 
 static void
@@ -89,44 +92,93 @@ scaling_of(const struct times *run, const struct times *least, bool weak)
 	return s;
 }
 
+static void
+scaling_json(struct text *text, const struct times *runs, size_t count, bool weak)
+{
+	struct json json, *out = &json;
+
+	json_begin(out, text);
+	json_begin_object(out, NULL);
+	json_text(out, "scaling", weak ? "weak" : "strong");
+	json_begin_array(out, "runs");
+	for (size_t i = 0; i < count; i++) {
+		const struct scaling s = scaling_of(&runs[i], &runs[0], weak);
+
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_text(out, "file", runs[i].file);
+		json_int(out, "ranks", runs[i].ranks);
+		json_seconds(out, "run_time_s", runs[i].run_ns);
+		json_fixed(out, "speedup", s.speedup, 9);
+		json_fixed(out, "parallel", s.parallel, 9);
+		json_fixed(out, "load_balance", s.load_balance, 9);
+		json_fixed(out, "communication", s.communication, 9);
+		json_fixed(out, "computation_scaling", s.computation_scaling, 9);
+		json_fixed(out, "global", s.global, 9);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_end_object(out);
+	json_end_line(out);
+}
+
+static void
+scaling_csv(struct text *text, const struct times *runs, size_t count, bool weak)
+{
+	struct csv csv, *out = &csv;
+
+	csv_begin(out, text, "file,ranks,run_time_s,speedup,parallel,load_balance,communication,"
+	    "computation_scaling,global");
+	for (size_t i = 0; i < count; i++) {
+		const struct scaling s = scaling_of(&runs[i], &runs[0], weak);
+		const double values[] = { seconds(runs[i].run_ns), s.speedup, s.parallel, s.load_balance,
+			s.communication, s.computation_scaling, s.global };
+
+		csv_text(out, runs[i].file);
+		csv_int(out, runs[i].ranks);
+		for (size_t v = 0; v < sizeof values / sizeof values[0]; v++)
+			csv_fixed(out, values[v], 9);
+		csv_end_row(out);
+	}
+}
+
+static void
+scaling_text(struct text *text, const struct times *runs, size_t count, bool weak)
+{
+	struct table_writer table, *out = &table;
+
+	text_line(text, "%s scaling, against the smallest run; efficiencies as POP defines them",
+	    weak ? "weak" : "strong");
+	table_begin(out, text,
+	    "ranks\trun_time_s\tspeedup\tparallel\tload_bal\tcommunic\tcomp_scal\tglobal\tfile");
+	for (size_t i = 0; i < count; i++) {
+		const struct scaling s = scaling_of(&runs[i], &runs[0], weak);
+
+		table_int(out, runs[i].ranks);
+		table_seconds(out, runs[i].run_ns);
+		table_fixed(out, s.speedup, 3);
+		table_fixed(out, s.parallel, 4);
+		table_fixed(out, s.load_balance, 4);
+		table_fixed(out, s.communication, 4);
+		table_fixed(out, s.computation_scaling, 4);
+		table_fixed(out, s.global, 4);
+		table_text(out, runs[i].file);
+		table_end_row(out);
+	}
+	table_end(out);
+}
+
 void
 print_scaling(char **files, size_t count, bool weak, enum form form)
 {
+	static struct text text;	/* large for a stack */
 	struct times *runs = zalloc(count, sizeof *runs);
 
 	for (size_t i = 0; i < count; i++)
 		runs[i] = read_times(files[i]);
 	qsort(runs, count, sizeof *runs, by_ranks);
-	if (form == JSON)
-		printf("{\"scaling\":\"%s\",\"runs\":[", weak ? "weak" : "strong");
-	else if (form == CSV)
-		printf("file,ranks,run_time_s,speedup,parallel,load_balance,communication,"
-		    "computation_scaling,global\n");
-	else
-		printf("%s scaling, against the smallest run; efficiencies as POP defines them\n"
-		    "ranks\trun_time_s\tspeedup\tparallel\tload_bal\tcommunic\tcomp_scal\tglobal\tfile\n",
-		    weak ? "weak" : "strong");
-	for (size_t i = 0; i < count; i++) {
-		const struct times *t = &runs[i];
-		const struct scaling s = scaling_of(t, &runs[0], weak);
-
-		if (form == JSON) {
-			printf("%s\n{\"file\":", i > 0 ? "," : "");
-			json_string(stdout, t->file);
-			printf(",\"ranks\":%d,\"run_time_s\":%.9f,\"speedup\":%.9f,\"parallel\":%.9f,"
-			    "\"load_balance\":%.9f,\"communication\":%.9f,\"computation_scaling\":%.9f,"
-			    "\"global\":%.9f}", (int)t->ranks, seconds(t->run_ns), s.speedup, s.parallel,
-			    s.load_balance, s.communication, s.computation_scaling, s.global);
-		} else if (form == CSV)
-			printf("%s,%d,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f,%.9f\n", t->file, (int)t->ranks,
-			    seconds(t->run_ns), s.speedup, s.parallel, s.load_balance, s.communication,
-			    s.computation_scaling, s.global);
-		else
-			printf("%d\t%.6f\t%.3f\t%.4f\t%.4f\t%.4f\t%.4f\t%.4f\t%s\n", (int)t->ranks,
-			    seconds(t->run_ns), s.speedup, s.parallel, s.load_balance, s.communication,
-			    s.computation_scaling, s.global, t->file);
-	}
-	if (form == JSON)
-		printf("]}\n");
+	text_begin(&text, stdout, NULL);
+	(form == JSON ? scaling_json : form == CSV ? scaling_csv : scaling_text)(&text, runs, count, weak);
+	text_flush(&text);
 	free(runs);
 }

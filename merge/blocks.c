@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/heap.h"
+
 enum {
 	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
 	LEAST_SLICE = 32,		/* rows of a block that was divided */
@@ -12,27 +14,13 @@ enum {
 
 /* ---- the heap ---- */
 
-static bool
+static inline bool
 earlier(const struct next *a, const struct next *b)
 {
 	return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->location < b->location;
 }
 
-/* What is at this place of the heap is later than it was. */
-static void
-sift(struct blocks *b, size_t at)
-{
-	const struct next moved = b->heap[at];
-
-	for (size_t child; (child = 2 * at + 1) < b->count; at = child) {
-		if (child + 1 < b->count && earlier(&b->heap[child + 1], &b->heap[child]))
-			child++;
-		if (!earlier(&b->heap[child], &moved))
-			break;
-		b->heap[at] = b->heap[child];
-	}
-	b->heap[at] = moved;
-}
+HEAP(heap, struct next, earlier)
 
 /* ---- from block to block ---- */
 
@@ -57,8 +45,7 @@ blocks_open(struct blocks *b, const struct input *input)
 		b->cursors[l] = (struct cursor){ .leave_ns = INT64_MIN, .rows = thread->rows, .read = true };
 		b->heap[b->count++] = (struct next){ event_ns(input, l, 0, thread->begin_ns), l };
 	}
-	for (size_t i = b->count / 2; i-- > 0; )
-		sift(b, i);
+	heap_make(b->heap, b->count);
 }
 
 void
@@ -137,7 +124,7 @@ read_begin(struct blocks *b, uint32_t location, const struct message *message)
 	}
 	cursor->read = true;
 	b->heap[0].at_ns = event_ns(b->input, location, 2 * cursor->row, enter_ns);
-	sift(b, 0);
+	heap_down(b->heap, b->count, 0);
 }
 
 /* The block of the earliest location is at hand. */
@@ -233,6 +220,6 @@ blocks_next(struct blocks *b, struct calls *slice)
 	if (cursor->row == cursor->rows)
 		b->heap[0] = b->heap[--b->count];
 	if (b->count > 0)
-		sift(b, 0);
+		heap_down(b->heap, b->count, 0);
 	return true;
 }

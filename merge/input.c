@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/spool.h"
 #include "merge.h"
 
 enum { SMALL_BYTES = 1 << 13 };	/* a message that is most often read as a whole */
@@ -285,7 +286,7 @@ survey_file(struct input *input, const char *file)
 	int got, traces = 0;
 
 	if (file == NULL)
-		make_stdin_seekable();
+		spool_stdin();
 	if (reader_open_skimming(in, file) < 0)
 		die_input(in);
 	if (call_map != NULL) {		/* the ranks of a run number their calls alike */

@@ -8,14 +8,13 @@
  * memory  ranks, their threads, communicators and call sites, and one block of calls; for clocks that
  *         need messages, see merge.1, what lp-graph needs, too
  */
-#include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/run/raw_folder.h"
 #include "merge.h"
 #include "survey.h"
 
@@ -43,30 +42,19 @@ parse_options(int argc, char **argv)
 	static const char *const syncs[] = { "none", "offset", "linear", "clc", NULL };
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
-		{ "no-names", no_argument, NULL, 'n' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+		{ "no-names", no_argument, NULL, 'n' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { SYNC_LINEAR, false, true, NULL };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "s:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "s:", longs, usage)) != -1)
 		switch (c) {
 		case 's': opt.sync = (enum sync)parse_choice("--sync", optarg, syncs); break;
 		case 'p': opt.partial = true; break;
 		case 'n': opt.names = false; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-merge " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	opt.files = argv + optind;
 	return opt;
-}
-
-static int
-is_raw_name(const struct dirent *entry)
-{
-	return strncmp(entry->d_name, "rank.", 5) == 0 && entry->d_name[5] != '\0' &&
-	    strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
 }
 
 /* Every file rank.N of a folder. */

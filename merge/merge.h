@@ -114,9 +114,6 @@ void check_ranks(struct input *input, const char *whole, bool partial);
 /* The thread that is this location; NULL where it has no rows. */
 const struct thread *thread_of(const struct input *input, uint32_t location);
 
-/* spool.c: standard input can be read twice from now on. */
-void make_stdin_seekable(void);
-
 /* clock.c: every rank's correction from its samples, and the origin (ns, on the common clock). */
 void correct_clocks(struct input *input, enum sync sync);
 void set_origin(struct input *input);

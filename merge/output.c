@@ -165,10 +165,10 @@ write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 	blocks_open(&blocks, input);
 	while (blocks_next(&blocks, &slice)) {
 		write_block(out, input, &slice, moved_ns);
-		progress_show(&progress, out->rows, out->rows, rows);
+		progress_show(&progress, "calls", out->rows, out->rows, rows);
 	}
 	blocks_close(&blocks);
-	progress_end(&progress, out->rows);
+	progress_end(&progress);
 }
 
 void

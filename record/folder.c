@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../base/run/raw_folder.h"
 #include "../base/stream/stream.h"
 #include "../base/tool/tool.h"
 #include "folder.h"
@@ -41,12 +41,6 @@ is_numbered(const char *name, const char *prefix, const char *tail)
 		return false;
 	digits = strspn(name + length, "0123456789");
 	return digits > 0 && strcmp(name + length + digits, tail) == 0;
-}
-
-static int
-is_raw_name(const struct dirent *entry)
-{
-	return is_numbered(entry->d_name, "rank.", "");
 }
 
 static int

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -65,8 +64,7 @@ parse_options(int argc, char **argv)
 		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
-		{ "mpi", required_argument, NULL, MPI }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+		{ "mpi", required_argument, NULL, MPI }, { NULL, 0, NULL, 0 },
 	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
 	static const int levels[] = { 0, 3, 19 };
@@ -77,7 +75,7 @@ parse_options(int argc, char **argv)
 	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, c;
 	struct options opt = { 0 };
 
-	while ((c = getopt_long(argc, argv, "+o:z:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
 		switch (c) {
 		case 'o': opt.folder = optarg; break;
 		case 'z': opt.level = levels[parse_choice("--compress", optarg, amounts)]; break;
@@ -89,9 +87,6 @@ parse_options(int argc, char **argv)
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
 		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
 		case MPI: opt.mpi = optarg; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-record " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (optind == argc)
 		bad_usage(usage);

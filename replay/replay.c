@@ -6,7 +6,6 @@
  * writes  the same with simulated times, or a report
  * memory  ranks, and the rows between the first that is not yet simulated and the last read
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,13 +57,12 @@ parse_options(int argc, char **argv)
 		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
 		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
 		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL, 'X' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .eager_bytes = -1, .form = GRAPH };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "n:F:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "n:F:", longs, usage)) != -1)
 		switch (c) {
 		case 'n': opt.network = optarg; break;
 		case 'E': opt.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
@@ -74,9 +72,6 @@ parse_options(int argc, char **argv)
 		case 'S': scale_add(&opt.scales, optarg, next_factor(argc, argv)); break;
 		case 'X': explain_parse(&opt.explain, optarg); break;
 		case 'P': opt.partial = true; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-replay " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
@@ -292,11 +287,11 @@ main(int argc, char **argv)
 	progress_begin(&progress);
 	while ((got = reader_next(&s.in, &message)) > 0) {
 		take_message(&s, &message, &calls);
-		progress_show(&progress, s.in.rows, 0, 0);
+		progress_input(&progress, &s.in);
 	}
 	if (got < 0)
 		die_input(&s.in);
-	progress_end(&progress, s.in.rows);
+	progress_end(&progress);
 	if (!s.begun)
 		die("the stream has no message of kind run");
 	end_replay(&s, s.opt.partial);

@@ -8,18 +8,18 @@
  * memory  one block, whatever the length of the stream, and the threads beyond one a rank
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../base/tool/spool.h"
 #include "../../base/tool/tool.h"
 #include "dump.h"
 
 static const char usage[] =
-	"usage: lp-dump [-F json|table] [-k KIND[,KIND]] [-r RANKS] [-b S] [-e S] [FILE ...]\n"
+	"usage: lp-dump [-F json|text] [-k KIND[,KIND]] [-r RANKS] [-b S] [-e S] [FILE ...]\n"
 	"Print any stream as text.\n"
-	"  -F, --format FORMAT  json: a JSON object a line; table: calls only, with tabs [json]\n"
+	"  -F, --format FORMAT  json: a JSON object a line; text: calls only, with tabs [json]\n"
 	"  -k, --kind KINDS     lines of these kinds, as printed: call,message [all]\n"
 	"  -r, --ranks RANKS    what concerns these ranks: 0,4-7 [all]\n"
 	"  -b, --begin SECONDS  first instant of a call that is printed [no limit]\n"
@@ -69,29 +69,25 @@ parse_ranks(struct options *opt, char *list)
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const formats[] = { "json", "table", NULL };
+	static const char *const forms[] = { "json", "text", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' },
 		{ "kind", required_argument, NULL, 'k' },
 		{ "ranks", required_argument, NULL, 'r' },
 		{ "begin", required_argument, NULL, 'b' },
 		{ "end", required_argument, NULL, 'e' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .begin_ns = INT64_MIN, .end_ns = INT64_MAX };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "F:k:r:b:e:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "F:k:r:b:e:", longs, usage)) != -1)
 		switch (c) {
-		case 'F': opt.table = parse_choice("--format", optarg, formats) == 1; break;
+		case 'F': opt.table = parse_form(optarg, forms) == 1; break;
 		case 'k': opt.kinds = split(optarg); break;
 		case 'r': parse_ranks(&opt, optarg); break;
 		case 'b': opt.begin_ns = parse_seconds("--begin", optarg); break;
 		case 'e': opt.end_ns = parse_seconds("--end", optarg); break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-dump " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (opt.table && opt.kinds != NULL)
 		die("--kind: the table has calls only");
@@ -155,12 +151,27 @@ find_thread(const struct dump *dump, uint64_t location)
 }
 
 void
-put_rank(struct text *out, struct thread where)
+put_rank(struct json *out, struct thread where)
 {
 	if (where.rank >= 0)
-		text_signed_pair(out, "rank", where.rank);
+		json_int(out, "rank", where.rank);
 	if (where.thread != 0)
-		text_signed_pair(out, "thread", where.thread);
+		json_int(out, "thread", where.thread);
+}
+
+void
+begin_line(struct dump *dump, const char *kind)
+{
+	json_begin_object(&dump->json, NULL);
+	json_text(&dump->json, "kind", kind);
+	dump->any = true;
+}
+
+void
+end_line(struct dump *dump)
+{
+	json_end_object(&dump->json);
+	json_end_line(&dump->json);
 }
 
 static void
@@ -215,8 +226,7 @@ put_members(struct dump *dump, const struct message *message, const char *key)
 		return false;
 	if (!read_column(dump, message, 0, key, columns[found].size, columns[found].type, &count))
 		return true;
-	text_key(&dump->out, key);
-	put_column_values(&dump->out, dump->columns[0], 0, count,
+	put_column_values(&dump->json, key, dump->columns[0], count,
 	    columns[found].type == COLUMN_SIGNED);
 	return true;
 }
@@ -226,13 +236,14 @@ static void
 print_body(struct dump *dump, const struct message *message, const char *kind)
 {
 	const msgpack_object_map *map = &message->body.via.map;
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 
-	text_put(out, "{\"kind\":");
+	dump->any = true;
+	json_begin_object(out, NULL);
 	if (kind != NULL)
-		text_string(out, kind, strlen(kind));
+		json_text(out, "kind", kind);
 	else	/* the reader has cut long ones */
-		text_value(out, &dump->in.unpacked.data.via.array.ptr[0]);
+		put_value(out, "kind", &dump->in.unpacked.data.via.array.ptr[0]);
 	for (uint32_t i = 0; i < map->size && dump->in.error[0] == '\0'; i++) {
 		const msgpack_object *key = &map->ptr[i].key;
 		char name[32] = "";
@@ -244,12 +255,10 @@ print_body(struct dump *dump, const struct message *message, const char *kind)
 			continue;	/* about the bytes of the stream, not what it says */
 		if (put_members(dump, message, name))
 			continue;
-		text_char(out, ',');
-		text_map_key(out, key);
-		text_char(out, ':');
-		text_value(out, &map->ptr[i].val);
+		put_map_key(out, key);
+		put_value(out, NULL, &map->ptr[i].val);
 	}
-	text_put(out, "}\n");
+	end_line(dump);
 }
 
 static void
@@ -267,30 +276,12 @@ print_message(struct dump *dump, const struct message *message)
 		if (!dump->opt.table && is_wanted(dump, "call_name"))
 			print_body(dump, message, "call_name");
 	} else if (is_kind(message, "cut")) {
-		if (is_wanted(dump, "cut"))
-			text_put(&dump->out, "{\"kind\":\"cut\"}\n");
+		if (is_wanted(dump, "cut")) {
+			begin_line(dump, "cut");
+			end_line(dump);
+		}
 	} else if (!print_edges(dump, message) && is_wanted(dump, message->kind))
 		print_body(dump, message, NULL);
-}
-
-/* Standard input that cannot go back is copied to a file that can. */
-static void
-keep(struct reader *in)
-{
-	static char bytes[1 << 16];
-	FILE *copy = need(tmpfile());
-	ssize_t got;
-
-	if (fwrite(in->buffer, 1, in->end, copy) != in->end)
-		die("temporary file: %s", strerror(errno));
-	while ((got = read(in->fd, bytes, sizeof bytes)) != 0)
-		if (got < 0 && errno != EINTR)
-			die("%s: %s", in->file, strerror(errno));
-		else if (got > 0 && fwrite(bytes, 1, (size_t)got, copy) != (size_t)got)
-			die("temporary file: %s", strerror(errno));
-	if (fflush(copy) != 0)
-		die("temporary file: %s", strerror(errno));
-	in->fd = fileno(copy);
 }
 
 /*
@@ -304,7 +295,7 @@ look_ahead(struct dump *dump)
 	struct message message;
 
 	if (lseek(in->fd, 0, SEEK_CUR) < 0)
-		keep(in);
+		in->fd = spool_copy(in->fd, in->file, in->buffer, in->end);
 	dump->raw_count = dump->raw_now = 0;
 	if (reader_rewind(in) < 0)
 		die_input(in);
@@ -336,13 +327,20 @@ dump_file(struct dump *dump, const char *file)
 	progress_begin(&progress);
 	while ((got = reader_next(&dump->in, &message)) > 0 && dump->in.error[0] == '\0') {
 		print_message(dump, &message);
-		progress_show(&progress, dump->in.rows, 0, 0);
+		progress_input(&progress, &dump->in);
 	}
-	progress_end(&progress, dump->in.rows);
+	progress_end(&progress);
 	text_flush(&dump->out);		/* what came before the damage is good */
 	if (dump->in.error[0] != '\0')
 		die_input(&dump->in);
 	reader_close(&dump->in);
+}
+
+static bool
+is_filtered(const struct options *opt)
+{
+	return opt->kinds != NULL || opt->ranks != NULL || opt->begin_ns != INT64_MIN ||
+	    opt->end_ns != INT64_MAX;
 }
 
 int
@@ -352,6 +350,8 @@ main(int argc, char **argv)
 
 	tool = "lp-dump";
 	dump.opt = parse_options(argc, argv);
+	text_begin(&dump.out, stdout, NULL);
+	json_begin(&dump.json, &dump.out);
 	if (dump.opt.table)
 		text_put(&dump.out, "rank\tseq\tcall\tenter_ns\tleave_ns\tcomm\tpeer\ttag\t"
 		    "bytes_sent\tbytes_received\n");
@@ -359,5 +359,7 @@ main(int argc, char **argv)
 		dump_file(&dump, NULL);
 	for (char **file = dump.opt.files; *file != NULL; file++)
 		dump_file(&dump, *file);
+	if (!dump.any && is_filtered(&dump.opt))
+		die("nothing is of the kinds, ranks and times asked for");
 	return finish(DONE);
 }

@@ -4,7 +4,7 @@
 #define DUMP_H
 
 #include "../../base/stream/calls.h"
-#include "text.h"
+#include "../../base/tool/json.h"
 
 struct range {
 	int64_t first, last;
@@ -12,7 +12,7 @@ struct range {
 
 struct options {
 	char **kinds;			/* of lines to print, NULL-terminated; NULL: all */
-	bool table;
+	bool table;			/* of calls only */
 	struct range *ranks;		/* to print; NULL: all */
 	size_t range_count;
 	int64_t begin_ns, end_ns;	/* first instant printed, first not printed */
@@ -31,6 +31,8 @@ struct dump {
 	struct options opt;
 	struct reader in;
 	struct text out;
+	struct json json;		/* onto it */
+	bool any;			/* a line has been printed */
 	struct calls calls;
 	uint64_t *columns[COLUMNS];
 	size_t column_capacity[COLUMNS];
@@ -47,7 +49,10 @@ bool is_wanted_rank(const struct dump *dump, int64_t rank);
 /* Rank (-1 unknown) and thread of a location. */
 struct thread find_thread(const struct dump *dump, uint64_t location);
 /* The keys rank and, where it is not 0, thread. */
-void put_rank(struct text *out, struct thread where);
+void put_rank(struct json *out, struct thread where);
+/* A line: an object with its kind. */
+void begin_line(struct dump *dump, const char *kind);
+void end_line(struct dump *dump);
 
 /* dump_calls.c: a line for each call of a block. */
 void print_calls(struct dump *dump, const struct message *message);
@@ -62,8 +67,12 @@ bool print_edges(struct dump *dump, const struct message *message);
 enum column_kind { COLUMN_UNSIGNED, COLUMN_SIGNED, COLUMN_OPTIONAL };
 bool read_column(struct dump *dump, const struct message *message, size_t index, const char *key,
     const char *rows_key, enum column_kind kind, size_t *count);
-/* A JSON array of the values from FROM up to TO. */
-void put_column_values(struct text *out, const uint64_t *values, size_t from, size_t to,
+void put_column_values(struct json *out, const char *key, const uint64_t *values, size_t count,
     bool is_signed);
+
+/* value.c: what msgpack says as JSON; bytes are hexadecimal digits. */
+void put_value(struct json *out, const char *key, const msgpack_object *value);
+/* A key of a map; its value follows with KEY NULL. */
+void put_map_key(struct json *out, const msgpack_object *key);
 
 #endif

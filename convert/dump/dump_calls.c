@@ -34,30 +34,27 @@ bytes_of(enum call_class class)
 	}
 }
 
-/* A number, or the name of a special value between QUOTE. */
-static void
-put_special(struct text *out, const char *quote, int32_t value, const char *name)
+static const char *
+peer_name(int32_t peer)
 {
-	if (name == NULL) {
-		text_int(out, value);
-		return;
-	}
-	text_put(out, quote);
-	text_put(out, name);
-	text_put(out, quote);
+	return peer == ANY_PEER ? "MPI_ANY_SOURCE" : peer == NULL_PEER ? "MPI_PROC_NULL" :
+	    peer == ROOT_PEER ? "MPI_ROOT" : NULL;
 }
 
-static void
-put_peer(struct text *out, const char *quote, int32_t peer)
+static const char *
+tag_name(int32_t tag)
 {
-	put_special(out, quote, peer, peer == ANY_PEER ? "MPI_ANY_SOURCE" :
-	    peer == NULL_PEER ? "MPI_PROC_NULL" : peer == ROOT_PEER ? "MPI_ROOT" : NULL);
+	return tag == ANY_TAG ? "MPI_ANY_TAG" : NULL;
 }
 
+/* A number, or the name of a special value. */
 static void
-put_tag(struct text *out, const char *quote, int32_t tag)
+put_special(struct json *out, const char *key, int32_t value, const char *name)
 {
-	put_special(out, quote, tag, tag == ANY_TAG ? "MPI_ANY_TAG" : NULL);
+	if (name != NULL)
+		json_text(out, key, name);
+	else
+		json_int(out, key, value);
 }
 
 /* Where to or from, and how much: what applies to the row, BYTES even where they are 0. */
@@ -65,22 +62,18 @@ static void
 put_transfer(struct dump *dump, size_t row, unsigned bytes)
 {
 	const struct calls *calls = &dump->calls;
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 
 	if (calls->comm[row] != 0)
-		text_pair(out, "comm", calls->comm[row]);
-	if (calls->peer[row] != NO_PEER) {
-		text_key(out, "peer");
-		put_peer(out, "\"", calls->peer[row]);
-	}
-	if (calls->tag[row] != NO_TAG) {
-		text_key(out, "tag");
-		put_tag(out, "\"", calls->tag[row]);
-	}
+		json_uint(out, "comm", calls->comm[row]);
+	if (calls->peer[row] != NO_PEER)
+		put_special(out, "peer", calls->peer[row], peer_name(calls->peer[row]));
+	if (calls->tag[row] != NO_TAG)
+		put_special(out, "tag", calls->tag[row], tag_name(calls->tag[row]));
 	if ((bytes & SENT) || calls->bytes_sent[row] > 0)
-		text_pair(out, "bytes_sent", calls->bytes_sent[row]);
+		json_uint(out, "bytes_sent", calls->bytes_sent[row]);
 	if ((bytes & RECEIVED) || calls->bytes_received[row] > 0)
-		text_pair(out, "bytes_received", calls->bytes_received[row]);
+		json_uint(out, "bytes_received", calls->bytes_received[row]);
 }
 
 static bool
@@ -91,14 +84,14 @@ refers(const struct calls *calls, size_t row)
 
 /* The row that this row refers to; its location where that is another. */
 static void
-put_request(struct dump *dump, size_t row)
+put_request(struct dump *dump, const char *key, size_t row)
 {
 	const struct calls *calls = &dump->calls;
 
-	text_uint(&dump->out, calls->request_at[row] > 0 ? calls->request[row] :
+	json_uint(&dump->json, key, calls->request_at[row] > 0 ? calls->request[row] :
 	    calls->first + row - calls->request[row]);
 	if (calls->request_at[row] > 0)
-		text_pair(&dump->out, "location", calls->request_at[row] - 1);
+		json_uint(&dump->json, "location", calls->request_at[row] - 1);
 }
 
 /* Only the completion of a receive has a peer. */
@@ -113,35 +106,29 @@ static void
 put_operations(struct dump *dump, const char *key, size_t from, size_t to, bool completes)
 {
 	const struct calls *calls = &dump->calls;
-	struct text *out = &dump->out;
-	bool first = true;
+	struct json *out = &dump->json;
 
-	text_key(out, key);
-	text_char(out, '[');
+	json_begin_array(out, key);
 	for (size_t row = from; row < to; row++) {
 		if (completes && !refers(calls, row))
 			continue;	/* completed nothing */
-		text_put(out, first ? "{\"seq\":" : ",{\"seq\":");
-		put_request(dump, row);
+		json_begin_object(out, NULL);
+		put_request(dump, "seq", row);
 		put_transfer(dump, row, completes ? completed_bytes(calls, row) : 0);
-		text_char(out, '}');
-		first = false;
+		json_end_object(out);
 	}
-	text_char(out, ']');
+	json_end_array(out);
 }
 
 static void
 put_receive_part(struct dump *dump, size_t row)
 {
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 
-	text_key(out, "source");
-	put_peer(out, "\"", dump->calls.peer[row]);
-	if (dump->calls.tag[row] != NO_TAG) {
-		text_key(out, "receive_tag");
-		put_tag(out, "\"", dump->calls.tag[row]);
-	}
-	text_pair(out, "bytes_received", dump->calls.bytes_received[row]);
+	put_special(out, "source", dump->calls.peer[row], peer_name(dump->calls.peer[row]));
+	if (dump->calls.tag[row] != NO_TAG)
+		put_special(out, "receive_tag", dump->calls.tag[row], tag_name(dump->calls.tag[row]));
+	json_uint(out, "bytes_received", dump->calls.bytes_received[row]);
 }
 
 /* What the call in rows FROM up to TO did. */
@@ -160,17 +147,14 @@ put_details(struct dump *dump, size_t from, size_t to)
 	}
 	if (class == CLASS_START) {
 		if (single) {
-			text_key(&dump->out, "request_seq");
-			put_request(dump, from);
+			put_request(dump, "request_seq", from);
 			put_transfer(dump, from, 0);
 		}
 		put_operations(dump, "started", from, to, false);
 		return;
 	}
-	if (refers(calls, from)) {
-		text_key(&dump->out, "request_seq");
-		put_request(dump, from);
-	}
+	if (refers(calls, from))
+		put_request(dump, "request_seq", from);
 	put_transfer(dump, from, bytes_of(class));
 	if (class == CLASS_SENDRECV && !single)
 		put_receive_part(dump, ++from);
@@ -183,33 +167,45 @@ print_line(struct dump *dump, struct thread where, size_t from, size_t to)
 {
 	const struct calls *calls = &dump->calls;
 	const char *name = call_name(calls->call[from]);
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 
-	text_put(out, "{\"kind\":\"call\"");
+	begin_line(dump, "call");
 	put_rank(out, where);
-	text_pair(out, "seq", calls->first + from);
-	text_key(out, "call");
-	text_string(out, name, strlen(name));
-	text_signed_pair(out, "enter_ns", calls->enter_ns[from]);
-	text_signed_pair(out, "leave_ns", calls->leave_ns[from]);
+	json_uint(out, "seq", calls->first + from);
+	json_text(out, "call", name);
+	json_int(out, "enter_ns", calls->enter_ns[from]);
+	json_int(out, "leave_ns", calls->leave_ns[from]);
 	put_details(dump, from, to);
 	if (calls->site[from] != 0)
-		text_pair(out, "site", calls->site[from]);
+		json_uint(out, "site", calls->site[from]);
 	if (calls->folded[from] != 0)
-		text_pair(out, "folded", calls->folded[from]);
-	text_put(out, "}\n");
+		json_uint(out, "folded", calls->folded[from]);
+	end_line(dump);
+}
+
+/* "-" where it does not apply. */
+static void
+put_number(struct text *out, bool applies, int64_t value)
+{
+	if (applies)
+		text_int(out, value);
+	else
+		text_char(out, '-');
+	text_char(out, '\t');
 }
 
 static void
-put_cell(struct text *out, bool applies, uint64_t value)
+put_name(struct text *out, const char *name, int32_t value, bool applies)
 {
+	if (name == NULL || !applies) {
+		put_number(out, applies, value);
+		return;
+	}
+	text_put(out, name);
 	text_char(out, '\t');
-	if (applies)
-		text_uint(out, value);
-	else
-		text_char(out, '-');
 }
 
+/* By hand, as the form is fixed and calls are many. */
 static void
 print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 {
@@ -225,32 +221,21 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 		if (class == CLASS_COMPLETE)
 			bytes |= completed_bytes(calls, row);
 	}
-	if (where.rank < 0)
-		text_char(out, '-');
+	dump->any = true;
+	put_number(out, where.rank >= 0, where.rank);
+	put_number(out, true, (int64_t)(calls->first + from));
+	text_visible(out, call_name(calls->call[from]));	/* a stream may name a function anything */
+	text_char(out, '\t');
+	put_number(out, true, calls->enter_ns[from]);
+	put_number(out, true, calls->leave_ns[from]);
+	put_number(out, calls->comm[from] != 0, calls->comm[from]);
+	put_name(out, peer_name(calls->peer[from]), calls->peer[from], calls->peer[from] != NO_PEER);
+	put_name(out, tag_name(calls->tag[from]), calls->tag[from], calls->tag[from] != NO_TAG);
+	put_number(out, (bytes & SENT) || sent > 0, (int64_t)sent);
+	if ((bytes & RECEIVED) || received > 0)
+		text_uint(out, received);
 	else
-		text_int(out, where.rank);
-	put_cell(out, true, calls->first + from);
-	text_char(out, '\t');
-	/* A stream may name a function anything. */
-	for (const char *c = call_name(calls->call[from]); *c != '\0'; c++)
-		text_char(out, (unsigned char)*c < ' ' ? '?' : *c);
-	text_char(out, '\t');
-	text_int(out, calls->enter_ns[from]);
-	text_char(out, '\t');
-	text_int(out, calls->leave_ns[from]);
-	put_cell(out, calls->comm[from] != 0, calls->comm[from]);
-	text_char(out, '\t');
-	if (calls->peer[from] == NO_PEER)
 		text_char(out, '-');
-	else
-		put_peer(out, "", calls->peer[from]);
-	text_char(out, '\t');
-	if (calls->tag[from] == NO_TAG)
-		text_char(out, '-');
-	else
-		put_tag(out, "", calls->tag[from]);
-	put_cell(out, (bytes & SENT) || sent > 0, sent);
-	put_cell(out, (bytes & RECEIVED) || received > 0, received);
 	text_char(out, '\n');
 }
 

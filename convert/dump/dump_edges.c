@@ -32,18 +32,16 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 }
 
 void
-put_column_values(struct text *out, const uint64_t *values, size_t from, size_t to, bool is_signed)
+put_column_values(struct json *out, const char *key, const uint64_t *values, size_t count,
+    bool is_signed)
 {
-	text_char(out, '[');
-	for (size_t i = from; i < to; i++) {
-		if (i > from)
-			text_char(out, ',');
+	json_begin_array(out, key);
+	for (size_t i = 0; i < count; i++)
 		if (is_signed)
-			text_int(out, (int64_t)values[i]);
+			json_int(out, NULL, (int64_t)values[i]);
 		else
-			text_uint(out, values[i]);
-	}
-	text_char(out, ']');
+			json_uint(out, NULL, values[i]);
+	json_end_array(out);
 }
 
 static bool
@@ -66,32 +64,33 @@ print_messages(struct dump *dump, const struct message *message)
 		if (!is_wanted_location(dump, columns[0][i]) &&
 		    !is_wanted_location(dump, columns[2][i]))
 			continue;
-		text_put(&dump->out, "{\"kind\":\"message\"");
+		begin_line(dump, "message");
 		for (size_t k = 0; k < 4; k++)
-			text_pair(&dump->out, keys[k], columns[k][i]);
-		text_put(&dump->out, "}\n");
+			json_uint(&dump->json, keys[k], columns[k][i]);
+		end_line(dump);
 	}
 }
 
 static void
 print_collective(struct dump *dump, size_t from, size_t to)
 {
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 	bool wanted = false;
 
 	for (size_t i = from; i < to && !wanted; i++)
 		wanted = is_wanted_location(dump, dump->columns[0][i]);
 	if (!wanted)
 		return;
-	text_put(out, "{\"kind\":\"collective\",\"members\":[");
+	begin_line(dump, "collective");
+	json_begin_array(out, "members");
 	for (size_t i = from; i < to; i++) {
-		text_put(out, i > from ? ",[" : "[");
-		text_uint(out, dump->columns[0][i]);
-		text_char(out, ',');
-		text_uint(out, dump->columns[1][i]);
-		text_char(out, ']');
+		json_begin_array(out, NULL);
+		json_uint(out, NULL, dump->columns[0][i]);
+		json_uint(out, NULL, dump->columns[1][i]);
+		json_end_array(out);
 	}
-	text_put(out, "]}\n");
+	json_end_array(out);
+	end_line(dump);
 }
 
 static void
@@ -139,7 +138,7 @@ print_segments(struct dump *dump, const struct message *message)
 		{ "call", COLUMN_UNSIGNED }, { "site", COLUMN_OPTIONAL },
 	};
 	uint64_t **values = dump->columns;
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 	int64_t number = 0;		/* of an alternative */
 	size_t count;
 
@@ -157,34 +156,30 @@ print_segments(struct dump *dump, const struct message *message)
 		if (!is_wanted_location(dump, values[0][i]) || begin_ns < dump->opt.begin_ns ||
 		    begin_ns >= dump->opt.end_ns)
 			continue;
-		text_put(out, number > 0 ? "{\"kind\":\"alternative\"" : "{\"kind\":\"segment\"");
+		begin_line(dump, number > 0 ? "alternative" : "segment");
 		if (number > 0)
-			text_pair(out, "number", (uint64_t)number);
+			json_int(out, "number", number);
 		put_rank(out, find_thread(dump, values[0][i]));
-		text_signed_pair(out, "begin_ns", begin_ns);
-		text_signed_pair(out, "end_ns", (int64_t)values[2][i]);
-		text_key(out, "segment");
-		if (values[3][i] < 3) {
-			text_char(out, '"');
-			text_put(out, names[values[3][i]]);
-			text_char(out, '"');
-		} else
-			text_uint(out, values[3][i]);
-		if (name != NULL) {
-			text_key(out, "call");
-			text_string(out, name, strlen(name));
-		} else if (values[4][i] != 0)
-			text_pair(out, "call", values[4][i]);
+		json_int(out, "begin_ns", begin_ns);
+		json_int(out, "end_ns", (int64_t)values[2][i]);
+		if (values[3][i] < 3)
+			json_text(out, "segment", names[values[3][i]]);
+		else
+			json_uint(out, "segment", values[3][i]);
+		if (name != NULL)
+			json_text(out, "call", name);
+		else if (values[4][i] != 0)
+			json_uint(out, "call", values[4][i]);
 		if (values[5][i] != 0)
-			text_pair(out, "site", values[5][i]);
-		text_put(out, "}\n");
+			json_uint(out, "site", values[5][i]);
+		end_line(dump);
 	}
 }
 
 static void
 print_slack(struct dump *dump, const struct message *message)
 {
-	struct text *out = &dump->out;
+	struct json *out = &dump->json;
 	uint64_t **values = dump->columns;
 	size_t count;
 
@@ -196,12 +191,12 @@ print_slack(struct dump *dump, const struct message *message)
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted_location(dump, values[0][i]))
 			continue;
-		text_put(out, "{\"kind\":\"slack\"");
+		begin_line(dump, "slack");
 		put_rank(out, find_thread(dump, values[0][i]));
-		text_pair(out, "seq", values[1][i]);
-		text_signed_pair(out, "compute_ns", (int64_t)values[2][i]);
-		text_signed_pair(out, "call_ns", (int64_t)values[3][i]);
-		text_put(out, "}\n");
+		json_uint(out, "seq", values[1][i]);
+		json_int(out, "compute_ns", (int64_t)values[2][i]);
+		json_int(out, "call_ns", (int64_t)values[3][i]);
+		end_line(dump);
 	}
 }
 
@@ -212,12 +207,9 @@ print_seqs(struct dump *dump, const struct message *message)
 
 	if (!read_column(dump, message, 0, "seq", "count", COLUMN_UNSIGNED, &count))
 		return;
-	text_put(&dump->out, "{\"kind\":\"");
-	text_put(&dump->out, message->kind);
-	text_char(&dump->out, '"');
-	text_key(&dump->out, "seq");
-	put_column_values(&dump->out, dump->columns[0], 0, count, false);
-	text_put(&dump->out, "}\n");
+	begin_line(dump, message->kind);
+	put_column_values(&dump->json, "seq", dump->columns[0], count, false);
+	end_line(dump);
 }
 
 bool

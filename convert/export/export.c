@@ -6,7 +6,6 @@
  * writes  NAME.prv, NAME.pcf and NAME.row
  * memory  the trace
  */
-#include <getopt.h>
 #include <string.h>
 
 #include "export.h"
@@ -41,7 +40,6 @@ main(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "to", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct trace trace;
@@ -50,13 +48,10 @@ main(int argc, char **argv)
 	int c;
 
 	tool = "lp-export";
-	while ((c = getopt_long(argc, argv, "f:o:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "f:o:", longs, usage)) != -1)
 		switch (c) {
 		case 'f': format = parse_format(optarg); break;
 		case 'o': name = optarg; break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-export " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (argc - optind > 1 || format == NULL || name == NULL)
 		bad_usage(usage);

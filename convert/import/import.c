@@ -6,7 +6,6 @@
  * writes  one graph stream, or one measurement
  * memory  the trace; of measurements the numbers of one file
  */
-#include <getopt.h>
 #include <string.h>
 
 #include "import.h"
@@ -44,19 +43,15 @@ int
 main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "from", required_argument, NULL, 'f' }, { "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' }, { NULL, 0, NULL, 0 },
+		{ "from", required_argument, NULL, 'f' }, { NULL, 0, NULL, 0 },
 	};
 	const struct format *format = NULL;
 	int c;
 
 	tool = "lp-import";
-	while ((c = getopt_long(argc, argv, "f:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "f:", longs, usage)) != -1)
 		switch (c) {
 		case 'f': format = parse_format(optarg); break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-import " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (format == NULL || (argc - optind > 1 && !format->many))
 		bad_usage(usage);

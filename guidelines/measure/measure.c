@@ -7,7 +7,6 @@
  * memory  buffers for the largest call, and the times of one function at one size
  */
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,14 +59,13 @@ parse_options(int argc, char **argv)
 		{ "budget", required_argument, NULL, 'B' }, { "output", required_argument, NULL, 'o' },
 		{ "check", no_argument, NULL, 'C' },
 		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144", .reps = 100,
 	    .splits = 16, .warm_up = 20, .window_ns = 1000000, .seed = -1 };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "f:s:n:N:c:S:w:t:B:o:lhV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "f:s:n:N:c:S:w:t:B:o:l", longs, usage)) != -1)
 		switch (c) {
 		case 'f': opt.functions = optarg; break;
 		case 's': opt.sizes = optarg; break;
@@ -86,9 +84,6 @@ parse_options(int argc, char **argv)
 		case 'C': opt.check = true; break;
 		case 'P': opt.plain = true; break;
 		case 'l': list(); exit(finish(DONE));
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-measure " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (optind < argc)
 		bad_usage(usage);

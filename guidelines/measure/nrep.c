@@ -8,7 +8,6 @@
  *
  * Methods and steps are those of PGMPI: see catalogue.h.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +86,6 @@ parse_options(int argc, char **argv)
 		{ "predictions", required_argument, NULL, 'p' }, { "sync", required_argument, NULL, 'S' },
 		{ "window", required_argument, NULL, 'W' }, { "warm-up", required_argument, NULL, 'w' },
 		{ "budget", required_argument, NULL, 'B' }, { "seed", required_argument, NULL, 'e' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144",
@@ -95,7 +93,7 @@ parse_options(int argc, char **argv)
 	    .window_ns = 1000000, .seed = 1 };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "f:s:S:w:B:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "f:s:S:w:B:", longs, usage)) != -1)
 		switch (c) {
 		case 'f': opt.functions = optarg; break;
 		case 's': opt.sizes = optarg; break;
@@ -113,9 +111,6 @@ parse_options(int argc, char **argv)
 		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
 		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
 		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-nrep " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	if (optind < argc)
 		bad_usage(usage);

@@ -6,7 +6,6 @@
  * writes  a machine for lp-replay -n, or what was measured beside what that says
  * memory  the times of one function at one size, and a median of each
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,22 +57,18 @@ parse_options(int argc, char **argv)
 		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL, 'm' },
 		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
 		{ "ranks", required_argument, NULL, 'r' },
-		{ "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .cpus = 1, .bytes = { 0, INT64_MAX } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, "F:m:c:b:r:hV", longs, NULL)) != -1)
+	while ((c = next_option(argc, argv, "F:m:c:b:r:", longs, usage)) != -1)
 		switch (c) {
 		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
 		case 'm': opt.memory = optarg; break;
 		case 'c': opt.cpus = parse_integer("--cpus", optarg, 1, 1 << 24); break;
 		case 'b': opt.bytes = parse_range("--bytes", optarg); break;
 		case 'r': opt.ranks = parse_integer("--ranks", optarg, 1, 1 << 24); break;
-		case 'h': print_and_exit(usage);
-		case 'V': print_and_exit("lp-network " VERSION "\n");
-		default: bad_usage(usage);
 		}
 	opt.files = argv + optind;
 	return opt;

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A folder that lp-record wrote: a raw trace in a file rank.N for each rank. */
+#ifndef RAW_FOLDER_H
+#define RAW_FOLDER_H
+
+#include <dirent.h>
+
+/* For scandir: whether a file has such a name; it need not be a raw trace. */
+int is_raw_name(const struct dirent *entry);
+
+#endif

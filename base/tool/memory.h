@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Memory or death: a tool that gets none ends with a line that says so. */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stddef.h>
+
+void *need(void *pointer);
+void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for overflow */
+void *grow(void *pointer, size_t *capacity, size_t wanted, size_t size);	/* at least doubles */
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "options.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+enum { MOST_OPTIONS = 48 };
+
+int
+next_option(int argc, char **argv, const char *shorts, const struct option *longs, const char *usage)
+{
+	struct option all[MOST_OPTIONS + 3] = { { 0 } };
+	char letters[2 * MOST_OPTIONS + 8];
+	size_t count = 0;
+	int c;
+
+	for (; longs[count].name != NULL && count < MOST_OPTIONS; count++)
+		all[count] = longs[count];
+	all[count++] = (struct option){ "help", no_argument, NULL, 'h' };
+	all[count++] = (struct option){ "version", no_argument, NULL, 'V' };
+	snprintf(letters, sizeof letters, "%shV", shorts);
+	switch (c = getopt_long(argc, argv, letters, all, NULL)) {
+	case 'h':
+		print_and_exit(usage);
+	case 'V':
+		printf("%s " VERSION "\n", tool);
+		exit(finish(DONE));
+	case '?':	/* getopt has said why */
+		bad_usage(usage);
+	default:
+		return c;
+	}
+}
+
+static _Noreturn void
+bad_value(const char *option, const char *text, const char *wanted)
+{
+	die("%s %s: %s", option, text, wanted);
+}
+
+int64_t
+parse_integer(const char *option, const char *text, int64_t min, int64_t max)
+{
+	char *end, wanted[96];
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0 || value < min || value > max) {
+		snprintf(wanted, sizeof wanted, "a whole number from %lld to %lld is needed",
+		    (long long)min, (long long)max);
+		bad_value(option, text, wanted);
+	}
+	return value;
+}
+
+int64_t
+parse_bytes(const char *option, const char *text, int64_t min, int64_t max)
+{
+	static const char suffixes[] = "kMG";
+	char digits[32];
+	size_t length = strlen(text);
+	const char *suffix = length > 0 ? strchr(suffixes, text[length - 1]) : NULL;
+	int64_t bytes;
+
+	if (suffix == NULL || *suffix == '\0' || length > sizeof digits)
+		return parse_integer(option, text, min, max);
+	snprintf(digits, sizeof digits, "%.*s", (int)length - 1, text);
+	bytes = parse_integer(option, digits, 0, INT32_MAX) << (10 * (suffix - suffixes + 1));
+	if (bytes < min || bytes > max) {
+		char wanted[96];
+
+		snprintf(wanted, sizeof wanted, "bytes from %lld to %lld are needed", (long long)min,
+		    (long long)max);
+		bad_value(option, text, wanted);
+	}
+	return bytes;
+}
+
+double
+parse_number(const char *option, const char *text, double min, double max)
+{
+	char *end, wanted[96];
+	double value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(value >= min && value <= max)) {
+		snprintf(wanted, sizeof wanted, "a number from %g to %g is needed", min, max);
+		bad_value(option, text, wanted);
+	}
+	return value;
+}
+
+int64_t
+parse_seconds(const char *option, const char *text)
+{
+	return llround(parse_number(option, text, -9e9, 9e9) * 1e9);
+}
+
+int
+parse_choice(const char *option, const char *text, const char *const *choices)
+{
+	char wanted[160] = "one of";
+
+	for (int i = 0; choices[i] != NULL; i++) {
+		if (strcmp(text, choices[i]) == 0)
+			return i;
+		strncat(wanted, i > 0 ? ", " : " ", sizeof wanted - strlen(wanted) - 1);
+		strncat(wanted, choices[i], sizeof wanted - strlen(wanted) - 1);
+	}
+	strncat(wanted, " is needed", sizeof wanted - strlen(wanted) - 1);
+	bad_value(option, text, wanted);
+}
+
+int
+parse_form(const char *text, const char *const *forms)
+{
+	static const char *const older[][2] = {
+		{ "table", "text" }, { "msgpack", "stream" }, { "graph", "stream" },
+	};
+
+	for (size_t i = 0; i < sizeof older / sizeof *older; i++)
+		for (int f = 0; strcmp(text, older[i][0]) == 0 && forms[f] != NULL; f++)
+			if (strcmp(forms[f], older[i][1]) == 0)
+				return f;
+	return parse_choice("--format", text, forms);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "progress.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../stream/stream.h"
+#include "tool.h"
+
+static double
+now_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void
+progress_begin(struct progress *progress)
+{
+	progress->shown = isatty(STDERR_FILENO);
+	progress->any = false;
+	progress->began_s = progress->last_s = progress->shown ? now_s() : 0;
+}
+
+/* Since the last line enough time has gone by for another. */
+static bool
+is_due(struct progress *progress)
+{
+	double now;
+
+	if (!progress->shown || (now = now_s()) - progress->last_s < 0.2)
+		return false;
+	progress->last_s = now;
+	return now - progress->began_s >= 0.5;	/* what is done at once needs none */
+}
+
+static void
+show(struct progress *progress, const char *unit, uint64_t count, double share)
+{
+	const double passed = progress->last_s - progress->began_s;
+	const double each = (double)count / passed;
+
+	if (each >= 1e5)
+		fprintf(stderr, "\r\033[K%s: %.1f million %s, %.2f million/s", tool, 1e-6 * (double)count,
+		    unit, 1e-6 * each);
+	else
+		fprintf(stderr, "\r\033[K%s: %llu %s, %.3g/s", tool, (unsigned long long)count, unit, each);
+	if (share > 0)
+		fprintf(stderr, ", %.0f %%, %.0f s left", 100 * share, passed * (1 - share) / share);
+	progress->any = true;
+}
+
+void
+progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done, uint64_t all)
+{
+	if (is_due(progress))
+		show(progress, unit, count, all > 0 ? (double)done / (double)all : 0);
+}
+
+void
+progress_input(struct progress *progress, const struct reader *in)
+{
+	struct stat status;
+	double share = 0;
+
+	if (!is_due(progress))
+		return;
+	if (in->fd >= 0 && fstat(in->fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
+		share = (double)reader_offset(in) / (double)status.st_size;
+	show(progress, "calls", in->rows, share < 1 ? share : 1);
+}
+
+void
+progress_end(struct progress *progress)
+{
+	if (progress->any)
+		fputs("\r\033[K", stderr);
+	progress->any = false;
+}

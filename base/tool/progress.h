@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Progress on standard error, only where that is a terminal, and at most a few times a second. */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct reader;
+
+struct progress {
+	bool shown;		/* standard error is a terminal */
+	bool any;		/* a line stands there */
+	double began_s, last_s;
+};
+
+void progress_begin(struct progress *progress);
+/* So many of UNIT so far, and which share of the whole: DONE of ALL; ALL 0: not known. */
+void progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done,
+    uint64_t all);
+/* Calls read so far, of a file with its share and the time left. */
+void progress_input(struct progress *progress, const struct reader *in);
+/* Takes the line away. */
+void progress_end(struct progress *progress);
+
+#endif

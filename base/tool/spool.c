@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+static void
+put(int to, const char *bytes, size_t size)
+{
+	for (ssize_t wrote; size > 0; bytes += wrote, size -= (size_t)wrote)
+		if ((wrote = write(to, bytes, size)) < 0) {
+			if (errno != EINTR)
+				die("temporary file: %s", strerror(errno));
+			wrote = 0;
+		}
+}
+
+int
+spool_open(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/%s.XXXXXX", folder != NULL && *folder != '\0' ? folder : "/tmp", tool) < 0)
+		die("out of memory");
+	if ((fd = mkostemp(path, O_CLOEXEC)) < 0)
+		die("%s: %s", path, strerror(errno));
+	unlink(path);
+	free(path);
+	return fd;
+}
+
+int
+spool_copy(int fd, const char *file, const void *bytes, size_t size)
+{
+	static char chunk[1 << 16];
+	int to = spool_open();
+	ssize_t got;
+
+	put(to, bytes, size);
+	while ((got = read(fd, chunk, sizeof chunk)) != 0)
+		if (got > 0)
+			put(to, chunk, (size_t)got);
+		else if (errno != EINTR)
+			die("%s: %s", file, strerror(errno));
+	if (lseek(to, 0, SEEK_SET) < 0)
+		die("temporary file: %s", strerror(errno));
+	return to;
+}
+
+void
+spool_stdin(void)
+{
+	int fd;
+
+	if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
+		return;
+	fd = spool_copy(STDIN_FILENO, "standard input", NULL, 0);
+	if (dup2(fd, STDIN_FILENO) < 0)
+		die("temporary file: %s", strerror(errno));
+	close(fd);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "tool.h"
+
+enum { GAP = 2, LEAST_WIDTH = 8 };	/* between columns; to which a column of names shrinks */
+
+static size_t
+terminal_width(FILE *file)
+{
+	const char *said = getenv("COLUMNS");
+	struct winsize size;
+
+	if (said != NULL && atoi(said) > 0)
+		return (size_t)atoi(said);
+	if (ioctl(fileno(file), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	return 80;
+}
+
+/* On a terminal: keeps the cell, in its visible form. */
+static void
+keep(struct table_writer *table, const char *string, bool number)
+{
+	char *cell = NULL;
+
+	table->cells = grow(table->cells, &table->cell_capacity, table->count + 1, sizeof *table->cells);
+	table->numbers = grow(table->numbers, &table->number_capacity, table->count + 1,
+	    sizeof *table->numbers);
+	if (string != NULL) {
+		size_t room = 6 * strlen(string) + 1;
+
+		cell = zalloc(room, 1);
+		visible_copy(cell, room, string);
+	}
+	table->cells[table->count] = cell;
+	table->numbers[table->count++] = number;
+}
+
+static void
+put_cell(struct table_writer *table, const char *string, bool number)
+{
+	if (table->aligned)
+		keep(table, string, number);
+	else {
+		if (table->columns > 0)
+			text_char(table->text, '\t');
+		text_visible(table->text, string);
+	}
+	table->columns++;
+}
+
+void
+table_begin(struct table_writer *table, struct text *text, const char *head)
+{
+	char *names, *rest, *name;
+
+	*table = (struct table_writer){ .text = text, .aligned = isatty(fileno(text->file)) };
+	if (table->aligned)
+		table->width = terminal_width(text->file);
+	if (head == NULL)
+		return;
+	names = rest = need(strdup(head));
+	while ((name = strsep(&rest, "\t")) != NULL)
+		put_cell(table, name, false);
+	free(names);
+	table_end_row(table);
+}
+
+void
+table_text(struct table_writer *table, const char *string)
+{
+	put_cell(table, string, false);
+}
+
+void
+table_format(struct table_writer *table, const char *format, ...)
+{
+	va_list arguments;
+	char *cell;
+
+	va_start(arguments, format);
+	if (vasprintf(&cell, format, arguments) < 0)
+		die("out of memory");
+	va_end(arguments);
+	put_cell(table, cell, false);
+	free(cell);
+}
+
+void
+table_int(struct table_writer *table, int64_t value)
+{
+	char number[24];
+
+	snprintf(number, sizeof number, "%lld", (long long)value);
+	put_cell(table, number, true);
+}
+
+void
+table_uint(struct table_writer *table, uint64_t value)
+{
+	char number[24];
+
+	snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+	put_cell(table, number, true);
+}
+
+static void
+put_number(struct table_writer *table, const char *format, int digits, double value)
+{
+	char number[400];
+
+	snprintf(number, sizeof number, format, digits, value);
+	put_cell(table, isnan(value) ? "-" : number, true);
+}
+
+void
+table_fixed(struct table_writer *table, double value, int decimals)
+{
+	put_number(table, "%.*f", decimals, value);
+}
+
+void
+table_significant(struct table_writer *table, double value, int digits)
+{
+	put_number(table, "%.*g", digits, value);
+}
+
+void
+table_seconds(struct table_writer *table, int64_t ns)
+{
+	table_fixed(table, 1e-9 * (double)ns, 6);
+}
+
+void
+table_end_row(struct table_writer *table)
+{
+	if (table->aligned)
+		keep(table, NULL, false);
+	else
+		text_char(table->text, '\n');
+	table->columns = 0;
+}
+
+/* ---- on a terminal -------------------------------------------------------------------------- */
+
+struct column {
+	size_t width;
+	bool number;		/* all of its cells but the head are */
+};
+
+/* How wide columns want to be, and how many there are. */
+static size_t
+measure(const struct table_writer *table, struct column columns[MOST_COLUMNS])
+{
+	size_t count = 0, column = 0, row = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		size_t width;
+
+		if (table->cells[i] == NULL) {
+			column = 0;
+			row++;
+			continue;
+		}
+		if (column == MOST_COLUMNS)
+			continue;
+		if (column == count)
+			columns[count++] = (struct column){ 0, true };
+		width = utf8_count(table->cells[i], strlen(table->cells[i]));
+		columns[column].width = width > columns[column].width ? width : columns[column].width;
+		columns[column++].number &= row == 0 || table->numbers[i] || width == 0;
+	}
+	return count;
+}
+
+/* The widest column of names gives way until the line fits, or nothing more can. */
+static void
+shrink(struct column columns[MOST_COLUMNS], size_t count, size_t width)
+{
+	for (;;) {
+		size_t all = 0, widest = count;
+
+		for (size_t c = 0; c < count; c++) {
+			all += columns[c].width + (c > 0 ? GAP : 0);
+			if (!columns[c].number && columns[c].width > LEAST_WIDTH &&
+			    (widest == count || columns[c].width > columns[widest].width))
+				widest = c;
+		}
+		if (all <= width || widest == count)
+			return;
+		columns[widest].width--;
+	}
+}
+
+static void
+put_aligned(struct text *text, const char *cell, struct column column, bool last)
+{
+	size_t width = utf8_count(cell, strlen(cell)), kept = 0;
+
+	if (column.number)
+		for (; width < column.width; width++)
+			text_char(text, ' ');
+	if (width <= column.width)
+		text_put(text, cell);
+	else {		/* what does not fit is cut, and that is seen */
+		for (const char *c = cell; ; c++)
+			if ((*c & 0xc0) != 0x80 && ++kept == column.width) {
+				text_bytes(text, cell, (size_t)(c - cell));
+				break;
+			}
+		text_put(text, "\342\200\246");
+	}
+	if (!column.number && !last)
+		for (; width < column.width; width++)
+			text_char(text, ' ');
+}
+
+void
+table_end(struct table_writer *table)
+{
+	struct column columns[MOST_COLUMNS];
+	size_t count = measure(table, columns), column = 0;
+
+	if (table->aligned)
+		shrink(columns, count, table->width);
+	for (size_t i = 0; i < table->count; i++) {
+		const char *cell = table->cells[i];
+
+		if (cell == NULL) {
+			text_char(table->text, '\n');
+			column = 0;
+			continue;
+		}
+		for (size_t c = 0; c < GAP && column > 0; c++)
+			text_char(table->text, ' ');
+		if (column < MOST_COLUMNS)
+			put_aligned(table->text, cell, columns[column],
+			    i + 1 == table->count || table->cells[i + 1] == NULL);
+		column++;
+		free(table->cells[i]);
+	}
+	free(table->cells);
+	free(table->numbers);
+	*table = (struct table_writer){ 0 };
+}

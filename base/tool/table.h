@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tables for people: tab-separated in files and pipes, and written at once; on a terminal aligned
+ * columns within its width, written at the table's end. Cells are made visible (text.h).
+ * Memory: the table, on a terminal only.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stdbool.h>
+
+#include "text.h"
+
+enum { MOST_COLUMNS = 40 };
+
+struct table_writer {
+	struct text *text;
+	bool aligned;
+	size_t width;		/* of the terminal */
+	size_t columns;		/* of the row so far */
+	/* On a terminal: */
+	char **cells;		/* NULL ends a row */
+	bool *numbers;		/* by cell: is one */
+	size_t count, cell_capacity, number_capacity;
+};
+
+/* HEAD: names of the columns with tabs between them; NULL: none. */
+void table_begin(struct table_writer *table, struct text *text, const char *head);
+void table_text(struct table_writer *table, const char *string);
+void table_format(struct table_writer *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void table_int(struct table_writer *table, int64_t value);
+void table_uint(struct table_writer *table, uint64_t value);
+/* "-" where it is not known. */
+void table_fixed(struct table_writer *table, double value, int decimals);
+void table_significant(struct table_writer *table, double value, int digits);
+void table_seconds(struct table_writer *table, int64_t ns);	/* six decimals */
+void table_end_row(struct table_writer *table);
+void table_end(struct table_writer *table);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Text that leaves a tool: a buffer in front of a file, and one function for each form in which a
+ * name can stand in it. Names come from traces and hold anything, so a name never goes out by
+ * another way than these, json.h, csv.h and table.h. Failed writes end the tool.
+ */
+#ifndef TEXT_H
+#define TEXT_H
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXT_BYTES = 1 << 16 };
+
+struct text {
+	FILE *file;
+	const char *name;	/* of the file; NULL: standard output */
+	size_t used;
+	char bytes[TEXT_BYTES];
+};
+
+void text_begin(struct text *text, FILE *file, const char *name);
+/* Hands on what has gathered. */
+void text_flush(struct text *text);
+
+/* As they stand: bytes of ours, numbers. */
+void text_bytes(struct text *text, const char *bytes, size_t size);
+void text_uint(struct text *text, uint64_t value);
+void text_int(struct text *text, int64_t value);
+void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline void text_char(struct text *text, char c)
+{
+	if (text->used == TEXT_BYTES)
+		text_flush(text);
+	text->bytes[text->used++] = c;
+}
+
+static inline void text_put(struct text *text, const char *string)
+{
+	text_bytes(text, string, strlen(string));
+}
+
+/* ---- for a reader's eyes -------------------------------------------------------------------- */
+
+/*
+ * What would act on a terminal or break a line - control characters, changes of the direction of
+ * writing, bytes that are no UTF-8 - is made visible: \t, \n, \x1b, \u202e, \xff.
+ */
+void text_visible(struct text *text, const char *string);
+/* A line with its end; the whole of it is made visible. */
+void text_line(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same into memory, cut to SIZE; for messages. */
+void visible_copy(char *to, size_t size, const char *string);
+
+/* ---- for programs --------------------------------------------------------------------------- */
+
+/* HTML and SVG, between tags and within quotes. */
+void text_markup(struct text *text, const char *string);
+/* gnuplot: a string with its single quotes, in which nothing is executed. */
+void text_gnuplot(struct text *text, const char *string);
+/* A word of a shell, with its single quotes. */
+void text_shell(struct text *text, const char *string);
+
+/* ---- UTF-8 ---------------------------------------------------------------------------------- */
+
+/* Bytes of the character that begins here; 0 where none does. */
+size_t utf8_size(const unsigned char *c, size_t left);
+/* A line of so many bytes takes so many places of a terminal. */
+size_t utf8_count(const char *bytes, size_t size);
+
+#endif
