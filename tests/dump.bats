@@ -141,7 +141,7 @@ calls() {
 
 @test "a file that is not there is an error" {
 	run -2 --separate-stderr lp-dump /nowhere
-	[ "$stderr" = "lp-dump: /nowhere:0: No such file or directory" ]
+	[ "$stderr" = "lp-dump: /nowhere: No such file or directory" ]
 }
 
 @test "a full disk is an error, for no call, one and many" {
