@@ -5,6 +5,8 @@
 #include "merge.h"
 #include "source.h"
 
+enum { MOST_TOLD = 19 };	/* ranks named on standard error; one more line says how many */
+
 /* All names have been read by now. */
 static void
 note_names(struct input *input)
@@ -92,10 +94,20 @@ find_ends(struct input *input)
 	source_close(&source);
 }
 
+static int32_t
+ended_early(const struct input *input)
+{
+	int32_t ranks = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++)
+		ranks += !input->ranks[r].present || !input->ranks[r].ended;
+	return ranks;
+}
+
 void
 check_ranks(struct input *input, const char *whole, bool partial)
 {
-	int32_t missing = 0, first_missing = -1;
+	int32_t missing = 0, first_missing = -1, told = 0;
 
 	note_names(input);
 	for (int32_t r = input->rank_count - 1; r >= 0; r--)
@@ -109,9 +121,16 @@ check_ranks(struct input *input, const char *whole, bool partial)
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 
+		if (rank->present && rank->ended)
+			continue;
+		if (told++ == MOST_TOLD)
+			note("of %d ranks in all the trace is missing or ended early; not all are named",
+			    (int)ended_early(input));
+		if (told > MOST_TOLD)
+			continue;
 		if (!rank->present)
 			note("rank %d is missing", (int)r);
-		else if (!rank->ended)
+		else
 			note("%s: rank %d ended early, after %llu rows", rank->file, (int)r,
 			    (unsigned long long)rank->rows);
 	}

@@ -5,11 +5,19 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "../base/tool/spool.h"
 #include "merge.h"
 
-enum { SMALL_BYTES = 1 << 13 };	/* a message that is most often read as a whole */
+enum {
+	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */
+	RANKS_FREE = 1 << 14,		/* more than these must have some bytes each in the input */
+	RANK_BYTES = 16,
+	OWN_NUMBERS = 64,		/* how far a rank's own numbers may be ahead of its messages */
+	STRANGERS = 1 << 16,		/* members of a communicator that are in no trace, at most */
+};
 
 /* What is known of the raw trace being read. */
 struct scan {
@@ -17,12 +25,53 @@ struct scan {
 	struct reader *in;
 	const char *file;	/* lives as long as the process */
 	struct rank *rank;	/* NULL until the message of kind rank */
+	uint64_t messages;	/* of this raw trace so far */
 	struct calls calls;		/* a block, where it is read */
 };
 
 #define APPEND(array, count, capacity) \
 	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
 	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
+
+/*
+ * A number that the rank counts by itself, from MIN. It counts without holes, and what the trace does not
+ * tell of all at once is little: arrays can be indexed with it.
+ */
+static uint32_t
+own_number(struct scan *scan, const struct message *message, const char *key, int64_t min)
+{
+	int64_t number;
+
+	if (body_int(scan->in, message, key, min, UINT32_MAX, &number) < 0)
+		die_input(scan->in);
+	if ((uint64_t)number >= OWN_NUMBERS + scan->messages) {
+		reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are defined",
+		    message->kind, key, (long long)number);
+		die_input(scan->in);
+	}
+	return (uint32_t)number;
+}
+
+/* Memory follows the size of the input: a large run has large traces. */
+static void
+check_size(const struct scan *scan, const struct message *message, int64_t ranks)
+{
+	const struct input *input = scan->input;
+	uint64_t bytes = 0;
+	struct stat status;
+
+	if (ranks <= RANKS_FREE)
+		return;
+	for (size_t i = 0; i < input->file_count; i++)
+		if ((input->files[i] == NULL ? fstat(STDIN_FILENO, &status) :
+		    stat(input->files[i], &status)) == 0)
+			bytes += (uint64_t)status.st_size;
+	if (bytes >= (uint64_t)ranks * RANK_BYTES)
+		return;
+	reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of raw traces",
+	    (long long)ranks, (unsigned long long)bytes);
+	die_input(scan->in);
+}
 
 static void
 scan_rank(struct scan *scan, const struct message *message)
@@ -39,6 +88,7 @@ scan_rank(struct scan *scan, const struct message *message)
 	if (scan->rank != NULL)
 		reader_fail(in, message->offset, "a second message of kind rank");
 	else if (input->rank_count == 0) {
+		check_size(scan, message, ranks);
 		input->rank_count = (int32_t)ranks;
 		input->run = run;
 		input->run_file = scan->file;
@@ -100,18 +150,18 @@ static void
 scan_calls(struct scan *scan, const struct message *message)
 {
 	struct reader *in = scan->in;
-	int64_t number, first, count;
+	const uint32_t number = own_number(scan, message, "location", 0);
+	int64_t first, count;
 	struct rank *rank;
 	struct thread *thread;
 
-	if (body_int(in, message, "location", 0, 1 << 20, &number) < 0 ||
-	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
+	if (body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
 	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
 		die_input(in);
 	if (count == 0)
 		return;
 	rank = owner(scan, message);
-	thread = thread_at(rank, (uint32_t)number);
+	thread = thread_at(rank, number);
 	if ((uint64_t)first != thread->rows) {
 		reader_fail(in, message->offset, "calls: the block begins with row %lld instead of %llu",
 		    (long long)first, (unsigned long long)thread->rows);
@@ -127,26 +177,39 @@ scan_calls(struct scan *scan, const struct message *message)
 	rank->rows += (uint64_t)count;
 }
 
+/* A count is believed only as far as there are bytes for it. */
+static void
+need_bytes(struct scan *scan, const struct message *message, const char *column, int64_t count)
+{
+	const msgpack_object *bin = body_get(message, column);
+
+	if (bin != NULL && bin->type == MSGPACK_OBJECT_BIN && bin->via.bin.size >= count)
+		return;
+	reader_fail(scan->in, message->offset, "%s: %s is missing or too short", message->kind, column);
+	die_input(scan->in);
+}
+
 static void
 scan_communicator(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = owner(scan, message);
 	struct membership *comm;
 	struct reader *in = scan->in;
-	int64_t number, size, own, side = 0, remote_size = -1;
+	const uint32_t number = own_number(scan, message, "comm", 3);
+	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
+	int64_t size, own, side = 0, remote_size = -1;
 	uint64_t id;
 
-	if (body_int(in, message, "comm", 3, 1 << 24, &number) < 0 ||
-	    body_int(in, message, "size", 1, 1 << 24, &size) < 0 ||
+	if (body_int(in, message, "size", 1, most, &size) < 0 ||
 	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
 	    body_uint(in, message, "id", &id) < 0)
 		die_input(in);
 	if (body_get(message, "remote_size") != NULL &&
-	    (body_int(in, message, "remote_size", 1, 1 << 24, &remote_size) < 0 ||
+	    (body_int(in, message, "remote_size", 1, most, &remote_size) < 0 ||
 	    body_int(in, message, "side", 0, 1, &side) < 0))
 		die_input(in);
 	comm = APPEND(rank->comms, rank->comm_count, rank->comm_capacity);
-	*comm = (struct membership){ id, (uint32_t)number, (int32_t)own, (int32_t)size, (int32_t)side,
+	*comm = (struct membership){ id, number, (int32_t)own, (int32_t)size, (int32_t)side,
 	    (int32_t)remote_size, body_string(message, "type"), NULL, 0 };
 }
 
@@ -156,16 +219,17 @@ scan_neighbours(struct scan *scan, const struct message *message)
 	static const struct column_type type = { 4, true, true, 0 };
 	struct rank *rank = owner(scan, message);
 	struct membership *comm;
-	int64_t number, count;
+	const uint32_t number = own_number(scan, message, "comm", 3);
+	int64_t count;
 
-	if (body_int(scan->in, message, "comm", 3, 1 << 24, &number) < 0 ||
-	    body_int(scan->in, message, "count", 0, 1 << 24, &count) < 0)
+	if (body_int(scan->in, message, "count", 0, 1 << 24, &count) < 0)
 		die_input(scan->in);
 	comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
 	if (comm == NULL || comm->comm != number || comm->sources != NULL) {
 		reader_fail(scan->in, message->offset, "neighbours: not behind its communicator");
 		die_input(scan->in);
 	}
+	need_bytes(scan, message, "sources", count);
 	comm->sources = zalloc((size_t)count + 1, sizeof *comm->sources);
 	comm->source_count = (uint32_t)count;
 	if (body_column(scan->in, message, "sources", type, (size_t)count, (size_t)count,
@@ -225,14 +289,13 @@ scan_site(struct scan *scan, const struct message *message)
 	struct rank *rank = owner(scan, message);
 	static const struct column_type type = { 4, false, true, 0 };
 	struct raw_site site = { 0 };
-	int64_t number, depth;
+	int64_t depth;
 
-	if (body_int(scan->in, message, "site", 1, 1 << 28, &number) < 0)
-		die_input(scan->in);
-	site.site = (uint32_t)number;
+	site.site = own_number(scan, message, "site", 1);
 	if (body_get(message, "stack") != NULL) {
 		if (body_int(scan->in, message, "count", 1, 1 << 16, &depth) < 0)
 			die_input(scan->in);
+		need_bytes(scan, message, "stack", depth);
 		site.stack = zalloc((size_t)depth, sizeof *site.stack);
 		site.depth = (uint32_t)depth;
 		if (body_column(scan->in, message, "stack", type, (size_t)depth, (size_t)depth,
@@ -276,7 +339,7 @@ end_trace(struct scan *scan, const struct message *message)
 	scan->rank->ended = is_kind(message, "end");
 }
 
-void
+static void
 survey_file(struct input *input, const char *file)
 {
 	struct reader *in = &input->scan;
@@ -295,8 +358,9 @@ survey_file(struct input *input, const char *file)
 	}
 	scan.file = in->file;
 	while ((got = reader_next(in, &message)) > 0) {
+		scan.messages++;
 		if (is_kind(&message, "longpole"))
-			scan.rank = NULL, traces++;
+			scan.rank = NULL, scan.messages = 0, traces++;
 		else if (is_kind(&message, "end") || is_kind(&message, "cut"))
 			end_trace(&scan, &message);
 		else if (is_kind(&message, "rank"))
@@ -331,4 +395,11 @@ survey_file(struct input *input, const char *file)
 	}
 	reader_close(in);
 	in->call_map = call_map;
+}
+
+void
+survey_files(struct input *input)
+{
+	for (size_t i = 0; i < input->file_count; i++)
+		survey_file(input, input->files[i]);
 }

@@ -57,9 +57,18 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
+/* The path is kept, for messages. NULL: standard input. */
+static void
+add_file(struct input *input, char *path)
+{
+	input->files = grow(input->files, &input->file_capacity, input->file_count + 1,
+	    sizeof *input->files);
+	input->files[input->file_count++] = path;
+}
+
 /* Every file rank.N of a folder. */
 static void
-survey_folder(struct input *input, const char *folder)
+add_folder(struct input *input, const char *folder)
 {
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_raw_name, versionsort);
@@ -73,28 +82,28 @@ survey_folder(struct input *input, const char *folder)
 
 		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			die("out of memory");
-		survey_file(input, path);	/* keeps the path for its messages */
+		add_file(input, path);
 		free(entries[i]);
 	}
 	free(entries);
 }
 
 static void
-survey_all(struct input *input, char **files)
+add_all_files(struct input *input, char **files)
 {
 	struct stat status;
 
 	if (*files == NULL) {
 		refuse_terminal_input(NULL, usage);
-		survey_file(input, NULL);
+		add_file(input, NULL);
 	}
 	for (; *files != NULL; files++)
 		if (strcmp(*files, "-") == 0)
-			survey_file(input, NULL);
+			add_file(input, NULL);
 		else if (stat(*files, &status) == 0 && S_ISDIR(status.st_mode))
-			survey_folder(input, *files);
+			add_folder(input, *files);
 		else
-			survey_file(input, *files);
+			add_file(input, *files);
 }
 
 int
@@ -106,7 +115,8 @@ main(int argc, char **argv)
 	tool = "lp-merge";
 	opt = parse_options(argc, argv);
 	refuse_terminal_output();
-	survey_all(&input, opt.files);
+	add_all_files(&input, opt.files);
+	survey_files(&input);
 	check_ranks(&input, input.run_file, opt.partial);
 	correct_clocks(&input, opt.sync);
 	if (opt.sync >= SYNC_LINEAR)

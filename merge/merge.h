@@ -91,6 +91,8 @@ struct input {
 	struct rank *ranks;
 	int32_t rank_count;	/* size of MPI_COMM_WORLD; 0 until the first trace tells */
 	uint64_t run;		/* shared by all raw traces of a run */
+	char **files;		/* NULL: standard input */
+	size_t file_count, file_capacity;
 	const char *run_file;	/* that told */
 	struct module *modules;
 	size_t module_count, module_capacity;
@@ -107,8 +109,8 @@ struct input {
 	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
 };
 
-/* input.c: surveys one file, or standard input when FILE is NULL. Dies on bad input. */
-void survey_file(struct input *input, const char *file);
+/* input.c: surveys all files. Dies on bad input. */
+void survey_files(struct input *input);
 /* check.c: dies where a rank is missing (unless PARTIAL); numbers the locations; finds their ends. */
 void check_ranks(struct input *input, const char *whole, bool partial);
 /* The thread that is this location; NULL where it has no rows. */

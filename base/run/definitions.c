@@ -46,13 +46,27 @@ take_location(struct definitions *d, struct reader *in, const struct message *me
 	return 1;
 }
 
+/* A count is believed only as far as there are bytes for it. */
+static bool
+is_long_enough(const struct message *message, const char *column, int64_t count)
+{
+	const msgpack_object *bin = body_get(message, column);
+
+	return bin != NULL && bin->type == MSGPACK_OBJECT_BIN && bin->via.bin.size >= count;
+}
+
 static int32_t *
 members(struct definitions *d, struct reader *in, const struct message *message, const char *key,
     int64_t size)
 {
 	static const struct column_type type = { 4, true, true, 0 };
-	int32_t *ranks = zalloc((size_t)size, sizeof *ranks);
+	int32_t *ranks;
 
+	if (!is_long_enough(message, key, size)) {
+		reader_fail(in, message->offset, "communicator: %s is missing or too short", key);
+		return NULL;
+	}
+	ranks = zalloc((size_t)size, sizeof *ranks);
 	if (body_column(in, message, key, type, (size_t)size, (size_t)size, ranks) < 0)
 		goto bad;
 	for (int64_t i = 0; i < size; i++)
@@ -90,7 +104,6 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 	static const struct column_type type = { 4, true, true, 0 };
 	struct communicator *comm;
 	struct neighbours *of;
-	const msgpack_object *column = body_get(message, "sources");
 	int64_t number, member, count;
 
 	if (body_int(in, message, "comm", 3, (int64_t)d->comm_count - 1, &number) < 0)
@@ -99,7 +112,7 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 	if (body_int(in, message, "member", 0, comm->size - 1, &member) < 0 ||
 	    body_int(in, message, "count", 0, 1 << 24, &count) < 0)
 		return -1;
-	if (column == NULL || column->type != MSGPACK_OBJECT_BIN || column->via.bin.size < count)
+	if (!is_long_enough(message, "sources", count))
 		return reader_fail(in, message->offset, "neighbours: sources is missing or too short");
 	if (comm->neighbours == NULL)
 		comm->neighbours = zalloc((size_t)comm->size, sizeof *comm->neighbours);
@@ -118,9 +131,10 @@ static int
 take_communicator(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct communicator comm = { 0 };
-	int64_t number, size, remote_size = 0;
+	int64_t size, remote_size = 0;
+	uint32_t number;
 
-	if (body_int(in, message, "comm", 1, 1 << 26, &number) < 0)
+	if (body_number(in, message, "comm", 1, &number) < 0)
 		return -1;
 	if (number < 3)
 		return 1;	/* the predefined ones need no definition */
@@ -136,13 +150,13 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 		return -1;
 	comm.outside = count_outside(comm.members, size) + count_outside(comm.remote, remote_size);
 	if (remote_size > 0) {
-		comm.in_members = zalloc((size_t)d->ranks, sizeof *comm.in_members);
+		comm.in_members = zalloc((size_t)d->ranks / 8 + 1, 1);
 		for (int64_t i = 0; i < size; i++)
 			if (comm.members[i] >= 0)
-				comm.in_members[comm.members[i]] = true;
+				comm.in_members[comm.members[i] / 8] |= (uint8_t)(1u << comm.members[i] % 8);
 	}
 	d->comms = grow(d->comms, &d->comm_capacity, (size_t)number + 1, sizeof *d->comms);
-	while (d->comm_count <= (size_t)number)
+	while (d->comm_count <= number)
 		d->comms[d->comm_count++] = (struct communicator){ 0 };
 	if (d->comms[number].size > 0) {
 		free(d->comms[number].members);
@@ -156,7 +170,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 
 /* A stack is made of sites defined before, so that none leads back to itself. */
 static int
-take_stack(struct definitions *d, struct reader *in, const struct message *message, int64_t number,
+take_stack(struct definitions *d, struct reader *in, const struct message *message, uint32_t number,
     struct site *site)
 {
 	static const struct column_type type = { 4, false, true, 0 };
@@ -164,6 +178,8 @@ take_stack(struct definitions *d, struct reader *in, const struct message *messa
 
 	if (body_int(in, message, "count", 1, 1 << 16, &depth) < 0)
 		return -1;
+	if (!is_long_enough(message, "stack", depth))
+		return reader_fail(in, message->offset, "site: stack is missing or too short");
 	site->depth = (uint32_t)depth;
 	site->stack = zalloc((size_t)depth, sizeof *site->stack);
 	if (body_column(in, message, "stack", type, (size_t)depth, (size_t)depth, site->stack) < 0)
@@ -183,11 +199,15 @@ bad:
 static int
 take_site(struct definitions *d, struct reader *in, const struct message *message)
 {
-	struct site site = { .module = UINT32_MAX };
-	int64_t number, module, line;
+	struct site site = { .module = UINT32_MAX, .defined = true };
+	int64_t module, line;
+	uint32_t number;
 
-	if (body_int(in, message, "site", 1, 1 << 26, &number) < 0)
+	if (body_number(in, message, "site", 1, &number) < 0)
 		return -1;
+	/* What is a place now may be in a stack already, which must not be made part of itself. */
+	if (number < d->site_count && d->sites[number].defined)
+		return reader_fail(in, message->offset, "site: number %u a second time", number);
 	if (body_get(message, "stack") != NULL) {
 		if (take_stack(d, in, message, number, &site) < 0)
 			return -1;
@@ -206,11 +226,8 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 	site.function = body_string(message, "function");
 	site.file = body_string(message, "file");
 	d->sites = grow(d->sites, &d->site_capacity, (size_t)number + 1, sizeof *d->sites);
-	while (d->site_count <= (size_t)number)
+	while (d->site_count <= number)
 		d->sites[d->site_count++] = (struct site){ .module = UINT32_MAX };
-	free(d->sites[number].stack);
-	free(d->sites[number].function);
-	free(d->sites[number].file);
 	d->sites[number] = site;
 	return 1;
 }
@@ -218,12 +235,12 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 static int
 take_module(struct definitions *d, struct reader *in, const struct message *message)
 {
-	int64_t number;
+	uint32_t number;
 
-	if (body_int(in, message, "module", 0, 1 << 26, &number) < 0)
+	if (body_number(in, message, "module", 0, &number) < 0)
 		return -1;
 	d->modules = grow(d->modules, &d->module_capacity, (size_t)number + 1, sizeof *d->modules);
-	while (d->module_count <= (size_t)number)
+	while (d->module_count <= number)
 		d->modules[d->module_count++] = NULL;
 	free(d->modules[number]);
 	d->modules[number] = body_string(message, "path");
@@ -299,7 +316,7 @@ world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, i
 	c = &definitions->comms[comm];
 	if (c->remote_size == 0)
 		return peer >= c->size ? -1 : c->members == NULL ? peer : c->members[peer];
-	if (rank >= 0 && c->in_members[rank])	/* peers are in the other group */
+	if (rank >= 0 && (c->in_members[rank / 8] >> rank % 8 & 1))	/* peers are in the other group */
 		return peer < c->remote_size ? c->remote[peer] : -1;
 	return peer < c->size ? c->members[peer] : -1;
 }

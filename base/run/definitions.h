@@ -8,7 +8,7 @@
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
 	int32_t *members, *remote;	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
-	bool *in_members;		/* by world rank; intercommunicators only */
+	uint8_t *in_members;		/* a bit for each world rank; intercommunicators only */
 	int32_t outside;		/* members, of both groups, that are not in MPI_COMM_WORLD */
 	struct neighbours {
 		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: not known */
@@ -22,6 +22,7 @@ struct site {
 	int32_t line;			/* 0: not known */
 	char *function, *file;		/* NULL: not known */
 	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
+	bool defined;
 };
 
 struct definitions {

@@ -2,7 +2,7 @@
 /* Values of a message's body, by key; columns are in column.c. */
 #include <string.h>
 
-#include "stream.h"
+#include "reader.h"
 
 const msgpack_object *
 body_get(const struct message *message, const char *key)
@@ -56,6 +56,22 @@ body_uint(struct reader *in, const struct message *message, const char *key, uin
 	if (found == NULL || found->type != MSGPACK_OBJECT_POSITIVE_INTEGER)
 		return missing(in, message, key);
 	*value = found->via.u64;
+	return 0;
+}
+
+int
+body_number(struct reader *in, const struct message *message, const char *key, int64_t min,
+    uint32_t *value)
+{
+	const uint64_t read = message->offset + in->inflated_bytes;
+	int64_t number;
+
+	if (body_int(in, message, key, min, UINT32_MAX, &number) < 0)
+		return -1;
+	if ((uint64_t)number >= NUMBERS_FREE + read / NUMBER_BYTES)
+		return reader_fail(in, message->offset, "%s: %s is %lld, far more than are defined",
+		    message->kind, key, (long long)number);
+	*value = (uint32_t)number;
 	return 0;
 }
 

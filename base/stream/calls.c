@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "calls.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,10 +11,45 @@ static unsigned known_count;
 static char **foreign;
 static unsigned foreign_count;
 
-void
-calls_known(const char *const *names, unsigned count)
+/* All of them by name, so that a stream of 65535 names does not take a search through all for each. */
+struct name {
+	const char *text;
+	int index;
+};
+static void *names;
+
+static int
+by_text(const void *left, const void *right)
 {
-	known = names;
+	return strcmp(((const struct name *)left)->text, ((const struct name *)right)->text);
+}
+
+/* False: no memory. */
+static bool
+add_name(const char *text, int index)
+{
+	struct name *name = malloc(sizeof *name);
+
+	if (name == NULL)
+		return false;
+	*name = (struct name){ text, index };
+	return tsearch(name, &names, by_text) != NULL;
+}
+
+static bool
+add_known(void)
+{
+	bool added = add_name("part", 0);
+
+	for (unsigned i = 0; i < known_count && added; i++)
+		added = add_name(known[i], (int)i + 1);
+	return added;
+}
+
+void
+calls_known(const char *const *given, unsigned count)
+{
+	known = given;
 	known_count = count;
 }
 
@@ -33,11 +69,13 @@ call_count(void)
 int
 call_number(const char *name)
 {
+	struct name key = { name, 0 }, **found;
 	char **more, *copy;
 
-	for (unsigned i = 0; i < call_count(); i++)
-		if (strcmp(call_name(i), name) == 0)
-			return (int)i;
+	if (names == NULL && !add_known())
+		return -1;
+	if ((found = tfind(&key, &names, by_text)) != NULL)
+		return (*found)->index;
 	if (call_count() > UINT16_MAX || (copy = strdup(name)) == NULL)
 		return -1;
 	more = realloc(foreign, (foreign_count + 1) * sizeof *foreign);
@@ -47,7 +85,7 @@ call_number(const char *name)
 	}
 	foreign = more;
 	foreign[foreign_count++] = copy;
-	return (int)call_count() - 1;
+	return add_name(copy, (int)call_count() - 1) ? (int)call_count() - 1 : -1;
 }
 
 int
@@ -197,6 +235,8 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 
 		if (number != 0 && !in->names_late && (calls->call[i] = in->call_map[number]) == 0)
 			return reader_fail(in, message->offset, "calls: call %u has no name", number);
+		if (calls->site[i] >= in->site_end)
+			calls->site[i] = 0;
 		if (number == 0 && i == 0)
 			return reader_fail(in, message->offset, "calls: a part without its call");
 		if (calls->request_at[i] == 0 && calls->request[i] > calls->first + i)

@@ -114,6 +114,9 @@ inflate(struct reader *in, const struct message *message)
 	if (data == NULL || data->type != MSGPACK_OBJECT_BIN ||
 	    ZSTD_getFrameContentSize(data->via.bin.ptr, data->via.bin.size) != (uint64_t)bytes)
 		return reader_fail(in, message->offset, "damaged: zstd: no data of the size it states");
+	if (bytes > INFLATED_FREE && (uint64_t)bytes / INFLATED_FACTOR > data->via.bin.size)
+		return reader_fail(in, message->offset, "damaged: zstd: %lld bytes out of %u",
+		    (long long)bytes, data->via.bin.size);
 	if ((size_t)bytes > in->inflated_capacity) {
 		free(in->inflated);
 		in->inflated_capacity = 0;
@@ -127,6 +130,7 @@ inflate(struct reader *in, const struct message *message)
 	in->inflated_begin = 0;
 	in->inflated_end = (size_t)bytes;
 	in->inflated_offset = message->offset;
+	in->inflated_bytes += (uint64_t)bytes;
 	return 0;
 }
 

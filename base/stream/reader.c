@@ -86,6 +86,7 @@ read_header(struct reader *in, const struct message *message)
 		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
 	in->in_stream = in->started = true;
 	in->messages = in->rows = 0;
+	in->site_end = in->raw ? UINT32_MAX : 0;	/* in a raw trace sites come behind their calls */
 	return 0;
 }
 
@@ -110,6 +111,44 @@ read_call_name(struct reader *in, const struct message *message)
 	in->call_map[number] = (uint16_t)index;
 	in->call_number[index] = (uint16_t)number;
 	return 0;
+}
+
+/*
+ * Tools make room for all locations of a run when it begins, so that the stream must be long enough for
+ * them; a pipe is read so far ahead.
+ */
+static int
+read_run(struct reader *in, struct message *message)
+{
+	const bool inflated = in->inflated_begin > 0;
+	int64_t locations;
+	uint64_t needed;
+	int more = 1;
+
+	if (body_int(in, message, "locations", 1, INT32_MAX, &locations) < 0)
+		return -1;
+	if (locations <= LOCATIONS_FREE)
+		return 1;
+	needed = (uint64_t)(locations - LOCATIONS_FREE) * NUMBER_BYTES;
+	if (!inflated)		/* reading on moves the message */
+		in->begin -= message->size;
+	while (more > 0 && in->buffer_offset + in->end + in->inflated_bytes < needed)
+		more = input_more(in);
+	if (more == 0)
+		return reader_fail(in, message->offset, "run: %lld locations in a stream of %llu bytes",
+		    (long long)locations, (unsigned long long)(in->buffer_offset + in->end));
+	return more < 0 || inflated ? more : message_take(in, message);
+}
+
+/* What calls_read needs to know of sites; what they are is not for the reader. */
+static void
+read_site(struct reader *in, const struct message *message)
+{
+	const msgpack_object *number = body_get(message, "site");
+
+	if (number != NULL && number->type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
+	    number->via.u64 < UINT32_MAX && number->via.u64 >= in->site_end)
+		in->site_end = (uint32_t)number->via.u64 + 1;
 }
 
 static int
@@ -177,6 +216,10 @@ reader_next(struct reader *in, struct message *message)
 	in->messages++;
 	if (is_kind(message, "call"))
 		return read_call_name(in, message) < 0 ? -1 : 1;
+	if (is_kind(message, "run"))
+		return read_run(in, message);
+	if (is_kind(message, "site"))
+		read_site(in, message);
 	if (is_kind(message, "calls")) {
 		int64_t rows;
 
@@ -284,7 +327,7 @@ reader_rewind(struct reader *in)
 {
 	if (input_rewind(in) < 0)
 		return -1;
-	in->inflated_begin = in->inflated_end = 0;
+	in->inflated_begin = in->inflated_end = in->inflated_bytes = 0;
 	in->started = in->in_stream = false;
 	in->error[0] = '\0';
 	return 0;

@@ -9,6 +9,18 @@
 #error "columns are little-endian in a stream and are not swapped here"
 #endif
 
+/*
+ * What a stream states is believed as far as it has bytes for it (trace.5, NUMBERS), so that memory
+ * follows the size of the input: what small runs have is free, and every further one takes some bytes.
+ */
+enum {
+	NUMBERS_FREE = 1 << 16,		/* sites, communicators, modules */
+	LOCATIONS_FREE = 1 << 14,
+	NUMBER_BYTES = 16,
+	INFLATED_FREE = 1 << 24,	/* bytes that a message of kind zstd may hold whatever its size */
+	INFLATED_FACTOR = 64,
+};
+
 /* Where the next byte lies in the input. */
 static inline uint64_t
 input_here(const struct reader *in)

@@ -56,9 +56,11 @@ struct reader {
 	char **history;			/* command lines of the tools so far */
 	size_t history_count;
 	uint64_t messages, rows;	/* so far, to check the end message */
+	uint32_t site_end;		/* one past the highest site defined: those from it on are unknown */
 	unsigned char *inflated;	/* what a message of kind zstd held; the unread part of it: */
 	size_t inflated_capacity, inflated_begin, inflated_end;
 	uint64_t inflated_offset;	/* and where that message lay in the input */
+	uint64_t inflated_bytes;	/* in all such messages so far */
 	msgpack_unpacked unpacked;
 	uint16_t *call_map;		/* 65536 entries: number in the stream -> index of call_name */
 	uint16_t *call_number;		/* and back */
@@ -129,6 +131,12 @@ const msgpack_object *body_get(const struct message *message, const char *key);
 int body_int(struct reader *in, const struct message *message, const char *key,
     int64_t min, int64_t max, int64_t *value);
 int body_uint(struct reader *in, const struct message *message, const char *key, uint64_t *value);
+/*
+ * The number of something that is being defined, from MIN on. Arrays are indexed with such numbers, so
+ * that they must not be much larger than what has been read (trace.5, NUMBERS).
+ */
+int body_number(struct reader *in, const struct message *message, const char *key, int64_t min,
+    uint32_t *value);
 /* A copy to be freed by the caller, or NULL where KEY is absent or no string. */
 char *body_string(const struct message *message, const char *key);
 

@@ -155,7 +155,11 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	put_int(out, "version", STREAM_VERSION);
 	put_string(out, "content", content);
 	msgpack_pack_str_with_body(&out->pack, "hashed", 6);
-	msgpack_pack_true(&out->pack);
+	/* What is passed on stays as it is: our own messages have hashes, but the header speaks of all. */
+	if (in == NULL || in->hashed)
+		msgpack_pack_true(&out->pack);
+	else
+		msgpack_pack_false(&out->pack);
 	msgpack_pack_str_with_body(&out->pack, "history", 7);
 	msgpack_pack_array(&out->pack, lines + 1);
 	for (size_t i = 0; i < lines; i++)
