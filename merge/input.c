@@ -339,7 +339,7 @@ end_trace(struct scan *scan, const struct message *message)
 	scan->rank->ended = is_kind(message, "end");
 }
 
-static void
+void
 survey_file(struct input *input, const char *file)
 {
 	struct reader *in = &input->scan;
@@ -395,11 +395,4 @@ survey_file(struct input *input, const char *file)
 	}
 	reader_close(in);
 	in->call_map = call_map;
-}
-
-void
-survey_files(struct input *input)
-{
-	for (size_t i = 0; i < input->file_count; i++)
-		survey_file(input, input->files[i]);
 }

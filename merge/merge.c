@@ -116,7 +116,8 @@ main(int argc, char **argv)
 	opt = parse_options(argc, argv);
 	refuse_terminal_output();
 	add_all_files(&input, opt.files);
-	survey_files(&input);
+	for (size_t i = 0; i < input.file_count; i++)
+		survey_file(&input, input.files[i]);
 	check_ranks(&input, input.run_file, opt.partial);
 	correct_clocks(&input, opt.sync);
 	if (opt.sync >= SYNC_LINEAR)

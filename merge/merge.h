@@ -109,8 +109,8 @@ struct input {
 	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
 };
 
-/* input.c: surveys all files. Dies on bad input. */
-void survey_files(struct input *input);
+/* input.c: surveys one of the files, or standard input when FILE is NULL. Dies on bad input. */
+void survey_file(struct input *input, const char *file);
 /* check.c: dies where a rank is missing (unless PARTIAL); numbers the locations; finds their ends. */
 void check_ranks(struct input *input, const char *whole, bool partial);
 /* The thread that is this location; NULL where it has no rows. */

@@ -235,7 +235,7 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 
 		if (number != 0 && !in->names_late && (calls->call[i] = in->call_map[number]) == 0)
 			return reader_fail(in, message->offset, "calls: call %u has no name", number);
-		if (calls->site[i] >= in->site_end)
+		if (calls->site[i] >= in->site_end && in->sites_early)
 			calls->site[i] = 0;
 		if (number == 0 && i == 0)
 			return reader_fail(in, message->offset, "calls: a part without its call");

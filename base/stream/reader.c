@@ -86,7 +86,8 @@ read_header(struct reader *in, const struct message *message)
 		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
 	in->in_stream = in->started = true;
 	in->messages = in->rows = 0;
-	in->site_end = in->raw ? UINT32_MAX : 0;	/* in a raw trace sites come behind their calls */
+	in->site_end = 0;
+	in->sites_early = !in->raw;	/* in a raw trace they come behind their calls */
 	return 0;
 }
 

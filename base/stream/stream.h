@@ -56,7 +56,8 @@ struct reader {
 	char **history;			/* command lines of the tools so far */
 	size_t history_count;
 	uint64_t messages, rows;	/* so far, to check the end message */
-	uint32_t site_end;		/* one past the highest site defined: those from it on are unknown */
+	bool sites_early;		/* sites are defined before calls: from site_end on they are unknown */
+	uint32_t site_end;
 	unsigned char *inflated;	/* what a message of kind zstd held; the unread part of it: */
 	size_t inflated_capacity, inflated_begin, inflated_end;
 	uint64_t inflated_offset;	/* and where that message lay in the input */

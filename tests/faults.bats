@@ -1,0 +1,122 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# Hostile and damaged input: every tool ends in the right result or in a line and status 2, in time and
+# memory that follow from the size of the input.
+
+load helpers
+
+READERS=("lp-dump" "lp-dump -F table" "lp-graph" "lp-critpath" "lp-critpath -F text" "lp-critpath -F json"
+	"lp-critpath --slack" "lp-imbalance" "lp-imbalance -F json" "lp-replay"
+	"lp-replay --regions -F table" "lp-export" "lp-merge --partial" "lp-merge --partial -s clc"
+	"lp-fit" "lp-guidelines")
+
+# With a sanitizer address space says nothing.
+memory() {
+	nm "$ROOT/bin/lp-dump" | grep -q __asan_init || echo -m
+}
+
+@test "known hostile streams: every reader ends in order, within 64 MB and 64 times the input" {
+	for text in "$fixtures"/faults/*.txt; do
+		pack "$text" >"$(basename "$text" .txt)"
+	done
+	for reader in "${READERS[@]}"; do
+		echo "$reader"
+		# shellcheck disable=SC2046,SC2086
+		fuzz -n 0 -a $(memory) $(find . -maxdepth 1 -type f) -- $reader
+	done
+}
+
+@test "the same for the folder of all known faults" {
+	faults=$ROOT/../shared/data/faults
+	[ -d "$faults" ] || skip "it is not here"
+	for reader in "${READERS[@]}"; do
+		echo "$reader"
+		# shellcheck disable=SC2046,SC2086
+		fuzz -n 0 -a $(memory) "$faults"/* -- $reader
+	done
+}
+
+@test "a thousand mutations with right hashes: every reader ends in order within that memory" {
+	raw=$(stream good-raw) trace=$(stream good-threads)
+	lp-graph "$trace" >graph 2>/dev/null
+	lp-critpath graph >path
+	for reader in "${READERS[@]}"; do
+		echo "$reader"
+		case $reader in
+		lp-merge*) input=$raw ;;
+		lp-graph) input=$trace ;;
+		*-F?text | lp-dump*) input=path ;;
+		*) input=graph ;;
+		esac
+		# shellcheck disable=SC2046,SC2086
+		fuzz -n 64 $(memory) "$input" -- $reader
+	done
+}
+
+@test "a stage that drops all hashes, as the format allows, does not break the pipe behind it" {
+	# shellcheck disable=SC2016
+	sed -n '/^import sys, msgpack/,/^\.Ed/p' "$ROOT/base/stream/trace.5" | sed '/^\.Ed/d' >filter.py
+	for kind in nothing site; do
+		/usr/bin/python3 filter.py $kind <"$(stream good-small)" | lp-graph >graph 2>/dev/null
+		trace.py check graph
+		lp-critpath graph >path
+		trace.py check path
+		lp-graph "$(stream good-small)" 2>/dev/null | lp-critpath | lp-dump -F table >expected
+		lp-dump -F table path >found
+		[ $kind = site ] || cmp expected found
+	done
+}
+
+@test "a site of a row that is not defined is unknown" {
+	{
+		echo 'trace ranks=1'
+		echo 'site site=1 offset=16 function=f'
+		echo '0 MPI_Init 0 +1 site=1'
+		echo '0 MPI_Finalize 2 +1 site=4000000000'
+	} | pack >t.trace
+	lp-dump -k call t.trace | jq -s -e '[.[].site] == [1, 0] or [.[].site] == [1, null]'
+}
+
+@test "a site that is defined twice is refused: stacks cannot become parts of themselves" {
+	{
+		echo 'graph ranks=1'
+		echo 'site site=1 offset=16'
+		echo 'site site=2 offset=32'
+		echo 'site site=3 stack=1,2'
+		echo 'site site=2 stack=1'
+		echo '0 MPI_Init 0 +1 site=3'
+	} | pack >t.trace
+	run -2 --separate-stderr lp-critpath -F text t.trace
+	[[ "$stderr" == *"site: number 2 a second time" ]]
+}
+
+@test "a run of many ranks is read from a pipe that has bytes for them, and refused from one that has not" {
+	{
+		echo 'trace ranks=20000'
+		for r in $(seq 0 3); do echo "$r MPI_Init 0 +1"; done
+	} | pack >t.trace
+	lp-graph <t.trace >t.graph 2>/dev/null
+	lp-dump -k run t.graph | jq -e '.ranks == 20000'
+	echo 'trace
+run ranks=20000 locations=20000 run_ns=1' | pack >t.trace
+	run -2 --separate-stderr lp-graph t.trace
+	[[ "$stderr" == *"run: 20000 locations in a stream of "*" bytes" ]]
+	cat t.trace | (! lp-graph)
+}
+
+@test "lp-merge --partial names twenty missing ranks at most" {
+	printf 'raw ranks=5000 rank=0 run=7\n0 MPI_Init 0 +1\n' | pack >rank.0
+	lp-merge --partial rank.0 2>said >t.trace
+	[ "$(wc -l <said)" -eq 20 ]
+	[[ "$(tail -1 said)" == *"of 4999 ranks in all"* ]]
+}
+
+@test "names of calls take time in proportion" {
+	{
+		echo 'trace ranks=1'
+		seq 1 65000 | awk '{ print "call number=" $1 " name=MPI_Name_" $1 }'
+		echo '0 ?7 0 +1'
+	} | pack >t.trace
+	timeout 5 lp-dump -k call t.trace >calls
+	[ "$(wc -l <calls)" -eq 1 ]
+}
