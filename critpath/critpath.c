@@ -89,6 +89,8 @@ end_output(struct critpath *c)
 		json_end_line(&c->json);
 		text_flush(&c->text);
 	} else {
+		if (c->whatif.faster > 0)
+			write_gains(&c->out, &c->whatif);
 		message_begin(&c->out, "path", 3);
 		put_int(&c->out, "run_ns", c->run.known.run_ns);
 		put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);

@@ -67,3 +67,21 @@ write_slack(struct writer *out, const struct slack_rows *rows)
 			die_output();
 	}
 }
+
+void
+write_gains(struct writer *out, const struct whatif *whatif)
+{
+	for (size_t site = 0; site < whatif->gain_capacity; site++) {
+		const struct gain *gain = &whatif->gains[site];
+
+		if (gain->most_ns <= 0)
+			continue;
+		message_begin(out, "gain", 4);
+		put_uint(out, "site", site);
+		put_int(out, "percent", whatif->faster);
+		put_int(out, "gain_ns", gain->ns);
+		put_int(out, "most_ns", gain->most_ns);
+		if (message_end(out) < 0)
+			die_output();
+	}
+}

@@ -9,5 +9,7 @@
 void write_segments(struct writer *out, const struct reader *in, int number,
     const struct segments *segments);
 void write_slack(struct writer *out, const struct slack_rows *rows);
+/* What each call site would gain, of the whole run. */
+void write_gains(struct writer *out, const struct whatif *whatif);
 
 #endif

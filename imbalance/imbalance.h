@@ -133,8 +133,21 @@ struct wait_row {
 	bool overlap;		/* collective: all its calls overlap in time; then end_ns holds for it */
 };
 
+struct imbalance;
+
+/* Who wants to see what is read and counted, as lp-report does; both functions are there. */
+struct observer {
+	/* Any message, once it is taken; CALLS holds the block of one of kind calls. */
+	void (*message)(struct observer *observer, struct imbalance *im, const struct message *message,
+	    const struct calls *calls);
+	/* A call with its waits; those of a location come in order of time. */
+	void (*call)(struct observer *observer, struct imbalance *im, uint32_t location,
+	    const struct row *row, const struct wait *waits, int count);
+};
+
 struct imbalance {
 	struct reader in;
+	struct observer *observer;	/* NULL: nobody */
 	struct definitions known;
 	struct window window;
 	struct edge_block edges;
@@ -210,6 +223,9 @@ void count_wait(struct imbalance *im, const struct wait *wait, int sign);
 void count_largest(struct imbalance *im, const struct wait *wait);
 void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns);
 int64_t cell_waits(const struct cell *cell);
+
+/* read.c: all of a graph stream; times from_ns and to_ns and the observer are set before. */
+void read_graph(struct imbalance *im, const char *file);
 
 /* edges.c: what an edge tells is noted at its rows. */
 void take_messages(struct imbalance *im, const struct message *message);

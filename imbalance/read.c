@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The graph stream, call by call: each is counted once no edge can reach it any more. */
+#include <stdlib.h>
+
+#include "causes.h"
+#include "imbalance.h"
+#include "../base/mpi/call_class.h"
+#include "../base/tool/heap.h"
+
+/* One call that no further edge can reach: rows FIRST to before END. */
+static void
+count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end)
+{
+	const struct wait_row *call = wait_row(im, location, first);
+	const struct row *row = &call->row;
+	const int64_t last_ns = im->last_leave_ns[location];
+	const int64_t program_ns = last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns);
+	const int64_t mpi_ns = counted_ns(im, row->enter_ns, row->leave_ns);
+	const int64_t polling_ns = is_poll(row) ? mpi_ns : 0;
+	struct wait waits[MOST_WAITS];
+	int count = find_waits(im, location, first, end, waits);
+	int64_t useful_ns = mpi_ns;
+
+	for (int i = 0; i < count; i++) {
+		count_wait(im, &waits[i], 1);
+		if (waits[i].state != LATE_SENDER)	/* that may still turn out in wrong order */
+			count_largest(im, &waits[i]);
+		useful_ns -= counted_ns(im, waits[i].from_ns, waits[i].to_ns);
+	}
+	for (enum dimension d = BY_RANK; d <= BY_COMMUNICATOR; d++) {
+		static const uint32_t none;
+		const uint32_t index = d == BY_RANK ? (uint32_t)im->known.location_rank[location] :
+		    d == BY_SITE ? row->site : d == BY_CALL ? row->call : d == BY_COMMUNICATOR ? row->comm : none;
+		struct cell *cell = cell_of(im, d, index);
+
+		cell->compute_ns += program_ns;
+		cell->mpi_ns += mpi_ns;
+		cell->polling_ns += polling_ns;
+		cell->calls++;
+	}
+	if (im->observer != NULL)
+		im->observer->call(im->observer, im, location, row, waits, count);
+	count_site(im, row->site, im->known.location_rank[location], program_ns, useful_ns);
+	count_causes(im, location, first, end, waits, count);
+	count_analytic(im, location, first, end, program_ns);
+	for (uint64_t seq = first; seq < end; seq++) {
+		const struct wait_row *part = wait_row(im, location, seq);
+		enum call_class class = call_class(part->row.call);
+		uint32_t to;
+		uint64_t to_seq;
+
+		if (class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
+		    is_collective_start(class))
+			open_keep(im, location, seq, part);
+		else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
+		    row_refers(&part->row, location, seq, &to, &to_seq))
+			open_forget(im, to, to_seq);
+	}
+	im->last_leave_ns[location] = row->leave_ns;
+	if (last_ns == INT64_MIN)
+		im->before_ns[location] = counted_ns(im, 0, row->enter_ns);
+}
+
+/* ---- calls are counted in order of their leaves ----------------------------------------- */
+
+/* The row behind the call that begins at FIRST; 0 where its end is not read yet. */
+static uint64_t
+call_end(const struct imbalance *im, uint32_t location, uint64_t first, uint64_t limit)
+{
+	const struct wait_row *row;
+	uint64_t end = first + 1;
+
+	while ((row = wait_row(im, location, end)) != NULL && row->row.part > 0)
+		end++;
+	return end <= limit ? end : 0;
+}
+
+struct next {
+	int64_t leave_ns;
+	uint32_t location;
+};
+
+static inline bool
+sooner(const struct next *a, const struct next *b)
+{
+	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns && a->location < b->location);
+}
+
+HEAP(heap, struct next, sooner)
+
+/* When the next call of the location is left; false where there is none before the settled row. */
+static bool
+next_call(const struct imbalance *im, uint32_t location, struct next *next)
+{
+	const uint64_t first = im->done[location];
+
+	if (first >= im->settled[location] || call_end(im, location, first, im->settled[location]) == 0)
+		return false;
+	*next = (struct next){ wait_row(im, location, first)->row.leave_ns, location };
+	return true;
+}
+
+/*
+ * Counts the settled calls that are left until LIMIT_NS, so that whoever was waited for has been
+ * counted up to there. Then they are forgotten.
+ */
+static void
+count_until(struct imbalance *im, int64_t limit_ns)
+{
+	const uint32_t locations = im->known.location_count;
+	struct next *heap = zalloc(locations, sizeof *heap);
+	size_t count = 0;
+
+	for (uint32_t l = 0; l < locations; l++)
+		count += next_call(im, l, &heap[count]);
+	heap_make(heap, count);
+	while (count > 0 && heap[0].leave_ns <= limit_ns) {
+		const uint32_t l = heap[0].location;
+		const uint64_t first = im->done[l], end = call_end(im, l, first, im->settled[l]);
+
+		count_call(im, l, first, end);
+		im->done[l] = end;
+		if (!next_call(im, l, &heap[0]))
+			heap[0] = heap[--count];
+		if (count > 0)
+			heap_down(heap, count, 0);
+	}
+	free(heap);
+	for (uint32_t l = 0; l < locations; l++)
+		window_drop(&im->window, l, im->done[l]);
+}
+
+enum { MOST_ROWS = 1 << 20 };	/* kept for the sake of order */
+
+static uint64_t
+kept_rows(const struct imbalance *im)
+{
+	uint64_t kept = 0;
+
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		kept += im->settled[l] - im->done[l];
+	return kept;
+}
+
+static void
+take_settled(struct imbalance *im, const struct message *message)
+{
+	const uint32_t locations = im->known.location_count;
+	int64_t limit_ns = INT64_MAX;
+	uint64_t *seqs = zalloc(locations, sizeof *seqs);
+
+	if (seqs_read(seqs, &im->in, message, &im->window) < 0)
+		die_input(&im->in);
+	for (uint32_t l = 0; l < locations; l++) {
+		const struct wait_row *last;
+
+		if (seqs[l] > window_end(&im->window, l)) {
+			reader_fail(&im->in, message->offset, "settled: row %llu of location %u is not there",
+			    (unsigned long long)seqs[l], l);
+			die_input(&im->in);
+		}
+		if (seqs[l] > im->settled[l])
+			im->settled[l] = seqs[l];
+		last = im->settled[l] > 0 ? wait_row(im, l, im->settled[l] - 1) : NULL;
+		if (last != NULL)
+			im->settled_ns[l] = last->row.leave_ns;
+		if (im->settled_ns[l] < limit_ns)
+			limit_ns = im->settled_ns[l];
+	}
+	free(seqs);
+	/* A rank that ended early would hold up all others for ever. */
+	count_until(im, kept_rows(im) > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+}
+
+static void
+begin_run(struct imbalance *im)
+{
+	const uint32_t locations = im->known.location_count;
+
+	window_open(&im->window, locations, sizeof(struct wait_row));
+	im->done = zalloc(locations, sizeof *im->done);
+	im->settled = zalloc(locations, sizeof *im->settled);
+	im->settled_ns = zalloc(locations, sizeof *im->settled_ns);
+	im->last_leave_ns = zalloc(locations, sizeof *im->last_leave_ns);
+	im->before_ns = zalloc(locations, sizeof *im->before_ns);
+	for (uint32_t l = 0; l < locations; l++)
+		im->last_leave_ns[l] = im->settled_ns[l] = INT64_MIN;
+	im->ranks = zalloc((size_t)im->known.ranks, sizeof *im->ranks);
+	cell_of(im, BY_RANK, (size_t)im->known.ranks - 1);
+	waits_begin(im);
+	causes_begin(im);
+}
+
+static void
+take_matching(struct imbalance *im, const struct message *message)
+{
+	int64_t sends, receives, collectives;
+
+	if (body_int(&im->in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
+	    body_int(&im->in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
+	    body_int(&im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0)
+		die_input(&im->in);
+	im->unmatched_sends = (uint64_t)sends;
+	im->unmatched_receives = (uint64_t)receives;
+	im->unmatched_collectives = (uint64_t)collectives;
+}
+
+static void
+take_message(struct imbalance *im, const struct message *message, struct calls *calls)
+{
+	if (definitions_take(&im->known, &im->in, message) < 0)
+		die_input(&im->in);
+	if (is_kind(message, "run"))
+		begin_run(im);
+	else if (is_kind(message, "calls")) {
+		if (calls_read(calls, &im->in, message) < 0 ||
+		    window_add(&im->window, &im->in, message, calls) < 0)
+			die_input(&im->in);
+	} else if (is_kind(message, "messages"))
+		take_messages(im, message);
+	else if (is_kind(message, "collectives"))
+		take_collectives(im, message);
+	else if (is_kind(message, "settled") || is_kind(message, "sync"))
+		take_settled(im, message);
+	else if (is_kind(message, "matching"))
+		take_matching(im, message);
+	if (im->observer != NULL)
+		im->observer->message(im->observer, im, message, calls);
+}
+
+void
+read_graph(struct imbalance *im, const char *file)
+{
+	struct calls calls = { 0 };
+	struct progress progress;
+	struct message message;
+	int got;
+
+	if (reader_open(&im->in, file) < 0 ||
+	    reader_refuse_content(&im->in, "trace", "lp-graph matches it first") < 0)
+		die_input(&im->in);
+	open_begin(im);
+	progress_begin(&progress);
+	while ((got = reader_next(&im->in, &message)) > 0) {
+		take_message(im, &message, &calls);
+		progress_input(&progress, &im->in);
+	}
+	if (got < 0)
+		die_input(&im->in);
+	progress_end(&progress);
+	if (im->known.location_count == 0) {
+		reader_fail(&im->in, 0, "no message of kind run");
+		die_input(&im->in);
+	}
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		im->settled[l] = window_end(&im->window, l);
+	count_until(im, INT64_MAX);
+	causes_end(im);
+	waits_end(im);
+	calls_free(&calls);
+}
