@@ -1,5 +1,5 @@
 # Builds, tests and installs longpole: GNU make and the packages listed in PACKAGES.
-#   make          build into bin/ and lib/
+#   make          build into bin/ and lib/; make install PREFIX=/opt/longpole installs, make uninstall takes it away
 #   make demo     install what is missing, build, record a small program and report on it
 #   make test     install what is missing, build, run all tests
 VERSION  = 0.1.0
@@ -19,7 +19,9 @@ export   = convert/export
 dump     = convert/dump
 network  = replay/network
 folder   = $(or $($(1)),$(1))
-MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1
+MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1 \
+           workflows/longpole.1
+SECTIONS = base/stream/trace.5
 
 # The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
 PACKAGES = gcc libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
@@ -39,11 +41,20 @@ endif
 
 .DELETE_ON_ERROR:
 .PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-scale bench-record \
-        bench-replay lint install clean
+        bench-replay lint install uninstall clean
+
+SHELL    = bash
 
 MEASURE  = lp-measure lp-nrep
 
-all: $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%) lib/liblongpole-record.so $(MPIS:%=lib/liblongpole-record.%.so)
+COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%)
+LIBRARIES = lib/liblongpole-record.so $(MPIS:%=lib/liblongpole-record.%.so)
+
+all: $(COMMANDS) $(LIBRARIES)
+
+bin/longpole: workflows/longpole Makefile
+	@mkdir -p $(@D)
+	sed 's/@VERSION@/$(VERSION)/' $< >$@ && chmod +x $@
 
 objects = $(patsubst %.c,build/%.o,$(sort $(wildcard $(1)/*.c)))
 
@@ -125,38 +136,22 @@ build/apps/%: workflows/apps/%.f90
 # Installs missing packages as root or with sudo; else says what to type, and stops.
 setup: PACKAGES += $(MORE_PACKAGES)
 setup:
-	@command -v dpkg-query >/dev/null || exit 0; \
-	installed() { dpkg-query -W -f='$${Status}' "$$1" 2>/dev/null | grep -q ' installed'; }; \
-	missing() { for p in $(PACKAGES:%='%'); do \
-		(IFS='|'; for one in $$p; do ! installed $$one || exit 1; done) && echo "$$p"; done; }; \
-	known() { [ -n "$$(apt-cache show "$$1" 2>/dev/null)" ]; }; \
-	choose() { while IFS='|' read -r one other; do \
-		if [ -z "$$other" ] || known "$$one"; then echo "$$one"; \
-		elif known "$$other"; then echo "$$other"; else echo "$$one (or $$other)"; fi; done; }; \
-	[ -n "$$(missing)" ] || exit 0; \
-	if [ "$$(id -u)" = 0 ]; then sudo=; elif sudo -n true 2>/dev/null; then sudo=sudo; else \
-		echo "packages are missing; as root, type: apt-get update &&" \
-			"apt-get install --no-install-recommends" $$(missing | choose) >&2; exit 2; fi; \
-	$$sudo apt-get update && \
-		$$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$(missing | choose)
+	@.ci/setup $(PACKAGES:%='%')
 
-# $(call report,NAME,COMMAND): record, analyse and report, as users do.
-report = rm -rf build/$(1) && $(MAKE) -s --no-print-directory -f workflows/critpath.mk RUN=build/$(1) APP="$(2)"
-
-HEAT = -n 2000 -i 6 -p balanced:200$(comma)imbalanced:300$(comma)serial:60$(comma)messages:100
-comma = ,
+# Each demo does what users do: longpole -o FOLDER COMMAND.
+HEAT = -n 2000 -i 6 -p balanced:200,imbalanced:300,serial:60,messages:100
 demo: setup
 	@$(MAKE) --no-print-directory all build/apps/heat
-	@$(call report,demo,$(MPIRUN) -n 4 build/apps/heat $(HEAT))
+	longpole --again -o build/demo $(MPIRUN) -n 4 build/apps/heat $(HEAT)
 
 demo-fortran: setup
 	@$(MAKE) --no-print-directory all build/apps/ring
-	@$(call report,demo-fortran,$(MPIRUN) -n 4 build/apps/ring)
+	longpole --again -o build/demo-fortran $(MPIRUN) -n 4 build/apps/ring
 
 demo-lammps: MORE_PACKAGES = lammps
 demo-lammps: setup
 	@$(MAKE) --no-print-directory all
-	@$(call report,demo-lammps,$(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt)
+	longpole --again -o build/demo-lammps $(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt
 
 test: setup
 	@$(MAKE) --no-print-directory all build/bench/synthetic build/bench/ring build/statistics \
@@ -190,21 +185,45 @@ bench-record: all build/apps/heat
 bench-replay: all build/bench/ring
 	tests/bench/bench-replay
 
-lint: setup
-	shellcheck -S warning .ci/run tests/helpers.bash
-	mandoc -T lint -W warning $(MANUALS)
+# Shell, manual pages and C; quiet where all is well. What is looked for in C is in .clang-tidy and below.
+SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!/(usr/)?bin/(env )?(ba)?sh')
+lint: MORE_PACKAGES = cppcheck clang-tidy
+lint: setup compile_commands.json
+	shellcheck -S warning $(SCRIPTS) tests/helpers.bash
+	shellcheck -S warning -s bats -e SC2034,SC2154 tests/*.bats
+	.ci/pages $(MANUALS) $(SECTIONS)
+	cppcheck -q --std=c11 --error-exitcode=1 --inline-suppr --enable=warning,portability \
+		--project=compile_commands.json --suppressions-list=.ci/cppcheck
+	git ls-files '*.c' | grep -v '^tests/' | xargs -n 8 -P 2 clang-tidy --quiet -p . 2>/dev/null
+
+# What each file is compiled with, for editors and analysers.
+compile_commands.json: Makefile
+	@$(MAKE) -s --no-print-directory all
+	@$(MAKE) -nB --no-print-directory all | jq -Rn --arg here '$(CURDIR)' '[inputs | select(test(" -c -o ")) | \
+		{directory: $$here, command: ., file: (split(" ") | last)}]' >$@
+
+# Everything that is installed: SOURCE:PLACE:MODE, the place under PREFIX.
+INSTALL += $(foreach f,$(COMMANDS),$(f):$(f):755) $(foreach f,$(LIBRARIES),$(f):$(f):644)
+INSTALL += $(foreach f,$(MANUALS),$(f):share/man/man1/$(patsubst lp-longpole%,longpole%,lp-$(notdir $(f))):644)
+INSTALL += $(foreach f,$(wildcard workflows/*.mk workflows/*.jq workflows/apps/* fit/data/*.csv),$(f):share/longpole/$(f):644)
+INSTALL += workflows/state:share/longpole/workflows/state:755 base/stream/trace.5:share/man/man5/lp-trace.5:644
+INSTALL += $(foreach f,$(notdir $(COMMANDS)),workflows/completion.bash:share/bash-completion/completions/$(f):644)
+INSTALL += LICENSE:share/doc/longpole/LICENSE:644
 
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/man/man5
-	install $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%) \
-		$(DESTDIR)$(PREFIX)/bin
-	install -m 644 lib/liblongpole-record*.so $(DESTDIR)$(PREFIX)/lib
-	for page in $(MANUALS); do install -m 644 $$page \
-		$(DESTDIR)$(PREFIX)/share/man/man1/lp-$$(basename $$page) || exit 1; done
-	install -m 644 base/stream/trace.5 $(DESTDIR)$(PREFIX)/share/man/man5/lp-trace.5
+	@for one in $(INSTALL); do \
+		IFS=: read -r source place mode <<<"$$one"; \
+		install -D -m "$$mode" "$$source" '$(DESTDIR)$(PREFIX)'/"$$place" || exit 2; done
+	@echo 'installed in $(DESTDIR)$(PREFIX)'
+
+# Takes away what install put there, and folders of its own that are then empty.
+uninstall:
+	@for one in $(INSTALL); do \
+		IFS=: read -r source place mode <<<"$$one"; rm -f '$(DESTDIR)$(PREFIX)'/"$$place"; done
+	@find '$(DESTDIR)$(PREFIX)'/share/longpole '$(DESTDIR)$(PREFIX)'/share/doc/longpole \
+		-depth -type d -empty -delete 2>/dev/null || true
 
 clean:
-	rm -rf bin lib build
+	rm -rf bin lib build compile_commands.json
 
 -include $(shell find build -name '*.d' 2>/dev/null)

@@ -7,51 +7,63 @@ tools='record merge graph critpath imbalance fit guidelines import replay networ
 
 page() {
 	case $1 in dump | import | export) echo "$ROOT/convert/$1/$1.1" ;; network) echo "$ROOT/replay/network/network.1" ;;
-	measure | nrep) echo "$ROOT/guidelines/measure/$1.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
+	measure | nrep) echo "$ROOT/guidelines/measure/$1.1" ;; longpole) echo "$ROOT/workflows/longpole.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
+}
+
+commands() {
+	echo longpole
+	printf 'lp-%s\n' $tools
 }
 
 @test "every option of the help text is in the manual page, and the other way round" {
-	for t in $tools; do
-		"lp-$t" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >help
-		mandoc -T ascii "$(page $t)" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^INPUT/p' |
+	for t in $(commands); do
+		"$t" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >help
+		mandoc -T ascii "$(page "${t#lp-}")" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^INPUT/p' |
 			grep -o -- '^ *-.*' | grep -o -- '--[a-z][a-z-]*' | sort -u >manual
 		diff help manual
 	done
 }
 
 @test "help is short and ends with status 0, a version names the tool" {
-	for t in $tools; do
-		run -0 "lp-$t" --help
+	for t in $(commands); do
+		run -0 "$t" --help
 		[ "${#lines[@]}" -le 24 ]
-		run -0 "lp-$t" --version
-		[[ "$output" == "lp-$t "[0-9]* ]]
+		run -0 "$t" --version
+		[[ "$output" == "$t "[0-9]* ]]
 	done
 }
 
 @test "a wrong option gives the usage line on standard error and status 2" {
-	for t in $tools; do
-		run -2 --separate-stderr "lp-$t" --no-such-option
+	for t in $(commands); do
+		run -2 --separate-stderr "$t" --no-such-option
 		[ -z "$output" ]
-		[[ "$stderr" == *"usage: lp-$t"* ]]
+		[[ "$stderr" == *"usage: $t"* ]]
 	done
 }
 
 @test "manual pages have their sections in order and no faults" {
-	for t in $tools; do
-		mandoc -T lint -W warning "$(page $t)"
+	for t in $tools longpole; do
+		"$ROOT/.ci/pages" "$(page $t)"
 		[ "$(grep -o '^\.Sh .*' "$(page $t)" | cut -c5- | tr '\n' ' ')" = \
 			"NAME SYNOPSIS DESCRIPTION OPTIONS INPUT OUTPUT MEMORY EXIT STATUS EXAMPLES SEE ALSO " ]
 	done
-	mandoc -T lint -W warning "$ROOT/base/stream/trace.5"
+	"$ROOT/.ci/pages" "$ROOT/base/stream/trace.5"
+	printf '.Dd November 1, 2026\n.Dt X 1\n.Os x\n.Sh NAME\n.Nm x\n.Nd x\n.Bl -column a b\n.It c Ta from 3. In a trace\n.El\n' >x.1
+	run -1 --separate-stderr "$ROOT/.ci/pages" x.1
+	[ "$stderr" = 'x.1: a word of the text is a macro in this line' ]
 }
 
 @test "an installed copy works from its own place" {
 	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
-	for f in bin/lp-record bin/lp-merge bin/lp-graph bin/lp-critpath bin/lp-imbalance bin/lp-dump \
-		bin/lp-guidelines bin/lp-import bin/lp-measure bin/lp-network bin/lp-nrep \
-		lib/liblongpole-record.so share/man/man1/lp-merge.1 share/man/man5/lp-trace.5; do
-		[ -e "root/opt/longpole/$f" ]
+	for f in "$ROOT"/bin/* "$ROOT"/lib/*.so "$ROOT"/workflows/*.mk "$ROOT"/fit/data/*.csv; do
+		place=${f#"$ROOT"/}
+		case $place in workflows/* | fit/*) place=share/longpole/$place ;; esac
+		cmp "$f" "root/opt/longpole/$place"
 	done
+	for t in $tools; do
+		[ -e "root/opt/longpole/share/man/man1/lp-$t.1" ]
+	done
+	[ -e root/opt/longpole/share/man/man5/lp-trace.5 ] && [ -e root/opt/longpole/share/man/man1/longpole.1 ]
 	PATH="$PWD/root/opt/longpole/bin:$PATH" lp-record -o run -- \
 		mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 "$ROOT/build/apps/heat" -n 20 -p balanced:2
 	[ -e run/rank.0 ] && [ -e run/rank.1 ]

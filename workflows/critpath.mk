@@ -5,7 +5,8 @@
 #         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input" RECORD="--stack 4"
 #         make -f workflows/critpath.mk RUN=big          what was recorded there
 # input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
-# output  in $(RUN): raw traces, trace, graph, path.txt, path.json, imbalance.txt, imbalance.json
+# output  in $(RUN): verdict.txt, raw traces, trace, graph, path.txt, path.json,
+#         imbalance.txt, imbalance.json
 #
 # A run that is there is recorded again when the command, its programs, their libraries, files that it
 # names, the folder that it runs in or variables of MPI are others than they were; AGAIN=1 always records.
@@ -21,13 +22,13 @@ stamped = RUN
 folder = $(RUN)
 tools = lp-merge lp-graph lp-critpath lp-imbalance
 reports = path.txt path.json imbalance.txt imbalance.json
-made = raw recorded command command.new trace graph reported $(reports)
+made = raw recorded command command.new trace graph reported verdict.txt $(reports)
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -z "$$(ls -A $(RUN))" ] || \
 	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-all: $(RUN)/reported
-	@cat $(RUN)/path.txt; echo; cat $(RUN)/imbalance.txt
+all: $(RUN)/verdict.txt
+	@cat $<; echo; cat $(RUN)/path.txt; echo; cat $(RUN)/imbalance.txt
 
 ifneq ($(strip $(APP)),)
 # The words of the command, as the shell takes them.
@@ -37,7 +38,7 @@ $(RUN)/command: always $(RUN)/asked
 
 # The program's own exit status counts: a failed run is not analysed.
 $(RUN)/recorded: $(RUN)/command
-	@cd $(RUN) && rm -rf raw recorded trace graph reported $(reports)
+	@cd $(RUN) && rm -rf raw recorded trace graph reported verdict.txt $(reports)
 	lp-record -o $(RUN)/raw $(RECORD) -- $(APP)
 	@$(call as_run,$(command))
 else
@@ -53,6 +54,14 @@ $(RUN)/graph: $(RUN)/trace
 
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
-		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath -F json $< >$(RUN)/path.json.part' \
+		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \
 		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part'
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
+
+# The path's segments are left out before jq holds the rest.
+$(RUN)/verdict.txt: $(RUN)/reported
+	@lp-dump -k run,rank $(RUN)/graph >$(RUN)/run.part; \
+	jq -cn --stream 'fromstream(inputs | select(.[0][0] != "segments"))' $(RUN)/path.json >$(RUN)/small.part; \
+	jq -rn --arg date "$$(date -r $(RUN)/recorded '+%Y-%m-%d %H:%M')" --slurpfile run $(RUN)/run.part \
+		--slurpfile path $(RUN)/small.part --slurpfile imbalance $(RUN)/imbalance.json \
+		-f $(here)verdict.jq $(whole); rm $(RUN)/run.part $(RUN)/small.part

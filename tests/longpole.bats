@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door: longpole records, analyses and finds all tools and workflows.
+bats_require_minimum_version 1.5.0
+load helpers
+
+heat="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $ROOT/build/apps/heat"
+
+# One place for all tests of this file: an installed copy, and a run recorded with it.
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
+	export installed=$PWD/root/opt/longpole
+	PATH="$installed/bin:/usr/bin:/bin" longpole -v -o first $heat -n 400 -p imbalanced:20 >out 2>err
+}
+
+@test "one command records, analyses and begins with the verdict: program, ranks, hosts, date, the long pole" {
+	cd "$BATS_FILE_TMPDIR"
+	grep -q '^heat: 20 steps, mean' out
+	grep -qE "^heat, 2 ranks on [^ ,]+, 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}: .* is [0-9.]+ % of the critical path" out
+	cmp <(sed -n '/^heat, 2 ranks/,$p' out) <(cat first/verdict.txt; echo; cat first/path.txt; echo; cat first/imbalance.txt)
+}
+
+@test "the verdict names what the reports name" {
+	cd "$BATS_FILE_TMPDIR/first"
+	site=$(jq -r '.by_site | max_by([.compute_s, .mpi_s + .transfer_s] | max) | .where' path.json)
+	share=$(jq -r '[.by_site[] | .compute_s, .mpi_s + .transfer_s] as $all | 1000 * ($all | max) / .path_length_s |
+		round / 10' path.json)
+	grep -qF "$site is $share % of the critical path" verdict.txt
+}
+
+@test "-v prints each step, and the steps do the same when they are typed" {
+	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|^parallel|^	' >steps
+	[ "$(grep -c '^lp-' steps)" -eq 3 ]
+	grep -q "^lp-record -o first/raw .*-- mpirun" steps
+	ln -s "$BATS_FILE_TMPDIR/first/raw" raw
+	mkdir first && ln -s "$BATS_FILE_TMPDIR/first/raw" first/raw
+	sed '/^lp-record/d' steps | PATH="$installed/bin:$PATH" bash -eu 2>/dev/null
+	for f in path.txt imbalance.txt path.json; do
+		cmp first/$f.part "$BATS_FILE_TMPDIR/first/$f"
+	done
+	run -0 --separate-stderr longpole -v critpath -F text "$BATS_FILE_TMPDIR/first"
+	[ "$stderr" = "+ lp-critpath -F text $BATS_FILE_TMPDIR/first/graph" ]
+	[ "$output" = "$(cat "$BATS_FILE_TMPDIR/first/path.txt")" ]
+}
+
+@test "tools and workflows are found wherever they are installed, and folders of runs stand for their graphs" {
+	cp -r "$BATS_FILE_TMPDIR/first" .
+	for bin in "$ROOT/bin" "$installed/bin"; do
+		cd "$BATS_TEST_TMPDIR"
+		rm -rf whatif link
+		mkdir link && ln -s "$bin/longpole" link/
+		PATH=/usr/bin:/bin run -0 link/longpole imbalance -F json first
+		[ "$output" = "$(cat first/imbalance.json)" ]
+		PATH=/usr/bin:/bin run -0 link/longpole whatif first TOP=1
+		[ "$output" = "$(cat whatif/whatif.txt)" ]
+		PATH=/usr/bin:/bin run -0 link/longpole whatif clean
+		[ ! -e whatif ]
+		PATH=/usr/bin:/bin run -0 link/longpole merge first
+		PATH=/usr/bin:/bin run -0 link/longpole --version
+		[[ "$output" == "longpole "[0-9]* ]]
+	done
+	run -0 longpole critpath.mk RUN=first
+	grep -q '^heat, 2 ranks' <<<"$output"
+}
+
+@test "the map fits a screen and names every tool and workflow that is installed" {
+	run -0 longpole
+	[ "${#lines[@]}" -le 24 ]
+	for f in "$installed"/bin/lp-* "$installed"/share/longpole/workflows/*.mk; do
+		name=${f##*/}
+		name=${name#lp-}
+		case $name in critpath-mpi | common.mk) continue ;; critpath.mk) continue ;; esac
+		case $name in *.mk) grep -q "  ${name%.mk}\*" <<<"$output" ;; *) grep -qE "[ ,]$name " <<<"$output" ;; esac
+	done
+	[[ "$output" != *also:* ]]
+}
+
+@test "arguments reach the program as they were typed" {
+	cat >app.c <<-'END'
+		#include <mpi.h>
+		#include <stdio.h>
+		int main(int argc, char **argv) { MPI_Init(&argc, &argv); for (int i = 1; i < argc; i++) puts(argv[i]); MPI_Finalize(); }
+	END
+	mpicc -o app app.c
+	strange=('a b' "it's" '$(touch taken)' '`touch taken`' '%d;#' '*' '' '$HOME' 'x\y' $'two\nlines')
+	run -0 longpole mpirun -n 1 ./app "${strange[@]}"
+	[ "$(head -11 <<<"$output")" = "$(printf '%s\n' "${strange[@]}")" ]
+	[ ! -e taken ]
+}
+
+@test "what is none of all is refused, and a program that fails is said to" {
+	run -2 --separate-stderr longpole nosuch x
+	[ "$stderr" = 'longpole: nosuch: no tool, no workflow and no command is called so' ]
+	[ -z "$output" ] && [ ! -e run ]
+	run -2 --separate-stderr longpole --nosuch
+	[[ "$stderr" == *"no such option"*"usage: longpole"* ]]
+	run -2 --separate-stderr longpole -o
+	[[ "$stderr" == *"-o needs an argument"* ]]
+	run -2 --separate-stderr longpole --
+	run -2 --separate-stderr longpole critpath.mk -k
+	[[ "$stderr" == *"a workflow has settings"* ]]
+	echo '#include <mpi.h>
+		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 3; }' >app.c
+	mpicc -o app app.c
+	run -2 --separate-stderr longpole mpirun -n 1 ./app
+	[[ "$stderr" == *"what it did until then: lp-merge run/raw"* ]]
+	[ ! -e run/graph ]
+}
+
+@test "completion offers tools, workflows, options and settings" {
+	source "$ROOT/workflows/completion.bash"
+	complete_words() {
+		COMP_WORDS=("$@")
+		COMP_CWORD=$(($# - 1))
+		COMPREPLY=()
+		_longpole "$1" 2>/dev/null || true
+		printf '%s\n' "${COMPREPLY[@]}"
+	}
+	complete_words longpole crit | grep -qx critpath
+	complete_words longpole whati | grep -qx whatif
+	complete_words longpole whatif GR | grep -qx GRAPH=
+	complete_words longpole critpath --ga | grep -qx -- --gain
+	complete_words lp-merge --he | grep -qx -- --help
+	complete_words longpole --ag | grep -qx -- --again
+	touch some.graph
+	complete_words lp-graph som | grep -qx some.graph
+}
+
+@test "uninstall takes away all that install put there, and nothing else" {
+	make -s -C "$ROOT" install PREFIX=/usr DESTDIR="$PWD/here"
+	touch here/usr/bin/other
+	[ "$(find here -type f | wc -l)" -gt 60 ]
+	make -s -C "$ROOT" uninstall PREFIX=/usr DESTDIR="$PWD/here"
+	[ "$(find here ! -type d)" = here/usr/bin/other ]
+	[ ! -e here/usr/share/longpole ]
+}
