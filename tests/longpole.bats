@@ -8,8 +8,8 @@ heat="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $ROOT/build/apps/h
 # One place for all tests of this file: an installed copy, and a run recorded with it.
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/root"
-	export installed=$PWD/root/opt/longpole
+	make -s -C "$ROOT" install PREFIX=/opt/longpole DESTDIR="$PWD/here"
+	export installed=$PWD/here/opt/longpole
 	PATH="$installed/bin:/usr/bin:/bin" longpole -v -o first $heat -n 400 -p imbalanced:20 >out 2>err
 }
 
