@@ -102,7 +102,8 @@ define recorder
 build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
 	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g -flto -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
-lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c))
+lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c)) \
+                                build/record.front/signals.o
 	@mkdir -p $$(@D)
 	$(2) -O3 -flto=auto -shared -Wl,-z,defs -o $$@ $$^ -lpthread
 endef
@@ -117,7 +118,7 @@ endif
 RECORDERS = $(MPIS:%=lib/liblongpole-record.%.so)
 build/record.front/doors.h: $(RECORDERS)
 	@mkdir -p $(@D)
-	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" { print $$3 }' | LC_ALL=C sort -u | \
+	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" && $$3 ~ /^(MPI|mpi)_/ { print $$3 }' | LC_ALL=C sort -u | \
 		awk '{ print "DOOR(" NR - 1 ", " $$1 ")" }' >$@
 build/record.front/doors.o: build/record.front/doors.h
 build/record.front/%.o: record/front/%.c Makefile

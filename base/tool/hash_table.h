@@ -7,7 +7,8 @@
  * defines struct name and the functions below. A slot holds key and value. HASH(slot *) is 64 bits,
  * well mixed in the low ones; SAME(a, b) compares keys; FREE(slot *) is true of an empty slot and
  * MAKE_FREE(slot *) makes one; only slots of which KEEP(slot *) is true survive when the table has
- * to grow; NO_MEMORY is a statement that does not return.
+ * to grow; NO_MEMORY is a statement: where it returns, name_begin returns false and leaves
+ * nothing to be used, name_add returns NULL and leaves the table as it was.
  *
  *	name_begin(table, size)		an empty table; size is a power of two
  *	name_find(table, &key)		the slot, or NULL
@@ -21,6 +22,7 @@
 #ifndef HASH_TABLE_H
 #define HASH_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -37,15 +39,17 @@ mix(uint64_t a, uint64_t b)
 #define HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY) \
 	struct name { slot *slots; size_t count, size; }; \
 	\
-	static void name##_begin(struct name *table, size_t size) \
+	static bool name##_begin(struct name *table, size_t size) \
 	{ \
-		table->slots = malloc(size * sizeof *table->slots); \
-		if (table->slots == NULL) \
+		*table = (struct name){ .slots = malloc(size * sizeof *table->slots) }; \
+		if (table->slots == NULL) { \
 			NO_MEMORY; \
+			return false; \
+		} \
 		table->size = size; \
-		table->count = 0; \
 		for (size_t i = 0; i < size; i++) \
 			MAKE_FREE(&table->slots[i]); \
+		return true; \
 	} \
 	\
 	/* Where the key is, or the empty slot where it belongs. */ \
@@ -65,7 +69,7 @@ mix(uint64_t a, uint64_t b)
 		return FREE(found) ? NULL : found; \
 	} \
 	\
-	static void name##_grow(struct name *table) \
+	static bool name##_grow(struct name *table) \
 	{ \
 		struct name old = *table; \
 		size_t kept = 0, size = old.size; \
@@ -74,12 +78,16 @@ mix(uint64_t a, uint64_t b)
 			kept += !FREE(&old.slots[i]) && KEEP(&old.slots[i]); \
 		while (size < 4 * kept) \
 			size *= 2; \
-		name##_begin(table, size); \
+		if (!name##_begin(table, size)) { \
+			*table = old; \
+			return false; \
+		} \
 		for (size_t i = 0; i < old.size; i++) \
 			if (!FREE(&old.slots[i]) && KEEP(&old.slots[i])) \
 				*name##_at(table, &old.slots[i]) = old.slots[i]; \
 		table->count = kept; \
 		free(old.slots); \
+		return true; \
 	} \
 	\
 	static inline slot *name##_add(struct name *table, const slot *add) \
@@ -89,7 +97,8 @@ mix(uint64_t a, uint64_t b)
 		if (!FREE(at)) \
 			return at; \
 		if (2 * (table->count + 1) > table->size) { \
-			name##_grow(table); \
+			if (!name##_grow(table)) \
+				return NULL; \
 			at = name##_at(table, add); \
 		} \
 		table->count++; \

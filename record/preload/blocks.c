@@ -17,13 +17,19 @@ enum {
 	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
 
-static bool named[NUMBER_COUNT];	/* calls whose name is in the trace */
+/* What a block's rows may hold. */
+enum {
+	WIDE = 1,	/* values that need more than the usual width */
+	REFERS = 2,	/* references to rows of other threads */
+};
+
+static _Atomic bool named[NUMBER_COUNT];	/* calls whose name is in the trace */
 
 static void
 put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
 {
 	put_text(at, key);
-	put_byte(at, 0xc6);
+	put_byte(at, 0xc6);	/* whatever the length, so that HEADER_BYTES holds */
 	put_big(at, bytes, 4);
 	*column = *at;
 	*at += bytes;		/* zeros, as the file is new there */
@@ -36,9 +42,9 @@ folding(void)
 }
 
 static size_t
-block_bytes(uint32_t capacity, bool wide)
+block_bytes(uint32_t capacity, unsigned form)
 {
-	return HEADER_BYTES + (size_t)capacity * (size_t)((wide ? 52 : 36) + (many_threads ? 2 : 0) +
+	return HEADER_BYTES + (size_t)capacity * (size_t)((form & WIDE ? 54 : 36) + (form & REFERS ? 2 : 0) +
 	    (folding() ? 2 : 0));
 }
 
@@ -71,6 +77,7 @@ struct window {
 	uint64_t begin;		/* in the file */
 	size_t size;
 	unsigned blocks;	/* open in it, and one while it is the current one */
+	struct guarded *guarded;
 };
 static struct window *current;
 
@@ -79,8 +86,30 @@ window_release(struct window *window)
 {
 	if (window == NULL || --window->blocks > 0)
 		return;
+	guard_remove(window->guarded);
 	munmap(window->map, window->size);
 	free(window);
+}
+
+static bool
+window_map(struct window *window)
+{
+	int fd = file_fd();
+
+	if (fd < 0)
+		return false;
+	window->map = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
+	    (off_t)window->begin);
+	if (window->map == MAP_FAILED) {
+		give_up(raw.path, strerror(errno));
+		return false;
+	}
+	if ((window->guarded = guard_add(window->map, window->size)) == NULL) {
+		munmap(window->map, window->size);
+		out_of_memory();
+		return false;
+	}
+	return true;
 }
 
 /* A window from the tail on, with room for SIZE bytes there. */
@@ -91,20 +120,13 @@ window_open(size_t size)
 	struct window *window = malloc(sizeof *window);
 
 	if (window == NULL) {
-		give_up(raw.path, ENOMEM);
+		out_of_memory();
 		return false;
 	}
 	if (raw.zeroed < raw.tail)
 		raw.zeroed = raw.tail;		/* small messages wrote so far */
-	*window = (struct window){ NULL, begin, (size_t)(raw.tail - begin) + size, 1 };
-	if (!file_reserve(size) || !write_zeros(raw.tail + size)) {
-		free(window);
-		return false;
-	}
-	window->map = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, raw.fd,
-	    (off_t)begin);
-	if (window->map == MAP_FAILED) {
-		give_up(raw.path, errno);
+	*window = (struct window){ .begin = begin, .size = (size_t)(raw.tail - begin) + size, .blocks = 1 };
+	if (!file_reserve(size) || !write_zeros(raw.tail + size) || !window_map(window)) {
 		free(window);
 		return false;
 	}
@@ -115,11 +137,12 @@ window_open(size_t size)
 
 /* Lays out an empty block at the tail, mapped. */
 static bool
-block_open(struct thread *thread, uint32_t capacity, bool wide)
+block_open(struct thread *thread, uint32_t capacity, unsigned form)
 {
 	struct block *b = &thread->block;
+	const bool wide = (form & WIDE) != 0, refers = (form & REFERS) != 0;
 	const uint32_t size = wide ? 8 : 4;
-	const size_t bytes = block_bytes(capacity, wide);
+	const size_t bytes = block_bytes(capacity, form);
 	unsigned char *at;
 
 	if (current == NULL || raw.tail + bytes > current->begin + current->size) {
@@ -134,7 +157,7 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	at++;			/* the first byte comes last */
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
-	put_big(&at, 15u + many_threads + folding(), 2);
+	put_big(&at, 15u + refers + folding(), 2);
 	put_text(&at, "location");
 	put_byte(&at, 0xce);
 	put_big(&at, thread->location, 4);
@@ -151,7 +174,7 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	put_column(&at, "enter", &b->enter, 8 * capacity);
 	put_column(&at, "duration", &b->duration, size * capacity);
 	put_column(&at, "call", &b->call, 2 * capacity);
-	put_column(&at, "site", &b->site, 2 * capacity);
+	put_column(&at, "site", &b->site, size / 2 * capacity);
 	put_column(&at, "comm", &b->comm, size / 2 * capacity);
 	put_column(&at, "peer", &b->peer, 4 * capacity);
 	put_column(&at, "tag", &b->tag, 4 * capacity);
@@ -159,7 +182,7 @@ block_open(struct thread *thread, uint32_t capacity, bool wide)
 	put_column(&at, "bytes_received", &b->received, size * capacity);
 	put_column(&at, "request", &b->request, size / 2 * capacity);
 	b->request_at = b->folded = NULL;
-	if (many_threads)
+	if (refers)
 		put_column(&at, "request_at", &b->request_at, 2 * capacity);
 	if (folding())
 		put_column(&at, "folded", &b->folded, 2 * capacity);
@@ -189,37 +212,41 @@ block_close(struct block *b)
 	raw.rows += b->count;
 }
 
-static bool
-needs_wide(const struct entry *entries, uint32_t count)
+static unsigned
+form_of(const struct entry *entries, uint32_t count)
 {
+	unsigned refers = 0;
 	uint64_t all = 0;
 
-	for (uint32_t i = 0; i < count; i++)
+	for (uint32_t i = 0; i < count; i++) {
 		all |= (uint64_t)(entries[i].leave_ns - entries[i].enter_ns) | entries[i].bytes_sent |
-		    entries[i].bytes_received | (uint64_t)(entries[i].comm | entries[i].request) << 16;
-	return all > UINT32_MAX;
+		    entries[i].bytes_received |
+		    (uint64_t)(entries[i].comm | entries[i].request | entries[i].site) << 16;
+		refers |= entries[i].request_at;
+	}
+	return (all > UINT32_MAX ? WIDE : 0) | (refers != 0 ? REFERS : 0);
 }
 
 static void
 store(struct block *b, uint32_t i, const struct entry *e)
 {
 	uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
-	const uint16_t site = (uint16_t)e->site;	/* below SITES */
 
 	memcpy(b->enter + 8 * (size_t)i, &e->enter_ns, 8);
 	memcpy(b->call + 2 * (size_t)i, &e->call, 2);
-	memcpy(b->site + 2 * (size_t)i, &site, 2);
 	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
 	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
 	if (b->request_at != NULL)
 		memcpy(b->request_at + 2 * (size_t)i, &e->request_at, 2);
 	if (b->wide) {
+		memcpy(b->site + 4 * (size_t)i, &e->site, 4);
 		memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
 		memcpy(b->request + 4 * (size_t)i, &e->request, 4);
 		memcpy(b->duration + 8 * (size_t)i, &duration_ns, 8);
 		memcpy(b->sent + 8 * (size_t)i, &e->bytes_sent, 8);
 		memcpy(b->received + 8 * (size_t)i, &e->bytes_received, 8);
 	} else {
+		memcpy(b->site + 2 * (size_t)i, &e->site, 2);	/* the low bytes come first */
 		memcpy(b->comm + 2 * (size_t)i, &e->comm, 2);
 		memcpy(b->request + 2 * (size_t)i, &e->request, 2);
 		memcpy(b->duration + 4 * (size_t)i, &duration_ns, 4);
@@ -249,18 +276,21 @@ name_call(uint16_t call)
 	small_uint(&small, "number", call);
 	small_string(&small, "name", names[call]);
 	small_write(&small);
+	small_free(&small);
 }
 
 /* The next block of the thread, with room for COUNT rows. */
 static bool
-next_block(struct thread *thread, uint32_t count, bool wide)
+next_block(struct thread *thread, uint32_t count, unsigned form)
 {
 	uint32_t capacity = thread->next_capacity > 0 ? thread->next_capacity : FIRST_ROWS;
 	bool done;
 
+	thread->refers |= (form & REFERS) != 0;		/* a thread that does so once does so again */
+	form |= thread->refers ? REFERS : 0;
 	pthread_mutex_lock(&raw.lock);
 	block_close(&thread->block);
-	done = !lost && block_open(thread, capacity > count ? capacity : count, wide);
+	done = !lost && block_open(thread, capacity > count ? capacity : count, form);
 	pthread_mutex_unlock(&raw.lock);
 	/* What the last block leaves empty is a sixteenth of the trace at most. */
 	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
@@ -278,11 +308,19 @@ put_count(struct block *b)
 	memcpy(b->count_at, &count, 4);
 }
 
+/* Whether the block takes COUNT more rows of that form. */
+static bool
+fits(const struct block *b, uint32_t count, unsigned form)
+{
+	return b->window != NULL && b->count + count <= b->capacity && (b->wide || !(form & WIDE)) &&
+	    (b->request_at != NULL || !(form & REFERS));
+}
+
 void
 rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 {
 	struct block *b = &thread->block;
-	bool wide = needs_wide(entries, count);
+	unsigned form = form_of(entries, count);
 
 	if (count == 0 || paused || lost)
 		return;
@@ -291,8 +329,7 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 		name_call(entries[0].call);
 		pthread_mutex_unlock(&raw.lock);
 	}
-	if ((b->window == NULL || b->count + count > b->capacity || (wide && !b->wide)) &&
-	    !next_block(thread, count, wide))
+	if (!fits(b, count, form) && !next_block(thread, count, form))
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		store(b, b->count + i, &entries[i]);
@@ -310,6 +347,9 @@ rows_fold(struct thread *thread, int64_t leave_ns)
 	uint64_t duration_ns;
 	uint16_t folded;
 
+	/* A block that was closed has its hash; one that a paused thread has opened may be empty. */
+	if (lost || b->window == NULL || b->count == 0)
+		return false;
 	memcpy(&enter_ns, b->enter + 8 * row, 8);
 	memcpy(&folded, b->folded + 2 * row, 2);
 	duration_ns = (uint64_t)(leave_ns - enter_ns);
@@ -327,6 +367,8 @@ rows_replace(struct thread *thread, const struct entry *entry)
 	struct block *b = &thread->block;
 
 	if (b->window == NULL || b->count == 0)
+		return;
+	if (lost)
 		return;
 	b->count--;
 	thread->seq--;

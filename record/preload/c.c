@@ -65,13 +65,14 @@
 		p_##n = &at.thread->status; \
 	const MPI_Status *n UNUSED = p_##n;
 #define BEFORE_STATUSES(n) \
-	if (p_##n == MPI_STATUSES_IGNORE) \
-		p_##n = own_statuses(at.thread, count); \
-	const MPI_Status *n UNUSED = p_##n;
+	MPI_Status *n##_seen = p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : p_##n; \
+	const MPI_Status *n UNUSED = n##_seen; \
+	if (n##_seen != NULL) \
+		p_##n = n##_seen;
 #define BEFORE_REQ(n) MPI_Request n##_before = *p_##n;
 #define BEFORE_REQS(n) \
 	MPI_Request *n##_before = own_requests(at.thread, count); \
-	for (int i = 0; i < count; i++) \
+	for (int i = 0; i < count && n##_before != NULL; i++) \
 		n##_before[i] = p_##n[i];
 #define BEFORE_MESSAGE(n) MPI_Message n = *p_##n;
 #define BEFORE_OLDCOMM(n) struct communicator *n = communicator_of(*p_##n);
@@ -80,7 +81,14 @@
 #define AFTER(kind, name) AFTER_##kind(name)
 #define VIEW_OUT(type, name) type name UNUSED = *p_##name;
 #define AFTER_STATUS(n)
-#define AFTER_STATUSES(n)
+/* Where there was no memory recording has ended, and there is nothing to note. */
+#define NEEDS(own) \
+	if (own == NULL) { \
+		end_call(&at); \
+		return result; \
+	}
+#define AFTER_STATUSES(n) NEEDS(n##_seen)
+#define AFTER_REQS(n) NEEDS(n##_before)
 #define AFTER_NEWREQ(n) VIEW_OUT(MPI_Request, n)
 #define AFTER_INDEX(n) VIEW_OUT(int, n)
 #define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 0 };

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "../../base/tool/hash_table.h"
 #include "recorder.h"
 
 struct clock_map clock_map = { .rate = (uint64_t)1 << 32 };
@@ -76,20 +78,118 @@ clock_ticks_at(const struct instant *instant)
 	return clock_map.counter ? instant->counter : (uint64_t)instant->monotonic_ns;
 }
 
-/* Ranks of a node that see one time namespace share a clock; the lowest of them is its leader. */
-static MPI_Comm
-clock_group(int rank)
-{
-	MPI_Comm node, group;
-	struct stat status;
-	int namespace = 0;
+/* ---- which ranks share a clock ---- */
 
-	PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node);
-	if (stat("/proc/self/ns/time", &status) == 0)
-		namespace = (int)(status.st_ino & 0x7fffffff);
-	PMPI_Comm_split(node, namespace, rank, &group);
-	PMPI_Comm_free(&node);
-	return group;
+/* The lowest rank of each clock leads the others, and is the one that measures. */
+static struct {
+	int *ranks, count;	/* of all leaders, in order; NULL where all ranks share one clock */
+	int own, index;		/* this rank's, and where that stands in ranks */
+} leaders = { .count = 1 };
+
+static uint64_t
+hash_text(uint64_t hash, const char *text)
+{
+	for (; *text != '\0'; text++)
+		hash = mix(hash, (unsigned char)*text);
+	return hash;
+}
+
+/*
+ * CLOCK_MONOTONIC begins with the kernel, and is shifted in a time namespace. The host's name is part
+ * of it because machines that were copied while they ran have the same boot id.
+ */
+static uint64_t
+clock_identity(void)
+{
+	char host[256] = "", boot[64] = "";
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+	struct stat namespace = { 0 };
+
+	if (file != NULL) {
+		if (fgets(boot, sizeof boot, file) == NULL)
+			boot[0] = '\0';
+		fclose(file);
+	}
+	gethostname(host, sizeof host - 1);
+	if (stat("/proc/self/ns/time", &namespace) != 0)
+		namespace.st_ino = 0;
+	return mix(hash_text(hash_text(1, host), boot), namespace.st_ino);
+}
+
+struct told {
+	uint64_t clock;
+	struct clock_map map;
+	int rank;
+};
+
+static int
+by_clock(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	return x->clock != y->clock ? (x->clock > y->clock) - (x->clock < y->clock) :
+	    (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int
+by_rank(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* From what all ranks have told: this rank's leader with its map, and all leaders. */
+static void
+find_leaders(struct told *all, int ranks, uint64_t clock)
+{
+	const struct told *leader = NULL;
+	int count = 0;
+
+	qsort(all, (size_t)ranks, sizeof *all, by_clock);
+	for (int i = 0; i < ranks; i++)
+		if (i == 0 || all[i].clock != all[i - 1].clock) {
+			if (all[i].clock == clock)
+				leader = &all[i];
+			leaders.ranks[count++] = all[i].rank;
+		}
+	leaders.count = count;
+	leaders.own = leader->rank;
+	clock_map = leader->map;
+	qsort(leaders.ranks, (size_t)count, sizeof *leaders.ranks, by_rank);
+	while (leaders.ranks[leaders.index] != leaders.own)
+		leaders.index++;
+}
+
+/*
+ * Makes no communicators: one that is made beside the program's own calls changes what the library
+ * does in them. Where all ranks share a clock two small collectives are all.
+ */
+static void
+share_map(struct clock_map map)
+{
+	struct told mine = { .clock = clock_identity(), .map = map }, *all;
+	unsigned long long least[3], own[3];
+	int ranks;
+
+	PMPI_Comm_rank(MPI_COMM_WORLD, &mine.rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	all = malloc((size_t)ranks * sizeof *all);
+	leaders.ranks = malloc((size_t)ranks * sizeof *leaders.ranks);
+	own[0] = mine.clock;
+	own[1] = ~mine.clock;
+	own[2] = all != NULL && leaders.ranks != NULL;
+	PMPI_Allreduce(own, least, 3, MPI_UNSIGNED_LONG_LONG, MPI_MIN, MPI_COMM_WORLD);
+	if (least[0] != ~least[1] && least[2] == 1) {
+		PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+		find_leaders(all, ranks, mine.clock);
+	} else {	/* one clock; or, where a rank lacks memory, whichever: that rank records nothing */
+		PMPI_Bcast(&map, sizeof map, MPI_BYTE, 0, MPI_COMM_WORLD);
+		clock_map = map;
+		free(leaders.ranks);
+		leaders.ranks = NULL;
+	}
+	free(all);
+	if (own[2] == 0)
+		out_of_memory();
 }
 
 /*
@@ -103,8 +203,6 @@ clock_start(const struct instant *init)
 	struct clock_map map = clock_map;
 	int64_t elapsed_ns = now.monotonic_ns - init->monotonic_ns;
 	uint64_t ticks = now.counter - init->counter;
-	MPI_Comm group;
-	int rank;
 
 	if (elapsed_ns > 1000000 && ticks > 0 && counter_is_good()) {
 		map.counter = true;
@@ -112,27 +210,57 @@ clock_start(const struct instant *init)
 		map.first_ns = init->monotonic_ns;
 		map.rate = (uint64_t)(((unsigned __int128)(uint64_t)elapsed_ns << 32) / ticks);
 	}
-	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	group = clock_group(rank);
-	PMPI_Bcast(&map, sizeof map, MPI_BYTE, 0, group);
-	PMPI_Comm_free(&group);
-	clock_map = map;
+	share_map(map);
 }
 
 /* ---- the other nodes' clocks ---- */
 
-enum { ROUND_TRIPS = 200, TAG = 1 };
+enum { ROUND_TRIPS = 200, TAG = 32767 };
+
+/*
+ * Whom leaders talk to each other on. While MPI_Init lasts nobody else uses MPI_COMM_WORLD, and what
+ * a leader sends later comes after what it sends here; afterwards a receive of the program could take
+ * it, so there is a communicator then, of the leaders alone. It is never freed.
+ */
+struct way {
+	MPI_Comm comm;
+	const int *ranks;	/* of leaders in it; NULL: in their order */
+};
+
+static int
+rank_in(const struct way *way, int leader)
+{
+	return way->ranks != NULL ? way->ranks[leader] : leader;
+}
+
+static MPI_Comm
+leaders_alone(void)
+{
+	static MPI_Comm made = MPI_COMM_NULL;
+	MPI_Group world, group;
+
+	if (made != MPI_COMM_NULL)
+		return made;
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	PMPI_Group_incl(world, leaders.count, leaders.ranks, &group);
+	PMPI_Comm_create_group(MPI_COMM_WORLD, group, TAG, &made);
+	PMPI_Group_free(&group);
+	PMPI_Group_free(&world);
+	return made;
+}
 
 /* The parent answers each message with its time; so does the child, to end the round. */
 static void
-answer(MPI_Comm leaders, int child)
+answer(const struct way *way, int leader)
 {
+	const int child = rank_in(way, leader);
+
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		long long now;
 
-		PMPI_Recv(NULL, 0, MPI_BYTE, child, TAG, leaders, MPI_STATUS_IGNORE);
+		PMPI_Recv(NULL, 0, MPI_BYTE, child, TAG, way->comm, MPI_STATUS_IGNORE);
 		now = (long long)clock_ns();
-		PMPI_Send(&now, 1, MPI_LONG_LONG, child, TAG, leaders);
+		PMPI_Send(&now, 1, MPI_LONG_LONG, child, TAG, way->comm);
 	}
 }
 
@@ -151,16 +279,17 @@ append_sample(int64_t at_ns, int peer, int64_t offset_ns, int64_t error_ns)
 
 /* The offset is measured best in the round trip that was shortest: its half bounds the error. */
 static void
-measure(MPI_Comm leaders, int parent, int parent_rank)
+measure(const struct way *way, int leader)
 {
+	const int parent = rank_in(way, leader);
 	int64_t best_ns = INT64_MAX, offset_ns = 0, at_ns = 0;
 
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		int64_t sent_ns = clock_ns(), got_ns;
 		long long theirs;
 
-		PMPI_Send(NULL, 0, MPI_BYTE, parent, TAG, leaders);
-		PMPI_Recv(&theirs, 1, MPI_LONG_LONG, parent, TAG, leaders, MPI_STATUS_IGNORE);
+		PMPI_Send(NULL, 0, MPI_BYTE, parent, TAG, way->comm);
+		PMPI_Recv(&theirs, 1, MPI_LONG_LONG, parent, TAG, way->comm, MPI_STATUS_IGNORE);
 		got_ns = clock_ns();
 		if (got_ns - sent_ns < best_ns) {
 			best_ns = got_ns - sent_ns;
@@ -168,7 +297,7 @@ measure(MPI_Comm leaders, int parent, int parent_rank)
 			offset_ns = (int64_t)theirs - at_ns;
 		}
 	}
-	append_sample(at_ns, parent_rank, offset_ns, (best_ns + 1) / 2);
+	append_sample(at_ns, leaders.ranks[leader], offset_ns, (best_ns + 1) / 2);
 }
 
 /*
@@ -176,22 +305,15 @@ measure(MPI_Comm leaders, int parent, int parent_rank)
  * them. So the error grows with the depth of the tree, log2 of the number of clocks.
  */
 static void
-measure_tree(MPI_Comm leaders, int rank)
+measure_tree(const struct way *way)
 {
-	int index, count, *ranks;
+	const int index = leaders.index;
 
-	PMPI_Comm_rank(leaders, &index);
-	PMPI_Comm_size(leaders, &count);
-	ranks = malloc((size_t)count * sizeof *ranks);
-	if (ranks == NULL)
-		abort();
-	PMPI_Allgather(&rank, 1, MPI_INT, ranks, 1, MPI_INT, leaders);
-	for (int k = 1; k < count; k *= 2)
+	for (int k = 1; k < leaders.count; k *= 2)
 		if (index >= k && index < 2 * k)
-			measure(leaders, index - k, ranks[index - k]);
-		else if (index < k && index + k < count)
-			answer(leaders, index + k);
-	free(ranks);
+			measure(way, index - k);
+		else if (index < k && index + k < leaders.count)
+			answer(way, index + k);
 }
 
 /*
@@ -200,29 +322,27 @@ measure_tree(MPI_Comm leaders, int rank)
  * of the two being the leader's, holds the offset, and all rounds together hold it tighter.
  */
 static void
-measure_all(MPI_Comm leaders, int rank)
+measure_all(bool leads)
 {
 	static long long times[2 * ROUND_TRIPS], theirs[2 * ROUND_TRIPS];
 	int64_t low_ns = INT64_MIN, high_ns = INT64_MAX;
-	int index, first = rank, one = 1, sum;
+	int one = 1, sum;
 
-	PMPI_Comm_rank(leaders, &index);
-	PMPI_Bcast(&first, 1, MPI_INT, 0, leaders);
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		times[2 * i] = (long long)clock_ns();
-		PMPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, leaders);
+		PMPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 		times[2 * i + 1] = (long long)clock_ns();
 	}
 	memcpy(theirs, times, sizeof times);
-	PMPI_Bcast(theirs, 2 * ROUND_TRIPS, MPI_LONG_LONG, 0, leaders);
+	PMPI_Bcast(theirs, 2 * ROUND_TRIPS, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
 	for (int i = 0; i < ROUND_TRIPS; i++) {
 		if (theirs[2 * i] - times[2 * i + 1] > low_ns)
 			low_ns = theirs[2 * i] - times[2 * i + 1];
 		if (theirs[2 * i + 1] - times[2 * i] < high_ns)
 			high_ns = theirs[2 * i + 1] - times[2 * i];
 	}
-	if (index > 0)
-		append_sample(times[ROUND_TRIPS], first, low_ns + (high_ns - low_ns) / 2,
+	if (leads && leaders.index > 0)
+		append_sample(times[ROUND_TRIPS], 0, low_ns + (high_ns - low_ns) / 2,
 		    (high_ns - low_ns + 1) / 2);
 }
 
@@ -253,26 +373,25 @@ clock_sync_again(void)
 void
 clock_sync(void)
 {
-	MPI_Comm group, leaders;
+	static bool again;
+	struct way way = { MPI_COMM_WORLD, leaders.ranks };
 	struct small small;
-	int rank, leader, in_group;
+	int rank;
+	bool leads;
 
 	PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	group = clock_group(rank);
-	PMPI_Comm_rank(group, &in_group);
-	leader = rank;
-	PMPI_Bcast(&leader, 1, MPI_INT, 0, group);
-	PMPI_Comm_free(&group);
-	PMPI_Comm_split(MPI_COMM_WORLD, in_group == 0 ? 0 : MPI_UNDEFINED, rank, &leaders);
-	if (leaders != MPI_COMM_NULL) {
-		if (options.allreduce)
-			measure_all(leaders, rank);
-		else
-			measure_tree(leaders, rank);
-		PMPI_Comm_free(&leaders);
-		return;
+	leads = rank == leaders.own;
+	if (leaders.count > 1 && options.allreduce)
+		measure_all(leads);
+	else if (leaders.count > 1 && leads) {
+		if (again)
+			way = (struct way){ leaders_alone(), NULL };
+		measure_tree(&way);
 	}
-	small_begin(&small, "clock_shared", 1);
-	small_int(&small, "peer", leader);
-	small_append(&small);
+	if (!leads && !again) {
+		small_begin(&small, "clock_shared", 1);
+		small_int(&small, "peer", leaders.own);
+		small_append(&small);
+	}
+	again = true;
 }

@@ -20,7 +20,7 @@ struct slot {
 #define SAME(a, b) ((a)->handle == (b)->handle)
 #define FREE(s) ((s)->handle == 0)
 #define MAKE_FREE(s) ((s)->handle = 0)
-HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
+HASH_TABLE(communicators, struct slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, out_of_memory())
 
 static struct communicators table;
 struct communicator *near[NEAR];
@@ -28,18 +28,23 @@ static uint32_t last_number = 2;
 /* Nothing is known of its members: sizes that depend on them are 0, and nobody is its root. */
 static struct communicator unknown = { .inter = true };
 
-static struct { uint64_t key; uint32_t count; } *groups;	/* calls by the same members */
+static struct calls_by { uint64_t key; uint32_t count; } *groups;	/* calls by the same members */
 static size_t group_count, group_capacity;
 
 static void
 table_set(struct communicator new)
 {
-	struct slot slot = { .handle = new.handle, .it = malloc(sizeof new) };
+	struct slot slot = { .handle = new.handle, .it = malloc(sizeof new) }, *at;
 
-	if (slot.it == NULL)
-		abort();	/* where the program itself would not go on either */
+	if (slot.it == NULL) {
+		out_of_memory();
+		return;
+	}
 	*slot.it = new;
-	*communicators_add(&table, &slot) = slot;	/* a handle may come again after a free */
+	if ((at = communicators_add(&table, &slot)) != NULL)
+		*at = slot;		/* a handle may come again after a free */
+	else
+		free(slot.it);
 }
 
 static void
@@ -63,7 +68,8 @@ communicators_start(void)
 	struct communicator world = { .id = 1, .number = 1, .group = MPI_GROUP_NULL };
 	struct communicator myself = { .id = 2, .number = 2, .group = MPI_GROUP_NULL };
 
-	communicators_begin(&table, 64);
+	if (!communicators_begin(&table, 64))
+		return;
 	measure(&world, MPI_COMM_WORLD);
 	measure(&myself, MPI_COMM_SELF);
 	table_set(world);
@@ -77,7 +83,7 @@ communicator_find(uintptr_t handle)
 	struct communicator *it = &unknown;
 
 	lock_tables();
-	if (handle != 0 && (found = communicators_find(&table, &key)) != NULL)
+	if (handle != 0 && table.size > 0 && (found = communicators_find(&table, &key)) != NULL)
 		near[near_slot(handle)] = it = found->it;
 	unlock_tables();
 	return it;
@@ -91,18 +97,22 @@ hash_group(MPI_Group group, int *first)
 	uint64_t hash = 0x1234567;
 	int size, *from, *to;
 
+	*first = -1;
 	PMPI_Group_size(group, &size);
+	if (size == 0)
+		return hash;
+	if ((from = malloc(2 * (size_t)size * sizeof *from)) == NULL) {
+		out_of_memory();
+		return hash;
+	}
 	PMPI_Comm_group(MPI_COMM_WORLD, &world);
-	from = malloc(2 * (size_t)size * sizeof *from);
-	if (from == NULL)
-		abort();
 	to = from + size;
 	for (int i = 0; i < size; i++)
 		from[i] = i;
 	PMPI_Group_translate_ranks(group, size, from, world, to);
 	for (int i = 0; i < size; i++)
 		hash = mix(hash, (uint64_t)to[i] + 1);
-	*first = size > 0 ? to[0] : -1;
+	*first = to[0];
 	free(from);
 	PMPI_Group_free(&world);
 	return hash;
@@ -156,8 +166,11 @@ find_neighbours(MPI_Comm comm, int topology, int rank, uint32_t *sources, uint32
 		PMPI_Cartdim_get(comm, &dimensions);
 		in = 2 * dimensions;
 	}
-	if ((all = malloc(2 * ((size_t)in + (size_t)out + 1) * sizeof *all)) == NULL)
-		abort();
+	*sources = *targets = 0;
+	if ((all = malloc(2 * ((size_t)in + (size_t)out + 1) * sizeof *all)) == NULL) {
+		out_of_memory();
+		return NULL;
+	}
 	if (topology == MPI_DIST_GRAPH)
 		PMPI_Dist_graph_neighbors(comm, in, all, all + in + out, out, all + in,
 		    all + in + out + in);
@@ -181,6 +194,8 @@ add_topology(MPI_Comm handle, struct communicator *new)
 	if (topology != MPI_DIST_GRAPH && topology != MPI_GRAPH && topology != MPI_CART)
 		return;
 	all = find_neighbours(handle, topology, new->rank, &new->sources, &new->targets);
+	if (all == NULL)
+		return;
 	for (uint32_t i = 0; i < new->sources; i++)
 		all[i] = peer_of(all[i]);
 	small_begin(&small, "neighbours", 3);
@@ -246,10 +261,15 @@ group_calls(uint64_t key)
 		if (groups[i].key == key)
 			return ++groups[i].count;
 	if (group_count == group_capacity) {
-		group_capacity = group_capacity == 0 ? 16 : 2 * group_capacity;
-		groups = realloc(groups, group_capacity * sizeof *groups);
-		if (groups == NULL)
-			abort();
+		size_t larger = group_capacity == 0 ? 16 : 2 * group_capacity;
+		struct calls_by *more = realloc(groups, larger * sizeof *groups);
+
+		if (more == NULL) {
+			out_of_memory();
+			return 0;
+		}
+		groups = more;
+		group_capacity = larger;
 	}
 	groups[group_count].key = key;
 	groups[group_count++].count = 1;
@@ -333,7 +353,7 @@ forget_communicator(struct communicator *comm)
 	if (comm == &unknown)
 		return;
 	lock_tables();
-	found = communicators_find(&table, &key);
+	found = table.size > 0 ? communicators_find(&table, &key) : NULL;
 	if (found != NULL && found->it == comm)
 		communicators_remove(&table, found);
 	if (near[near_slot(comm->handle)] == comm)

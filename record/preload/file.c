@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -20,18 +21,61 @@
 
 struct raw_file raw = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
+static bool
+is_ours(int fd, struct stat *status)
+{
+	return fd >= 0 && fstat(fd, status) == 0 && status->st_dev == raw.device &&
+	    status->st_ino == raw.inode;
+}
+
+/* Not the file whose name this is, but the one that was made. The old number may be another's now. */
+static bool
+open_again(struct stat *status)
+{
+	int fd = open(raw.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (!is_ours(fd, status)) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	raw.fd = fd;
+	return true;
+}
+
+int
+file_fd(void)
+{
+	struct stat status;
+
+	if (lost)
+		return -1;
+	if (!is_ours(raw.fd, &status) && !open_again(&status)) {
+		raw.fd = -1;
+		give_up(raw.path, "the program has closed it, and it is not there any more");
+		return -1;
+	}
+	if ((uint64_t)status.st_size < raw.reserved) {
+		give_up(raw.path, "somebody has cut it");
+		return -1;
+	}
+	return raw.fd;
+}
+
 int
 file_promise(uint64_t end)
 {
 	struct rlimit limit;
-	int error;
+	int error, fd;
 
 	if (end <= raw.reserved)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
 		return EFBIG;		/* to try would send the program a signal */
+	if ((fd = file_fd()) < 0)
+		return EBADF;
 	do
-		error = posix_fallocate(raw.fd, (off_t)raw.reserved, (off_t)(end - raw.reserved));
+		error = posix_fallocate(fd, (off_t)raw.reserved, (off_t)(end - raw.reserved));
 	while (error == EINTR);
 	if (error == 0)
 		raw.reserved = end;
@@ -44,27 +88,29 @@ file_reserve(size_t size)
 	int error = file_promise(raw.tail + size + 1);
 
 	if (error != 0)
-		give_up(raw.path, error);
+		give_up(raw.path, strerror(error));
 	return error == 0;
 }
 
 bool
 file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 {
-	while (size > 0) {
-		ssize_t wrote = pwrite(raw.fd, bytes, size, (off_t)offset);
+	const int fd = file_fd();
+
+	while (fd >= 0 && size > 0) {
+		ssize_t wrote = pwrite(fd, bytes, size, (off_t)offset);
 
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote <= 0) {
-			give_up(raw.path, errno);
+			give_up(raw.path, strerror(errno));
 			return false;
 		}
 		bytes += wrote;
 		offset += (uint64_t)wrote;
 		size -= (size_t)wrote;
 	}
-	return true;
+	return fd >= 0;
 }
 
 void
@@ -92,6 +138,7 @@ small_append(struct small *small)
 	pthread_mutex_lock(&raw.lock);
 	small_write(small);
 	pthread_mutex_unlock(&raw.lock);
+	small_free(small);
 }
 
 /* The words of the program's command line, blanks between them. */
@@ -111,11 +158,61 @@ command_line(char *line, size_t size)
 	line[got] = '\0';
 }
 
+/*
+ * What lies at the path: nothing, a trace (or the beginning of one: a process may die between any two
+ * writes), or something that is not ours. Nothing is followed or waited for: it may be a link or a
+ * pipe.
+ */
+enum found { NOTHING, TRACE, FOREIGN };
+
+static enum found
+look(const char *path)
+{
+	static const char head[] = "\222\250longpole";
+	char bytes[sizeof head - 1];
+	enum found found = FOREIGN;
+	struct stat status;
+	ssize_t got;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? NOTHING : FOREIGN;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    (got = read(fd, bytes, sizeof bytes)) >= 0 &&
+	    (got <= 1 || ((bytes[0] == head[0] || bytes[0] == 0) && got == (ssize_t)sizeof bytes &&
+	    memcmp(bytes + 1, head + 1, sizeof bytes - 1) == 0)))
+		found = TRACE;
+	close(fd);
+	return found;
+}
+
+/* A high number: programs close low ones that they take for their own. */
+static int
+move_up(int fd)
+{
+	struct rlimit limit;
+	int most = 1024, high;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (rlim_t)most)
+		most = (int)limit.rlim_cur;
+	if (most < 64 || (high = fcntl(fd, F_DUPFD_CLOEXEC, most - 24)) < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
 bool
 file_claim(const char *path)
 {
-	raw.fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-	return raw.fd >= 0 || errno != EEXIST;
+	struct stat status;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+
+	if (fd < 0 || fstat(fd, &status) != 0)
+		return errno != EEXIST;
+	raw.fd = move_up(fd);
+	raw.device = status.st_dev;
+	raw.inode = status.st_ino;
+	return true;
 }
 
 bool
@@ -126,14 +223,16 @@ file_open(const char *folder, int rank)
 
 	snprintf(raw.path, sizeof raw.path, "%s/rank.%d", folder, rank);
 	if (raw.fd < 0) {
-		unlink(raw.path);	/* not cut: a run that still goes on may have it mapped */
+		if (look(raw.path) == TRACE)
+			unlink(raw.path);	/* not cut: a run that still goes on may have it mapped */
 		if (!file_claim(raw.path))
 			errno = EEXIST;
 	}
 	if (raw.fd < 0) {
-		give_up(raw.path, errno);
+		give_up(raw.path, strerror(errno));
 		return false;
 	}
+	guard_begin();
 	command_line(line, sizeof line);
 	small_begin(&small, "longpole", 4);
 	small_uint(&small, "version", 1);
@@ -149,6 +248,7 @@ void
 file_close(struct thread *threads)
 {
 	struct small small;
+	int fd;
 
 	pthread_mutex_lock(&raw.lock);
 	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
@@ -159,8 +259,9 @@ file_close(struct thread *threads)
 	small_uint(&small, "rows", raw.rows);
 	small_write(&small);
 	recording = false;
-	if (ftruncate(raw.fd, (off_t)raw.tail) != 0 || close(raw.fd) != 0)
-		give_up(raw.path, errno);
+	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)raw.tail) != 0 || close(fd) != 0))
+		give_up(raw.path, strerror(errno));
 	raw.fd = -1;
+	guard_end();
 	pthread_mutex_unlock(&raw.lock);
 }

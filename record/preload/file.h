@@ -3,10 +3,14 @@
 #ifndef FILE_H
 #define FILE_H
 
+#include <sys/types.h>
+
 #include "recorder.h"
 
 struct raw_file {
-	int fd;
+	int fd;			/* for file_fd() alone: the program may have closed or taken it */
+	dev_t device;		/* what the file is known by */
+	ino_t inode;
 	char path[4096];
 	uint64_t tail;		/* where the next message goes */
 	uint64_t reserved;	/* bytes of the file that the disk has promised */
@@ -16,6 +20,11 @@ struct raw_file {
 };
 extern struct raw_file raw;
 
+/*
+ * The descriptor, after a look whether it still is that of the file, and the file as long as it was
+ * made; -1: it is not, and recording was given up. Every system call on the file takes it from here.
+ */
+int file_fd(void);
 /* Has the disk promise the file's bytes up to END; 0 or why it does not. */
 int file_promise(uint64_t end);
 /*
@@ -28,5 +37,15 @@ void small_write(struct small *small);	/* small_append where the lock is held */
 
 /* blocks.c: no more rows into it; it gets its hash. */
 void block_close(struct block *block);
+
+/*
+ * guard.c: mappings of the file whose pages may go away under the program: when somebody cuts the
+ * file, or its disk fails. A store into such a page ends recording, not the program.
+ */
+struct guarded;
+struct guarded *guard_add(void *map, size_t size);	/* NULL: no memory */
+void guard_remove(struct guarded *guarded);
+void guard_begin(void);
+void guard_end(void);
 
 #endif

@@ -9,6 +9,9 @@
  * routine wrapped that it calls in turn, the call site would lie in the library. pmpi_x_ leads past
  * all of these names, so no call is seen twice.
  *
+ * Names are those of gfortran and flang, with one underscore behind. The other manglings (mpi_send,
+ * mpi_send__, MPI_SEND) are left alone: a C library may have functions of its own with such names.
+ *
  * In MPICH mpi_f08 has no such way past: buffers are descriptors, and the routine is called
  * mpi_x_f08ts_ where there are any. Its wrapper calls the next of that name.
  */
@@ -77,9 +80,9 @@ statuses_to_c(struct thread *thread, int count, MPI_Fint *from)
 	const int words = (int)(sizeof(MPI_Status) / sizeof(MPI_Fint));
 
 	/* The caller's array may be the first half of the same storage: see BEFORE_STATUSES. */
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count && to != NULL; i++)
 		PMPI_Status_f2c(from + i * words, &to[count + i]);
-	return to + count;
+	return to != NULL ? to + count : NULL;
 }
 
 static uint64_t
@@ -159,12 +162,13 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 	if (is_mpi_fortran_status_ignore(p_##n)) \
 		p_##n = own_statuses(at.thread, 1);
 #define BEFORE_STATUSES(n) \
-	if (is_mpi_fortran_statuses_ignore(p_##n)) \
-		p_##n = own_statuses(at.thread, 2 * count);
+	MPI_Status *n##_seen = own_statuses(at.thread, 2 * count); \
+	if (n##_seen != NULL && is_mpi_fortran_statuses_ignore(p_##n)) \
+		p_##n = n##_seen;
 #define BEFORE_REQ(n) MPI_Request n##_before = PMPI_Request_f2c(AS(MPI_Fint, n));
 #define BEFORE_REQS(n) \
 	MPI_Request *n##_before = own_requests(at.thread, count); \
-	for (int i = 0; i < count; i++) \
+	for (int i = 0; i < count && n##_before != NULL; i++) \
 		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);
 #define BEFORE_MESSAGE(n) MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));
 #define BEFORE_OLDCOMM(n) \
@@ -174,7 +178,16 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define AFTER_STATUS(n) \
 	PMPI_Status_f2c(p_##n, &at.thread->status); \
 	const MPI_Status *n UNUSED = &at.thread->status;
-#define AFTER_STATUSES(n) const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);
+/* Where there was no memory recording has ended, and there is nothing to note. */
+#define NEEDS(own) \
+	if (own == NULL) { \
+		end_call(&at); \
+		return; \
+	}
+#define AFTER_STATUSES(n) \
+	NEEDS(n##_seen) \
+	const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);
+#define AFTER_REQS(n) NEEDS(n##_before)
 #define AFTER_NEWREQ(n) MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));
 #define AFTER_INDEX(n) int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;
 #define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 1 };
@@ -216,9 +229,6 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
 	WRAPPER(record_##name, pmpi_##name##_, false, Name, params, record) \
 	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
-	ALIAS(record_##name) void mpi_##name(LIST(PLAIN, params), void *); \
-	ALIAS(record_##name) void mpi_##name##__(LIST(PLAIN, params), void *); \
-	ALIAS(record_##name) void MPI_##NAME(LIST(PLAIN, params), void *); \
 	F08(Name, name, params, record)
 #ifdef MPICH_VERSION
 /* The front's, where this was taken by it: then RTLD_NEXT does not lead to the program's MPI. */
@@ -325,15 +335,12 @@ record_finalize(MPI_Fint *ierr)
 	set_ierr(ierr, finalize_wrapper(finalize, __builtin_return_address(0)));
 }
 
-#define NAMES(name, NAME, ...) \
+#define NAMES(name, ...) \
 	ALIAS(record_##name) void mpi_##name##_(__VA_ARGS__); \
-	ALIAS(record_##name) void mpi_##name(__VA_ARGS__); \
-	ALIAS(record_##name) void mpi_##name##__(__VA_ARGS__); \
-	ALIAS(record_##name) void MPI_##NAME(__VA_ARGS__); \
 	ALIAS(record_##name) void mpi_##name##_f08_(__VA_ARGS__);
-NAMES(init, INIT, MPI_Fint *)
-NAMES(init_thread, INIT_THREAD, MPI_Fint *, MPI_Fint *, MPI_Fint *)
-NAMES(finalize, FINALIZE, MPI_Fint *)
+NAMES(init, MPI_Fint *)
+NAMES(init_thread, MPI_Fint *, MPI_Fint *, MPI_Fint *)
+NAMES(finalize, MPI_Fint *)
 
 /* ---- and those that do not return, or have no ierr ---- */
 
@@ -353,8 +360,8 @@ record_pcontrol(MPI_Fint *level)
 	pcontrol_noted(*level, __builtin_return_address(0));
 	PMPI_Pcontrol(*level);
 }
-NAMES(abort, ABORT, MPI_Fint *, MPI_Fint *, MPI_Fint *)
-NAMES(pcontrol, PCONTROL, MPI_Fint *)
+NAMES(abort, MPI_Fint *, MPI_Fint *, MPI_Fint *)
+NAMES(pcontrol, MPI_Fint *)
 
 /* The forms that give a C pointer have the same arguments. */
 ALIAS(record_win_allocate) void mpi_win_allocate_cptr_(void *, void *, void *, void *, void *, void *,

@@ -11,8 +11,7 @@ next_row(const struct at *at)
 	return paused ? NO_ROW : at->thread->seq;
 }
 
-/* Makes the row that will be SEQ refer to row START of LOCATION: by distance, or across threads. */
-static void
+void
 refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start)
 {
 	if (start == NO_ROW)
@@ -100,6 +99,8 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 	struct entry *e = own_entries(at->thread, count < 1 ? 1 : count), call = entry_of(at);
 	uint64_t seq = at->thread->seq;
 
+	if (e == NULL)
+		return;
 	e[0] = call;
 	lock_tables();
 	for (int i = 0; i < count; i++) {
@@ -187,6 +188,8 @@ note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI
 	struct entry *e = own_entries(at->thread, count < 1 ? 1 : count), call = entry_of(at);
 	uint32_t rows = 0;
 
+	if (e == NULL)
+		return;
 	for (int i = 0; i < count; i++) {
 		e[rows] = call;
 		if (complete(at, &e[rows], at->thread->seq + rows, before[i], &statuses[i]))
@@ -215,6 +218,8 @@ note_complete_some(struct at *at, const MPI_Request *before, int count, const in
 	struct entry *e = own_entries(at->thread, count < 1 ? 1 : count), call = entry_of(at);
 	uint32_t rows = 0;
 
+	if (e == NULL)
+		return;
 	for (int i = 0; i < count && count != MPI_UNDEFINED; i++) {
 		e[rows] = call;
 		if (complete(at, &e[rows], at->thread->seq + rows, before[indices[i] - base],

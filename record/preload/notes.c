@@ -342,9 +342,12 @@ note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_
 	int count, *from, *to;
 
 	PMPI_Group_size(group, &count);
-	e = own_entries(at->thread, count < 1 ? 1 : count);
-	if ((from = malloc(2 * ((size_t)count + 1) * sizeof *from)) == NULL)
-		abort();
+	if ((e = own_entries(at->thread, count)) == NULL)
+		return;
+	if ((from = malloc(2 * ((size_t)count + 1) * sizeof *from)) == NULL) {
+		out_of_memory();
+		return;
+	}
 	to = from + count + 1;
 	for (int i = 0; i < count; i++)
 		from[i] = i;
@@ -370,13 +373,15 @@ note_epoch_end(struct at *at, struct communicator *window, struct epoch *epoch, 
 	uint32_t count = done ? epoch->count : 0;
 	struct entry call = entry_of(at), *e = own_entries(at->thread, count < 1 ? 1 : (int)count);
 
+	if (e == NULL)
+		return;
 	call.comm = window->number;
 	e[0] = call;
 	for (uint32_t i = 0; i < count; i++) {
 		e[i] = call;
 		e[i].call = i == 0 ? call.call : NUMBER_part;
-		if (epoch->location == at->thread->location && epoch->start != NO_ROW)
-			e[i].request = (uint32_t)(at->thread->seq - epoch->start);
+		if (epoch->start != NO_ROW)
+			refer(at, &e[i], at->thread->seq + i, epoch->location, epoch->start + i);
 	}
 	if (!done) {
 		commit_foldable(at, e, POLL);

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool recording;
-bool lost;
-bool paused;
+_Atomic bool recording;
+_Atomic bool lost;
+_Atomic bool paused;
 bool many_threads;
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -25,8 +25,10 @@ new_thread(void)
 {
 	struct thread *thread = calloc(1, sizeof *thread);
 
-	if (thread == NULL)
+	if (thread == NULL) {
+		out_of_memory();
 		return NULL;
+	}
 	pthread_mutex_lock(&table_lock);
 	thread->location = thread_count++;
 	thread->next = threads;
@@ -36,17 +38,31 @@ new_thread(void)
 }
 
 void
-give_up(const char *what, int error)
+say(const char *what)
+{
+	char line[sizeof "lp-record: \n" + 600];
+	int size = snprintf(line, sizeof line, "lp-record: %.600s\n", what);
+
+	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)
+		return;
+}
+
+void
+give_up(const char *what, const char *why)
 {
 	char line[600];
-	int size = snprintf(line, sizeof line, "lp-record: %s: %s; recording of this rank ends\n", what,
-	    strerror(error));
 
+	snprintf(line, sizeof line, "%.400s: %.120s; recording of this rank ends", what, why);
 	if (options.sync_every_ns == 0)		/* else this rank's part in comparing clocks goes on */
-		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);
-	if (!__atomic_exchange_n(&lost, true, __ATOMIC_ACQ_REL) && size > 0)
-		if (write(STDERR_FILENO, line, (size_t)size) < 0)
-			return;
+		recording = false;
+	if (!atomic_exchange(&lost, true))
+		say(line);
+}
+
+void
+out_of_memory(void)
+{
+	give_up("out of memory", "no room for a table");
 }
 
 static void
@@ -55,46 +71,45 @@ in_forked_child(void)
 	recording = false;
 }
 
+/* Storage for COUNT things of SIZE bytes, the old one if it has room; NULL: recording has ended. */
+static void *
+room_for(void *storage, size_t *capacity, int count, size_t size)
+{
+	const size_t wanted = count < 1 ? 1 : (size_t)count;
+	void *more;
+
+	if (wanted <= *capacity)
+		return storage;
+	if ((more = realloc(storage, wanted * size)) == NULL)
+		out_of_memory();
+	else
+		*capacity = wanted;
+	return more;
+}
+
+/* Where there is no memory the old storage stays the thread's. */
+#define ROOM(kind, storage) \
+	kind *own = room_for(thread->storage, &thread->storage##_capacity, count, sizeof *own); \
+	if (own != NULL) \
+		thread->storage = own; \
+	return own
+
 MPI_Status *
 own_statuses(struct thread *thread, int count)
 {
-	if (count > 0 && (size_t)count > thread->status_capacity) {
-		MPI_Status *more = realloc(thread->statuses, (size_t)count * sizeof *more);
-
-		if (more == NULL)
-			abort();	/* where the program itself would not go on either */
-		thread->statuses = more;
-		thread->status_capacity = (size_t)count;
-	}
-	return thread->statuses;
+	ROOM(MPI_Status, statuses);
 }
 
 MPI_Request *
 own_requests(struct thread *thread, int count)
 {
-	if (count > 0 && (size_t)count > thread->request_capacity) {
-		MPI_Request *more = realloc(thread->requests, (size_t)count * sizeof *more);
-
-		if (more == NULL)
-			abort();
-		thread->requests = more;
-		thread->request_capacity = (size_t)count;
-	}
-	return thread->requests;
+	ROOM(MPI_Request, requests);
 }
 
 struct entry *
 own_entries(struct thread *thread, int count)
 {
-	if ((size_t)count > thread->entry_capacity) {
-		struct entry *more = realloc(thread->entries, (size_t)count * sizeof *more);
-
-		if (more == NULL)
-			abort();
-		thread->entries = more;
-		thread->entry_capacity = (size_t)count;
-	}
-	return thread->entries;
+	ROOM(struct entry, entries);
 }
 
 static void
@@ -273,7 +288,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	rows_replace(at.thread, &entry);
 	at.thread->depth = 0;
 	if (recording && !lost) {
-		__atomic_store_n(&recording, false, __ATOMIC_RELEASE);
+		recording = false;
 		file_close(threads);
 	}
 	return result;

@@ -12,6 +12,7 @@
 
 #include <mpi.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,6 +72,7 @@ struct thread {
 	bool known;		/* has a location */
 	int depth;		/* in an MPI call: calls within it are the library's own */
 	uint32_t location;
+	bool refers;		/* to rows of other threads: its blocks have a column for that */
 	uint64_t seq;		/* of its next row */
 	uint64_t fold_seq;	/* seq as it was behind the last row that may stand for more calls */
 	int64_t fold_leave_ns;	/* when the last of them was left */
@@ -81,7 +83,7 @@ struct thread {
 	MPI_Status *statuses;	/* and MPI_STATUSES_IGNORE */
 	MPI_Request *requests;	/* as they were before the call */
 	struct entry *entries;
-	size_t status_capacity, request_capacity, entry_capacity;
+	size_t statuses_capacity, requests_capacity, entries_capacity;
 };
 
 /* A call being recorded. */
@@ -112,9 +114,9 @@ struct communicator {
 	bool inter;
 };
 
-extern bool lost;		/* the trace cannot be written any more */
-extern bool paused;		/* by MPI_Pcontrol: calls leave no rows */
-extern bool recording;		/* between MPI_Init and MPI_Finalize, in this process */
+extern _Atomic bool lost;	/* the trace cannot be written any more */
+extern _Atomic bool paused;	/* by MPI_Pcontrol: calls leave no rows */
+extern _Atomic bool recording;	/* between MPI_Init and MPI_Finalize, in this process */
 extern bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
 extern pthread_mutex_t table_lock;
 
@@ -125,7 +127,10 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 /* recorder.c */
 struct thread *new_thread(void);	/* NULL: no memory */
-void give_up(const char *what, int error);	/* recording ends, the program goes on */
+/* Recording ends, the program goes on. Nothing that fails in here may do more harm than that. */
+void give_up(const char *what, const char *why);
+void out_of_memory(void);
+void say(const char *what);	/* one line on standard error */
 int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from);
 int finalize_wrapper(int (*finalize)(void), const void *from);
 
@@ -184,10 +189,10 @@ void rows_commit(struct thread *thread, const struct entry *entries, uint32_t co
 bool rows_fold(struct thread *thread, int64_t leave_ns);
 void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 /* small.c builds them, file.c writes them. */
-struct small {			/* a small message being built */
-	unsigned char bytes[4600];
-	size_t size;
-	bool full;
+struct small {			/* a small message being built; small_append ends it */
+	unsigned char *bytes, own[1000];
+	size_t size, capacity;
+	bool full;		/* there was no memory: it is not written */
 };
 void small_begin(struct small *small, const char *kind, unsigned pairs);
 void small_uint(struct small *small, const char *key, uint64_t value);
@@ -196,25 +201,32 @@ void small_string(struct small *small, const char *key, const char *value);
 void small_bytes(struct small *small, const char *key, const void *bytes, size_t size);
 void small_strings(struct small *small, const char *key, const char *only);	/* an array of one */
 void small_true(struct small *small, const char *key);
+void small_free(struct small *small);
 void small_append(struct small *small);
 
 /* sites.c: return addresses get numbers from 1; 0 where there are too many. */
-enum { SITES = 1 << 14 };	/* slots */
-extern struct site { const void *address; uint32_t number; } sites[SITES];
+struct site { const void *address; uint32_t number; };
+struct site_table {
+	unsigned shift;		/* 64 less the bits of the size */
+	size_t mask;		/* size - 1 */
+	struct site slots[];
+};
+extern struct site_table *_Atomic sites;	/* one that has got too small stays for its readers */
 uint32_t plain_site(const void *address);
 uint32_t stack_site(const void *address);	/* with the callers of that call, options.stack */
 void modules_append(void);
 
-static inline uint32_t
-site_slot(const void *address)
+static inline size_t
+site_slot(const struct site_table *table, const void *address)
 {
-	return (uint32_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 50) % SITES;
+	return (size_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> table->shift);
 }
 
 static inline uint32_t
 site_number(const void *address)
 {
-	const struct site *site = &sites[site_slot(address)];
+	const struct site_table *table = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
+	const struct site *site = &table->slots[site_slot(table, address)];
 
 	if (options.stack > 1)
 		return stack_site(address);
@@ -237,10 +249,12 @@ near_slot(uintptr_t handle)
 static inline struct communicator *
 of_handle(uintptr_t handle)
 {
-	struct communicator *it = near[near_slot(handle)];
+	struct communicator *it;
 
-	/* With threads another one may free it between the two looks. */
-	return !many_threads && it != NULL && it->handle == handle ? it : communicator_find(handle);
+	if (many_threads)	/* another one may change the slot, or free what is in it */
+		return communicator_find(handle);
+	it = near[near_slot(handle)];
+	return it != NULL && it->handle == handle ? it : communicator_find(handle);
 }
 
 /* Handles of the three kinds are kept apart, whether they are addresses or numbers. */
@@ -294,6 +308,8 @@ enum foldable { SHORT, POLL };
 void commit_foldable(struct at *at, const struct entry *entry, enum foldable kind);
 void fill_received(struct entry *entry, const MPI_Status *status);	/* where from, tag, size */
 void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
+/* Makes the row that will be SEQ refer to row START of LOCATION: by distance, or across threads. */
+void refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start);
 int32_t tag_of(int tag);
 void types_start(void);
 uint64_t bytes_of(int64_t count, MPI_Datatype type);
@@ -345,7 +361,7 @@ enter_call(struct at *at, uint16_t call, const void *from)
 {
 	struct thread *thread = self;
 
-	if (!__atomic_load_n(&recording, __ATOMIC_ACQUIRE))
+	if (!recording)
 		return false;
 	if (thread == NULL && (thread = new_thread()) == NULL)
 		return false;
@@ -370,7 +386,7 @@ entry_of(const struct at *at)
 	    .peer = NO_PEER, .tag = NO_TAG };
 }
 
-/* Storage of the thread, so that a wrapper needs no memory of its own. */
+/* Storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
 MPI_Status *own_statuses(struct thread *thread, int count);
 MPI_Request *own_requests(struct thread *thread, int count);
 struct entry *own_entries(struct thread *thread, int count);

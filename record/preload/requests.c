@@ -13,7 +13,7 @@
 #define SAME(a, b) ((a)->handle == (b)->handle)
 #define FREE(r) ((r)->handle == MPI_REQUEST_NULL)
 #define MAKE_FREE(r) ((r)->handle = MPI_REQUEST_NULL)
-HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, abort())
+HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, out_of_memory())
 
 static struct open_requests table;
 static MPI_Request static_handle;
@@ -50,10 +50,15 @@ static void
 add_behind(const struct request *request)
 {
 	if (behind_count == behind_capacity) {
-		behind_capacity = behind_capacity == 0 ? 64 : 2 * behind_capacity;
-		behind = realloc(behind, behind_capacity * sizeof *behind);
-		if (behind == NULL)
-			abort();
+		size_t larger = behind_capacity == 0 ? 64 : 2 * behind_capacity;
+		struct request *more = realloc(behind, larger * sizeof *behind);
+
+		if (more == NULL) {
+			out_of_memory();
+			return;
+		}
+		behind = more;
+		behind_capacity = larger;
 	}
 	behind[behind_count++] = *request;
 }
@@ -61,10 +66,14 @@ add_behind(const struct request *request)
 void
 request_add(const struct request *request)
 {
+	struct request *at;
+
+	if (table.size == 0)
+		return;
 	if (many_threads && request_find(request->handle) != NULL)
 		add_behind(request);
-	else
-		*open_requests_add(&table, request) = *request;
+	else if ((at = open_requests_add(&table, request)) != NULL)
+		*at = *request;
 }
 
 struct request *
@@ -72,7 +81,7 @@ request_find(MPI_Request handle)
 {
 	struct request key = { .handle = handle };
 
-	return handle == MPI_REQUEST_NULL ? NULL : open_requests_find(&table, &key);
+	return handle == MPI_REQUEST_NULL || table.size == 0 ? NULL : open_requests_find(&table, &key);
 }
 
 void
@@ -83,7 +92,7 @@ request_remove(struct request *request)
 	open_requests_remove(&table, request);
 	for (size_t i = 0; i < behind_count; i++)
 		if (behind[i].handle == handle) {
-			*open_requests_add(&table, &behind[i]) = behind[i];
+			open_requests_add(&table, &behind[i]);	/* a slot has just become free */
 			memmove(&behind[i], &behind[i + 1], (--behind_count - i) * sizeof *behind);
 			break;
 		}
@@ -102,8 +111,10 @@ static_add(uint32_t location, uint64_t start)
 		size_t size = pending_size == 0 ? 256 : 2 * pending_size;
 		struct pending *more = malloc(size * sizeof *more);
 
-		if (more == NULL)
-			abort();
+		if (more == NULL) {
+			out_of_memory();
+			return;
+		}
 		for (size_t i = 0; i < pending_count; i++)
 			more[i] = pending[(pending_first + i) & (pending_size - 1)];
 		free(pending);

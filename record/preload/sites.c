@@ -9,7 +9,13 @@
 
 #include "recorder.h"
 
-struct site sites[SITES];	/* beyond 3/4 of them new ones stay unknown */
+enum {
+	FIRST_BITS = 14,	/* slots of the first table: 2^14 */
+	MOST_SITES = 1 << 22,	/* those beyond stay unknown */
+};
+static struct { struct site_table head; struct site slots[1 << FIRST_BITS]; } first_table =
+    { .head = { 64 - FIRST_BITS, (1 << FIRST_BITS) - 1 } };
+struct site_table *_Atomic sites = &first_table.head;
 static uint32_t site_count;
 static unsigned long long modules_seen;		/* objects ever loaded, as of the last look */
 static uint32_t module_count;
@@ -54,9 +60,15 @@ seen_before(uint64_t base)
 		if (bases[i] == base)
 			return true;
 	if (count == capacity) {
-		capacity = capacity == 0 ? 128 : 2 * capacity;
-		if ((bases = realloc(bases, capacity * sizeof *bases)) == NULL)
-			abort();
+		size_t larger = capacity == 0 ? 128 : 2 * capacity;
+		uint64_t *more = realloc(bases, larger * sizeof *bases);
+
+		if (more == NULL) {
+			out_of_memory();
+			return true;
+		}
+		bases = more;
+		capacity = larger;
 	}
 	bases[count++] = base;
 	return false;
@@ -120,45 +132,87 @@ modules_append(void)
 	dl_iterate_phdr(append_module, NULL);
 }
 
-/* Makes it findable; with the table locked. */
 static void
-put_site(const void *address, uint32_t number)
+put_into(struct site_table *table, const void *address, uint32_t number)
 {
-	uint32_t at = site_slot(address);
+	size_t at = site_slot(table, address);
 
-	while (sites[at].address != NULL)
-		at = (at + 1) % SITES;
-	sites[at].number = number;
-	__atomic_store_n(&sites[at].address, address, __ATOMIC_RELEASE);
+	while (table->slots[at].address != NULL)
+		at = (at + 1) & table->mask;
+	table->slots[at].number = number;
+	__atomic_store_n(&table->slots[at].address, address, __ATOMIC_RELEASE);
+}
+
+/*
+ * A table of twice the size, where three quarters of this one are taken. Other threads may be
+ * searching the old one: it stays, half as large as what replaces it. False: no memory.
+ */
+static bool
+make_room(void)
+{
+	struct site_table *old = sites, *new;
+	size_t size = 2 * (old->mask + 1);
+
+	if (site_count < (old->mask + 1) / 4 * 3)
+		return true;
+	if ((new = calloc(1, sizeof *new + size * sizeof new->slots[0])) == NULL) {
+		out_of_memory();
+		return false;
+	}
+	new->shift = old->shift - 1;
+	new->mask = size - 1;
+	for (size_t i = 0; i <= old->mask; i++)
+		if (old->slots[i].address != NULL)
+			put_into(new, old->slots[i].address, old->slots[i].number);
+	sites = new;
+	return true;
 }
 
 /* 0: not there. */
 static uint32_t
 known_site(const void *address)
 {
+	const struct site_table *table = sites;
 	const void *found;
 
-	for (uint32_t at = site_slot(address);
-	    (found = __atomic_load_n(&sites[at].address, __ATOMIC_ACQUIRE)) != NULL; at = (at + 1) % SITES)
+	for (size_t at = site_slot(table, address);
+	    (found = __atomic_load_n(&table->slots[at].address, __ATOMIC_ACQUIRE)) != NULL;
+	    at = (at + 1) & table->mask)
 		if (found == address)
-			return sites[at].number;
+			return table->slots[at].number;
 	return 0;
+}
+
+/* The number of a new one, with the table locked; 0: no more can be told apart. */
+static uint32_t
+new_number(void)
+{
+	static bool said;
+
+	if (site_count >= MOST_SITES) {
+		if (!said)
+			say("more than 4194304 call sites: those beyond are recorded as unknown");
+		said = true;
+		return 0;
+	}
+	return make_room() ? ++site_count : 0;
 }
 
 static uint32_t
 add_site(const void *address)
 {
+	uint32_t number = new_number();
 	struct small small;
 
-	if (site_count >= SITES / 4 * 3)
+	if (number == 0)
 		return 0;
 	modules_append();
 	small_begin(&small, "site", 2);
-	small_uint(&small, "site", ++site_count);
+	small_uint(&small, "site", number);
 	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
 	small_append(&small);
-	put_site(address, site_count);
-	return site_count;
+	put_into(sites, address, number);
+	return number;
 }
 
 uint32_t
@@ -202,14 +256,13 @@ stack_site(const void *address)
 		stack[i] = plain_site(frames[first + i]);
 	pthread_mutex_lock(&table_lock);
 	number = known_site((const void *)(uintptr_t)key);
-	if (number == 0 && site_count < SITES / 4 * 3) {
-		number = ++site_count;
+	if (number == 0 && (number = new_number()) != 0) {
 		small_begin(&small, "site", 3);
 		small_uint(&small, "site", number);
 		small_uint(&small, "count", (uint64_t)depth);
 		small_bytes(&small, "stack", stack, (size_t)depth * sizeof stack[0]);
 		small_append(&small);
-		put_site((const void *)(uintptr_t)key, number);
+		put_into(sites, (const void *)(uintptr_t)key, number);
 	}
 	pthread_mutex_unlock(&table_lock);
 	return number;

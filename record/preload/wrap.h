@@ -96,7 +96,6 @@
 #define AFTER_CTYPES(n)
 #define AFTER_ADDRESSES(n)
 #define AFTER_REQ(n)
-#define AFTER_REQS(n)
 #define AFTER_MESSAGE(n)
 #define AFTER_OLDCOMM(n)
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The recorder neither harms the program that it runs in nor loses its trace.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	mpicc -g -O1 -fno-optimize-sibling-calls -o faults "$ROOT/tests/apps/faults.c" -lpthread
+	mpicc -shared -fPIC -DLIBRARY -o libmangled.so "$ROOT/tests/apps/mangled.c"
+	mpicc -o mangled "$ROOT/tests/apps/mangled.c" -L. -lmangled -Wl,-rpath,"$PWD"
+	gcc -shared -fPIC -o no_memory.so "$ROOT/tests/apps/no_memory.c" -ldl
+	mpicc -shared -fPIC -o made.so "$ROOT/tests/apps/made.c" -ldl
+}
+
+# on RANKS COMMAND...
+on() {
+	local ranks=$1
+	shift
+	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$ranks" "$@"
+}
+
+# recorded [OPTION...] -- WHAT [ARGUMENT...]: two ranks of faults, merged and matched
+recorded() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	lp-record "${options[@]}" -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
+		"$BATS_FILE_TMPDIR/faults" "$@" 2>err
+	lp-merge run 2>merge.err >t.trace
+	trace.py check t.trace
+	lp-graph t.trace 2>graph.err >t.graph
+	grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
+}
+
+@test "a topology of any number of neighbours is recorded, each of them" {
+	for n in 1 63 64 300 20000; do
+		recorded -- neighbours $n
+		lp-dump -k neighbours t.trace | jq -s -e --argjson n $n \
+			'length == 2 and all(.[]; .sources | length == $n)'
+	done
+}
+
+@test "a stack of 64 frames is recorded" {
+	recorded --stack 64 -- deep 100
+	lp-dump -k site t.trace | jq -s -e 'map(select(.stack) | .stack | length) | max == 64'
+}
+
+@test "more call sites than one table holds are told apart" {
+	recorded --stack 64 -- ways 14
+	[ ! -s err ]
+	[ "$(lp-dump -k call t.trace | jq -r 'select(.call == "MPI_Iprobe" and .rank == 1) | .site' |
+		sort -u | wc -l)" -eq 16384 ]
+	[ "$(lp-dump -k call t.trace | jq -r 'select(.site == null or .site == 0) | .call' | wc -l)" -eq 0 ]
+}
+
+@test "MPI_THREAD_SERIALIZED: what another thread completes refers to its start" {
+	recorded -- serialized
+	grep -q '^lp-graph: 600 messages' graph.err
+}
+
+@test "a disk that fills while polls are folded leaves a whole trace of what came before" {
+	[ "$(id -u)" = 0 ] || skip "mounting a small file system needs root"
+	mkdir small
+	mount -t tmpfs -o size=3000k small small || skip "no mount here"
+	status=0
+	lp-record --polls fold --sync-every 0.1 -o small -- mpirun --oversubscribe \
+		--mca mpi_yield_when_idle 1 -n 2 "$BATS_FILE_TMPDIR/faults" polls 2>err || status=$?
+	cp -r small run
+	umount small
+	[ "$status" -eq 0 ]
+	grep -q 'No space left on device; recording of this rank ends' err
+	lp-merge run >t.trace 2>merge.err
+	trace.py check t.trace
+}
+
+@test "a program that closes all descriptors keeps its files, and its trace" {
+	recorded -- closes own
+	grep -q '^lp-graph: 120000 messages' graph.err
+}
+
+@test "where the trace is gone as well as its descriptor recording ends, not the program" {
+	run -2 --separate-stderr lp-record -o run -- "$BATS_FILE_TMPDIR/faults" closes own run/rank.0
+	[ "$output" = "closes: fine" ]
+	[ "${stderr_lines[0]}" = "lp-record: $PWD/run/rank.0: the program has closed it, and it is not there any more; recording of this rank ends" ]
+	[[ "${stderr_lines[1]}" == *"no rank was recorded"* ]]
+}
+
+@test "a trace that is cut ends recording, not the program, whose own handling of SIGBUS stays" {
+	for size in 0 100 5000; do
+		lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
+			"$BATS_FILE_TMPDIR/faults" cut run $size >out 2>err || [ $size = 0 ]
+		[ "$(cat out)" = $'cut: fine\ncut: fine' ]
+		[ "$(grep -c 'rank.[01]: .* cut.*; recording of this rank ends$' err)" -eq 2 ]
+	done
+	recorded -- cut run -1		# nobody does
+	grep -q '^lp-graph: 120400 messages' graph.err
+}
+
+@test "C functions named like Fortran routines of other compilers are left alone" {
+	lp-record -o run -- mpirun --oversubscribe -n 2 "$BATS_FILE_TMPDIR/mangled" >out
+	[ "$(sort -u out)" = 621 ]
+	! nm -D "$ROOT"/lib/liblongpole-record*.so | grep -E ' T (mpi_[a-z_]*[a-z]|mpi_[a-z_]*__|MPI_[A-Z_]*)$'
+}
+
+@test "an allocation that fails ends recording, not the program" {
+	# A folder of its own for each, several at once: n of all, and one more than there are.
+	fails() {
+		status=0
+		SEEN=$PWD/seen.$1 FAIL=$1 LD_PRELOAD=$BATS_FILE_TMPDIR/no_memory.so lp-record --stack 3 \
+			-o run.$1 -- "$BATS_FILE_TMPDIR/faults" tables >out.$1 2>err.$1 || status=$?
+		[ "$(cat out.$1)" = "tables: fine" ]
+		[ "$status" -eq 0 ] || grep -q 'no rank was recorded' err.$1
+	}
+	fails 1000
+	[ ! -s err.1000 ]
+	seen=$(cat seen.1000)
+	[ "$seen" -gt 150 ]
+	for n in 1 2 3 4 5 6 7 8 9 10 11 12 $((seen / 3)) $((seen / 2)) $((seen - 3)) "$seen"; do
+		fails "$n"
+		[ "$(cat seen.$n)" -ge "$n" ]
+		grep -q '^lp-record: out of memory: no room for a table; recording of this rank ends$' err.$n
+	done
+}
+
+@test "no communicator is made where all ranks share a clock, nor before the end where they do not" {
+	export MADE=$PWD/made
+	LD_PRELOAD=$BATS_FILE_TMPDIR/made.so recorded -- serialized
+	LD_PRELOAD=$BATS_FILE_TMPDIR/made.so recorded --paused -- serialized
+	[ ! -e made ]
+	unshare -T --monotonic 5 --fork true 2>/dev/null || skip "no time namespaces here"
+	cat >own-clock <<-'END'
+		#!/bin/bash
+		exec unshare -T --monotonic $((7 * (OMPI_COMM_WORLD_RANK))) --fork "$@"
+	END
+	chmod +x own-clock
+	for sync in pingpong allreduce; do
+		rm -f made
+		LD_PRELOAD=$BATS_FILE_TMPDIR/made.so lp-record --sync $sync -o run -- mpirun --oversubscribe \
+			--mca mpi_yield_when_idle 1 -n 4 ./own-clock "$BATS_FILE_TMPDIR/faults" serialized
+		# Those that lead the ranks of their clock have one for themselves, in MPI_Finalize.
+		[ $sync = allreduce ] || [ "$(sort made | uniq -c | tr -s ' ')" = " 4 create_group" ]
+		[ $sync = pingpong ] || [ ! -e made ]
+		lp-merge run | lp-dump -k run | jq -e '.run_ns < 5e9'
+	done
+}
+
+@test "what lies where a trace should go is neither followed, waited for, nor taken away" {
+	mkdir run
+	echo theirs >target
+	# After lp-record has looked, before the rank does.
+	refused() {
+		status=0
+		timeout -k 1 20 lp-record -o run -- bash -c "$1; mpirun --oversubscribe -n 2 '$BATS_FILE_TMPDIR/faults' \
+			messages 5" 2>err || status=$?
+		[ "$status" -eq 0 ]
+		grep -q "lp-record: .*/run/rank.1: File exists; recording of this rank ends" err
+	}
+	refused "echo notes >run/rank.1"
+	[ "$(cat run/rank.1)" = notes ]
+	rm run/rank.1
+	refused 'ln -s "$PWD/target" run/rank.1'
+	[ "$(cat target)" = theirs ]
+	[ -L run/rank.1 ]
+	rm run/rank.1
+	refused 'mkfifo run/rank.1'
+	[ -p run/rank.1 ]
+	run -2 --separate-stderr timeout -k 1 20 lp-record -o run "$BATS_FILE_TMPDIR/faults" messages 5
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[ -p run/rank.1 ]
+}
