@@ -4,8 +4,9 @@
  *
  * reads   one graph stream
  * writes  the same messages and the path's segments; or a report as text or JSON, as text to a terminal
- * memory  64 bytes for each row between two global synchronisation points, more for what is asked
- *         beyond walk (critpath.1); where several processes or parts take part, the path, and in a
+ * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
+ *         ranks last heard of each other (decided.c); more for what is asked beyond (critpath.1);
+ *         where several processes or parts take part, the path, and in a
  *         group that solves a stretch together the rows of own ranks only
  */
 #include <stdlib.h>
@@ -29,7 +30,8 @@ struct critpath {
 	struct writer out;
 	struct text text;
 	struct json json;		/* onto it */
-	struct segments segments;	/* of one stretch */
+	struct segments segments;	/* of one stretch, or of a part of it */
+	struct segment_file early;	/* of the stretch, before it has ended */
 	struct report report;
 	struct whatif whatif;
 };
@@ -49,15 +51,43 @@ begin_output(struct critpath *c, int argc, char **argv)
 }
 
 static void
-put_segments(struct critpath *c, const struct segments *segments)
+report_segments(struct critpath *c, const struct segments *segments)
 {
 	for (size_t i = 0; i < segments->count; i++) {
 		if (c->opt.form == JSON)
 			segment_json(&c->json, &segments->at[i], &c->run.known);
 		report_add(&c->report, &c->run.known, &segments->at[i]);
 	}
-	if (c->opt.form == STREAM)
+}
+
+/* The rest of a stretch, or all of it. */
+static void
+put_segments(struct critpath *c, const struct segments *segments)
+{
+	report_segments(c, segments);
+	if (c->opt.form != STREAM)
+		return;
+	if (c->early.count == 0) {
 		write_segments(&c->out, &c->run.in, 0, segments);
+		return;
+	}
+	segment_file_add(&c->early, segments);
+	segment_file_write(&c->early, &c->out, &c->run.in);
+}
+
+/* The way to an event of a stretch that has not ended. */
+static void
+take_early(struct critpath *c, struct event to)
+{
+	struct stretch stretch = run_stretch(&c->run, &c->team, to);
+
+	c->segments.count = 0;
+	while (!solve_walk(&stretch, &c->segments))
+		cut_cycle(&stretch, &c->run.known);
+	report_segments(c, &c->segments);
+	if (c->opt.form == STREAM)
+		segment_file_add(&c->early, &c->segments);
+	run_go_on(&c->run, to);
 }
 
 static void
@@ -138,12 +168,14 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	struct progress progress;
 	struct message message;
 	struct event last;
+	bool looks_early;
 
 	run_open(&c->run, c->opt.files[0]);
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
 	c->whatif.count = c->opt.alternatives;
 	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0;
+	looks_early = c->opt.algorithm == WALK && !c->run.keeps_instances;
 	begin_output(c, argc, argv);
 	progress_begin(&progress);
 	while (run_next(&c->run, &message)) {
@@ -153,6 +185,8 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
+		} else if (looks_early && run_decided(&c->run, &message, &last)) {
+			take_early(c, last);
 		}
 		progress_input(&progress, &c->run.in);
 	}

@@ -77,6 +77,8 @@ struct stretch {
 	const uint64_t *first_seq, *end_seq;
 	int64_t begin_ns;
 	bool from_sync;			/* not the run's first stretch */
+	bool from_event;		/* the path up to FROM is known, and leads on from there */
+	struct event from;
 	bool shared;			/* a member of the team has the rows of its own ranks only */
 	struct event to;
 	int64_t to_ns;

@@ -54,7 +54,8 @@ edge_rows_next(struct edge_rows *e)
 		e->at_start = false;
 		row = window_row(e->window, e->location, e->at - 1);
 		if (row_refers(&row->row, e->location, e->at - 1, &e->edge_location, &e->edge_seq) &&
-		    (e->edge = window_row(e->window, e->edge_location, e->edge_seq)) != NULL)
+		    ((e->edge = window_row(e->window, e->edge_location, e->edge_seq)) != NULL ||
+		    (e->edge = window_kept(e->window, e->edge_location, e->edge_seq)) != NULL))
 			return true;
 	}
 	row = window_row(e->window, e->location, e->at);

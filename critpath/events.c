@@ -86,15 +86,15 @@ bool
 event_before(const struct stretch *stretch, struct event at, struct event *before, int64_t *before_ns)
 {
 	const struct window *window = stretch->window;
+	const struct event_row *row;
 	struct far far;
 	uint64_t seq;
 
 	if (!at.leave) {
-		if (at.seq <= stretch->first_seq[at.location])
+		if (at.seq <= stretch->first_seq[at.location] ||
+		    (row = row_at(window, at.location, at.seq - 1)) == NULL)	/* forgotten: decided.c */
 			return false;
-		seq = at.seq - 1;
-		*before = (struct event){ seq - row_at(window, at.location, seq)->row.part, at.location,
-		    true };
+		*before = (struct event){ at.seq - 1 - row->row.part, at.location, true };
 		*before_ns = time_of(stretch, *before);
 		return true;
 	}

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "output.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/spool.h"
 
 enum { BLOCK = 4096 };		/* rows of a message */
 
@@ -49,6 +53,42 @@ write_segments(struct writer *out, const struct reader *in, int number,
 	for (size_t i = 0; i < segments->count; i += BLOCK)
 		write_block(out, in, number, segments->at + i,
 		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
+}
+
+static _Noreturn void
+die_file(void)
+{
+	die("temporary file: %s", errno != 0 ? strerror(errno) : "it has been cut");
+}
+
+void
+segment_file_add(struct segment_file *file, const struct segments *segments)
+{
+	if (file->file == NULL && (file->file = fdopen(spool_open(), "w+")) == NULL)
+		die_file();
+	if (fwrite(segments->at, sizeof *segments->at, segments->count, file->file) != segments->count)
+		die_file();
+	file->count += segments->count;
+}
+
+void
+segment_file_write(struct segment_file *file, struct writer *out, const struct reader *in)
+{
+	struct segment at[BLOCK];
+
+	if (file->count > 0 && fseek(file->file, 0, SEEK_SET) < 0)
+		die_file();
+	while (file->count > 0) {
+		size_t count = file->count < BLOCK ? file->count : BLOCK;
+
+		errno = 0;
+		if (fread(at, sizeof *at, count, file->file) != count)
+			die_file();
+		write_block(out, in, 0, at, count);
+		file->count -= count;
+	}
+	if (file->file != NULL && fseek(file->file, 0, SEEK_SET) < 0)
+		die_file();
 }
 
 void

@@ -269,7 +269,8 @@ struct stretch
 run_stretch(const struct run *run, const struct team *team, struct event last)
 {
 	return (struct stretch){ team, run->known.location_rank, &run->window, run->first_seq,
-	    run->end_seq, run->begin_ns, run->stretch > 0, run->team != NULL, last, run->last_ns };
+	    run->end_seq, run->begin_ns, run->stretch > 0, run->from_event, run->from, run->team != NULL,
+	    last, run->last_ns };
 }
 
 void
@@ -280,6 +281,8 @@ run_advance(struct run *run)
 		run->first_seq[l] = run->end_seq[l] - 1;
 		window_drop(&run->window, l, run->first_seq[l]);
 	}
+	window_forget_all_kept(&run->window);
+	run->from_event = false;
 	instances_forget(&run->instances, run->first_seq);
 	run->stretch++;
 }

@@ -31,6 +31,9 @@ struct run {
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
 	int64_t begin_ns, last_ns;	/* of the stretch, and its last event */
 	uint64_t stretch;		/* its number, from 0 */
+	bool from_event;		/* the path up to FROM has been taken: see run_decided */
+	struct event from;
+	uint64_t next_try;		/* rows in the window when it is worth to look again */
 	struct part part;
 };
 
@@ -77,6 +80,13 @@ bool run_take(struct run *run, const struct message *message, struct event *last
 bool run_end(struct run *run, struct event *last);
 /* The stretch that has ended. */
 struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
+/*
+ * decided.c: after a message that was taken, true where the path up to an event of the stretch is known
+ * whatever comes, and far enough to be worth it; the event is in TO. Then run_stretch gives the way to it,
+ * and run_go_on forgets the rows that nothing needs any more.
+ */
+bool run_decided(struct run *run, const struct message *message, struct event *to);
+void run_go_on(struct run *run, struct event from);
 /* Forgets its rows and goes on to the next one. */
 void run_advance(struct run *run);
 

@@ -204,3 +204,68 @@ late_sender() {
 	[ -z "$(lp-critpath -F text cut 2>/dev/null)" ]
 	[ -z "$(lp-imbalance cut 2>/dev/null)" ]
 }
+
+@test "walk takes a long stretch piece by piece: the same path, whatever is read when" {
+	for seed in $(seq 1 25); do
+		for more in "" more; do
+			random_run.py make $seed $more | lp-graph 2>/dev/null | trace.py text |
+				stretch.py $seed | tests/pack >t.graph
+			cmp <(lp-critpath -F json t.graph) <(lp-critpath -a kahn -F json t.graph)
+			cmp <(lp-critpath t.graph | lp-dump | tail -n +2) \
+				<(lp-critpath -a kahn t.graph | lp-dump | tail -n +2)
+		done
+	done
+}
+
+@test "a wait that ends long after its start still knows whom the message went to" {
+	# What comes before 50 is known as soon as rows are settled, and the row of MPI_Isend with it.
+	tests/pack >t.graph <<-'END'
+		graph ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Isend 20 21 comm=1 peer=1 tag=5 sent=9 as=r
+		0 MPI_Recv 30 60 comm=1 peer=1 tag=1 received=8
+		0 MPI_Send 100 101 comm=1 peer=1 tag=2 sent=8
+		1 MPI_Init 0 10
+		1 MPI_Send 50 55 comm=1 peer=0 tag=1 sent=8
+		1 MPI_Recv 120 130 comm=1 peer=0 tag=5 received=9
+		1 MPI_Recv 131 132 comm=1 peer=0 tag=2 received=8
+		collective 0:0 1:0
+		message 0:1 1:2
+		message 1:1 0:2
+		message 0:3 1:3
+		settled seq=4,4
+		0 MPI_Wait 111 125 of=r
+		0 MPI_Finalize 140 200
+		1 MPI_Finalize 135 200
+		collective 0:5 1:4
+	END
+	run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind, .call]' \
+		<(lp-critpath -F json t.graph)
+	[ "${lines[4]}" = '[0,120,125,"transfer","MPI_Wait"]' ]
+	[ "${#lines[@]}" -eq 7 ]
+}
+
+@test "edges behind what was called settled are refused, not followed" {
+	tests/pack >t.graph <<-'END'
+		graph ranks=2
+		0 MPI_Send 0 1 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 10 11 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 20 21 comm=1 peer=1 tag=1 sent=8
+		1 MPI_Recv 0 4 comm=1 peer=0 tag=1 received=8
+		1 MPI_Recv 5 15 comm=1 peer=0 tag=1 received=8
+		1 MPI_Recv 16 25 comm=1 peer=0 tag=1 received=8
+		message 0:0 1:0
+		message 0:1 1:1
+		settled seq=3,3
+		message 0:0 1:2
+	END
+	run -2 --separate-stderr lp-critpath -F text t.graph
+	[[ "$stderr" == "lp-critpath: "* ]] && [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "a stretch of 2 million calls without a synchronisation point needs no more memory than its ranks" {
+	"$ROOT/build/bench/ring" 4 250000 3000 | lp-graph 2>/dev/null >ring.graph
+	limited 65536 lp-critpath -F text ring.graph >walk.txt
+	run -2 limited 65536 lp-critpath -a kahn -F text ring.graph
+	lp-critpath -a kahn -F text ring.graph | cmp - walk.txt
+}

@@ -4,7 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tool/hash_table.h"
 #include "../tool/tool.h"
+
+struct kept_row {
+	uint64_t seq;
+	uint32_t location;
+	void *row;		/* NULL: an empty slot */
+};
+#define KEPT_HASH(k) mix((k)->location, (k)->seq)
+#define KEPT_SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
+#define KEPT_FREE(k) ((k)->row == NULL)
+#define KEPT_MAKE_FREE(k) ((k)->row = NULL)
+HASH_TABLE(kept_rows, struct kept_row, KEPT_HASH, KEPT_SAME, KEPT_FREE, KEPT_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 void
 window_open(struct window *window, uint32_t locations, size_t row_bytes)
@@ -23,6 +36,7 @@ window_close(struct window *window)
 		free(window->lanes[l].rows);
 	free(window->lanes);
 	window->lanes = NULL;
+	window_forget_all_kept(window);
 }
 
 /*
@@ -115,6 +129,52 @@ window_drop(struct window *window, uint32_t location, uint64_t seq)
 	lane->begin += rows;
 	lane->count -= rows;
 	lane->first += rows;
+}
+
+void
+window_keep(struct window *window, uint32_t location, uint64_t seq)
+{
+	struct kept_row add = { .seq = seq, .location = location };
+
+	if (window->kept == NULL) {
+		window->kept = zalloc(1, sizeof *window->kept);
+		kept_rows_begin(window->kept, 64);
+	}
+	add.row = need(malloc(window->row_bytes));
+	memcpy(add.row, window_row(window, location, seq), window->row_bytes);
+	kept_rows_add(window->kept, &add);
+}
+
+void *
+window_kept(const struct window *window, uint32_t location, uint64_t seq)
+{
+	const struct kept_row *found = window->kept == NULL ? NULL :
+	    kept_rows_find(window->kept, &(struct kept_row){ .seq = seq, .location = location });
+
+	return found != NULL ? found->row : NULL;
+}
+
+void
+window_forget_kept(struct window *window, uint32_t location, uint64_t seq)
+{
+	struct kept_row *found = window->kept == NULL ? NULL :
+	    kept_rows_find(window->kept, &(struct kept_row){ .seq = seq, .location = location });
+
+	if (found != NULL) {
+		free(found->row);
+		kept_rows_remove(window->kept, found);
+	}
+}
+
+void
+window_forget_all_kept(struct window *window)
+{
+	for (size_t i = 0; window->kept != NULL && i < window->kept->size; i++)
+		free(window->kept->slots[i].row);
+	if (window->kept != NULL)
+		free(window->kept->slots);
+	free(window->kept);
+	window->kept = NULL;
 }
 
 static const struct column_type location_type = { 4, false, true, 0 };

@@ -36,6 +36,7 @@ struct window {
 	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
 	bool shared;		/* others keep the rows of some locations: ends of edges may be missing */
 	struct lane *lanes;
+	struct kept_rows *kept;	/* see window_keep; NULL: none */
 };
 
 void window_open(struct window *window, uint32_t locations, size_t row_bytes);
@@ -46,7 +47,14 @@ int window_add(struct window *window, struct reader *in, const struct message *m
 /* Forgets the rows before SEQ. */
 void window_drop(struct window *window, uint32_t location, uint64_t seq);
 
-/* A row, or NULL where it is not kept. */
+/* Sets a row apart, so that it is still there when those around it are forgotten. */
+void window_keep(struct window *window, uint32_t location, uint64_t seq);
+/* Such a row, or NULL. */
+void *window_kept(const struct window *window, uint32_t location, uint64_t seq);
+void window_forget_kept(struct window *window, uint32_t location, uint64_t seq);
+void window_forget_all_kept(struct window *window);
+
+/* A row, or NULL where it is not in the window. */
 static inline void *
 window_row(const struct window *window, uint32_t location, uint64_t seq)
 {

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Long stretches: the path up to an event may be known long before the stretch ends.
+ *
+ * Each event follows from one event only, so the ways back from all events that the path may still
+ * come from are chains that run together, as survivors do in Viterbi's algorithm (online with this
+ * rule: Sramek, Brejova, Vinar, WABI 2007). Where all have met, the path leads through that event.
+ * What lies before is taken at once and its rows are forgotten, so that memory follows how soon the
+ * ranks hear of each other, not how long the stretch is.
+ *
+ * Calls from the first one on that a later edge may reach (settled, in lp-trace(5)) are open. An open
+ * call follows from its own enter, or from an event not before that; so behind the instant at which
+ * the first open call was entered, the horizon, nothing comes from before it but by a settled event
+ * that does, or by the last event that a location has before it.
+ */
+#include <stdlib.h>
+
+#include "../base/tool/heap.h"
+#include "edge_rows.h"
+#include "run.h"
+
+struct chain {
+	int64_t ns;
+	struct event event;
+};
+
+static inline bool
+is_later(const struct chain *a, const struct chain *b)
+{
+	if (a->ns != b->ns)
+		return a->ns > b->ns;
+	if (a->event.leave != b->event.leave)
+		return a->event.leave;
+	if (a->event.location != b->event.location)
+		return a->event.location > b->event.location;
+	return a->event.seq > b->event.seq;
+}
+
+HEAP(chains, struct chain, is_later)
+
+struct front {
+	struct chain *at;
+	size_t count, capacity;
+};
+
+static void
+add_chain(struct front *front, const struct stretch *stretch, struct event event)
+{
+	front->at = grow(front->at, &front->capacity, front->count + 1, sizeof *front->at);
+	chains_push(front->at, &front->count, (struct chain){ time_of(stretch, event), event });
+}
+
+/* The first row of the first open call; false where the location has none in the stretch. */
+static bool
+find_open(const struct run *run, const uint64_t *settled, uint32_t location, uint64_t *open)
+{
+	uint64_t end = window_end(&run->window, location);
+	const struct event_row *row;
+
+	if (end == run->first_seq[location] || run->window.lanes[location].count == 0)
+		return false;
+	*open = settled[location] < end ? settled[location] : end - 1;	/* its parts may be to come */
+	if ((row = window_row(&run->window, location, *open)) == NULL)
+		return false;
+	*open -= row->row.part;
+	return true;
+}
+
+/*
+ * All that the path may come from before the horizon, by location: what its settled events from there
+ * on follow from, and its last event before. False where that is the beginning of the stretch.
+ */
+static bool
+add_location(struct front *front, const struct stretch *stretch, uint32_t location, uint64_t open,
+    int64_t horizon_ns)
+{
+	struct event at = { open, location, false }, before;
+
+	for (;;) {
+		int64_t ns;
+
+		if (at.seq <= stretch->first_seq[location] && !at.leave)
+			return false;
+		/* The event before it on its location. */
+		if (at.leave)
+			at.leave = false;
+		else {
+			const struct event_row *row = window_row(stretch->window, location, at.seq - 1);
+
+			if (row == NULL)
+				return false;
+			at = (struct event){ at.seq - 1 - row->row.part, location, true };
+		}
+		if (time_of(stretch, at) < horizon_ns) {
+			add_chain(front, stretch, at);
+			return true;
+		}
+		if (event_before(stretch, at, &before, &ns) && ns < horizon_ns)
+			add_chain(front, stretch, before);
+	}
+}
+
+/* Follows the chains back, always the latest, until they are one. */
+static bool
+run_together(struct front *front, const struct stretch *stretch, struct event *met)
+{
+	uint64_t left = count_events(stretch) + front->count;
+
+	while (front->count > 0) {
+		struct chain last = chains_pop(front->at, &front->count);
+		struct event before;
+		int64_t ns;
+
+		while (front->count > 0 && same_event(front->at[0].event, last.event))
+			chains_pop(front->at, &front->count);
+		if (front->count == 0) {
+			*met = last.event;
+			return true;
+		}
+		if (left-- == 0 || (stretch->from_event && same_event(last.event, stretch->from)) ||
+		    !event_before(stretch, last.event, &before, &ns))
+			return false;
+		add_chain(front, stretch, before);
+	}
+	return false;
+}
+
+static bool
+find_met(const struct run *run, const struct stretch *stretch, const uint64_t *settled, struct event *met)
+{
+	struct front front = { 0 };
+	uint64_t *open = zalloc(run->window.locations, sizeof *open);
+	int64_t horizon_ns = INT64_MAX;
+	bool all = true;
+
+	for (uint32_t l = 0; all && l < run->window.locations; l++) {
+		all = find_open(run, settled, l, &open[l]);
+		if (all && time_of(stretch, (struct event){ open[l], l, false }) < horizon_ns)
+			horizon_ns = time_of(stretch, (struct event){ open[l], l, false });
+	}
+	for (uint32_t l = 0; all && l < run->window.locations; l++)
+		all = add_location(&front, stretch, l, open[l], horizon_ns);
+	all = all && run_together(&front, stretch, met);
+	free(front.at);
+	free(open);
+	return all;
+}
+
+static uint64_t
+rows_in(const struct window *window)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t l = 0; l < window->locations; l++)
+		rows += window->lanes[l].count;
+	return rows;
+}
+
+/* Looking costs no more than the rows that have come since the last time. */
+static void
+set_next_try(struct run *run)
+{
+	run->next_try = 2 * rows_in(&run->window);
+}
+
+bool
+run_decided(struct run *run, const struct message *message, struct event *to)
+{
+	uint64_t *settled;
+	struct stretch stretch;
+	bool met;
+
+	if (!is_kind(message, "settled") || rows_in(&run->window) < run->next_try)
+		return false;
+	settled = zalloc(run->window.locations, sizeof *settled);
+	if (seqs_read(settled, &run->in, message, &run->window) < 0)
+		die_input(&run->in);
+	for (uint32_t l = 0; l < run->window.locations; l++)
+		run->end_seq[l] = window_end(&run->window, l);
+	stretch = run_stretch(run, NULL, *to);
+	met = find_met(run, &stretch, settled, to) && !(run->from_event && same_event(*to, run->from));
+	if (met)
+		run->last_ns = time_of(&stretch, *to);
+	free(settled);
+	set_next_try(run);
+	return met;
+}
+
+/* ---- forgetting ----------------------------------------------------------------------------- */
+
+/* A start whose edge counts for the call that completes it, which may come much later. */
+static bool
+is_open_start(const struct event_row *row)
+{
+	enum call_class class = call_class(row->row.call);
+
+	return row->has_other && (class == CLASS_SEND_START || class == CLASS_RECV_START ||
+	    class == CLASS_START || is_collective_start(class));
+}
+
+/*
+ * Before rows are forgotten those of starts that nothing has completed are set apart; those that rows
+ * now forgotten completed are not needed any more. END: by location the first row that stays.
+ */
+static void
+keep_starts(struct run *run, const uint64_t *end)
+{
+	struct window *window = &run->window;
+
+	for (uint32_t l = 0; l < window->locations; l++)
+		for (uint64_t seq = window->lanes[l].first; seq < end[l]; seq++)
+			if (is_open_start(window_row(window, l, seq)))
+				window_keep(window, l, seq);
+	for (uint32_t l = 0; l < window->locations && window->kept != NULL; l++)
+		for (uint64_t seq = window->lanes[l].first, to_seq; seq < end[l]; seq++) {
+			const struct event_row *row = window_row(window, l, seq);
+			enum call_class class = call_class(row->row.call);
+			uint32_t to;
+
+			if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
+			    row_refers(&row->row, l, seq, &to, &to_seq))
+				window_forget_kept(window, to, to_seq);
+		}
+}
+
+void
+run_go_on(struct run *run, struct event from)
+{
+	uint64_t *end = zalloc(run->window.locations, sizeof *end);
+	const struct stretch stretch = run_stretch(run, NULL, from);
+	const int64_t ns = time_of(&stretch, from);
+
+	for (uint32_t l = 0; l < run->window.locations; l++) {
+		const struct event_row *row;
+		uint64_t last = window_end(&run->window, l) - 1;
+
+		/* Calls that had ended by then; but never the last. */
+		last -= ((const struct event_row *)window_row(&run->window, l, last))->row.part;
+		for (end[l] = run->window.lanes[l].first; end[l] < last; end[l]++) {
+			row = window_row(&run->window, l, end[l]);
+			if (row->row.leave_ns >= ns)
+				break;
+		}
+	}
+	keep_starts(run, end);
+	for (uint32_t l = 0; l < run->window.locations; l++)
+		window_drop(&run->window, l, end[l]);
+	free(end);
+	run->from_event = true;
+	run->from = from;
+	set_next_try(run);
+}
