@@ -40,33 +40,24 @@ measured_t1(const struct program *program)
 	return i > 0 ? runs[0].t * exp(log_ratio / (double)i) : NAN;
 }
 
-/* Observations that say something: two of a kind at one n are one. */
-static size_t
-informative(const struct problem *p)
+/*
+ * t_1 is fitted with the rest: the run on one core is as uneven as any other. Where that run is
+ * left out of the fit, t_1 is what was measured.
+ */
+static unsigned
+varied_by(enum model model, const struct analysis *a)
 {
-	size_t count = 0;
-
-	for (size_t i = 0; i < p->count; i++) {
-		bool known = false;
-
-		for (size_t k = 0; k < i; k++)
-			known |= p->observed[k].n == p->observed[i].n &&
-			    p->observed[k].what == p->observed[i].what;
-		count += !known;
-	}
-	return count;
+	return varied_by_model[model] | (a->from > 1 && !isnan(a->t1_measured) ? 0 : FREE_T1);
 }
 
-/* t_1 is fitted with the rest: the run on one core is as uneven as any other. */
 static struct model_fit
-fit_model(const struct problem *p, enum model model, double t1)
+fit_model(const struct problem *p, enum model model, unsigned varied, double t1)
 {
 	struct curve at = { 0, model == AMDAHL ? 1 : 0.01, model == AMDAHL ? 0 : 1, t1 };
-	unsigned varied = varied_by_model[model] | FREE_T1;
 	struct model_fit fit = { .fitted = false };
-	double m = (double)p->count, k = bits(varied) + 1;	/* and the variance */
+	double m = (double)p->measured, k = bits(varied) + 1;	/* and the variance */
 
-	if (informative(p) < bits(varied) || !solve_best(p, at, varied, &fit.solution))
+	if (p->count < bits(varied) || !solve_best(p, at, varied, &fit.solution))
 		return fit;
 	fit.fitted = true;
 	fit.aicc = m > k + 1 ? m * log(fmax(fit.solution.sum, 1e-300) / m) + 2 * k +
@@ -99,14 +90,15 @@ choose(const struct model_fit *models, bool has_overhead)
 static void
 fit_share(struct analysis *a, const struct program *program)
 {
-	struct problem p = share_problem(program->runs, program->count);
+	const struct run *runs = program->runs;
+	struct problem p = share_problem(runs + a->left_out, program->count - a->left_out);
 	double f_se;
 
 	/* From the best in the box, then without it: a limit above 1 is reported, not hidden. */
-	if (p.count >= 3 &&
+	if (p.measured >= 3 && p.count >= 2 &&
 	    solve_best(&p, (struct curve){ 0, 0.01, 1, 1 }, FREE_G | FREE_R, &a->share)) {
 		a->share_fitted = solve_from(&p, a->share.at, FREE_G | FREE_R, false, &a->share);
-		standard_errors(&a->share, (double)p.count - 2, &f_se, &a->share_b_se, &a->share_c_se);
+		standard_errors(&a->share, (double)p.measured - 2, &f_se, &a->share_b_se, &a->share_c_se);
 	}
 	problem_free(&p);
 }
@@ -149,17 +141,21 @@ work(const struct run *run)
 static void
 flag(struct analysis *a, const struct program *program)
 {
-	double least = INFINITY, most = 0;
+	double least = INFINITY, most = 0, most_here = 0;	/* on fewer cores; on as many, too */
 
 	for (size_t i = 0; i < program->count; i++) {
 		const struct run *run = &program->runs[i];
 
-		if (run->n < 2)
+		if (run->n < 2) {
 			least = fmin(least, work(run));
+			a->tau_on_one = fmax(a->tau_on_one, isnan(run->tau) ? 0 : run->tau);
+		}
+		if (i > 0 && run->n > run[-1].n)
+			most = most_here;
+		most_here = fmax(most_here, work(run));
 		a->points[i].superlinear = run->n > 1 && least < INFINITY && work(run) < least;
-		for (size_t k = 0; k < i && program->runs[k].n < run->n; k++)
-			most = fmax(most, work(&program->runs[k]));
 		a->points[i].falling = work(run) < most;
+		a->points[i].left_out = i < a->left_out;
 	}
 }
 
@@ -192,55 +188,71 @@ add_predictions(struct analysis *a, const struct settings *settings)
 		    NAN });
 }
 
-static struct band
-band_with(struct band band, double value)
-{
-	return (struct band){ fmin(band.low, value), fmax(band.high, value) };
-}
-
-/* Bands are those of equation 6 even where a simpler model is chosen: the choice is unsure, too. */
-static void
-find_bands(struct analysis *a, const struct problem *p, unsigned varied)
-{
-	double *n = zalloc(a->count, sizeof *n);
-	size_t *place = zalloc(a->count, sizeof *place), different = 0;
-
-	for (size_t i = 0; i < a->count; i++) {
-		while (place[i] < different && n[place[i]] != a->points[i].n)
-			place[i]++;
-		if (place[i] == different)
-			n[different++] = a->points[i].n;
-	}
-	a->bands.t = zalloc(different, sizeof *a->bands.t);
-	a->bands.tau = zalloc(different, sizeof *a->bands.tau);
-	bands_find(p, &a->six, varied, n, different, &a->bands);
-	for (size_t i = 0; i < a->count; i++) {
-		struct point *point = &a->points[i];
-
-		point->t_band = band_with(a->bands.t[place[i]], point->t_fit);
-		point->tau_band = band_with(a->bands.tau[place[i]], point->tau_fit);
-	}
-	free(n);
-	free(place);
-}
-
-/* A copy of the runs in which only what joins the fit has its tau. */
+/* A copy of the runs that are fitted, in which only what joins the fit has its tau. */
 static struct run *
 joined_runs(struct analysis *a, const struct program *program, const struct settings *settings)
 {
 	struct run *runs = zalloc(program->count, sizeof *runs);
+	size_t different = 0;
 
-	for (size_t i = 0; i < program->count; i++) {
+	while (a->left_out < program->count && program->runs[a->left_out].n < a->from)
+		a->left_out++;
+	for (size_t i = a->left_out; i < program->count; i++) {
+		struct run *run = &runs[i - a->left_out];
 		bool joins = settings->join_all && !settings->paper;
 
-		runs[i] = program->runs[i];
+		*run = program->runs[i];
 		for (size_t k = 0; k < settings->joined_count && !settings->paper; k++)
-			joins |= settings->joined[k] == runs[i].n;
+			joins |= settings->joined[k] == run->n;
 		if (!joins)
-			runs[i].tau = runs[i].dtau = NAN;
-		a->tau_joined += runs[i].n > 1 && !isnan(runs[i].tau);
+			run->tau = run->dtau = NAN;
+		a->tau_joined += run->n > 1 && !isnan(run->tau);
+		different += i == a->left_out || run->n > run[-1].n;
 	}
+	if (different < LEAST_N)
+		die("%s: --from leaves %zu values of n, at least %d are needed", program->name, different,
+		    LEAST_N);
 	return runs;
+}
+
+/* The paper's curve in place of the fitted one; what then is varied under a given f. */
+static unsigned
+take_paper(struct analysis *a)
+{
+	a->six_fitted = true;
+	a->six_name = "equation 6";
+	a->six = a->paper.trial.solution;
+	a->model = HOFINGER;
+	a->curve = a->six.at;
+	return FREE_G | FREE_R;
+}
+
+/* The models, the one that is chosen, and the paper's procedure; returns the widest one. */
+static enum model
+fit_all(struct analysis *a, const struct program *program, const struct problem *p,
+    const struct settings *settings)
+{
+	double t1 = isnan(a->t1_measured) ? program->runs[0].t * program->runs[0].n : a->t1_measured;
+	enum model wide;
+
+	fit_share(a, program);
+	for (int m = 0; m < MODELS; m++)
+		if (settings->models >> m & 1)
+			a->models[m] = fit_model(p, m, varied_by(m, a), t1);
+	a->model = choose(a->models, a->tau_joined > 0);
+	if (!a->models[a->model].fitted)
+		die("%s: too few values of n for this model", program->name);
+	a->curve = a->models[a->model].solution.at;
+	/* On the declared branch what looks like Amdahl's serial share is overhead, too. */
+	if (a->model == AMDAHL && settings->models != 1u << AMDAHL && a->tau_joined == 0)
+		a->curve = (struct curve){ 0, a->curve.f, 1, a->curve.t1 };
+	a->six_fitted = a->models[HOFINGER].fitted;
+	wide = a->six_fitted ? HOFINGER : a->models[USL].fitted ? USL : a->model;
+	a->six = a->models[wide].solution;
+	a->six_name = a->six_fitted ? "equation 6" : model_names[wide];
+	if (a->tau_joined == 0)
+		fit_paper(a, p, settings->serial, isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured);
+	return wide;
 }
 
 struct analysis
@@ -248,52 +260,32 @@ analyse(const struct program *program, const struct settings *settings)
 {
 	struct analysis a = { .name = program->name, .residuals = settings->residuals,
 	    .runs = program->count, .n_max = program->runs[program->count - 1].n,
-	    .by_paper = settings->paper, .serial_given = !isnan(settings->serial) };
+	    .by_paper = settings->paper, .serial_given = !isnan(settings->serial),
+	    .from = settings->from, .t1_measured = measured_t1(program) };
 	struct run *joined = joined_runs(&a, program, settings);
-	struct problem p = time_problem(joined, program->count, settings->residuals);
-	enum model wide;
-	unsigned varied;
-	double t1;
+	struct problem p = time_problem(joined, program->count - a.left_out, settings->residuals);
+	enum model wide = fit_all(&a, program, &p, settings);
+	struct solution middle = a.six;
+	unsigned varied = varied_by(wide, &a), varied_six = varied;
 
-	a.t1_measured = measured_t1(program);
-	t1 = isnan(a.t1_measured) ? program->runs[0].t * program->runs[0].n : a.t1_measured;
-	fit_share(&a, program);
-	for (int m = 0; m < MODELS; m++)
-		if (settings->models >> m & 1)
-			a.models[m] = fit_model(&p, m, t1);
-	a.model = choose(a.models, a.tau_joined > 0);
-	if (!a.models[a.model].fitted)
-		die("%s: too few values of n for this model", program->name);
-	a.curve = a.models[a.model].solution.at;
-	/* On the declared branch what looks like Amdahl's serial share is overhead, too. */
-	if (a.model == AMDAHL && settings->models != 1u << AMDAHL && a.tau_joined == 0)
-		a.curve = (struct curve){ 0, a.curve.f, 1, a.curve.t1 };
-	a.six_fitted = a.models[HOFINGER].fitted;
-	wide = a.six_fitted ? HOFINGER : a.models[USL].fitted ? USL : a.model;
-	a.six = a.models[wide].solution;
-	a.six_name = a.six_fitted ? "equation 6" : model_names[wide];
-	varied = varied_by_model[wide] | FREE_T1;
-	if (a.tau_joined == 0)
-		fit_paper(&a, &p, settings->serial, isnan(a.t1_measured) ? a.curve.t1 : a.t1_measured);
-	if (settings->paper && !a.paper.trial.valid)
+	a.profiled = a.six_fitted && !a.serial_given;
+	if (settings->paper && a.paper.trial.valid)
+		varied_six = take_paper(&a);
+	else if (settings->paper)
 		a.six_fitted = false;
-	else if (settings->paper) {
-		a.six_fitted = true;
-		a.six_name = "equation 6";
-		a.six = a.paper.trial.solution;
-		a.model = HOFINGER;
-		a.curve = a.six.at;
-		varied = FREE_G | FREE_R;
-	}
-	standard_errors(&a.six, (double)p.count - bits(varied), &a.f_se, &a.b_se, &a.c_se);
+	standard_errors(&a.six, (double)p.measured - bits(varied_six), &a.f_se, &a.b_se, &a.c_se);
 	choose_origin(&a);
 	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
 		add_point(&a, program->runs[i]);
 	flag(&a, program);
 	add_predictions(&a, settings);
-	find_bands(&a, &p, varied);
-	a.profiled = a.six_fitted && !settings->paper;
+	a.given_f = a.serial_given && a.paper.trial.valid;
+	if (a.given_f)
+		find_bands(&a, &p, &a.six, varied_six);
+	else
+		find_bands(&a, &p, &middle, varied);
+	find_errors(&a);
 	a.partner_valid = curve_swap(&a.curve, &a.partner);
 	problem_free(&p);
 	free(joined);

@@ -16,6 +16,7 @@ struct settings {
 	size_t joined_count;
 	double *predict;		/* further n */
 	size_t predict_count;
+	double from;			/* runs on fewer cores are left out of the fits; t_1 stays */
 	bool whole_curve;		/* for a picture: many n up to the last of these instead */
 };
 
@@ -37,6 +38,14 @@ struct point {
 	double tau_estimate;		/* t - t^Amdahl, f as the origin says */
 	bool superlinear;		/* less work than on one core: n (t - tau) < t_1 */
 	bool falling;			/* less work than on fewer cores */
+	bool left_out;			/* of the fits */
+};
+
+/* How far what is said of tau is from measured ones, at n >= ERRORS_FROM: |said/measured - 1|. */
+enum { ERRORS_FROM = 16 };
+struct errors {
+	size_t points;
+	double median, mean;		/* NAN where there are no points */
 };
 
 struct analysis {
@@ -57,6 +66,12 @@ struct analysis {
 	struct solution six;
 	double f_se, b_se, c_se;
 	bool profiled;			/* the band of f is of all three parameters */
+	bool given_f;			/* bands are those at this f, not over f */
+	size_t tau_measured, tau_inside;	/* at n > 1; of them in the band */
+	struct errors fit_error, estimate_error, bound_error;
+	double tau_on_one;		/* the largest measured tau at n = 1, s; should be 0 */
+	size_t left_out;
+	double from;
 	struct bands bands;
 	struct curve partner;		/* f and g exchanged */
 	bool partner_valid;
@@ -81,6 +96,14 @@ struct notes {
 };
 
 struct analysis analyse(const struct program *program, const struct settings *settings);
+
+/*
+ * points.c. Bands are those of equation 6 over f, even where a simpler model is chosen or f found by
+ * a rule: the choice is unsure, too. Of MIDDLE, in which VARIED parameters were fitted.
+ */
+void find_bands(struct analysis *analysis, const struct problem *problem,
+    const struct solution *middle, unsigned varied);
+void find_errors(struct analysis *analysis);
 
 /* Flags, branch, identifiability and the best n in words. */
 void notes_of(const struct analysis *analysis, struct notes *notes);

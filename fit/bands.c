@@ -209,10 +209,11 @@ void
 bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
     const double *n, size_t count, struct bands *bands)
 {
-	double ndf = (double)problem->count - __builtin_popcount(varied);
-	double q = student(fmax(ndf, 1));
-	struct profile p = { problem, best, varied & ~(unsigned)FREE_F,
-	    best->sum * (1 + q * q / fmax(ndf, 1)), n, count, bands };
+	double ndf = (double)problem->measured - __builtin_popcount(varied);
+	double q = student(fmax(ndf, 1)), more = best->sum * q * q / fmax(ndf, 1);
+	struct problem coarse = coarse_problem(problem);	/* S is asked for very often */
+	struct profile p = { &coarse, best, varied & ~(unsigned)FREE_F,
+	    sum_of_squares(&coarse, &best->at) + more, n, count, bands };
 	struct solution s;
 
 	bands->f = (struct band){ best->at.f, best->at.f };
@@ -233,4 +234,5 @@ bands_find(const struct problem *problem, const struct solution *best, unsigned 
 		if (varied & FREE_R)
 			add_inward(&p, &s);
 	}
+	problem_free(&coarse);
 }

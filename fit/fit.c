@@ -25,6 +25,8 @@ static const char usage[] =
 	"      --residuals KIND   of t: log, relative or absolute [log]\n"
 	"      --tau N,...        measured overhead that joins the fit: all, none or at these n [all]\n"
 	"      --predict N,...    also at these n\n"
+	"      --from N           leave runs on fewer cores out of the fits, but keep their t_1\n"
+	"      --whole            graph streams: with MPI_Init, MPI_Finalize and what is around them\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";
 
@@ -33,6 +35,7 @@ enum form { TEXT, JSON, CSV, STREAM, GNUPLOT };
 struct options {
 	enum form form;
 	struct settings settings;
+	bool whole;			/* of graph streams: start and end, too */
 	char **files;
 	size_t file_count;
 };
@@ -71,7 +74,8 @@ parse_options(int argc, char **argv)
 		{ "model", required_argument, NULL, 'M' }, { "paper", no_argument, NULL, 'P' },
 		{ "serial", required_argument, NULL, 'S' },
 		{ "residuals", required_argument, NULL, 'R' }, { "tau", required_argument, NULL, 'T' },
-		{ "predict", required_argument, NULL, 'N' }, { NULL, 0, NULL, 0 },
+		{ "predict", required_argument, NULL, 'N' }, { "from", required_argument, NULL, 'L' },
+		{ "whole", no_argument, NULL, 'W' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .form = TEXT,
 	    .settings = { .models = (1u << MODELS) - 1, .serial = NAN, .join_all = true } };
@@ -90,6 +94,8 @@ parse_options(int argc, char **argv)
 			break;
 		case 'T': parse_tau(s, optarg); break;
 		case 'N': s->predict = parse_list("--predict", optarg, &s->predict_count); break;
+		case 'L': s->from = (double)parse_integer("--from", optarg, 1, 1000000000); break;
+		case 'W': opt.whole = true; break;
 		}
 	if (s->paper && s->models != (1u << MODELS) - 1)
 		die("--model: the paper's procedure has its own");
@@ -115,7 +121,7 @@ main(int argc, char **argv)
 		refuse_terminal_input(NULL, usage);
 	if (opt.form == STREAM)
 		refuse_terminal_output();
-	programs = read_programs(opt.files, opt.file_count, &count);
+	programs = read_programs(opt.files, opt.file_count, opt.whole, &count);
 	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, "fit", NULL, argc, argv) < 0)
 		die_output();
 	text_begin(&text, stdout, NULL);

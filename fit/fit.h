@@ -22,10 +22,16 @@ struct program {
 	size_t count, capacity;
 };
 
+/* Fewer say nothing. */
+enum { LEAST_RUNS = 4, LEAST_N = 3 };
+
 enum residuals { LOG, RELATIVE, ABSOLUTE };
 enum model { HOFINGER, AMDAHL, USL, MODELS };
 
-/* Reads FILES (none: standard input); a text file is a program, graph streams are one a folder. */
-struct program *read_programs(char **files, size_t count, size_t *programs);
+/*
+ * Reads FILES (none: standard input); a text file is a program, graph streams are one a folder, and
+ * WHOLE tells whether their start and end count.
+ */
+struct program *read_programs(char **files, size_t count, bool whole, size_t *programs);
 
 #endif

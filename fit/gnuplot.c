@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The paper's kind of figure as a gnuplot script with its data. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis.h"
 
@@ -35,6 +37,7 @@ void
 print_gnuplot(struct text *out, const struct analysis *a)
 {
 	double floor_s = lowest_value(a);
+	char error[128] = "", *title;
 
 	text_print(out, "$runs << EOD\n# n t tau dtau estimate\n");
 	for (size_t i = 0; i < a->runs; i++) {
@@ -61,8 +64,14 @@ print_gnuplot(struct text *out, const struct analysis *a)
 		print_value(out, fmax(p->tau_band.high, floor_s));
 		text_print(out, "\n");
 	}
+	if (a->fit_error.points > 0)
+		snprintf(error, sizeof error, ": median error of tau at n >= %d %.1f %% (fit), %.1f %% "
+		    "(estimate)", ERRORS_FROM, 100 * a->fit_error.median, 100 * a->estimate_error.median);
+	title = zalloc(strlen(a->name) + strlen(error) + 1, 1);
+	strcat(strcpy(title, a->name), error);
 	text_put(out, "EOD\nset title ");
-	text_gnuplot(out, a->name);
+	text_gnuplot(out, title);
+	free(title);
 	text_print(out, " noenhanced\n"
 	    "set logscale xy\n"
 	    "set xlabel 'cores'\n"

@@ -10,7 +10,7 @@
 #include "../base/run/definitions.h"
 #include "fit.h"
 
-enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS, LEAST_RUNS = 4, LEAST_N = 3 };
+enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS };
 static const char *const column_names[COLUMNS] = { "n", "t", "tau", "dtau" };
 
 struct table {
@@ -173,16 +173,64 @@ read_table(FILE *in, const char *file, struct program *p)
 	free(line);
 }
 
-/* The time in MPI of a rank is that of its first thread; what a call nests is in its own row. */
+/* What is known of a rank: of its first thread, and what a call nests is in its own row. */
+struct rank_time {
+	int64_t begin_ns, end_ns;	/* leave of its MPI_Init, enter of its MPI_Finalize */
+	int64_t mpi_ns;			/* in calls between them */
+};
+
+static void
+add_call(struct rank_time *rank, enum call_class class, int64_t enter_ns, int64_t leave_ns,
+    bool whole)
+{
+	if (class == CLASS_INIT && !whole) {
+		rank->begin_ns = leave_ns;
+		rank->mpi_ns = 0;	/* MPI_Initialized and its like come before it */
+	} else if (class == CLASS_FINALIZE && !whole)
+		rank->end_ns = enter_ns;
+	else if (class != CLASS_PART && enter_ns < rank->end_ns)
+		rank->mpi_ns += leave_ns - enter_ns;
+}
+
+/*
+ * The run begins where the first rank leaves MPI_Init and ends where the last enters MPI_Finalize:
+ * what the program cannot help is left out, what ranks wait there for each other is not.
+ */
 static struct run
-read_graph(const char *file)
+run_of(const struct rank_time *ranks, int32_t count)
+{
+	int64_t begin_ns = INT64_MAX, end_ns = 0;
+	struct run run = { .n = count };
+	double *tau = zalloc((size_t)count, sizeof *tau);
+
+	for (int32_t r = 0; r < count; r++) {
+		begin_ns = ranks[r].begin_ns < begin_ns ? ranks[r].begin_ns : begin_ns;
+		end_ns = ranks[r].end_ns > end_ns ? ranks[r].end_ns : end_ns;
+	}
+	run.t = 1e-9 * (double)(end_ns - begin_ns);
+	for (int32_t r = 0; r < count; r++) {
+		int64_t useful_ns = ranks[r].end_ns - ranks[r].begin_ns - ranks[r].mpi_ns;
+
+		tau[r] = 1e-9 * (double)(end_ns - begin_ns - useful_ns);
+		run.tau += tau[r] / run.n;
+	}
+	for (int32_t r = 0; r < count && count > 1; r++)
+		run.dtau += (tau[r] - run.tau) * (tau[r] - run.tau) / (run.n - 1);
+	run.dtau = sqrt(run.dtau);
+	run.tau = fmax(0, fmin(run.tau, run.t));	/* rounding */
+	free(tau);
+	return run;
+}
+
+static struct run
+read_graph(const char *file, bool whole)
 {
 	struct reader in;
 	struct definitions known = { 0 };
 	struct calls calls = { 0 };
 	struct message message;
-	struct run run = { NAN, NAN, 0, 0 };
-	double *mpi_s = NULL;
+	struct rank_time *ranks = NULL;
+	struct run run;
 	int got;
 
 	if (reader_open(&in, file) < 0 ||
@@ -191,30 +239,28 @@ read_graph(const char *file)
 	while ((got = reader_next(&in, &message)) > 0) {
 		if (definitions_take(&known, &in, &message) < 0)
 			die_input(&in);
-		if (is_kind(&message, "run"))
-			mpi_s = zalloc((size_t)known.ranks, sizeof *mpi_s);
+		if (is_kind(&message, "run")) {
+			ranks = zalloc((size_t)known.ranks, sizeof *ranks);
+			for (int32_t r = 0; r < known.ranks; r++)
+				ranks[r].end_ns = known.run_ns;
+		}
 		if (!is_kind(&message, "calls"))
 			continue;
 		if (calls_read(&calls, &in, &message) < 0)
 			die_input(&in);
 		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
-			if (call_class(calls.call[i]) != CLASS_PART)
-				mpi_s[calls.location] += 1e-9 * (double)(calls.leave_ns[i] - calls.enter_ns[i]);
+			add_call(&ranks[calls.location], call_class(calls.call[i]), calls.enter_ns[i],
+			    calls.leave_ns[i], whole);
 	}
 	if (got < 0)
 		die_input(&in);
 	if (known.ranks == 0 || known.run_ns <= 0)
 		die("%s: no run with a run time", file);
-	run.n = known.ranks;
-	run.t = 1e-9 * (double)known.run_ns;
-	for (int32_t r = 0; r < known.ranks; r++)
-		run.tau += mpi_s[r] / run.n;
-	for (int32_t r = 0; r < known.ranks && known.ranks > 1; r++)
-		run.dtau += (mpi_s[r] - run.tau) * (mpi_s[r] - run.tau) / (run.n - 1);
-	run.dtau = sqrt(run.dtau);
-	run.tau = run.tau < run.t ? run.tau : run.t;	/* rounding */
+	run = run_of(ranks, known.ranks);
+	if (!(run.t > 0))
+		die("%s: no time between MPI_Init and MPI_Finalize; --whole takes all of it", file);
 	calls_free(&calls);
-	free(mpi_s);
+	free(ranks);
 	reader_close(&in);
 	return run;
 }
@@ -245,7 +291,7 @@ add_program(struct program **all, size_t *capacity, size_t *count, char *name)
 }
 
 struct program *
-read_programs(char **files, size_t count, size_t *programs)
+read_programs(char **files, size_t count, bool whole, size_t *programs)
 {
 	static char *const standard_input = "-";
 	struct program *all = NULL, *p;
@@ -261,6 +307,8 @@ read_programs(char **files, size_t count, size_t *programs)
 		if (in == NULL)
 			die("%s: %s", file, strerror(errno));
 		first = ungetc(getc(in), in);
+		if (first == 0x92 && !is_stdin && fseek(in, 0, SEEK_END) < 0)
+			die("%s: graph streams are read from files only", file);
 		if (first != 0x92) {	/* no stream: those begin with an array of two */
 			p = add_program(&all, &capacity, programs,
 			    is_stdin ? need(strdup("standard input")) : base_name(file));
@@ -274,7 +322,7 @@ read_programs(char **files, size_t count, size_t *programs)
 				;
 			if (p == all + *programs)
 				p = add_program(&all, &capacity, programs, name);
-			add_run(p, read_graph(file));
+			add_run(p, read_graph(file, whole));
 		}
 		if (!is_stdin)
 			fclose(in);

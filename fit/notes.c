@@ -48,9 +48,15 @@ say_data(struct notes *notes, const struct analysis *a)
 	if (isnan(a->t1_measured))
 		say(notes, "no run on one core: t_1 is fitted and trades off against f; bound, shares and "
 		    "efficiency rest on that t_1");
+	if (list_n(a, offsetof(struct point, left_out), list, sizeof list) > 0)
+		say(notes, "left out of the fits: n = %s%s", list, isnan(a->t1_measured) ? "" :
+		    "; t_1 is what was measured");
+	if (a->tau_on_one > 0)
+		say(notes, "tau at n = 1 is %.4g s, not 0: on one core nothing is parallel overhead by the "
+		    "model, and equation 1 is 0 there", a->tau_on_one);
 	if (list_n(a, offsetof(struct point, superlinear), list, sizeof list) > 0)
 		say(notes, "superlinear: less work than on one core at n = %s; the model has no place for "
-		    "that, and the bound is none there", list);
+		    "that, and t - t_1/n is no upper bound of tau there", list);
 	if (list_n(a, offsetof(struct point, falling), list, sizeof list) > 0)
 		say(notes, "not monotone: less work, n (t - tau), than on fewer cores at n = %s", list);
 	if (a->share_fitted && a->share.at.r > 1)
@@ -83,26 +89,67 @@ say_rule(struct notes *notes, const struct analysis *a)
 		    100 * fit->crossings[i].worst_se);
 }
 
+/* The rule and least squares ask different things of f: they may exclude each other. */
+static bool
+rule_is_outside(const struct analysis *a)
+{
+	const struct trial *trial = &a->paper.trial;
+	double f = trial->solution.at.f;
+
+	return a->tau_joined == 0 && a->profiled && trial->valid &&
+	    (f < a->bands.f.low || f > a->bands.f.high);
+}
+
+static bool
+is_superlinear(const struct analysis *a)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < a->runs; i++)
+		any |= a->points[i].superlinear;
+	return any;
+}
+
 static void
 say_identified(struct notes *notes, const struct analysis *a)
 {
 	const struct band *f = &a->bands.f;
-	double loose;
+	double loose = f->high / f->low;
 
 	if (!a->profiled)
 		return;
 	if (f->low <= 0)
 		say(notes, "f is not identified: anything from 0 to %s%.2g fits the run times as well",
 		    a->bands.open ? "above " : "", f->high);
-	else if ((loose = f->high / f->low) > 3)
+	else if (loose > 3)
 		say(notes, "f is hardly identified: %.2g to %.2g, a factor of %.0f, fit the run times as "
 		    "well", f->low, f->high, loose);
+	else if (is_superlinear(a))
+		say(notes, "only f = %.2g to %.2g fit the run times, but the model does not hold for "
+		    "superlinear ones: that identifies nothing", f->low, f->high);
 	else
 		say(notes, "f is identified if the model is right: only %.2g to %.2g fit the run times",
 		    f->low, f->high);
-	if (a->tau_joined == 0 && (f->low <= 0 || f->high / f->low > 3))
+	if (rule_is_outside(a))
+		say(notes, "the paper's rule and least squares contradict each other: the rule's f = %.3g "
+		    "does not fit the run times", a->paper.trial.solution.at.f);
+	if (a->tau_joined == 0 && (f->low <= 0 || loose > 3 || is_superlinear(a) || rule_is_outside(a)))
 		say(notes, "one measured tau, best at n = 64 or more, would say more about f than more run "
 		    "times");
+}
+
+/* What measured tau say about all this. */
+static void
+say_measured(struct notes *notes, const struct analysis *a)
+{
+	if (a->tau_measured > 0)
+		say(notes, "%zu of %zu measured tau lie in the band of tau, which is %s and holds if the "
+		    "model is right", a->tau_inside, a->tau_measured, a->given_f ? "at this f alone" :
+		    "over all f that fit");
+	if (a->fit_error.points > 0)
+		say(notes, "error of tau at n >= %d, median of %zu points: fit %.3f, estimate %.3f, "
+		    "t - t_1/n %.3f", ERRORS_FROM, a->fit_error.points, a->fit_error.median,
+		    a->estimate_error.median, a->bound_error.median);
 }
 
 static void
@@ -128,7 +175,8 @@ say_best(struct notes *notes, const struct analysis *a)
 	static const char *const origins[] = {
 		[BY_TAU] = "t - t^Amdahl with the f that measured tau ask for",
 		[BY_RULE] = "t - t^Amdahl with the f of the paper's rule",
-		[BY_BOUND] = "the bound t - t_1/n: run times do not single out an f",
+		[BY_BOUND] = "t - t_1/n: the paper's rule is not met by one f alone with standard errors "
+		    "up to 30 %",
 	};
 	double best = curve_best_n(&a->curve), beyond = 0;
 
@@ -155,5 +203,6 @@ notes_of(const struct analysis *a, struct notes *notes)
 	say_rule(notes, a);
 	say_identified(notes, a);
 	say_branch(notes, a);
+	say_measured(notes, a);
 	say_best(notes, a);
 }

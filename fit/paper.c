@@ -23,16 +23,17 @@ judge(const struct problem *p, const struct solution *s)
 	const struct curve *c = &s->at;
 	double b = curve_b(c), f_se, x_max = 2 * p->n_max - 1;
 
-	standard_errors(s, (double)p->count - 2, &f_se, &trial.b_se, &trial.c_se);
+	standard_errors(s, (double)p->measured - 2, &f_se, &trial.b_se, &trial.c_se);
 	trial.gap = b + trial.b_se - curve_c(c);
 	trial.valid = b > 0 && curve_c(c) > b && 1 + curve_h(c) * x_max > 0 && isfinite(trial.gap);
 	trial.worst_se = fmax(trial.b_se / b, trial.c_se / curve_c(c));
 	return trial;
 }
 
-/* NEAR is a start from a neighbouring f, or NULL. */
+/* By the coarse problem where to start, or NEAR, a neighbouring f's; then by the whole one. */
 static struct trial
-try(const struct problem *p, double f, double t1, const struct curve *near)
+try(const struct problem *p, const struct problem *coarse, double f, double t1,
+    const struct curve *near)
 {
 	static const double starts_r[] = { 0.95, 0.5 };
 	struct solution s;
@@ -43,20 +44,28 @@ try(const struct problem *p, double f, double t1, const struct curve *near)
 
 		if (i < 0)
 			start = (struct curve){ f, near->g, near->r, t1 };
-		if (!solve_from(p, start, FREE_G | FREE_R, false, &s))
+		if (!solve_from(coarse, start, FREE_G | FREE_R, false, &s))
 			continue;
-		trial = judge(p, &s);
+		trial = judge(coarse, &s);
 		if (!best.valid ? trial.valid :
 		    trial.valid && s.sum < best.solution.sum)
 			best = trial;
 	}
-	return best;
+	if (!best.valid || coarse->count == p->count)
+		return best;
+	if (!solve_from(p, best.solution.at, FREE_G | FREE_R, false, &s))
+		return (struct trial){ .valid = false };
+	return judge(p, &s);
 }
 
 struct trial
 paper_trial(const struct problem *p, double f, double t1)
 {
-	return try(p, f, t1, NULL);
+	struct problem coarse = coarse_problem(p);
+	struct trial trial = try(p, &coarse, f, t1, NULL);
+
+	problem_free(&coarse);
+	return trial;
 }
 
 static bool
@@ -74,12 +83,13 @@ better(const struct trial *now, const struct paper_fit *fit)
 struct paper_fit
 paper_procedure(const struct problem *p, double t1)
 {
+	struct problem coarse = coarse_problem(p);
 	struct paper_fit fit = { .meets = 0 };
 	struct trial before = { .valid = false };
 
 	for (int i = -1; i < STEPS; i++) {
 		double f = i < 0 ? 0 : FIRST_F * pow(LAST_F / FIRST_F, i / (STEPS - 1.0));
-		struct trial now = try(p, f, t1, before.valid ? &before.solution.at : NULL);
+		struct trial now = try(p, &coarse, f, t1, before.valid ? &before.solution.at : NULL);
 		bool meets = now.valid && before.valid && (now.gap < 0) != (before.gap < 0);
 		struct trial *nearer = fabs(now.gap) < fabs(before.gap) ? &now : &before;
 
@@ -89,5 +99,6 @@ paper_procedure(const struct problem *p, double t1)
 			fit.trial = now;
 		before = now;
 	}
+	problem_free(&coarse);
 	return fit;
 }

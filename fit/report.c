@@ -12,9 +12,10 @@
 
 /* What is said of a point, in the order of all outputs. */
 enum value { N, T, T_FIT, T_LOW, T_HIGH, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, SHARE, TAU_BOUND,
-	TAU_ESTIMATE, EFFICIENCY, VALUES };
+	TAU_ESTIMATE, EFFICIENCY, DTAU, VALUES };
 static const char *const value_names[VALUES] = { "n", "t", "t_fit", "t_low", "t_high", "tau",
-	"tau_fit", "tau_low", "tau_high", "share", "tau_bound", "tau_estimate", "efficiency" };
+	"tau_fit", "tau_low", "tau_high", "share", "tau_bound", "tau_estimate", "efficiency",
+	"dtau" };
 
 static void
 values_of(const struct analysis *a, const struct point *p, double values[VALUES])
@@ -33,6 +34,7 @@ values_of(const struct analysis *a, const struct point *p, double values[VALUES]
 	values[SHARE] = p->tau_estimate / t;
 	values[TAU_BOUND] = p->tau_bound;
 	values[TAU_ESTIMATE] = p->tau_estimate;
+	values[DTAU] = p->dtau;
 	values[EFFICIENCY] = (isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured) / (p->n * t);
 }
 
@@ -79,7 +81,8 @@ print_parameters(struct text *out, const struct analysis *a)
 		table_end(&table);
 	}
 	text_char(out, '\n');
-	text_line(out, "%s on t, +- standard error, [95 %% band]", a->six_name);
+	text_line(out, "%s on t, +- standard error, [95 %% band%s]", a->six_name,
+	    a->given_f ? " at this f" : " over f");
 	table_begin(&table, out, NULL);
 	print_parameter(&table, "f", a->six.at.f, a->f_se, &a->bands.f);
 	print_parameter(&table, "b", curve_b(&a->six.at), a->b_se, &a->bands.b);
@@ -265,6 +268,35 @@ put_partner(struct json *out, const struct analysis *a)
 	json_end_object(out);
 }
 
+/* How far from measured tau: null where there are none. */
+static void
+put_errors(struct json *out, const struct analysis *a)
+{
+	const struct errors *errors[] = { &a->fit_error, &a->estimate_error, &a->bound_error };
+	static const char *const names[] = { "fit", "estimate", "bound" };
+	char key[32];
+
+	json_break(out);
+	json_text(out, "bands", a->given_f ? "at the given f" : "over f");
+	json_uint(out, "tau_measured", a->tau_measured);
+	json_uint(out, "tau_inside", a->tau_inside);
+	json_break(out);
+	if (a->fit_error.points == 0) {
+		json_null(out, "tau_error");
+		return;
+	}
+	json_begin_object(out, "tau_error");
+	json_uint(out, "n_from", ERRORS_FROM);
+	json_uint(out, "points", a->fit_error.points);
+	for (int i = 0; i < 3; i++) {
+		snprintf(key, sizeof key, "%s_median", names[i]);
+		put_number(out, key, errors[i]->median);
+		snprintf(key, sizeof key, "%s_mean", names[i]);
+		put_number(out, key, errors[i]->mean);
+	}
+	json_end_object(out);
+}
+
 static void
 put_point(struct json *out, const struct analysis *a, const struct point *p)
 {
@@ -281,6 +313,7 @@ put_point(struct json *out, const struct analysis *a, const struct point *p)
 	}
 	json_bool(out, "superlinear", p->superlinear);
 	json_bool(out, "falling", p->falling);
+	json_bool(out, "left_out", p->left_out);
 	json_end_object(out);
 }
 
@@ -306,6 +339,7 @@ print_json(struct text *text, const struct analysis *a)
 	put_number(out, "best_n", curve_best_n(&a->curve));
 	put_band(out, "best_n", &a->bands.best_n);
 	put_partner(out, a);
+	put_errors(out, a);
 	json_break(out);
 	json_begin_array(out, "points");
 	for (size_t i = 0; i < a->count; i++)

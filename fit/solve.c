@@ -6,61 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/*
- * The useful time of a run repeats better than its run time: in the paper's data its rms about
- * equation 4 is 0.37 to 0.59 of that of t about equation 6 in six of eight programs, 0.9 and 1.0 in
- * vasp and inhouse; the median is 0.49.
- */
-static const double USEFUL_WEIGHT = 2;
-
 struct call {
 	const struct problem *problem;
 	struct curve fixed;
 	int parameter[PARAMETERS];	/* which one the solver's i-th is */
 };
-
-static void
-observe(struct problem *p, int what, double n, double value)
-{
-	p->observed[p->count++] = (struct observation){ .what = what, .n = n, .value = value };
-	p->n_max = fmax(p->n_max, n);
-	p->has_useful |= what == OF_USEFUL;
-}
-
-struct problem
-share_problem(const struct run *runs, size_t count)
-{
-	struct problem p = { .observed = zalloc(count, sizeof *p.observed) };
-
-	for (size_t i = 0; i < count; i++)
-		if (!isnan(runs[i].tau))
-			observe(&p, OF_SHARE, runs[i].n, runs[i].tau / runs[i].t);
-	return p;
-}
-
-struct problem
-time_problem(const struct run *runs, size_t count, enum residuals residuals)
-{
-	struct problem p = { .observed = zalloc(2 * count, sizeof *p.observed),
-	    .residuals = residuals };
-
-	for (size_t i = 0; i < count; i++) {
-		const struct run *run = &runs[i];
-
-		observe(&p, OF_TIME, run->n, run->t);
-		p.t_max = fmax(p.t_max, run->t);
-		/* Equation 4 depends on f alone. Never quite 0, for its logarithm. */
-		if (run->n > 1 && !isnan(run->tau))
-			observe(&p, OF_USEFUL, run->n, fmax(run->t - run->tau, 1e-6 * run->t));
-	}
-	return p;
-}
-
-void
-problem_free(struct problem *p)
-{
-	free(p->observed);
-}
 
 static double
 get(const struct curve *c, int parameter)
@@ -96,17 +46,17 @@ far_off(const struct problem *p)
 static double
 residual(const struct problem *p, const struct curve *c, const struct observation *o)
 {
-	double weight = o->what == OF_USEFUL ? USEFUL_WEIGHT : 1, fitted;
+	double fitted;
 
 	if (!in_domain(c, o->n))
 		return far_off(p);
 	if (o->what == OF_SHARE)
-		return curve_share(c, o->n) - o->value;
+		return o->scale * (curve_share(c, o->n) - o->value);
 	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
 	switch (p->residuals) {
-	case LOG: return weight * log(fitted / o->value);
-	case RELATIVE: return weight * (fitted / o->value - 1);
-	default: return weight * (fitted - o->value);
+	case LOG: return o->scale * log(fitted / o->value);
+	case RELATIVE: return o->scale * (fitted / o->value - 1);
+	default: return o->scale * (fitted - o->value);
 	}
 }
 
@@ -115,18 +65,17 @@ static void
 residual_slopes(const struct problem *p, const struct curve *c, const struct observation *o,
     double slopes[PARAMETERS])
 {
-	double factor = o->what == OF_USEFUL ? USEFUL_WEIGHT : 1, fitted;
+	double factor = o->scale, fitted;
 
-	if (o->what == OF_SHARE) {
+	if (o->what == OF_SHARE)
 		curve_share_slopes(c, o->n, slopes);
-		return;
-	}
-	if (o->what == OF_TIME)
+	else if (o->what == OF_TIME)
 		curve_time_slopes(c, o->n, slopes);
 	else
 		curve_amdahl_slopes(c, o->n, slopes);
 	fitted = o->what == OF_TIME ? curve_time(c, o->n) : curve_amdahl(c, o->n);
-	factor *= p->residuals == LOG ? 1 : p->residuals == RELATIVE ? fitted / o->value : fitted;
+	if (o->what != OF_SHARE && p->residuals != LOG)
+		factor *= p->residuals == RELATIVE ? fitted / o->value : fitted;
 	for (int q = 0; q < PARAMETERS; q++)
 		slopes[q] *= factor;
 }
@@ -143,7 +92,15 @@ for_lmder(void *data, int m, int count, const double *x, double *values, double 
 		set(&c, call->parameter[i], x[i]);
 	for (int row = 0; row < m; row++) {
 		const struct observation *o = &call->problem->observed[row];
-		double all[PARAMETERS];
+		double all[PARAMETERS] = { 0 };
+
+		if ((size_t)row == call->problem->count) {	/* a row of zeros, see descend */
+			if (what == 1)
+				values[row] = 0;
+			for (int i = 0; i < count && what != 1; i++)
+				slopes[i * lead + row] = 0;
+			continue;
+		}
 
 		if (what == 1) {
 			values[row] = residual(call->problem, &c, o);
@@ -159,7 +116,7 @@ for_lmder(void *data, int m, int count, const double *x, double *values, double 
 double
 sum_of_squares(const struct problem *p, const struct curve *c)
 {
-	double sum = 0;
+	double sum = p->rest;
 
 	for (size_t i = 0; i < p->count; i++) {
 		double value = residual(p, c, &p->observed[i]);
@@ -169,12 +126,15 @@ sum_of_squares(const struct problem *p, const struct curve *c)
 	return sum;
 }
 
-/* One unbounded run of the solver; false where it ends outside of the model's domain. */
+/*
+ * One unbounded run of the solver; false where it ends outside of the model's domain. covar1 wants
+ * more rows than parameters: a row of zeros says nothing.
+ */
 static bool
 descend(const struct problem *p, struct solution *s, unsigned varied)
 {
 	struct call call = { .problem = p, .fixed = s->at };
-	int m = (int)p->count, count = 0, pivots[PARAMETERS], evaluations, slopes_taken, rank;
+	int m = (int)p->count + 1, count = 0, pivots[PARAMETERS], evaluations, slopes_taken, rank;
 	double x[PARAMETERS], diag[PARAMETERS], qtf[PARAMETERS], w1[PARAMETERS], w2[PARAMETERS],
 	    w3[PARAMETERS];
 	double *values = zalloc((size_t)m, (PARAMETERS + 2) * sizeof *values);
@@ -188,7 +148,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 	s->free = varied;
 	for (int i = 0; i < PARAMETERS * PARAMETERS; i++)
 		s->covariance[i / PARAMETERS][i % PARAMETERS] = 0;
-	if (count > 0 && count <= m) {
+	if (count > 0 && count < m) {
 		lmder(for_lmder, &call, m, count, x, values, slopes, m, 1e-14, 1e-12, 0, 300, diag, 1,
 		    1, 0, &evaluations, &slopes_taken, pivots, qtf, w1, w2, w3, w4);
 		for (int i = 0; i < count; i++)
@@ -196,7 +156,7 @@ descend(const struct problem *p, struct solution *s, unsigned varied)
 		rank = covar1(m, count, m - count, slopes, m, pivots, 1e-8, w1);	/* scaled by 1 */
 		for (int i = 0; i < count * count; i++)
 			s->covariance[call.parameter[i / count]][call.parameter[i % count]] =
-			    rank == 0 && m > count ? slopes[i % count * m + i / count] : INFINITY;
+			    rank == 0 && p->measured > (size_t)count ? slopes[i % count * m + i / count] : INFINITY;
 	}
 	s->sum = sum_of_squares(p, &s->at);
 	free(values);
@@ -251,8 +211,8 @@ solve_from(const struct problem *p, struct curve start, unsigned varied, bool bo
 	return solve_in_box(p, other, varied, s) && s->at.f <= s->at.g;
 }
 
-bool
-solve_best(const struct problem *p, struct curve at, unsigned varied, struct solution *best)
+static bool
+search(const struct problem *p, struct curve at, unsigned varied, struct solution *best)
 {
 	/* r below 1 and at its bound, f inside and at its bound: the best may lie on any side. */
 	static const double starts_r[] = { 1, 0.9, 0.5 }, starts_f[] = { 0, 0.1 };
@@ -282,6 +242,22 @@ solve_best(const struct problem *p, struct curve at, unsigned varied, struct sol
 				}
 			}
 	return found;
+}
+
+bool
+solve_best(const struct problem *p, struct curve at, unsigned varied, struct solution *best)
+{
+	struct problem coarse;
+	struct solution found;
+	bool any;
+
+	if (p->count <= COARSE)
+		return search(p, at, varied, best);
+	coarse = coarse_problem(p);
+	any = search(&coarse, at, varied, &found) && (solve_from(p, found.at, varied, true, best) ||
+	    solve_from(p, found.at, found.free, true, best));
+	problem_free(&coarse);
+	return any;
 }
 
 void

@@ -8,11 +8,14 @@
 struct observation {
 	enum { OF_TIME, OF_USEFUL, OF_SHARE } what;
 	double n, value;
+	double scale;			/* of its residual */
 };
 
 struct problem {
-	struct observation *observed;
+	struct observation *observed;	/* those of a kind by n, which does not fall */
 	size_t count;
+	size_t measured;		/* values that they are made of */
+	double rest;			/* of the sum of squares: what no curve changes */
 	enum residuals residuals;
 	bool has_useful;	/* then f and g are not interchangeable */
 	double n_max, t_max;
@@ -31,6 +34,9 @@ enum { FREE_F = 1 << F, FREE_G = 1 << LOG_G, FREE_R = 1 << R, FREE_T1 = 1 << LOG
 struct problem share_problem(const struct run *runs, size_t count);
 /* Equation 6 on t, and equation 4 on the useful time of the runs that have a tau. */
 struct problem time_problem(const struct run *runs, size_t count, enum residuals residuals);
+/* At most about COARSE observations of the same: for searching. */
+enum { COARSE = 64 };
+struct problem coarse_problem(const struct problem *problem);
 void problem_free(struct problem *problem);
 
 double sum_of_squares(const struct problem *problem, const struct curve *at);

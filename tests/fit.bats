@@ -311,6 +311,110 @@ graph() {
 	[ "$stderr" = 'lp-fit: t.trace:0: a trace; lp-graph matches it first' ]
 }
 
+# started RANKS INIT_NS WORK_NS: a graph stream; ranks leave MPI_Init together, enter MPI_Finalize 1000 ns apart
+started() {
+	for ((r = 0; r < $1; r++)); do
+		echo "$r MPI_Initialized 10 20"
+		echo "$r MPI_Init 100 $2"
+		echo "$r MPI_Barrier $(($2 + $3 + 1000 * r)) +5000"
+		echo "$r MPI_Finalize $(($2 + $3 + 1000 * r + 5000)) $(($2 + $3 + 900000))"
+	done | pack -H "graph ranks=$1 run_ns=$(($2 + $3 + 900000))"
+}
+
+@test "start and end of MPI are no overhead, unless the whole run is asked for" {
+	mkdir a
+	for n in 1 2 4 8; do started $n 70000000 $((16000000 / n)) >a/$n.graph; done
+	lp-fit -F json a/*.graph >fit.json
+	# the last of 4 ranks works 4003 us, then all wait for it: 5 us of barrier and 1.5 us on average
+	jq -e '.points[2] | (.t - 4.008e-3 | fabs) < 1e-12 and (.tau - 6.5e-6 | fabs) < 1e-12' fit.json
+	lp-fit --whole -F json a/*.graph >whole.json
+	jq -e '.points[2] | (.t - 74.9e-3 | fabs) < 1e-12 and .tau > 70e-3' whole.json
+	grep -q 'tau at n = 1 is 5e-06 s, not 0' fit.json
+	echo '0 MPI_Init 0 100' | pack -H 'graph ranks=1 run_ns=100' >a/1.graph
+	run -2 --separate-stderr lp-fit a/*.graph
+	[ "$stderr" = 'lp-fit: a/1.graph: no time between MPI_Init and MPI_Finalize; --whole takes all of it' ]
+	run -2 --separate-stderr bash -c 'lp-fit <(cat a/2.graph)'
+	[[ "$stderr" == *': graph streams are read from files only' ]]
+}
+
+@test "a thousand rows are fitted within a second of processor time, many a value of n or one" {
+	awk 'BEGIN { srand(1); print "n,t"; for (n = 1; n <= 1000; n++)
+		print n "," (10 / n + 0.1 + 0.001 * n) * (1 + 0.02 * rand()) }' >many.csv
+	awk 'BEGIN { srand(2); print "n,t"; for (n = 1; n <= 512; n *= 2) for (i = 0; i < 100; i++)
+		print n "," (10 / n + 0.1 + 0.001 * n) * (1 + 0.02 * rand()) }' >few.csv
+	for table in many few; do
+		(ulimit -t 2; lp-fit -F json $table.csv >$table.json)
+		jq -e '.points | length == 1000 and all(.[]; .t_low <= .t_fit and .t_fit <= .t_high and
+			.t_high < 1.2 * .t_fit)' $table.json
+	done
+	# the same 1000 values, known only as means: the same curve
+	awk -F, 'NR > 1 { s[$1] += log($2) } END { print "n,t"; for (n = 1; n <= 512; n *= 2)
+		printf "%d,%.15g\n", n, exp(s[n] / 100) }' few.csv >means.csv
+	lp-fit -F json means.csv >means.json
+	for key in f b c; do
+		near "$(jq ".equation6.$key" few.json)" "$(jq ".equation6.$key" means.json)" 1e-4
+	done
+}
+
+@test "bands of the paper's procedure are over f, hold its curve, and say how many measured tau they hold" {
+	inside=0
+	all=0
+	for table in "$data"/*.csv; do
+		lp-fit --paper -F json "$table" >fit.json
+		jq -e 'all(.points[]; .tau_low <= .tau_fit and .tau_fit <= .tau_high)' fit.json
+		read -r in of < <(jq -r '.notes[] | select(test("measured tau lie")) | split(" ") | "\(.[0]) \(.[2])"' fit.json)
+		[ "$in" -eq "$(jq '[.points[] | select(.n > 1 and .tau != null and .tau_low <= .tau and .tau <= .tau_high)] | length' fit.json)" ]
+		inside=$((inside + in))
+		all=$((all + of))
+	done
+	[ "$all" -eq 158 ]
+	jq -e '.bands == "over f"' fit.json
+	[ "$inside" -ge 120 ]	# 54 where f is taken for known
+	lp-fit --serial 0.00377 "$data/amber.csv" | grep -q 'the band of tau, which is at this f alone'
+	run -1 grep -q 'over all f' <(lp-fit --serial 0.00377 "$data/amber.csv")
+}
+
+@test "measured deviations and the error of tau are in JSON and CSV, and beside the figure" {
+	lp-fit --paper -F json "$data/amber.csv" >fit.json
+	jq -e '.points[4].dtau == 16.6 and .tau_error.points == 19 and
+		([.points[] | select(.n >= 16) | (.tau_fit / .tau - 1) | fabs] | sort | .[9]) as $m |
+		(.tau_error.fit_median - $m | fabs) < 1e-12' fit.json
+	lp-fit -F csv "$data/amber.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "dtau") c = i }
+		NR == 6 && $c != 16.6 { exit 1 }'
+	lp-fit --paper --gnuplot "$data/amber.csv" | grep -q "^set title 'amber: median error of tau at n >= 16 16.5 % (fit)"
+	cut -d, -f1,2 "$data/amber.csv" >t.csv
+	lp-fit -F json t.csv | jq -e '.tau_error == null and .points[4].dtau == null'
+}
+
+@test "notes on superlinear runs do not contradict each other" {
+	lp-fit --paper "$data/hpl.csv" >out
+	grep -q "^- the paper's rule and least squares contradict each other: the rule's f = 1.33e-05" out
+	grep -q '^- only f = .* but the model does not hold for superlinear ones' out
+	run -1 grep -E 'f is identified|bound is none' out
+}
+
+@test "runs on fewer cores are left out, and their t_1 stays" {
+	lp-fit --from 16 --tau none -F json "$data/amber.csv" >fit.json
+	jq -e '.equation6.t1 == 4602 and .points[0].n == 1' fit.json
+	lp-fit --from 16 --tau none "$data/amber.csv" | grep -q '^- left out of the fits: n = 1, 2, 4, 8, 12; t_1 is what was measured$'
+	awk -F, 'NR == 1 || $1 == 1 || $1 >= 16 { print } $1 > 1 && $1 < 16 { print $1 "," 3 * $2 ",," }' "$data/amber.csv" >other.csv
+	lp-fit --from 16 --tau none -F json other.csv >other.json
+	[ "$(jq -c '.equation6' fit.json)" = "$(jq -c '.equation6' other.json)" ]
+	lp-fit --from 16 --paper -F json "$data/amber.csv" | jq -e '.equation6.t1 == 4602'
+	run -2 --separate-stderr lp-fit --from 416 "$data/amber.csv"
+	[ "$stderr" = 'lp-fit: amber: --from leaves 2 values of n, at least 3 are needed' ]
+}
+
+@test "any bytes are read as a table or a stream, or refused in one line" {
+	printf '\222ro.ram,u\nx,1,\377\377\377\177\nx,4,4<,4<1\350\377\371x\0\020\177\377\377,1.1\ny,1,3,\ny,' >bytes
+	run -2 --separate-stderr lp-fit bytes
+	[ "$stderr" = 'lp-fit: bytes:0: damaged: a message is not [kind, body]' ]
+	run -2 --separate-stderr bash -c 'lp-fit <bytes'
+	tail -c +2 bytes >text
+	run -2 --separate-stderr lp-fit text
+	[ "${#stderr_lines[@]}" -eq 1 ]
+}
+
 @test "gnuplot draws every script without a word" {
 	for table in "$data"/*.csv; do
 		for form in '--tau none' --paper '--predict 4096'; do
