@@ -80,6 +80,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 {
 	static const struct column_type ns_type = { 8, true, true, 0 };
 	int64_t *ranks = zalloc((size_t)im->known.ranks, sizeof *ranks);
+	struct shares *shares = shares_by_rank(im);
 	struct writer out;
 
 	if (writer_open(&out, STDOUT_FILENO, "imbalance", &im->in, argc, argv) < 0)
@@ -97,7 +98,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 			die_output();
 	}
 	for (int32_t r = 0; r < im->known.ranks; r++) {
-		struct shares share = shares_of(im, r);
+		const struct shares share = shares[r];
 
 		message_begin(&out, "shares", 7);
 		put_int(&out, "rank", r);
@@ -111,6 +112,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 			die_output();
 	}
 	free(ranks);
+	free(shares);
 	if (writer_end(&out) < 0)
 		die_output();
 }

@@ -26,6 +26,7 @@ static const char usage[] =
 	"      --path FILE         its critical path, from lp-critpath: what is critical of that\n"
 	"      --ideal FILE        its replay on an ideal network: serialisation and transfer\n"
 	"      --weak              several runs: each has as much work as it has ranks\n"
+	"      --whole             efficiencies of all the run, its start, Init and Finalize too\n"
 	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
 	"      --all               text: every line, not only the most costly\n"
 	"  -h, --help              print this text\n"
@@ -46,13 +47,13 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK };
+	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
 		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
 		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL, IDEAL },
-		{ "weak", no_argument, NULL, WEAK },
+		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -74,6 +75,7 @@ parse_options(int argc, char **argv)
 		case PATH: opt.path = optarg; break;
 		case IDEAL: opt.ideal = optarg; break;
 		case WEAK: opt.weak = true; break;
+		case WHOLE: opt.view.whole = true; break;
 		}
 	opt.files = argv + optind;
 	opt.file_count = (size_t)(argc - optind);
@@ -98,7 +100,7 @@ main(int argc, char **argv)
 	tool = "lp-imbalance";
 	opt = parse_options(argc, argv);
 	if (opt.file_count > 1) {
-		print_scaling(opt.files, opt.file_count, opt.weak, opt.form);
+		print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole, opt.form);
 		return finish(DONE);
 	}
 	refuse_terminal_input(opt.files[0], usage);
@@ -112,14 +114,14 @@ main(int argc, char **argv)
 		opt.view.critical = &critical;
 	}
 	if (opt.ideal != NULL) {
-		ideal = read_times(opt.ideal);
+		ideal = read_times(opt.ideal, opt.view.whole);
 		if (ideal.ranks != im.known.ranks)
 			die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
 			    (int)im.known.ranks);
 		opt.view.ideal = &ideal;
 	}
 	report(&im, opt.form, &opt.view, argc, argv);
-	exceeded = check_limits(&im, opt.limits, opt.limit_count);
+	exceeded = check_limits(&im, opt.limits, opt.limit_count, opt.view.whole);
 	if (opt.form == STREAM)	/* the stream has closed standard output */
 		return exceeded ? ANSWER_IS_NO : DONE;
 	return finish(exceeded ? ANSWER_IS_NO : DONE);

@@ -28,6 +28,7 @@
 #define IMBALANCE_H
 
 #include "../base/run/collective.h"
+#include "../base/run/span.h"
 #include "../base/tool/tool.h"
 
 /* ---- analytic --------------------------------------------------------------------------- */
@@ -175,6 +176,7 @@ struct imbalance {
 	struct causes *causes;		/* causes.c */
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
 	int64_t *before_ns;		/* by location: of the run, before its first call */
+	struct span *spans;		/* by rank, of its first thread */
 };
 
 /* Nanoseconds of FROM to TO that count. */

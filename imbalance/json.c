@@ -156,12 +156,14 @@ put_state(struct json *out, const struct imbalance *im, enum state state)
 static void
 put_sums(struct json *out, const struct imbalance *im)
 {
+	struct shares *all = shares_by_rank(im);
+
 	json_break(out);
 	json_begin_object(out, "sums");
 	json_bool(out, "hold", sums_hold(im));
 	json_begin_array(out, "ranks");
 	for (int32_t r = 0; r < im->known.ranks; r++) {
-		struct shares s = shares_of(im, r);
+		const struct shares s = all[r];
 
 		begin_item(out);
 		json_int(out, "rank", r);
@@ -176,6 +178,7 @@ put_sums(struct json *out, const struct imbalance *im)
 	}
 	json_end_array(out);
 	json_end_object(out);
+	free(all);
 }
 
 static void
@@ -304,15 +307,17 @@ put_explained(struct json *out, const struct imbalance *im)
 static void
 put_efficiency(struct json *out, const struct imbalance *im, const struct view *view)
 {
-	const struct efficiency e = efficiency_of(im);
+	const struct efficiency e = efficiency_of(im, view->whole);
 
 	json_break(out);
 	json_begin_object(out, "efficiency");
 	json_fixed(out, "parallel", e.parallel, 9);
 	json_fixed(out, "load_balance", e.load_balance, 9);
 	json_fixed(out, "communication", e.communication, 9);
+	json_seconds(out, "span_s", e.span_ns);
+	json_bool(out, "whole", view->whole);
 	if (view->ideal != NULL) {
-		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
+		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal, view->whole);
 
 		json_fixed(out, "serialization", i.serialisation, 9);
 		json_fixed(out, "transfer", i.transfer, 9);

@@ -56,6 +56,9 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 		    row_refers(&part->row, location, seq, &to, &to_seq))
 			open_forget(im, to, to_seq);
 	}
+	if (location < (uint32_t)im->known.ranks)
+		span_call_within(&im->spans[location], row->call, row->enter_ns, row->leave_ns,
+		    im->from_ns, im->to_ns);
 	im->last_leave_ns[location] = row->leave_ns;
 	if (last_ns == INT64_MIN)
 		im->before_ns[location] = counted_ns(im, 0, row->enter_ns);
@@ -186,6 +189,7 @@ begin_run(struct imbalance *im)
 	for (uint32_t l = 0; l < locations; l++)
 		im->last_leave_ns[l] = im->settled_ns[l] = INT64_MIN;
 	im->ranks = zalloc((size_t)im->known.ranks, sizeof *im->ranks);
+	im->spans = zalloc((size_t)im->known.ranks, sizeof *im->spans);
 	cell_of(im, BY_RANK, (size_t)im->known.ranks - 1);
 	waits_begin(im);
 	causes_begin(im);

@@ -32,72 +32,81 @@ counted_run_ns(const struct imbalance *im)
 	return counted_ns(im, 0, im->known.run_ns);
 }
 
-struct shares
-shares_of(const struct imbalance *im, int32_t rank)
+struct shares *
+shares_by_rank(const struct imbalance *im)
 {
-	const struct cell *cell = &im->tables[BY_RANK].cells[rank];
-	struct shares s = { .compute_ns = cell->compute_ns, .wait_ns = cell_waits(cell),
-	    .polling_ns = cell->polling_ns };
+	struct shares *all = zalloc((size_t)im->known.ranks, sizeof *all);
 
-	s.mpi_useful_ns = cell->mpi_ns - s.wait_ns;
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
-		if (im->known.location_rank[l] != rank)
-			continue;
-		s.run_ns += counted_run_ns(im);
-		if (im->last_leave_ns[l] == INT64_MIN)	/* no calls at all */
-			s.before_ns += counted_run_ns(im);
-		else {
-			s.before_ns += im->before_ns[l];
-			s.after_ns += counted_ns(im, im->last_leave_ns[l], im->known.run_ns);
-		}
-		if ((int32_t)l == rank && im->known.location_count == (uint32_t)im->known.ranks)
-			break;
+	for (int32_t r = 0; r < im->known.ranks; r++) {
+		const struct cell *cell = &im->tables[BY_RANK].cells[r];
+
+		all[r] = (struct shares){ .compute_ns = cell->compute_ns, .wait_ns = cell_waits(cell),
+		    .polling_ns = cell->polling_ns };
+		all[r].mpi_useful_ns = cell->mpi_ns - all[r].wait_ns;
 	}
-	return s;
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		struct shares *s = &all[im->known.location_rank[l]];
+
+		s->run_ns += counted_run_ns(im);
+		if (im->last_leave_ns[l] == INT64_MIN)	/* no calls at all */
+			s->before_ns += counted_run_ns(im);
+		else {
+			s->before_ns += im->before_ns[l];
+			s->after_ns += counted_ns(im, im->last_leave_ns[l], im->known.run_ns);
+		}
+	}
+	return all;
+}
+
+struct shares
+shares_of_all(const struct imbalance *im)
+{
+	struct shares *by_rank = shares_by_rank(im), all = { 0 };
+
+	for (int32_t r = 0; r < im->known.ranks; r++) {
+		all.before_ns += by_rank[r].before_ns;
+		all.compute_ns += by_rank[r].compute_ns;
+		all.mpi_useful_ns += by_rank[r].mpi_useful_ns;
+		all.wait_ns += by_rank[r].wait_ns;
+		all.after_ns += by_rank[r].after_ns;
+		all.polling_ns += by_rank[r].polling_ns;
+	}
+	free(by_rank);
+	return all;
 }
 
 bool
 sums_hold(const struct imbalance *im)
 {
-	for (int32_t r = 0; r < im->known.ranks; r++) {
-		struct shares s = shares_of(im, r);
+	struct shares *all = shares_by_rank(im);
+	bool hold = true;
 
-		if (s.before_ns + s.compute_ns + s.mpi_useful_ns + s.wait_ns + s.after_ns != s.run_ns ||
-		    s.mpi_useful_ns < 0)
-			return false;
+	for (int32_t r = 0; r < im->known.ranks; r++) {
+		const struct shares *s = &all[r];
+
+		hold = hold && s->mpi_useful_ns >= 0 && s->before_ns + s->compute_ns + s->mpi_useful_ns +
+		    s->wait_ns + s->after_ns == s->run_ns;
 	}
-	return true;
+	free(all);
+	return hold;
 }
 
 struct efficiency
-efficiency_of(const struct imbalance *im)
+efficiency_of(const struct imbalance *im, bool whole)
 {
-	int64_t most_ns = 0;
-	double mean_ns = 0, run_ns = (double)counted_run_ns(im);
-	struct efficiency e = { NAN, NAN, NAN };
+	const int64_t from_ns = im->from_ns > 0 ? im->from_ns : 0;
 
-	for (int32_t r = 0; r < im->known.ranks; r++) {
-		int64_t useful_ns = im->tables[BY_RANK].cells[r].compute_ns;
-
-		most_ns = useful_ns > most_ns ? useful_ns : most_ns;
-		mean_ns += (double)useful_ns / im->known.ranks;
-	}
-	if (most_ns > 0 && run_ns > 0) {
-		e.load_balance = mean_ns / (double)most_ns;
-		e.communication = (double)most_ns / run_ns;
-		e.parallel = mean_ns / run_ns;
-	}
-	return e;
+	return efficiency_of_spans(im->spans, im->known.ranks, from_ns, from_ns + counted_run_ns(im), whole);
 }
 
 struct ideal_efficiency
-ideal_efficiency_of(const struct imbalance *im, const struct times *ideal)
+ideal_efficiency_of(const struct imbalance *im, const struct times *ideal, bool whole)
 {
-	const struct efficiency e = efficiency_of(im);
-	const double run_ns = (double)counted_run_ns(im), ideal_ns = (double)ideal->run_ns;
+	const struct efficiency e = efficiency_of(im, whole);
+	const double run_ns = (double)e.span_ns, ideal_ns = (double)ideal->of.span_ns;
 	struct ideal_efficiency i = { .transfer = ideal_ns / run_ns,
 	    .serialisation = e.communication * run_ns / ideal_ns,
-	    .bsc_serialisation = (double)ideal->useful_max_ns / ideal_ns };
+	    .bsc_serialisation = ideal->of.communication };
 
 	i.bsc_transfer = e.communication / i.bsc_serialisation;
 	return i;
@@ -192,9 +201,9 @@ site_heuristic(const struct imbalance *im, size_t site)
 /* ---- limits ----------------------------------------------------------------------------- */
 
 bool
-value_of(const struct imbalance *im, const char *name, double *value)
+value_of(const struct imbalance *im, const char *name, bool whole, double *value)
 {
-	const struct efficiency e = efficiency_of(im);
+	const struct efficiency e = efficiency_of(im, whole);
 	int64_t all_ns = 0;
 
 	for (int s = 0; s < STATES; s++) {
@@ -227,7 +236,7 @@ value_of(const struct imbalance *im, const char *name, double *value)
 }
 
 bool
-check_limits(const struct imbalance *im, const char **limits, size_t count)
+check_limits(const struct imbalance *im, const char **limits, size_t count, bool whole)
 {
 	bool exceeded = false;
 
@@ -239,7 +248,7 @@ check_limits(const struct imbalance *im, const char **limits, size_t count)
 		if (equals == NULL)
 			die("--limit: %s is not NAME=VALUE", limits[i]);
 		limit = parse_number("--limit", equals + 1, -1e300, 1e300);
-		if (!value_of(im, name, &value))
+		if (!value_of(im, name, whole, &value))
 			die("--limit: there is no value %s; those of the report are NAME_s of a wait state, "
 			    "wait_s, wait_share, imbalance, run_time_s, load_imbalance, "
 			    "communication_loss, parallel_loss", name);

@@ -9,6 +9,7 @@ enum form { TEXT, JSON, CSV, STREAM };
 
 struct view {
 	bool all;	/* every line of a table */
+	bool whole;	/* efficiencies of the whole run: base/run/span.h */
 	int by;		/* enum dimension; -1: the overview */
 	const struct critical *critical;	/* or NULL */
 	const struct times *ideal;		/* or NULL */
@@ -38,30 +39,23 @@ struct shares {
 	int64_t run_ns;		/* what they add up to, if all is well */
 	int64_t polling_ns;	/* part of mpi_useful_ns */
 };
-struct shares shares_of(const struct imbalance *im, int32_t rank);
+struct shares *shares_by_rank(const struct imbalance *im);	/* to be freed */
+struct shares shares_of_all(const struct imbalance *im);
 bool sums_hold(const struct imbalance *im);	/* on every rank, to the nanosecond */
 
-/*
- * Efficiencies of the POP methodology: useful time is that outside of MPI.
- *	load_balance = mean useful / largest useful
- *	communication = largest useful / run time
- *	parallel = load_balance * communication = mean useful / run time
- */
-struct efficiency {
-	double load_balance, communication, parallel;
-};
-struct efficiency efficiency_of(const struct imbalance *im);
+struct efficiency efficiency_of(const struct imbalance *im, bool whole);
 
 /*
  * With the same run on an ideal network, by the two definitions in use.
- *	POP: transfer = ideal run time / run time, serialisation = largest useful / ideal run time
- *	BSC modelfactors: serialisation = largest useful / run time, both of the ideal run;
+ *	POP: transfer = ideal time / time, serialisation = largest useful / ideal time
+ *	BSC modelfactors: serialisation = largest useful / time, both of the ideal run;
  *	    transfer = communication / serialisation
  */
 struct ideal_efficiency {
 	double transfer, serialisation, bsc_transfer, bsc_serialisation;
 };
-struct ideal_efficiency ideal_efficiency_of(const struct imbalance *im, const struct times *ideal);
+struct ideal_efficiency ideal_efficiency_of(const struct imbalance *im, const struct times *ideal,
+    bool whole);
 
 /* What is known of why all waits came about. */
 struct explained {
@@ -87,8 +81,8 @@ const char *index_text(const struct imbalance *im, enum dimension dimension, siz
 double site_heuristic(const struct imbalance *im, size_t site);
 
 /* A value by name, for limits; false: there is none of that name. */
-bool value_of(const struct imbalance *im, const char *name, double *value);
+bool value_of(const struct imbalance *im, const char *name, bool whole, double *value);
 /* Says which of NAME=VALUE are exceeded; true if any is. */
-bool check_limits(const struct imbalance *im, const char **limits, size_t count);
+bool check_limits(const struct imbalance *im, const char **limits, size_t count, bool whole);
 
 #endif

@@ -41,28 +41,18 @@ share(int64_t ns, const struct imbalance *im)
 static void
 print_head(struct text *out, const struct imbalance *im, const struct view *view)
 {
-	const struct efficiency e = efficiency_of(im);
+	const struct efficiency e = efficiency_of(im, view->whole);
 	const struct totals *p = &im->program;
 	const struct explained why = explained_of(im);
-	struct shares all = { 0 };
+	const struct shares all = shares_of_all(im);
 
-	for (int32_t r = 0; r < im->known.ranks; r++) {
-		struct shares s = shares_of(im, r);
-
-		all.before_ns += s.before_ns;
-		all.compute_ns += s.compute_ns;
-		all.mpi_useful_ns += s.mpi_useful_ns;
-		all.wait_ns += s.wait_ns;
-		all.after_ns += s.after_ns;
-		all.polling_ns += s.polling_ns;
-	}
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))
-		text_line(out, "efficiencies (POP): parallel %.4f = load balance %.4f x communication %.4f",
-		    e.parallel, e.load_balance, e.communication);
+		text_line(out, "efficiencies (POP) %s: parallel %.4f = load balance %.4f x communication %.4f",
+		    span_rule(view->whole), e.parallel, e.load_balance, e.communication);
 	if (view->ideal != NULL) {
-		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal);
+		const struct ideal_efficiency i = ideal_efficiency_of(im, view->ideal, view->whole);
 
 		text_line(out, "communication = serialisation %.4f x transfer %.4f (POP); %.4f x %.4f (BSC modelfactors)",
 		    i.serialisation, i.transfer, i.bsc_serialisation, i.bsc_transfer);

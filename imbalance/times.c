@@ -8,29 +8,25 @@
 #include "times.h"
 
 static void
-add_block(const struct definitions *known, const struct calls *calls, int64_t *last_ns,
-    int64_t *useful_ns)
+add_block(const struct definitions *known, const struct calls *calls, struct span *spans)
 {
-	const uint32_t l = calls->location;
-
-	for (size_t i = 0; i < calls->count; i++) {
-		if (calls->call[i] == 0)
-			continue;
-		if (last_ns[l] != INT64_MIN)
-			useful_ns[known->location_rank[l]] += calls->enter_ns[i] - last_ns[l];
-		last_ns[l] = calls->leave_ns[i];
-	}
+	if (calls->location >= (uint32_t)known->ranks)
+		return;		/* a further thread */
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->call[i] != 0)
+			span_call(&spans[calls->location], calls->call[i], calls->enter_ns[i],
+			    calls->leave_ns[i]);
 }
 
 struct times
-read_times(const char *file)
+read_times(const char *file, bool whole)
 {
 	struct times t = { .file = file };
 	struct definitions known = { 0 };
 	struct calls calls = { 0 };
 	struct reader in;
 	struct message message;
-	int64_t *last_ns = NULL, *useful_ns = NULL;
+	struct span *spans = NULL;
 	int got;
 
 	if (reader_open(&in, file) < 0)
@@ -38,29 +34,22 @@ read_times(const char *file)
 	while ((got = reader_next(&in, &message)) > 0) {
 		if (definitions_take(&known, &in, &message) < 0)
 			die_input(&in);
-		if (is_kind(&message, "run")) {
-			last_ns = zalloc(known.location_count, sizeof *last_ns);
-			useful_ns = zalloc((size_t)known.ranks, sizeof *useful_ns);
-			for (uint32_t l = 0; l < known.location_count; l++)
-				last_ns[l] = INT64_MIN;
-		} else if (is_kind(&message, "calls")) {
+		if (is_kind(&message, "run"))
+			spans = zalloc((size_t)known.ranks, sizeof *spans);
+		else if (is_kind(&message, "calls")) {
 			if (calls_read(&calls, &in, &message) < 0)
 				die_input(&in);
-			add_block(&known, &calls, last_ns, useful_ns);
+			add_block(&known, &calls, spans);
 		}
 	}
 	if (got < 0)
 		die_input(&in);
 	t.ranks = known.ranks;
 	t.run_ns = known.run_ns;
-	for (int32_t r = 0; r < known.ranks; r++) {
-		t.useful_ns += useful_ns[r];
-		t.useful_max_ns = useful_ns[r] > t.useful_max_ns ? useful_ns[r] : t.useful_max_ns;
-	}
-	if (t.ranks == 0 || t.useful_max_ns == 0 || t.run_ns == 0)
+	t.of = efficiency_of_spans(spans, known.ranks, 0, known.run_ns, whole);
+	if (t.ranks == 0 || t.of.useful_max_ns == 0 || t.of.span_ns == 0)
 		die("%s: no rank computes", file);
-	free(last_ns);
-	free(useful_ns);
+	free(spans);
 	calls_free(&calls);
 	reader_close(&in);
 	return t;
@@ -81,25 +70,27 @@ scaling_of(const struct times *run, const struct times *least, bool weak)
 {
 	const double size = weak ? (double)run->ranks / least->ranks : 1;
 	struct scaling s = {
-		.load_balance = (double)run->useful_ns / run->ranks / (double)run->useful_max_ns,
-		.communication = (double)run->useful_max_ns / (double)run->run_ns,
-		.computation_scaling = size * (double)least->useful_ns / (double)run->useful_ns,
-		.speedup = size * (double)least->run_ns / (double)run->run_ns,
+		.load_balance = run->of.load_balance,
+		.communication = run->of.communication,
+		.parallel = run->of.parallel,
+		.computation_scaling = size * (double)least->of.useful_total_ns /
+		    (double)run->of.useful_total_ns,
+		.speedup = size * (double)least->of.span_ns / (double)run->of.span_ns,
 	};
 
-	s.parallel = s.load_balance * s.communication;
 	s.global = s.parallel * s.computation_scaling;
 	return s;
 }
 
 static void
-scaling_json(struct text *text, const struct times *runs, size_t count, bool weak)
+scaling_json(struct text *text, const struct times *runs, size_t count, bool weak, bool whole)
 {
 	struct json json, *out = &json;
 
 	json_begin(out, text);
 	json_begin_object(out, NULL);
 	json_text(out, "scaling", weak ? "weak" : "strong");
+	json_bool(out, "whole", whole);
 	json_begin_array(out, "runs");
 	for (size_t i = 0; i < count; i++) {
 		const struct scaling s = scaling_of(&runs[i], &runs[0], weak);
@@ -123,10 +114,11 @@ scaling_json(struct text *text, const struct times *runs, size_t count, bool wea
 }
 
 static void
-scaling_csv(struct text *text, const struct times *runs, size_t count, bool weak)
+scaling_csv(struct text *text, const struct times *runs, size_t count, bool weak, bool whole)
 {
 	struct csv csv, *out = &csv;
 
+	(void)whole;
 	csv_begin(out, text, "file,ranks,run_time_s,speedup,parallel,load_balance,communication,"
 	    "computation_scaling,global");
 	for (size_t i = 0; i < count; i++) {
@@ -143,12 +135,12 @@ scaling_csv(struct text *text, const struct times *runs, size_t count, bool weak
 }
 
 static void
-scaling_text(struct text *text, const struct times *runs, size_t count, bool weak)
+scaling_text(struct text *text, const struct times *runs, size_t count, bool weak, bool whole)
 {
 	struct table_writer table, *out = &table;
 
-	text_line(text, "%s scaling, against the smallest run; efficiencies as POP defines them",
-	    weak ? "weak" : "strong");
+	text_line(text, "%s scaling, against the smallest run; efficiencies as POP defines them, %s",
+	    weak ? "weak" : "strong", span_rule(whole));
 	table_begin(out, text,
 	    "ranks\trun_time_s\tspeedup\tparallel\tload_bal\tcommunic\tcomp_scal\tglobal\tfile");
 	for (size_t i = 0; i < count; i++) {
@@ -169,16 +161,16 @@ scaling_text(struct text *text, const struct times *runs, size_t count, bool wea
 }
 
 void
-print_scaling(char **files, size_t count, bool weak, enum form form)
+print_scaling(char **files, size_t count, bool weak, bool whole, enum form form)
 {
 	static struct text text;	/* large for a stack */
 	struct times *runs = zalloc(count, sizeof *runs);
 
 	for (size_t i = 0; i < count; i++)
-		runs[i] = read_times(files[i]);
+		runs[i] = read_times(files[i], whole);
 	qsort(runs, count, sizeof *runs, by_ranks);
 	text_begin(&text, stdout, NULL);
-	(form == JSON ? scaling_json : form == CSV ? scaling_csv : scaling_text)(&text, runs, count, weak);
+	(form == JSON ? scaling_json : form == CSV ? scaling_csv : scaling_text)(&text, runs, count, weak, whole);
 	text_flush(&text);
 	free(runs);
 }

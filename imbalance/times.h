@@ -4,18 +4,19 @@
 
 #include "report.h"
 
-/* What comparing runs needs of each. Useful is the time outside of MPI. */
+/* What comparing runs needs of each. */
 struct times {
 	const char *file;
 	int32_t ranks;
-	int64_t run_ns, useful_ns, useful_max_ns;	/* useful: of all ranks; of the one with most */
+	int64_t run_ns;
+	struct efficiency of;
 };
-struct times read_times(const char *file);
+struct times read_times(const char *file, bool whole);
 
 /* Efficiencies of the POP methodology against the smallest run; times weak scaling allows for. */
 struct scaling {
 	double load_balance, communication, parallel, computation_scaling, global, speedup;
 };
-void print_scaling(char **files, size_t count, bool weak, enum form form);
+void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);
 
 #endif

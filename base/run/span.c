@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "span.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../mpi/call_class.h"
+#include "../stream/calls.h"
+
+/* A program that only has sessions makes its first; later ones are calls like others. */
+static bool
+begins_span(const struct span *s, unsigned call)
+{
+	return call_class(call) == CLASS_INIT ||
+	    (!s->any && strcmp(call_name(call), "MPI_Session_init") == 0);
+}
+
+static int64_t
+between(int64_t from_ns, int64_t to_ns, int64_t low_ns, int64_t high_ns)
+{
+	from_ns = from_ns > low_ns ? from_ns : low_ns;
+	to_ns = to_ns < high_ns ? to_ns : high_ns;
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+void
+span_call_within(struct span *s, unsigned call, int64_t enter_ns, int64_t leave_ns, int64_t from_ns,
+    int64_t to_ns)
+{
+	const int64_t before_ns = between(s->any ? s->last_ns : 0, enter_ns, from_ns, to_ns);
+	const int64_t mpi_ns = between(enter_ns, leave_ns, from_ns, to_ns);
+
+	s->outside_ns += before_ns;
+	if (begins_span(s, call)) {
+		s->start_ns = between(0, enter_ns, from_ns, to_ns);
+		s->init_ns = mpi_ns;
+		s->begin_ns = s->end_ns = leave_ns;
+		s->useful_ns = 0;
+	} else if (!s->finalized) {
+		s->useful_ns += before_ns;
+		s->finalized = call_class(call) == CLASS_FINALIZE;
+		s->finalize_ns = s->finalized ? mpi_ns : 0;
+		s->end_ns = s->finalized ? enter_ns : leave_ns;
+	}
+	s->last_ns = leave_ns;
+	s->any = true;
+}
+
+void
+span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns)
+{
+	span_call_within(span, call, enter_ns, leave_ns, INT64_MIN, INT64_MAX);
+}
+
+struct efficiency
+efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns, int64_t to_ns, bool whole)
+{
+	struct efficiency e = { .load_balance = NAN, .communication = NAN, .parallel = NAN };
+
+	for (int32_t r = 0; r < ranks; r++) {
+		const struct span *s = &spans[r];
+		const int64_t span_ns = whole ? to_ns - from_ns :
+		    between(s->begin_ns, s->end_ns, from_ns, to_ns);
+		const int64_t useful_ns = whole ? s->outside_ns : s->useful_ns;
+
+		e.span_ns = span_ns > e.span_ns ? span_ns : e.span_ns;
+		e.useful_max_ns = useful_ns > e.useful_max_ns ? useful_ns : e.useful_max_ns;
+		e.useful_total_ns += useful_ns;
+	}
+	if (e.useful_max_ns > 0 && e.span_ns > 0) {
+		const double mean_ns = (double)e.useful_total_ns / ranks;
+
+		e.load_balance = mean_ns / (double)e.useful_max_ns;
+		e.communication = (double)e.useful_max_ns / (double)e.span_ns;
+		e.parallel = mean_ns / (double)e.span_ns;
+	}
+	return e;
+}
+
+const char *
+span_rule(bool whole)
+{
+	return whole ? "of the whole run, start, MPI_Init and MPI_Finalize included" :
+	    "from leaving MPI_Init to entering MPI_Finalize";
+}

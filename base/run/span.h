@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which part of a run is the program's, and the efficiencies of that: the one rule of all tools.
+ *
+ * A rank's life is, in this order:
+ *	start		before it entered MPI_Init: the process is made and loaded
+ *	init		in MPI_Init
+ *	its span	from leaving MPI_Init to entering MPI_Finalize
+ *	finalize	in MPI_Finalize
+ *	end		behind it, until the run ends
+ * Efficiencies are of spans; the rest is neither useful nor lost, unless WHOLE is asked for: then the
+ * span is the whole run, and what is outside of MPI before the last call is useful, the start
+ * included. Where a rank makes no MPI_Init (in the trace of another tool, say), its span begins with
+ * the run; where it makes no MPI_Finalize it ends with its last call.
+ *
+ * POP's efficiencies, useful being the time outside of MPI of each rank's first thread, within its
+ * span, and T the longest span of a rank:
+ *	load balance = mean useful / largest useful
+ *	communication = largest useful / T
+ *	parallel = load balance * communication = mean useful / T
+ */
+#ifndef SPAN_H
+#define SPAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct span {
+	int64_t begin_ns, end_ns;	/* the span, as far as it is known */
+	int64_t last_ns;		/* when the last call was left */
+	int64_t useful_ns;		/* within the span */
+	int64_t outside_ns;		/* outside of MPI, before the first call included */
+	int64_t start_ns, init_ns, finalize_ns;
+	bool any, finalized;
+};
+
+/* Calls of one rank's first thread, in order; INDEX of call_name. Times from the begin of the run. */
+void span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns);
+/* It counts only from FROM to TO. */
+void span_call_within(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns,
+    int64_t from_ns, int64_t to_ns);
+struct efficiency {
+	int64_t span_ns;		/* T */
+	int64_t useful_max_ns, useful_total_ns;
+	double load_balance, communication, parallel;	/* NaN where nothing is useful */
+};
+
+/* Of the run from FROM to TO. */
+struct efficiency efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns,
+    int64_t to_ns, bool whole);
+
+/* What efficiencies are of, for people. */
+const char *span_rule(bool whole);
+
+#endif
