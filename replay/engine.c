@@ -85,6 +85,9 @@ leave_call(struct engine *e, uint32_t id)
 
 	r->recorded_useful_ns += op->gap_ns;
 	r->recorded_leave_ns += op->gap_ns + op->duration_ns;
+	span_call(&r->recorded, row_at(e, id, r->seq)->call, r->recorded_leave_ns - op->duration_ns,
+	    r->recorded_leave_ns);
+	span_call(&r->span, row_at(e, id, r->seq)->call, enter_ns, leave_ns);
 	for (uint64_t seq = r->seq; seq < end; seq++, op++) {
 		switch ((enum act)op->act) {
 		case ACT_COLLECTIVE: case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:

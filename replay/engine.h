@@ -14,6 +14,7 @@
 #include "../base/run/definitions.h"
 #include "events.h"
 #include "machine.h"
+#include "../base/run/span.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -137,6 +138,7 @@ struct runner {			/* a location; what each step needs comes first */
 	double useful_ns;	/* computed so far, simulated */
 	double cpu_ratio;	/* of its node's CPUs */
 	int64_t recorded_useful_ns, recorded_leave_ns;
+	struct span span, recorded;	/* of calls left so far */
 	uint8_t step;
 	bool starved;		/* waits for rows */
 	bool blocked;		/* waits for others */

@@ -24,6 +24,7 @@ static const char usage[] =
 	"      --scale WHAT    rank=N,site=NAME,call=NAME,factor=X: that computing, or with call=\n"
 	"                      that communication, takes X times as long; may be repeated\n"
 	"      --explain WHO   where the time of a rank, or of the message location:row, went\n"
+	"      --whole         efficiencies of all the run, its start, Init and Finalize too\n"
 	"      --partial       replay an input that blocks up to there\n"
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
@@ -34,7 +35,7 @@ struct options {
 	const char *network;	/* NULL: the ideal one */
 	int64_t eager_bytes;	/* -1: not given */
 	enum form form;
-	bool partial, regions;
+	bool partial, regions, whole;
 	struct monitor monitor;	/* ranks NULL: none */
 	struct scales scales;
 	struct explain explain;
@@ -57,6 +58,7 @@ parse_options(int argc, char **argv)
 		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
 		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
 		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL, 'X' },
+		{ "whole", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .eager_bytes = -1, .form = GRAPH };
@@ -72,6 +74,7 @@ parse_options(int argc, char **argv)
 		case 'S': scale_add(&opt.scales, optarg, next_factor(argc, argv)); break;
 		case 'X': explain_parse(&opt.explain, optarg); break;
 		case 'P': opt.partial = true; break;
+		case 'W': opt.whole = true; break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
@@ -295,6 +298,7 @@ main(int argc, char **argv)
 	if (!s.begun)
 		die("the stream has no message of kind run");
 	end_replay(&s, s.opt.partial);
+	s.result.whole = s.opt.whole;
 	result_of(&s.result, &s.engine);
 	write_or_print(&s, argc, argv);
 	return s.output != NULL ? DONE : finish(DONE);

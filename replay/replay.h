@@ -11,8 +11,11 @@ struct result {			/* of a replay */
 	int64_t *useful_ns, *recorded_useful_ns;	/* by rank: computed outside MPI */
 	int64_t *running_ns, *instructions, *cycles;	/* by rank, from a message of kind useful; NULL */
 	uint32_t ranks;
+	bool whole;		/* efficiencies are of the whole run: base/run/span.h */
+	struct efficiency efficiency, recorded;
 };
 
+/* WHOLE is set before. */
 void result_of(struct result *result, const struct engine *engine);
 
 /* output.c: messages wait until all of their rows have their times. */

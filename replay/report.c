@@ -12,6 +12,22 @@ largest(const int64_t *values, uint32_t count)
 	return most;
 }
 
+static void
+efficiencies(struct result *result, const struct engine *e)
+{
+	struct span *spans = zalloc(2 * (size_t)result->ranks, sizeof *spans);
+
+	for (uint32_t r = 0; r < result->ranks; r++) {
+		spans[r] = e->runners[r].span;
+		spans[result->ranks + r] = e->runners[r].recorded;
+	}
+	result->efficiency = efficiency_of_spans(spans, (int32_t)result->ranks, 0,
+	    largest(result->finish_ns, result->ranks), result->whole);
+	result->recorded = efficiency_of_spans(spans + result->ranks, (int32_t)result->ranks, 0,
+	    largest(result->recorded_finish_ns, result->ranks), result->whole);
+	free(spans);
+}
+
 void
 result_of(struct result *result, const struct engine *e)
 {
@@ -36,26 +52,9 @@ result_of(struct result *result, const struct engine *e)
 			result->recorded_useful_ns[l] = r->recorded_useful_ns;
 		}
 	}
+	efficiencies(result, e);
 	result->run_ns = largest(result->finish_ns, ranks);
 	result->recorded_run_ns = largest(result->recorded_finish_ns, ranks);
-}
-
-static double
-ratio(int64_t a, int64_t b)
-{
-	return b > 0 ? (double)a / (double)b : 1;
-}
-
-/* POP: TE = ideal run time / run time, SerE = most useful time / ideal run time. */
-void
-print_json(const struct result *r)
-{
-	printf("{\"run_time_ns\":%lld,\"recorded_run_time_ns\":%lld,\"finish_ns\":[", (long long)r->run_ns,
-	    (long long)r->recorded_run_ns);
-	for (uint32_t i = 0; i < r->ranks; i++)
-		printf("%s%lld", i > 0 ? "," : "", (long long)r->finish_ns[i]);
-	printf("],\"transfer_efficiency\":%.9g,\"serialization_efficiency\":%.9g}\n",
-	    ratio(r->run_ns, r->recorded_run_ns), ratio(largest(r->useful_ns, r->ranks), r->run_ns));
 }
 
 static int64_t
@@ -68,11 +67,36 @@ total(const int64_t *values, uint32_t count)
 	return sum;
 }
 
-/* What basicanalysis calls useful: the states of a Paraver trace, where there are any. */
-static const int64_t *
-useful_of(const struct result *r)
+static double
+ratio(int64_t a, int64_t b)
 {
-	return r->running_ns != NULL ? r->running_ns : r->recorded_useful_ns;
+	return b > 0 ? (double)a / (double)b : 1;
+}
+
+/* POP: TE = ideal time / time, SerE = most useful time / ideal time, both of spans. */
+void
+print_json(const struct result *r)
+{
+	printf("{\"run_time_ns\":%lld,\"recorded_run_time_ns\":%lld,\"finish_ns\":[", (long long)r->run_ns,
+	    (long long)r->recorded_run_ns);
+	for (uint32_t i = 0; i < r->ranks; i++)
+		printf("%s%lld", i > 0 ? "," : "", (long long)r->finish_ns[i]);
+	printf("],\"transfer_efficiency\":%.9g,\"serialization_efficiency\":%.9g}\n",
+	    ratio(r->efficiency.span_ns, r->recorded.span_ns),
+	    ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns));
+}
+
+/* What basicanalysis calls useful: the states of a Paraver trace, where there are any. */
+static int64_t
+most_useful(const struct result *r)
+{
+	return r->running_ns != NULL ? largest(r->running_ns, r->ranks) : r->recorded.useful_max_ns;
+}
+
+static int64_t
+all_useful(const struct result *r)
+{
+	return r->running_ns != NULL ? total(r->running_ns, r->ranks) : r->recorded.useful_total_ns;
 }
 
 /* One run as numbers, for workflows/efficiency.mk. */
@@ -80,9 +104,9 @@ void
 print_csv(const struct result *r)
 {
 	printf("ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,ideal_useful_max_ns,"
-	    "instructions,cycles\n%u,%lld,%lld,%lld,%lld,%lld,%lld,%lld\n", r->ranks, (long long)r->run_ns,
-	    (long long)r->recorded_run_ns, (long long)total(useful_of(r), r->ranks),
-	    (long long)largest(useful_of(r), r->ranks), (long long)largest(r->useful_ns, r->ranks),
+	    "instructions,cycles\n%u,%lld,%lld,%lld,%lld,%lld,%lld,%lld\n", r->ranks,
+	    (long long)r->efficiency.span_ns, (long long)r->recorded.span_ns, (long long)all_useful(r),
+	    (long long)most_useful(r), (long long)r->efficiency.useful_max_ns,
 	    (long long)(r->instructions != NULL ? total(r->instructions, r->ranks) : 0),
 	    (long long)(r->cycles != NULL ? total(r->cycles, r->ranks) : 0));
 }
@@ -90,12 +114,13 @@ print_csv(const struct result *r)
 void
 print_table(const struct result *r)
 {
-	double te = ratio(r->run_ns, r->recorded_run_ns);
-	double serial = ratio(largest(r->useful_ns, r->ranks), r->run_ns);
-	double comm = ratio(largest(useful_of(r), r->ranks), r->recorded_run_ns);
+	double te = ratio(r->efficiency.span_ns, r->recorded.span_ns);
+	double serial = ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns);
+	double comm = ratio(most_useful(r), r->recorded.span_ns);
 
 	printf("run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
 	    (double)r->recorded_run_ns / 1e9);
+	printf("efficiencies\t%s\n", span_rule(r->whole));
 	printf("\ndefinition\ttransfer\tserialisation\tcommunication\n");
 	printf("POP\t%.6f\t%.6f\t%.6f\n", te, serial, te * serial);
 	printf("basicanalysis\t%.6f\t%.6f\t%.6f\n", serial > 0 ? comm / serial : 0, serial, comm);

@@ -8,6 +8,8 @@
 #
 # Each run is replayed on the ideal Dimemas machine, 32 KiB and more rendezvous. The first run is the
 # one on the fewest ranks; scaling is weak where instructions grow as ranks do (mean ratio above 0.9).
+# A Paraver trace is judged as a whole, as modelfactors.py does; a graph stream from leaving MPI_Init
+# to entering MPI_Finalize, as all tools here do.
 # Instructions and cycles are those of a Paraver trace; without them what needs them is left out.
 
 RUNS =
@@ -29,12 +31,12 @@ define replay
 run=$$1; graph=$$(mktemp); machine=$$(mktemp)
 trap 'rm -f $$graph $$machine' EXIT
 case $$run in
-*.prv|*.prv.gz) lp-import -f prv -- "$$run" >$$graph ;;
-*) cat -- "$$run" >$$graph ;;
+*.prv|*.prv.gz) lp-import -f prv -- "$$run" >$$graph; whole=--whole ;;
+*) cat -- "$$run" >$$graph; whole= ;;
 esac
 ranks=$$(lp-dump -k run $$graph | jq .ranks)
 printf 'machine\nbandwidth infinite\ncollective all constant\nnodes %d\nmapping 1\n' $$ranks >$$machine
-lp-replay -n $$machine --eager 32k -F csv $$graph
+lp-replay -n $$machine --eager 32k -F csv $$whole $$graph
 endef
 export replay
 
