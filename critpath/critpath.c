@@ -39,6 +39,7 @@ struct critpath {
 static void
 begin_output(struct critpath *c, int argc, char **argv)
 {
+	c->report.whole = c->opt.whole;
 	if (c->opt.form == STREAM &&
 	    writer_open(&c->out, STDOUT_FILENO, "path", &c->run.in, argc, argv) < 0)
 		die_output();

@@ -35,7 +35,8 @@ struct event_row {
 	bool cut;		/* its call is taken as not blocked, to break a cycle */
 };
 
-enum segment_kind { COMPUTE, MPI, TRANSFER };
+/* START is what a rank did before MPI_Init: base/run/span.h. */
+enum segment_kind { COMPUTE, MPI, TRANSFER, START, KINDS };
 
 struct segment {
 	int64_t begin_ns, end_ns;
@@ -102,6 +103,8 @@ struct stop {
 };
 
 struct stop stop_at(const struct stretch *stretch, struct event event);
+/* Of what a location does before CALL; FIRST: the piece begins with the run. */
+enum segment_kind kind_before(unsigned call, bool first);
 /* Appends the piece between two events unless it is empty; FROM is NULL for the first. */
 void add_between(struct segments *segments, const struct stretch *stretch, const struct stop *from,
     const struct stop *at);
@@ -167,7 +170,8 @@ seconds(int64_t ns)
 
 /* report.c: what the forms for people and scripts have in common. */
 struct share {
-	int64_t ns[3];		/* by segment kind */
+	int64_t ns[KINDS];	/* by segment kind */
+	int64_t frame_mpi_ns, frame_transfer_ns;	/* of MPI_Init and MPI_Finalize, apart */
 };
 
 struct report {
@@ -179,6 +183,7 @@ struct report {
 	struct segment longest[10];
 	size_t longest_count;
 	int64_t begin_ns, end_ns;
+	bool whole;		/* MPI_Init and MPI_Finalize are MPI like all, and shares of the whole path */
 };
 
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
@@ -192,8 +197,10 @@ void report_text(struct text *out, const struct report *report, const struct def
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */
 struct share *shares_by_rank(const struct report *report, const struct definitions *known);
+/* As it is told: what frames the spans is MPI where WHOLE, else it is with the start. */
+struct share share_told(const struct share *share, bool whole);
 /* Members of an object: its times; its site, of an object that is begun. */
-void share_json(struct json *out, const struct share *share);
+void share_json(struct json *out, const struct share *share, bool whole);
 void site_json(struct json *out, size_t site, const struct definitions *known);
 /* What follows the array of segments. */
 void report_json(struct json *out, const struct report *report, const struct definitions *known);

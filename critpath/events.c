@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The graph of a stretch: what each event follows from (the rule is in critpath.h). */
 #include <stdlib.h>
+#include "../base/run/span.h"
 
 #include "edge_rows.h"
 #include "shared.h"
@@ -129,12 +130,19 @@ stop_at(const struct stretch *stretch, struct event event)
 	return (struct stop){ event, time_of(stretch, event), row->row.site, row->row.call };
 }
 
+enum segment_kind
+kind_before(unsigned call, bool first)
+{
+	return first && span_begins(call) ? START : COMPUTE;
+}
+
 void
 add_between(struct segments *segments, const struct stretch *stretch, const struct stop *from,
     const struct stop *at)
 {
 	int64_t begin_ns = from != NULL ? from->ns : stretch->begin_ns;
-	enum segment_kind kind = from == NULL || from->event.leave ? COMPUTE :
+	enum segment_kind kind = from == NULL || from->event.leave ?
+	    kind_before(at->call, from == NULL && !stretch->from_sync) :
 	    from->event.location == at->event.location && from->event.seq == at->event.seq ? MPI :
 	    TRANSFER;
 
@@ -143,7 +151,7 @@ add_between(struct segments *segments, const struct stretch *stretch, const stru
 	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
 	    sizeof *segments->at);
 	segments->at[segments->count++] = (struct segment){ begin_ns, at->ns, at->event.location,
-	    at->site, kind == COMPUTE ? 0 : at->call, (uint8_t)kind };
+	    at->site, kind == COMPUTE || kind == START ? 0 : at->call, (uint8_t)kind };
 }
 
 void

@@ -33,7 +33,8 @@ add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32
 		if (row->enter_ns > begin_ns && (before != NULL || !stretch->from_sync))
 			add_interval(intervals, (struct interval){ begin_ns, row->enter_ns, location,
 			    row->site, before != NULL ? before->enter_ns : stretch->begin_ns,
-			    before != NULL ? before->site : 0, before != NULL ? before->call : 0 });
+			    before != NULL ? before->site : 0, before != NULL ? before->call : 0,
+			    (uint8_t)kind_before(row->call, before == NULL) });
 		before = row;
 	}
 }
@@ -114,7 +115,7 @@ add_longest(struct chain *chain, const struct interval *longest)
 		add_call(chain, longest->location, longest->call_enter_ns, longest->begin_ns,
 		    longest->call_site, longest->call);
 	add_link(chain, (struct segment){ longest->begin_ns, longest->end_ns, longest->location,
-	    longest->site, 0, COMPUTE });
+	    longest->site, 0, longest->kind });
 }
 
 void

@@ -12,6 +12,7 @@ struct interval {
 	int64_t call_enter_ns;	/* of the call before it */
 	uint32_t call_site;
 	uint16_t call;		/* index of call_name; 0: there is none before it */
+	uint8_t kind;		/* COMPUTE or START */
 };
 
 struct intervals {

@@ -42,7 +42,7 @@ add_segments(struct path *path, struct reader *in, const struct message *message
 		die_input(in);
 	s->at = grow(s->at, &s->capacity, s->count + n, sizeof *s->at);
 	for (size_t i = 0; i < n; i++) {
-		if (kind[i] > TRANSFER || (s->count > 0 && begin[i] != s->at[s->count - 1].end_ns)) {
+		if (kind[i] >= KINDS || (s->count > 0 && begin[i] != s->at[s->count - 1].end_ns)) {
 			reader_fail(in, message->offset, "segments: does not go on where the path so far ends");
 			die_input(in);
 		}

@@ -21,6 +21,7 @@ const char usage[] =
 	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
 	"      --gain PERCENT   what each call site would gain if it took less time\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
+	"      --whole          shares of all the path, its start, Init and Finalize too\n"
 	"      --list N         list N parts of the run with about equally many calls\n"
 	"      --part I/N       only the I-th of them; as a stream, its segments alone\n"
 	"      --join           the FILEs are paths of parts: print the whole path\n"
@@ -68,6 +69,7 @@ parse_options(int argc, char **argv)
 		{ "alternatives", required_argument, NULL, 'k' }, { "gain", required_argument, NULL, 'G' },
 		{ "all", no_argument, NULL, 'A' }, { "list", required_argument, NULL, 'L' },
 		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
+		{ "whole", no_argument, NULL, 'W' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID };
@@ -85,6 +87,7 @@ parse_options(int argc, char **argv)
 		case 'L': opt.list = (int)parse_integer("--list", optarg, 1, 1 << 20); break;
 		case 'P': parse_part(&opt, optarg); break;
 		case 'J': opt.join = true; break;
+		case 'W': opt.whole = true; break;
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);

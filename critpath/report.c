@@ -5,8 +5,9 @@
 
 #include "../base/tool/table.h"
 #include "critpath.h"
+#include "../base/run/span.h"
 
-static const char *const kind_names[] = { "compute", "mpi", "transfer" };
+static const char *const kind_names[] = { "compute", "mpi", "transfer", "start" };
 
 static bool
 longer(const struct segment *a, const struct segment *b)
@@ -43,11 +44,22 @@ share_of(struct share **shares, size_t *capacity, size_t index)
 	return &(*shares)[index];
 }
 
+static void
+add_segment(struct share *share, const struct segment *segment)
+{
+	const int64_t ns = segment->end_ns - segment->begin_ns;
+
+	if (segment->call == 0 || !span_frames(segment->call))
+		share->ns[segment->kind] += ns;
+	else if (segment->kind == TRANSFER)
+		share->frame_transfer_ns += ns;
+	else
+		share->frame_mpi_ns += ns;
+}
+
 void
 report_add(struct report *report, const struct definitions *known, const struct segment *segment)
 {
-	int64_t length_ns = segment->end_ns - segment->begin_ns;
-
 	if (report->by_location == NULL)
 		report->by_location = zalloc(known->location_count, sizeof *report->by_location);
 	if (report->segments == 0) {
@@ -58,20 +70,20 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	report->end_ns = segment->end_ns;
 	report->last_location = segment->location;
 	report->segments++;
-	report->total.ns[segment->kind] += length_ns;
-	report->by_location[segment->location].ns[segment->kind] += length_ns;
-	share_of(&report->by_call, &report->call_capacity, segment->call)->ns[segment->kind] +=
-	    length_ns;
-	share_of(&report->by_site, &report->site_capacity, segment->site)->ns[segment->kind] +=
-	    length_ns;
+	add_segment(&report->total, segment);
+	add_segment(&report->by_location[segment->location], segment);
+	add_segment(share_of(&report->by_call, &report->call_capacity, segment->call), segment);
+	add_segment(share_of(&report->by_site, &report->site_capacity, segment->site), segment);
 	keep_longest(report, segment);
 }
 
 static void
 add_share(struct share *to, const struct share *more)
 {
-	for (int kind = 0; kind < 3; kind++)
+	for (int kind = 0; kind < KINDS; kind++)
 		to->ns[kind] += more->ns[kind];
+	to->frame_mpi_ns += more->frame_mpi_ns;
+	to->frame_transfer_ns += more->frame_transfer_ns;
 }
 
 void
@@ -106,7 +118,7 @@ report_free(struct report *report)
 	free(report->by_location);
 	free(report->by_call);
 	free(report->by_site);
-	memset(report, 0, sizeof *report);
+	*report = (struct report){ .whole = report->whole };
 }
 
 void
@@ -141,7 +153,29 @@ report_gather(struct report *report, const struct definitions *known, const stru
 int64_t
 share_sum(const struct share *share)
 {
-	return share->ns[COMPUTE] + share->ns[MPI] + share->ns[TRANSFER];
+	return share->ns[COMPUTE] + share->ns[MPI] + share->ns[TRANSFER] + share->ns[START] +
+	    share->frame_mpi_ns + share->frame_transfer_ns;
+}
+
+struct share
+share_told(const struct share *share, bool whole)
+{
+	struct share told = *share;
+
+	if (whole) {
+		told.ns[MPI] += share->frame_mpi_ns;
+		told.ns[TRANSFER] += share->frame_transfer_ns;
+	} else
+		told.ns[START] += share->frame_mpi_ns + share->frame_transfer_ns;
+	told.frame_mpi_ns = told.frame_transfer_ns = 0;
+	return told;
+}
+
+/* What shares are of. */
+static int64_t
+told_sum(const struct share *told, bool whole)
+{
+	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] + (whole ? told->ns[START] : 0);
 }
 
 struct share *
@@ -150,14 +184,14 @@ shares_by_rank(const struct report *report, const struct definitions *known)
 	struct share *shares = zalloc((size_t)known->ranks, sizeof *shares);
 
 	for (uint32_t l = 0; l < known->location_count && report->by_location != NULL; l++)
-		for (int kind = 0; kind < 3; kind++)
-			shares[known->location_rank[l]].ns[kind] += report->by_location[l].ns[kind];
+		add_share(&shares[known->location_rank[l]], &report->by_location[l]);
 	return shares;
 }
 
 struct item {
 	size_t index;
-	struct share share;
+	struct share share;	/* as told */
+	int64_t ns;		/* of it what shares are of */
 };
 
 static int
@@ -165,21 +199,26 @@ by_share(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
 
-	if (share_sum(&a->share) != share_sum(&b->share))
-		return share_sum(&a->share) > share_sum(&b->share) ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->share.ns[START] != b->share.ns[START])
+		return a->share.ns[START] > b->share.ns[START] ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
 /* The items that are not zero, largest first. */
 static struct item *
-sorted(const struct share *shares, size_t count, size_t *kept)
+sorted(const struct share *shares, size_t count, bool whole, size_t *kept)
 {
 	struct item *items = zalloc(count, sizeof *items);
 
 	*kept = 0;
 	for (size_t i = 0; i < count; i++)
-		if (share_sum(&shares[i]) > 0)
-			items[(*kept)++] = (struct item){ i, shares[i] };
+		if (share_sum(&shares[i]) > 0) {
+			struct share told = share_told(&shares[i], whole);
+
+			items[(*kept)++] = (struct item){ i, told, told_sum(&told, whole) };
+		}
 	qsort(items, *kept, sizeof *items, by_share);
 	return items;
 }
@@ -227,26 +266,27 @@ static void
 print_shares(struct text *out, const struct report *report, const struct names *names,
     const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
 {
-	double all = (double)share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
+	const struct share total = share_told(&report->total, report->whole);
+	const double all = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
 	struct table_writer table;
 	size_t count;
-	struct item *items = sorted(shares, all_count, &count);
+	struct item *items = sorted(shares, all_count, report->whole, &count);
 	char head[100];
 
 	text_char(out, '\n');
-	snprintf(head, sizeof head, "share_%%\tcompute_s\tmpi_s\ttransfer_s\t%s", names->what);
+	snprintf(head, sizeof head, "share_%%\tcompute_s\tmpi_s\ttransfer_s\tstart_s\t%s", names->what);
 	table_begin(&table, out, head);
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct share *s = &items[i].share;
 
-		table_fixed(&table, 100 * (double)share_sum(s) / all, 2);
-		for (int kind = 0; kind < 3; kind++)
+		table_fixed(&table, 100 * (double)items[i].ns / all, 2);
+		for (int kind = 0; kind < KINDS; kind++)
 			table_seconds(&table, s->ns[kind]);
 		names->put(&table, items[i].index, known);
 		table_end_row(&table);
 	}
 	if (count > shown)
-		put_more(&table, 4, count - shown);
+		put_more(&table, 5, count - shown);
 	table_end(&table);
 	free(items);
 }
@@ -266,9 +306,9 @@ print_longest(struct text *out, const struct report *report, const struct defini
 		table_seconds(&table, s->end_ns - s->begin_ns);
 		table_seconds(&table, s->begin_ns);
 		table_int(&table, known->location_rank[s->location]);
-		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" :
-		    s->kind == TRANSFER ? "transfer to " : "", s->kind == COMPUTE ? "" : call_name(s->call));
-		table_format(&table, "%s%s", s->kind == COMPUTE && where[0] != '\0' ? "before " : "", where);
+		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" : s->kind == START ? "start" :
+		    s->kind == TRANSFER ? "transfer to " : "", s->call == 0 ? "" : call_name(s->call));
+		table_format(&table, "%s%s", s->call == 0 && where[0] != '\0' ? "before " : "", where);
 		table_end_row(&table);
 	}
 	table_end(&table);
@@ -280,15 +320,20 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	static const struct names by_rank = { "rank", put_rank }, by_call = { "call", put_call },
 	    by_site = { "up to and in the call at", put_site };
 	size_t shown = all ? SIZE_MAX : 8;
-	double whole = share_sum(&report->total) > 0 ? (double)share_sum(&report->total) : 1;
+	const struct share total = share_told(&report->total, report->whole);
+	const double of = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
 	struct share *ranks = shares_by_rank(report, known);
+	char start[80];
 
 	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
 	    seconds(known->run_ns), seconds(report->end_ns - report->begin_ns), report->segments,
 	    report->hops);
-	text_line(out, "on the path: compute %.2f %%, MPI %.2f %%, transfer %.2f %%",
-	    100 * (double)report->total.ns[COMPUTE] / whole, 100 * (double)report->total.ns[MPI] / whole,
-	    100 * (double)report->total.ns[TRANSFER] / whole);
+	snprintf(start, sizeof start, report->whole ? ", start %.2f %%" :
+	    "; start, MPI_Init and MPI_Finalize %.9f s", report->whole ? 100 * (double)total.ns[START] / of :
+	    seconds(total.ns[START]));
+	text_line(out, "on the path, %s: compute %.2f %%, MPI %.2f %%, transfer %.2f %%%s",
+	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of, 100 * (double)total.ns[MPI] / of,
+	    100 * (double)total.ns[TRANSFER] / of, start);
 	print_shares(out, report, &by_rank, ranks, (size_t)known->ranks, shown, known);
 	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
 	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
@@ -305,7 +350,7 @@ segment_json(struct json *out, const struct segment *segment, const struct defin
 	json_int(out, "begin_ns", segment->begin_ns);
 	json_int(out, "end_ns", segment->end_ns);
 	json_text(out, "kind", kind_names[segment->kind]);
-	if (segment->kind == COMPUTE)
+	if (segment->call == 0)
 		json_null(out, "call");
 	else
 		json_text(out, "call", call_name(segment->call));
@@ -314,11 +359,14 @@ segment_json(struct json *out, const struct segment *segment, const struct defin
 }
 
 void
-share_json(struct json *out, const struct share *share)
+share_json(struct json *out, const struct share *share, bool whole)
 {
-	json_seconds(out, "compute_s", share->ns[COMPUTE]);
-	json_seconds(out, "mpi_s", share->ns[MPI]);
-	json_seconds(out, "transfer_s", share->ns[TRANSFER]);
+	const struct share told = share_told(share, whole);
+
+	json_seconds(out, "compute_s", told.ns[COMPUTE]);
+	json_seconds(out, "mpi_s", told.ns[MPI]);
+	json_seconds(out, "transfer_s", told.ns[TRANSFER]);
+	json_seconds(out, "start_s", told.ns[START]);
 }
 
 void
@@ -347,7 +395,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_uint(out, "rank_changes", report->hops);
 	json_break(out);
 	json_begin_object(out, "total");
-	share_json(out, &report->total);
+	share_json(out, &report->total, report->whole);
 	json_end_object(out);
 	json_break(out);
 	json_begin_array(out, "by_rank");
@@ -355,7 +403,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 		json_break(out);
 		json_begin_object(out, NULL);
 		json_int(out, "rank", r);
-		share_json(out, &ranks[r]);
+		share_json(out, &ranks[r], report->whole);
 		json_end_object(out);
 	}
 	json_end_array(out);
@@ -366,7 +414,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 			json_break(out);
 			json_begin_object(out, NULL);
 			json_text(out, "call", call_name((unsigned)i));
-			share_json(out, &report->by_call[i]);
+			share_json(out, &report->by_call[i], report->whole);
 			json_end_object(out);
 		}
 	json_end_array(out);
@@ -375,7 +423,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	for (size_t i = 0; i < report->site_capacity; i++)
 		if (share_sum(&report->by_site[i]) > 0) {
 			site_json(out, i, known);
-			share_json(out, &report->by_site[i]);
+			share_json(out, &report->by_site[i], report->whole);
 			json_end_object(out);
 		}
 	json_end_array(out);

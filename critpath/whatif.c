@@ -267,7 +267,8 @@ take_way(struct ways *ways, struct segments *segments)
 		segments->at[segments->count++] = (struct segment){ end_ns - dag->weight_ns[v], end_ns,
 		    numbering_event(&dag->numbering, v).location, row->site,
 		    (v & 1) == 0 ? 0 : row->call,
-		    (uint8_t)((v & 1) == 0 ? COMPUTE : from + 1 == v ? MPI : TRANSFER) };
+		    (uint8_t)((v & 1) == 0 ? kind_before(row->call, from == BEGIN &&
+		    !dag->stretch->from_sync) : from + 1 == v ? MPI : TRANSFER) };
 	}
 	reverse_segments(segments, 0);
 }

@@ -114,17 +114,18 @@ alternatives_text(struct text *out, const struct whatif *whatif, const struct de
 
 	text_char(out, '\n');
 	table_begin(&table, out, "alternative\tlength_s\tshorter_s\tabsent_s\tcompute_s\tmpi_s\t"
-	    "transfer_s\trank\tup to and in the call at");
+	    "transfer_s\tstart_s\trank\tup to and in the call at");
 	for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
 		const struct alternative *way = &whatif->alternatives[n];
+		const struct share total = share_told(&way->report.total, way->report.whole);
 		struct share *ranks = shares_by_rank(&way->report, known);
 
 		table_int(&table, n + 1);
 		table_seconds(&table, way->length_ns);
 		table_seconds(&table, way->shorter_ns);
 		table_seconds(&table, way->absent_ns);
-		for (int kind = 0; kind < 3; kind++)
-			table_seconds(&table, way->report.total.ns[kind]);
+		for (int kind = 0; kind < KINDS; kind++)
+			table_seconds(&table, total.ns[kind]);
 		if (way->length_ns > 0) {
 			table_uint(&table, largest(ranks, (size_t)known->ranks));
 			put_site(&table, largest(way->report.by_site, way->report.site_capacity), known);
@@ -214,7 +215,7 @@ whatif_json(struct json *out, const struct whatif *whatif, const struct definiti
 		json_seconds(out, "length_s", way->length_ns);
 		json_seconds(out, "shorter_s", way->shorter_ns);
 		json_seconds(out, "absent_s", way->absent_ns);
-		share_json(out, &way->report.total);
+		share_json(out, &way->report.total, way->report.whole);
 		json_end_object(out);
 	}
 	json_end_array(out);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPUTE, MPI, TRANSFER };	/* kinds of segments: lp-trace(5) */
+enum { COMPUTE, MPI, TRANSFER, START };	/* kinds of segments: lp-trace(5) */
 
 struct path {
 	int64_t *site_ns;		/* by site */
@@ -68,7 +68,7 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
 		p->length_ns += ns;
 		if (kind[i] == TRANSFER)
 			p->transfer_ns += ns;
-		else
+		else if (kind[i] != START)	/* that is of no site */
 			add_segment(p, im, site[i], im->known.location_rank[location[i]], ns);
 	}
 	free(location);

@@ -25,7 +25,7 @@ late_sender() {
 		lp-critpath -a $a -F json t.graph >t.json
 		run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind, .call]' t.json
 		[ "$output" = "$(cat <<-'END'
-			[1,0,10,"compute",null]
+			[1,0,10,"start",null]
 			[0,10,100,"transfer","MPI_Init"]
 			[0,100,500,"compute",null]
 			[1,500,530,"transfer","MPI_Recv"]
@@ -34,7 +34,7 @@ late_sender() {
 		END
 		)" ]
 		jq -e '.run_time_s == .path_length_s and .run_time_s == 7e-7' t.json
-		jq -e '[.by_rank[] | .compute_s + .mpi_s + .transfer_s] | add * 1e9 | round == 700' t.json
+		jq -e '[.by_rank[] | .compute_s + .mpi_s + .transfer_s + .start_s] | add * 1e9 | round == 700' t.json
 	done
 }
 

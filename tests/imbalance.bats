@@ -328,6 +328,37 @@ explained() {
 	run -2 --separate-stderr lp-imbalance --by rank heat.graph heat.graph
 }
 
+# Rank 1 is made 500 ns late. From leaving MPI_Init at 600 and 650 the ranks go on to 2000 and 1800.
+@test "lp-imbalance, lp-replay and lp-critpath leave out start, MPI_Init and MPI_Finalize alike" {
+	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		0 MPI_Init 0 600
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 2000 3000
+		1 MPI_Init 500 650
+		1 MPI_Recv 900 1015 comm=1 peer=0 tag=0 received=8
+		1 MPI_Finalize 1800 3000
+	END
+	lp-imbalance -F json t.graph | jq -e '.efficiency | (.span_s * 1e9 | round) == 1400 and .whole == false and
+		(.communication * 1400 | round) == 1390 and (.parallel * 2800 | round) == 1390 + 250 + 785'
+	lp-imbalance --whole -F json t.graph | jq -e '.efficiency | (.span_s * 1e9 | round) == 3000 and .whole and
+		(.parallel * 6000 | round) == 1390 + 500 + 250 + 785'
+	for whole in "" --whole; do
+		lp-replay $whole t.graph >t.ideal
+		[ "$(lp-replay $whole -F table t.graph | awk '$1 == "POP" { print $4 }')" = \
+			"$(lp-imbalance $whole -F json t.graph | jq -r '.efficiency.communication' | xargs printf %.6f)" ]
+		[ "$(lp-replay $whole -F json t.graph | jq '.transfer_efficiency * 1e6 | round')" = \
+			"$(lp-imbalance $whole -F json --ideal t.ideal t.graph | jq '.efficiency.transfer * 1e6 | round')" ]
+		for report in "lp-replay -F table" lp-imbalance "lp-critpath -F text"; do
+			$report $whole t.graph | grep -q "$([ "$whole" ] && echo 'of the whole run, start, MPI_Init and' ||
+				echo 'from leaving MPI_Init to entering MPI_Finalize')"
+		done
+	done
+	lp-critpath -F json t.graph | jq -e '.total | (.start_s * 1e9 | round) == 1600 and
+		(.compute_s + .mpi_s + .transfer_s | . * 1e9 | round) == 1400'
+	lp-critpath --whole -F json t.graph | jq -e '.total | (.start_s * 1e9 | round) == 500'
+}
+
 @test "runs with dead ranks and lost partners are still analysed" {
 	mpicc -o death "$ROOT/tests/apps/death.c"
 	run -137 lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 ./death kill

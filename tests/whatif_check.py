@@ -148,7 +148,7 @@ def check_alternatives(model, path, length):
                 fail(f"alternative {way} between {begin_ns} and {end_ns} is {total} long, should be "
                      f"{longest(model, first, last, begin_ns, used)}")
             used |= {e for e in model.time for location, begin, end, kind in pieces
-                     if e[0] == location and model.time[e] == end and e[2] == (kind != 0) and
+                     if e[0] == location and model.time[e] == end and e[2] == (kind not in (0, 3)) and
                      (model.weight[e] > 0 or first and e[1] == first[location])}
         first, begin_ns = last, end_ns
 

@@ -7,12 +7,16 @@
 #include "../mpi/call_class.h"
 #include "../stream/calls.h"
 
-/* A program that only has sessions makes its first; later ones are calls like others. */
-static bool
-begins_span(const struct span *s, unsigned call)
+bool
+span_begins(unsigned call)
 {
-	return call_class(call) == CLASS_INIT ||
-	    (!s->any && strcmp(call_name(call), "MPI_Session_init") == 0);
+	return call_class(call) == CLASS_INIT || strcmp(call_name(call), "MPI_Session_init") == 0;
+}
+
+bool
+span_frames(unsigned call)
+{
+	return call_class(call) == CLASS_INIT || call_class(call) == CLASS_FINALIZE;
 }
 
 static int64_t
@@ -31,7 +35,8 @@ span_call_within(struct span *s, unsigned call, int64_t enter_ns, int64_t leave_
 	const int64_t mpi_ns = between(enter_ns, leave_ns, from_ns, to_ns);
 
 	s->outside_ns += before_ns;
-	if (begins_span(s, call)) {
+	/* A program that only has sessions makes its first; later ones are calls like others. */
+	if (call_class(call) == CLASS_INIT || (!s->any && span_begins(call))) {
 		s->start_ns = between(0, enter_ns, from_ns, to_ns);
 		s->init_ns = mpi_ns;
 		s->begin_ns = s->end_ns = leave_ns;

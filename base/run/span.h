@@ -34,6 +34,11 @@ struct span {
 	bool any, finalized;
 };
 
+/* May what a rank did before this call, its first, be its start? */
+bool span_begins(unsigned call);
+/* MPI_Init or MPI_Finalize, which are outside of spans. */
+bool span_frames(unsigned call);
+
 /* Calls of one rank's first thread, in order; INDEX of call_name. Times from the begin of the run. */
 void span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns);
 /* It counts only from FROM to TO. */

@@ -128,7 +128,7 @@ stream_call_name(const struct dump *dump, uint64_t number)
 static void
 print_segments(struct dump *dump, const struct message *message)
 {
-	static const char *const names[] = { "compute", "mpi", "transfer" };
+	static const char *const names[] = { "compute", "mpi", "transfer", "start" };
 	static const struct {
 		const char *key;
 		enum column_kind kind;
