@@ -165,8 +165,8 @@ place_of(const struct rank *rank, uint64_t address)
 {
 	for (size_t m = 0; m < rank->module_count; m++)
 		if (address - rank->modules[m].base < rank->modules[m].bytes)
-			return (struct known_site){ rank->modules[m].module, address - rank->modules[m].base };
-	return (struct known_site){ UINT32_MAX, address };
+			return (struct known_site){ rank->modules[m].module, address - rank->modules[m].base, 0 };
+	return (struct known_site){ UINT32_MAX, address, 0 };
 }
 
 /* All places of all ranks, sorted and each once; then every rank's map to them. */
@@ -181,13 +181,18 @@ number_sites(struct input *input)
 	count = 0;
 	for (int32_t r = 0; r < input->rank_count; r++)
 		for (size_t i = 0; i < input->ranks[r].site_count; i++)
-			if (input->ranks[r].sites[i].stack == NULL)
-				input->sites[1 + count++] = place_of(&input->ranks[r],
+			if (input->ranks[r].sites[i].stack == NULL) {
+				input->sites[1 + count] = place_of(&input->ranks[r],
 				    input->ranks[r].sites[i].address);
+				input->sites[1 + count++].call =
+				    input->scan.call_map[input->ranks[r].sites[i].call];
+			}
 	qsort(input->sites + 1, count, sizeof *input->sites, by_place);
 	for (size_t i = 1; i <= count; i++)
 		if (kept == 0 || by_place(&input->sites[kept], &input->sites[i]) != 0)
 			input->sites[++kept] = input->sites[i];
+		else if (input->sites[kept].call < input->sites[i].call)	/* not a frame alone */
+			input->sites[kept].call = input->sites[i].call;
 	input->site_count = kept + 1;
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
@@ -310,9 +315,11 @@ write_sites(struct writer *out, struct input *input, bool names)
 		}
 		if (names && known && symbols != NULL)
 			symbols_find(symbols, site->offset, &place);
-		message_begin(out, "site", 2u + (known ? 1 : 0) + (place.function != NULL ? 1 : 0) +
-		    (place.file != NULL ? 2 : 0));
+		message_begin(out, "site", 2u + (known ? 1 : 0) + (site->call != 0 ? 1 : 0) +
+		    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0));
 		put_uint(out, "site", i);
+		if (site->call != 0)
+			put_string(out, "call", call_name(site->call));
 		put_uint(out, "offset", site->offset);
 		if (known)
 			put_uint(out, "module", site->module);

@@ -289,9 +289,13 @@ scan_site(struct scan *scan, const struct message *message)
 	struct rank *rank = owner(scan, message);
 	static const struct column_type type = { 4, false, true, 0 };
 	struct raw_site site = { 0 };
-	int64_t depth;
+	int64_t depth, call = 0;
 
 	site.site = own_number(scan, message, "site", 1);
+	if (body_get(message, "call") != NULL &&
+	    body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0)
+		die_input(scan->in);
+	site.call = (uint16_t)call;
 	if (body_get(message, "stack") != NULL) {
 		if (body_int(scan->in, message, "count", 1, 1 << 16, &depth) < 0)
 			die_input(scan->in);

@@ -155,3 +155,24 @@ slow_run() {
 	lp-record -o run -- $RUN -n 1 "$BATS_FILE_TMPDIR/loaded" libmpi.so.40
 	[ "$(ls run)" = rank.0 ]
 }
+
+@test "a site is named with its MPI function, and by its offset where lines are missing" {
+	cat >two.c <<-END
+		#include <mpi.h>
+		__attribute__((noinline)) void both(void) {
+			MPI_Barrier(MPI_COMM_WORLD);
+			MPI_Barrier(MPI_COMM_WORLD);
+			__asm__ volatile("");
+		}
+		int main(int c, char **v) { MPI_Init(&c, &v); both(); return MPI_Finalize(); }
+	END
+	mpicc -O1 -rdynamic -o named two.c && mpicc -O1 -o bare two.c && strip bare && mpicc -g -O1 -o lines two.c
+	for how in named bare lines; do
+		lp-record -o run -- $RUN -n 2 ./$how
+		lp-merge run | lp-graph 2>/dev/null | lp-critpath -F json |
+			jq -r '.. | strings | select(test("Barrier.*(at|[+])"))' | sort -u >$how.sites
+	done
+	[ "$(grep -cE '^MPI_Barrier at both \(named\+0x[0-9a-f]+\)$' named.sites)" -eq 2 ]
+	[ "$(grep -cE '^MPI_Barrier at bare\+0x[0-9a-f]+$' bare.sites)" -eq 2 ]
+	[ "$(grep -cE '^MPI_Barrier at both \(two.c:[34]\)$' lines.sites)" -eq 2 ]
+}

@@ -223,6 +223,7 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 			return -1;
 		site.line = (int32_t)line;
 	}
+	site.call = body_string(message, "call");
 	site.function = body_string(message, "function");
 	site.file = body_string(message, "file");
 	d->sites = grow(d->sites, &d->site_capacity, (size_t)number + 1, sizeof *d->sites);
@@ -341,27 +342,47 @@ stack_text(const struct definitions *definitions, const struct site *s, char *te
 	}
 }
 
+/* "module+0xoffset", or the offset alone. */
+static void
+offset_text(const struct definitions *d, const struct site *s, char *text, size_t size)
+{
+	if (s->module < d->module_count && d->modules[s->module] != NULL)
+		snprintf(text, size, "%s+0x%llx", base_name(d->modules[s->module]),
+		    (unsigned long long)s->offset);
+	else
+		snprintf(text, size, "0x%llx", (unsigned long long)s->offset);
+}
+
 const char *
 site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size)
 {
 	const struct site *s = &definitions->sites[site];
-	int used;
+	char offset[300];
+	int used = 0;
 
 	text[0] = '\0';
 	if (site == 0 || site >= definitions->site_count)
 		return text;
-	if (s->stack != NULL)
+	if (s->stack != NULL) {
 		stack_text(definitions, s, text, size);
-	else if (s->function != NULL) {
+		return text;
+	}
+	offset_text(definitions, s, offset, sizeof offset);
+	if (s->call != NULL)
+		used = snprintf(text, size, "%.40s at ", s->call);
+	if ((size_t)used >= size)
+		return text;
+	if (s->function == NULL)
+		snprintf(text + used, size - (size_t)used, "%s", offset);
+	else {
 		/* C++ writes whole signatures; their beginning tells enough. */
-		used = snprintf(text, size, strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
+		used += snprintf(text + used, size - (size_t)used,
+		    strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
 		if (s->file != NULL && (size_t)used < size)
 			snprintf(text + used, size - (size_t)used, " (%s:%d)", base_name(s->file),
 			    (int)s->line);
-	} else if (s->module < definitions->module_count && definitions->modules[s->module] != NULL)
-		snprintf(text, size, "%s+0x%llx", base_name(definitions->modules[s->module]),
-		    (unsigned long long)s->offset);
-	else
-		snprintf(text, size, "0x%llx", (unsigned long long)s->offset);
+		else if ((size_t)used < size)	/* tells two calls in one function apart */
+			snprintf(text + used, size - (size_t)used, " (%s)", offset);
+	}
 	return text;
 }

@@ -20,7 +20,8 @@ struct site {
 	uint64_t offset;		/* of the return address in its module */
 	uint32_t module;		/* UINT32_MAX: not known */
 	int32_t line;			/* 0: not known */
-	char *function, *file;		/* NULL: not known */
+	char *call;			/* the MPI function called there */
+	char *function, *file;		/* where that is; each NULL: not known */
 	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
 	bool defined;
 };
@@ -52,7 +53,10 @@ bool is_definition(const struct message *message);
 /* The world rank behind PEER of COMM as RANK sees it; -1 where it is not known. */
 int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer);
 
-/* "function (file:line)", "function", "module+0xoffset", or "" for an unknown site; cut to SIZE. */
+/*
+ * "MPI_Send at function (file:line)", "... at function (module+0xoffset)" where lines are missing,
+ * "... at module+0xoffset" where names are, or "" for an unknown site; cut to SIZE.
+ */
 const char *site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size);
 
 #endif

@@ -212,8 +212,9 @@ struct site_table {
 	struct site slots[];
 };
 extern struct site_table *_Atomic sites;	/* one that has got too small stays for its readers */
-uint32_t plain_site(const void *address);
-uint32_t stack_site(const void *address);	/* with the callers of that call, options.stack */
+/* CALL is the function called there, 0 for a frame further up. */
+uint32_t plain_site(const void *address, uint16_t call);
+uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
 void modules_append(void);
 
 static inline size_t
@@ -223,15 +224,15 @@ site_slot(const struct site_table *table, const void *address)
 }
 
 static inline uint32_t
-site_number(const void *address)
+site_number(const void *address, uint16_t call)
 {
 	const struct site_table *table = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
 	const struct site *site = &table->slots[site_slot(table, address)];
 
 	if (options.stack > 1)
-		return stack_site(address);
+		return stack_site(address, call);
 	return __atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address ? site->number :
-	    plain_site(address);
+	    plain_site(address, call);
 }
 
 /* communicators.c: by handle. None is NULL; one that was never seen has the number 0. */
@@ -382,7 +383,7 @@ static inline struct entry
 entry_of(const struct at *at)
 {
 	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
-	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from),
+	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from, at->call),
 	    .peer = NO_PEER, .tag = NO_TAG };
 }
 

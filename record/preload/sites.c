@@ -199,7 +199,7 @@ new_number(void)
 }
 
 static uint32_t
-add_site(const void *address)
+add_site(const void *address, uint16_t call)
 {
 	uint32_t number = new_number();
 	struct small small;
@@ -207,16 +207,18 @@ add_site(const void *address)
 	if (number == 0)
 		return 0;
 	modules_append();
-	small_begin(&small, "site", 2);
+	small_begin(&small, "site", call != 0 ? 3 : 2);
 	small_uint(&small, "site", number);
 	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
+	if (call != 0)
+		small_uint(&small, "call", call);
 	small_append(&small);
 	put_into(sites, address, number);
 	return number;
 }
 
 uint32_t
-plain_site(const void *address)
+plain_site(const void *address, uint16_t call)
 {
 	uint32_t number = known_site(address);
 
@@ -225,7 +227,7 @@ plain_site(const void *address)
 	pthread_mutex_lock(&table_lock);
 	number = known_site(address);	/* another thread may have come first */
 	if (number == 0)
-		number = add_site(address);
+		number = add_site(address, call);
 	pthread_mutex_unlock(&table_lock);
 	return number;
 }
@@ -235,7 +237,7 @@ plain_site(const void *address)
  * told as the sites of its frames, the call itself first.
  */
 uint32_t
-stack_site(const void *address)
+stack_site(const void *address, uint16_t call)
 {
 	void *frames[MOST_CALLERS + 8];
 	uint32_t stack[MOST_CALLERS], number;
@@ -249,11 +251,11 @@ stack_site(const void *address)
 	for (int i = 0; i < depth; i++)
 		key = (key ^ (uintptr_t)frames[first + i]) * 0x9e3779b97f4a7c15u + 1;
 	if (depth < 2)
-		return plain_site(address);
+		return plain_site(address, call);
 	if ((number = known_site((const void *)(uintptr_t)key)) != 0)
 		return number;
 	for (int i = 0; i < depth; i++)
-		stack[i] = plain_site(frames[first + i]);
+		stack[i] = plain_site(frames[first + i], i == 0 ? call : 0);
 	pthread_mutex_lock(&table_lock);
 	number = known_site((const void *)(uintptr_t)key);
 	if (number == 0 && (number = new_number()) != 0) {
