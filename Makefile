@@ -40,7 +40,7 @@ export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: all setup demo demo-fortran demo-lammps test test-long bench bench-scale bench-record \
+.PHONY: all setup fuzz demo demo-fortran demo-lammps test test-long bench bench-scale bench-record \
         bench-replay lint install uninstall clean
 
 SHELL    = bash
@@ -169,6 +169,16 @@ test-long: test
 	tests/lying_index.py build/long.graph 3000
 	tests/fit_coverage.py 1000
 	tests/mend
+
+# Every reader is fuzzed for TIME seconds with AFL++, under address and undefined sanitizers; then the
+# lines that were reached. READERS="graph dim" are some of them: see tests/afl/run.
+TIME = 60
+fuzz: MORE_PACKAGES = afl++
+fuzz: setup
+	@mkdir -p build/fuzz/cov
+	$(CC) $(CPPFLAGS) -O2 -shared -fPIC -o build/fuzz/mutator.so tests/afl/mutator.c
+	+tests/afl/build build/fuzz
+	tests/afl/run build/fuzz $(TIME) $(READERS)
 
 bench: all build/bench/synthetic
 	tests/bench/bench
