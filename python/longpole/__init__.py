@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+Streams of longpole in Python; the format is in lp-trace(5).
+
+    import longpole
+    with longpole.open("app.graph") as stream:      # a file, "-" or a binary file object
+        for message in stream:
+            if message.kind == "calls":
+                duration = message.column("duration")     # numpy, a view of the file
+
+    longpole.columns("app.graph", "calls", ["location", "enter"])   # all blocks, one array a column
+    longpole.frames("app.graph")["calls"]                           # with pandas: data frames
+
+Writing: Writer. Checking a stream to the letter: longpole.check.read.
+"""
+from .check import Damaged, Writer
+from .stream import Message, Stream, columns, open, pass_on
+
+__all__ = ["Damaged", "Message", "Stream", "Writer", "columns", "frames", "open", "pass_on"]
+__version__ = "0.1.0"
+
+
+def frames(file):
+    """Calls, messages, members of collectives and the path of a stream as data frames, by name."""
+    from ._frames import frames as make    # pandas is loaded only here
+    return make(file)
