@@ -27,7 +27,7 @@ SECTIONS = base/stream/trace.5
 PACKAGES = gcc libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
            libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
            bats jq mandoc shellcheck util-linux \
-           python3 python3-msgpack python3-mpi4py python3-numpy python3-xxhash python3-zstandard
+           python3 python3-msgpack python3-mpi4py python3-numpy python3-pandas python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
@@ -219,6 +219,9 @@ INSTALL += $(foreach f,$(MANUALS),$(f):share/man/man1/$(patsubst lp-longpole%,lo
 INSTALL += $(foreach f,$(wildcard workflows/*.mk workflows/*.jq workflows/apps/* fit/data/*.csv),$(f):share/longpole/$(f):644)
 INSTALL += workflows/state:share/longpole/workflows/state:755 base/stream/trace.5:share/man/man5/lp-trace.5:644
 INSTALL += $(foreach f,$(notdir $(COMMANDS)),workflows/completion.bash:share/bash-completion/completions/$(f):644)
+# The Python module lies where Python looks: under /usr for all versions, elsewhere for one.
+PYTHON    = $(if $(filter /usr,$(PREFIX)),python3,$(shell /usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])'))
+INSTALL += $(foreach f,$(wildcard python/longpole/*.py),$(f):lib/$(PYTHON)/dist-packages/longpole/$(notdir $(f)):644)
 INSTALL += LICENSE:share/doc/longpole/LICENSE:644
 
 install: all

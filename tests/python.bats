@@ -1,0 +1,100 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# The Python module longpole, as it is installed: what a stage of one's own needs.
+
+load helpers
+
+export PYTHONPATH=$ROOT/python PYTHONDONTWRITEBYTECODE=1
+
+py() {
+	/usr/bin/python3 -c "$@"
+}
+
+@test "columns are views of the file, in the width that they have there" {
+	py 'import longpole, sys
+with longpole.open(sys.argv[1]) as stream:
+    blocks = [m for m in stream if m.kind == "calls"]
+for block in blocks:
+    duration = block.column("duration")
+    assert duration.base is not None and not duration.flags.owndata and not duration.flags.writeable
+    assert len(duration) == block.body["count"]
+assert sum(m.body["count"] for m in blocks) > 0' "$(stream good-threads)"
+}
+
+@test "files, pipes and compressed streams give the same columns, those that the checker reads" {
+	tests/random_run.py make 3 >t.trace
+	lp-graph t.trace >t.graph 2>/dev/null
+	for file in t.trace t.graph "$(stream good-raw)" "$(stream good-calls)"; do
+		cat "$file" | py 'import longpole, longpole.check, sys
+keys = ["enter", "duration", "call", "peer", "request", "site"]
+file = longpole.columns(sys.argv[1], "calls", keys)
+pipe = longpole.columns("-", "calls", keys)
+messages = [m for m in longpole.check.read(open(sys.argv[1], "rb")) if m.kind == "calls"]
+for key in keys:
+    other = [int(v) for m in messages for v in m.columns()[key]]
+    assert file[key].tolist() == pipe[key].tolist() == other, key' "$file"
+	done
+}
+
+@test "gaps become the enters that they stand for" {
+	py 'import io, longpole, longpole.check as c, msgpack, zstandard
+out = io.BytesIO()
+inner = c.Writer(io.BytesIO(), "trace", header=False)
+bin = c.column_bytes
+inner.put("calls", {"location": 0, "first": 0, "count": 4, "gap": bin([5, 0, 7, 1], True),
+    "duration": bin([10, 10, 20, 2], False), "call": bin([1, 0, 1, 1], False)})
+w = longpole.Writer(out, "trace")
+w.put("call", {"number": 1, "name": "MPI_Wait"})
+held = inner.out.getvalue()
+w.put("zstd", {"bytes": len(held), "data": zstandard.ZstdCompressor().compress(held)})
+w.rows = 4
+w.end()
+assert longpole.columns(out.getvalue(), "calls", ["enter"])["enter"].tolist() == [5, 5, 22, 43]'
+}
+
+@test "a stage that passes all on and adds a message is a stream that every tool takes" {
+	cat >stage.py <<-'END'
+		import longpole, sys
+		with longpole.open("-") as stream:
+		    writer = longpole.Writer(sys.stdout.buffer, stream.header["content"],
+		                             stream.header["history"] + ["stage.py"])
+		    for message in stream:
+		        longpole.pass_on(writer, message)
+		    writer.put("remark", {"text": "seen"})
+		    writer.end()
+	END
+	lp-graph "$(stream good-threads)" 2>/dev/null >t.graph
+	/usr/bin/python3 stage.py <t.graph >t2.graph
+	trace.py check t2.graph
+	lp-critpath t.graph | lp-dump -F table >1
+	lp-critpath t2.graph | lp-dump -F table >2
+	cmp 1 2
+	lp-dump -k remark t2.graph | jq -e '.text == "seen"'
+}
+
+@test "data frames of calls, messages, collectives and path" {
+	tests/random_run.py make 3 | lp-graph 2>/dev/null | lp-critpath >t.path
+	py 'import longpole
+f = longpole.frames("t.path")
+assert set(f) >= {"calls", "messages", "path"}, set(f)
+assert (f["calls"].groupby("location").seq.diff().dropna() == 1).all()
+assert "MPI_Recv" in set(f["calls"].call)
+path = f["path"]
+assert (path.begin.iloc[1:].values == path.end.iloc[:-1].values).all()'
+}
+
+@test "every bad fixture that is damaged in its frame is refused" {
+	for text in "$fixtures"/bad-{hash,no-end,no-header,version,nested,end-rows,huge-bin,huge-string,text,trailing}.txt; do
+		run -1 py 'import longpole, sys
+try:
+    for message in longpole.open(sys.argv[1]): pass
+except longpole.Damaged: sys.exit(1)' "$(stream "$(basename "$text" .txt)")"
+	done
+	for at in $(seq 0 37 700); do
+		head -c "$at" "$(stream good-threads)" >cut
+		run -1 py 'import longpole, sys
+try:
+    for message in longpole.open(sys.argv[1]): pass
+except longpole.Damaged: sys.exit(1)' cut
+	done
+}
