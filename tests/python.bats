@@ -111,7 +111,7 @@ except longpole.Damaged: sys.exit(1)' cut
 	END
 	tests/random_run.py make 3 | lp-graph 2>/dev/null >t.graph
 	/usr/bin/python3 strip.py sync settled matching index rank module site <t.graph >bare.graph
-	[ "$(lp-dump -F table -k sync t.graph | wc -l)" -gt 1 ]
+	[ "$(lp-dump -k sync t.graph | wc -l)" -gt 1 ]
 	for tool in lp-critpath lp-imbalance lp-replay; do
 		$tool -F json t.graph >1
 		$tool -F json bare.graph >2
