@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "functions.h"
 #include "join.h"
 #include "options.h"
 #include "output.h"
@@ -34,6 +35,7 @@ struct critpath {
 	struct segment_file early;	/* of the stretch, before it has ended */
 	struct report report;
 	struct whatif whatif;
+	struct functions functions;
 };
 
 static void
@@ -58,6 +60,8 @@ report_segments(struct critpath *c, const struct segments *segments)
 		if (c->opt.form == JSON)
 			segment_json(&c->json, &segments->at[i], &c->run.known);
 		report_add(&c->report, &c->run.known, &segments->at[i]);
+		if (c->functions.any)
+			functions_segment(&c->functions, &segments->at[i]);
 	}
 }
 
@@ -108,13 +112,23 @@ pass_message(struct critpath *c, const struct message *message)
 static void
 end_output(struct critpath *c)
 {
-	if (c->opt.form == TEXT) {
+	if (c->opt.form >= FOLDED) {
+		if (!c->functions.any)
+			die("%s: no samples: lp-record --sample takes them", c->run.in.file);
+		if (c->opt.form == FOLDED)
+			functions_folded(&c->text, &c->functions, &c->run.known);
+		else
+			functions_speedscope(&c->json, &c->functions, &c->run.known);
+		text_flush(&c->text);
+	} else if (c->opt.form == TEXT) {
 		report_text(&c->text, &c->report, &c->run.known, c->opt.all);
+		functions_text(&c->text, &c->functions, &c->run.known, c->opt.all);
 		whatif_text(&c->text, &c->whatif, &c->run.known, c->opt.all);
 		text_flush(&c->text);
 	} else if (c->opt.form == JSON) {
 		json_end_array(&c->json);
 		report_json(&c->json, &c->report, &c->run.known);
+		functions_json(&c->json, &c->functions, &c->run.known);
 		whatif_json(&c->json, &c->whatif, &c->run.known);
 		json_end_object(&c->json);
 		json_end_line(&c->json);
@@ -131,10 +145,7 @@ end_output(struct critpath *c)
 	}
 }
 
-/*
- * How far the path of intervals is from the exact one, which is as long as the run. It is told when
- * all is out: the mpirun of Open MPI 5 puts the half of a line that waits on one output into what comes on the other.
- */
+/* How far the path of intervals is from the exact one, which is as long as the run. */
 static void
 tell_distance(const struct critpath *c, const struct segments *segments)
 {
@@ -166,6 +177,18 @@ solve_stretch(struct critpath *c, struct event last)
 	}
 }
 
+/* For a report: in a stream they stand for whoever makes one. */
+static void
+take_samples(struct critpath *c, const struct message *message)
+{
+	if (c->opt.form == STREAM)
+		return;
+	if (is_kind(message, "sampled"))
+		functions_take(&c->functions, &c->run.in, message);
+	else if (is_kind(message, "calls"))
+		functions_calls(&c->functions, &c->run.calls);
+}
+
 static void
 solve_stream(struct critpath *c, int argc, char **argv)
 {
@@ -186,6 +209,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		bool ended = run_take(&c->run, &message, &last);
 
 		pass_message(c, &message);
+		take_samples(c, &message);
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
@@ -197,9 +221,9 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	progress_end(&progress);
 	if (run_end(&c->run, &last))
 		solve_stretch(c, last);
-	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
 		tell_distance(c, &c->segments);
+	end_output(c);
 }
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
@@ -298,9 +322,9 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 		print_stream(c, path->segments, path, only_definitions);
 	else
 		put_segments(c, &path->segments);
-	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
 		tell_distance(c, &path->segments);
+	end_output(c);
 }
 
 static void

@@ -15,8 +15,8 @@ const char usage[] =
 	"                       algorithm between two synchronisation points, and these\n"
 	"                       stretches, by one process or several [par-seq for dijkstra\n"
 	"                       and delta, else seq-par]\n"
-	"  -F, --format FORM    text, json, or stream: the input and the path's\n"
-	"                       segments [stream; to a terminal text]\n"
+	"  -F, --format FORM    text, json, stream: the input and the path's segments;\n"
+	"                       of samples folded or speedscope [stream; to a terminal text]\n"
 	"      --slack          how much later each activity could end without harm\n"
 	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
 	"      --gain PERCENT   what each call site would gain if it took less time\n"
@@ -47,6 +47,8 @@ check_together(const struct options *opt)
 {
 	bool whatif = opt->slack || opt->alternatives > 0 || opt->faster > 0;
 
+	if (opt->form >= FOLDED && (opt->part > 0 || opt->join || opt->list > 0 || opt->splits > SEQ_SEQ))
+		die("-F folded and speedscope need the whole run on one process");
 	if (whatif && opt->algorithm == INTERVALS)
 		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
 	if (whatif && (opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
@@ -62,7 +64,7 @@ parse_options(int argc, char **argv)
 {
 	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", "intervals", NULL };
 	static const char *const splits[] = { "seq-seq", "seq-par", "par-seq", "par-par", NULL };
-	static const char *const forms[] = { "stream", "text", "json", NULL };
+	static const char *const forms[] = { "stream", "text", "json", "folded", "speedscope", NULL };
 	static const struct option longs[] = {
 		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL, 's' },
 		{ "format", required_argument, NULL, 'F' }, { "slack", no_argument, NULL, 'S' },

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON };
+enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, FOLDED, SPEEDSCOPE };
 enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
 /* The algorithm on a stretch, then the stretches: one after the other or in parallel. */
 enum splits { UNSAID = -1, SEQ_SEQ, SEQ_PAR, PAR_SEQ, PAR_PAR };

@@ -293,6 +293,17 @@ write_modules(struct writer *out, const struct input *input)
 	}
 }
 
+static void
+write_inlined(struct writer *out, struct place *place)
+{
+	msgpack_pack_str_with_body(&out->pack, "inlined_into", strlen("inlined_into"));
+	msgpack_pack_array(&out->pack, place->inlined_count);
+	for (uint32_t i = 0; i < place->inlined_count; i++) {
+		msgpack_pack_str_with_body(&out->pack, place->inlined[i], strlen(place->inlined[i]));
+		free(place->inlined[i]);
+	}
+}
+
 void
 write_sites(struct writer *out, struct input *input, bool names)
 {
@@ -304,7 +315,7 @@ write_sites(struct writer *out, struct input *input, bool names)
 	write_modules(out, input);
 	for (size_t i = 1; i < input->site_count; i++) {
 		const struct known_site *site = &input->sites[i];
-		struct place place = { NULL, NULL, 0 };
+		struct place place = { 0 };
 		bool known = site->module != UINT32_MAX;
 
 		if (names && known && site->module != opened) {	/* sites are sorted by module */
@@ -316,7 +327,8 @@ write_sites(struct writer *out, struct input *input, bool names)
 		if (names && known && symbols != NULL)
 			symbols_find(symbols, site->offset, &place);
 		message_begin(out, "site", 2u + (known ? 1 : 0) + (site->call != 0 ? 1 : 0) +
-		    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0));
+		    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0) +
+		    (place.inlined_count > 0 ? 1 : 0));
 		put_uint(out, "site", i);
 		if (site->call != 0)
 			put_string(out, "call", call_name(site->call));
@@ -329,6 +341,8 @@ write_sites(struct writer *out, struct input *input, bool names)
 			put_string(out, "file", place.file);
 			put_int(out, "line", place.line);
 		}
+		if (place.inlined_count > 0)
+			write_inlined(out, &place);
 		if (message_end(out) < 0)
 			die_output();
 		free(place.function);

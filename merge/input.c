@@ -379,6 +379,8 @@ survey_file(struct input *input, const char *file)
 			scan_module(&scan, &message);
 		else if (is_kind(&message, "site"))
 			scan_site(&scan, &message);
+		else if (is_kind(&message, "sampled"))
+			owner(&scan, &message), input->sampled = true;
 		else if (is_kind(&message, "clock") || is_kind(&message, "clock_shared"))
 			scan_clock(&scan, &message);
 	}

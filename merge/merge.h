@@ -102,6 +102,7 @@ struct input {
 	size_t site_count;
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
+	bool sampled;		/* there are samples */
 	bool used[65536];	/* indices of call_name of the calls that are named */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
 	uint32_t location_count;
@@ -126,6 +127,9 @@ void set_origin(struct input *input);
 void write_communicators(struct writer *out, struct input *input);
 void write_sites(struct writer *out, struct input *input, bool names);
 
+/* samples.c: behind the sites, whose numbers it needs. */
+void write_samples(struct writer *out, struct input *input, int64_t moved_ns);
+
 /* From a rank's own clock to the trace, before all is moved by what has moved the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
 
@@ -136,6 +140,8 @@ void write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 struct place {
 	char *function, *file;
 	int line;
+	char *inlined[16];	/* functions that this was compiled into, the innermost first */
+	uint32_t inlined_count;
 };
 struct symbols;
 struct symbols *symbols_open(const struct module *module);

@@ -52,26 +52,56 @@ unknown:
 	return NULL;
 }
 
+static char *
+readable(const char *name)
+{
+	int status;
+	char *text = __cxa_demangle(name, NULL, NULL, &status);
+
+	return text != NULL ? text : need(strdup(name));
+}
+
+/* Of a function as the source has it: with the classes and namespaces that it is in. */
+static char *
+name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *linkage = NULL, *name = dwarf_diename(die);
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) != NULL)
+		linkage = dwarf_formstring(&attribute);
+	return linkage != NULL ? readable(linkage) : name != NULL ? need(strdup(name)) : NULL;
+}
+
 /*
- * The innermost function at the address, also where the compiler has put it into its caller; NULL
- * where the program has no debug information.
+ * The innermost function at the address, also where the compiler has put it into its caller, and
+ * then those callers. Nothing where the program has no debug information.
  */
-static const char *
-function_at(Dwfl_Module *module, GElf_Addr address)
+static void
+find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 {
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL;
+	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL, *outer = NULL;
 	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
-	const char *name = NULL;
 
-	for (int i = 0; i < count && name == NULL; i++) {
-		int tag = dwarf_tag(&scopes[i]);
+	/* The scopes around an inlined function are those of its source, not of where it was put. */
+	count = count > 0 ? dwarf_getscopes_die(&scopes[0], &outer) : 0;
+	for (int i = 0; i < count; i++) {
+		int tag = dwarf_tag(&outer[i]);
+		char *name;
 
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
-			name = dwarf_diename(&scopes[i]);
+		if ((tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) ||
+		    (name = name_of(&outer[i])) == NULL)
+			continue;
+		if (place->function == NULL)
+			place->function = name;
+		else if (place->inlined_count < sizeof place->inlined / sizeof place->inlined[0])
+			place->inlined[place->inlined_count++] = name;
+		else
+			free(name);
 	}
 	free(scopes);
-	return name;
+	free(outer);
 }
 
 void
@@ -79,18 +109,14 @@ symbols_find(struct symbols *symbols, uint64_t offset, struct place *place)
 {
 	/* A return address is behind the call: one byte before it is still inside. */
 	GElf_Addr address = offset + symbols->bias - 1;
-	const char *name = function_at(symbols->module, address);
+	const char *name;
 	Dwfl_Line *line = dwfl_module_getsrc(symbols->module, address);
 	const char *file;
-	int number, status;
+	int number;
 
-	if (name == NULL)
-		name = dwfl_module_addrname(symbols->module, address);
-	if (name != NULL) {
-		place->function = __cxa_demangle(name, NULL, NULL, &status);
-		if (place->function == NULL)
-			place->function = need(strdup(name));
-	}
+	find_functions(symbols->module, address, place);
+	if (place->function == NULL && (name = dwfl_module_addrname(symbols->module, address)) != NULL)
+		place->function = readable(name);
 	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL)) != NULL) {
 		place->file = need(strdup(file));
 		place->line = number;

@@ -185,6 +185,7 @@ write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 		die_output();
 	write_communicators(&out, input);
 	write_sites(&out, input, names);
+	write_samples(&out, input, moved_ns);
 	write_blocks(&out, input, moved_ns);
 	if (writer_end(&out) < 0)
 		die_output();

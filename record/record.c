@@ -32,6 +32,7 @@ static const char usage[] =
 	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
 	"      --threshold S    fold local calls that are shorter than S seconds [0]\n"
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
+	"      --sample HZ      sample what is computed between calls, so often a second [0]\n"
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
@@ -55,12 +56,13 @@ static volatile sig_atomic_t caught;
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI };
+	enum { POLLS = 256, SAMPLE, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
 		{ "threshold", required_argument, NULL, THRESHOLD },
 		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
+		{ "sample", required_argument, NULL, SAMPLE },
 		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
@@ -72,7 +74,7 @@ parse_options(int argc, char **argv)
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
 	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
-	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, c;
+	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, c;
 	struct options opt = { 0 };
 
 	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
@@ -82,6 +84,7 @@ parse_options(int argc, char **argv)
 		case POLLS: fold = parse_choice("--polls", optarg, polls); break;
 		case THRESHOLD: threshold_ns = parse_seconds("--threshold", optarg); break;
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
+		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
 		case PAUSED: paused = 1; break;
 		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
@@ -92,8 +95,8 @@ parse_options(int argc, char **argv)
 		bad_usage(usage);
 	opt.command = argv + optind;
 	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
-	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d", fold, (long long)threshold_ns, (int)stack,
-	    paused, allreduce, (long long)sync_every_ns, monotonic);
+	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d", fold, (long long)threshold_ns, (int)stack,
+	    paused, allreduce, (long long)sync_every_ns, monotonic, sample_hz);
 	return opt;
 }
 
@@ -118,6 +121,18 @@ find_library(const char *mpi, char *path, size_t size)
 		die("%s: %s", path, strerror(errno));
 	if (strpbrk(path, " :") != NULL)
 		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon", path);
+}
+
+/* The rank as which a launcher has started this process; NULL where none has. */
+static const char *
+rank_of_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (getenv(names[i]) != NULL)
+			return getenv(names[i]);
+	return NULL;
 }
 
 static void

@@ -196,6 +196,23 @@ bad:
 	return -1;
 }
 
+static void
+take_inlined(struct site *site, const struct message *message)
+{
+	const msgpack_object *names = body_get(message, "inlined_into");
+
+	if (names == NULL || names->type != MSGPACK_OBJECT_ARRAY)
+		return;
+	site->inlined = zalloc((size_t)names->via.array.size + 1, sizeof *site->inlined);
+	for (uint32_t i = 0; i < names->via.array.size; i++) {
+		const msgpack_object *name = &names->via.array.ptr[i];
+
+		if (name->type == MSGPACK_OBJECT_STR)
+			site->inlined[site->inlined_count++] =
+			    need(strndup(name->via.str.ptr, name->via.str.size));
+	}
+}
+
 static int
 take_site(struct definitions *d, struct reader *in, const struct message *message)
 {
@@ -226,6 +243,7 @@ take_site(struct definitions *d, struct reader *in, const struct message *messag
 	site.call = body_string(message, "call");
 	site.function = body_string(message, "function");
 	site.file = body_string(message, "file");
+	take_inlined(&site, message);
 	d->sites = grow(d->sites, &d->site_capacity, (size_t)number + 1, sizeof *d->sites);
 	while (d->site_count <= number)
 		d->sites[d->site_count++] = (struct site){ .module = UINT32_MAX };
@@ -297,7 +315,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site" };
+		"neighbours", "module", "site", "sampled" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

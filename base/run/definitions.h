@@ -22,6 +22,8 @@ struct site {
 	int32_t line;			/* 0: not known */
 	char *call;			/* the MPI function called there */
 	char *function, *file;		/* where that is; each NULL: not known */
+	char **inlined;			/* functions that it was compiled into, the innermost first */
+	size_t inlined_count;
 	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
 	bool defined;
 };

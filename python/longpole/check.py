@@ -31,12 +31,14 @@ EDGE_COLUMNS = {
                  "kind": (False, None), "call": (False, None), "site": (False, 0)},
     "alternatives": {"location": (False, None), "begin": (True, None), "end": (True, None),
                      "kind": (False, None), "call": (False, None), "site": (False, 0)},
+    "sampled": {"time": (True, None), "site": (False, None), "callers": (False, 0)},
     "slack": {"location": (False, None), "seq": (False, None), "compute": (True, None),
               "call": (True, None)},
     "index": {"rows": (False, None), "from": (False, None), "before": (False, None),
               "at": (False, None)},
 }
-DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site")
+DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
+               "sampled")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -61,6 +63,7 @@ REQUIRED = {
                  "unmatched_receives": int, "unmatched_collectives": int, "syncs": int},
     "segments": {"count": int},
     "alternatives": {"number": int, "count": int},
+    "sampled": {"location": int, "count": int, "period_ns": int, "until_ns": int},
     "slack": {"count": int},
     "path": {"run_ns": int, "length_ns": int, "segments": int},
 }

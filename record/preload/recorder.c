@@ -31,6 +31,7 @@ new_thread(void)
 	}
 	pthread_mutex_lock(&table_lock);
 	thread->location = thread_count++;
+	thread->tid = gettid();
 	thread->next = threads;
 	threads = thread;
 	pthread_mutex_unlock(&table_lock);
@@ -46,6 +47,27 @@ say(const char *what)
 	if (size > 0 && write(STDERR_FILENO, line, (size_t)size) < 0)
 		return;
 }
+
+bool
+thread_location(pid_t tid, uint32_t *location)
+{
+	struct thread *thread;
+
+	pthread_mutex_lock(&table_lock);
+	for (thread = threads; thread != NULL && thread->tid != tid; )	/* the last one first */
+		thread = thread->next;
+	if (thread != NULL)
+		*location = thread->location;
+	pthread_mutex_unlock(&table_lock);
+	return thread != NULL;
+}
+
+bool
+in_recorded_process(void)
+{
+	return recording && recorded_pid == getpid();
+}
+
 
 void
 give_up(const char *what, const char *why)
@@ -69,6 +91,7 @@ static void
 in_forked_child(void)
 {
 	recording = false;
+	sample_forget();
 }
 
 /* Storage for COUNT things of SIZE bytes, the old one if it has room; NULL: recording has ended. */
@@ -192,6 +215,7 @@ begin(const char *folder, const struct instant *init)
 	types_start();
 	clock_sync();
 	paused = options.paused;
+	sample_start(rank);
 }
 
 /*
@@ -281,6 +305,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	 */
 	leave_call(&at);
 	entry = entry_of(&at);
+	sample_end();
 	rows_commit(at.thread, &entry, 1);
 	result = finalize();
 	leave_call(&at);

@@ -49,6 +49,7 @@ struct options {
 	bool paused;			/* until MPI_Pcontrol(1) */
 	int stack;			/* callers noted for a call site, 1: the calling function alone */
 	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
+	int sample_hz;			/* samples a second of computation; 0: none */
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
 };
 enum { MOST_CALLERS = 64 };
@@ -72,6 +73,7 @@ struct thread {
 	bool known;		/* has a location */
 	int depth;		/* in an MPI call: calls within it are the library's own */
 	uint32_t location;
+	pid_t tid;
 	bool refers;		/* to rows of other threads: its blocks have a column for that */
 	uint64_t seq;		/* of its next row */
 	uint64_t fold_seq;	/* seq as it was behind the last row that may stand for more calls */
@@ -127,6 +129,8 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
 /* recorder.c */
 struct thread *new_thread(void);	/* NULL: no memory */
+bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
+bool in_recorded_process(void);		/* recording, and not a forked child */
 /* Recording ends, the program goes on. Nothing that fails in here may do more harm than that. */
 void give_up(const char *what, const char *why);
 void out_of_memory(void);
@@ -150,6 +154,7 @@ struct instant {		/* the same moment on both, before it is known which is used *
 	int64_t monotonic_ns;
 };
 struct instant clock_instant(void);
+int64_t clock_namespace_ns(void);
 /* All ranks of MPI_COMM_WORLD: chooses the clock, which instants of before are then ticks of. */
 void clock_start(const struct instant *init);
 uint64_t clock_ticks_at(const struct instant *instant);
@@ -215,6 +220,7 @@ extern struct site_table *_Atomic sites;	/* one that has got too small stays for
 /* CALL is the function called there, 0 for a frame further up. */
 uint32_t plain_site(const void *address, uint16_t call);
 uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
+uint32_t frames_site(const void *const *frames, int depth, uint16_t call);	/* of 0 frames: 0 */
 void modules_append(void);
 
 static inline size_t
@@ -234,6 +240,13 @@ site_number(const void *address, uint16_t call)
 	return __atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address ? site->number :
 	    plain_site(address, call);
 }
+
+/* sample.c: samples of computation, where options.sample_hz asks for them. */
+extern uint64_t sample_due_ticks;	/* when sample_drain() is to be called next */
+void sample_start(int rank);
+void sample_drain(void);
+void sample_end(void);
+void sample_forget(void);		/* in a forked child */
 
 /* communicators.c: by handle. None is NULL; one that was never seen has the number 0. */
 void communicators_start(void);
@@ -377,7 +390,15 @@ enter_call(struct at *at, uint16_t call, const void *from)
 }
 
 static inline void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
-static inline void end_call(struct at *at) { at->thread->depth = 0; }
+/* A call may take on it what else is to be done at times, outside of its own duration. */
+static inline void
+end_call(struct at *at)
+{
+	if (at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED))
+		sample_drain();
+	at->thread->depth = 0;
+}
+
 
 static inline struct entry
 entry_of(const struct at *at)

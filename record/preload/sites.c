@@ -237,25 +237,20 @@ plain_site(const void *address, uint16_t call)
  * told as the sites of its frames, the call itself first.
  */
 uint32_t
-stack_site(const void *address, uint16_t call)
+frames_site(const void *const *frames, int depth, uint16_t call)
 {
-	void *frames[MOST_CALLERS + 8];
 	uint32_t stack[MOST_CALLERS], number;
 	uint64_t key = 0;
 	struct small small;
-	int count = backtrace(frames, MOST_CALLERS + 8), first = 0, depth;
 
-	while (first < count && frames[first] != address)
-		first++;	/* frames of this library */
-	depth = count - first < options.stack ? count - first : options.stack;
-	for (int i = 0; i < depth; i++)
-		key = (key ^ (uintptr_t)frames[first + i]) * 0x9e3779b97f4a7c15u + 1;
 	if (depth < 2)
-		return plain_site(address, call);
+		return depth == 0 ? 0 : plain_site(frames[0], call);
+	for (int i = 0; i < depth; i++)
+		key = (key ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u + 1;
 	if ((number = known_site((const void *)(uintptr_t)key)) != 0)
 		return number;
 	for (int i = 0; i < depth; i++)
-		stack[i] = plain_site(frames[first + i], i == 0 ? call : 0);
+		stack[i] = plain_site(frames[i], i == 0 ? call : 0);
 	pthread_mutex_lock(&table_lock);
 	number = known_site((const void *)(uintptr_t)key);
 	if (number == 0 && (number = new_number()) != 0) {
@@ -268,4 +263,18 @@ stack_site(const void *address, uint16_t call)
 	}
 	pthread_mutex_unlock(&table_lock);
 	return number;
+}
+
+uint32_t
+stack_site(const void *address, uint16_t call)
+{
+	void *frames[MOST_CALLERS + 8];
+	int count = backtrace(frames, MOST_CALLERS + 8), first = 0, depth;
+
+	while (first < count && frames[first] != address)
+		first++;	/* frames of this library */
+	depth = count - first < options.stack ? count - first : options.stack;
+	if (depth < 2)
+		return plain_site(address, call);
+	return frames_site((const void *const *)frames + first, depth, call);
 }

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stacks of the places that were sampled, and the forms that viewers of stacks read. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "functions.h"
+
+const char *const other_names[KINDS] = {
+	[MPI] = "(MPI)", [TRANSFER] = "(transfer)", [START] = "(start)",
+};
+const char not_sampled[] = "not sampled";
+
+static const char *
+file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+const char *
+place_name(const struct definitions *known, uint32_t site, char *text, size_t size)
+{
+	const struct site *s = site < known->site_count ? &known->sites[site] : NULL;
+
+	if (site == 0 || s == NULL)
+		return "(unknown)";
+	if (s->function != NULL)
+		return s->function;
+	if (s->module < known->module_count && known->modules[s->module] != NULL)
+		snprintf(text, size, "[%s]", file_name(known->modules[s->module]));
+	else
+		snprintf(text, size, "(no module)");
+	return text;
+}
+
+static void
+add_frames(struct frames *frames, const struct definitions *known, uint32_t site)
+{
+	const struct site *s;
+
+	if (site == 0 || site >= known->site_count)
+		return;
+	s = &known->sites[site];
+	if (s->stack != NULL) {
+		for (uint32_t i = 0; i < s->depth; i++)
+			add_frames(frames, known, s->stack[i]);
+		return;
+	}
+	if (frames->count < sizeof frames->names / sizeof frames->names[0]) {
+		char text[1024];
+		const char *name = place_name(known, site, text, sizeof text);
+
+		frames->sites[frames->count] = site;
+		frames->names[frames->count++] = need(strdup(name));
+	}
+	for (size_t i = 0; i < s->inlined_count &&
+	    frames->count < sizeof frames->names / sizeof frames->names[0]; i++) {
+		frames->sites[frames->count] = site;
+		frames->names[frames->count++] = need(strdup(s->inlined[i]));
+	}
+}
+
+struct frames
+frames_of(const struct definitions *known, const struct sampled *place)
+{
+	struct frames frames = { .count = 0 };
+
+	if (place->site == 0) {
+		frames.sites[0] = 0;
+		frames.names[frames.count++] = need(strdup("(unknown)"));
+	}
+	add_frames(&frames, known, place->site);
+	add_frames(&frames, known, place->callers);
+	return frames;
+}
+
+void
+frames_free(struct frames *frames)
+{
+	for (size_t i = 0; i < frames->count; i++)
+		free((void *)(uintptr_t)frames->names[i]);
+}
+
+static void
+put_frame(struct text *out, const char *name)
+{
+	for (; *name != '\0'; name++)	/* what divides frames and lines */
+		text_char(out, *name == ';' || (unsigned char)*name < ' ' ? '_' : *name);
+}
+
+static void
+folded_of(struct text *out, const struct functions *f, const struct definitions *known, bool path)
+{
+	size_t count;
+	struct sampled *places = functions_places(f, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->period_ns;
+		struct frames frames;
+
+		if (ns <= 0)
+			continue;
+		frames = frames_of(known, &places[i]);
+		text_put(out, path ? "path" : "all");
+		for (size_t j = frames.count; j-- > 0; ) {
+			text_char(out, ';');
+			put_frame(out, frames.names[j]);
+		}
+		text_char(out, ' ');
+		text_int(out, ns);
+		text_char(out, '\n');
+		frames_free(&frames);
+	}
+	free(places);
+	if (path && f->not_sampled_ns > 0) {
+		text_put(out, "path;not sampled ");
+		text_int(out, f->not_sampled_ns);
+		text_char(out, '\n');
+	}
+	for (int kind = 0; path && kind < KINDS; kind++)
+		if (other_names[kind] != NULL && f->other_ns[kind] > 0) {
+			text_put(out, "path;");
+			text_put(out, other_names[kind]);
+			text_char(out, ' ');
+			text_int(out, f->other_ns[kind]);
+			text_char(out, '\n');
+		}
+}
+
+void
+functions_folded(struct text *out, const struct functions *f, const struct definitions *known)
+{
+	folded_of(out, f, known, true);
+	folded_of(out, f, known, false);
+}
+
+struct frame_names {
+	char **names;
+	size_t count, capacity;
+};
+
+static size_t
+frame_number(struct frame_names *known, const char *name)
+{
+	size_t i = 0;
+
+	while (i < known->count && strcmp(known->names[i], name) != 0)
+		i++;
+	if (i == known->count) {
+		known->names = grow(known->names, &known->capacity, known->count + 1, sizeof *known->names);
+		known->names[known->count++] = need(strdup(name));
+	}
+	return i;
+}
+
+static void
+profile_json(struct json *out, const struct functions *f, const struct definitions *known, bool path,
+    struct frame_names *frame_names)
+{
+	size_t count;
+	struct sampled *places = functions_places(f, &count);
+	int64_t sum_ns = 0;
+
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_text(out, "type", "sampled");
+	json_text(out, "name", path ? "on the path" : "in all time");
+	json_text(out, "unit", "nanoseconds");
+	json_begin_array(out, "samples");
+	for (size_t i = 0; i < count; i++) {
+		struct frames frames;
+
+		if (path ? places[i].path_ns <= 0 : places[i].all == 0)
+			continue;
+		frames = frames_of(known, &places[i]);
+		json_begin_array(out, NULL);
+		for (size_t j = frames.count; j-- > 0; )
+			json_uint(out, NULL, frame_number(frame_names, frames.names[j]));
+		json_end_array(out);
+		frames_free(&frames);
+	}
+	json_end_array(out);
+	json_begin_array(out, "weights");
+	for (size_t i = 0; i < count; i++) {
+		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->period_ns;
+
+		if (ns > 0) {
+			json_int(out, NULL, ns);
+			sum_ns += ns;
+		}
+	}
+	json_end_array(out);
+	json_int(out, "startValue", 0);
+	json_int(out, "endValue", sum_ns);
+	json_end_object(out);
+	free(places);
+}
+
+void
+functions_speedscope(struct json *out, const struct functions *f, const struct definitions *known)
+{
+	struct frame_names names = { 0 };
+
+	json_begin_object(out, NULL);
+	json_text(out, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_text(out, "exporter", "lp-critpath");
+	json_begin_array(out, "profiles");
+	profile_json(out, f, known, true, &names);
+	profile_json(out, f, known, false, &names);
+	json_end_array(out);
+	json_begin_object(out, "shared");
+	json_begin_array(out, "frames");
+	for (size_t i = 0; i < names.count; i++) {
+		json_begin_object(out, NULL);
+		json_text(out, "name", names.names[i]);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_end_object(out);
+	json_end_object(out);
+	json_end_line(out);
+}

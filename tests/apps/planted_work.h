@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef PLANTED_WORK_H
+#define PLANTED_WORK_H
+
+double own_time_s(void);
+void long_work(double s);
+void short_work(double s);
+
+#endif

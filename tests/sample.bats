@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Samples of computation: lp-record --sample, and the path by function.
+bats_require_minimum_version 1.5.0
+load helpers
+
+RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	local apps=$ROOT/tests/apps
+	mpicc -g -O2 -o planted "$apps/planted.c" "$apps/planted_work.c"
+	gcc -g -O2 -fPIC -shared -o libplanted.so "$apps/planted_work.c"
+	mpicc -g -O2 -o planted_shared "$apps/planted.c" -L. -lplanted -Wl,-rpath,"$PWD"
+	gcc -g -O2 -c "$apps/planted_work.c"
+	mpicxx -g -O2 -o planted_cpp "$apps/planted.cpp" planted_work.o
+	mpifort -g -O2 -o planted_fortran "$apps/planted.f90"
+	mpicc -g -O2 -o comes_and_goes "$apps/comes_and_goes.c" planted_work.o -lpthread
+	lp-record --sample 100 -o probe -- $RUN -n 1 ./planted 0.1 2>probe.err
+	cat probe.err >&2
+}
+
+# Where the kernel takes no samples these tests have nothing to see.
+setup() {
+	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests
+	! grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
+}
+
+# sampled PROGRAM [ARGUMENT ...]: recorded on two ranks, as t.graph
+sampled() {
+	local program=$BATS_FILE_TMPDIR/$1
+	shift
+	rm -rf run
+	lp-record --sample 1000 -o run -- $RUN -n 2 "$program" "$@" >out
+	for rank in run/rank.*; do trace.py check $rank; done
+	lp-merge run >t.trace
+	trace.py check t.trace
+	lp-graph t.trace >t.graph 2>/dev/null
+	trace.py check t.graph
+}
+
+@test "planted functions get their shares, on the path and off it, and the sums are the path" {
+	for program in planted:long_work:short_work planted_shared:long_work:short_work \
+		planted_cpp:long_loop:short_work planted_fortran:long_part:short_part; do
+		local words=(${program//:/ })
+		sampled ${words[0]}
+		lp-critpath -F json t.graph | sample_check.py ${words[1]} ${words[2]}
+	done
+}
+
+@test "a function that was compiled into others is named with its class, and its callers stand on the stack" {
+	sampled planted_cpp
+	lp-critpath -F json t.graph | jq -e '.by_function | map(select(.function | test("work::adder<double>::long_loop"))) | length == 1'
+	lp-critpath -F folded t.graph | grep -qE '^path;.*main;work::adder<double>::long_loop'
+	# Both stacks add up: those of the path to its length.
+	[ "$(lp-critpath -F folded t.graph | awk '/^path;/ { s += $NF } END { printf "%.0f", s }')" = \
+		"$(lp-critpath -F json t.graph | sed -n 's/^"path_length_s":0*\([0-9]*\)\.\([0-9]*\).*/\1\2/p' | sed 's/^0*//')" ]
+	lp-critpath -F speedscope t.graph | jq -e '(.profiles | length == 2) and (.profiles[0] |
+		.type == "sampled" and (.samples | length) == (.weights | length) and (.weights | add) == .endValue) and
+		([.profiles[].samples[][]] | max) < (.shared.frames | length)'
+}
+
+@test "what is off the path is told apart from what a profile would name" {
+	sampled planted
+	lp-critpath -F text t.graph >text
+	grep -q '^path_%	error_%	path_s	all_%	all_s	function$' text
+	grep -q 'long_work (planted_work.c:' text
+	lp-critpath -F json t.graph | jq -e '.by_function | map(select(.function == "long_work"))[0] | .path_share > .all_share'
+}
+
+@test "without --sample the trace has no word of it, and reports are as they were" {
+	lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.05
+	lp-merge run | lp-graph 2>/dev/null >t.graph
+	! lp-dump t.graph | grep -q '"sampled"'
+	lp-critpath -F json t.graph | jq -e 'has("by_function") | not'
+	run -2 --separate-stderr lp-critpath -F folded t.graph
+	[ "$stderr" = "lp-critpath: t.graph: no samples: lp-record --sample takes them" ]
+}
+
+@test "threads that come and go, forks and system calls are as without samples" {
+	lp-record --sample 1000 -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/comes_and_goes" 1000 >out
+	[ "$(sort -u out)" = "1000 threads, 0 calls interrupted, child 7" ]
+	lp-merge run >t.trace
+	# A thread that makes no calls is a worker of its rank; a child's time is not the rank's.
+	lp-dump -k sampled t.trace | jq -s -e 'map(select(.worker)) | map(.count) | add > 100'
+	lp-graph t.trace 2>/dev/null | lp-critpath -F json | jq -e '.by_function |
+		map(select(.function == "short_work"))[0].all_s | . > 0.1 and . < 0.5'	# seen from the first look on
+}
+
+@test "a killed rank leaves what was sampled up to the last look, and the time of it" {
+	cat >killed.c <<-END
+		#include <mpi.h>
+		#include <signal.h>
+		#include <unistd.h>
+		#include "planted_work.h"
+		int main(int c, char **v) {
+			MPI_Init(&c, &v);
+			for (int i = 0; i < 4; i++) { long_work(0.15); MPI_Barrier(MPI_COMM_SELF); }
+			kill(getpid(), SIGKILL);
+		}
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o killed killed.c "$BATS_FILE_TMPDIR/planted_work.o"
+	run lp-record --sample 1000 -o run -- $RUN -n 1 ./killed
+	lp-merge run >t.trace 2>/dev/null
+	lp-dump -k sampled t.trace | jq -s -e '(map(.count) | add) > 300 and all(.until_ns > 0)'
+}
+
+@test "a program that ends without MPI_Finalize has all its samples" {
+	cat >ends.c <<-END
+		#include <mpi.h>
+		#include <stdlib.h>
+		#include "planted_work.h"
+		int main(int c, char **v) { MPI_Init(&c, &v); MPI_Barrier(MPI_COMM_SELF); long_work(0.3); exit(0); }
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o ends ends.c "$BATS_FILE_TMPDIR/planted_work.o"
+	run lp-record --sample 1000 -o run -- $RUN -n 1 ./ends
+	lp-merge run 2>/dev/null | lp-dump -k sampled | jq -s -e '(map(.count) | add) > 250'
+}
+
+@test "compressed and concatenated traces have the same samples" {
+	sampled planted 0.3
+	lp-dump -k sampled t.trace | jq -c '[.count, .time[0]]' >plain
+	cat run/rank.* | lp-merge | lp-dump -k sampled | jq -c '[.count, .time[0]]' >joined
+	cmp plain joined
+	lp-record --sample 1000 -z min -o small -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.3
+	lp-merge small | lp-graph 2>/dev/null | lp-critpath -F json | jq -e '.by_function | map(.samples) | add > 50'
+}
+
+@test "a rate that is out of range is refused" {
+	run -2 lp-record --sample 0 -o run -- true
+	run -2 lp-record --sample 20000 -o run -- true
+}

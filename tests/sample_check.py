@@ -1,0 +1,44 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""sample_check.py LONG SHORT <critpath.json: the shares of two planted functions, 0.3 and 0.1 s
+between two calls of rank 0, are within three standard errors of 3/4 and 1/4 of the sampled path,
+and those of all time within three of their own; the sums are the path to the nanosecond."""
+import json
+import math
+import sys
+
+long_name, short_name = sys.argv[1:3]
+report = json.load(sys.stdin, parse_float=str)
+rows = report["by_function"]
+
+
+def ns(text):
+    whole, _, part = str(text).partition(".")
+    return int(whole) * 10**9 + int((part + "0" * 9)[:9])
+
+
+assert sum(ns(r["path_s"]) for r in rows) == ns(report["path_length_s"]), "sums differ from the path"
+keys = {"function", "file", "line", "path_s", "path_share", "all_s", "all_share", "standard_error",
+        "samples"}
+assert all(keys <= r.keys() for r in rows), "a key is missing"
+sampled = sum(ns(r["path_s"]) for r in rows if r["samples"] > 0)
+path = ns(report["path_length_s"])
+
+
+def total(name, key, of=rows):
+    return sum(float(r[key]) for r in of if r["function"] and name in r["function"])
+
+
+n = sum(r["samples"] for r in rows)
+assert n > 200, f"{n} samples on the path"
+for name, expected in ((long_name, 0.75), (short_name, 0.25)):
+    share = total(name, "path_s") * 1e9 / sampled
+    error = total(name, "standard_error") * path / sampled
+    assert abs(share - expected) <= 3 * max(error, math.sqrt(expected * (1 - expected) / n)), \
+        f"{name}: {share} on the path instead of {expected}, error {error}"
+# In all time: 0.3 s and 0.1 s on rank 0, and 0.15 s of the short one on the other.
+everything = total(long_name, "all_s") + total(short_name, "all_s")
+for name, expected in ((long_name, 0.3 / 0.55), (short_name, 0.25 / 0.55)):
+    share = total(name, "all_s") / everything
+    assert abs(share - expected) <= 3 * math.sqrt(expected * (1 - expected) / (everything * 1000)), \
+        f"{name}: {share} in all time instead of {expected}"
