@@ -12,7 +12,7 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 # msgpack's C library has one name in Debian 12 and another in 13.
 LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack) -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit guidelines replay network import export dump
+TOOLS    = record merge graph critpath imbalance fit guidelines replay network report import export dump
 # Where a tool lives: in the folder of its name, but for these.
 import   = convert/import
 export   = convert/export
@@ -66,6 +66,9 @@ build/%.o: %.c Makefile
 build/libbase.a: $(foreach f,stream mpi tool run statistics,$(call objects,base/$(f)))
 	rm -f $@ && $(AR) rcs $@ $^
 
+# The page is what lp-imbalance counts, shown; files beside the code are taken into it.
+bin/lp-report: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
+build/report/page.o: report/page.js report/page.css report/figure.css
 # A tool is every .c in its folder and the floors, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites

@@ -55,7 +55,7 @@ read_times(const char *file, bool whole)
 	return t;
 }
 
-static int
+int
 by_ranks(const void *left, const void *right)
 {
 	const struct times *a = left, *b = right;
@@ -65,7 +65,7 @@ by_ranks(const void *left, const void *right)
 	return a->run_ns < b->run_ns ? -1 : a->run_ns > b->run_ns;
 }
 
-static struct scaling
+struct scaling
 scaling_of(const struct times *run, const struct times *least, bool weak)
 {
 	const double size = weak ? (double)run->ranks / least->ranks : 1;

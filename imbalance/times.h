@@ -17,6 +17,8 @@ struct times read_times(const char *file, bool whole);
 struct scaling {
 	double load_balance, communication, parallel, computation_scaling, global, speedup;
 };
+struct scaling scaling_of(const struct times *run, const struct times *least, bool weak);
+int by_ranks(const void *left, const void *right);	/* for qsort: smallest run first */
 void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);
 
 #endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/memory.h"
+
+/* Two digits that mean something, in the unit that fits. */
+static void
+seconds_text(double s, char *text, size_t size)
+{
+	const char *unit = s >= 1 ? "s" : s >= 1e-3 ? "ms" : "us";
+	double value = s >= 1 ? s : s >= 1e-3 ? 1e3 * s : 1e6 * s;
+
+	snprintf(text, size, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit);
+}
+
+char *
+verdict_sentence(const struct verdict *v)
+{
+	char path[48] = "", cost[64] = "", gain[96] = "", length[24];
+	size_t room = strlen(v->where) + 320;
+	char *sentence = zalloc(room, 1);
+
+	if (v->rank < 0) {
+		snprintf(sentence, room, "no rank keeps the others waiting");
+		return sentence;
+	}
+	if (isfinite(v->path_share))
+		snprintf(path, sizeof path, " is %.0f %% of the critical path", 100 * v->path_share);
+	if (isfinite(v->cost_s) && v->cost_s > 0) {
+		seconds_text(v->cost_s, length, sizeof length);
+		snprintf(cost, sizeof cost, "%s cost the others %s", path[0] != '\0' ? " and" : "", length);
+	}
+	if (isfinite(v->gain_share))
+		snprintf(gain, sizeof gain, "; %d %% less there gains %.1f %%", v->percent,
+		    100 * v->gain_share);
+	snprintf(sentence, room, "rank %d's %s%s%s%s%s%s", (int)v->rank,
+	    v->compute ? "computation" : "time in MPI", v->where[0] == '\0' ? "" :
+	    v->compute ? " before " : " in ", v->where, path, cost, gain);
+	return sentence;
+}

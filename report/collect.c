@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One pass over the stream: the counts of lp-imbalance, and beside them what pictures need. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mpi/call_class.h"
+#include "../base/run/verdict.h"
+#include "../base/tool/hash_table.h"
+#include "report.h"
+
+#define NAMES(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
+const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation", "MPI, no wait",
+    "wait for a message", "wait for a receiver", "wait in a collective",
+    "wait at start, end and set-up", "wait in one-sided and file calls");
+const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7");
+const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
+
+enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_CELL = 20 };
+
+enum activity
+activity_of(enum state state)
+{
+	switch (state) {
+	case LATE_SENDER:
+	case WRONG_ORDER_SAME:
+	case WRONG_ORDER_DIFFERENT:
+		return WAIT_MESSAGE;
+	case LATE_RECEIVER:
+		return WAIT_RECEIVER;
+	case INIT_COMPLETION:
+	case WAIT_AT_FINALIZE:
+	case WAIT_AT_COMM_CREATE:
+		return WAIT_SETUP;
+	case WAIT_AT_FILE_OPEN:
+	case WAIT_AT_WINDOW_CREATE:
+	case WAIT_AT_WINDOW_FREE:
+	case WAIT_AT_FENCE:
+	case LATE_POST:
+	case EARLY_WAIT:
+	case LOCK_CONTENTION:
+		return WAIT_RMA;
+	default:
+		return WAIT_COLLECTIVE;
+	}
+}
+
+/* ---- places on the path ----------------------------------------------------------------- */
+
+#define PLACE_HASH(p) mix((uint64_t)(p)->site << 1 | (p)->compute, (uint64_t)(p)->rank)
+#define PLACE_SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->compute == (b)->compute)
+#define PLACE_FREE(p) ((p)->rank < 0)
+#define PLACE_MAKE_FREE(p) ((p)->rank = -1)
+
+HASH_TABLE(place_table, struct place, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->site != b->site ? (a->site < b->site ? -1 : 1) : (int)a->compute - (int)b->compute;
+}
+
+struct place *
+sorted_places(const struct page *page, size_t *count)
+{
+	struct place *places = zalloc(page->places->count, sizeof *places);
+
+	*count = 0;
+	for (size_t i = 0; i < page->places->size; i++)
+		if (!PLACE_FREE(&page->places->slots[i]))
+			places[(*count)++] = page->places->slots[i];
+	qsort(places, *count, sizeof *places, by_time);
+	return places;
+}
+
+/* ---- messages of the stream --------------------------------------------------------------- */
+
+static void
+begin_run(struct page *page)
+{
+	const struct definitions *known = &page->im.known;
+	size_t side = (size_t)known->ranks < MOST_GROUPS ? (size_t)known->ranks : MOST_GROUPS;
+
+	bins_begin(&page->bins, known->location_count, known->run_ns, page->budget / BYTES_EACH_CELL);
+	page->path_ns = zalloc((size_t)known->ranks, sizeof *page->path_ns);
+	page->matrix = (struct matrix){ .side = side, .ranks = known->ranks,
+	    .messages = zalloc(side * side, sizeof(uint64_t)), .bytes = zalloc(side * side, sizeof(uint64_t)) };
+}
+
+static size_t
+group_of(const struct matrix *matrix, int32_t rank)
+{
+	return (size_t)((int64_t)rank * (int64_t)matrix->side / matrix->ranks);
+}
+
+/* Sends of a block, to the matrix. */
+static void
+take_sends(struct page *page, const struct calls *calls)
+{
+	const struct definitions *known = &page->im.known;
+	const int32_t from = known->location_rank[calls->location];
+	enum call_class class = CLASS_LOCAL;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		int32_t to;
+
+		if (calls->call[i] != 0)
+			class = call_class(calls->call[i]);
+		if ((class != CLASS_SEND && class != CLASS_SENDRECV && class != CLASS_SEND_START &&
+		    class != CLASS_START) || calls->bytes_sent[i] == 0 || calls->peer[i] < 0)
+			continue;
+		to = world_rank(known, calls->comm[i], from, calls->peer[i]);
+		if (to < 0 || to >= known->ranks)
+			continue;
+		to = (int32_t)(group_of(&page->matrix, from) * page->matrix.side + group_of(&page->matrix, to));
+		page->matrix.messages[to]++;
+		page->matrix.bytes[to] += calls->bytes_sent[i];
+	}
+}
+
+static void
+take_rank(struct page *page, const struct message *message)
+{
+	char *name = body_string(message, "host"), *program = body_string(message, "program");
+
+	if (page->program == NULL)
+		page->program = program;
+	else
+		free(program);
+	for (size_t i = page->host_count; name != NULL && i-- > 0; )	/* ranks of a host often lie together */
+		if (strcmp(page->hosts[i].name, name) == 0) {
+			page->hosts[i].ranks++;
+			free(name);
+			return;
+		}
+	if (name == NULL)
+		return;
+	page->hosts = grow(page->hosts, &page->host_capacity, page->host_count + 1, sizeof *page->hosts);
+	page->hosts[page->host_count++] = (struct host){ name, 1 };
+}
+
+static void
+take_gain(struct page *page, struct reader *in, const struct message *message)
+{
+	int64_t site, percent, gain_ns, most_ns;
+
+	if (body_int(in, message, "site", 0, UINT32_MAX, &site) < 0 ||
+	    body_int(in, message, "percent", 1, 100, &percent) < 0 ||
+	    body_int(in, message, "gain_ns", INT64_MIN, INT64_MAX, &gain_ns) < 0 ||
+	    body_int(in, message, "most_ns", INT64_MIN, INT64_MAX, &most_ns) < 0)
+		die_input(in);
+	page->percent = (int)percent;
+	page->gains = grow(page->gains, &page->gain_capacity, page->gain_count + 1, sizeof *page->gains);
+	page->gains[page->gain_count++] = (struct gain){ (uint32_t)site, gain_ns, most_ns };
+}
+
+static void
+add_piece(struct page *page, const struct event *piece)
+{
+	const int32_t rank = page->im.known.location_rank[piece->location];
+	const int64_t ns = piece->end_ns - piece->begin_ns;
+	struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, 0 };
+
+	if (piece->what != START_PIECE)
+		place_table_add(page->places, &place)->ns += ns;
+	page->path_ns[rank][piece->what] += ns;
+	page->path_all_ns[piece->what] += ns;
+	page->segments++;
+	if (piece->site >= page->path_sites) {
+		size_t old = page->path_sites;
+
+		page->path_site_ns = grow(page->path_site_ns, &page->path_sites, piece->site + (size_t)1,
+		    sizeof *page->path_site_ns);
+		memset(page->path_site_ns + old, 0, (page->path_sites - old) * sizeof *page->path_site_ns);
+	}
+	page->path_site_ns[piece->site] += ns;
+	bins_add_path(&page->bins, piece->location, piece->begin_ns, piece->end_ns);
+	pool_add(&page->pieces, piece);
+}
+
+static void
+take_segments(struct page *page, struct reader *in, const struct message *message)
+{
+	static const struct column_type u32 = { 4, false, true, 0 }, i64 = { 8, true, true, 0 };
+	static const struct column_type optional = { 4, false, false, 0 };
+	const msgpack_object *begins = body_get(message, "begin");
+	uint32_t *location, *kind, *site, *call;
+	int64_t *begin, *end, count;
+	size_t n;
+
+	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		die_input(in);
+	n = (size_t)count;
+	if (begins == NULL || begins->type != MSGPACK_OBJECT_BIN || begins->via.bin.size < n) {
+		reader_fail(in, message->offset, "segments: begin is missing or too short");
+		die_input(in);
+	}
+	location = zalloc(4 * n, sizeof *location);
+	kind = location + n;
+	site = kind + n;
+	call = site + n;
+	begin = zalloc(2 * n, sizeof *begin);
+	end = begin + n;
+	if (body_column(in, message, "location", u32, n, n, location) < 0 ||
+	    body_column(in, message, "kind", u32, n, n, kind) < 0 ||
+	    body_column(in, message, "site", optional, n, n, site) < 0 ||
+	    body_column(in, message, "call", u32, n, n, call) < 0 ||
+	    body_column(in, message, "begin", i64, n, n, begin) < 0 ||
+	    body_column(in, message, "end", i64, n, n, end) < 0)
+		die_input(in);
+	for (size_t i = 0; i < n; i++) {
+		struct event piece = { begin[i], end[i], location[i], site[i], -1,
+		    call[i] <= UINT16_MAX ? in->call_map[call[i]] : 0, (uint16_t)kind[i] };
+
+		if (location[i] >= page->im.known.location_count || kind[i] >= PIECES ||
+		    (site[i] != 0 && site[i] >= page->im.known.site_count)) {
+			reader_fail(in, message->offset, "segments: of another run");
+			die_input(in);
+		}
+		if (piece.what != COMPUTE_PIECE && span_frames(piece.call))
+			piece.what = START_PIECE;
+		add_piece(page, &piece);
+	}
+	free(location);
+	free(begin);
+}
+
+static void
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	struct page *page = (struct page *)(void *)observer;
+
+	if (is_kind(message, "run"))
+		begin_run(page);
+	else if (is_kind(message, "calls"))
+		take_sends(page, calls);
+	else if (is_kind(message, "segments"))
+		take_segments(page, &im->in, message);
+	else if (is_kind(message, "rank"))
+		take_rank(page, message);
+	else if (is_kind(message, "gain"))
+		take_gain(page, &im->in, message);
+}
+
+static void
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	struct page *page = (struct page *)(void *)observer;
+	const int64_t last_ns = im->last_leave_ns[location];
+	struct event event = { row->enter_ns, row->leave_ns, location, row->site, -1, row->call, STATES };
+	int64_t at_ns = row->enter_ns;
+
+	if (last_ns != INT64_MIN)
+		bins_add(&page->bins, location, COMPUTING, last_ns, row->enter_ns);
+	pool_add(&page->events, &event);
+	for (int i = 0; i < count; i++) {
+		const struct wait *w = &waits[i];
+		struct event wait = { w->from_ns, w->to_ns, location, w->site,
+		    w->cause == NOBODY ? -1 : im->known.location_rank[w->cause], w->call, (uint16_t)w->state };
+
+		bins_add(&page->bins, location, IN_MPI, at_ns, w->from_ns);
+		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);
+		at_ns = w->to_ns;
+		pool_add(&page->events, &wait);
+	}
+	bins_add(&page->bins, location, IN_MPI, at_ns, row->leave_ns);
+}
+
+void
+page_read(struct page *page, const char *file, int fd, size_t budget)
+{
+	char path[32];
+
+	page->observer = (struct observer){ see_message, see_call };
+	page->file = file;
+	page->budget = budget;
+	page->events.most = budget / BYTES_EACH_EVENT;
+	page->pieces.most = budget / BYTES_EACH_PIECE;
+	page->places = zalloc(1, sizeof *page->places);
+	place_table_begin(page->places, 1024);
+	page->im.observer = &page->observer;
+	page->im.from_ns = INT64_MIN;
+	page->im.to_ns = INT64_MAX;
+	snprintf(path, sizeof path, "/dev/fd/%d", fd);
+	read_graph(&page->im, fd >= 0 ? path : file);
+}
+
+/* ---- what comes of it --------------------------------------------------------------------- */
+
+int64_t
+path_length_ns(const struct page *page)
+{
+	return page->path_all_ns[COMPUTE_PIECE] + page->path_all_ns[MPI_PIECE] +
+	    page->path_all_ns[TRANSFER_PIECE];
+}
+
+const char *
+site_label(const struct page *page, size_t site, char *text, size_t size)
+{
+	return index_text(&page->im, BY_SITE, site, text, size);
+}
+
+char *
+page_verdict(const struct page *page)
+{
+	struct verdict v = { -1, false, "", NAN, NAN, page->percent, NAN };
+	size_t places, count;
+	struct place *place = sorted_places(page, &places);
+	struct delay *delays = sorted_delays(&page->im, &count);
+	uint32_t site = 0;
+	char where[1024] = "", *sentence;
+
+	if (places > 0) {
+		site = place[0].site;
+		v.rank = place[0].rank;
+		v.compute = place[0].compute;
+		v.path_share = (double)place[0].ns / (double)path_length_ns(page);
+	} else if (count > 0) {
+		site = delays[0].key / 2;
+		v.rank = delays[0].rank;
+		v.compute = delays[0].key % 2 == 0;
+	}
+	for (size_t i = 0; i < count && v.rank >= 0; i++)
+		if (delays[i].rank == v.rank && delays[i].key == 2 * site + !v.compute)
+			v.cost_s = 1e-9 * (delays[i].short_ns + delays[i].long_ns);
+	for (size_t i = 0; i < page->gain_count && v.rank >= 0; i++)
+		if (page->gains[i].site == site)
+			v.gain_share = (double)page->gains[i].gain_ns / (double)page->bins.run_ns;
+	if (site != 0)
+		site_label(page, site, where, sizeof where);
+	v.where = where;
+	sentence = verdict_sentence(&v);
+	free(place);
+	free(delays);
+	return sentence;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the script draws: JSON within a script element, its columns as differences where they are long. */
+#include <stdlib.h>
+
+#include "report.h"
+
+enum { LABEL = 1024, MOST_SITES = 4096 };
+
+/* Call sites are numbered anew, in order of their first use. */
+struct numbers {
+	uint32_t *of;		/* by site, 1 + number; 0: none yet */
+	size_t capacity, count;
+	uint32_t sites[MOST_SITES];
+};
+
+static uint32_t
+number_of(struct numbers *numbers, uint32_t site)
+{
+	if (site >= numbers->capacity) {
+		size_t old = numbers->capacity;
+
+		numbers->of = grow(numbers->of, &numbers->capacity, site + (size_t)1, sizeof *numbers->of);
+		memset(numbers->of + old, 0, (numbers->capacity - old) * sizeof *numbers->of);
+	}
+	if (numbers->of[site] == 0 && numbers->count < MOST_SITES) {
+		numbers->sites[numbers->count++] = site;
+		numbers->of[site] = (uint32_t)numbers->count;
+	}
+	return numbers->of[site];	/* 0: too many to be named */
+}
+
+/* Each event is its row's difference to the one before, begin after the last one's begin, length, ... */
+static void
+put_events(struct json *out, const char *key, const struct pool *pool, struct numbers *numbers)
+{
+	uint32_t location = 0;
+	int64_t begin_ns = 0;
+
+	json_break(out);
+	json_begin_array(out, key);
+	for (size_t i = 0; i < pool->count; i++) {
+		const struct event *e = &pool->at[i];
+
+		if (e->location != location)
+			begin_ns = 0;
+		json_int(out, NULL, (int64_t)e->location - location);
+		json_int(out, NULL, e->begin_ns - begin_ns);
+		json_int(out, NULL, e->end_ns - e->begin_ns);
+		json_int(out, NULL, e->what);
+		json_int(out, NULL, e->call);
+		json_uint(out, NULL, number_of(numbers, e->site));
+		json_int(out, NULL, e->partner);
+		location = e->location;
+		begin_ns = e->begin_ns;
+	}
+	json_end_array(out);
+}
+
+/* A letter for each cell, with how often it comes: "b12a3". */
+static void
+put_bins(struct json *out, const struct bins *bins)
+{
+	json_break(out);
+	json_begin_array(out, "bins");
+	for (size_t row = 0; row < bins->rows; row++) {
+		json_next(out, NULL);
+		text_char(out->text, '"');
+		for (size_t c = 0, end; c < bins->columns; c = end) {
+			enum activity activity = bins_main(bins, row, c, c + 1);
+
+			for (end = c + 1; end < bins->columns && bins_main(bins, row, end, end + 1) == activity; end++)
+				;
+			text_char(out->text, (char)('a' + activity));
+			if (end > c + 1)
+				text_uint(out->text, end - c);
+		}
+		text_char(out->text, '"');
+	}
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "way");
+	for (size_t c = 0; c < bins->columns; c++) {
+		size_t row = bins_path(bins, c, c + 1);
+
+		json_int(out, NULL, row == SIZE_MAX ? -1 : (int64_t)row);
+	}
+	json_end_array(out);
+}
+
+static void
+put_names(struct json *out, const struct page *page, const struct numbers *numbers)
+{
+	bool used[65536] = { false };
+	char where[LABEL], number[16];
+
+	json_break(out);
+	json_begin_array(out, "sites");
+	json_text(out, NULL, "");
+	for (size_t i = 0; i < numbers->count; i++)
+		json_text(out, NULL, numbers->sites[i] == 0 ? "" :
+		    site_label(page, numbers->sites[i], where, sizeof where));
+	json_end_array(out);
+	for (size_t i = 0; i < page->events.count; i++)
+		used[page->events.at[i].call] = true;
+	for (size_t i = 0; i < page->pieces.count; i++)
+		used[page->pieces.at[i].call] = true;
+	json_break(out);
+	json_begin_object(out, "calls");
+	for (unsigned i = 1; i < 65536; i++)
+		if (used[i]) {
+			snprintf(number, sizeof number, "%u", i);
+			json_text(out, number, call_name(i));
+		}
+	json_end_object(out);
+}
+
+static void
+put_states(struct json *out)
+{
+	json_break(out);
+	json_begin_array(out, "states");
+	for (int s = 0; s < STATES; s++)
+		json_text(out, NULL, state_names[s]);
+	json_end_array(out);
+	json_begin_array(out, "stateActivity");
+	for (int s = 0; s < STATES; s++)
+		json_int(out, NULL, (int)activity_of((enum state)s));
+	json_end_array(out);
+	json_begin_array(out, "activities");
+	for (int a = 0; a < ACTIVITIES; a++)
+		json_text(out, NULL, activity_names[a]);
+	json_end_array(out);
+}
+
+void
+data_write(struct text *text, struct page *page, size_t events)
+{
+	static struct numbers numbers;
+	const struct definitions *known = &page->im.known;
+	struct json json, *out = &json;
+
+	free(numbers.of);
+	memset(&numbers, 0, sizeof numbers);
+	pool_sort(&page->events, events);
+	pool_sort(&page->pieces, events / 2);
+	json_begin(out, text);
+	json.in_markup = true;
+	json_begin_object(out, NULL);
+	json_int(out, "run", page->bins.run_ns);
+	json_uint(out, "locations", known->location_count);
+	json_uint(out, "rows", page->bins.rows);
+	json_uint(out, "columns", page->bins.columns);
+	json_bool(out, "all", !page->events.dropped);
+	json_bool(out, "allPath", !page->pieces.dropped);
+	if (known->location_count != (uint32_t)known->ranks) {
+		json_begin_array(out, "ranks");
+		for (uint32_t l = 0; l < known->location_count; l++)
+			json_int(out, NULL, known->location_rank[l]);
+		json_end_array(out);
+	}
+	put_states(out);
+	put_bins(out, &page->bins);
+	put_events(out, "events", &page->events, &numbers);
+	put_events(out, "pieces", &page->pieces, &numbers);
+	put_names(out, page, &numbers);
+	json_end_object(out);
+}

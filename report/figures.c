@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pictures: each is complete in itself, in a page as well as in a file. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "draw.h"
+
+enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, SHOWN_GROUPS = 64, SHOWN_GAINS = 10, LABEL = 1024 };
+
+static bool
+always(const struct page *page)
+{
+	return page->im.known.ranks > 0;
+}
+
+/* ---- timeline ----------------------------------------------------------------------------- */
+
+/* Of the bins, the rows and columns of a picture: ROWS by COLUMNS of them are one cell. */
+struct raster {
+	size_t rows, columns, each_row, each_column;
+	double height, width;		/* of a row and a column in the picture */
+};
+
+static struct raster
+raster_of(const struct bins *bins)
+{
+	struct raster r = { .each_row = (bins->rows + SHOWN_ROWS - 1) / SHOWN_ROWS,
+	    .each_column = (bins->columns + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS };
+
+	r.rows = (bins->rows + r.each_row - 1) / r.each_row;
+	r.columns = (bins->columns + r.each_column - 1) / r.each_column;
+	r.height = r.rows <= 8 ? 26 : r.rows <= 24 ? 14 : 380.0 / (double)r.rows;
+	r.width = (double)(WIDTH - LEFT - RIGHT) * (double)r.each_column / (double)bins->columns;
+	return r;
+}
+
+static enum activity
+cell_of_raster(const struct bins *bins, const struct raster *r, size_t row, size_t column)
+{
+	size_t from = column * r->each_column, to = from + r->each_column;
+
+	/* A row of several stands for its first: an average of ranks would show what none of them did. */
+	return bins_main(bins, row * r->each_row, from, to < bins->columns ? to : bins->columns);
+}
+
+/* One line for each stretch of the activity, all in one element. */
+static void
+draw_activity(struct text *out, const struct bins *bins, const struct raster *r, enum activity activity)
+{
+	bool any = false;
+
+	for (size_t row = 0; row < r->rows; row++)
+		for (size_t c = 0, end; c < r->columns; c = end) {
+			end = c + 1;
+			if (cell_of_raster(bins, r, row, c) != activity)
+				continue;
+			while (end < r->columns && cell_of_raster(bins, r, row, end) == activity)
+				end++;
+			if (!any)
+				text_print(out, "<path class=\"%s s\" stroke-width=\"%.2f\" d=\"",
+				    activity_classes[activity], r->height * 0.86);
+			text_print(out, "M%.1f %.1fH%.1f", LEFT + r->width * (double)c,
+			    TOP + r->height * ((double)row + 0.5), LEFT + r->width * (double)end);
+			any = true;
+		}
+	if (any)
+		text_put(out, "\"/>\n");
+}
+
+/* The path goes from row to row; a line beneath it sets it off from what it runs over. */
+static void
+draw_path(struct text *out, const struct bins *bins, const struct raster *r)
+{
+	for (int pass = 0; pass < 2; pass++) {
+		bool begun = false;
+		size_t last = SIZE_MAX;
+
+		for (size_t c = 0; c < r->columns; c++) {
+			size_t to = (c + 1) * r->each_column;
+			size_t row = bins_path(bins, c * r->each_column, to < bins->columns ? to : bins->columns);
+			double x = LEFT + r->width * (double)c, y;
+
+			if (row == SIZE_MAX)
+				continue;
+			row /= r->each_row;
+			y = TOP + r->height * ((double)row + 0.5);
+			if (!begun)
+				text_print(out, "<path class=\"%s\" d=\"M%.1f %.1f", pass == 0 ? "halo" : "way", x, y);
+			else if (row != last)
+				text_print(out, "H%.1fV%.1f", x, y);
+			begun = true;
+			last = row;
+		}
+		if (begun)
+			text_print(out, "H%d\"/>\n", WIDTH - RIGHT);
+	}
+}
+
+static void
+location_label(const struct page *page, size_t row, char *text, size_t size)
+{
+	const struct definitions *known = &page->im.known;
+	const struct bins *bins = &page->bins;
+	/* The first location of the row. */
+	size_t l = (row * bins->locations + bins->rows - 1) / bins->rows;
+
+	if (known->location_thread != NULL && known->location_thread[l] > 0)
+		snprintf(text, size, "%d.%u", (int)known->location_rank[l], known->location_thread[l]);
+	else
+		snprintf(text, size, "%d", (int)known->location_rank[l]);
+}
+
+static void
+draw_timeline(struct text *out, const struct page *page)
+{
+	const struct bins *bins = &page->bins;
+	const struct raster r = raster_of(bins);
+	const double bottom = TOP + r.height * (double)r.rows;
+	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
+	char *verdict = page_verdict(page), label[32];
+	size_t step = (size_t)ceil(12 / r.height);
+	unsigned used = 0;
+
+	draw_begin(out, "timeline", (int)bottom + 40,
+	    "Timeline: what each rank did, and the critical path over it", verdict);
+	for (size_t row = 0; row < r.rows; row++)
+		for (size_t c = 0; c < r.columns; c++)
+			used |= 1u << cell_of_raster(bins, &r, row, c);
+	for (int i = 0; i < ACTIVITIES; i++) {
+		classes[i] = activity_classes[i];
+		names[i] = activity_names[i];
+	}
+	classes[ACTIVITIES] = "way";
+	names[ACTIVITIES] = "critical path";
+	draw_legend(out, classes, names, ACTIVITIES + 1, (used & ~1u) |
+	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
+	draw_time_axis(out, 1e-9 * (double)bins->run_ns, TOP, bottom);
+	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
+		if (used >> a & 1)
+			draw_activity(out, bins, &r, a);
+	draw_path(out, bins, &r);
+	for (size_t row = 0; row < r.rows; row += step) {
+		location_label(page, row * r.each_row, label, sizeof label);
+		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + 0.5) + 4, "end", label);
+	}
+	draw_label(out, 8, TOP - 6, "start", "rank");
+	draw_label(out, WIDTH / 2, bottom + 32, "middle", "time since the run began");
+	draw_end(out);
+	free(verdict);
+}
+
+/* ---- bars by rank ------------------------------------------------------------------------- */
+
+struct bars {
+	const char *id, *title, *unit;
+	const char *const *classes, *const *names;
+	size_t kinds;
+	double (*value)(const struct page *page, int32_t rank, size_t kind);	/* seconds */
+};
+
+/* Mean over the ranks of a group. */
+static double
+group_value(const struct page *page, const struct bars *bars, size_t groups, size_t group, size_t kind)
+{
+	const int32_t ranks = page->im.known.ranks;
+	double sum = 0;
+	int count = 0;
+
+	for (int32_t r = (int32_t)(((int64_t)group * ranks + (int64_t)groups - 1) / (int64_t)groups);
+	    r < ranks && (int64_t)r * (int64_t)groups / ranks == (int64_t)group; r++, count++)
+		sum += bars->value(page, r, kind);
+	return count > 0 ? sum / count : 0;
+}
+
+static void
+draw_scale(struct text *out, double most, double plot_height)
+{
+	double step = nice_step(most, 5);
+	char label[40];
+
+	for (int i = 0; step * i <= most * (1 + 1e-9) && i < 20; i++) {
+		double y = TOP + plot_height * (1 - step * i / most);
+
+		time_label(step * i, most, label, sizeof label);
+		draw_line(out, "grid", LEFT, y, WIDTH - RIGHT, y);
+		draw_label(out, LEFT - 6, y + 4, "end", label);
+	}
+}
+
+static void
+draw_bar(struct text *out, const struct page *page, const struct bars *bars, size_t groups, size_t g,
+    double most, double plot_height)
+{
+	const double step = (double)(WIDTH - LEFT - RIGHT) / (double)groups;
+	double y = TOP + plot_height;
+	char name[48], tip[200], length[40];
+
+	group_label(page->im.known.ranks, groups, g, name, sizeof name);
+	for (size_t k = 0; k < bars->kinds; k++) {
+		double value = group_value(page, bars, groups, g, k), height = plot_height * value / most;
+
+		time_label(value, most, length, sizeof length);
+		snprintf(tip, sizeof tip, "rank %s: %s, %s", name, bars->names[k], length);
+		y -= height;
+		draw_box(out, bars->classes[k], LEFT + step * ((double)g + 0.1), y, 0.8 * step, height, tip);
+	}
+}
+
+static void
+draw_bars(struct text *out, const struct page *page, const struct bars *bars)
+{
+	const double plot_height = 220;
+	size_t ranks = (size_t)page->im.known.ranks, groups = ranks < SHOWN_GROUPS ? ranks : SHOWN_GROUPS;
+	size_t step = groups <= 32 && ranks == groups ? 1 : 8, top = 0;
+	double most = 0, longest = 0;
+	unsigned used = 0;
+	char label[48], text[240], length[40];
+
+	for (size_t g = 0; g < groups; g++) {
+		double sum = 0;
+
+		for (size_t k = 0; k < bars->kinds; k++) {
+			double value = group_value(page, bars, groups, g, k);
+
+			sum += value;
+			used |= value > 0 ? 1u << k : 0;
+		}
+		if (sum > longest) {
+			longest = sum;
+			top = g;
+		}
+	}
+	most = longest > 0 ? longest : 1e-9;
+	group_label((int32_t)ranks, groups, top, label, sizeof label);
+	time_label(longest, most, length, sizeof length);
+	snprintf(text, sizeof text, "Most of it has rank %s: %s%s.", label, length,
+	    groups < ranks ? ", the mean of its group" : "");
+	draw_begin(out, bars->id, (int)(TOP + plot_height) + 40, bars->title, text);
+	draw_legend(out, bars->classes, bars->names, bars->kinds, used);
+	draw_scale(out, most, plot_height);
+	for (size_t g = 0; g < groups; g++) {
+		draw_bar(out, page, bars, groups, g, most, plot_height);
+		group_label((int32_t)ranks, groups, g, label, sizeof label);
+		if (g % step == 0)
+			draw_label(out, LEFT + (WIDTH - LEFT - RIGHT) * ((double)g + 0.5) / (double)groups,
+			    TOP + plot_height + 15, "middle", label);
+	}
+	draw_label(out, WIDTH / 2, TOP + plot_height + 32, "middle", groups < ranks ?
+	    "ranks, means of groups" : "rank");
+	draw_end(out);
+}
+
+static double
+wait_value(const struct page *page, int32_t rank, size_t kind)
+{
+	const struct cell *cell = &page->im.tables[BY_RANK].cells[rank];
+	int64_t ns = 0;
+
+	for (int s = 0; s < STATES; s++)
+		if (activity_of((enum state)s) == (enum activity)(WAIT_MESSAGE + kind))
+			ns += cell->wait_ns[s];
+	return 1e-9 * (double)ns;
+}
+
+static void
+draw_waits(struct text *out, const struct page *page)
+{
+	static const struct bars bars = { "waits", "Waits by rank and kind", "s",
+		activity_classes + WAIT_MESSAGE, activity_names + WAIT_MESSAGE, ACTIVITIES - WAIT_MESSAGE,
+		wait_value };
+
+	draw_bars(out, page, &bars);
+}
+
+static double
+path_value(const struct page *page, int32_t rank, size_t kind)
+{
+	return 1e-9 * (double)page->path_ns[rank][kind];
+}
+
+static void
+draw_path_bars(struct text *out, const struct page *page)
+{
+	static const char *const classes[PIECES] = { "a1", "a2", "a3", "a6" };
+	static const struct bars bars = { "path", "The critical path by rank and kind", "s", classes,
+		piece_names, PIECES, path_value };
+
+	draw_bars(out, page, &bars);
+}
+
+static bool
+has_path(const struct page *page)
+{
+	return page->segments > 0;
+}
+
+/* ---- communication matrix ------------------------------------------------------------------ */
+
+static bool
+has_messages(const struct page *page)
+{
+	for (size_t i = 0; i < page->matrix.side * page->matrix.side; i++)
+		if (page->matrix.messages[i] > 0)
+			return true;
+	return false;
+}
+
+static void
+bytes_label(double bytes, char *text, size_t size)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	int u = 0;
+
+	for (; bytes >= 1000 && u < 4; u++)
+		bytes /= 1000;
+	snprintf(text, size, "%.3g %s", bytes, units[u]);
+}
+
+static void
+draw_matrix_cells(struct text *out, const struct matrix *m, double cell, double top_bytes)
+{
+	char tip[160], from[48], to[48], size[24];
+
+	for (size_t i = 0; i < m->side * m->side; i++) {
+		int shade = 0;
+		char class[8];
+
+		if (m->messages[i] == 0)
+			continue;
+		shade = (int)(6 - log2(top_bytes / (double)(m->bytes[i] > 0 ? m->bytes[i] : 1)) / 2);
+		snprintf(class, sizeof class, "m%d", shade < 1 ? 1 : shade > 6 ? 6 : shade);
+		group_label(m->ranks, m->side, i / m->side, from, sizeof from);
+		group_label(m->ranks, m->side, i % m->side, to, sizeof to);
+		bytes_label((double)m->bytes[i], size, sizeof size);
+		snprintf(tip, sizeof tip, "%s to %s: %s in %llu messages", from, to, size,
+		    (unsigned long long)m->messages[i]);
+		draw_box(out, class, LEFT + cell * (double)(i % m->side), TOP + cell * (double)(i / m->side),
+		    cell * 0.94, cell * 0.94, m->side <= 32 ? tip : NULL);
+	}
+}
+
+static void
+draw_matrix(struct text *out, const struct page *page)
+{
+	static const char *const classes[] = { "m6", "m5", "m4", "m3", "m2", "m1" };
+	const struct matrix *m = &page->matrix;
+	const double cell = m->side <= 8 ? 36 : 400.0 / (double)m->side;
+	const double size = cell * (double)m->side;
+	size_t most = 0, step = m->side <= 32 ? 1 : 8;
+	char names[6][32], text[200], from[48], to[48], label[32];
+	const char *shades[6];
+
+	for (size_t i = 0; i < m->side * m->side; i++)
+		most = m->bytes[i] > m->bytes[most] ? i : most;
+	group_label(m->ranks, m->side, most / m->side, from, sizeof from);
+	group_label(m->ranks, m->side, most % m->side, to, sizeof to);
+	bytes_label((double)m->bytes[most], label, sizeof label);
+	snprintf(text, sizeof text, "Most bytes go from rank %s to rank %s: %s in %llu messages.", from, to, label,
+	    (unsigned long long)m->messages[most]);
+	draw_begin(out, "matrix", (int)(TOP + size) + 44, "Who sends how much to whom", text);
+	for (int i = 0; i < 6; i++) {
+		bytes_label((double)m->bytes[most] / pow(4, i + (i < 5)), label, sizeof label);
+		snprintf(names[i], sizeof names[i], i < 5 ? "from %s" : "less", label);
+		shades[i] = names[i];
+	}
+	draw_legend(out, classes, shades, 6, 0x3f);
+	draw_matrix_cells(out, m, cell, (double)(m->bytes[most] > 0 ? m->bytes[most] : 1));
+	for (size_t i = 0; i < m->side; i += step) {
+		group_label(m->ranks, m->side, i, label, sizeof label);
+		draw_label(out, LEFT - 6, TOP + cell * ((double)i + 0.5) + 4, "end", label);
+		if (cell * (double)step > 7 * (double)strlen(label))
+			draw_label(out, LEFT + cell * ((double)i + 0.5), TOP + size + 15, "middle", label);
+	}
+	draw_label(out, LEFT + size / 2, TOP + size + 32, "middle", "receiving rank");
+	draw_label(out, 8, TOP - 6, "start", "sender");
+	draw_end(out);
+}
+
+/* ---- gains and efficiencies ---------------------------------------------------------------- */
+
+static int
+by_gain(const void *left, const void *right)
+{
+	const struct gain *a = left, *b = right;
+
+	if (a->gain_ns != b->gain_ns)
+		return a->gain_ns > b->gain_ns ? -1 : 1;
+	return a->site < b->site ? -1 : a->site > b->site;
+}
+
+static bool
+has_gains(const struct page *page)
+{
+	return page->gain_count > 0;
+}
+
+/* A bar from the left with its name above and its number behind. */
+static void
+draw_row(struct text *out, int i, const char *class, const char *name, double share, double full,
+    const char *number)
+{
+	double y = TOP + 34 * i;
+
+	draw_label(out, LEFT, y + 10, "start", name);
+	draw_box(out, class, LEFT, y + 14, (WIDTH - LEFT - 120) * share / full, 11, NULL);
+	draw_label(out, LEFT + (WIDTH - LEFT - 120) * share / full + 6, y + 24, "start", number);
+}
+
+static void
+draw_gains(struct text *out, const struct page *page)
+{
+	size_t count = page->gain_count < SHOWN_GAINS ? page->gain_count : SHOWN_GAINS;
+	struct gain *gains = zalloc(page->gain_count, sizeof *gains);
+	char title[160], where[LABEL], number[64];
+
+	memcpy(gains, page->gains, page->gain_count * sizeof *gains);
+	qsort(gains, page->gain_count, sizeof *gains, by_gain);
+	snprintf(title, sizeof title, "What the run would gain if all up to and in one place took %d %% less time",
+	    page->percent);
+	site_label(page, gains[0].site, where, sizeof where);
+	draw_begin(out, "gains", TOP + 34 * (int)count + 8, title, where);
+	draw_label(out, LEFT, 20, "start", title);
+	for (size_t i = 0; i < count; i++) {
+		double share = (double)gains[i].gain_ns / (double)page->bins.run_ns;
+
+		site_label(page, gains[i].site, where, sizeof where);
+		snprintf(number, sizeof number, "%.2f %%", 100 * share);
+		draw_row(out, (int)i, "a2", where, fmax(share, 0),
+		    fmax((double)gains[0].gain_ns / (double)page->bins.run_ns, 1e-9), number);
+	}
+	draw_end(out);
+	free(gains);
+}
+
+static void
+draw_one_efficiency(struct text *out, const struct page *page)
+{
+	const struct efficiency e = efficiency_of(&page->im, false);
+	const char *names[5] = { "parallel efficiency = load balance x communication", "load balance",
+		"communication efficiency", "serialisation (ideal network)", "transfer (ideal network)" };
+	double values[5] = { e.parallel, e.load_balance, e.communication, NAN, NAN };
+	int count = 3;
+	char number[32], text[128];
+
+	if (page->ideal != NULL) {
+		const struct ideal_efficiency i = ideal_efficiency_of(&page->im, page->ideal, false);
+
+		values[3] = i.serialisation;
+		values[4] = i.transfer;
+		count = 5;
+	}
+	snprintf(text, sizeof text, "Parallel efficiency %.1f %%.", 100 * e.parallel);
+	draw_begin(out, "efficiency", TOP + 34 * count + 8, "Efficiencies as POP defines them", text);
+	draw_label(out, LEFT, 20, "start", "efficiencies as POP defines them; 100 % is as good as can be");
+	for (int i = 0; i < count; i++)
+		if (isfinite(values[i])) {
+			snprintf(number, sizeof number, "%.1f %%", 100 * values[i]);
+			draw_row(out, i, i == 0 ? "a5" : "a2", names[i], values[i], fmax(1, values[i]), number);
+		}
+	draw_end(out);
+}
+
+static bool
+has_efficiency(const struct page *page)
+{
+	return isfinite(efficiency_of(&page->im, false).parallel);
+}
+
+/* Over several runs: lines against the number of ranks. */
+static void
+draw_efficiencies(struct text *out, const struct page *page)
+{
+	static const char *const classes[4] = { "a5", "a2", "a3", "a7" };
+	static const char *const names[4] = { "parallel", "load balance", "communication",
+		"computation scaling" };
+	const struct times *runs = page->runs;
+	const double low = log2(runs[0].ranks), high = log2(runs[page->run_count - 1].ranks);
+	const double height = 220, width = WIDTH - LEFT - RIGHT - 40;
+	char label[48];
+
+	draw_begin(out, "efficiency", (int)(TOP + height) + 40, "Efficiencies of several runs, by ranks",
+	    "Each against the smallest run, as POP defines them.");
+	draw_legend(out, classes, names, 4, 0xf);
+	for (int i = 0; i <= 5; i++) {
+		snprintf(label, sizeof label, "%d %%", 20 * i);
+		draw_line(out, "grid", LEFT, TOP + height * (1 - 0.2 * i), WIDTH - RIGHT, TOP + height * (1 - 0.2 * i));
+		draw_label(out, LEFT - 6, TOP + height * (1 - 0.2 * i) + 4, "end", label);
+	}
+	for (int k = 0; k < 4; k++)
+		for (size_t i = 0; i < page->run_count; i++) {
+			const struct scaling s = scaling_of(&runs[i], &runs[0], false);
+			const double values[4] = { s.parallel, s.load_balance, s.communication, s.computation_scaling };
+			double x = LEFT + 20 + (high > low ? width * (log2(runs[i].ranks) - low) / (high - low) : 0);
+
+			text_print(out, i == 0 ? "<path class=\"%s s\" stroke-width=\"2\" d=\"M%.1f %.1f" : "%.0sL%.1f %.1f",
+			    classes[k], x, TOP + height * (1 - fmin(values[k], 1.1)));
+			if (i + 1 == page->run_count)
+				text_put(out, "\"/>\n");
+		}
+	for (size_t i = 0; i < page->run_count; i++) {
+		snprintf(label, sizeof label, "%d", (int)runs[i].ranks);
+		draw_label(out, LEFT + 20 + (high > low ? width * (log2(runs[i].ranks) - low) / (high - low) : 0),
+		    TOP + height + 15, "middle", label);
+	}
+	draw_label(out, WIDTH / 2, TOP + height + 32, "middle", "ranks");
+	draw_end(out);
+}
+
+static void
+draw_efficiency(struct text *out, const struct page *page)
+{
+	(page->run_count > 1 ? draw_efficiencies : draw_one_efficiency)(out, page);
+}
+
+const struct figure figures[] = {
+	{ "timeline", "Timeline", draw_timeline, always },
+	{ "path", "Critical path by rank", draw_path_bars, has_path },
+	{ "waits", "Waits by rank", draw_waits, always },
+	{ "gains", "What would be gained", draw_gains, has_gains },
+	{ "efficiency", "Efficiencies", draw_efficiency, has_efficiency },
+	{ "matrix", "Communication", draw_matrix, has_messages },
+};
+const size_t figure_count = sizeof figures / sizeof *figures;

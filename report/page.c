@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The page: one file that asks for nothing else. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report.h"
+
+/* The files beside this one, as they are. */
+#define INCLUDED(name, file) \
+	extern const char name[], name##_end[]; \
+	__asm__(".pushsection .rodata\n" #name ":\n.incbin \"" file "\"\n" #name "_end:\n.byte 0\n.popsection\n")
+INCLUDED(page_script, "report/page.js");
+INCLUDED(page_style, "report/page.css");
+INCLUDED(figure_style, "report/figure.css");
+
+static size_t
+size_of(const char *begin, const char *end)
+{
+	return (size_t)(end - begin);
+}
+
+void
+figure_file(struct text *out, const struct page *page, const struct figure *figure)
+{
+	static struct text part;	/* large for a stack */
+	char *bytes = NULL;
+	const char *inside;
+	size_t size = 0;
+	FILE *file = need(open_memstream(&bytes, &size));
+
+	text_begin(&part, file, "memory");
+	figure->draw(&part, page);
+	text_flush(&part);
+	fclose(file);
+	inside = strchr(bytes, '\n') + 1;	/* the style stands first in the element */
+	text_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	text_bytes(out, bytes, (size_t)(inside - bytes));
+	text_put(out, "<style>");
+	text_bytes(out, figure_style, size_of(figure_style, figure_style_end));
+	text_put(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
+	text_put(out, inside);
+	free(bytes);
+}
+
+/* All styles are in one element, all code in another, and only these may be used. */
+static void
+put_head(struct text *out, const struct page *page, const char *title)
+{
+	char hash[45], *style;
+	size_t one = size_of(figure_style, figure_style_end), two = size_of(page_style, page_style_end);
+
+	style = zalloc(one + two + 1, 1);
+	memcpy(style, figure_style, one);
+	memcpy(style + one, page_style, two);
+	text_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-");
+	sha256_base64(page_script, size_of(page_script, page_script_end), hash);
+	text_put(out, hash);
+	text_put(out, "'; style-src 'sha256-");
+	sha256_base64(style, one + two, hash);
+	text_put(out, hash);
+	text_put(out, "'; base-uri 'none'; form-action 'none'\">\n"
+	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
+	text_markup(out, title);
+	text_put(out, "</title>\n<style>");
+	text_bytes(out, style, one + two);
+	text_put(out, "</style>\n</head>\n<body>\n");
+	free(style);
+	(void)page;
+}
+
+static void
+put_fact(struct text *out, const char *id, const char *name, const char *format, double value)
+{
+	if (!isfinite(value))
+		return;
+	text_print(out, "<li>%s<b id=\"%s\" data-v=\"%.9f\">", name, id, value);
+	text_print(out, format, value);
+	text_put(out, "</b></li>\n");
+}
+
+static int64_t
+all_waits_ns(const struct imbalance *im)
+{
+	int64_t ns = 0;
+
+	for (int s = 0; s < STATES; s++)
+		ns += im->states[s].wait_ns;
+	return ns;
+}
+
+static void
+put_facts(struct text *out, const struct page *page)
+{
+	const struct imbalance *im = &page->im;
+	const struct efficiency e = efficiency_of(im, false);
+	double time = (double)page->bins.run_ns * (double)im->known.location_count;
+
+	text_put(out, "<ul class=\"facts\">\n");
+	put_fact(out, "run_time_s", "run time", "%.4g s", 1e-9 * (double)page->bins.run_ns);
+	put_fact(out, "parallel", "parallel efficiency", "%.3f", e.parallel);
+	put_fact(out, "load_balance", "load balance", "%.3f", e.load_balance);
+	put_fact(out, "communication", "communication efficiency", "%.3f", e.communication);
+	put_fact(out, "wait_share", "share of all time in waits", "%.3f", (double)all_waits_ns(im) / time);
+	if (page->segments > 0) {
+		double all = (double)path_length_ns(page);
+
+		put_fact(out, "path_compute", "of the path computation", "%.3f",
+		    (double)page->path_all_ns[COMPUTE_PIECE] / all);
+		put_fact(out, "path_mpi", "of the path MPI", "%.3f", (double)page->path_all_ns[MPI_PIECE] / all);
+		put_fact(out, "path_transfer", "of the path transfers", "%.3f",
+		    (double)page->path_all_ns[TRANSFER_PIECE] / all);
+	}
+	text_put(out, "</ul>\n");
+}
+
+/* The longest waits with what led to them. */
+static void
+put_chains(struct text *out, const struct page *page)
+{
+	const struct imbalance *im = &page->im;
+	struct wait chain[MOST_LINKS];
+	char where[1024];
+
+	if (chain_count(im) == 0)
+		return;
+	text_put(out, "<section><h2 id=\"chains\">The longest waits, and why</h2>\n");
+	for (size_t i = 0; i < chain_count(im); i++) {
+		size_t links = chain_of(im, i, chain);
+
+		text_print(out, "<p class=\"chain\" data-at=\"%lld\" data-to=\"%lld\" data-rank=\"%d\">",
+		    (long long)chain[0].from_ns, (long long)chain[0].to_ns,
+		    (int)im->known.location_rank[chain[0].location]);
+		for (size_t k = 0; k < links && k < 12; k++) {
+			const struct wait *w = &chain[k];
+
+			text_print(out, "%srank %d waited %.6f s for rank %d at %.6f s, ", k > 0 ? "<br>&nbsp; as " : "",
+			    (int)im->known.location_rank[w->location], 1e-9 * (double)(w->to_ns - w->from_ns),
+			    (int)im->known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
+			text_print(out, "%s in ", state_names[w->state]);
+			text_markup(out, site_label(page, w->site, where, sizeof where));
+		}
+		text_put(out, links > 12 ? "<br>&nbsp; ...</p>\n" : "</p>\n");
+	}
+	text_put(out, "</section>\n");
+}
+
+static void
+put_provenance(struct text *out, const struct page *page)
+{
+	const struct imbalance *im = &page->im;
+
+	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was run, and how this page was "
+	    "made of it, by lp-report " VERSION ".</p>\n<pre>");
+	for (size_t i = 0; i < im->in.history_count; i++) {
+		text_markup(out, im->in.history[i]);
+		text_char(out, '\n');
+	}
+	text_put(out, "</pre>\n<p>Hosts: ");
+	for (size_t i = 0; i < page->host_count && i < 64; i++) {
+		text_put(out, i > 0 ? ", " : "");
+		text_markup(out, page->hosts[i].name);
+		text_print(out, " (%d ranks)", (int)page->hosts[i].ranks);
+	}
+	text_print(out, "%s.</p>\n<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
+	    "collectives.</p></section>\n", page->host_count > 64 ? ", ..." : "",
+	    (unsigned long long)im->in.rows, (unsigned long long)im->unmatched_sends,
+	    (unsigned long long)im->unmatched_receives, (unsigned long long)im->unmatched_collectives);
+}
+
+static void
+put_figure(struct text *out, const struct page *page, const struct figure *figure)
+{
+	text_print(out, "<section><h2>%s</h2>\n<div class=\"picture\">\n", figure->title);
+	figure->draw(out, page);
+	text_put(out, "</div></section>\n");
+}
+
+static void
+put_timeline(struct text *out, const struct page *page)
+{
+	text_put(out, "<section><h2 id=\"time\">Timeline</h2>\n"
+	    "<p class=\"hint\">Keys: w and s zoom, a and d move, 0 shows all, / searches, t changes between light and dark; "
+	    "wheel and drag work, too. A click on a wait tells for whom it was.</p>\n"
+	    "<div id=\"tools\"><button id=\"zoom-in\">zoom in</button><button id=\"zoom-out\">zoom out</button>"
+	    "<button id=\"whole\">whole run</button><button id=\"theme\">light or dark</button>"
+	    "<input id=\"search\" type=\"search\" placeholder=\"search functions and places ( / )\" "
+	    "aria-label=\"search functions and places\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
+	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture below in print and the "
+	    "tables hold the same\"></canvas>\n<div id=\"what\" aria-live=\"polite\">Nothing is chosen.</div>\n"
+	    "<div id=\"still\" class=\"picture\">\n");
+	figures[0].draw(out, page);
+	text_put(out, "</div></section>\n");
+}
+
+static const char *
+program_name(const struct page *page)
+{
+	const char *slash = page->program != NULL ? strrchr(page->program, '/') : NULL;
+
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : page->program != NULL ? page->program : "a run";
+}
+
+static void
+write_with(struct text *out, struct page *page, size_t events)
+{
+	char *title = NULL, *verdict = page_verdict(page);
+
+	if (asprintf(&title, "%s on %d ranks, %zu host%s", program_name(page), (int)page->im.known.ranks,
+	    page->host_count, page->host_count == 1 ? "" : "s") < 0)
+		die("out of memory");
+	put_head(out, page, title);
+	text_put(out, "<h1>");
+	text_markup(out, title);
+	text_put(out, "</h1>\n<p class=\"lead\" id=\"verdict\">");
+	text_markup(out, verdict);
+	text_put(out, ".</p>\n");
+	put_facts(out, page);
+	if (page->segments == 0)
+		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath finds it.</p>\n");
+	put_timeline(out, page);
+	put_chains(out, page);
+	text_put(out, "<div class=\"pictures\">\n");
+	for (size_t i = 1; i < figure_count; i++)
+		if (figures[i].has(page))
+			put_figure(out, page, &figures[i]);
+	text_put(out, "</div>\n<div class=\"tables\">\n");
+	tables_write(out, page);
+	text_put(out, "</div>\n");
+	put_provenance(out, page);
+	text_put(out, "<script type=\"application/json\" id=\"data\">");
+	data_write(out, page, events);
+	text_put(out, "</script>\n<script>");
+	text_bytes(out, page_script, size_of(page_script, page_script_end));
+	text_put(out, "</script>\n</body>\n</html>\n");
+	free(title);
+	free(verdict);
+}
+
+/* What does not fit is left out, the shortest events first, until the page is within its budget. */
+void
+page_write(struct text *out, struct page *page)
+{
+	static struct text part;	/* large for a stack */
+
+	for (size_t events = page->events.most; ; events /= 2) {
+		char *bytes = NULL;
+		size_t size = 0;
+		FILE *file = need(open_memstream(&bytes, &size));
+
+		text_begin(&part, file, "memory");
+		write_with(&part, page, events);
+		text_flush(&part);
+		fclose(file);
+		if (size <= page->budget) {
+			text_bytes(out, bytes, size);
+			free(bytes);
+			return;
+		}
+		free(bytes);
+		if (events == 0)
+			die("--size: the page needs at least %zu bytes", size);
+	}
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-report - a run as one page that can be mailed, and as pictures
+ *
+ * reads   one graph or path stream; of a graph in a file, the path as lp-critpath finds it; streams of
+ *         its replay and of other runs to compare with
+ * writes  one HTML file that asks for nothing else, or one SVG picture
+ * memory  that of lp-imbalance, and what is proportional to --size and to ranks
+ */
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "report.h"
+
+static const char usage[] =
+	"usage: lp-report [-F html|svg] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
+	"Show a run: one HTML page from a graph or path stream, or one of its pictures.\n"
+	"  -F, --format FORM    html, or svg: one picture [html]\n"
+	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix [timeline]\n"
+	"  -o, --output FILE    where to [standard output]\n"
+	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
+	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
+	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer\n"
+	"      --runs FILE,...  graphs of other runs, for efficiencies against ranks\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
+
+enum kind_of_output { HTML, SVG };
+
+struct options {
+	enum kind_of_output form;
+	int figure;		/* of figures[] */
+	const char *output;	/* NULL: standard output */
+	int64_t size;
+	int percent;
+	const char *ideal;
+	char *runs;
+	const char *file;	/* NULL or "-": standard input */
+};
+
+static int
+parse_figure(const char *text)
+{
+	const char *names[16] = { NULL };
+
+	for (size_t i = 0; i < figure_count; i++)
+		names[i] = figures[i].name;
+	return parse_choice("--figure", text, names);
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	enum { FIGURE = 256, SIZE, GAIN, IDEAL, RUNS };
+	static const char *const forms[] = { "html", "svg", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
+		{ "output", required_argument, NULL, 'o' }, { "size", required_argument, NULL, SIZE },
+		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL, IDEAL },
+		{ "runs", required_argument, NULL, RUNS }, { NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .size = 5 << 20, .percent = 20 };
+	int c;
+
+	while ((c = next_option(argc, argv, "F:o:", longs, usage)) != -1)
+		switch (c) {
+		case 'F': opt.form = (enum kind_of_output)parse_form(optarg, forms); break;
+		case FIGURE: opt.figure = parse_figure(optarg); break;
+		case 'o': opt.output = optarg; break;
+		case SIZE: opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30); break;
+		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
+		case IDEAL: opt.ideal = optarg; break;
+		case RUNS: opt.runs = optarg; break;
+		}
+	if (argc - optind > 1)
+		bad_usage(usage);
+	opt.file = argv[optind];
+	return opt;
+}
+
+/* ---- the path --------------------------------------------------------------------------- */
+
+/* A graph in a file has no path yet. */
+static bool
+needs_path(const char *file)
+{
+	struct reader in;
+	struct stat status;
+	bool needs;
+
+	if (file == NULL || strcmp(file, "-") == 0 || stat(file, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	if (reader_open(&in, file) < 0)
+		die_input(&in);
+	needs = strcmp(in.content, "graph") == 0;
+	reader_close(&in);
+	return needs;
+}
+
+/* Never returns: lp-critpath from beside this program, else from PATH. */
+static _Noreturn void
+become_critpath(const char *file, int percent)
+{
+	char path[4096], gain[16];
+	char *command[8] = { "lp-critpath", "-F", "stream" };
+	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/lp-critpath");
+	int words = 3;
+
+	if (percent > 0) {
+		snprintf(gain, sizeof gain, "%d", percent);
+		command[words++] = "--gain";
+		command[words++] = gain;
+	}
+	command[words++] = "--";
+	command[words] = (char *)(uintptr_t)file;
+	if (length > 0) {
+		path[length] = '\0';
+		strcat(dirname(path), "/lp-critpath");
+		execv(path, command);
+	}
+	execvp("lp-critpath", command);
+	_exit(TROUBLE);
+}
+
+/* The stream with its path; the child's process in CHILD. */
+static int
+start_critpath(const char *file, int percent, pid_t *child)
+{
+	int ends[2];
+
+	if (pipe(ends) < 0 || (*child = fork()) < 0)
+		die("lp-critpath cannot be started: %s", strerror(errno));
+	if (*child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		close(ends[1]);
+		become_critpath(file, percent);
+	}
+	close(ends[1]);
+	return ends[0];
+}
+
+static void
+read_run(struct page *page, const struct options *opt)
+{
+	int fd = -1, status;
+	pid_t child = 0;
+
+	if (needs_path(opt->file))
+		fd = start_critpath(opt->file, opt->percent, &child);
+	page_read(page, opt->file, fd, (size_t)opt->size);
+	if (child > 0 && (waitpid(child, &status, 0) < 0 || status != 0))
+		die("lp-critpath failed");
+}
+
+/* ---- output ------------------------------------------------------------------------------- */
+
+static FILE *
+open_output(const char *name, char **temporary)
+{
+	mode_t mask;
+	FILE *file;
+	int fd;
+
+	if (name == NULL)
+		return stdout;
+	if (asprintf(temporary, "%s.XXXXXX", name) < 0)
+		die("out of memory");
+	if ((fd = mkstemp(*temporary)) < 0 || (file = fdopen(fd, "w")) == NULL)
+		die("%s: %s", *temporary, strerror(errno));
+	mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask);
+	return file;
+}
+
+/* The file gets its name when all of it is there. */
+static void
+close_output(FILE *file, const char *name, const char *temporary)
+{
+	if (name == NULL)
+		return;
+	if (fclose(file) != 0 || rename(temporary, name) != 0) {
+		int error = errno;
+
+		unlink(temporary);
+		die("%s: %s", name, strerror(error));
+	}
+}
+
+static void
+read_runs(struct page *page, char *list)
+{
+	struct times *runs = NULL;
+	size_t capacity = 0;
+	char *name;
+
+	while ((name = strsep(&list, ",")) != NULL) {
+		runs = grow(runs, &capacity, page->run_count + 1, sizeof *runs);
+		runs[page->run_count++] = read_times(name, false);
+	}
+	qsort(runs, page->run_count, sizeof *runs, by_ranks);
+	page->runs = runs;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct page page;
+	static struct text text;	/* large for a stack */
+	struct options opt;
+	struct times ideal;
+	char *temporary = NULL;
+	FILE *file;
+
+	tool = "lp-report";
+	opt = parse_options(argc, argv);
+	refuse_terminal_input(opt.file, usage);
+	if (opt.output == NULL && isatty(STDOUT_FILENO))
+		die("standard output is a terminal; -o FILE writes to a file");
+	if (opt.ideal != NULL) {
+		ideal = read_times(opt.ideal, false);
+		page.ideal = &ideal;
+	}
+	if (opt.runs != NULL)
+		read_runs(&page, opt.runs);
+	read_run(&page, &opt);
+	if (page.ideal != NULL && ideal.ranks != page.im.known.ranks)
+		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks, (int)page.im.known.ranks);
+	if (opt.form == SVG && !figures[opt.figure].has(&page))
+		die("--figure %s: the stream holds nothing for it", figures[opt.figure].name);
+	file = open_output(opt.output, &temporary);
+	text_begin(&text, file, opt.output);
+	if (opt.form == SVG)
+		figure_file(&text, &page, &figures[opt.figure]);
+	else
+		page_write(&text, &page);
+	text_flush(&text);
+	close_output(file, opt.output, temporary);
+	return finish(DONE);
+}

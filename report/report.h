@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What lp-report gathers in one pass, and how it shows it.
+ *
+ * The timeline has two layers. BINS: so many rows (locations, or groups of them) by so many columns
+ * of time, in each how long which activity lasted. EVENTS: the longest calls, waits and pieces of
+ * the path as single ones; what is too short to be kept is too short to be seen but zoomed far in,
+ * where the bins show it. So memory and page depend on the budget, not on the run.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "../base/tool/json.h"
+#include "../imbalance/causes.h"
+#include "../imbalance/imbalance.h"
+#include "../imbalance/report.h"
+#include "../imbalance/times.h"
+
+/* Activities, as colours: a wait is of one of the classes below. */
+enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE, WAIT_SETUP,
+	WAIT_RMA, ACTIVITIES };
+extern const char *const activity_names[ACTIVITIES];
+extern const char *const activity_classes[ACTIVITIES];	/* of CSS */
+enum activity activity_of(enum state state);
+
+/*
+ * Kinds of pieces of the path, as lp-trace(5) numbers them. What frames the program, MPI_Init and
+ * MPI_Finalize, is with the start, and none of that is in shares: base/run/span.h.
+ */
+enum piece { COMPUTE_PIECE, MPI_PIECE, TRANSFER_PIECE, START_PIECE, PIECES };
+extern const char *const piece_names[PIECES];
+
+struct event {
+	int64_t begin_ns, end_ns;
+	uint32_t location, site;
+	int32_t partner;	/* rank that was waited for; -1: none */
+	uint16_t call;
+	uint16_t what;		/* state of a wait, or STATES: the call; of the path enum piece */
+};
+
+/* The longest events. */
+struct pool {
+	struct event *at;
+	size_t count, capacity, most;
+	int64_t least_ns;	/* shorter ones are not kept */
+	bool dropped;		/* there were such */
+};
+void pool_add(struct pool *pool, const struct event *event);
+/* Down to MOST, and in order of location and time. */
+void pool_sort(struct pool *pool, size_t most);
+
+struct bins {
+	size_t rows, columns;
+	int64_t run_ns;
+	uint32_t locations;
+	float *ns;		/* by row, column, activity */
+	float *path_ns;		/* by row, column */
+};
+void bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells);
+void bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns);
+void bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns);
+size_t bins_row(const struct bins *bins, uint32_t location);
+/* What most of the time in those columns is, waits first where they are a quarter; OUTSIDE: nothing. */
+enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t to);
+/* The row that the path is in for most of those columns' time; SIZE_MAX: none. */
+size_t bins_path(const struct bins *bins, size_t from, size_t to);
+
+/* Who sent how much to whom; ranks in groups where they are many. */
+struct matrix {
+	size_t side;
+	int32_t ranks;
+	uint64_t *messages, *bytes;	/* by group of the sender, of the receiver */
+};
+
+/* Time of the path at one place of one rank. */
+struct place {
+	uint32_t site;
+	int32_t rank;		/* -1: an empty slot */
+	bool compute;
+	int64_t ns;
+};
+
+struct gain {
+	uint32_t site;
+	int64_t gain_ns, most_ns;
+};
+
+struct host {
+	char *name;
+	int32_t ranks;
+};
+
+struct page {
+	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
+	struct imbalance im;
+	const char *file;		/* of the graph, for messages and the title */
+	size_t budget;			/* bytes of the page */
+	char *program;			/* as it was called; NULL: not known */
+	struct host *hosts;
+	size_t host_count, host_capacity;
+	struct bins bins;
+	struct pool events, pieces;
+	struct matrix matrix;
+	struct place_table *places;
+	int64_t (*path_ns)[PIECES];	/* by rank */
+	int64_t *path_site_ns;		/* by site */
+	size_t path_sites;
+	int64_t path_all_ns[PIECES];
+	uint64_t segments;
+	struct gain *gains;
+	size_t gain_count, gain_capacity;
+	int percent;			/* of the gains */
+	const struct times *ideal;	/* or NULL */
+	const struct times *runs;	/* to compare with, this one first; count 0: none */
+	size_t run_count;
+};
+
+/* collect.c: reads the graph or path stream FILE, or the one that FD yields where that is not -1. */
+void page_read(struct page *page, const char *file, int fd, size_t budget);
+int64_t path_length_ns(const struct page *page);	/* what shares are of: without the start */
+/* Places of the path, longest first; to be freed. */
+struct place *sorted_places(const struct page *page, size_t *count);
+/* The long pole in words; to be freed. */
+char *page_verdict(const struct page *page);
+const char *site_label(const struct page *page, size_t site, char *text, size_t size);
+
+/* figures.c: pictures as svg elements, text alternatives included. */
+struct figure {
+	const char *name, *title;
+	void (*draw)(struct text *out, const struct page *page);
+	bool (*has)(const struct page *page);	/* there is something to show */
+};
+extern const struct figure figures[];
+extern const size_t figure_count;
+void figure_file(struct text *out, const struct page *page, const struct figure *figure);
+
+/* page.c */
+void page_write(struct text *out, struct page *page);
+/* tables.c: all tables of the page. */
+void tables_write(struct text *out, const struct page *page);
+/* data.c: what the script draws from, as JSON. */
+void data_write(struct text *out, struct page *page, size_t events);
+
+/* sha256.c: base64 of the hash, 45 bytes with its end. */
+void sha256_base64(const void *bytes, size_t size, char text[45]);
+
+#endif

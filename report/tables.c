@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tables of the page: complete without a script, which only sorts them. Cells say what they hold. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report.h"
+
+enum { MOST_LINES = 200, LABEL = 1024 };
+
+static void
+begin_table(struct text *out, const char *id, const char *title, const char *note, const char *head)
+{
+	char *heads = need(strdup(head)), *rest = heads, *name;
+
+	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table id=\"t-%s\"><caption>%s</caption>"
+	    "<thead><tr>", id, title, id, note);
+	while ((name = strsep(&rest, "\t")) != NULL) {
+		bool is_name = *name == '*';
+
+		text_print(out, "<th scope=\"col\"%s>", is_name ? " class=\"t\"" : "");
+		text_markup(out, name + is_name);
+		text_put(out, "</th>");
+	}
+	text_put(out, "</tr></thead><tbody>\n");
+	free(heads);
+}
+
+static void
+end_table(struct text *out, size_t count)
+{
+	text_put(out, "</tbody></table></div>");
+	if (count > MOST_LINES)
+		text_print(out, "<p class=\"soft\">The first %d of %zu lines; lp-imbalance --all and lp-critpath "
+		    "--all print the rest.</p>", MOST_LINES, count);
+	text_put(out, "</section>\n");
+}
+
+static void
+put_name(struct text *out, const char *name)
+{
+	text_put(out, "<td class=\"t\" title=\"");
+	text_markup(out, name);
+	text_put(out, "\">");
+	text_markup(out, name);
+	text_put(out, "</td>");
+}
+
+/* What is shown is rounded; what is sorted by, and can be compared with lp-imbalance's JSON, is not. */
+static void
+put_seconds(struct text *out, double s)
+{
+	if (isfinite(s))
+		text_print(out, "<td data-v=\"%.9f\">%.6f</td>", s, s);
+	else
+		text_put(out, "<td data-v=\"\">-</td>");
+}
+
+static void
+put_count(struct text *out, uint64_t count)
+{
+	text_print(out, "<td data-v=\"%llu\">%llu</td>", (unsigned long long)count, (unsigned long long)count);
+}
+
+static void
+put_share(struct text *out, double share)
+{
+	text_print(out, "<td data-v=\"%.9f\">%.2f</td>", share, 100 * share);
+}
+
+static double
+share_of_time(const struct page *page, int64_t ns)
+{
+	double all = (double)page->bins.run_ns * (double)page->im.known.location_count;
+
+	return (double)ns / all;
+}
+
+static int64_t
+site_path_ns(const struct page *page, size_t site)
+{
+	return site < page->path_sites ? page->path_site_ns[site] : 0;
+}
+
+static void
+places_table(struct text *out, const struct page *page)
+{
+	size_t count;
+	struct place *places = sorted_places(page, &count);
+	char where[LABEL];
+
+	if (count > 0) {
+		begin_table(out, "places", "The critical path", "What the run could not have ended without, by rank and "
+		    "place; computation is that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
+		for (size_t i = 0; i < count && i < MOST_LINES; i++) {
+			text_put(out, "<tr>");
+			put_share(out, (double)places[i].ns / (double)path_length_ns(page));
+			put_seconds(out, 1e-9 * (double)places[i].ns);
+			put_count(out, (uint64_t)places[i].rank);
+			put_name(out, places[i].compute ? "computation before" : "in MPI");
+			put_name(out, site_label(page, places[i].site, where, sizeof where));
+			text_put(out, "</tr>\n");
+		}
+		end_table(out, count);
+	}
+	free(places);
+}
+
+static void
+delays_table(struct text *out, const struct page *page)
+{
+	size_t count;
+	struct delay *delays = sorted_delays(&page->im, &count);
+	char where[LABEL];
+
+	begin_table(out, "delays", "Delays", "What one rank did longer than others, and what waiting for it cost them: "
+	    "at once, and by waits that led to further ones.",
+	    "cost (s)\tat once (s)\tlater (s)\trank\t*what\t*where");
+	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
+		text_put(out, "<tr>");
+		put_seconds(out, 1e-9 * (delays[i].short_ns + delays[i].long_ns));
+		put_seconds(out, 1e-9 * delays[i].short_ns);
+		put_seconds(out, 1e-9 * delays[i].long_ns);
+		put_count(out, (uint64_t)delays[i].rank);
+		put_name(out, delays[i].key % 2 == 0 ? "computation before" : "in MPI");
+		put_name(out, site_label(page, delays[i].key / 2, where, sizeof where));
+		text_put(out, "</tr>\n");
+	}
+	end_table(out, count);
+	free(delays);
+}
+
+static void
+states_table(struct text *out, const struct page *page)
+{
+	const struct imbalance *im = &page->im;
+	char where[LABEL];
+
+	begin_table(out, "states", "Wait states", "All waits by kind; largest is the longest single one.",
+	    "share of all time (%)\twait (s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
+	for (int s = 0; s < STATES; s++) {
+		const struct state_sums *sums = &im->states[s];
+		const struct wait *w = &sums->largest;
+
+		if (sums->wait_ns == 0)
+			continue;
+		text_print(out, "<tr data-state=\"%s\">", state_names[s]);
+		put_share(out, share_of_time(page, sums->wait_ns));
+		put_seconds(out, 1e-9 * (double)sums->wait_ns);
+		put_count(out, sums->count);
+		put_seconds(out, 1e-9 * (double)(w->to_ns - w->from_ns));
+		put_count(out, (uint64_t)im->known.location_rank[w->location]);
+		put_name(out, state_names[s]);
+		put_name(out, site_label(page, w->site, where, sizeof where));
+		text_put(out, "</tr>\n");
+	}
+	end_table(out, 0);
+}
+
+static void
+cells_table(struct text *out, const struct page *page, enum dimension by, const char *id,
+    const char *title, const char *note, const char *name)
+{
+	size_t count;
+	struct line *lines = sorted_cells(&page->im, by, &count);
+	char label[LABEL];
+
+	snprintf(label, sizeof label, "wait (s)\twaits\tcomputation (s)\tMPI (s)\tcalls\t%s%s",
+	    by == BY_SITE ? "on the path (s)\t" : by == BY_RANK ? "on the path (s)\t" : "", name);
+	begin_table(out, id, title, note, label);
+	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
+		const struct cell *c = lines[i].cell;
+
+		text_put(out, "<tr>");
+		put_seconds(out, 1e-9 * (double)lines[i].wait_ns);
+		put_count(out, c->waits);
+		put_seconds(out, 1e-9 * (double)c->compute_ns);
+		put_seconds(out, 1e-9 * (double)c->mpi_ns);
+		put_count(out, c->calls);
+		if (by == BY_SITE)
+			put_seconds(out, 1e-9 * (double)site_path_ns(page, lines[i].index));
+		if (by == BY_RANK) {
+			const int64_t *ns = page->path_ns[lines[i].index];
+
+			put_seconds(out, 1e-9 * (double)(ns[COMPUTE_PIECE] + ns[MPI_PIECE] + ns[TRANSFER_PIECE]));
+			put_count(out, lines[i].index);
+		} else
+			put_name(out, index_text(&page->im, by, lines[i].index, label, sizeof label));
+		text_put(out, "</tr>\n");
+	}
+	end_table(out, count);
+	free(lines);
+}
+
+static void
+gains_table(struct text *out, const struct page *page)
+{
+	char title[200], where[LABEL];
+
+	if (page->gain_count == 0)
+		return;
+	snprintf(title, sizeof title, "If all computation up to one place and the calls there took %d %% less time on "
+	    "every rank; at most is without other paths that take over.", page->percent);
+	begin_table(out, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
+	for (size_t i = 0; i < page->gain_count && i < MOST_LINES; i++) {
+		text_put(out, "<tr>");
+		put_seconds(out, 1e-9 * (double)page->gains[i].gain_ns);
+		put_share(out, (double)page->gains[i].gain_ns / (double)page->bins.run_ns);
+		put_seconds(out, 1e-9 * (double)page->gains[i].most_ns);
+		put_name(out, site_label(page, page->gains[i].site, where, sizeof where));
+		text_put(out, "</tr>\n");
+	}
+	end_table(out, page->gain_count);
+}
+
+static void
+runs_table(struct text *out, const struct page *page)
+{
+	if (page->run_count < 2)
+		return;
+	begin_table(out, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\tspeed-up\t"
+	    "parallel (%)\tload balance (%)\tcommunication (%)\tcomputation scaling (%)\t*file");
+	for (size_t i = 0; i < page->run_count; i++) {
+		const struct scaling s = scaling_of(&page->runs[i], &page->runs[0], false);
+
+		text_put(out, "<tr>");
+		put_count(out, (uint64_t)page->runs[i].ranks);
+		put_seconds(out, 1e-9 * (double)page->runs[i].run_ns);
+		put_seconds(out, s.speedup);
+		put_share(out, s.parallel);
+		put_share(out, s.load_balance);
+		put_share(out, s.communication);
+		put_share(out, s.computation_scaling);
+		put_name(out, page->runs[i].file);
+		text_put(out, "</tr>\n");
+	}
+	end_table(out, page->run_count);
+}
+
+void
+tables_write(struct text *out, const struct page *page)
+{
+	places_table(out, page);
+	gains_table(out, page);
+	delays_table(out, page);
+	states_table(out, page);
+	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation is that up to "
+	    "the call, MPI includes waits.", "*site");
+	cells_table(out, page, BY_CALL, "calls", "MPI functions", "All calls of a function.", "*function");
+	cells_table(out, page, BY_RANK, "ranks", "Ranks", "All ranks, those that waited longest first.", "rank");
+	runs_table(out, page);
+}
