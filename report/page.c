@@ -59,7 +59,7 @@ put_head(struct text *out, const struct page *page, const char *title)
 	text_put(out, "'; style-src 'sha256-");
 	sha256_base64(style, one + two, hash);
 	text_put(out, hash);
-	text_put(out, "'; base-uri 'none'; form-action 'none'\">\n"
+	text_put(out, "'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
 	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
 	text_markup(out, title);

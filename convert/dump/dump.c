@@ -168,6 +168,13 @@ begin_line(struct dump *dump, const char *kind)
 }
 
 void
+begin_picked(struct dump *dump, const char *kind)
+{
+	begin_line(dump, kind);
+	dump->picked = true;
+}
+
+void
 end_line(struct dump *dump)
 {
 	json_end_object(&dump->json);
@@ -339,11 +346,16 @@ dump_file(struct dump *dump, const char *file)
 	reader_close(&dump->in);
 }
 
+/* A filter was given, and nothing that it is about came through. */
 static bool
-is_filtered(const struct options *opt)
+is_nothing(const struct dump *dump)
 {
-	return opt->kinds != NULL || opt->ranks != NULL || opt->begin_ns != INT64_MIN ||
-	    opt->end_ns != INT64_MAX;
+	const struct options *opt = &dump->opt;
+
+	if (opt->kinds != NULL)
+		return !dump->any;
+	return (opt->ranks != NULL || opt->begin_ns != INT64_MIN || opt->end_ns != INT64_MAX) &&
+	    !dump->picked && dump->chosen_from;
 }
 
 int
@@ -362,7 +374,7 @@ main(int argc, char **argv)
 		dump_file(&dump, NULL);
 	for (char **file = dump.opt.files; *file != NULL; file++)
 		dump_file(&dump, *file);
-	if (!dump.any && is_filtered(&dump.opt))
+	if (is_nothing(&dump))
 		die("nothing is of the kinds, ranks and times asked for");
 	return finish(DONE);
 }

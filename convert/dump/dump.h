@@ -32,7 +32,8 @@ struct dump {
 	struct reader in;
 	struct text out;
 	struct json json;		/* onto it */
-	bool any;			/* a line has been printed */
+	bool chosen_from;		/* there were calls */
+	bool any, picked;		/* a line has been printed; one that ranks and times choose */
 	struct calls calls;
 	uint64_t *columns[COLUMNS];
 	size_t column_capacity[COLUMNS];
@@ -52,6 +53,7 @@ struct thread find_thread(const struct dump *dump, uint64_t location);
 void put_rank(struct json *out, struct thread where);
 /* A line: an object with its kind. */
 void begin_line(struct dump *dump, const char *kind);
+void begin_picked(struct dump *dump, const char *kind);	/* of what ranks and times choose */
 void end_line(struct dump *dump);
 
 /* dump_calls.c: a line for each call of a block. */

@@ -169,7 +169,7 @@ print_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	const char *name = call_name(calls->call[from]);
 	struct json *out = &dump->json;
 
-	begin_line(dump, "call");
+	begin_picked(dump, "call");
 	put_rank(out, where);
 	json_uint(out, "seq", calls->first + from);
 	json_text(out, "call", name);
@@ -221,7 +221,7 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 		if (class == CLASS_COMPLETE)
 			bytes |= completed_bytes(calls, row);
 	}
-	dump->any = true;
+	dump->picked = dump->any = true;
 	put_number(out, where.rank >= 0, where.rank);
 	put_number(out, true, (int64_t)(calls->first + from));
 	text_visible(out, call_name(calls->call[from]));	/* a stream may name a function anything */
@@ -247,6 +247,7 @@ print_calls(struct dump *dump, const struct message *message)
 
 	if (calls_read(calls, &dump->in, message) < 0)
 		return;		/* the reader keeps the reason */
+	dump->chosen_from |= calls->count > 0;
 	where = find_thread(dump, calls->location);
 	if (!is_wanted_rank(dump, where.rank))
 		return;

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Text that leaves the tools: names from traces hold anything, and stay names.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# A run whose names would act: in hostile.graph, its path in hostile.path.
+hostile() {
+	pack "$fixtures/hostile.txt" >hostile.graph
+	lp-critpath -F stream --gain 20 hostile.graph >hostile.path
+}
+
+# on_terminal WIDTH COMMAND: its output as a terminal of that width gets it
+on_terminal() {
+	COLUMNS=$1 script -qec "$2" /dev/null </dev/null | tr -d '\r'
+}
+
+@test "JSON is right for any bytes, in every tool" {
+	hostile
+	lp-dump hostile.path | jq -es 'length > 10' >/dev/null
+	lp-critpath -F json --gain 20 --slack -k 2 hostile.graph | jq -e . >/dev/null
+	lp-imbalance -F json --path hostile.path hostile.graph >out.json
+	jq -e '.calls | map(.call) | contains(["</script><script>window.hurt=1</script>"])' out.json
+	python3 -c 'import json, sys; json.loads(open("out.json", "rb").read().decode("utf-8", "strict"))'
+	for n in 1 2 4 8; do printf 'a\\ \001\377b,%d,%d\n' $n $((8 / n + 1)); done | sed '1i name,n,t' >runs.csv
+	lp-fit -F json runs.csv | jq -r .name | grep -qF 'a\'
+	lp-imbalance -F json hostile.graph hostile.graph | jq -e '.runs | length == 2'
+}
+
+@test "CSV has as many cells in each line as in its head, and none that is a formula" {
+	hostile
+	for form in '' '--by site' '--by call' '--by partner'; do
+		lp-imbalance -F csv $form hostile.graph >out.csv
+		python3 - out.csv <<-'END'
+			import csv, sys
+			rows = list(csv.reader(open(sys.argv[1], newline="", encoding="utf-8", errors="strict"), strict=True))
+			assert all(len(row) == len(rows[0]) for row in rows), rows
+			assert not any(cell[:1] in ("=", "+", "@", "\t", "\r") for row in rows[1:] for cell in row), rows
+			assert not any("\x1b" in cell for row in rows for cell in row)
+		END
+	done
+	lp-imbalance -F csv hostile.graph | grep -qF "'=cmd|"
+	cp hostile.graph '=1+1,"x".graph'
+	lp-imbalance -F csv '=1+1,"x".graph' hostile.graph | sed -n 2p | grep -qF '"'"'"'=1+1,""x"".graph"'
+}
+
+@test "tables keep their columns, and nothing in them reaches a terminal but text" {
+	hostile
+	for command in 'lp-critpath -F text --all --gain 20 --slack -k 1' 'lp-imbalance --all' 'lp-imbalance --by site' 'lp-dump -F text'; do
+		$command hostile.graph >out
+		run ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' out
+		run ! grep -qP '\xe2\x80\xae' out
+		awk -F '\t' 'NF < 2 { n = 0; next } n && NF != n && !/all shows/ { print; bad = 1 } { n = NF } END { exit bad }' out
+	done
+	lp-imbalance --by site hostile.graph | grep -qF 'f\x1b]0;title\x07\u202e'
+	lp-imbalance --by site hostile.graph | grep -qF 'a,b\tc\nd.c'
+}
+
+@test "a complaint is one line without control characters, whatever the file is called" {
+	run -2 --separate-stderr lp-graph $'no\nsuch\e[31m'
+	[ "$stderr" = 'lp-graph: no\nsuch\x1b[31m: No such file or directory' ]
+}
+
+@test "a missing file is named without a place in it" {
+	for t in lp-dump lp-graph lp-critpath lp-imbalance lp-replay lp-report; do
+		run -2 --separate-stderr "$t" nowhere
+		[ "$stderr" = "$t: nowhere: No such file or directory" ]
+	done
+}
+
+@test "scripts for gnuplot run nothing out of a name" {
+	for name in '`touch hurt`' "x'; system 'touch hurt'; '" $'x"\nsystem "touch hurt"\n#' '@x $(touch hurt)'; do
+		python3 -c 'import csv, sys; w = csv.writer(sys.stdout); w.writerow(["name", "n", "t"])
+for n in (1, 2, 4, 8): w.writerow([sys.argv[1], n, 8 / n + 1])' "$name" >runs.csv
+		[[ "$name" == *$'\n'* ]] || lp-fit --gnuplot runs.csv >fit.gp
+		(echo 'set terminal svg'; echo 'set output "fit.svg"'; cat fit.gp) | gnuplot
+		[ ! -e hurt ] && [ -s fit.svg ]
+		python3 -c 'import xml.dom.minidom as m; m.parse("fit.svg")'
+		for r in 1 2 3 4 5 6; do
+			{
+				echo measurement
+				echo mpirun ranks=2 sync=none
+				echo "samples name=MPI_Gather function=MPI_Gather role=function bytes=8 volume=8 part=0 guideline=\"\" number=0 time=$((2000 + r))"
+				echo "samples name=MPI_Gather function=MPI_Gather role=control bytes=8 volume=8 part=0 guideline=\"\" number=0 time=$((2000 - r))"
+				echo "samples name=\"$(printf %s "$name" | sed 's/["\\]/\\&/g' | awk '{ printf "%s%s", s, $0; s = "\\x0a" }')\" function=MPI_Gather role=mockup bytes=8 volume=8 part=0 guideline=\"$(printf %s "$name" | sed 's/["\\]/\\&/g' | awk '{ printf "%s%s", s, $0; s = "\\x0a" }')\" number=3 time=$((1000 + 2 * r))"
+			} >m.txt
+			pack m.txt >"$r.run"
+		done
+		rm -rf plots
+		run -1 --separate-stderr lp-guidelines -c none -p plots [1-6].run
+		for script in plots/*.gp; do
+			(cd plots && gnuplot "$(basename "$script")" 2>/dev/null)
+		done
+		[ ! -e hurt ] && [ ! -e plots/hurt ] && ls plots/*.svg
+	done
+}
+
+@test "on a terminal tables are aligned and within its width, and the path is text" {
+	hostile
+	on_terminal 90 'lp-imbalance hostile.graph' >out
+	grep -q '^share_%  ' out
+	run ! grep -qP '\t' out
+	sed -n '/^share_%/,/^$/p' out >table
+	python3 -c 'assert all(len(line.rstrip("\n")) <= 90 for line in open("table", encoding="utf-8")), open("table").read()'
+	on_terminal 100 'lp-critpath hostile.graph' | grep -q '^run time .*critical path'
+	[ "$(lp-critpath hostile.graph | lp-dump -k path | wc -l)" = 1 ]
+}
+
+@test "text, json, csv and stream are the words for forms; older ones are taken, too" {
+	hostile
+	for old in table=text msgpack=stream; do
+		cmp <(lp-imbalance -F "${old%=*}" hostile.graph | lp-dump -k shares 2>/dev/null || lp-imbalance -F "${old%=*}" hostile.graph) \
+			<(lp-imbalance -F "${old#*=}" hostile.graph | lp-dump -k shares 2>/dev/null || lp-imbalance -F "${old#*=}" hostile.graph)
+	done
+	cmp <(lp-dump -F table hostile.graph) <(lp-dump -F text hostile.graph)
+	run -2 --separate-stderr lp-imbalance -F html hostile.graph
+	[[ "$stderr" == *"one of text, json, csv, stream is needed" ]]
+}
+
+@test "a filter that selects nothing says so" {
+	hostile
+	for filter in '-k nothing' '-r 7' '-b 100' '-e -1' '-F text -r 7'; do
+		run -2 --separate-stderr lp-dump $filter hostile.graph
+		[ "$stderr" = "lp-dump: nothing is of the kinds, ranks and times asked for" ]
+	done
+	run -0 lp-dump -r 1 hostile.graph
+}

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-report: the page in a real browser, and its pictures.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# A run of random programs as small.graph; of how many ranks, with what seed.
+heat() {
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$ROOT/build/apps/heat" \
+		-n 200 -i 6 -p balanced:20,imbalanced:30,serial:6,messages:10 >/dev/null
+	lp-merge run | lp-graph 2>/dev/null >heat.graph
+}
+
+@test "the page says the same numbers as the tools, zooms, sorts, searches, prints and asks for nothing" {
+	heat
+	lp-report -o page.html heat.graph
+	lp-imbalance -F json heat.graph >imbalance.json
+	lp-critpath -F json --gain 20 heat.graph >critpath.json
+	run -0 /usr/bin/python3 "$ROOT/tests/report_check.py" page.html imbalance.json critpath.json
+}
+
+@test "names that would be markup or code are text in the page and in pictures" {
+	pack "$fixtures/hostile.txt" >hostile.graph
+	lp-report -o page.html hostile.graph
+	run ! grep -q '<svg onload\|<img src\|<script>window' page.html
+	run -0 /usr/bin/python3 "$ROOT/tests/report_check.py" page.html
+	for figure in timeline path waits gains efficiency matrix; do
+		lp-report -F svg --figure $figure hostile.graph >$figure.svg
+		python3 -c 'import sys, xml.dom.minidom as m
+d = m.parse(sys.argv[1])
+assert not d.getElementsByTagName("script") and not d.getElementsByTagName("img")
+assert not any(e.hasAttribute("onload") for e in d.getElementsByTagName("*"))
+assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figure.svg
+	done
+}
+
+@test "a page is within its size, of few calls and of many, of few ranks and of many" {
+	random_run.py make 11 | lp-graph 2>/dev/null >small.graph
+	for size in 100k 300k 5M; do
+		lp-report --size $size -o page.html small.graph
+		[ "$(stat -c %s page.html)" -le $(($(echo $size | sed 's/k/*1024/; s/M/*1048576/'))) ]
+	done
+	{
+		echo graph ranks=300
+		for r in $(seq 0 299); do
+			echo "$r MPI_Init 0 +$((1000 + r))"
+			for i in $(seq 1 20); do echo "$r MPI_Barrier $((i * 10000 + (r * 37 + i * 101) % 3000)) $((i * 10000 + 5000)) comm=1"; done
+		done
+		for i in $(seq 1 20); do echo "collective $(seq -f "%g:$i" 0 299 | tr '\n' ' ')"; done
+	} >many.txt
+	pack many.txt >many.graph
+	lp-report --size 200k -o page.html many.graph
+	[ "$(stat -c %s page.html)" -le 204800 ]
+	[ "$(stat -c %s page.html)" -gt 50000 ]
+}
+
+@test "the verdict names the rank and place of the path, what it costs and what less of it gains" {
+	pack >t.graph <<-END
+		graph ranks=2
+		site site=1 offset=1 function="work" file="w.c" line=5
+		0 MPI_Init 0 +1000
+		1 MPI_Init 0 +1000
+		0 MPI_Barrier 2000 10000 comm=1 site=1
+		1 MPI_Barrier 9900 10000 comm=1 site=1
+		collective 0:1 1:1
+		0 MPI_Finalize 10100 +10
+		1 MPI_Finalize 10100 +10
+	END
+	lp-report -o page.html t.graph
+	grep -o 'id="verdict">[^<]*' page.html | grep -q "rank 1&#39;s computation before .*work (w.c:5) is 9[0-9] % of the critical path and cost the others [0-9.]* us; 20 % less there gains [0-9.]* %"
+}
+
+@test "the same input gives the same page" {
+	random_run.py make 12 | lp-graph 2>/dev/null >t.graph
+	cmp <(lp-report t.graph) <(lp-report t.graph)
+	lp-critpath -F stream --gain 20 t.graph | lp-report >piped.html
+	grep -q 'of the critical path\|no rank keeps' piped.html
+}
+
+@test "a damaged stream leaves no page" {
+	random_run.py make 13 | lp-graph 2>/dev/null >t.graph
+	head -c -40 t.graph >cut.graph
+	echo before >page.html
+	run -2 --separate-stderr lp-report -o page.html cut.graph
+	[ "$(cat page.html)" = before ]
+	[ "$(ls page.html* | wc -l)" = 1 ]
+	run -2 --separate-stderr bash -c 'lp-report t.graph >/dev/full'
+	[ -n "$stderr" ]
+}
+
+@test "the hashes of the policy are those of the page's code and styles" {
+	random_run.py make 14 | lp-graph 2>/dev/null | lp-report >page.html
+	python3 - <<-'END'
+		import base64, hashlib, re
+		page = open("page.html", encoding="utf-8").read()
+		policy = re.search(r'Content-Security-Policy" content="([^"]*)', page).group(1)
+		for tag, rule in (("script", "script-src"), ("style", "style-src")):
+		    code = re.search(r"<%s>(.*?)</%s>" % (tag, tag), page, re.S).group(1)
+		    want = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+		    assert "%s 'sha256-%s'" % (rule, want) in policy, tag
+	END
+}
