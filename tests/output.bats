@@ -21,8 +21,8 @@ on_terminal() {
 	lp-imbalance -F json --path hostile.path hostile.graph >out.json
 	jq -e '.calls | map(.call) | contains(["</script><script>window.hurt=1</script>"])' out.json
 	python3 -c 'import json, sys; json.loads(open("out.json", "rb").read().decode("utf-8", "strict"))'
-	for n in 1 2 4 8; do printf 'a\\ \001\377b,%d,%d\n' $n $((8 / n + 1)); done | sed '1i name,n,t' >runs.csv
-	lp-fit -F json runs.csv | jq -r .name | grep -qF 'a\'
+	printf 'n,t\n1,9\n2,5\n4,3\n8,2\n' >$'a\\ \001\377"b.csv'
+	lp-fit -F json $'a\\ \001\377"b.csv' | jq -r .name | grep -qF '"b'
 	lp-imbalance -F json hostile.graph hostile.graph | jq -e '.runs | length == 2'
 }
 
@@ -69,9 +69,9 @@ on_terminal() {
 
 @test "scripts for gnuplot run nothing out of a name" {
 	for name in '`touch hurt`' "x'; system 'touch hurt'; '" $'x"\nsystem "touch hurt"\n#' '@x $(touch hurt)'; do
-		python3 -c 'import csv, sys; w = csv.writer(sys.stdout); w.writerow(["name", "n", "t"])
-for n in (1, 2, 4, 8): w.writerow([sys.argv[1], n, 8 / n + 1])' "$name" >runs.csv
-		[[ "$name" == *$'\n'* ]] || lp-fit --gnuplot runs.csv >fit.gp
+		printf 'n,t\n1,9\n2,5\n4,3\n8,2\n' >"$name.csv"
+		lp-fit --gnuplot "$name.csv" >fit.gp
+		grep -q touch fit.gp
 		(echo 'set terminal svg'; echo 'set output "fit.svg"'; cat fit.gp) | gnuplot
 		[ ! -e hurt ] && [ -s fit.svg ]
 		python3 -c 'import xml.dom.minidom as m; m.parse("fit.svg")'

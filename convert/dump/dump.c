@@ -168,10 +168,11 @@ begin_line(struct dump *dump, const char *kind)
 }
 
 void
-begin_picked(struct dump *dump, const char *kind)
+begin_picked(struct dump *dump, const char *kind, bool timed)
 {
 	begin_line(dump, kind);
-	dump->picked = true;
+	/* Edges have no times, and come through whatever these are. */
+	dump->picked |= timed || (dump->opt.begin_ns == INT64_MIN && dump->opt.end_ns == INT64_MAX);
 }
 
 void

@@ -53,7 +53,8 @@ struct thread find_thread(const struct dump *dump, uint64_t location);
 void put_rank(struct json *out, struct thread where);
 /* A line: an object with its kind. */
 void begin_line(struct dump *dump, const char *kind);
-void begin_picked(struct dump *dump, const char *kind);	/* of what ranks and times choose */
+/* Of what ranks choose, and if TIMED times, too. */
+void begin_picked(struct dump *dump, const char *kind, bool timed);
 void end_line(struct dump *dump);
 
 /* dump_calls.c: a line for each call of a block. */

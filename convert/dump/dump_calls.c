@@ -169,7 +169,7 @@ print_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	const char *name = call_name(calls->call[from]);
 	struct json *out = &dump->json;
 
-	begin_picked(dump, "call");
+	begin_picked(dump, "call", true);
 	put_rank(out, where);
 	json_uint(out, "seq", calls->first + from);
 	json_text(out, "call", name);

@@ -64,7 +64,7 @@ print_messages(struct dump *dump, const struct message *message)
 		if (!is_wanted_location(dump, columns[0][i]) &&
 		    !is_wanted_location(dump, columns[2][i]))
 			continue;
-		begin_picked(dump, "message");
+		begin_picked(dump, "message", false);
 		for (size_t k = 0; k < 4; k++)
 			json_uint(&dump->json, keys[k], columns[k][i]);
 		end_line(dump);
@@ -81,7 +81,7 @@ print_collective(struct dump *dump, size_t from, size_t to)
 		wanted = is_wanted_location(dump, dump->columns[0][i]);
 	if (!wanted)
 		return;
-	begin_picked(dump, "collective");
+	begin_picked(dump, "collective", false);
 	json_begin_array(out, "members");
 	for (size_t i = from; i < to; i++) {
 		json_begin_array(out, NULL);
@@ -156,7 +156,7 @@ print_segments(struct dump *dump, const struct message *message)
 		if (!is_wanted_location(dump, values[0][i]) || begin_ns < dump->opt.begin_ns ||
 		    begin_ns >= dump->opt.end_ns)
 			continue;
-		begin_picked(dump, number > 0 ? "alternative" : "segment");
+		begin_picked(dump, number > 0 ? "alternative" : "segment", true);
 		if (number > 0)
 			json_int(out, "number", number);
 		put_rank(out, find_thread(dump, values[0][i]));
@@ -191,7 +191,7 @@ print_slack(struct dump *dump, const struct message *message)
 	for (size_t i = 0; i < count; i++) {
 		if (!is_wanted_location(dump, values[0][i]))
 			continue;
-		begin_picked(dump, "slack");
+		begin_picked(dump, "slack", false);
 		put_rank(out, find_thread(dump, values[0][i]));
 		json_uint(out, "seq", values[1][i]);
 		json_int(out, "compute_ns", (int64_t)values[2][i]);
