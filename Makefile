@@ -12,7 +12,7 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 # msgpack's C library has one name in Debian 12 and another in 13.
 LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack) -lzstd -lm
-TOOLS    = record merge graph critpath imbalance fit guidelines replay network report import export dump
+TOOLS    = record merge graph critpath imbalance compare fit guidelines replay network report import export dump
 # Where a tool lives: in the folder of its name, but for these.
 import   = convert/import
 export   = convert/export
@@ -50,7 +50,7 @@ MEASURE  = lp-measure lp-nrep
 COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%)
 LIBRARIES = lib/liblongpole-record.so $(MPIS:%=lib/liblongpole-record.%.so)
 
-all: $(COMMANDS) $(LIBRARIES)
+all: $(COMMANDS) $(LIBRARIES) lib/liblongpole-stream.so
 
 bin/longpole: workflows/longpole Makefile
 	@mkdir -p $(@D)
@@ -69,6 +69,8 @@ build/libbase.a: $(foreach f,stream mpi tool run statistics,$(call objects,base/
 # The page is what lp-imbalance counts, shown; files beside the code are taken into it.
 bin/lp-report: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 build/report/page.o: report/page.js report/page.css report/figure.css
+# lp-compare reads runs as lp-imbalance does.
+bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 # A tool is every .c in its folder and the floors, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
 bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
@@ -98,6 +100,14 @@ bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)
 $(MEASURE:%=bin/%):
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+# The stream for stages of others: of its symbols only those of longpole-stream.h are seen.
+build/library/%.o: base/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(CPPFLAGS) -O3 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+lib/liblongpole-stream.so: $(patsubst base/%.c,build/library/%.o,$(wildcard base/stream/*.c base/library/*.c))
+	@mkdir -p $(@D)
+	$(CC) -shared -Wl,-z,defs -Wl,-soname,liblongpole-stream.so -o $@ $^ $(LDLIBS)
 
 # The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers. There
 # is one for each MPI, and a front in front of them that finds out which MPI a program has.
@@ -225,18 +235,25 @@ INSTALL += $(foreach f,$(notdir $(COMMANDS)),workflows/completion.bash:share/bas
 # The Python module lies where Python looks: under /usr for all versions, elsewhere for one.
 PYTHON    = $(if $(filter /usr,$(PREFIX)),python3,$(shell /usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])'))
 INSTALL += $(foreach f,$(wildcard python/longpole/*.py),$(f):lib/$(PYTHON)/dist-packages/longpole/$(notdir $(f)):644)
+INSTALL += lib/liblongpole-stream.so:lib/liblongpole-stream.so:644 base/library/longpole-stream.h:include/longpole-stream.h:644
 INSTALL += LICENSE:share/doc/longpole/LICENSE:644
 
 install: all
 	@for one in $(INSTALL); do \
 		IFS=: read -r source place mode <<<"$$one"; \
 		install -D -m "$$mode" "$$source" '$(DESTDIR)$(PREFIX)'/"$$place" || exit 2; done
+	@mkdir -p '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
+	@printf '%s\n' 'prefix=$(PREFIX)' 'Name: longpole-stream' 'Description: streams of longpole, for stages of one'"'"'s own' \
+		'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' \
+		'Libs: -L$${prefix}/lib -Wl,-rpath,$${prefix}/lib -llongpole-stream' \
+		>'$(DESTDIR)$(PREFIX)/lib/pkgconfig/longpole-stream.pc'
 	@echo 'installed in $(DESTDIR)$(PREFIX)'
 
 # Takes away what install put there, and folders of its own that are then empty.
 uninstall:
 	@for one in $(INSTALL); do \
 		IFS=: read -r source place mode <<<"$$one"; rm -f '$(DESTDIR)$(PREFIX)'/"$$place"; done
+	@rm -f '$(DESTDIR)$(PREFIX)/lib/pkgconfig/longpole-stream.pc'
 	@find '$(DESTDIR)$(PREFIX)'/share/longpole '$(DESTDIR)$(PREFIX)'/share/doc/longpole \
 		-depth -type d -empty -delete 2>/dev/null || true
 

@@ -145,7 +145,10 @@ end_output(struct critpath *c)
 	}
 }
 
-/* How far the path of intervals is from the exact one, which is as long as the run. */
+/*
+ * How far the path of intervals is from the exact one, which is as long as the run. It is told when
+ * all is out: the mpirun of Open MPI 5 puts the half of a line that waits on one output into what comes on the other.
+ */
 static void
 tell_distance(const struct critpath *c, const struct segments *segments)
 {
@@ -221,9 +224,9 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	progress_end(&progress);
 	if (run_end(&c->run, &last))
 		solve_stretch(c, last);
+	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
 		tell_distance(c, &c->segments);
-	end_output(c);
 }
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
@@ -322,9 +325,9 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 		print_stream(c, path->segments, path, only_definitions);
 	else
 		put_segments(c, &path->segments);
+	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
 		tell_distance(c, &path->segments);
-	end_output(c);
 }
 
 static void

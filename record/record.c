@@ -123,18 +123,6 @@ find_library(const char *mpi, char *path, size_t size)
 		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon", path);
 }
 
-/* The rank as which a launcher has started this process; NULL where none has. */
-static const char *
-rank_of_launcher(void)
-{
-	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (getenv(names[i]) != NULL)
-			return getenv(names[i]);
-	return NULL;
-}
-
 static void
 forward(int signal)
 {

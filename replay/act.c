@@ -81,18 +81,35 @@ is_lost(const struct engine *e, uint32_t id)
 	    world_rank(e->known, row->comm, (int32_t)r->rank, row->peer) >= 0;
 }
 
-/* Time on the CPU that an operation takes at its begin. */
-double
-startup_ns(const struct engine *e, uint32_t id, const struct op *op)
+struct cost
+startup(const struct engine *e, uint32_t id, const struct op *op)
 {
+	struct cost cost = { op->startup_ns, { 0 } };
+	const struct flight *f;
+
 	switch (op->act) {
 	case ACT_COLLECTIVE:
-		return op->link != NONE && e->machine->dimemas ? reduction_startup_ns(e, id, op->link) : 0;
+		return op->link != NONE && e->machine->dimemas ? reduction_startup(e, id, op->link) : cost;
 	case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
-		return e->machine->dimemas && op->link != NONE ? collective_startup_ns(e, id, op->link) : 0;
+		return e->machine->dimemas && op->link != NONE ? collective_startup(e, id, op->link) : cost;
+	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START: case ACT_RECEIVE: case ACT_WAIT:
+		if (op->link == NONE || e->machine->loggp)
+			return cost;
+		f = &e->flights[op->link];
+		cost.times[LATENCY] = f->wire == WIRE_NETWORK;
+		return cost;
 	default:
-		return op->startup_ns;
+		return cost;
 	}
+}
+
+double
+after_ns(const struct engine *e, uint32_t id, const struct op *op)
+{
+	if ((op->act != ACT_RECEIVE && op->act != ACT_WAIT) || op->link == NONE)
+		return 0;
+	return e->machine->receive_ns + e->machine->receive_ns_per_byte *
+	    (double)row_at(e, id, e->runners[id].part)->received;
 }
 
 /* The data is there: who sleeps on it goes on. */
@@ -107,11 +124,33 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 		collective_part(e, link);
 		return;
 	}
+	if (f->receiver != NONE && e->marks != NULL) {
+		mark_max(e, f->receiver, message_time(e, link, ARRIVED), message_weight(e, link)->receiver);
+		e->marks->in_flight--;
+	}
 	if (f->receiver != NONE)	/* whose clock may be ahead, where there are no events */
 		wake(e, f->receiver, at_ns > e->runners[f->receiver].now_ns ? at_ns :
 		    e->runners[f->receiver].now_ns);
 	f->receiver = NONE;
+	if (!e->contended)
+		depart(e, link, at_ns - (e->machine->loggp ? flight_latency_ns(e, f) : 0));
 	flight_unref(e, link);
+}
+
+/* All data has left: on a machine of LogGP a sender that waited for its receive goes on. */
+void
+depart(struct engine *e, uint32_t link, double at_ns)
+{
+	struct flight *f = &e->flights[link];
+	uint32_t sender = f->sender;
+
+	f->departed = true;
+	if (!e->machine->loggp || sender == NONE || !(f->flags & MESSAGE_RENDEZVOUS))
+		return;
+	f->sender = NONE;
+	if (e->marks != NULL)
+		mark_max(e, sender, message_time(e, link, POSTED), message_weight(e, link)->sender);
+	wake(e, sender, at_ns > e->runners[sender].now_ns ? at_ns : e->runners[sender].now_ns);
 }
 
 /* Both ends have done what the protocol asks for: the data moves. */
@@ -129,15 +168,24 @@ start_if_due(struct engine *e, uint32_t link)
 
 /* The receive of a message is reached: a sender that waits for it goes on. */
 void
-post(struct engine *e, uint32_t link, double now_ns)
+post(struct engine *e, uint32_t id, uint32_t link)
 {
 	struct flight *f = &e->flights[link];
+	double now_ns = e->runners[id].now_ns;
 
 	if (f->flags & MESSAGE_POSTED)
 		return;
 	f->flags |= MESSAGE_POSTED;
 	f->posted_ns = now_ns;
 	if (f->flags & MESSAGE_RENDEZVOUS) {
+		if (e->marks != NULL)
+			mark_set(e, message_time(e, link, POSTED), id, &(struct cost){ 0, { 0 } }, NO_PAYER);
+		if (e->machine->loggp) {	/* it goes on when the data has left */
+			start_if_due(e, link);
+			return;
+		}
+		if (f->sender != NONE && e->marks != NULL)
+			mark_max(e, f->sender, message_time(e, link, POSTED), message_weight(e, link)->sender);
 		if (f->sender != NONE)
 			wake(e, f->sender, now_ns > f->sent_ns ? now_ns : e->runners[f->sender].now_ns);
 		f->sender = NONE;
@@ -153,27 +201,52 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 
 	if (!(f->flags & MESSAGE_RENDEZVOUS))
 		return true;
-	if (f->flags & MESSAGE_POSTED)
-		return sleep_until(&e->runners[id], f->posted_ns);
+	if (e->marks != NULL)
+		message_weight(e, link)->sender = payer_here(e, id, true);
+	if (e->machine->loggp ? f->departed : (f->flags & MESSAGE_POSTED) != 0) {
+		if (e->marks != NULL)
+			mark_max(e, id, message_time(e, link, POSTED), message_weight(e, link)->sender);
+		return sleep_until(&e->runners[id], !e->machine->loggp ? f->posted_ns :
+		    e->contended ? 0 : f->arrived_ns - flight_latency_ns(e, f));
+	}
 	f->sender = id;
 	return block(e, id);
+}
+
+/* What its way takes, and who pays for it: the sender. */
+static void
+mark_sent(struct engine *e, uint32_t id, uint32_t link)
+{
+	const struct row *row = row_at(e, id, e->runners[id].part);
+	const struct flight *f = &e->flights[link];
+	struct weight *weight = message_weight(e, link);
+
+	*weight = (struct weight){ f->wire == WIRE_NETWORK ? (double)row->sent : 0,
+	    payer_here(e, id, false), weight->receiver };
+	if (e->scale != NULL)
+		weight->bytes *= e->scale(e->context, e->runners[id].rank, row, false);
+	e->marks->in_flight++;
+	if (f->flags & MESSAGE_RENDEZVOUS)
+		mark_set(e, message_time(e, link, SENT), id, &(struct cost){ 0, { 0 } }, NO_PAYER);
 }
 
 static bool
 do_send(struct engine *e, uint32_t id, const struct op *op)
 {
 	struct runner *r = &e->runners[id];
-	bool blocking = op->act != ACT_SEND_START, rendezvous = op->rendezvous;
+	bool blocking = op->act != ACT_SEND_START;
 	uint32_t link = op->link;
 	struct flight *f;
 
 	if (link == NONE)
 		return lost_send(e, id, op);
 	f = &e->flights[link];
-	f->flags |= MESSAGE_SENT | (rendezvous ? MESSAGE_RENDEZVOUS : 0);
+	f->flags |= MESSAGE_SENT;
 	f->sent_ns = r->now_ns;
 	if (e->scale != NULL)
 		f->wire_ns *= e->scale(e->context, r->rank, row_at(e, id, r->part), false);
+	if (e->marks != NULL)
+		mark_sent(e, id, link);
 	start_if_due(e, link);
 	return blocking ? wait_posted(e, id, link) : true;
 }
@@ -187,10 +260,17 @@ do_wait(struct engine *e, uint32_t id, const struct op *op)
 
 	if (link == NONE)
 		return is_lost(e, id) ? block(e, id) : true;
-	post(e, link, r->now_ns);
+	if (e->marks != NULL)
+		message_weight(e, link)->receiver = payer_here(e, id, true);
+	post(e, id, link);
 	f = &e->flights[link];
-	if (f->flags & MESSAGE_ARRIVED)
+	if (f->flags & MESSAGE_ARRIVED) {
+		if (e->marks != NULL) {
+			mark_max(e, id, message_time(e, link, ARRIVED), message_weight(e, link)->receiver);
+			e->marks->in_flight--;
+		}
 		return sleep_until(r, f->arrived_ns);
+	}
 	f->receiver = id;
 	return block(e, id);
 }
@@ -209,7 +289,7 @@ act(struct engine *e, uint32_t id)
 		return do_wait(e, id, op);
 	case ACT_POST:
 		if (op->link != NONE)
-			post(e, op->link, r->now_ns);
+			post(e, id, op->link);
 		return true;
 	case ACT_POST_FREED:
 		lost_post(e, id);

@@ -4,135 +4,11 @@
  * model are over; on the ideal one each leaves when those have come that it needs.
  */
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "engine.h"
 #include "../base/mpi/call_class.h"
 
 enum { REDUCE = 10 };
-
-int
-operation_of(uint16_t call)
-{
-	static const char *const names[] = {
-		"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
-		"alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
-		"scan", "alltoallw",
-	};
-	const char *name = call_name(call);
-	enum call_class class = call_class(call);
-
-	if (class == CLASS_INIT || class == CLASS_FINALIZE)
-		return 0;
-	for (int i = 0; i < OPERATIONS - 1; i++)
-		if (strncmp(name, "MPI_", 4) == 0 &&
-		    (strcasecmp(name + 4, names[i]) == 0 || ((name[4] == 'I' || name[4] == 'i') &&
-		    strcasecmp(name + 5, names[i]) == 0)))
-			return i;
-	return OPERATIONS - 1;
-}
-
-/* ceil(n / buses) summed over the stages of a tree of P: the validation paper's logarithmic model. */
-static double
-tree_steps(int64_t p, int64_t buses)
-{
-	double steps = 0;
-
-	for (int64_t i = 0; (int64_t)1 << i < p; i++) {
-		int64_t first = ((int64_t)1 << i) - 1, stride = (int64_t)2 << i;
-		int64_t pairs = first < p - 1 ? (p - 2 - first) / stride + 1 : 0;
-
-		steps += buses == 0 ? 1 : (double)((pairs + buses - 1) / buses);
-	}
-	return steps;
-}
-
-static double
-factor(enum model model, int64_t p, int64_t buses)
-{
-	switch (model) {
-	case MODEL_CONSTANT: return 1;
-	case MODEL_LINEAR: return (double)(p - 1);
-	case MODEL_LOGARITHMIC: return tree_steps(p, buses);
-	default: return 0;
-	}
-}
-
-static double
-size_bytes(enum size size, const struct instance *i)
-{
-	double sent = (double)i->sent, received = (double)i->received;
-
-	switch (size) {
-	case BYTES_MIN: return sent < received ? sent : received;
-	case BYTES_MAX: return sent > received ? sent : received;
-	case BYTES_MEAN: return (sent + received) / 2;
-	case BYTES_TWICE_MAX: return 2 * (sent > received ? sent : received);
-	case BYTES_SUM: return sent + received;
-	case BYTES_SENT: return sent;
-	default: return received;
-	}
-}
-
-/* Both phases over one kind of wire. */
-static double
-phases_ns(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
-    double latency, double ns_each)
-{
-	return factor(phases->in, p, buses) * (latency + size_bytes(phases->in_size, i) * ns_each) +
-	    factor(phases->out, p, buses) * (latency + size_bytes(phases->out_size, i) * ns_each);
-}
-
-/* The sum of the slowest node, the slowest island, and what is between islands. */
-double
-collective_ns(const struct engine *e, const struct instance *instance)
-{
-	const struct machine *m = e->machine;
-	int64_t *in_node = zalloc(m->node_count, sizeof *in_node);
-	int64_t *nodes = zalloc(m->island_count, sizeof *nodes), islands = 0;
-	double inside = 0, network = 0, wide = 0, ns;
-	size_t first = 0;
-
-	for (uint32_t k = 0; k < instance->count; k++) {
-		size_t node = e->node_of[instance->members[k].location];
-
-		first = k == 0 ? node : first;
-		if (in_node[node]++ == 0)
-			nodes[m->nodes[node].island]++;
-	}
-	for (size_t n = 0; n < m->node_count; n++) {
-		const struct node *node = &m->nodes[n];
-
-		if (in_node[n] == 0)
-			continue;
-		ns = phases_ns(&m->islands[node->island].phases[instance->operation], instance, in_node[n],
-		    0, node->local_latency_ns, node->local_ns_per_byte);
-		inside = ns > inside ? ns : inside;
-	}
-	for (size_t k = 0; k < m->island_count; k++) {
-		const struct island *island = &m->islands[k];
-		size_t n = 0;
-
-		islands += nodes[k] > 0;
-		if (nodes[k] == 0 || island->nodes < 2)
-			continue;
-		while (in_node[n] == 0 || m->nodes[n].island != k)
-			n++;
-		ns = phases_ns(&island->phases[instance->operation], instance, nodes[k], island->buses,
-		    m->nodes[n].latency_ns, island->ns_per_byte);
-		network = ns > network ? ns : network;
-	}
-	if (islands > 1) {
-		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT, BYTES_RECEIVED };
-
-		wide = phases_ns(&phases, instance, instance->count, 0, m->nodes[first].wide_latency_ns,
-		    m->wide_ns_per_byte);
-	}
-	free(in_node);
-	free(nodes);
-	return (inside + network + wide) * instance->factor + instance->own_ns;
-}
 
 /* When this member may leave, as MPI has it; -1: not yet known. */
 static double
@@ -176,6 +52,37 @@ leave_ns(const struct engine *e, const struct instance *i, uint32_t me)
 	}
 }
 
+/* On a machine of LogGP: what a member that waits for others pays when it has all that it needs. */
+static struct cost
+wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
+{
+	static const struct cost none = { 0, { 0 } };
+
+	if (!e->machine->loggp || i->count < 2)
+		return none;
+	switch ((enum call_class)i->class) {
+	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? none : collective_cost(e, i);
+	case CLASS_ALL_TO_ONE: return i->root != me ? none : collective_cost(e, i);
+	default: return collective_cost(e, i);
+	}
+}
+
+/* When it leaves, with that; -1: not yet known. */
+static double
+end_ns(struct engine *e, uint32_t link, uint32_t me)
+{
+	const struct instance *i = &e->instances[link];
+	double at_ns = leave_ns(e, i, me);
+	struct cost cost;
+
+	if (at_ns < 0)
+		return -1;
+	cost = wait_cost(e, i, me);
+	if (e->marks != NULL)
+		mark_leave(e, link, me, &cost);
+	return at_ns + cost.ns;
+}
+
 /* True where the arrival of this member may let others go. */
 static bool
 releases(const struct instance *i, uint32_t me)
@@ -191,7 +98,7 @@ release(struct engine *e, uint32_t link)
 	struct instance *i = &e->instances[link];
 
 	for (uint32_t k = 0; k < i->count && i->sleeping > 0; k++) {
-		double at_ns = i->members[k].waits ? leave_ns(e, i, k) : -1;
+		double at_ns = i->members[k].waits ? end_ns(e, link, k) : -1;
 
 		if (at_ns < 0)
 			continue;
@@ -206,11 +113,20 @@ release(struct engine *e, uint32_t link)
 static void
 begin_operation(struct engine *e, uint32_t link)
 {
-	if (e->contended)
+	struct cost cost;
+
+	if (e->contended) {
 		bus_take_all(e, link);
-	else
-		collective_done(e, link, e->instances[link].last_ns +
-		    collective_ns(e, &e->instances[link]));
+		return;
+	}
+	cost = collective_cost(e, &e->instances[link]);
+	if (e->marks != NULL) {
+		if (e->instances[link].uneven && cost.times[GAP] != 0)
+			e->marks->broken = "a collective has the size of the last to come, and sizes differ";
+		mark_add(e, last_time(e, link), &cost, e->instances[link].members[0].payer);
+		mark_if_sync(e, link);
+	}
+	collective_done(e, link, e->instances[link].last_ns + cost.ns);
 }
 
 void
@@ -223,36 +139,59 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 		if (i->members[k].waits) {
 			i->members[k].waits = false;
 			i->sleeping--;
-			wake(e, i->members[k].location, at_ns);
+			if (e->marks != NULL)
+				mark_max(e, i->members[k].location, last_time(e, link), i->members[k].payer);
+			/* A member that only waits for it may have come to its wait later. */
+			wake(e, i->members[k].location, at_ns > e->runners[i->members[k].location].now_ns ?
+			    at_ns : e->runners[i->members[k].location].now_ns);
 		}
 }
 
+/* MPI_Reduce is messages to the root, unless the machine says how long it takes. */
+static bool
+is_messages(const struct engine *e, const struct instance *i)
+{
+	return e->machine->dimemas && i->operation == REDUCE && i->root != NONE &&
+	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island].models_reduce;
+}
+
 /* The latency that a member of a reduction spends first; other collectives have none. */
-double
-reduction_startup_ns(const struct engine *e, uint32_t id, uint32_t link)
+struct cost
+reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
 {
 	const struct instance *i = &e->instances[link];
+	struct cost cost = { 0, { 0 } };
+	uint32_t root;
 
-	if (i->operation != REDUCE || i->root == NONE)
-		return 0;
-	if (i->members[i->root].location == id)
-		return e->machine->nodes[e->node_of[id]].latency_ns;
-	return latency_ns(e, id, i->members[i->root].location);
+	if (!is_messages(e, i))
+		return cost;
+	root = i->members[i->root].location;
+	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns : latency_ns(e, id, root);
+	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
+	return cost;
 }
 
 /* What starting a collective, or waiting for it, costs: the largest latency among its members. */
-double
-collective_startup_ns(const struct engine *e, uint32_t id, uint32_t link)
+struct cost
+collective_startup(const struct engine *e, uint32_t id, uint32_t link)
 {
 	const struct instance *i = &e->instances[link];
-	double ns = 0;
+	struct cost cost = { 0, { 0 } };
+	double local_ns = 0;
 
 	for (uint32_t k = 0; k < i->count; k++) {
-		double with_ns = i->members[k].location != id ? latency_ns(e, id, i->members[k].location) : 0;
+		uint32_t other = i->members[k].location;
+		double ns = other != id ? latency_ns(e, id, other) : 0;
 
-		ns = with_ns > ns ? with_ns : ns;
+		if (other != id && is_between_nodes(e, id, other))
+			cost.times[LATENCY] = 1;
+		else
+			local_ns = ns > local_ns ? ns : local_ns;
+		cost.ns = ns > cost.ns ? ns : cost.ns;
 	}
-	return ns;
+	if (e->marks != NULL && cost.times[LATENCY] > 0 && local_ns > 0)
+		e->marks->broken = "a collective that is started costs the larger of two latencies";
+	return cost;
 }
 
 /* MPI_Reduce as prv2dim and Dimemas have it: everybody sends to the root, which waits for all. */
@@ -268,6 +207,8 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 		if (e->instances[link].left + 1 < e->instances[link].count)
 			return false;
 		e->instances[link].members[me].waits = false;
+		if (e->marks != NULL)
+			mark_max(e, id, last_time(e, link), payer_here(e, id, true));
 		if (e->instances[link].last_ns > r->now_ns && !e->contended)
 			r->now_ns = e->instances[link].last_ns;
 		return true;
@@ -282,6 +223,10 @@ enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
 	flight->flags = MESSAGE_SENT | MESSAGE_PART;
 	flight->sent_ns = r->now_ns;
 	flight_route(e, flight, NO_TAG, row_at(e, id, r->part)->sent);
+	if (e->marks != NULL)
+		mark_set(e, message_time(e, f, ARRIVED), id, &(struct cost){ flight->wire_ns,
+		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)row_at(e, id, r->part)->sent : 0 } },
+		    payer_here(e, id, false));
 	transfer_start(e, f, r->now_ns);
 	if (!e->contended)	/* it is there already, at a later time */
 		r->now_ns = e->flights[f].arrived_ns;
@@ -299,6 +244,10 @@ collective_part(struct engine *e, uint32_t f)
 	i->left++;
 	if (at_ns > i->last_ns)
 		i->last_ns = at_ns;
+	if (e->marks != NULL) {
+		mark_max(e, last_time(e, flight->instance), message_time(e, f, ARRIVED), NO_PAYER);
+		mark_max(e, flight->source, message_time(e, f, ARRIVED), NO_PAYER);
+	}
 	i->members[me].waits = false;
 	if (e->contended)
 		wake(e, flight->source, at_ns);
@@ -306,6 +255,8 @@ collective_part(struct engine *e, uint32_t f)
 		uint32_t root = i->members[i->root].location;
 
 		i->members[i->root].waits = false;
+		if (e->marks != NULL)
+			mark_max(e, root, last_time(e, flight->instance), i->members[i->root].payer);
 		wake(e, root, i->last_ns > e->runners[root].now_ns ? i->last_ns : e->runners[root].now_ns);
 	}
 	flight_unref(e, f);
@@ -329,13 +280,19 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 	i->arrived++;
 	if (r->now_ns > i->last_ns || i->arrived == 1)
 		i->last_ns = r->now_ns;
+	if (i->root == NONE && i->arrived > 1 && (row->sent != i->sent || row->received != i->received))
+		i->uneven = true;
 	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
 		i->sent = row->sent;
 		i->received = row->received;
 		if (e->scale != NULL)
 			i->factor = e->scale(e->context, r->rank, row, false);
 	}
-	if (e->machine->dimemas && i->operation == REDUCE && i->root != NONE && waits)
+	if (e->marks != NULL) {
+		mark_arrival(e, id, op->link, me, waits);
+		e->marks->in_flight += !waits;
+	}
+	if (is_messages(e, i) && waits)
 		return enter_reduction(e, id, op, me);
 	if (e->machine->dimemas) {
 		i->members[me].waits = waits;
@@ -344,7 +301,16 @@ collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 			begin_operation(e, op->link);
 		return !waits;
 	}
-	at_ns = waits ? leave_ns(e, i, me) : r->now_ns;
+	if (e->machine->loggp && row->sent > i->sent)
+		i->sent = row->sent;
+	if (e->machine->loggp && row->received > i->received)
+		i->received = row->received;
+	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i)) {
+		i->sleeping++;		/* as far as it is concerned it has not left */
+		mark_if_sync(e, op->link);
+		i->sleeping--;
+	}
+	at_ns = waits ? end_ns(e, op->link, me) : r->now_ns;
 	if (at_ns < 0) {
 		i->members[me].waits = true;
 		i->sleeping++;
@@ -362,13 +328,22 @@ collective_wait(struct engine *e, uint32_t id, const struct op *op)
 	struct runner *r = &e->runners[id];
 	struct instance *i = &e->instances[op->link];
 	uint32_t me = row_at(e, id, r->part)->member;
-	double at_ns = e->machine->dimemas ? i->done_ns : leave_ns(e, i, me);
+	double at_ns;
 
+	if (e->marks != NULL)
+		i->members[me].payer = payer_here(e, id, true);
+	at_ns = e->machine->dimemas ? i->done_ns : end_ns(e, op->link, me);
 	if (at_ns >= 0) {
+		if (e->marks != NULL)
+			e->marks->in_flight--;
+		if (e->marks != NULL && e->machine->dimemas)
+			mark_max(e, id, last_time(e, op->link), i->members[me].payer);
 		if (at_ns > r->now_ns)
 			r->now_ns = at_ns;
 		return true;
 	}
+	if (e->marks != NULL)
+		e->marks->in_flight--;
 	i->members[me].waits = true;
 	i->sleeping++;
 	return false;

@@ -108,6 +108,7 @@ take_collective(struct machine *m, const struct config *config, struct line *lin
 	operation = call >= 0 ? operation_of((uint16_t)call) : OPERATIONS - 1;
 	if (operation == OPERATIONS - 1)
 		die_config(config, "%s is no collective", line->words[1]);
+	island->models_reduce |= strcmp(line->words[1], "reduce") == 0;
 	island->phases[operation] = (struct phases){ config_model(config, line->words[2]),
 	    config_model(config, line->words[4]), config_size(config, line->words[3]),
 	    config_size(config, line->words[5]) };
@@ -179,6 +180,55 @@ take_region(struct machine *m, const struct config *config, struct line *line)
 	m->regions[m->region_count++] = region;
 }
 
+/* model loggp, behind machine and before collectives, which get its own defaults. */
+static void
+take_model(struct machine *m, const struct config *config, struct line *line)
+{
+	if (is(line, "model", "loggp")) {
+		m->loggp = true;
+		m->dimemas = false;
+		m->eager_bytes = m->eager_bytes < 0 ? INT64_MAX : m->eager_bytes;
+		machine_collectives(m, m->island_count - 1);
+	} else if (!is(line, "model", "dimemas"))
+		die_config(config, "a model is dimemas or loggp");
+}
+
+/* overhead call TIME UNIT; overhead send TIME UNIT [RATE UNIT]: so much, and a byte at this rate. */
+static void
+take_overhead(struct machine *m, const struct config *config, struct line *line)
+{
+	bool send = is(line, "overhead", "send");
+	double ns, each = 0;
+
+	if (is(line, "overhead", "call")) {
+		m->call_ns = quantity(config, line, 2, times);
+		return;
+	}
+	if (!send && !is(line, "overhead", "receive"))
+		die_config(config, "an overhead is that of a call, send or receive");
+	ns = quantity(config, line, 2, times);
+	if (line->count > 4)
+		each = ns_each(config, line, 4);
+	*(send ? &m->send_ns : &m->receive_ns) = ns;
+	*(send ? &m->send_ns_per_byte : &m->receive_ns_per_byte) = each;
+}
+
+/* [memory] time BYTES UNIT TIME UNIT: what a message of so many bytes takes on its way, sizes ascending. */
+static void
+take_travel(struct machine *m, const struct config *config, struct line *line, bool local)
+{
+	int first = local ? 2 : 1;
+	struct travel travel = { quantity(config, line, first, sizes), quantity(config, line, first + 2, times) };
+	struct travel **all = local ? &m->local_travels : &m->travels;
+	size_t *count = local ? &m->local_travel_count : &m->travel_count;
+	size_t *capacity = local ? &m->local_travel_capacity : &m->travel_capacity;
+
+	if (*count > 0 && (*all)[*count - 1].bytes >= travel.bytes)
+		die_config(config, "sizes are not ascending");
+	*all = grow(*all, capacity, *count + 1, sizeof **all);
+	(*all)[(*count)++] = travel;
+}
+
 static void
 take_line(struct machine *m, const struct config *config, struct line *line)
 {
@@ -198,6 +248,14 @@ take_line(struct machine *m, const struct config *config, struct line *line)
 		machine_island(m, m->island_count - 1)->buses = count(config, line, 1);
 	else if (is(line, "collective", NULL))
 		take_collective(m, config, line);
+	else if (is(line, "model", NULL))
+		take_model(m, config, line);
+	else if (is(line, "overhead", NULL))
+		take_overhead(m, config, line);
+	else if (is(line, "time", NULL))
+		take_travel(m, config, line, false);
+	else if (is(line, "memory", "time"))
+		take_travel(m, config, line, true);
 	else if (is(line, "mapping", NULL))
 		take_mapping(m, config, line);
 	else if (is(line, "region", NULL))
@@ -248,4 +306,7 @@ read_own(struct machine *m, struct config *config)
 		line.count = 0;
 	}
 	free(line.words);
+	if (!m->loggp && (m->send_ns > 0 || m->receive_ns > 0 || m->travel_count > 0 ||
+	    m->local_travel_count > 0))
+		die_config(config, "overheads of send and receive and times by size need: model loggp");
 }

@@ -53,7 +53,14 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	if (from->act == ACT_START)
 		from->act = ACT_SEND_START;
 	from->link = to->link = f;
-	from->startup_ns = to->startup_ns = flight_latency_ns(e, flight);
+	if (from->rendezvous)
+		flight->flags = MESSAGE_RENDEZVOUS;
+	if (e->machine->loggp)
+		from->startup_ns = e->machine->send_ns + e->machine->send_ns_per_byte * (double)row->sent;
+	else {
+		from->startup_ns = flight_latency_ns(e, flight);
+		to->startup_ns = to->act == ACT_POST ? 0 : from->startup_ns;
+	}
 	if (to->act != ACT_COMPLETE)
 		return;
 	to->act = ACT_WAIT;

@@ -121,7 +121,30 @@ enter_call(struct engine *e, uint32_t id)
 		return;
 	for (uint64_t seq = r->seq + 1; (part = op_at(e, id, seq)) != NULL && part->part; seq++)
 		if (part->link != NONE)
-			post(e, part->link, r->now_ns);
+			post(e, id, part->link);
+}
+
+/* What a row costs before it does what it does. */
+static double
+begin_ns(struct engine *e, uint32_t id, const struct op *op)
+{
+	const struct runner *r = &e->runners[id];
+	struct cost cost = startup(e, id, op);
+
+	if (e->scale != NULL) {
+		double factor = e->scale(e->context, r->rank, row_at(e, id, r->part), false);
+
+		cost.ns *= factor;
+		for (int p = 0; p < PARAMETERS; p++)
+			cost.times[p] *= factor;
+	}
+	if (op->costs && r->part == r->seq) {
+		cost.ns += e->machine->call_ns;
+		cost.times[OVERHEAD] = 1;
+	}
+	if (e->marks != NULL && (cost.ns != 0 || cost.times[LATENCY] != 0 || cost.times[OVERHEAD] != 0))
+		mark_add(e, id, &cost, payer_here(e, id, false));
+	return cost.ns;
 }
 
 /* Runs until it blocks, lacks rows, or has to wait for its turn. */
@@ -155,6 +178,8 @@ run(struct engine *e, uint32_t id)
 			__builtin_prefetch(op_at(e, id, r->seq + 2));
 			ns = compute_ns(e, id, op);
 			e->operations += ns > 0;
+			if (e->marks != NULL && ns != 0)
+				mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
 			if (!spend(e, id, ns))
 				return;
 			break;
@@ -165,18 +190,24 @@ run(struct engine *e, uint32_t id)
 		case STEP_PART:
 			op = op_at(e, id, r->part);
 			r->step = STEP_ACT;
-			ns = startup_ns(e, id, op);
-			if (e->scale != NULL)
-				ns *= e->scale(e->context, r->rank, row_at(e, id, r->part), false);
+			ns = begin_ns(e, id, op);
 			if (e->explains && op->act != ACT_KEEP)
 				r->spent.latency_ns += ns;
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;
 		case STEP_ACT:
-			r->step = STEP_LEAVE;
+			r->step = e->machine->loggp ? STEP_AFTER : STEP_LEAVE;
 			r->act_ns = r->now_ns;
 			if (!act(e, id))
+				return;
+			break;
+		case STEP_AFTER:
+			r->step = STEP_LEAVE;
+			ns = after_ns(e, id, op_at(e, id, r->part));
+			if (e->marks != NULL && ns != 0)
+				mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
+			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;
 		case STEP_LEAVE:
@@ -227,9 +258,10 @@ run_events(struct engine *e)
 		} else if (event.kind == EVENT_ARRIVE) {
 			transfer_end(e, event.who);
 			arrive(e, event.who, event.at_ns);
-		} else if (event.kind == EVENT_RELEASE)
+		} else if (event.kind == EVENT_RELEASE) {
 			transfer_end(e, event.who);
-		else {
+			depart(e, event.who, event.at_ns);
+		} else {
 			bus_give_all(e, event.who);
 			collective_done(e, event.who, event.at_ns);
 		}

@@ -13,6 +13,7 @@
 #include "../base/stream/calls.h"
 #include "../base/run/definitions.h"
 #include "events.h"
+#include "marks.h"
 #include "machine.h"
 #include "../base/run/span.h"
 
@@ -49,9 +50,10 @@ struct op {
 	double startup_ns;	/* on the CPU at its begin; collectives: see collective.c */
 	uint32_t link;		/* message or instance; NONE */
 	uint8_t act;
-	bool part;		/* of the call before it */
-	bool open;		/* starts a request whose completion has not been read */
-	bool rendezvous;	/* a send that waits for its receive */
+	bool part : 1;		/* of the call before it */
+	bool open : 1;		/* starts a request whose completion has not been read */
+	bool rendezvous : 1;	/* a send that waits for its receive */
+	bool costs : 1;		/* the overhead of a call */
 };
 
 struct row {			/* as in the stream */
@@ -90,8 +92,9 @@ struct flight {			/* a message: a cache line */
 	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
 	uint32_t next, previous;	/* in a queue */
 	union { uint32_t next_lender, connection; };	/* see struct place; that it takes */
-	uint16_t references;	/* rows that are not done, and the transfer */
+	uint8_t references;	/* rows that are not done, and the transfer */
 	uint8_t flags, wire;
+	bool departed;		/* all data has left the source */
 };
 
 struct trail {			/* of a message, for --explain */
@@ -99,7 +102,7 @@ struct trail {			/* of a message, for --explain */
 	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
 };
 
-struct arrival { uint32_t location, comm_rank; double at_ns; bool waits; };
+struct arrival { uint32_t location, comm_rank; double at_ns; bool waits, started; uint32_t payer; };
 
 struct instance {		/* of a collective */
 	struct arrival *members;
@@ -113,6 +116,7 @@ struct instance {		/* of a collective */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
 	uint8_t class, operation;
+	bool uneven;		/* sizes differ, so that who comes last matters */
 };
 
 struct queue { uint32_t head, tail; };	/* of flights */
@@ -125,7 +129,7 @@ struct place {			/* a node, for memory a rank, between islands an island or a co
 	bool half_duplex;
 };
 
-enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_LEAVE, STEP_END };
+enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_END };
 
 struct spent {			/* by a location, outside computing, in ns */
 	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
@@ -187,6 +191,7 @@ struct engine {
 	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
 	void (*over)(void *context, uint32_t flight);
 	void *context;
+	struct marks *marks;	/* who looks on how times come about; NULL: nobody */
 	uint64_t operations;	/* bursts and rows simulated */
 	struct made_requests *made;	/* by location, see modes.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
@@ -240,9 +245,14 @@ bool block(struct engine *engine, uint32_t runner);	/* sleeps until wake; false 
 
 /* act.c: what a row does. */
 double compute_ns(const struct engine *engine, uint32_t runner, const struct op *op);
-double startup_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+/* What an operation costs on the CPU at its begin. */
+struct cost startup(const struct engine *engine, uint32_t runner, const struct op *op);
 bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
-void post(struct engine *engine, uint32_t flight, double now_ns);	/* its receive is reached */
+/* A runner reaches the receive of a message. */
+void post(struct engine *engine, uint32_t runner, uint32_t flight);
+/* The overhead of a receive whose data is there. */
+double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
 
 /* modes.c: which sends wait for their receive, and what was made to be started. */
 struct made_requests *made_requests(uint32_t locations);
@@ -276,6 +286,7 @@ void links_give(struct engine *engine, uint32_t flight);	/* and who waits for th
 /* transfer.c: how messages get across. */
 void transfer_begin(struct engine *engine);
 double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
+bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
 double flight_latency_ns(const struct engine *engine, const struct flight *flight);	/* once routed */
 /* By which wire it goes, and how long. */
 void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
@@ -290,9 +301,16 @@ bool collective_enter(struct engine *engine, uint32_t runner, const struct op *o
 bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
 void collective_done(struct engine *engine, uint32_t instance, double at_ns);
 void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
-double reduction_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);
-double collective_startup_ns(const struct engine *engine, uint32_t runner, uint32_t instance);
-double collective_ns(const struct engine *engine, const struct instance *instance);
+struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+/* collective_marks.c: for who looks on. */
+void mark_leave(struct engine *engine, uint32_t instance, uint32_t member, const struct cost *cost);
+void mark_arrival(struct engine *engine, uint32_t runner, uint32_t instance, uint32_t member, bool waits);
+void mark_if_sync(struct engine *engine, uint32_t instance);
+bool holds_all(const struct instance *instance);	/* all leave at one time */
+
+/* models.c */
+struct cost collective_cost(const struct engine *engine, const struct instance *instance);
 int operation_of(uint16_t call);	/* Dimemas' id */
 
 #endif

@@ -148,6 +148,8 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		op->startup_ns = op->act == ACT_KEEP ? (double)op->duration_ns : 0;
 		op->link = NONE;
 		op->part = part;
+		op->costs = op->act != ACT_LOCAL && op->act != ACT_EVENT && op->act != ACT_KEEP &&
+		    op->act != ACT_FREE && op->act != ACT_REQUEST;
 		op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
 		    op->act == ACT_COLLECTIVE_START;
 		op->rendezvous = is_rendezvous(e->machine, call, calls->bytes_sent[i]);

@@ -65,6 +65,67 @@ machine_ideal(struct machine *m)
 }
 
 void
+machine_loggp(struct machine *m)
+{
+	memset(m, 0, sizeof *m);
+	m->eager_bytes = 32768;
+	m->heeds_modes = m->loggp = true;
+	machine_nodes(m, INT32_MAX);
+	machine_island(m, 0)->nodes = INT32_MAX;
+	machine_collectives(m, 0);
+	m->mapping = FILL_NODES;
+}
+
+void
+machine_collectives(struct machine *m, size_t island)
+{
+	for (int op = 0; op < OPERATIONS; op++)
+		m->islands[island].phases[op] =
+		    (struct phases){ MODEL_LOGARITHMIC, MODEL_NONE, BYTES_MAX, BYTES_MAX };
+}
+
+double
+machine_value(const struct machine *m, enum parameter parameter)
+{
+	switch (parameter) {
+	case LATENCY: return m->groups[0].node.latency_ns;
+	case GAP: return m->islands[0].ns_per_byte;
+	default: return m->call_ns;
+	}
+}
+
+void
+machine_set(struct machine *m, enum parameter parameter, double value)
+{
+	switch (parameter) {
+	case LATENCY:
+		for (size_t g = 0; g < m->group_count; g++)
+			m->groups[g].node.latency_ns = value;
+		break;
+	case GAP:
+		for (size_t i = 0; i < m->island_count; i++)
+			m->islands[i].ns_per_byte = value;
+		break;
+	default:
+		m->call_ns = value;
+	}
+}
+
+bool
+machine_is_uniform(const struct machine *m, enum parameter parameter)
+{
+	double value = machine_value(m, parameter);
+
+	for (size_t g = 0; parameter == LATENCY && g < m->group_count; g++)
+		if (m->groups[g].node.latency_ns != value)
+			return false;
+	for (size_t i = 0; parameter == GAP && i < m->island_count; i++)
+		if (m->islands[i].ns_per_byte != value)
+			return false;
+	return true;
+}
+
+void
 die_config(const struct config *config, const char *format, ...)
 {
 	char what[160];
@@ -264,6 +325,18 @@ machine_connection(const struct machine *m, uint32_t from, uint32_t to, int64_t 
 			return (int64_t)i;
 	}
 	return -1;
+}
+
+double
+travel_ns(const struct travel *t, size_t count, double bytes)
+{
+	size_t i = 0;
+
+	if (count == 1 || bytes <= t[0].bytes)
+		return t[0].ns;
+	while (i + 2 < count && t[i + 1].bytes < bytes)
+		i++;
+	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes - t[i].bytes);
 }
 
 static bool

@@ -4,6 +4,7 @@
 #define MACHINE_H
 
 #include "../base/tool/tool.h"
+#include "marks.h"
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC };
@@ -20,6 +21,7 @@ struct island {			/* what Dimemas calls a machine */
 	double ns_per_byte;	/* of its network; 0: no time at all */
 	int64_t buses;		/* messages in flight at once; 0: no limit */
 	struct phases phases[OPERATIONS];
+	bool models_reduce;	/* those of MPI_Reduce count; else it is a message from each to the root */
 	int64_t nodes;
 };
 
@@ -56,6 +58,16 @@ enum mapping { FILL_NODES, TASKS_PER_NODE, INTERLEAVED, LISTED };
 struct machine {
 	bool dimemas;		/* collectives and requests as in Dimemas; else as in MPI */
 	bool heeds_modes;	/* MPI_Bsend is eager and MPI_Ssend rendezvous whatever their size, as in MPI */
+	/*
+	 * Messages as in LogGP, requests and collectives as in MPI: a send costs its overhead on the CPU, and
+	 * a receive its own once the data is there, which travels latency and size over bandwidth.
+	 */
+	bool loggp;
+	double send_ns, receive_ns;		/* overheads */
+	double send_ns_per_byte, receive_ns_per_byte;
+	double call_ns;		/* of each call that communicates, on the CPU at its begin */
+	struct travel { double bytes, ns; } *travels, *local_travels;	/* measured, by size; see lp-replay(1) */
+	size_t travel_count, travel_capacity, local_travel_count, local_travel_capacity;
 	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
 	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
 	struct island *islands;
@@ -82,8 +94,17 @@ struct machine {
 
 /* Zero latency, infinite bandwidth, no limits: what lp-replay uses by itself. */
 void machine_ideal(struct machine *machine);
+/* The same with a node for each rank and messages as in LogGP, for questions about the network. */
+void machine_loggp(struct machine *machine);
+void machine_collectives(struct machine *machine, size_t island);	/* those of LogGP: a tree each */
+/* A parameter of the network, which may differ between nodes, or of a call. */
+double machine_value(const struct machine *machine, enum parameter parameter);
+void machine_set(struct machine *machine, enum parameter parameter, double value);
+bool machine_is_uniform(const struct machine *machine, enum parameter parameter);
 /* A file of either format, or death naming the line. */
 void machine_read(struct machine *machine, const char *file);
+/* How long a message is on its way by a table of sizes: linear between two, and like the last two behind. */
+double travel_ns(const struct travel *travels, size_t count, double bytes);
 /* Gives each rank its node; ranks that find none are an error. */
 void machine_map(struct machine *machine, uint32_t ranks);
 /* True where something that is limited may make one wait for another: events must be in order. */

@@ -8,8 +8,11 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "replay.h"
+#include "tolerance.h"
 
 static const char usage[] =
 	"usage: lp-replay [-n FILE] [--eager BYTES] [-F graph|json|table|csv] [--partial]\n"
@@ -25,6 +28,9 @@ static const char usage[] =
 	"                      that communication, takes X times as long; may be repeated\n"
 	"      --explain WHO   where the time of a rank, or of the message location:row, went\n"
 	"      --whole         efficiencies of all the run, its start, Init and Finalize too\n"
+	"      --tolerance[=P] run time against latency, 1/bandwidth and overhead of a call, and\n"
+	"                      how large they may be for P percent more [1,2,5]\n"
+	"      --range X       its curves end at X times the machine's value [nowhere]\n"
 	"      --partial       replay an input that blocks up to there\n"
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
@@ -39,6 +45,7 @@ struct options {
 	struct monitor monitor;	/* ranks NULL: none */
 	struct scales scales;
 	struct explain explain;
+	struct tolerance tolerance;
 	const char *file;	/* NULL or "-": standard input */
 };
 
@@ -59,6 +66,7 @@ parse_options(int argc, char **argv)
 		{ "monitor", required_argument, NULL, 'M' }, { "regions", no_argument, NULL, 'R' },
 		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL, 'X' },
 		{ "whole", no_argument, NULL, 'W' },
+		{ "tolerance", optional_argument, NULL, 'T' }, { "range", required_argument, NULL, 'G' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .eager_bytes = -1, .form = GRAPH };
@@ -75,6 +83,8 @@ parse_options(int argc, char **argv)
 		case 'X': explain_parse(&opt.explain, optarg); break;
 		case 'P': opt.partial = true; break;
 		case 'W': opt.whole = true; break;
+		case 'T': tolerance_parse(&opt.tolerance, optarg); break;
+		case 'G': opt.tolerance.range = parse_number("--range", optarg, 0, 1e12); break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
@@ -170,6 +180,8 @@ begin_run(struct state *s)
 	e->explains = s->opt.explain.asked;
 	e->slept = s->opt.explain.asked && !s->opt.explain.message ? slept : NULL;
 	e->over = s->opt.explain.message ? over : NULL;
+	if (s->opt.tolerance.asked)
+		tolerance_begin(&s->opt.tolerance, e);
 	if (s->opt.monitor.ranks != NULL)
 		monitor_run(&s->opt.monitor, (uint32_t)s->known.ranks);
 	s->begun = true;
@@ -230,6 +242,17 @@ end_replay(struct state *s, bool partial)
 }
 
 static void
+print_tolerance(const struct tolerance *tolerance, enum form form)
+{
+	if (form == JSON)
+		tolerance_json(tolerance);
+	else if (form == CSV)
+		tolerance_csv(tolerance);
+	else
+		tolerance_table(tolerance);
+}
+
+static void
 write_or_print(struct state *s, int argc, char **argv)
 {
 	const struct options *opt = &s->opt;
@@ -243,8 +266,12 @@ write_or_print(struct state *s, int argc, char **argv)
 		output_partial(s->output, &s->engine);	/* nothing is left, unless the run is blocked */
 		if (opt->monitor.ranks != NULL)
 			monitor_write(&opt->monitor, output_writer(s->output));
+		if (opt->tolerance.asked)
+			tolerance_write(&opt->tolerance, output_writer(s->output));
 		output_end(s->output, &s->engine, result, &s->in, argc, argv);
-	} else if (opt->form == JSON)
+	} else if (opt->tolerance.asked)
+		print_tolerance(&opt->tolerance, opt->form);
+	else if (opt->form == JSON)
 		print_json(result);
 	else if (opt->form == CSV)
 		print_csv(result);
@@ -261,20 +288,77 @@ choose_machine(struct state *s)
 {
 	if (s->opt.network != NULL)
 		machine_read(&s->machine, s->opt.network);
+	else if (s->opt.tolerance.asked)
+		machine_loggp(&s->machine);
 	else
 		machine_ideal(&s->machine);
 	if (s->opt.eager_bytes >= 0)
 		s->machine.eager_bytes = s->opt.eager_bytes;
 }
 
-int
-main(int argc, char **argv)
+/* Reads a stream to its end and replays it. */
+static void
+replay(struct state *s)
 {
-	static struct state s;
 	struct calls calls = { 0 };
 	struct progress progress;
 	struct message message;
 	int got;
+
+	if (reader_open(&s->in, s->opt.file) < 0 ||
+	    reader_refuse_content(&s->in, "trace", "lp-graph matches it first") < 0)
+		die_input(&s->in);
+	progress_begin(&progress);
+	while ((got = reader_next(&s->in, &message)) > 0) {
+		take_message(s, &message, &calls);
+		progress_input(&progress, &s->in);
+	}
+	if (got < 0)
+		die_input(&s->in);
+	progress_end(&progress);
+	if (!s->begun)
+		die("the stream has no message of kind run");
+	end_replay(s, s->opt.partial);
+}
+
+/* The run time with one parameter changed, by a process of its own, which begins as this one did. */
+static double
+try(void *context, enum parameter parameter, double value)
+{
+	const struct state *s = context;
+	int ends[2], status;
+	pid_t child;
+	double run_ns = 0;
+
+	if (s->opt.file == NULL || strcmp(s->opt.file, "-") == 0)
+		die("limited resources: the run is replayed several times, so it must be a FILE");
+	if (fflush(stdout) != 0 || pipe(ends) < 0 || (child = fork()) < 0)
+		die("no process for a replay");
+	if (child == 0) {
+		static struct state again;
+
+		again.opt = s->opt;
+		again.opt.tolerance.asked = false;
+		again.opt.form = JSON;
+		choose_machine(&again);
+		machine_set(&again.machine, parameter, value);
+		replay(&again);
+		result_of(&again.result, &again.engine);
+		run_ns = (double)again.result.run_ns;
+		_exit(write(ends[1], &run_ns, sizeof run_ns) == sizeof run_ns ? DONE : TROUBLE);
+	}
+	close(ends[1]);
+	if (read(ends[0], &run_ns, sizeof run_ns) != sizeof run_ns || waitpid(child, &status, 0) < 0 ||
+	    status != 0)
+		die("a replay with another %s failed", parameter_names[parameter]);
+	close(ends[0]);
+	return run_ns;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct state s;
 
 	tool = "lp-replay";
 	s.opt = parse_options(argc, argv);
@@ -282,24 +366,13 @@ main(int argc, char **argv)
 	if (s.opt.form == GRAPH && !s.opt.explain.asked)
 		refuse_terminal_output();
 	choose_machine(&s);
-	if (reader_open(&s.in, s.opt.file) < 0 ||
-	    reader_refuse_content(&s.in, "trace", "lp-graph matches it first") < 0)
-		die_input(&s.in);
 	if (s.opt.form == GRAPH && !s.opt.explain.asked)
 		s.output = output_begin();
-	progress_begin(&progress);
-	while ((got = reader_next(&s.in, &message)) > 0) {
-		take_message(&s, &message, &calls);
-		progress_input(&progress, &s.in);
-	}
-	if (got < 0)
-		die_input(&s.in);
-	progress_end(&progress);
-	if (!s.begun)
-		die("the stream has no message of kind run");
-	end_replay(&s, s.opt.partial);
+	replay(&s);
 	s.result.whole = s.opt.whole;
 	result_of(&s.result, &s.engine);
+	if (s.opt.tolerance.asked)
+		tolerance_end(&s.opt.tolerance, &s.engine, (double)s.result.run_ns, try, &s);
 	write_or_print(&s, argc, argv);
 	return s.output != NULL ? DONE : finish(DONE);
 }

@@ -54,6 +54,12 @@ wire_of(const struct engine *e, uint32_t source, uint32_t target)
 	    m->nodes[from].island == m->nodes[to].island ? WIRE_NETWORK : WIRE_WIDE;
 }
 
+bool
+is_between_nodes(const struct engine *e, uint32_t source, uint32_t target)
+{
+	return wire_of(e, source, target) == WIRE_NETWORK;
+}
+
 double
 latency_ns(const struct engine *e, uint32_t source, uint32_t target)
 {
@@ -62,7 +68,7 @@ latency_ns(const struct engine *e, uint32_t source, uint32_t target)
 	double ns = wire == WIRE_MEMORY ? from->local_latency_ns :
 	    wire == WIRE_NETWORK ? from->latency_ns : from->wide_latency_ns;
 
-	return ns < 1 ? 0 : ns;		/* as Dimemas drops it */
+	return ns < 1 && !e->machine->heeds_modes ? 0 : ns;	/* as Dimemas drops it */
 }
 
 double
@@ -94,6 +100,14 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	}
 	f->wire = (uint8_t)wire;
 	f->wire_ns = (double)bytes * each;
+	/* A table holds all of the way, latency included. */
+	if (wire == WIRE_NETWORK && m->travel_count > 0)
+		f->wire_ns = travel_ns(m->travels, m->travel_count, (double)bytes) - m->nodes[from].latency_ns;
+	else if (wire == WIRE_MEMORY && m->local_travel_count > 0)
+		f->wire_ns = travel_ns(m->local_travels, m->local_travel_count, (double)bytes) -
+		    m->nodes[from].local_latency_ns;
+	if (f->wire_ns < 0)
+		f->wire_ns = 0;
 }
 
 static struct pool *
@@ -113,7 +127,10 @@ ride(struct engine *e, uint32_t who)
 
 	if (e->explains)
 		e->trails[who].start_ns = e->now_ns;
-	if (f->wire == WIRE_CONNECTION && e->machine->connections[f->connection].flight_ns > 0) {
+	if (e->machine->loggp) {	/* links and bus are free again while it is in flight */
+		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);
+		ns += flight_latency_ns(e, f);
+	} else if (f->wire == WIRE_CONNECTION && e->machine->connections[f->connection].flight_ns > 0) {
 		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);
 		ns += e->machine->connections[f->connection].flight_ns;
 	}
@@ -147,6 +164,38 @@ transfer_try(struct engine *e, uint32_t who)
 		ride(e, who);
 }
 
+/* When its data is there; of a machine of LogGP also when it has left. */
+static void
+mark_transfer(struct engine *e, uint32_t link, double ns)
+{
+	const struct flight *f = &e->flights[link];
+	bool between = f->wire == WIRE_NETWORK;
+	struct cost cost = { ns, { [LATENCY] = between && e->machine->loggp } }, none = { 0, { 0 } };
+	uint32_t arrived = message_time(e, link, ARRIVED), posted, payer;
+	const struct weight *weight;
+
+	if (f->flags & MESSAGE_PART)	/* of a reduction, which tells it itself */
+		return;
+	weight = message_weight(e, link);
+	cost.times[GAP] = weight->bytes;
+	payer = weight->sender;
+	if (!(f->flags & MESSAGE_RENDEZVOUS)) {
+		mark_set(e, arrived, f->source, &cost, payer);
+		return;
+	}
+	posted = message_time(e, link, POSTED);
+	mark_set(e, arrived, message_time(e, link, SENT), &none, NO_PAYER);
+	mark_max(e, arrived, posted, NO_PAYER);
+	if (e->machine->loggp) {
+		cost.ns = f->wire_ns;
+		cost.times[LATENCY] = 0;
+		mark_set(e, posted, arrived, &cost, payer);
+		cost.ns = ns;
+		cost.times[LATENCY] = between;
+	}
+	mark_add(e, arrived, &cost, payer);
+}
+
 void
 transfer_start(struct engine *e, uint32_t link, double at_ns)
 {
@@ -156,14 +205,19 @@ transfer_start(struct engine *e, uint32_t link, double at_ns)
 		e->trails[link].due_ns = e->trails[link].linked_ns = e->trails[link].start_ns = at_ns;
 	if (e->contended)
 		transfer_try(e, link);
-	else
-		arrive(e, link, at_ns + f->wire_ns);
+	else {
+		double ns = f->wire_ns + (e->machine->loggp ? flight_latency_ns(e, f) : 0);
+
+		if (e->marks != NULL)
+			mark_transfer(e, link, ns);
+		arrive(e, link, at_ns + ns);
+	}
 }
 
 static void
 start_operation(struct engine *e, uint32_t instance)
 {
-	events_add(&e->events, e->now_ns + collective_ns(e, &e->instances[instance]), EVENT_INSTANCE,
+	events_add(&e->events, e->now_ns + collective_cost(e, &e->instances[instance]).ns, EVENT_INSTANCE,
 	    instance);
 }
 

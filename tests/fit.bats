@@ -297,7 +297,7 @@ graph() {
 	lp-fit -F json a/*.graph b/*.graph >fit.json
 	[ "$(jq -r .name fit.json)" = $'a\nb' ]
 	jq -se '.[0].points | map(.n) == [1, 2, 4, 8, 16]' fit.json
-	jq -se '.[0].points[2] | .t == 0.0044 and (.tau - 361.5e-6 | fabs) < 1e-12' fit.json
+	jq -se '.[0].points[2] | (.t - 0.0044 | fabs) < 1e-12 and (.tau - 361.5e-6 | fabs) < 1e-12' fit.json
 	lp-fit --gnuplot a/*.graph | grep -q '^4 0.0044 0.0003615 1.29099e-06'
 	run -2 --separate-stderr lp-fit a/1.graph a/2.graph
 	[ "$stderr" = 'lp-fit: a: 2 points at 2 values of n, at least 4 at 3 are needed' ]

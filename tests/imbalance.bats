@@ -5,7 +5,6 @@ load helpers
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	export OMPI_MCA_osc=^rdma	# see record.bats
 	mpicc -g -O1 -w -o c_states "$ROOT/tests/apps/states.c"
 	mpifort -g -O1 -o f_states "$ROOT/tests/apps/states.f90"
 	random_run.py make 17 | lp-graph >random.graph 2>/dev/null

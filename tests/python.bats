@@ -98,3 +98,23 @@ try:
 except longpole.Damaged: sys.exit(1)' cut
 	done
 }
+
+@test "analyses do not need sync, settled, matching, index, ranks and sites" {
+	cat >strip.py <<-'END'
+		import longpole, sys
+		with longpole.open("-") as stream:
+		    writer = longpole.Writer(sys.stdout.buffer, stream.header["content"], stream.header["history"])
+		    for message in stream:
+		        if message.kind not in sys.argv[1:]:
+		            longpole.pass_on(writer, message)
+		    writer.end()
+	END
+	tests/random_run.py make 3 | lp-graph 2>/dev/null >t.graph
+	/usr/bin/python3 strip.py sync settled matching index rank module site <t.graph >bare.graph
+	[ "$(lp-dump -k sync t.graph | wc -l)" -gt 1 ]
+	for tool in lp-critpath lp-imbalance lp-replay; do
+		$tool -F json t.graph >1
+		$tool -F json bare.graph >2
+		cmp 1 2
+	done
+}

@@ -37,6 +37,9 @@ setup_file() {
 				cmp one.note many.note
 				mpi -n $n lp-critpath -a intervals --splits $splits -F text "$file" >many.text 2>many.note
 				cmp one.text many.text
+				# Between two pieces of the output mpirun may mix in what comes on the other one.
+				mpi -n $n bash -c 'exec "$@" 2>&1' - lp-critpath -a intervals --splits $splits -F json "$file" >both
+				cmp both <(cat one one.note)
 			done
 		done
 	done

@@ -21,7 +21,7 @@ now_s(void)
 void
 progress_begin(struct progress *progress)
 {
-	progress->shown = isatty(STDERR_FILENO);
+	progress->shown = is_terminal(STDERR_FILENO);
 	progress->any = false;
 	progress->began_s = progress->last_s = progress->shown ? now_s() : 0;
 }

@@ -61,7 +61,7 @@ table_begin(struct table_writer *table, struct text *text, const char *head)
 {
 	char *names, *rest, *name;
 
-	*table = (struct table_writer){ .text = text, .aligned = isatty(fileno(text->file)) };
+	*table = (struct table_writer){ .text = text, .aligned = is_terminal(fileno(text->file)) };
 	if (table->aligned)
 		table->width = terminal_width(text->file);
 	if (head == NULL)

@@ -100,6 +100,23 @@ finish(enum exit_status status)
 	return (int)status;
 }
 
+const char *
+rank_of_launcher(void)
+{
+	static const char *const names[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (getenv(names[i]) != NULL)
+			return getenv(names[i]);
+	return NULL;
+}
+
+bool
+is_terminal(int fd)
+{
+	return isatty(fd) && rank_of_launcher() == NULL;
+}
+
 void
 refuse_terminal_output(void)
 {

@@ -36,6 +36,12 @@ int finish(enum exit_status status);			/* flushes and checks standard output */
 /* One line on standard error that is no failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The rank as which a launcher has started this process; NULL where none has. */
+const char *rank_of_launcher(void);
+
+/* Somebody looks at it: what a launcher gives its ranks may call itself a terminal and go into a file. */
+bool is_terminal(int fd);
+
 /* Binary to a terminal is refused with a hint; a terminal as standard input prints the usage. */
 void refuse_terminal_output(void);
 void refuse_terminal_input(const char *file, const char *usage);

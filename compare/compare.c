@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-compare - what changed from one side of runs to another, where, and how sure
+ *
+ * reads   graph or path streams of both sides, or summaries of its own
+ * writes  a report: text, JSON, CSV or a stream; with --summary one run as a small stream
+ * memory  call sites and ranks of all runs; of the run being read what lp-imbalance needs
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+static const char usage[] =
+	"usage: lp-compare [-F text|json|csv|stream] [OPTION ...] A... -- B...\n"
+	"Tell what changed from runs A to runs B: graph or path streams, or summaries.\n"
+	"  -F, --format FORM       text, json, csv or stream [text]\n"
+	"      --limit NAME=VALUE  exit status 1 if that grew by more; seconds, or % of A's run\n"
+	"                          time; may be repeated\n"
+	"      --summary           one FILE: print the summary of the run, a small stream that\n"
+	"                          stands for it later\n"
+	"      --all               text: every site and fact, not only the largest\n"
+	"  -h, --help              print this text\n"
+	"  -V, --version           print the version\n";
+
+struct options {
+	enum form form;
+	bool all, summary;
+	const char **limits;
+	size_t limit_count, limit_capacity;
+	char **files[SIDES];
+	size_t count[SIDES];
+};
+
+/* The options stand before the first file; a "--" divides the files. */
+static struct options
+parse_options(int argc, char **argv)
+{
+	enum { LIMIT = 256, SUMMARY, ALL };
+	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' }, { "limit", required_argument, NULL, LIMIT },
+		{ "summary", no_argument, NULL, SUMMARY }, { "all", no_argument, NULL, ALL },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .form = TEXT };
+	int c;
+
+	while ((c = next_option(argc, argv, "+F:", longs, usage)) != -1)
+		switch (c) {
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
+		case LIMIT:
+			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1, sizeof *opt.limits);
+			opt.limits[opt.limit_count++] = optarg;
+			break;
+		case SUMMARY: opt.summary = true; break;
+		case ALL: opt.all = true; break;
+		}
+	opt.files[A] = argv + optind;
+	while (optind + (int)opt.count[A] < argc && strcmp(opt.files[A][opt.count[A]], "--") != 0)
+		opt.count[A]++;
+	if (opt.summary) {
+		if (opt.count[A] != 1 || optind + 1 < argc)
+			bad_usage(usage);
+		return opt;
+	}
+	if (optind + (int)opt.count[A] < argc) {
+		opt.files[B] = opt.files[A] + opt.count[A] + 1;
+		opt.count[B] = (size_t)(argc - optind) - opt.count[A] - 1;
+	}
+	if (opt.count[A] == 0 || opt.count[B] == 0)
+		bad_usage(usage);
+	return opt;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct comparison c = { 0 };
+	struct verdict v = { 0 };
+	struct options opt;
+	bool beyond;
+
+	tool = "lp-compare";
+	opt = parse_options(argc, argv);
+	if (opt.summary || opt.form == STREAM)
+		refuse_terminal_output();
+	if (opt.summary) {
+		summarise(opt.files[A][0], argc, argv);
+		return DONE;
+	}
+	for (int side = A; side < SIDES; side++) {
+		c.count[side] = opt.count[side];
+		c.runs[side] = zalloc(c.count[side], sizeof *c.runs[side]);
+		for (size_t r = 0; r < c.count[side]; r++)
+			summary_read(&c.runs[side][r], opt.files[side][r]);
+	}
+	align(&c);
+	find_facts(&c, &v);
+	judge(&c, &v);
+	say_verdict(&c, &v);
+	beyond = exceeds(&c, &v, opt.limits, opt.limit_count);
+	print_comparison(&c, &v, opt.form, opt.all, argc, argv);
+	if (opt.form == STREAM)		/* the stream has closed standard output */
+		return beyond ? ANSWER_IS_NO : DONE;
+	return finish(beyond ? ANSWER_IS_NO : DONE);
+}

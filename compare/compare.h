@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the parts of lp-compare share.
+ *
+ * A run is read once and becomes a summary (summarise.c): what its path, its waits and its calls
+ * make up by call site, rank and phase. Summaries are small streams (summary.c). Those of both
+ * sides get their sites aligned (align.c), so that they have rows of numbers: a unit is a site, or
+ * what stands for one, with a value of each run. Differences of means, exact to the nanosecond, and
+ * tests are in change.c.
+ */
+#ifndef COMPARE_H
+#define COMPARE_H
+
+#include "../imbalance/imbalance.h"
+#include "../base/statistics/statistics.h"
+#include "../base/tool/csv.h"
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
+
+/* X(KIND, name): kinds of segments of a path, as in lp-trace(5). */
+#define PATH_KINDS(X) X(COMPUTE, "compute") X(MPI, "mpi") X(TRANSFER, "transfer") X(START, "start")
+enum path_kind {
+#define X(KIND, name) PATH_##KIND,
+	PATH_KINDS(X)
+#undef X
+	PATH_KINDS_COUNT
+};
+extern const char *const path_kind_names[PATH_KINDS_COUNT];
+
+/* ---- one run ---------------------------------------------------------------------------- */
+
+struct place {				/* a call site of one run */
+	char *function, *file, *call;	/* function: with the callers where stacks are known */
+	int32_t line;			/* 0: not known; ORDER then tells them apart */
+	uint64_t order;			/* line, or offset in the module */
+	int64_t path_ns[PATH_KINDS_COUNT];
+	int64_t total_ns;		/* of all ranks: compute up to it and useful MPI in it */
+	int64_t wait_ns, delay_ns;	/* waits in it; waits of others that it caused */
+	uint64_t calls, sent_bytes, received_bytes;
+	uint32_t comm;			/* of its first call */
+	int32_t comm_size;
+	bool polls;			/* how often it is called is chance */
+	uint32_t unit;			/* align.c */
+};
+
+struct summary {
+	const char *file;
+	char *program;
+	int32_t ranks;
+	int64_t run_ns;
+	double parallel, load_balance, communication;	/* NaN: nobody computes */
+	int64_t wait_ns[STATES];
+	uint64_t messages, collectives, communicators, hosts;
+	struct place *places;		/* [0]: what has no site */
+	size_t count, capacity;
+	const struct place **by_unit;	/* align.c; NULL: it has none of it */
+	int64_t *phase_unit_ns;		/* change.c: by unit, then behind the last synchronisation point */
+	int64_t *rank_ns;		/* by rank: of the path */
+	int64_t *phase_ns;		/* by place that ended a stretch; [count]: behind the last */
+};
+
+/* Runs lp-critpath on FILE unless it has a path. Into OUT as a stream, in a process of its own. */
+void summarise(const char *file, int argc, char **argv);
+/* A summary that is written, or FILE summarised by another process. */
+void summary_read(struct summary *summary, const char *file);
+void summary_write(const struct summary *summary, struct reader *in, int argc, char **argv);
+
+/* ---- both sides ------------------------------------------------------------------------- */
+
+enum { A, B, SIDES };
+
+struct unit {
+	const struct place *first;	/* as the first run that has it tells it */
+	const struct summary *of;
+	const struct place *on[SIDES];	/* the same of each side; NULL: it has none of it */
+};
+
+struct comparison {
+	struct summary *runs[SIDES];
+	size_t count[SIDES];
+	struct unit *units;
+	size_t unit_count, unit_capacity;
+};
+
+void align(struct comparison *c);
+/* "function (file:line)" and the call, into TEXT. */
+const char *unit_text(const struct unit *unit, char *text, size_t size);
+
+/* ---- changes ---------------------------------------------------------------------------- */
+
+/* Of one quantity from A to B; an interval only where the runs are enough for one. */
+struct change {
+	double a, b;			/* means, in ns where it is time */
+	int64_t change_ns;		/* of times: apportioned, so that parts make up their whole */
+	double shift, low, high;	/* Hodges-Lehmann, 95 % */
+	double p, p_adjusted;
+	bool judged;			/* enough runs for the interval and p */
+};
+
+/* One number of a run, by index. */
+#define VALUE(name) int64_t (*name)(const struct summary *run, size_t index)
+
+/* Are there enough runs for a statement of chance at all? */
+bool can_judge(const struct comparison *c);
+void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
+/* Changes of COUNT parts of the run time that add up to WHOLE_NS, to the nanosecond. */
+void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns);
+int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
+
+struct verdict {
+	struct change run_time;
+	struct change *paths, *totals;		/* by unit */
+	int64_t (*kinds_ns)[PATH_KINDS_COUNT];	/* by unit */
+	int64_t *ranks_ns, *phases_ns;		/* phases: by unit, then behind the last */
+	int64_t all_kinds_ns[PATH_KINDS_COUNT];
+	size_t ranks;
+	bool *named;				/* by unit */
+	struct fact *facts;
+	size_t fact_count, fact_capacity;
+	char text[2048];
+};
+
+struct fact {
+	const char *what;		/* ranks, program, site, calls, bytes_sent, ... */
+	uint32_t unit;			/* NOBODY: of the whole run */
+	double a, b;
+	char text[512];
+};
+
+void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
+void judge(const struct comparison *c, struct verdict *v);		/* change.c */
+void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
+double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
+
+enum form { TEXT, JSON, CSV, STREAM };
+void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
+    int argc, char **argv);
+/* limit.c: says which are exceeded. */
+bool exceeds(const struct comparison *c, const struct verdict *v, const char **limits, size_t count);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What differs exactly: no noise is in it, so that one run a side is enough. A count is told where it
+ * is the same in all runs of a side; of sides with other numbers of ranks where it differs for each
+ * rank. How often tests and probes were called is chance, and no fact.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+static void add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
+    const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+static void
+add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b, const char *format, ...)
+{
+	struct fact *fact;
+	va_list arguments;
+
+	v->facts = grow(v->facts, &v->fact_capacity, v->fact_count + 1, sizeof *v->facts);
+	fact = &v->facts[v->fact_count++];
+	*fact = (struct fact){ .what = what, .unit = unit, .a = a, .b = b };
+	va_start(arguments, format);
+	vsnprintf(fact->text, sizeof fact->text, format, arguments);
+	va_end(arguments);
+}
+
+
+/* A count of a run, and of a site in it. */
+#define COUNT(name) uint64_t (*name)(const struct summary *run, size_t unit)
+
+/* The count of each side; false where runs of a side do not agree. */
+static bool
+counts(const struct comparison *c, COUNT(of), size_t unit, uint64_t count[SIDES])
+{
+	for (int side = A; side < SIDES; side++) {
+		count[side] = of(&c->runs[side][0], unit);
+		for (size_t r = 1; r < c->count[side]; r++)
+			if (of(&c->runs[side][r], unit) != count[side])
+				return false;
+	}
+	return true;
+}
+
+static uint64_t
+ranks_of(const struct summary *run, size_t unit)
+{
+	(void)unit;
+	return (uint64_t)run->ranks;
+}
+
+static uint64_t
+messages_of(const struct summary *run, size_t unit)
+{
+	(void)unit;
+	return run->messages;
+}
+
+static uint64_t
+collectives_of(const struct summary *run, size_t unit)
+{
+	(void)unit;
+	return run->collectives;
+}
+
+static uint64_t
+communicators_of(const struct summary *run, size_t unit)
+{
+	(void)unit;
+	return run->communicators;
+}
+
+#define UNIT_COUNT(name, field) \
+	static uint64_t name(const struct summary *run, size_t unit) \
+	{ \
+		return run->by_unit[unit] != NULL ? (uint64_t)run->by_unit[unit]->field : 0; \
+	}
+UNIT_COUNT(calls_of, calls)
+UNIT_COUNT(sent_of, sent_bytes)
+UNIT_COUNT(received_of, received_bytes)
+UNIT_COUNT(comm_of, comm)
+UNIT_COUNT(comm_size_of, comm_size)
+UNIT_COUNT(polls_of, polls)
+
+/* Do the sides differ, for each rank where their numbers do? */
+static bool
+differ(const uint64_t count[SIDES], const uint64_t ranks[SIDES])
+{
+	return count[A] != count[B] && (count[A] / ranks[A] != count[B] / ranks[B] ||
+	    count[A] % ranks[A] * ranks[B] != count[B] % ranks[B] * ranks[A]);
+}
+
+static void
+run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SIDES])
+{
+	static const struct { const char *what, *text; COUNT(of); } all[] = {
+		{ "messages", "messages", messages_of },
+		{ "collectives", "instances of collectives", collectives_of },
+		{ "communicators", "communicators made", communicators_of },
+	};
+	const char *program[SIDES] = { c->runs[A][0].program, c->runs[B][0].program };
+	uint64_t count[SIDES];
+
+	if (ranks[A] != ranks[B])
+		add_fact(v, "ranks", NOBODY, (double)ranks[A], (double)ranks[B],
+		    "%llu ranks, then %llu", (unsigned long long)ranks[A], (unsigned long long)ranks[B]);
+	if (program[A] != NULL && program[B] != NULL && strcmp(program[A], program[B]) != 0)
+		add_fact(v, "program", NOBODY, 0, 0, "the program was %s, then %s", program[A], program[B]);
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		if (counts(c, all[i].of, 0, count) && count[A] != count[B])
+			add_fact(v, all[i].what, NOBODY, (double)count[A], (double)count[B], "%llu %s, then %llu",
+			    (unsigned long long)count[A], all[i].text, (unsigned long long)count[B]);
+}
+
+static void
+unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint64_t ranks[SIDES])
+{
+	const struct unit *unit = &c->units[u];
+	uint64_t calls[SIDES], bytes[SIDES], comm[SIDES], size[SIDES], polls[SIDES];
+	const bool same_calls = counts(c, calls_of, u, calls);
+	char text[256];
+
+	unit_text(unit, text, sizeof text);
+	if (!counts(c, polls_of, u, polls) || polls[A] || polls[B])
+		return;
+	if (unit->first->call != NULL && (unit->on[A] == NULL) != (unit->on[B] == NULL) && same_calls) {
+		add_fact(v, "site", u, (double)calls[A], (double)calls[B], "%s is only in %s, %llu calls", text,
+		    unit->on[A] != NULL ? "A" : "B", (unsigned long long)(calls[A] + calls[B]));
+		return;
+	}
+	if (same_calls && differ(calls, ranks))
+		add_fact(v, "calls", u, (double)calls[A], (double)calls[B], "%s: %llu calls, then %llu", text,
+		    (unsigned long long)calls[A], (unsigned long long)calls[B]);
+	if (counts(c, sent_of, u, bytes) && differ(bytes, ranks))
+		add_fact(v, "bytes_sent", u, (double)bytes[A], (double)bytes[B],
+		    "%s: %llu bytes sent in %llu calls, then %llu in %llu", text, (unsigned long long)bytes[A],
+		    (unsigned long long)calls[A], (unsigned long long)bytes[B], (unsigned long long)calls[B]);
+	if (counts(c, received_of, u, bytes) && differ(bytes, ranks))
+		add_fact(v, "bytes_received", u, (double)bytes[A], (double)bytes[B],
+		    "%s: %llu bytes received in %llu calls, then %llu in %llu", text,
+		    (unsigned long long)bytes[A], (unsigned long long)calls[A], (unsigned long long)bytes[B],
+		    (unsigned long long)calls[B]);
+	if (unit->first->call != NULL && counts(c, comm_of, u, comm) && counts(c, comm_size_of, u, size) &&
+	    (comm[A] != comm[B] || differ(size, ranks)))
+		add_fact(v, "communicator", u, (double)size[A], (double)size[B],
+		    "%s: on communicator %llu of %llu ranks, then %llu of %llu", text,
+		    (unsigned long long)comm[A], (unsigned long long)size[A], (unsigned long long)comm[B],
+		    (unsigned long long)size[B]);
+}
+
+void
+find_facts(const struct comparison *c, struct verdict *v)
+{
+	uint64_t ranks[SIDES];
+
+	if (!counts(c, ranks_of, 0, ranks))
+		die("the runs of a side are of different numbers of ranks");
+	run_facts(c, v, ranks);
+	for (uint32_t u = 0; u < c->unit_count; u++)
+		unit_facts(c, v, u, ranks);
+}

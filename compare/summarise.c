@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One run becomes a summary: lp-critpath finds its path, and all else is counted as it comes by. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compare.h"
+#include "../imbalance/causes.h"
+
+struct watcher {
+	struct observer observer;
+	struct summary s;		/* places by site */
+	uint32_t *ends;			/* of location 0: sites of its rows since the last of these */
+	uint64_t ends_first;
+	size_t ends_count, ends_capacity;
+	size_t phase;			/* site that ended the stretch whose path comes; SIZE_MAX: none */
+	size_t phase_capacity;
+	int64_t last_ns;
+	bool any_path;
+};
+
+static struct place *
+place_at(struct summary *s, size_t site)
+{
+	const size_t before = s->capacity;
+
+	if (site >= s->count) {
+		s->places = grow(s->places, &s->capacity, site + 1, sizeof *s->places);
+		memset(s->places + before, 0, (s->capacity - before) * sizeof *s->places);
+		s->count = site + 1;
+	}
+	return &s->places[site];
+}
+
+static int64_t *
+phase_at(struct watcher *w, size_t site)
+{
+	const size_t before = w->phase_capacity;
+
+	w->s.phase_ns = grow(w->s.phase_ns, &w->phase_capacity, site + 1, sizeof *w->s.phase_ns);
+	if (w->phase_capacity > before)
+		memset(w->s.phase_ns + before, 0, (w->phase_capacity - before) * sizeof *w->s.phase_ns);
+	return &w->s.phase_ns[site];
+}
+
+/* Tests, probes and calls that complete what has come: how often they are made is chance. */
+static bool
+is_chance(const char *call)
+{
+	static const char *const names[] = { "MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Waitsome",
+	    "MPI_Waitany", "MPI_Request_get_status", "MPI_Win_test" };
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strncmp(call, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+static void
+take_calls(struct watcher *w, const struct imbalance *im, const struct calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++) {
+		struct place *p = place_at(&w->s, calls->site[i]);
+
+		p->sent_bytes += calls->bytes_sent[i];
+		p->received_bytes += calls->bytes_received[i];
+		if (calls->call[i] != 0) {
+			p->calls += 1 + calls->folded[i];
+			if (p->call == NULL) {
+				p->call = need(strdup(call_name(calls->call[i])));
+				p->polls = is_chance(p->call);
+				p->comm = calls->comm[i];
+				p->comm_size = p->comm == 1 ? im->known.ranks : p->comm < im->known.comm_count ?
+				    im->known.comms[p->comm].size : 0;
+			}
+		}
+		if (calls->location == 0) {
+			w->ends = grow(w->ends, &w->ends_capacity, w->ends_count + 1, sizeof *w->ends);
+			w->ends[w->ends_count++] = calls->site[i];
+		}
+	}
+	w->phase = SIZE_MAX;
+}
+
+static void
+take_sync(struct watcher *w, struct imbalance *im, const struct message *message)
+{
+	uint64_t *seqs = zalloc(im->known.location_count, sizeof *seqs), passed;
+
+	if (seqs_read(seqs, &im->in, message, &im->window) < 0)
+		die_input(&im->in);
+	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_count) {
+		passed = seqs[0] - w->ends_first;
+		w->phase = w->ends[passed];
+		memmove(w->ends, w->ends + passed, (w->ends_count - passed) * sizeof *w->ends);
+		w->ends_count -= passed;
+		w->ends_first += passed;
+	}
+	free(seqs);
+}
+
+static void
+take_segments(struct watcher *w, struct imbalance *im, const struct message *message)
+{
+	static const struct column_type u32 = { 4, false, true, 0 }, none = { 4, false, false, 0 };
+	static const struct column_type i64 = { 8, true, true, 0 };
+	uint32_t *location, *kind, *site;
+	int64_t *begin, *end, count, ns;
+	size_t n;
+
+	if (body_int(&im->in, message, "count", 0, (int64_t)(message->size), &count) < 0)
+		die_input(&im->in);
+	n = (size_t)count;
+	location = zalloc(n + 1, sizeof *location);
+	kind = zalloc(n + 1, sizeof *kind);
+	site = zalloc(n + 1, sizeof *site);
+	begin = zalloc(n + 1, sizeof *begin);
+	end = zalloc(n + 1, sizeof *end);
+	if (body_column(&im->in, message, "location", u32, n, n, location) < 0 ||
+	    body_column(&im->in, message, "kind", u32, n, n, kind) < 0 ||
+	    body_column(&im->in, message, "site", none, n, n, site) < 0 ||
+	    body_column(&im->in, message, "begin", i64, n, n, begin) < 0 ||
+	    body_column(&im->in, message, "end", i64, n, n, end) < 0)
+		die_input(&im->in);
+	for (size_t i = 0; i < n; i++) {
+		if (location[i] >= im->known.location_count || kind[i] >= PATH_KINDS_COUNT ||
+		    (site[i] > 0 && site[i] >= im->known.site_count) || begin[i] != w->last_ns) {
+			reader_fail(&im->in, message->offset, "segments: no path from begin to end");
+			die_input(&im->in);
+		}
+		ns = end[i] - begin[i];
+		w->last_ns = end[i];
+		place_at(&w->s, kind[i] == PATH_START ? 0 : site[i])->path_ns[kind[i]] += ns;
+		w->s.rank_ns[im->known.location_rank[location[i]]] += ns;
+		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
+	}
+	w->any_path = true;
+	free(location);
+	free(kind);
+	free(site);
+	free(begin);
+	free(end);
+}
+
+static void
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	struct watcher *w = (struct watcher *)(void *)observer;
+	int64_t messages, collectives;
+
+	if (is_kind(message, "run"))
+		w->s.rank_ns = zalloc((size_t)im->known.ranks, sizeof *w->s.rank_ns);
+	else if (is_kind(message, "rank") && w->s.program == NULL)
+		w->s.program = body_string(message, "program");
+	else if (is_kind(message, "calls"))
+		take_calls(w, im, calls);
+	else if (is_kind(message, "sync"))
+		take_sync(w, im, message);
+	else if (is_kind(message, "segments"))
+		take_segments(w, im, message);
+	else if (is_kind(message, "matching")) {
+		if (body_int(&im->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
+		    body_int(&im->in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
+			die_input(&im->in);
+		w->s.messages = (uint64_t)messages;
+		w->s.collectives = (uint64_t)collectives;
+	}
+}
+
+static void
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	(void)observer;
+	(void)im;
+	(void)location;
+	(void)row;
+	(void)waits;
+	(void)count;
+}
+
+/* The path of FILE: what lp-critpath, the one beside this tool, prints. Returns its process. */
+static pid_t
+find_path(const char *file, int *from)
+{
+	static char beside[4096];
+	ssize_t length = readlink("/proc/self/exe", beside, sizeof beside - sizeof "lp-critpath");
+	char *slash;
+	int pipes[2];
+	pid_t child;
+
+	beside[length > 0 ? length : 0] = '\0';
+	slash = strrchr(beside, '/');
+	strcpy(slash != NULL ? slash + 1 : beside, "lp-critpath");
+	if (pipe(pipes) < 0 || (child = fork()) < 0)
+		die("cannot start lp-critpath: %s", strerror(errno));
+	if (child == 0) {
+		dup2(pipes[1], STDOUT_FILENO);
+		close(pipes[0]);
+		close(pipes[1]);
+		execlp(beside, "lp-critpath", "-F", "stream", "--", file, (char *)NULL);
+		note("cannot start %s: %s", beside, strerror(errno));
+		_exit(TROUBLE);
+	}
+	close(pipes[1]);
+	*from = pipes[0];
+	return child;
+}
+
+static bool
+has_path(const char *file)
+{
+	struct reader in = { 0 };
+	bool has;
+
+	if (reader_open(&in, file) < 0)
+		die_input(&in);
+	has = reader_need_content(&in, "path") == 0;
+	reader_close(&in);
+	return has;
+}
+
+static char *
+function_of(const struct definitions *known, const struct site *s)
+{
+	size_t size = 1;
+	char *text;
+
+	if (s->stack == NULL)
+		return s->function == NULL ? NULL : need(strdup(s->function));
+	for (uint32_t i = 0; i < s->depth; i++) {
+		const char *name = s->stack[i] < known->site_count ? known->sites[s->stack[i]].function : NULL;
+
+		size += 4 + (name != NULL ? strlen(name) : 1);
+	}
+	text = zalloc(size, 1);
+	for (uint32_t i = 0; i < s->depth; i++) {
+		const char *name = s->stack[i] < known->site_count ? known->sites[s->stack[i]].function : NULL;
+
+		strcat(strcat(text, i > 0 ? " < " : ""), name != NULL ? name : "?");
+	}
+	return text;
+}
+
+/* What the definitions and the analysis know of each site. */
+static void
+name_places(struct summary *s, const struct imbalance *im)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct site *site = i < im->known.site_count ? &im->known.sites[i] : NULL, *top = site;
+		struct place *p = &s->places[i];
+		const struct cell *cell = i < im->tables[BY_SITE].count ? &im->tables[BY_SITE].cells[i] : NULL;
+
+		if (site != NULL && site->stack != NULL && site->depth > 0 &&
+		    site->stack[0] < im->known.site_count)
+			top = &im->known.sites[site->stack[0]];
+		if (site != NULL && i > 0) {
+			const char *module = top->module < im->known.module_count ?
+			    im->known.modules[top->module] : NULL, *slash = module != NULL ? strrchr(module, '/') : NULL;
+
+			p->function = function_of(&im->known, site);
+			if (p->function == NULL && module != NULL)
+				p->function = need(strdup(slash != NULL ? slash + 1 : module));
+			p->file = top->file != NULL ? need(strdup(top->file)) : NULL;
+			p->line = top->line;
+			p->order = top->line > 0 ? (uint64_t)top->line : top->offset;
+		}
+		if (cell != NULL) {
+			p->wait_ns = cell_waits(cell);
+			p->delay_ns = cell->delay_ns;
+			p->total_ns = cell->compute_ns + cell->mpi_ns - p->wait_ns;
+		}
+		if (i == 0) {	/* calls of all kinds */
+			free(p->call);
+			p->call = NULL;
+		}
+	}
+}
+
+void
+summarise(const char *file, int argc, char **argv)
+{
+	static struct imbalance im;
+	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX };
+	struct efficiency e;
+	char pipe_name[32];
+	pid_t child = 0;
+	int from = -1, status = 0;
+
+	if (!has_path(file)) {
+		child = find_path(file, &from);
+		snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", from);
+	}
+	im.from_ns = INT64_MIN;
+	im.to_ns = INT64_MAX;
+	im.observer = &w.observer;
+	place_at(&w.s, 0);
+	read_graph(&im, child > 0 ? pipe_name : file);
+	if (child > 0 && (waitpid(child, &status, 0) < 0 || status != 0))
+		die("%s: its path was not found", file);
+	if (!w.any_path && im.known.run_ns > 0)
+		die("%s: no critical path", file);
+	e = efficiency_of_spans(im.spans, im.known.ranks, 0, im.known.run_ns, false);
+	w.s.ranks = im.known.ranks;
+	w.s.run_ns = w.last_ns;
+	w.s.parallel = e.parallel;
+	w.s.load_balance = e.load_balance;
+	w.s.communication = e.communication;
+	for (size_t i = 3; i < im.known.comm_count; i++)
+		w.s.communicators += im.known.comms[i].size > 0;
+	for (int i = 0; i < STATES; i++)
+		w.s.wait_ns[i] = im.states[i].wait_ns;
+	phase_at(&w, w.s.count);
+	name_places(&w.s, &im);
+	summary_write(&w.s, &im.in, argc, argv);
+}

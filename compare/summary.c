@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Summaries as streams: written by one process a run, read by the one that compares. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "compare.h"
+
+static const struct column_type i64 = { 8, true, true, 0 };
+
+const char *const path_kind_names[PATH_KINDS_COUNT] = {
+#define X(KIND, name) [PATH_##KIND] = name,
+	PATH_KINDS(X)
+#undef X
+};
+
+static void
+write_place(struct writer *out, const struct place *p)
+{
+	message_begin(out, "place", 15);
+	put_string(out, "function", p->function != NULL ? p->function : "");
+	put_string(out, "file", p->file != NULL ? p->file : "");
+	put_string(out, "call", p->call != NULL ? p->call : "");
+	put_int(out, "line", p->line);
+	put_uint(out, "order", p->order);
+	put_column(out, "path_ns", i64, p->path_ns, PATH_KINDS_COUNT);
+	put_int(out, "total_ns", p->total_ns);
+	put_int(out, "wait_ns", p->wait_ns);
+	put_int(out, "delay_ns", p->delay_ns);
+	put_uint(out, "calls", p->calls);
+	put_uint(out, "bytes_sent", p->sent_bytes);
+	put_uint(out, "bytes_received", p->received_bytes);
+	put_uint(out, "comm", p->comm);
+	put_int(out, "comm_size", p->comm_size);
+	put_int(out, "polls", p->polls);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+void
+summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
+{
+	struct writer out;
+	int64_t state_ns[STATES];
+
+	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
+		die_output();
+	memcpy(state_ns, s->wait_ns, sizeof state_ns);
+	message_begin(&out, "summary", isfinite(s->parallel) ? 13 : 10);
+	put_string(&out, "program", s->program != NULL ? s->program : "");
+	put_int(&out, "ranks", s->ranks);
+	put_int(&out, "run_ns", s->run_ns);
+	put_uint(&out, "messages", s->messages);
+	put_uint(&out, "collectives", s->collectives);
+	put_uint(&out, "communicators", s->communicators);
+	put_uint(&out, "places", s->count);
+	put_column(&out, "wait_ns", i64, state_ns, STATES);
+	put_column(&out, "rank_ns", i64, s->rank_ns, (size_t)s->ranks);
+	put_column(&out, "phase_ns", i64, s->phase_ns, s->count + 1);
+	if (isfinite(s->parallel)) {
+		put_double(&out, "parallel", s->parallel);
+		put_double(&out, "load_balance", s->load_balance);
+		put_double(&out, "communication", s->communication);
+	}
+	if (message_end(&out) < 0)
+		die_output();
+	for (size_t i = 0; i < s->count; i++)
+		write_place(&out, &s->places[i]);
+	if (writer_end(&out) < 0)
+		die_output();
+}
+
+/* ---- reading ---------------------------------------------------------------------------- */
+
+static char *
+text_of(const struct message *message, const char *key)
+{
+	char *text = body_string(message, key);
+
+	if (text != NULL && text[0] == '\0') {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static double
+number_of(const struct message *message, const char *key)
+{
+	const msgpack_object *value = body_get(message, key);
+
+	return value != NULL && (value->type == MSGPACK_OBJECT_FLOAT32 ||
+	    value->type == MSGPACK_OBJECT_FLOAT64) ? value->via.f64 : NAN;
+}
+
+static void
+read_head(struct summary *s, struct reader *in, const struct message *message)
+{
+	const int64_t most = (int64_t)message->size;	/* a column has a byte a row at least */
+	int64_t ranks, places;
+
+	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
+	    body_int(in, message, "places", 0, most, &places) < 0 ||
+	    body_int(in, message, "run_ns", 0, INT64_MAX, &s->run_ns) < 0 ||
+	    body_uint(in, message, "messages", &s->messages) < 0 ||
+	    body_uint(in, message, "collectives", &s->collectives) < 0 ||
+	    body_uint(in, message, "communicators", &s->communicators) < 0)
+		die_input(in);
+	s->ranks = (int32_t)ranks;
+	s->rank_ns = zalloc((size_t)ranks, sizeof *s->rank_ns);
+	s->phase_ns = zalloc((size_t)places + 1, sizeof *s->phase_ns);
+	s->places = zalloc((size_t)places + 1, sizeof *s->places);
+	s->capacity = (size_t)places;
+	s->program = text_of(message, "program");
+	s->parallel = number_of(message, "parallel");
+	s->load_balance = number_of(message, "load_balance");
+	s->communication = number_of(message, "communication");
+	if (body_column(in, message, "wait_ns", i64, STATES, STATES, s->wait_ns) < 0 ||
+	    body_column(in, message, "rank_ns", i64, (size_t)ranks, (size_t)ranks, s->rank_ns) < 0 ||
+	    body_column(in, message, "phase_ns", i64, (size_t)places + 1, (size_t)places + 1, s->phase_ns) < 0)
+		die_input(in);
+}
+
+static void
+read_place(struct summary *s, struct reader *in, const struct message *message)
+{
+	struct place *p;
+	int64_t line, comm, comm_size, polls;
+
+	if (s->count == s->capacity) {
+		reader_fail(in, message->offset, "place: there are more than the summary says");
+		die_input(in);
+	}
+	p = &s->places[s->count++];
+	p->function = text_of(message, "function");
+	p->file = text_of(message, "file");
+	p->call = text_of(message, "call");
+	if (body_int(in, message, "line", 0, INT32_MAX, &line) < 0 ||
+	    body_uint(in, message, "order", &p->order) < 0 ||
+	    body_column(in, message, "path_ns", i64, PATH_KINDS_COUNT, PATH_KINDS_COUNT, p->path_ns) < 0 ||
+	    body_int(in, message, "total_ns", INT64_MIN, INT64_MAX, &p->total_ns) < 0 ||
+	    body_int(in, message, "wait_ns", INT64_MIN, INT64_MAX, &p->wait_ns) < 0 ||
+	    body_int(in, message, "delay_ns", INT64_MIN, INT64_MAX, &p->delay_ns) < 0 ||
+	    body_uint(in, message, "calls", &p->calls) < 0 ||
+	    body_uint(in, message, "bytes_sent", &p->sent_bytes) < 0 ||
+	    body_uint(in, message, "bytes_received", &p->received_bytes) < 0 ||
+	    body_int(in, message, "comm", 0, UINT32_MAX, &comm) < 0 ||
+	    body_int(in, message, "comm_size", 0, INT32_MAX, &comm_size) < 0 ||
+	    body_int(in, message, "polls", 0, 1, &polls) < 0)
+		die_input(in);
+	p->line = (int32_t)line;
+	p->comm = (uint32_t)comm;
+	p->comm_size = (int32_t)comm_size;
+	p->polls = polls != 0;
+}
+
+/* 0, or -1 with the reason in the reader. */
+static int
+read_stream(struct summary *s, struct reader *in, const char *name)
+{
+	struct message message;
+	int got;
+
+	if (reader_open(in, name) < 0 || reader_need_content(in, "summary") < 0)
+		return -1;
+	while ((got = reader_next(in, &message)) > 0)
+		if (is_kind(&message, "summary") && s->ranks == 0)
+			read_head(s, in, &message);
+		else if (is_kind(&message, "place"))
+			read_place(s, in, &message);
+	if (got == 0 && (s->ranks == 0 || s->count < s->capacity))
+		return reader_fail(in, 0, "no whole summary");
+	return got;
+}
+
+/*
+ * The analysis of a run has its memory to itself, in a process that ends with it; so one run is
+ * in memory at a time, and of all others their sites.
+ */
+static void
+read_of_child(struct summary *s, const char *file)
+{
+	char *argv[] = { "lp-compare", "--summary", (char *)file, NULL }, name[32];
+	struct reader in = { 0 };
+	int pipes[2], status = 0, got;
+	pid_t child;
+
+	fflush(stdout);
+	if (pipe(pipes) < 0 || (child = fork()) < 0)
+		die("cannot start another process: %s", strerror(errno));
+	if (child == 0) {
+		dup2(pipes[1], STDOUT_FILENO);
+		close(pipes[0]);
+		close(pipes[1]);
+		summarise(file, 3, argv);
+		_exit(DONE);
+	}
+	close(pipes[1]);
+	snprintf(name, sizeof name, "/dev/fd/%d", pipes[0]);
+	got = read_stream(s, &in, name);
+	close(pipes[0]);
+	if (waitpid(child, &status, 0) < 0 || status != 0)
+		_exit(TROUBLE);		/* it has said why */
+	if (got < 0)
+		die_input(&in);
+	reader_close(&in);
+}
+
+void
+summary_read(struct summary *s, const char *file)
+{
+	struct reader in = { 0 };
+	bool is_summary;
+
+	if (reader_open(&in, file) < 0)
+		die_input(&in);
+	is_summary = reader_need_content(&in, "summary") == 0;
+	reader_close(&in);
+	s->file = file;
+	if (!is_summary)
+		read_of_child(s, file);
+	else {
+		in = (struct reader){ 0 };
+		if (read_stream(s, &in, file) < 0)
+			die_input(&in);
+		reader_close(&in);
+	}
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verdict in words: no more than the runs can carry. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+static void say(struct verdict *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void
+say(struct verdict *v, const char *format, ...)
+{
+	const size_t used = strlen(v->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(v->text + used, sizeof v->text - used, format, arguments);
+	va_end(arguments);
+}
+
+double
+share_of(const struct verdict *v, double ns)
+{
+	return v->run_time.a > 0 ? 100 * ns / v->run_time.a : 0;
+}
+
+/* What the change at the site mostly is. */
+static const char *
+main_kind(const struct verdict *v, size_t unit)
+{
+	static const char *const names[] = { "computation up to", "time in", "transfers to", "process start before" };
+	size_t most = 0;
+
+	for (size_t k = 1; k < PATH_KINDS_COUNT; k++)
+		if (llabs(v->kinds_ns[unit][k]) > llabs(v->kinds_ns[unit][most]))
+			most = k;
+	return names[most];
+}
+
+static void
+say_site(const struct comparison *c, struct verdict *v, size_t unit)
+{
+	const struct change *path = &v->paths[unit];
+	char text[256];
+
+	say(v, "%s %s: %+.2f %%", main_kind(v, unit), unit_text(&c->units[unit], text, sizeof text),
+	    share_of(v, path->judged ? path->shift : (double)path->change_ns));
+	if (path->judged)
+		say(v, " of the run (95 %%: %+.2f to %+.2f %%)", share_of(v, path->low), share_of(v, path->high));
+	else
+		say(v, " of the run");
+}
+
+static void
+say_run_time(const struct comparison *c, struct verdict *v)
+{
+	const struct change *t = &v->run_time;
+	const bool changed = t->judged && t->low * t->high > 0 && t->p <= 0.05;
+	const double percent = share_of(v, t->judged ? t->shift : (double)t->change_ns);
+
+	if (!t->judged)
+		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing can be said of chance",
+		    fabs(percent), percent < 0 ? "less" : "more", c->count[A], c->count[B]);
+	else if (changed)
+		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)", fabs(percent), percent > 0 ? "slower" : "faster",
+		    fmin(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))),
+		    fmax(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))));
+	else
+		say(v, "no change of the run time shows in %zu and %zu runs (95 %%: %+.2f to %+.2f %%)",
+		    c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));
+}
+
+struct order {
+	double size;
+	size_t unit;
+};
+
+static int
+by_size(const void *left, const void *right)
+{
+	const struct order *a = left, *b = right;
+
+	if (a->size != b->size)
+		return a->size > b->size ? -1 : 1;
+	return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+void
+say_verdict(const struct comparison *c, struct verdict *v)
+{
+	struct order *orders = zalloc(c->unit_count + 1, sizeof *orders);
+	size_t count = 0;
+
+	say_run_time(c, v);
+	for (size_t u = 0; u < c->unit_count; u++)
+		if (v->named[u] || (!v->run_time.judged && v->paths[u].change_ns != 0))
+			orders[count++] = (struct order){ v->run_time.judged ? fabs(v->paths[u].shift) :
+			    fabs((double)v->paths[u].change_ns), u };
+	qsort(orders, count, sizeof *orders, by_size);
+	for (size_t i = 0; i < count && i < 3; i++) {
+		say(v, i == 0 && !v->run_time.judged ? "; most of it " : i == 0 ? ": " : "; ");
+		say_site(c, v, orders[i].unit);
+	}
+	if (v->run_time.judged && count > 3)
+		say(v, "; and %zu more", count - 3);
+	if (v->run_time.judged && count == 0)
+		say(v, "; no site stands out");
+	if (v->fact_count > 0)
+		say(v, "; %zu exact difference%s", v->fact_count, v->fact_count > 1 ? "s" : "");
+	free(orders);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The curves as text, JSON, CSV and in the stream. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
+#include "tolerance.h"
+
+enum { MOST_SHOWN = 12 };	/* pieces of a curve in text: those around the machine's own value */
+
+/* A number of ns with what decimals it has, or null where it is without bound. */
+static const char *
+number(double value, char *text, size_t size)
+{
+	size_t length;
+
+	if (!isfinite(value)) {
+		snprintf(text, size, "null");
+		return text;
+	}
+	length = (size_t)snprintf(text, size, "%.6f", value);
+	while (length > 0 && text[length - 1] == '0')
+		text[--length] = '\0';
+	if (length > 0 && text[length - 1] == '.')
+		text[--length] = '\0';
+	return text;
+}
+
+static void
+put(const char *before, double value)
+{
+	char text[400];
+
+	printf("%s%s", before, number(value, text, sizeof text));
+}
+
+void
+tolerance_json(const struct tolerance *t)
+{
+	put("{\"run_time_ns\":", t->run_ns);
+	for (int p = 0; p < PARAMETERS; p++) {
+		printf(",\"base_%s_ns\":", parameter_names[p]);
+		put("", t->base[p]);
+	}
+	printf(",\"exact\":%s", t->sampled == NULL ? "true" : "false");
+	if (t->sampled != NULL)
+		printf(",\"sampled_because\":\"%s\"", t->sampled);
+	for (int p = 0; p < PARAMETERS; p++) {
+		printf(",\n\"%s\":[", parameter_names[p]);
+		for (size_t i = 0; i < t->piece_count[p]; i++) {
+			const struct piece *piece = &t->pieces[p][i];
+
+			put(i > 0 ? ",\n{\"from_ns\":" : "{\"from_ns\":", piece->from);
+			put(",\"to_ns\":", piece->to);
+			put(",\"run_time_ns\":", piece->run_ns);
+			put(",\"slope\":", piece->slope);
+			printf("}");
+		}
+		printf("]");
+	}
+	printf(",\n\"tolerance\":[");
+	for (size_t i = 0; i < t->percent_count; i++) {
+		put(i > 0 ? ",\n{\"percent\":" : "{\"percent\":", t->percents[i]);
+		for (int p = 0; p < PARAMETERS; p++) {
+			printf(",\"%s_ns\":", parameter_names[p]);
+			put("", tolerance_at(t, (enum parameter)p, t->percents[i]));
+		}
+		printf("}");
+	}
+	printf("]}\n");
+}
+
+void
+tolerance_csv(const struct tolerance *t)
+{
+	printf("parameter,from_ns,to_ns,run_time_ns,slope,exact\n");
+	for (int p = 0; p < PARAMETERS; p++)
+		for (size_t i = 0; i < t->piece_count[p]; i++) {
+			const struct piece *piece = &t->pieces[p][i];
+
+			printf("%s,", parameter_names[p]);
+			put("", piece->from);
+			if (isfinite(piece->to))
+				put(",", piece->to);
+			else
+				printf(",");
+			put(",", piece->run_ns);
+			put(",", piece->slope);
+			printf(",%d\n", t->sampled == NULL);
+		}
+}
+
+static void
+print_curve(const struct tolerance *t, int p)
+{
+	size_t n = t->piece_count[p], here = 0, first;
+
+	while (here + 1 < n && t->pieces[p][here].to <= t->base[p])
+		here++;
+	first = here > MOST_SHOWN / 2 ? here - MOST_SHOWN / 2 : 0;
+	printf("\n%s_from_ns\tto_ns\trun_time_s\tslope\n", parameter_names[p]);
+	for (size_t i = first; i < n && i < first + MOST_SHOWN; i++) {
+		const struct piece *piece = &t->pieces[p][i];
+
+		put("", piece->from);
+		put("\t", piece->to);
+		printf("\t%.9f", piece->run_ns / 1e9);
+		put("\t", piece->slope);
+		printf("%s\n", i == here ? "\tthe machine's" : "");
+	}
+	if (n > MOST_SHOWN)
+		printf("%zu pieces in all\n", n);
+}
+
+void
+tolerance_table(const struct tolerance *t)
+{
+	printf("run time\t%.9f s\n", t->run_ns / 1e9);
+	if (t->sampled != NULL)
+		printf("curves\tpoints, for %s\n", t->sampled);
+	printf("\nlonger_%%\tlatency_ns\tgap_ns\toverhead_ns\n");
+	printf("machine");
+	for (int p = 0; p < PARAMETERS; p++)
+		put("\t", t->base[p]);
+	printf("\n");
+	for (size_t i = 0; i < t->percent_count; i++) {
+		put("", t->percents[i]);
+		for (int p = 0; p < PARAMETERS; p++) {
+			double at = tolerance_at(t, (enum parameter)p, t->percents[i]);
+
+			if (isfinite(at))
+				put("\t", at);
+			else
+				printf("\tany");
+		}
+		printf("\n");
+	}
+	for (int p = 0; p < PARAMETERS; p++)
+		print_curve(t, p);
+}
+
+static void
+put_numbers(struct writer *out, const char *key, const struct piece *pieces, size_t n, size_t offset)
+{
+	double *numbers = zalloc(n + 1, sizeof *numbers);
+
+	for (size_t i = 0; i < n; i++)
+		memcpy(&numbers[i], (const char *)&pieces[i] + offset, sizeof *numbers);
+	put_bytes(out, key, numbers, n * sizeof *numbers);
+	free(numbers);
+}
+
+void
+tolerance_write(const struct tolerance *t, struct writer *out)
+{
+	for (int p = 0; p < PARAMETERS; p++) {
+		message_begin(out, "curve", 6);
+		put_string(out, "parameter", parameter_names[p]);
+		put_double(out, "base", t->base[p]);
+		put_uint(out, "exact", t->sampled == NULL);
+		put_numbers(out, "from", t->pieces[p], t->piece_count[p], offsetof(struct piece, from));
+		put_numbers(out, "run", t->pieces[p], t->piece_count[p], offsetof(struct piece, run_ns));
+		put_numbers(out, "slope", t->pieces[p], t->piece_count[p], offsetof(struct piece, slope));
+		if (message_end(out) < 0)
+			die_output();
+	}
+}

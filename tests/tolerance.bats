@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Curves of run time against latency, 1/bandwidth and overhead, by hand and by lp-replay itself.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# A ping of 100 bytes and a pong of 200: computing 1000, 1000 and 980 between.
+pingpong() {
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=100
+		0 MPI_Recv 1020 3020 comm=1 peer=1 tag=1 received=200
+		0 exit 4000 4000
+		1 MPI_Recv 500 1500 comm=1 peer=0 tag=0 received=100
+		1 MPI_Send 2500 2600 comm=1 peer=0 tag=1 sent=200
+		1 exit 4000 4000
+	END
+}
+
+@test "a ping-pong's run time is what follows by hand: two latencies, 300 bytes, two sends" {
+	pingpong
+	lp-replay --tolerance=1,10 -F json t.graph >t.json
+	# 1000 computing, ping, 1000 computing, pong, 980 computing; on rank 1 1400 behind its send.
+	jq -e '.exact and .run_time_ns == 3400' t.json
+	jq -c '.latency' t.json
+	jq -e '.latency == [{"from_ns":0,"to_ns":420,"run_time_ns":3400,"slope":1},
+		{"from_ns":420,"to_ns":null,"run_time_ns":3820,"slope":2}]' t.json
+	jq -e '.gap == [{"from_ns":0,"to_ns":2.1,"run_time_ns":3400,"slope":100},
+		{"from_ns":2.1,"to_ns":null,"run_time_ns":3610,"slope":300}]' t.json
+	jq -e '.overhead == [{"from_ns":0,"to_ns":null,"run_time_ns":3400,"slope":2}]' t.json
+	jq -e '.tolerance[0] == {"percent":1,"latency_ns":34,"gap_ns":0.34,"overhead_ns":17}' t.json
+}
+
+@test "a ring's slope is its length, and a collective's the depth of its tree" {
+	{
+		echo trace ranks=8
+		for r in 0 1 2 3 4 5 6 7; do
+			echo "$r MPI_Barrier 0 10 comm=1"
+			[ $r = 0 ] && echo "0 MPI_Send 100 110 comm=1 peer=1 tag=0 sent=8"
+			echo "$r MPI_Recv 120 900 comm=1 peer=$(((r + 7) % 8)) tag=0 received=8"
+			[ $r != 0 ] && echo "$r MPI_Send 910 920 comm=1 peer=$(((r + 1) % 8)) tag=0 sent=8"
+		done
+	} >t.txt
+	tests/pack t.txt | lp-graph 2>/dev/null >t.graph
+	lp-replay --tolerance -F json t.graph | jq -e '.latency[-1].slope == 11 and .latency[-1].to_ns == null'
+}
+
+@test "curves are what lp-replay says, to the nanosecond, on random runs and machines" {
+	tests/tolerance_check.py replay 30 14 4
+}
+
+@test "the stream, CSV and JSON hold the same curves" {
+	pingpong
+	lp-replay --tolerance t.graph >out
+	lp-dump -k curve out | jq -se 'map(.parameter) == ["latency", "gap", "overhead"]'
+	[ "$(lp-replay --tolerance -F csv t.graph | sed -n 3p)" = latency,420,,3820,2,1 ]
+	lp-replay -F json out | jq .run_time_ns
+}
+
+@test "where links are limited the curves are points, and marked as such" {
+	pingpong
+	printf 'machine\nbandwidth 1 GB/s\nnodes 2\nlinks 1 1\nlatency 100 ns\neager all\n' >machine
+	lp-replay --tolerance -n machine -F json t.graph >t.json
+	jq -e '(.exact | not) and .sampled_because == "links, buses or CPUs are limited"' t.json
+	for i in 1 3 5; do
+		from=$(jq -r ".latency[$i].from_ns" t.json)
+		sed "s/latency 100/latency $from/" machine >there
+		[ "$(lp-replay -n there -F json t.graph | jq .run_time_ns)" = "$(jq ".latency[$i].run_time_ns" t.json)" ]
+	done
+	run -2 --separate-stderr lp-replay --tolerance -n machine -F json <t.graph
+	[[ "$stderr" == *"it must be a FILE" ]]
+}
+
+@test "the wait for a collective that was started never ends before it begins" {
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		0 MPI_Ibarrier 10 20 comm=1 as=b
+		0 MPI_Wait 5000 5010 of=b
+		0 exit 6000 6000
+		1 MPI_Ibarrier 30 40 comm=1 as=b
+		1 MPI_Wait 50 60 of=b
+		1 exit 60 60
+	END
+	printf 'machine\nnodes 2\ncollective all constant\n' >machine
+	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[5980,40]' ]
+}

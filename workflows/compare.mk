@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What changed between two commands, and how sure: runs of both in turns, recorded and compared.
+#
+# run     make -f workflows/compare.mk A="mpirun -n 4 ./before" B="mpirun -n 4 ./after" RUNS=7 OUT=compared
+# input   A, B: commands; RUNS: how many of each; LIMITS: of lp-compare, as in "run_time=2%"
+# output  $(OUT)/compare.txt, compare.json, and path.svg, the path of both sides by site
+#
+# The order is A B B A A B B A ..., so that a machine that drifts does so for both alike.
+
+A =
+B =
+RUNS = 7
+LIMITS =
+OUT = compared
+
+SETTINGS = A B RUNS LIMITS OUT
+stamped = A B
+folder = $(OUT)
+tools = lp-record lp-merge lp-graph lp-critpath lp-compare
+needs = [ -n $(call quoted,$(A)) ] && [ -n $(call quoted,$(B)) ] || { echo 'A and B are not set: A="mpirun ..." B="mpirun ..."' >&2; exit 2; }
+made = runs compare.txt compare.json path.svg path.tsv *.summary run.log
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+
+numbers := $(shell seq $(call quoted,$(RUNS)) 2>/dev/null)
+sides = $(foreach n,$(numbers),$(1)$(n).summary)
+inputs = $(call sides,a) -- $(call sides,b)
+limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
+
+all: $(OUT)/compare.txt $(OUT)/compare.json $(OUT)/path.svg
+	@cat $<
+	@cd $(OUT) && lp-compare $(limits) $(inputs) >/dev/null
+
+# One run of a side: $(call one,a,COMMAND).
+define one
+	rm -rf $(OUT)/run.part
+	lp-record -o $(OUT)/run.part -- $(2) >>$(OUT)/run.log
+	lp-merge $(OUT)/run.part 2>>$(OUT)/run.log | lp-graph 2>>$(OUT)/run.log >$(OUT)/graph.part
+	lp-compare --summary $(OUT)/graph.part >$(OUT)/$(1).summary.part
+	mv $(OUT)/$(1).summary.part $(OUT)/$(1).summary
+	rm -rf $(OUT)/run.part $(OUT)/graph.part
+
+endef
+
+# Of each two runs of a side one comes before and one behind the other side's.
+odd = $(filter 1 3 5 7 9 11 13 15 17 19 21 23 25 27 29,$(1))
+$(OUT)/runs: $(OUT)/asked
+	@rm -f $(OUT)/run.log
+	$(foreach n,$(numbers),$(if $(call odd,$(n)),$(call one,a$(n),$(A))$(call one,b$(n),$(B)),$(call one,b$(n),$(B))$(call one,a$(n),$(A))))
+	@touch $@
+
+$(OUT)/compare.txt: $(OUT)/runs
+	@cd $(OUT) && lp-compare $(inputs) >compare.txt.part && mv compare.txt.part compare.txt
+
+$(OUT)/compare.json: $(OUT)/runs
+	@cd $(OUT) && lp-compare -F json $(inputs) >compare.json.part && mv compare.json.part compare.json
+
+rows = .sites | sort_by(-(.path_a_s + .path_b_s))[:12][] | [((.function // "no site") + " " + (.call // "") | \
+	gsub("[^A-Za-z0-9_:<> .,()*&~=+-]"; "?")), .path_a_s, .path_b_s] | @tsv
+# Names go into the picture as what they are: no quotes, backslashes or control characters.
+$(OUT)/path.tsv: $(OUT)/compare.json
+	@jq -r '$(rows)' $< $(whole)
+
+$(OUT)/path.svg: $(OUT)/path.tsv
+	@cd $(OUT) && gnuplot -e "set terminal svg size 900,500; set output 'path.svg.part'; \
+		set datafile separator tab; set style data histograms; set style fill solid; \
+		set xtics rotate by -30 noenhanced; set ylabel 'on the critical path, s'; set key top right; \
+		plot 'path.tsv' using 2:xtic(1) title 'A', '' using 3 title 'B'" && mv path.svg.part path.svg
