@@ -94,7 +94,7 @@ build/guidelines/measure/%.o: CC = $(MPICC)
 # In MPICH ignored statuses have the address 1.
 build/guidelines/measure/%.o: WARN += -Wno-stringop-overflow
 shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/mockups.o \
-         build/guidelines/measure/sync.o build/libbase.a
+         build/guidelines/measure/launcher.o build/guidelines/measure/sync.o build/libbase.a
 bin/lp-measure: build/guidelines/measure/measure.o build/guidelines/measure/jobs.o $(shared)
 bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)
 $(MEASURE:%=bin/%):

@@ -53,24 +53,81 @@ add_value(struct sample *sample, size_t *capacity, double value)
 	sample->at[sample->count++] = value;
 }
 
-static void
-take_mpirun(struct campaign *c, struct reader *in, const struct message *message)
+/* A string that a stream may have. */
+static char *
+optional(const struct message *message, const char *key)
 {
-	int64_t ranks;
+	char *value = body_string(message, key);
 
-	if (body_int(in, message, "ranks", 1, INT32_MAX, &ranks) < 0)
+	return value != NULL ? value : need(strdup(""));
+}
+
+static void
+refuse(struct reader *in, const struct message *message, const char *what, const char *now,
+    const char *before)
+{
+	if (strcmp(now, before) == 0)
+		return;
+	reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those before have \"%s\": these are "
+	    "no repetitions, but sides for --compare", what, now, before);
+	die_input(in);
+}
+
+static struct setting
+read_setting(struct reader *in, const struct message *message)
+{
+	struct setting s = { .root = 0, .library = optional(message, "library"),
+	    .hosts = optional(message, "hosts"), .type = optional(message, "type"),
+	    .sync = optional(message, "sync") };
+
+	if (body_int(in, message, "ranks", 1, INT32_MAX, &s.ranks) < 0 ||
+	    (body_get(message, "root") != NULL &&
+	    body_int(in, message, "root", 0, INT32_MAX, &s.root) < 0))
 		die_input(in);
-	if (c->mpiruns++ == 0) {
-		c->ranks = ranks;
-		c->library = body_string(message, "library");
-	} else if (ranks != c->ranks) {
+	return s;
+}
+
+static void
+check_setting(struct reader *in, const struct message *message, const struct setting *before)
+{
+	struct setting now = read_setting(in, message);
+
+	if (now.ranks != before->ranks) {
 		reader_fail(in, message->offset, "an mpirun of %" PRId64 " ranks; those before have %" PRId64,
-		    ranks, c->ranks);
+		    now.ranks, before->ranks);
 		die_input(in);
 	}
+	if (now.root != before->root) {
+		reader_fail(in, message->offset, "an mpirun with another root than those before");
+		die_input(in);
+	}
+	refuse(in, message, "library", now.library, before->library);
+	refuse(in, message, "hosts", now.hosts, before->hosts);
+	refuse(in, message, "type", now.type, before->type);
+	refuse(in, message, "sync", now.sync, before->sync);
+	free(now.library);
+	free(now.hosts);
+	free(now.type);
+	free(now.sync);
+}
+
+/* Returns the campaign that it belongs to: the first stage or the second. */
+static struct campaign *
+take_mpirun(struct campaign *first, struct reader *in, const struct message *message)
+{
+	char *stage = optional(message, "stage");
+	struct campaign *c = strcmp(stage, "confirm") == 0 ? first->confirm : first;
+
+	if (first->mpiruns + first->confirm->mpiruns == 0)
+		first->setting = first->confirm->setting = read_setting(in, message);
+	else
+		check_setting(in, message, &first->setting);
+	c->mpiruns++;
 	if (body_get(message, "barrier_spread") != NULL)
 		add_value(&c->spreads, &c->spread_capacity,
 		    (double)number(in, message, "barrier_spread"));
+	free(stage);
+	return c;
 }
 
 /* The series that the message belongs to: a known one, or a new one. */
@@ -89,9 +146,9 @@ series_of(struct campaign *c, const struct series *wanted)
 	return &c->series[c->count++];
 }
 
-/* The median after Tukey's fences, as PGMPI takes it. */
+/* The median after Tukey's fences, as PGMPI takes it; and the lower quartile of all. */
 static double
-median_of(struct reader *in, const struct message *message)
+median_of(struct reader *in, const struct message *message, double *quartile)
 {
 	static const struct column_type times = { .width = 8, .required = true };
 	size_t count = (size_t)number(in, message, "count");
@@ -109,6 +166,8 @@ median_of(struct reader *in, const struct message *message)
 	sample = (struct sample){ zalloc(count, sizeof(double)), count };
 	for (size_t i = 0; i < count; i++)
 		sample.at[i] = (double)ns[i];
+	median(sample);		/* sorts them */
+	*quartile = lower_quartile(sample);
 	result = median(within_fences(sample));
 	free(sample.at);
 	free(ns);
@@ -123,18 +182,24 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 	    .guideline = string(in, message, "guideline"),
 	    .number = (int)number(in, message, "number"), .bytes = number(in, message, "bytes"),
 	    .volume = number(in, message, "volume"), .part = number(in, message, "part") };
-	struct series *s = series_of(c, &wanted);
+	struct series *s;
+	double quartile, centre;
 
-	if (c->mpiruns == 0) {
+	if (c == NULL) {
 		reader_fail(in, message->offset, "samples: no mpirun before them");
 		die_input(in);
 	}
+	s = series_of(c, &wanted);
 	if (s->medians.count >= c->mpiruns) {
 		reader_fail(in, message->offset, "samples: %s at %" PRIu64 " bytes twice in one mpirun",
 		    s->name, s->bytes);
 		die_input(in);
 	}
-	add_value(&s->medians, &s->capacity, median_of(in, message));
+	centre = median_of(in, message, &quartile);
+	add_value(&s->medians, &s->capacity, centre);
+	add_value(&s->quartiles, &s->quartile_capacity, quartile);
+	if (number(in, message, "count") > s->reps)
+		s->reps = (size_t)number(in, message, "count");
 }
 
 static void
@@ -142,15 +207,16 @@ read_file(struct campaign *c, const char *file)
 {
 	struct reader in;
 	struct message message;
+	struct campaign *stage = NULL;
 	int got;
 
 	if (reader_open(&in, file) < 0 || reader_need_content(&in, "measurement") < 0)
 		die_input(&in);
 	while ((got = reader_next(&in, &message)) > 0)
 		if (is_kind(&message, "mpirun"))
-			take_mpirun(c, &in, &message);
+			stage = take_mpirun(c, &in, &message);
 		else if (is_kind(&message, "samples"))
-			take_samples(c, &in, &message);
+			take_samples(stage, &in, &message);
 	if (got < 0)
 		die_input(&in);
 	reader_close(&in);
@@ -228,18 +294,24 @@ by_place(const void *left, const void *right)
 struct campaign
 read_campaign(char **files, size_t count)
 {
-	struct campaign c = { 0 };
+	struct campaign c = { .confirm = zalloc(1, sizeof *c.confirm) };
 
 	for (size_t i = 0; i < count; i++)
 		read_file(&c, files[i]);
-	if (c.library == NULL)
-		c.library = need(strdup(""));
-	if (c.mpiruns < 2)
-		die("a campaign of %zu mpirun%s: at least 2 are needed, better 10", c.mpiruns,
-		    c.mpiruns == 1 ? "" : "s");
+	if (c.mpiruns < 2 || c.confirm->mpiruns == 1)
+		die("a campaign of %zu mpirun%s: at least 2 are needed, better 20",
+		    c.mpiruns < 2 ? c.mpiruns : c.confirm->mpiruns,
+		    c.mpiruns == 1 || c.confirm->mpiruns == 1 ? "" : "s");
 	if (c.count == 0)
 		die("no measurements");
 	qsort(c.series, c.count, sizeof *c.series, by_place);
 	check_sides(&c);
+	if (c.confirm->mpiruns == 0) {
+		free(c.confirm);
+		c.confirm = NULL;
+		return c;
+	}
+	qsort(c.confirm->series, c.confirm->count, sizeof *c.series, by_place);
+	check_sides(c.confirm);
 	return c;
 }

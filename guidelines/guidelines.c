@@ -19,12 +19,16 @@ static const char usage[] =
 	"  -c, --correction HOW   holm, bh or none [holm]\n"
 	"  -a, --alpha P          level of significance [0.05]\n"
 	"  -m, --margin NS        smaller differences do not count [the barrier's spread]\n"
+	"      --pairs            judge one stage by pairs, as two stages are\n"
+	"      --slower SHARE     pairs: so much slower is no violation [0.05]\n"
+	"      --difference SHARE held is only where so much would have been seen [0.25]\n"
+	"      --candidates FILE  what a second stage has to measure, for lp-measure --confirm\n"
 	"  -p, --plots DIR        a gnuplot script for each violated guideline\n"
 	"  -r, --rules FILE       measure other algorithms and write Open MPI rules\n"
 	"      --mpirun COMMAND   with --rules: what starts the ranks [mpirun -n RANKS]\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n"
-	"Exit status: 0 all guidelines are held, 1 one is violated, 2 trouble.\n";
+	"Exit status: 0 all are held, 1 one is violated, 2 trouble, 3 not decidable.\n";
 
 enum form { TEXT, TABLES, JSON, CSV, STREAM };
 
@@ -32,7 +36,7 @@ struct options {
 	enum form form;
 	bool all;
 	struct rules_of_judging rules;
-	const char *plots, *rules_file, *mpirun;
+	const char *plots, *rules_file, *mpirun, *candidates;
 	char **files;
 	size_t file_count;
 };
@@ -48,11 +52,13 @@ parse_options(int argc, char **argv)
 		{ "test", required_argument, NULL, 't' }, { "correction", required_argument, NULL, 'c' },
 		{ "alpha", required_argument, NULL, 'a' }, { "margin", required_argument, NULL, 'm' },
 		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL, 'r' },
-		{ "mpirun", required_argument, NULL, 'R' },
+		{ "mpirun", required_argument, NULL, 'R' }, { "slower", required_argument, NULL, 'S' },
+		{ "pairs", no_argument, NULL, 'P' }, { "difference", required_argument, NULL, 'D' },
+		{ "candidates", required_argument, NULL, 'C' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char *standard_input[] = { "-" };
-	struct options opt = { .rules = { WILCOXON, HOLM, 0.05, -1 } };
+	struct options opt = { .rules = { WILCOXON, HOLM, 0.05, -1, 0.05, 0.25, false } };
 	int c;
 
 	while ((c = next_option(argc, argv, "F:t:c:a:m:p:r:", longs, usage)) != -1)
@@ -69,10 +75,23 @@ parse_options(int argc, char **argv)
 		case 'p': opt.plots = optarg; break;
 		case 'r': opt.rules_file = optarg; break;
 		case 'R': opt.mpirun = optarg; break;
+		case 'P': opt.rules.paired = true; break;
+		case 'S': opt.rules.slower = parse_number("--slower", optarg, 0, 100); break;
+		case 'D': opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100); break;
+		case 'C': opt.candidates = optarg; break;
 		}
 	opt.files = optind < argc ? argv + optind : standard_input;
 	opt.file_count = optind < argc ? (size_t)(argc - optind) : 1;
 	return opt;
+}
+
+/* That nothing is violated is known only where all could be decided. */
+static enum exit_status
+status_of(const struct verdict *v)
+{
+	enum { NOT_DECIDABLE = 3 };
+
+	return v->violations > 0 ? ANSWER_IS_NO : v->undecided > 0 ? (enum exit_status)NOT_DECIDABLE : DONE;
 }
 
 int
@@ -82,6 +101,7 @@ main(int argc, char **argv)
 	struct options opt;
 	struct campaign c;
 	struct verdict v;
+	size_t judged;
 	bool violated;
 
 	tool = "lp-guidelines";
@@ -94,18 +114,21 @@ main(int argc, char **argv)
 	if (v.control_failed)
 		note("the A/A control failed: %s differs from itself (p %.3g); the order of the jobs or "
 		    "another load decides here, do not trust the verdict", v.control->function, v.control_p);
-	if (c.mpiruns < v.needed)
-		note("%zu mpiruns are too few for %zu tests; %zu are needed", c.mpiruns, v.count, v.needed);
+	if (opt.candidates != NULL && write_candidates(&c, &v, opt.candidates) == 0)
+		note("no candidates: nothing is left to confirm");
+	judged = c.confirm != NULL ? c.confirm->mpiruns : c.mpiruns;
+	if (judged < v.needed && opt.candidates == NULL)
+		note("%zu mpiruns are too few for %zu tests; %zu are needed", judged, v.tests, v.needed);
 	if (opt.plots != NULL)
 		write_plots(&v, opt.plots);
 	violated = v.violations > 0;
 	text_begin(&text, stdout, NULL);
 	switch (opt.form) {
-	case TEXT: print_table(&text, &c, &v, opt.all); break;
+	case TEXT: print_table(&text, &c, &v, &opt.rules, opt.all); break;
 	case TABLES: print_tables(&text, &c, &v); break;
-	case JSON: print_json(&text, &v); break;
+	case JSON: print_json(&text, &c, &v, &opt.rules); break;
 	case CSV: print_csv(&text, &v); break;
-	case STREAM: write_stream(&c, &v, argc, argv); return violated ? ANSWER_IS_NO : DONE;
+	case STREAM: write_stream(&c, &v, argc, argv); return status_of(&v);
 	}
 	text_flush(&text);
 	if (opt.rules_file != NULL && violated) {
@@ -114,5 +137,5 @@ main(int argc, char **argv)
 		violated = !mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun, &text);
 		text_flush(&text);
 	}
-	return finish(violated ? ANSWER_IS_NO : DONE);
+	return finish(violated ? status_of(&v) : opt.rules_file != NULL ? DONE : status_of(&v));
 }

@@ -23,12 +23,19 @@ struct series {
 	uint64_t volume;	/* n: of all blocks, bytes */
 	uint64_t part;		/* of a SPLIT: bytes of each of its calls */
 	struct sample medians;	/* by mpirun, ns */
-	size_t capacity;
+	struct sample quartiles;	/* likewise, the lower ones: another load hardly moves them */
+	size_t capacity, quartile_capacity, reps;
+};
+
+/* What a campaign is one in: mpiruns that differ in it are no repetitions of each other. */
+struct setting {
+	int64_t ranks, root;
+	char *library, *hosts, *type, *sync;	/* "" where it is not known */
 };
 
 struct campaign {
-	int64_t ranks;
-	char *library;		/* "" where it is not known */
+	struct setting setting;
+	struct campaign *confirm;	/* the candidates once more, in mpiruns of their own; or NULL */
 	size_t mpiruns;
 	struct sample spreads;	/* of the barrier, by mpirun that has it, ns */
 	size_t spread_capacity;
@@ -36,7 +43,10 @@ struct campaign {
 	size_t count, capacity;
 };
 
-/* Reads the files, or dies; what a test needs and is not there is named. */
+/*
+ * Reads the files, or dies; what a test needs and is not there is named. Mpiruns of the stage that
+ * confirms become a campaign of their own.
+ */
 struct campaign read_campaign(char **files, size_t count);
 const struct series *find_series(const struct campaign *c, const char *function, enum role role,
     uint64_t bytes, uint64_t part);
@@ -56,13 +66,21 @@ struct judgement {
 	double ratio;		/* of the two; above 1 the function is slower */
 	struct effect shift;	/* Hodges-Lehmann, ns */
 	double p, p_normal, p_adjusted;
+	double screen_ratio;	/* of the lower quartiles, median of pairs, in the first stage */
+	bool candidate;		/* for the second stage */
+	bool tested;		/* there: the values above are of it */
 	bool violated;
+	bool undecided;		/* neither violated, nor would a difference that counts have been seen */
+	double seen_ns;		/* the least difference that would have been, with probability POWER */
 };
+
+#define POWER 0.9
 
 struct verdict {
 	struct judgement *at;
 	size_t count, capacity;
-	size_t violations;
+	size_t violations, undecided, tests;
+	bool paired, staged;	/* judged by pairs; by a second stage */
 	double margin_ns;	/* a smaller gap is no violation */
 	bool has_control, control_failed;
 	double control_p;	/* the least, adjusted among the control's own tests */
@@ -75,14 +93,28 @@ struct rules_of_judging {
 	enum correction correction;
 	double alpha;
 	double margin_ns;	/* negative: the barrier's spread */
+	double slower;		/* pairs: a function that is so much slower, a share, is no violation */
+	double difference;	/* held is only where so much, a share, would have been seen */
+	bool paired;		/* judged by pairs of mpiruns even where there is one stage */
 };
 
 struct verdict judge(const struct campaign *c, const struct rules_of_judging *rules);
 
-/* report.c and plot.c */
-void print_table(struct text *out, const struct campaign *c, const struct verdict *v, bool all);
+/* stages.c: tests of pairs, an mpirun being a pair; and the second stage. */
+void test_pairs(struct judgement *j, const struct rules_of_judging *rules);
+void take_confirmed(struct verdict *v, const struct campaign *confirm,
+    const struct rules_of_judging *rules);
+/* Judgements that are neither violated nor known to be held. */
+void find_undecided(struct verdict *v, const struct rules_of_judging *rules);
+/* What the second stage is to measure, as lp-measure takes it; returns how many. */
+size_t write_candidates(const struct campaign *c, const struct verdict *v, const char *file);
+
+/* report.c, forms.c and plot.c */
+void print_table(struct text *out, const struct campaign *c, const struct verdict *v,
+    const struct rules_of_judging *rules, bool all);
 void print_tables(struct text *out, const struct campaign *c, const struct verdict *v);
-void print_json(struct text *out, const struct verdict *v);
+void print_json(struct text *out, const struct campaign *c, const struct verdict *v,
+    const struct rules_of_judging *rules);
 void print_csv(struct text *out, const struct verdict *v);
 void write_stream(const struct campaign *c, const struct verdict *v, int argc, char **argv);
 void write_plots(const struct verdict *v, const char *folder);

@@ -27,19 +27,30 @@ copy(const struct series *s, double factor)
 	return to;
 }
 
+/* As PGMPI tests: both sides' medians, which mpirun they are of being forgotten. */
+static void
+test_samples(struct judgement *j, const struct rules_of_judging *rules)
+{
+	struct sample x = copy(j->function, 1), y = copy(j->other, j->factor);
+
+	j->function_ns = median(x);
+	j->other_ns = median(y);
+	j->ratio = j->other_ns > 0 ? j->function_ns / j->other_ns : j->function_ns > 0 ? INFINITY : 1;
+	j->shift = hodges_lehmann(x, y, 1 - rules->alpha);
+	j->p = p_greater(rules->test, x, y);
+	j->p_normal = p_greater(NORMAL, x, y);
+	free(x.at);
+	free(y.at);
+}
+
 static void
 add(struct verdict *v, const struct rules_of_judging *rules, struct judgement j)
 {
-	struct sample x = copy(j.function, 1), y = copy(j.other, j.factor);
-
-	j.function_ns = median(x);
-	j.other_ns = median(y);
-	j.ratio = j.other_ns > 0 ? j.function_ns / j.other_ns : j.function_ns > 0 ? INFINITY : 1;
-	j.shift = hodges_lehmann(x, y, 1 - rules->alpha);
-	j.p = p_greater(rules->test, x, y);
-	j.p_normal = p_greater(NORMAL, x, y);
-	free(x.at);
-	free(y.at);
+	test_pairs(&j, rules);
+	j.screen_ratio = j.ratio;
+	j.candidate = j.ratio > (j.kind == SPLIT_ROBUSTNESS ? 1 : 1 + rules->slower / 2);
+	if (!v->paired)
+		test_samples(&j, rules);
 	v->at = grow(v->at, &v->capacity, v->count + 1, sizeof *v->at);
 	v->at[v->count++] = j;
 }
@@ -120,17 +131,20 @@ test_patterns(const struct campaign *c, struct verdict *v, const struct rules_of
 
 /* Corrected among themselves, and by how much there is in practice. */
 static void
-decide(struct verdict *v, const struct rules_of_judging *rules)
+decide(struct verdict *v, const struct campaign *confirm, const struct rules_of_judging *rules)
 {
 	double *p = zalloc(v->count, sizeof *p), *adjusted = zalloc(v->count, sizeof *adjusted);
+	size_t k = 0;
 
+	v->tests = 0;
 	for (size_t i = 0; i < v->count; i++)
-		p[i] = v->at[i].p;
-	correct(rules->correction, p, adjusted, v->count);
+		if (confirm == NULL || v->at[i].tested)
+			p[v->tests++] = v->at[i].p;
+	correct(rules->correction, p, adjusted, v->tests);
 	for (size_t i = 0; i < v->count; i++) {
 		struct judgement *j = &v->at[i];
 
-		j->p_adjusted = adjusted[i];
+		j->p_adjusted = confirm == NULL || j->tested ? adjusted[k++] : 1;
 		j->violated = j->p_adjusted < rules->alpha &&
 		    j->function_ns - j->other_ns > v->margin_ns;
 	}
@@ -145,7 +159,7 @@ decide(struct verdict *v, const struct rules_of_judging *rules)
 static void
 test_control(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
 {
-	struct verdict control = { .margin_ns = v->margin_ns };
+	struct verdict control = { .margin_ns = v->margin_ns, .paired = v->paired };
 
 	for (size_t i = 0; i < c->count; i++) {
 		const struct series *s = &c->series[i], *function;
@@ -156,7 +170,7 @@ test_control(const struct campaign *c, struct verdict *v, const struct rules_of_
 		add(&control, rules, (struct judgement){ .function = function, .other = s, .factor = 1 });
 		add(&control, rules, (struct judgement){ .function = s, .other = function, .factor = 1 });
 	}
-	decide(&control, rules);
+	decide(&control, NULL, rules);
 	v->has_control = control.count > 0;
 	for (size_t i = 0; i < control.count; i++) {
 		const struct judgement *j = &control.at[i];
@@ -186,24 +200,37 @@ keep_largest_part(struct verdict *v)
 	}
 }
 
+/* The median of all mpiruns; by pairs the quiet ones' differences decide, not the barrier. */
+static double
+margin_of(const struct campaign *c, const struct rules_of_judging *rules, bool paired)
+{
+	if (rules->margin_ns >= 0)
+		return rules->margin_ns;
+	return c->spreads.count > 0 && !paired ? median(c->spreads) : 0;
+}
+
 struct verdict
 judge(const struct campaign *c, const struct rules_of_judging *rules)
 {
-	struct verdict v = { 0 };
+	struct verdict v = { .paired = rules->paired || c->confirm != NULL,
+	    .staged = c->confirm != NULL };
 	double tests;
 
-	v.margin_ns = rules->margin_ns >= 0 ? rules->margin_ns :
-	    c->spreads.count > 0 ? median(c->spreads) : 0;
+	v.margin_ns = margin_of(c, rules, v.paired);
 	test_monotony(c, &v, rules);
 	test_splits(c, &v, rules);
 	test_patterns(c, &v, rules);
-	decide(&v, rules);
+	if (c->confirm != NULL)
+		take_confirmed(&v, c->confirm, rules);
+	decide(&v, c->confirm, rules);
+	find_undecided(&v, rules);
 	keep_largest_part(&v);
 	test_control(c, &v, rules);
 	for (size_t i = 0; i < v.count; i++)
 		v.violations += v.at[i].violated;
-	tests = rules->correction == NO_CORRECTION ? 1 : (double)v.count;
-	for (v.needed = 2; least_p(rules->test, v.needed) * tests >= rules->alpha; v.needed++)
+	tests = rules->correction == NO_CORRECTION ? 1 : (double)v.tests;
+	for (v.needed = 2; (v.paired ? least_p_above(v.needed) : least_p(rules->test, v.needed)) *
+	    tests >= rules->alpha; v.needed++)
 		;
 	return v;
 }

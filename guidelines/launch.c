@@ -76,7 +76,7 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 	char *out = own_file(m, "count"), line[512];
 	long long all = run_measure(m, rules, arguments, out, COUNTING) ? 0 : -1;
 
-	for (int64_t rank = 0; all >= 0 && rank < m->c->ranks; rank++) {
+	for (int64_t rank = 0; all >= 0 && rank < m->c->setting.ranks; rank++) {
 		char name[32], *path;
 		long long sent;
 		FILE *profile;

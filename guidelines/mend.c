@@ -70,7 +70,7 @@ find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 	for (int a = AS_IS; a <= t->algorithms; a++) {
 		struct campaign result;
 
-		if (a > 0 && a == t->two_ranks && m->c->ranks != 2)
+		if (a > 0 && a == t->two_ranks && m->c->setting.ranks != 2)
 			continue;
 		if (!try_algorithm(m, t, a, &result)) {
 			if (a == AS_IS)
@@ -209,10 +209,11 @@ mend(const struct campaign *c, const struct verdict *v, const struct rules_of_ju
 {
 	struct mending m = { .c = c, .mpirun = mpirun };
 	char path[PATH_MAX], standard[64];
+	struct rules_of_judging same_way;
 	struct campaign again;
 	struct verdict after;
 
-	snprintf(standard, sizeof standard, "mpirun -n %" PRId64, c->ranks);
+	snprintf(standard, sizeof standard, "mpirun -n %" PRId64, c->setting.ranks);
 	if (mpirun == NULL)
 		m.mpirun = standard;
 	m.folder = make_folder(file);
@@ -241,7 +242,9 @@ mend(const struct campaign *c, const struct verdict *v, const struct rules_of_ju
 		die("%s: the library does not read it; is it Open MPI 4.1 with coll/tuned?", file);
 	}
 	again = measure_again(&m, path);
-	after = judge(&again, rules);
+	same_way = *rules;
+	same_way.paired = v->paired;
+	after = judge(&again, &same_way);
 	print_before_after(out, &m, v, &after);
 	remove_files(&m);
 	return after.violations == 0;

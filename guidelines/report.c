@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tests say: for a screen, as the paper's tables, for scripts and as a stream. */
+/* What the tests say, for people: for a screen, and as the paper's tables. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "../base/tool/csv.h"
-#include "../base/tool/json.h"
 #include "../base/tool/table.h"
 #include "guidelines.h"
 
@@ -40,6 +37,18 @@ static bool
 is_first(const struct verdict *v, size_t i)
 {
 	return i == 0 || strcmp(v->at[i - 1].guideline, v->at[i].guideline) != 0;
+}
+
+/* Whether all of the judgements of the guideline that begins at I are held. */
+static bool
+all_held(const struct verdict *v, size_t i)
+{
+	const char *guideline = v->at[i].guideline;
+	bool held = true;
+
+	for (; i < v->count && strcmp(v->at[i].guideline, guideline) == 0; i++)
+		held &= !v->at[i].violated && !v->at[i].undecided;
+	return held;
 }
 
 /* Whether any of the judgements of the guideline that begins at I is violated. */
@@ -131,7 +140,7 @@ print_held(struct text *out, const struct verdict *v, enum kind kind)
 		const struct judgement *j = &v->at[i];
 		const char *name = kind == PATTERN ? j->guideline : short_name(j->function->function);
 
-		if (j->kind != kind || !is_first(v, i) || any_violated(v, i))
+		if (j->kind != kind || !is_first(v, i) || !all_held(v, i))
 			continue;
 		if (column == 0) {
 			text_print(out, "held, %s: ", heads[kind]);
@@ -150,22 +159,81 @@ print_held(struct text *out, const struct verdict *v, enum kind kind)
 		text_char(out, '\n');
 }
 
+/* How far the verdict can be trusted: false alarms and power. */
+static void
+print_trust(struct text *out, const struct campaign *c, const struct verdict *v,
+    const struct rules_of_judging *rules)
+{
+	size_t seen = 0;
+
+	for (size_t i = 0; i < v->count; i++)
+		seen += v->at[i].seen_ns <= rules->difference * v->at[i].other_ns;
+	if (v->paired && c->confirm != NULL)
+		text_line(out, "%zu candidates in %zu mpiruns more; a violation is what these confirm as more "
+		    "than %.3g %% slower", v->tests, c->confirm->mpiruns, 100 * rules->slower);
+	else
+		text_line(out, "one stage: no second campaign has confirmed what is said here");
+	text_line(out, "false alarms: %s; power: a difference of %.3g %% would have been seen in %zu of "
+	    "%zu tests, each with probability %.2g", rules->correction == HOLM ?
+	    "any at all in at most the share alpha of campaigns" : "not bounded for all tests together",
+	    100 * rules->difference, seen, v->count, POWER);
+}
+
+static int
+by_seen(const void *left, const void *right)
+{
+	const struct judgement *const *a = left, *const *b = right;
+	double x = (*a)->seen_ns / (*a)->other_ns, y = (*b)->seen_ns / (*b)->other_ns;
+
+	return x > y ? -1 : x < y ? 1 : *a < *b ? -1 : 1;
+}
+
+static void
+print_undecided(struct text *out, const struct verdict *v, size_t shown)
+{
+	const struct judgement **found = zalloc(v->undecided + 1, sizeof *found);
+	struct table_writer table;
+	size_t count = 0;
+
+	for (size_t i = 0; i < v->count; i++)
+		if (v->at[i].undecided)
+			found[count++] = &v->at[i];
+	qsort(found, count, sizeof *found, by_seen);
+	text_char(out, '\n');
+	table_begin(&table, out, "m_bytes\tfast_us\tmargin_us\tnot decidable");
+	for (size_t i = 0; i < count && i < shown; i++) {
+		table_uint(&table, found[i]->function->bytes);
+		table_fixed(&table, us(found[i]->other_ns), 3);
+		table_fixed(&table, us(found[i]->seen_ns), 3);
+		put_other(&table, found[i]);
+		table_end_row(&table);
+	}
+	table_end(&table);
+	if (count > shown)
+		text_line(out, "(%zu more; --all shows them)", count - shown);
+	free(found);
+}
+
 void
-print_table(struct text *out, const struct campaign *c, const struct verdict *v, bool all)
+print_table(struct text *out, const struct campaign *c, const struct verdict *v,
+    const struct rules_of_judging *rules, bool all)
 {
 	text_line(out, "%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us do not "
-	    "count", c->mpiruns, c->ranks, c->library[0] != '\0' ? ", " : "", c->library, v->count,
-	    us(v->margin_ns));
+	    "count", c->mpiruns, c->setting.ranks, c->setting.library[0] != '\0' ? ", " : "",
+	    c->setting.library, v->count, us(v->margin_ns));
+	print_trust(out, c, v, rules);
 	print_control(out, v);
-	if (c->mpiruns < v->needed)
-		text_line(out, "%zu mpiruns cannot prove any violation in %zu tests; %zu can", c->mpiruns,
-		    v->count, v->needed);
+	if ((c->confirm != NULL ? c->confirm : c)->mpiruns < v->needed)
+		text_line(out, "%zu mpiruns cannot prove any violation in %zu tests; %zu can",
+		    (c->confirm != NULL ? c->confirm : c)->mpiruns, v->tests, v->needed);
 	if (v->violations > 0)
 		print_violations(out, v, all ? SIZE_MAX : SHOWN);
+	if (v->undecided > 0)
+		print_undecided(out, v, all ? SIZE_MAX : SHOWN);
 	text_char(out, '\n');
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 		print_held(out, v, kind);
-	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : "HELD");
+	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : v->undecided > 0 ? "NOT DECIDABLE" : "HELD");
 }
 
 /* The sizes of all judgements, ascending. */
@@ -258,127 +326,4 @@ print_tables(struct text *out, const struct campaign *c, const struct verdict *v
 	text_char(out, '\n');
 	print_control(out, v);
 	free(sizes);
-}
-
-void
-print_json(struct text *text, const struct verdict *v)
-{
-	struct json json, *out = &json;
-
-	json_begin(out, text);
-	json_begin_object(out, NULL);
-	json_begin_object(out, "control");
-	json_significant(out, "p_value", v->has_control ? v->control_p : NAN, 6);
-	if (v->has_control)
-		json_bool(out, "failed", v->control_failed);
-	else
-		json_null(out, "failed");
-	json_end_object(out);
-	json_break(out);
-	json_begin_array(out, "violations");
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judgement *j = &v->at[i];
-
-		if (!j->violated)
-			continue;
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "kind", kind_names[j->kind]);
-		json_text(out, "guideline", j->guideline);
-		json_uint(out, "bytes", j->function->bytes);
-		json_significant(out, "p_value", j->p, 6);
-		json_significant(out, "p_adjusted", j->p_adjusted, 6);
-		json_significant(out, "ratio", j->ratio, 6);
-		json_end_object(out);
-	}
-	json_end_array(out);
-	json_end_object(out);
-	json_end_line(out);
-}
-
-static uint64_t
-other_bytes(const struct judgement *j)
-{
-	return j->other->role == SPLIT ? j->other->part : j->other->bytes;
-}
-
-static const char *
-other_name(const struct judgement *j)
-{
-	return j->other->role == SPLIT ? "split" : j->other->name;
-}
-
-void
-print_csv(struct text *text, const struct verdict *v)
-{
-	struct csv csv, *out = &csv;
-
-	csv_begin(out, text, "kind,guideline,function,other,bytes,volume_bytes,other_bytes,function_us,"
-	    "other_us,ratio,shift_us,low_us,high_us,p_value,p_normal,p_adjusted,violated");
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judgement *j = &v->at[i];
-		const double times[] = { us(j->function_ns), us(j->other_ns), j->ratio, us(j->shift.shift),
-			us(j->shift.low), us(j->shift.high) };
-
-		csv_text(out, kind_names[j->kind]);
-		csv_text(out, j->guideline);
-		csv_text(out, j->function->name);
-		csv_text(out, other_name(j));
-		csv_uint(out, j->function->bytes);
-		csv_uint(out, j->function->volume);
-		csv_uint(out, other_bytes(j));
-		for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
-			csv_fixed(out, times[k], 6);
-		csv_significant(out, j->p, 6);
-		csv_significant(out, j->p_normal, 6);
-		csv_significant(out, j->p_adjusted, 6);
-		csv_int(out, j->violated);
-		csv_end_row(out);
-	}
-}
-
-static int
-put_judgement(struct writer *out, const struct judgement *j)
-{
-	message_begin(out, "test", 15);
-	put_string(out, "type", kind_names[j->kind]);
-	put_string(out, "guideline", j->guideline);
-	put_string(out, "function", j->function->name);
-	put_string(out, "other", other_name(j));
-	put_uint(out, "bytes", j->function->bytes);
-	put_uint(out, "volume", j->function->volume);
-	put_uint(out, "other_bytes", other_bytes(j));
-	put_double(out, "function_ns", j->function_ns);
-	put_double(out, "other_ns", j->other_ns);
-	put_double(out, "shift_ns", j->shift.shift);
-	put_double(out, "low_ns", j->shift.low);
-	put_double(out, "high_ns", j->shift.high);
-	put_double(out, "p_value", j->p);
-	put_double(out, "p_adjusted", j->p_adjusted);
-	put_int(out, "violated", j->violated);
-	return message_end(out);
-}
-
-void
-write_stream(const struct campaign *c, const struct verdict *v, int argc, char **argv)
-{
-	struct writer out;
-
-	if (writer_open(&out, STDOUT_FILENO, "verdict", NULL, argc, argv) < 0)
-		die_output();
-	message_begin(&out, "verdict", 7);
-	put_int(&out, "ranks", c->ranks);
-	put_string(&out, "library", c->library);
-	put_uint(&out, "mpiruns", c->mpiruns);
-	put_uint(&out, "tests", v->count);
-	put_double(&out, "margin_ns", v->margin_ns);
-	put_double(&out, "control_p_value", v->has_control ? v->control_p : -1);
-	put_int(&out, "control_failed", v->control_failed);
-	if (message_end(&out) < 0)
-		die_output();
-	for (size_t i = 0; i < v->count; i++)
-		if (put_judgement(&out, &v->at[i]) < 0)
-			die_output();
-	if (writer_end(&out) < 0)
-		die_output();
 }

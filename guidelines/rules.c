@@ -117,9 +117,9 @@ write_rules(const struct mending *m, const char *path, bool broken)
 		if (!has_rule(m, &tuned[i]))
 			continue;
 		fprintf(out, "%d\t# %s\n3\t# sizes of communicators\n0\t# smaller ones\n1\n0 0 0 0\n"
-		    "%" PRId64 "\t# ranks\n", tuned[i].id, tuned[i].function, m->c->ranks);
+		    "%" PRId64 "\t# ranks\n", tuned[i].id, tuned[i].function, m->c->setting.ranks);
 		write_sizes(out, m, &tuned[i], broken);
-		fprintf(out, "%" PRId64 "\t# larger ones\n1\n0 0 0 0\n", m->c->ranks + 1);
+		fprintf(out, "%" PRId64 "\t# larger ones\n1\n0 0 0 0\n", m->c->setting.ranks + 1);
 	}
 	complete(out, path);
 }

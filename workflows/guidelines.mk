@@ -4,16 +4,21 @@
 # run     make -f workflows/guidelines.mk
 #         make -f workflows/guidelines.mk RANKS=4 R=20 BUDGET=600 FUNCTIONS=Bcast,Reduce
 #         make -f workflows/guidelines.mk rules        # and a rules file for Open MPI that mends it
-# input   none but the library; BUDGET is in seconds, for the whole campaign. All functions in 10
-#         mpiruns of 2 ranks cannot do with less than about 12 s, and it is said where that is more.
-# output  in $(CAMPAIGN): nrep, one stream an mpirun, report.txt, report.json, plots, rules
+# input   none but the library; BUDGET is in seconds, for the whole campaign: a tenth for lp-nrep, the
+#         rest in halves for the two stages. All functions in twice 20 mpiruns of 2 ranks cannot do with
+#         less than about 60 s, and it is said where that is more.
+# output  in $(CAMPAIGN): nrep, N.run of the first stage, candidates, confirm.N.run of the second,
+#         report.txt, report.json, plots, rules
+#
+# The first R mpiruns screen all guidelines; what looks violated is measured again in R fresh mpiruns,
+# and only what these confirm counts. With fewer than 20 little can be proved.
 #
 # What is finished is not measured again: after a break the same command goes on with the next
 # mpirun, but not with another library, program or choice. To begin anew: make -f workflows/guidelines.mk clean
 
 CAMPAIGN = campaign
 RANKS = 2
-R = 10
+R = 20
 BUDGET = 120
 FUNCTIONS = all
 SIZES = 8,64,512,4096,32768,262144
@@ -24,7 +29,7 @@ SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS SIZES MPIRUN JUDGE
 stamped = R JUDGE
 folder = $(CAMPAIGN)
 tools = lp-guidelines
-made = settings settings.new nrep *.run report.txt report.json plots rules
+made = settings settings.new nrep candidates messages *.run *.part report.txt report.json plots rules
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
 .PHONY: rules settings
@@ -32,7 +37,9 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 run = $(MPIRUN) -n $(RANKS)
 runs = $(patsubst %,$(CAMPAIGN)/%.run,$(shell seq $(R)))
 choice = -f $(call quoted,$(FUNCTIONS)) -s $(call quoted,$(SIZES))
-# To start an mpirun takes half a second here; a tenth of the rest is for lp-nrep.
+confirming = $(patsubst %,$(CAMPAIGN)/confirm.%.run,$(shell seq $(R)))
+judged = $(JUDGE) --pairs $(runs) $$(find $(confirming) -size +0)
+# To start an mpirun takes half a second here.
 share = $(shell echo $(BUDGET) $(R) | awk '{ s = $$1 * $(1) - 0.5; print (s > 0.1 ? s : 0.1) }')
 
 all: $(CAMPAIGN)/report.txt
@@ -50,18 +57,30 @@ $(CAMPAIGN)/nrep: | settings
 	@$(run) lp-nrep $(choice) -B $(call share,0.1) $(whole)
 
 # A stream without its end never gets its name.
-$(CAMPAIGN)/%.run: | settings $(CAMPAIGN)/nrep
-	@$(run) lp-measure $(choice) -N $(CAMPAIGN)/nrep -B $(call share,0.9/$$2) -o $@.part
-	@mv $@.part $@
-	@done=$$(find $(CAMPAIGN) -maxdepth 1 -name '*.run' | wc -l); echo "mpirun $$done of $(R) is finished" >&2
+measure = $(run) lp-measure $(choice) -B $(call share,0.45/$$2) -o $@.part
 
-# Status 1 is an answer, 2 is trouble.
-$(CAMPAIGN)/report.txt: $(runs) $(CAMPAIGN)/asked
-	@lp-guidelines $(JUDGE) -F json $(runs) >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? = 1 ]
+$(runs): $(CAMPAIGN)/%.run: | settings $(CAMPAIGN)/nrep
+	@$(measure) -N $(CAMPAIGN)/nrep
+	@mv $@.part $@
+	@done=$$(find $(CAMPAIGN) -maxdepth 1 -name '[0-9]*.run' | wc -l); echo "mpirun $$done of $(R) is finished" >&2
+
+# Status 1 is an answer, and so is 3: not decidable. 2 is trouble.
+$(CAMPAIGN)/candidates: $(runs)
+	@lp-guidelines $(JUDGE) --pairs --candidates $@.part $(runs) >$(CAMPAIGN)/messages 2>&1 || [ $$? != 2 ] || \
+		{ cat $(CAMPAIGN)/messages >&2; exit 2; }
+	@mv $@.part $@
+
+# Without candidates an empty file stands for an mpirun that had nothing to do.
+$(confirming): $(CAMPAIGN)/confirm.%.run: $(CAMPAIGN)/candidates
+	@if [ "$$(wc -l <$<)" -gt 1 ]; then $(measure) --confirm $<; else : >$@.part; fi
+	@mv $@.part $@
+
+$(CAMPAIGN)/report.txt: $(runs) $(confirming) $(CAMPAIGN)/asked
+	@lp-guidelines -F json $(judged) >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? != 2 ]
 	@rm -rf $(CAMPAIGN)/plots
-	@lp-guidelines $(JUDGE) -p $(CAMPAIGN)/plots $(runs) >$@.part || [ $$? = 1 ]; mv $@.part $@
+	@lp-guidelines -p $(CAMPAIGN)/plots $(judged) >$@.part || [ $$? != 2 ]; mv $@.part $@
 	@if command -v gnuplot >/dev/null; then cd $(CAMPAIGN)/plots; \
 		for p in *.gp; do [ ! -e "$$p" ] || gnuplot "$$p"; done; fi
 
-rules: $(runs)
-	@lp-guidelines $(JUDGE) --rules $(CAMPAIGN)/rules --mpirun '$(run)' $^ || [ $$? = 1 ]
+rules: $(runs) $(confirming)
+	@lp-guidelines --rules $(CAMPAIGN)/rules --mpirun '$(run)' $(judged) || [ $$? != 2 ]

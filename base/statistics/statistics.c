@@ -76,6 +76,41 @@ within_fences(struct sample s)
 }
 
 double
+lower_quartile(struct sample sorted)
+{
+	return quantile(sorted, 0.25);
+}
+
+double
+robust_deviation(struct sample s)
+{
+	struct sample off = { zalloc(s.count, sizeof *off.at), s.count };
+	double centre = median(s), result;
+
+	for (size_t i = 0; i < s.count; i++)
+		off.at[i] = fabs(s.at[i] - centre);
+	result = 1.4826 * median(off);
+	free(off.at);
+	return result;
+}
+
+double
+normal_quantile(double p)
+{
+	double low = -40, high = 40;
+
+	for (int i = 0; i < 100; i++) {
+		double middle = 0.5 * (low + high);
+
+		if (0.5 * erfc(-middle / sqrt(2)) < p)
+			low = middle;
+		else
+			high = middle;
+	}
+	return 0.5 * (low + high);
+}
+
+double
 mean(struct sample s)
 {
 	double sum = 0;

@@ -6,6 +6,7 @@
  *   [H]  J. L. Hodges, Arkiv foer Matematik 3 (1958): exact Kolmogorov-Smirnov by counting paths
  *   [S]  S. Holm, Scand. J. Stat. 6 (1979)
  *   [B]  Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995)
+ *   [P]  F. Wilcoxon, 1945, and Lehmann, chapters 3 and 4: signed ranks, and the shift of pairs
  *   [T]  J. W. Tukey, Exploratory Data Analysis (1977): fences
  */
 #ifndef STATISTICS_H
@@ -26,6 +27,11 @@ void fences(struct sample sample, double *low, double *high);
 struct sample within_fences(struct sample sample);
 /* Distance of the quartiles; the sample is sorted. */
 double quartile_distance(struct sample sorted);
+
+double lower_quartile(struct sample sorted);
+/* 1.4826 times the median distance from the median: the deviation where nothing is an outlier. */
+double robust_deviation(struct sample sample);
+double normal_quantile(double p);
 
 double mean(struct sample sample);
 double standard_deviation(struct sample sample);
@@ -53,5 +59,14 @@ struct effect {
 	double low, high;	/* its interval */
 };
 struct effect hodges_lehmann(struct sample x, struct sample y, double confidence);
+
+/*
+ * One-sided for differences of pairs: how probable are so great ones, where they lie evenly about
+ * CENTRE? Exact below 50 without ties or zeros [P].
+ */
+double p_above(struct sample differences, double centre);
+double least_p_above(size_t count);
+/* The median of all means of two differences, and its interval [P]. */
+struct effect centre_of(struct sample differences, double confidence);
 
 #endif

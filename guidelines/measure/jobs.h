@@ -8,6 +8,7 @@
 
 struct options {
 	const char *functions, *sizes, *reps_file, *output;
+	const char *confirm;		/* a file of candidates: these only, a second time */
 	const char *control;		/* NULL: the first that is chosen */
 	size_t reps, splits, warm_up;
 	enum sync_kind sync;

@@ -20,6 +20,7 @@ static const char usage[] =
 	"  -s, --sizes LIST      bytes a block [8,64,512,4096,32768,262144]\n"
 	"  -n, --reps N          repetitions [100]\n"
 	"  -N, --reps-file FILE  repetitions by function and size, from lp-nrep\n"
+	"      --confirm FILE    only the candidates of lp-guidelines, a second time\n"
 	"  -c, --control NAME    function that is measured under two names [the first]\n"
 	"      --split K         compare with up to K smaller calls, 0 with none [16]\n"
 	"  -S, --sync HOW        dissemination, barrier or window [dissemination]\n"
@@ -52,6 +53,7 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
 		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL, 'N' },
+		{ "confirm", required_argument, NULL, 'O' },
 		{ "control", required_argument, NULL, 'c' }, { "split", required_argument, NULL, 'k' },
 		{ "sync", required_argument, NULL, 'S' }, { "window", required_argument, NULL, 'W' },
 		{ "warm-up", required_argument, NULL, 'w' }, { "type", required_argument, NULL, 't' },
@@ -71,6 +73,7 @@ parse_options(int argc, char **argv)
 		case 's': opt.sizes = optarg; break;
 		case 'n': opt.reps = (size_t)parse_integer("--reps", optarg, 1, 10000000); break;
 		case 'N': opt.reps_file = optarg; break;
+		case 'O': opt.confirm = opt.reps_file = optarg; break;
 		case 'c': opt.control = optarg; break;
 		case 'k': opt.splits = (size_t)parse_integer("--split", optarg, 0, 1000000); break;
 		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
@@ -128,6 +131,30 @@ plan(struct state *s)
 	free(control);
 }
 
+/* Only those of the candidates stay, in their order; they are the same on all ranks. */
+static void
+keep_candidates(struct state *s)
+{
+	size_t kept = 0;
+	bool has_control = false;
+
+	for (size_t g = 0; g < s->group_count; g++)
+		if (s->groups[g].reps > 0)
+			s->groups[kept++] = s->groups[g];
+	s->group_count = kept;
+	if (kept == 0)
+		die("%s: none of the candidates is measured by these functions and sizes",
+		    s->opt.confirm);
+	for (size_t g = 0; g < kept; g++)
+		has_control |= s->groups[g].function == s->control;
+	for (size_t f = 0; !has_control; f++)	/* the first that is left, in the order of the list */
+		for (size_t g = 0; g < kept; g++)
+			if (s->groups[g].function == &functions[f]) {
+				s->control = &functions[f];
+				has_control = true;
+			}
+}
+
 /* What lp-nrep found for each function counts for its mock-ups, too. */
 static void
 read_reps(struct state *s)
@@ -155,6 +182,10 @@ read_reps(struct state *s)
 				s->groups[g].reps = reps;
 	}
 	fclose(file);
+	if (s->opt.confirm != NULL) {
+		keep_candidates(s);
+		return;
+	}
 	for (size_t g = 0; g < s->group_count; g++)
 		if (s->groups[g].reps == 0)
 			die("%s: no repetitions for %s at %zu bytes", s->opt.reps_file,
@@ -167,15 +198,18 @@ put_mpirun(struct state *s)
 	char library[MPI_MAX_LIBRARY_VERSION_STRING];
 	int length;
 	int64_t barrier_ns, spread_ns;
+	char *hosts = host_names(&s->call);
 
 	time_barrier(&s->sync, &barrier_ns, &spread_ns);
 	if (s->call.rank != 0)
 		return;
 	MPI_Get_library_version(library, &length);
 	library[strcspn(library, ",\n")] = '\0';
-	message_begin(&s->out, "mpirun", 11);
+	message_begin(&s->out, "mpirun", 13);
 	put_int(&s->out, "ranks", s->call.ranks);
 	put_string(&s->out, "library", library);
+	put_string(&s->out, "hosts", hosts);
+	put_string(&s->out, "stage", s->opt.confirm != NULL ? "confirm" : "screen");
 	put_int(&s->out, "seed", s->opt.seed);
 	put_string(&s->out, "sync", sync_names[s->sync.kind]);
 	put_int(&s->out, "window", s->sync.kind == WINDOW ? s->sync.window_ns : 0);
@@ -187,6 +221,7 @@ put_mpirun(struct state *s)
 	put_int(&s->out, "barrier_spread", spread_ns);
 	if (message_end(&s->out) < 0)
 		die_output();
+	free(hosts);
 }
 
 static void
@@ -216,7 +251,7 @@ most_elements(const struct state *s, size_t extent)
 	return most;
 }
 
-static void
+static enum exit_status
 measure(struct state *s, int argc, char **argv)
 {
 	s->began_ns = now_ns();
@@ -226,6 +261,8 @@ measure(struct state *s, int argc, char **argv)
 	s->random.state = (uint64_t)s->opt.seed;
 	s->call = make_call(MPI_COMM_WORLD, s->opt.root, s->opt.type,
 	    most_elements(s, type_extent(s->opt.type)));
+	if (is_refused_launch(&s->call))
+		return TROUBLE;
 	if (s->opt.root >= s->call.ranks)
 		die("--root %d: there are %d ranks", s->opt.root, s->call.ranks);
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
@@ -245,6 +282,7 @@ measure(struct state *s, int argc, char **argv)
 		note("%llu calls began late and were made again", (unsigned long long)s->sync.dropped);
 	if (s->call.rank == 0 && writer_end(&s->out) < 0)
 		die_output();
+	return DONE;
 }
 
 int
@@ -259,7 +297,7 @@ main(int argc, char **argv)
 	if (s.opt.check)
 		check_all(&s);
 	else
-		measure(&s, argc, argv);
+		status = measure(&s, argc, argv);
 	MPI_Finalize();
 	if (s.opt.check)
 		status = finish(DONE);

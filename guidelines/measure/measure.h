@@ -115,6 +115,12 @@ size_t parse_sizes(const char *option, const char *text, size_t **sizes);
 /* Says on rank 0 where it took longer than it should. */
 void note_budget(const struct call *call, int64_t began_ns, int64_t budget_ns);
 
+/* ---- launcher.c --------------------------------------------------------------------------- */
+
+/* Whether another library's launcher started this: then each process is alone; says so once. */
+bool is_refused_launch(const struct call *call);
+char *host_names(const struct call *call);	/* on rank 0 */
+
 struct random {
 	uint64_t state;
 };

@@ -293,6 +293,10 @@ main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	s.began_ns = now_ns();
 	plan(&s);
+	if (is_refused_launch(&s.call)) {
+		MPI_Finalize();
+		return TROUBLE;
+	}
 	predict_all(&s);
 	note_budget(&s.call, s.began_ns, s.opt.budget_ns);
 	if (s.call.rank == 0)

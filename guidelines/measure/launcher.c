@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the ranks run, and whether they are the ranks of one run at all. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure.h"
+
+/* What launchers tell a process of how many it is one; and which. */
+static const struct {
+	const char *size, *rank;
+} launchers[] = {
+	{ "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK" },	/* Open MPI */
+	{ "PMI_SIZE", "PMI_RANK" },		/* MPICH's hydra, Intel MPI, Slurm's PMI */
+	{ "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK" },	/* MVAPICH */
+	{ "PALS_LOCAL_SIZE", "PALS_LOCAL_RANKID" },		/* Cray */
+};
+enum { LAUNCHERS = sizeof launchers / sizeof launchers[0] };
+
+static long
+number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text == NULL ? 0 : strtol(text, NULL, 10);
+}
+
+/*
+ * A program that was started by the launcher of another MPI library is alone in its world, as often
+ * as it was started. A launcher within another's rank is no such case: its own size is right.
+ */
+bool
+is_refused_launch(const struct call *call)
+{
+	int foreign = -1;
+
+	for (int i = 0; i < LAUNCHERS; i++) {
+		if (number(launchers[i].size) == call->ranks)
+			return false;
+		if (number(launchers[i].size) > 1 && call->ranks == 1)
+			foreign = i;
+	}
+	if (foreign < 0)
+		return false;
+	if (number(launchers[foreign].rank) == 0)	/* one of them speaks for all */
+		note("%s is %ld, but MPI knows of 1 rank: the launcher is that of another MPI library",
+		    launchers[foreign].size, number(launchers[foreign].size));
+	return true;
+}
+
+static int
+by_text(const void *left, const void *right)
+{
+	return strcmp(left, right);
+}
+
+/* Names of all hosts on rank 0, in their order, each once, with commas between; NULL elsewhere. */
+char *
+host_names(const struct call *call)
+{
+	char name[MPI_MAX_PROCESSOR_NAME] = "", *all = NULL, *text = NULL;
+	size_t ranks = (size_t)call->ranks, size = MPI_MAX_PROCESSOR_NAME, used = 0;
+	int length;
+
+	MPI_Get_processor_name(name, &length);
+	if (call->rank == 0)
+		all = zalloc(ranks, size);
+	MPI_Gather(name, (int)size, MPI_CHAR, all, (int)size, MPI_CHAR, 0, call->comm);
+	if (call->rank != 0)
+		return NULL;
+	qsort(all, ranks, size, by_text);
+	text = zalloc(ranks, size + 1);
+	for (size_t r = 0; r < ranks; r++)
+		if (r == 0 || strcmp(all + r * size, all + (r - 1) * size) != 0)
+			used += (size_t)sprintf(text + used, "%s%s", r > 0 ? "," : "", all + r * size);
+	free(all);
+	return text;
+}

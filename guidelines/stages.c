@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Two stages: a first campaign screens all tests, a second one, of mpiruns of its own, decides about
+ * the candidates. An mpirun is a pair: in it both sides were measured together, mixed at random, so
+ * that whatever made it slow made both slow. Of each side counts the lower quartile of its times,
+ * which another load on the machine hardly moves. A violation is where the logarithms of the ratios
+ * lie above that of 1 + slower by the signed-rank test, corrected among the candidates alone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guidelines.h"
+
+/* Of the mpiruns that both have, logarithms of ratios; times of 0 are taken for 1 ns. */
+static struct sample
+logs(const struct judgement *j)
+{
+	size_t count = j->function->quartiles.count;
+	struct sample d = { zalloc(count, sizeof *d.at), count };
+
+	for (size_t i = 0; i < count; i++)
+		d.at[i] = log(fmax(1, j->function->quartiles.at[i]) /
+		    (j->factor * fmax(1, j->other->quartiles.at[i])));
+	return d;
+}
+
+static double
+middle(const struct sample *values)
+{
+	struct sample copy = { zalloc(values->count, sizeof *copy.at), values->count };
+	double result;
+
+	memcpy(copy.at, values->at, values->count * sizeof *copy.at);
+	result = median(copy);
+	free(copy.at);
+	return result;
+}
+
+/* Splits have their tolerance in their factor. */
+static double
+threshold(const struct judgement *j, const struct rules_of_judging *rules)
+{
+	return j->kind == SPLIT_ROBUSTNESS ? 0 : log1p(rules->slower);
+}
+
+void
+test_pairs(struct judgement *j, const struct rules_of_judging *rules)
+{
+	struct sample d = logs(j);
+	struct effect ratio = centre_of(d, 1 - rules->alpha);
+
+	j->function_ns = middle(&j->function->quartiles);
+	j->other_ns = j->factor * middle(&j->other->quartiles);
+	j->ratio = exp(ratio.shift);
+	j->shift = (struct effect){ j->other_ns * expm1(ratio.shift), j->other_ns * expm1(ratio.low),
+	    j->other_ns * expm1(ratio.high) };
+	j->p = j->p_normal = p_above(d, threshold(j, rules));
+	free(d.at);
+}
+
+/* The same series in the second stage, or NULL. */
+static const struct series *
+same_series(const struct campaign *c, const struct series *s)
+{
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *other = &c->series[i];
+
+		if (other->role == s->role && other->bytes == s->bytes && other->part == s->part &&
+		    strcmp(other->name, s->name) == 0 && strcmp(other->function, s->function) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+void
+take_confirmed(struct verdict *v, const struct campaign *confirm,
+    const struct rules_of_judging *rules)
+{
+	for (size_t i = 0; i < v->count; i++) {
+		struct judgement *j = &v->at[i];
+		const struct series *function = same_series(confirm, j->function);
+		const struct series *other = same_series(confirm, j->other);
+
+		if (!j->candidate || function == NULL || other == NULL)
+			continue;
+		j->function = function;
+		j->other = other;
+		j->tested = true;
+		test_pairs(j, rules);
+	}
+}
+
+/* Standard error of the centre of a judgement, as a share for pairs, in ns without. */
+static double
+standard_error(const struct judgement *j, bool paired)
+{
+	double count = (double)j->function->medians.count, deviation;
+	struct sample d = paired ? logs(j) : (struct sample){ zalloc(j->function->medians.count,
+	    sizeof *d.at), j->function->medians.count };
+
+	if (paired)
+		deviation = robust_deviation(d);
+	else {
+		double own, others;
+
+		memcpy(d.at, j->function->medians.at, d.count * sizeof *d.at);
+		own = robust_deviation(d);
+		memcpy(d.at, j->other->medians.at, d.count * sizeof *d.at);
+		others = j->factor * robust_deviation(d);
+		deviation = hypot(own, others);
+	}
+	free(d.at);
+	return deviation * sqrt(M_PI / 3 / count);	/* efficiency of ranks: 3/pi */
+}
+
+/*
+ * What would have been seen: a difference whose test exceeds its bound with probability POWER, were
+ * the times normal. Where so few mpiruns can prove nothing, nothing would have been.
+ */
+void
+find_undecided(struct verdict *v, const struct rules_of_judging *rules)
+{
+	double tests = rules->correction == NO_CORRECTION ? 1 : fmax(1, (double)v->tests);
+	double reach = normal_quantile(1 - rules->alpha / tests) + normal_quantile(POWER);
+
+	v->undecided = 0;
+	for (size_t i = 0; i < v->count; i++) {
+		struct judgement *j = &v->at[i];
+		size_t mpiruns = j->function->medians.count;
+		double least = v->paired ? least_p_above(mpiruns) : least_p(rules->test, mpiruns);
+
+		j->seen_ns = v->paired ? j->other_ns *
+		    expm1(threshold(j, rules) + reach * standard_error(j, true)) :
+		    reach * standard_error(j, false);
+		j->seen_ns = least * tests >= rules->alpha ? INFINITY : fmax(j->seen_ns, v->margin_ns);
+		j->undecided = !j->violated && (j->seen_ns > rules->difference * j->other_ns ||
+		    (v->staged && j->candidate && !j->tested));
+		v->undecided += j->undecided;
+	}
+}
+
+/* A function at a size is measured once, whatever tests need it; for longer than before. */
+size_t
+write_candidates(const struct campaign *c, const struct verdict *v, const char *file)
+{
+	enum { LONGER = 4 };
+	FILE *out = fopen(file, "w");
+	size_t written = 0;
+
+	if (out == NULL)
+		die("%s: %s", file, strerror(errno));
+	fprintf(out, "function\tm_bytes\tranks\tnrep\n");
+	for (size_t i = 0; i < c->count; i++) {
+		const struct series *s = &c->series[i];
+		bool needed = false;
+
+		for (size_t k = 0; k < v->count && !needed; k++)
+			needed = v->at[k].candidate && (v->at[k].function == s || v->at[k].other == s);
+		if (!needed || s->role != FUNCTION)
+			continue;
+		fprintf(out, "%s\t%" PRIu64 "\t%" PRId64 "\t%zu\n", s->function, s->bytes,
+		    c->setting.ranks, LONGER * s->reps);
+		written++;
+	}
+	if (fclose(out) != 0)
+		die("%s: %s", file, strerror(errno));
+	return written;
+}
