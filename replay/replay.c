@@ -15,13 +15,13 @@
 #include "tolerance.h"
 
 static const char usage[] =
-	"usage: lp-replay [-n FILE] [--eager BYTES] [-F graph|json|table|csv] [--partial]\n"
+	"usage: lp-replay [-n FILE] [--eager BYTES] [-F stream|json|text|csv] [--partial]\n"
 	"                 [--monitor RANKS] [--regions] [--scale WHAT] [--explain WHO] [FILE]\n"
 	"Turn the recorded times of a graph stream into those of another network.\n"
 	"  -n, --network FILE  the machine: a Dimemas .cfg or lp-replay's own format [ideal]\n"
 	"      --eager BYTES   messages of so many bytes and more wait for their receiver\n"
 	"                      [32k; with a Dimemas .cfg as the calls tell]\n"
-	"  -F, --format FORM   graph, json, table or csv [graph]\n"
+	"  -F, --format FORM   stream, json, text or csv [stream]\n"
 	"      --monitor RANKS transfer efficiency by pair of computing and call: all, or 0,2-3\n"
 	"      --regions       instead of the pairs the phases they show\n"
 	"      --scale WHAT    rank=N,site=NAME,call=NAME,factor=X: that computing, or with call=\n"
@@ -35,7 +35,7 @@ static const char usage[] =
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
 
-enum form { GRAPH, JSON, TABLE, CSV };
+enum form { GRAPH, JSON, TEXT, CSV };
 
 struct options {
 	const char *network;	/* NULL: the ideal one */
@@ -59,7 +59,7 @@ next_factor(int argc, char **argv)
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const forms[] = { "graph", "json", "table", "csv", NULL };
+	static const char *const forms[] = { "stream", "json", "text", "csv", NULL };
 	static const struct option longs[] = {
 		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL, 'E' },
 		{ "format", required_argument, NULL, 'F' }, { "partial", no_argument, NULL, 'P' },
@@ -76,7 +76,7 @@ parse_options(int argc, char **argv)
 		switch (c) {
 		case 'n': opt.network = optarg; break;
 		case 'E': opt.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'M': monitor_begin(&opt.monitor, optarg); break;
 		case 'R': opt.regions = true; break;
 		case 'S': scale_add(&opt.scales, optarg, next_factor(argc, argv)); break;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The efficiencies, by both definitions in use. */
+#include "../base/tool/csv.h"
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
 #include "replay.h"
 
 static int64_t
@@ -77,13 +80,24 @@ ratio(int64_t a, int64_t b)
 void
 print_json(const struct result *r)
 {
-	printf("{\"run_time_ns\":%lld,\"recorded_run_time_ns\":%lld,\"finish_ns\":[", (long long)r->run_ns,
-	    (long long)r->recorded_run_ns);
+	static struct text text;	/* large for a stack */
+	struct json json, *out = &json;
+
+	text_begin(&text, stdout, NULL);
+	json_begin(out, &text);
+	json_begin_object(out, NULL);
+	json_int(out, "run_time_ns", r->run_ns);
+	json_int(out, "recorded_run_time_ns", r->recorded_run_ns);
+	json_begin_array(out, "finish_ns");
 	for (uint32_t i = 0; i < r->ranks; i++)
-		printf("%s%lld", i > 0 ? "," : "", (long long)r->finish_ns[i]);
-	printf("],\"transfer_efficiency\":%.9g,\"serialization_efficiency\":%.9g}\n",
-	    ratio(r->efficiency.span_ns, r->recorded.span_ns),
-	    ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns));
+		json_int(out, NULL, r->finish_ns[i]);
+	json_end_array(out);
+	json_significant(out, "transfer_efficiency", ratio(r->efficiency.span_ns, r->recorded.span_ns), 9);
+	json_significant(out, "serialization_efficiency",
+	    ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns), 9);
+	json_end_object(out);
+	json_end_line(out);
+	text_flush(&text);
 }
 
 /* What basicanalysis calls useful: the states of a Paraver trace, where there are any. */
@@ -103,29 +117,58 @@ all_useful(const struct result *r)
 void
 print_csv(const struct result *r)
 {
-	printf("ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,ideal_useful_max_ns,"
-	    "instructions,cycles\n%u,%lld,%lld,%lld,%lld,%lld,%lld,%lld\n", r->ranks,
-	    (long long)r->efficiency.span_ns, (long long)r->recorded.span_ns, (long long)all_useful(r),
-	    (long long)most_useful(r), (long long)r->efficiency.useful_max_ns,
-	    (long long)(r->instructions != NULL ? total(r->instructions, r->ranks) : 0),
-	    (long long)(r->cycles != NULL ? total(r->cycles, r->ranks) : 0));
+	static struct text text;	/* large for a stack */
+	const int64_t values[] = { r->efficiency.span_ns, r->recorded.span_ns, all_useful(r), most_useful(r),
+		r->efficiency.useful_max_ns, r->instructions != NULL ? total(r->instructions, r->ranks) : 0,
+		r->cycles != NULL ? total(r->cycles, r->ranks) : 0 };
+	struct csv csv;
+
+	text_begin(&text, stdout, NULL);
+	csv_begin(&csv, &text, "ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,"
+	    "ideal_useful_max_ns,instructions,cycles");
+	csv_uint(&csv, r->ranks);
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		csv_int(&csv, values[i]);
+	csv_end_row(&csv);
+	text_flush(&text);
+}
+
+static void
+put_definition(struct table_writer *table, const char *name, double transfer, double serial, double comm)
+{
+	table_text(table, name);
+	table_fixed(table, transfer, 6);
+	table_fixed(table, serial, 6);
+	table_fixed(table, comm, 6);
+	table_end_row(table);
 }
 
 void
 print_table(const struct result *r)
 {
+	static struct text text;	/* large for a stack */
 	double te = ratio(r->efficiency.span_ns, r->recorded.span_ns);
 	double serial = ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns);
 	double comm = ratio(most_useful(r), r->recorded.span_ns);
+	struct table_writer table;
 
-	printf("run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
+	text_begin(&text, stdout, NULL);
+	text_print(&text, "run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
 	    (double)r->recorded_run_ns / 1e9);
-	printf("efficiencies\t%s\n", span_rule(r->whole));
-	printf("\ndefinition\ttransfer\tserialisation\tcommunication\n");
-	printf("POP\t%.6f\t%.6f\t%.6f\n", te, serial, te * serial);
-	printf("basicanalysis\t%.6f\t%.6f\t%.6f\n", serial > 0 ? comm / serial : 0, serial, comm);
-	printf("\nrank\tfinish_s\trecorded_s\tuseful_s\n");
-	for (uint32_t i = 0; i < r->ranks; i++)
-		printf("%u\t%.9f\t%.9f\t%.9f\n", i, (double)r->finish_ns[i] / 1e9,
-		    (double)r->recorded_finish_ns[i] / 1e9, (double)r->useful_ns[i] / 1e9);
+	text_print(&text, "efficiencies\t%s\n\n", span_rule(r->whole));
+	table_begin(&table, &text, "definition\ttransfer\tserialisation\tcommunication");
+	put_definition(&table, "POP", te, serial, te * serial);
+	put_definition(&table, "basicanalysis", serial > 0 ? comm / serial : 0, serial, comm);
+	table_end(&table);
+	text_char(&text, '\n');
+	table_begin(&table, &text, "rank\tfinish_s\trecorded_s\tuseful_s");
+	for (uint32_t i = 0; i < r->ranks; i++) {
+		table_uint(&table, i);
+		table_fixed(&table, (double)r->finish_ns[i] / 1e9, 9);
+		table_fixed(&table, (double)r->recorded_finish_ns[i] / 1e9, 9);
+		table_fixed(&table, (double)r->useful_ns[i] / 1e9, 9);
+		table_end_row(&table);
+	}
+	table_end(&table);
+	text_flush(&text);
 }

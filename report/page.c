@@ -199,7 +199,9 @@ program_name(const struct page *page)
 {
 	const char *slash = page->program != NULL ? strrchr(page->program, '/') : NULL;
 
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : page->program != NULL ? page->program : "a run";
+	if (page->program == NULL || page->program[0] == '\0')
+		return "a run";
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : page->program;
 }
 
 static void

@@ -51,6 +51,7 @@ const rowHeight = () => (height() - BOTTOM) / shown;
 const y = l => (l - top) * rowHeight();
 let colours = {};
 function readColours() {
+	picture = null;
 	const style = getComputedStyle(document.querySelector("svg.figure"));
 	const value = name => style.getPropertyValue(name).trim();
 	colours = { ink: value("--ink"), paper: value("--paper"), grid: value("--grid"), way: value("--way"),
@@ -71,19 +72,27 @@ function inView(list, most, act) {
 	for (let i = firstBehind(list, from - most); i < list.length && list[i].begin <= to; i++)
 		if (list[i].end >= from) act(list[i]);
 }
-function drawBins(h) {
-	const first = Math.max(0, Math.floor(from / data.run * data.columns));
-	const last = Math.min(data.columns, Math.ceil(to / data.run * data.columns));
-	for (let l = Math.floor(top); l < Math.min(data.locations, top + shown + 1); l++) {
-		const row = bins[rowOf(l)];
-		for (let c = first, end; c < last; c = end) {
-			for (end = c + 1; end < last && row[end] === row[c]; end++);
-			if (row[c] === 0) continue;
-			ink.fillStyle = colours.a[row[c]];
-			const left = Math.max(LEFT, x(c * data.run / data.columns));
-			ink.fillRect(left, y(l) + h * 0.07, x(end * data.run / data.columns) - left, h * 0.86);
+// The bins as a picture of one point each, made anew for other colours; the browser scales it.
+let picture = null;
+function paintBins() {
+	const rgb = colours.a.map(c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16)));
+	picture = document.createElement("canvas");
+	picture.width = data.columns;
+	picture.height = data.rows;
+	const to = picture.getContext("2d"), image = to.createImageData(data.columns, data.rows);
+	for (let r = 0, i = 0; r < data.rows; r++)
+		for (let c = 0; c < data.columns; c++, i += 4) {
+			image.data.set(rgb[bins[r][c]], i);
+			image.data[i + 3] = 255;
 		}
-	}
+	to.putImageData(image, 0, 0);
+}
+function drawBins() {
+	const each = data.rows / data.locations, scale = data.columns / data.run;
+	if (!picture) paintBins();
+	ink.imageSmoothingEnabled = false;
+	ink.drawImage(picture, from * scale, top * each, (to - from) * scale, shown * each,
+		LEFT, 0, width() - LEFT, height() - BOTTOM);
 }
 function drawEvents(h) {
 	for (let l = Math.floor(top); l < Math.min(data.locations, top + shown + 1); l++) {
@@ -191,7 +200,7 @@ function draw() {
 		ink.font = '12px "DejaVu Sans", Helvetica, Arial, sans-serif';
 		ink.fillStyle = colours.paper;
 		ink.fillRect(0, 0, width(), height());
-		drawBins(h);
+		if (!data.all) drawBins();
 		drawEvents(h);
 		drawPath(h);
 		drawChosen(h);

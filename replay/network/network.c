@@ -6,16 +6,18 @@
  * writes  a machine for lp-replay -n, or what was measured beside what that says
  * memory  the times of one function at one size, and a median of each
  */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/tool/table.h"
 #include "network.h"
 
 static const char usage[] =
-	"usage: lp-network [-F machine|table|region] [-m FILE] [-c N] [-b RANGE] [-r N] [FILE ...]\n"
+	"usage: lp-network [-F machine|text|region] [-m FILE] [-c N] [-b RANGE] [-r N] [FILE ...]\n"
 	"Fit latency, bandwidth, eager limit and collectives to measured times.\n"
-	"  -F, --format FORM  machine, for lp-replay -n; table of measured and fitted times;\n"
+	"  -F, --format FORM  machine, for lp-replay -n; text: measured and fitted times;\n"
 	"                     region of parameters within 10 % [machine]\n"
 	"  -m, --memory FILE  what was measured inside a node [as between nodes]\n"
 	"  -c, --cpus N       ranks on a node [1]\n"
@@ -52,7 +54,7 @@ parse_range(const char *option, const char *text)
 static struct options
 parse_options(int argc, char **argv)
 {
-	static const char *const forms[] = { "machine", "table", "region", NULL };
+	static const char *const forms[] = { "machine", "text", "region", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL, 'm' },
 		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
@@ -64,7 +66,7 @@ parse_options(int argc, char **argv)
 
 	while ((c = next_option(argc, argv, "F:m:c:b:r:", longs, usage)) != -1)
 		switch (c) {
-		case 'F': opt.form = (enum form)parse_choice("--format", optarg, forms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'm': opt.memory = optarg; break;
 		case 'c': opt.cpus = parse_integer("--cpus", optarg, 1, 1 << 24); break;
 		case 'b': opt.bytes = parse_range("--bytes", optarg); break;
@@ -111,118 +113,137 @@ make_fit(const struct options *opt)
 
 /* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. */
 static void
-print_quantity(const char *name, double value, double error, const char *unit, bool inverted)
+print_quantity(struct text *out, const char *name, double value, double error, const char *unit, bool inverted)
 {
 	if (inverted && value <= 0) {
-		printf("%s infinite\n", name);
+		text_print(out, "%s infinite\n", name);
 		return;
 	}
-	printf("%s %.6g %s", name, inverted ? 1 / value : value, unit);
+	text_print(out, "%s %.6g %s", name, inverted ? 1 / value : value, unit);
 	if (error >= 0)
-		printf("\t# +- %.2g", inverted ? error / value / value : error);
-	printf("\n");
+		text_print(out, "\t# +- %.2g", inverted ? error / value / value : error);
+	text_print(out, "\n");
 }
 
 static void
-print_eager(const struct pingpong *p)
+print_eager(struct text *out, const struct pingpong *p)
 {
 	for (size_t k = 0; k < p->segment_count && p->segment_count > 1; k++) {
 		const struct segment *s = &p->segments[k];
 
-		printf("# %llu to %llu bytes: %.4g us", (unsigned long long)s->first,
+		text_print(out, "# %llu to %llu bytes: %.4g us", (unsigned long long)s->first,
 		    (unsigned long long)s->last, s->line.latency_us);
 		if (s->line.us_per_byte != 0)
-			printf(" + bytes / %.5g MB/s", 1 / s->line.us_per_byte);
-		printf("\n");
+			text_print(out, " + bytes / %.5g MB/s", 1 / s->line.us_per_byte);
+		text_print(out, "\n");
 	}
 	if (!p->has_limit) {
-		printf("# an eager limit is not visible\neager all\n");
+		text_print(out, "# an eager limit is not visible\neager all\n");
 		return;
 	}
-	printf("eager %llu B\t# the limit lies above %llu and up to here", (unsigned long long)p->from,
+	text_print(out, "eager %llu B\t# the limit lies above %llu and up to here", (unsigned long long)p->from,
 	    (unsigned long long)p->below);
 	if (p->below_least != p->below || p->from_most != p->from)
-		printf("; above %llu and up to %llu is possible", (unsigned long long)p->below_least,
+		text_print(out, "; above %llu and up to %llu is possible", (unsigned long long)p->below_least,
 		    (unsigned long long)p->from_most);
-	printf("\n");
+	text_print(out, "\n");
 }
 
 static void
-print_collectives(const struct fit *f)
+print_collectives(struct text *out, const struct fit *f)
 {
-	printf("collective all logarithmic\n");
+	text_print(out, "collective all logarithmic\n");
 	for (size_t i = 0; i < f->collective_count; i++) {
 		const struct collective *c = &f->collectives[i];
+		char name[128] = "";
 
-		printf("collective ");
-		for (const char *at = c->function + 4; *at != '\0'; at++)
-			putchar(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
-		printf(" %s %s %s %s\t# error %.1f %%%s\n", model_names[c->in], size_names[c->in_size],
+		for (size_t k = 0; k < sizeof name - 1 && c->function[4 + k] != '\0'; k++) {
+			name[k] = (char)tolower((unsigned char)c->function[4 + k]);
+			name[k + 1] = '\0';
+		}
+		text_put(out, "collective ");
+		text_visible(out, name);
+		text_print(out, " %s %s %s %s\t# error %.1f %%%s\n", model_names[c->in], size_names[c->in_size],
 		    model_names[c->out], size_names[c->out_size], 100 * c->mean_error,
 		    c->alike ? "; of 2 ranks all models are the same" : "");
 	}
 }
 
 static void
-print_machine(const struct options *opt, const struct fit *f)
+print_machine(struct text *out, const struct options *opt, const struct fit *f)
 {
 	const struct pingpong *p = &f->pingpong;
 
-	printf("# lp-network: %s, a ping-pong of %zu sizes\n",
+	text_line(out, "# lp-network: %s, a ping-pong of %zu sizes",
 	    f->points.library != NULL ? f->points.library : "a library that is not named", p->count);
-	printf("# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu bytes\n",
+	text_print(out, "# error of latency and bandwidth: mean %.1f %%, most %.1f %% at %llu bytes\n",
 	    100 * p->mean_error, 100 * p->most_error, (unsigned long long)p->most_at);
-	printf("machine\n");
-	print_quantity("bandwidth", p->all.us_per_byte, p->all.us_per_byte_error, "MB/s", true);
-	print_collectives(f);
-	printf("nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
-	print_quantity("latency", p->all.latency_us, p->all.latency_error_us, "us", false);
+	text_print(out, "machine\n");
+	print_quantity(out, "bandwidth", p->all.us_per_byte, p->all.us_per_byte_error, "MB/s", true);
+	print_collectives(out, f);
+	text_print(out, "nodes %lld\ncpus %lld\n", (long long)f->nodes, (long long)opt->cpus);
+	print_quantity(out, "latency", p->all.latency_us, p->all.latency_error_us, "us", false);
 	if (opt->cpus > 1) {	/* else nothing moves in memory */
-		print_quantity("memory latency", f->local.latency_us, f->local.latency_error_us, "us",
+		print_quantity(out, "memory latency", f->local.latency_us, f->local.latency_error_us, "us",
 		    false);
-		print_quantity("memory bandwidth", f->local.us_per_byte, f->local.us_per_byte_error,
+		print_quantity(out, "memory bandwidth", f->local.us_per_byte, f->local.us_per_byte_error,
 		    "MB/s", true);
 	}
-	printf("mapping %lld\n", (long long)opt->cpus);
-	print_eager(p);
-	printf("init recorded\n");
+	text_print(out, "mapping %lld\n", (long long)opt->cpus);
+	print_eager(out, p);
+	text_print(out, "init recorded\n");
 }
 
 static void
-print_table(const struct fit *f)
+print_table(struct text *out, const struct fit *f)
 {
-	printf("function\tranks\tbytes\tmeasured_us\tfitted_us\terror_%%\n");
+	struct table_writer table;
+
+	table_begin(&table, out, "function\tranks\tbytes\tmeasured_us\tfitted_us\terror_%");
 	for (size_t i = 0; i < f->points.count; i++) {
 		const struct point *point = &f->points.at[i];
 
-		if (point->fitted_us >= 0)
-			printf("%s\t%lld\t%llu\t%.4f\t%.4f\t%.2f\n", point->function, (long long)point->ranks,
-			    (unsigned long long)point->bytes, point->us, point->fitted_us,
-			    100 * (point->fitted_us / point->us - 1));
+		if (point->fitted_us < 0)
+			continue;
+		table_text(&table, point->function);
+		table_int(&table, point->ranks);
+		table_uint(&table, point->bytes);
+		table_fixed(&table, point->us, 4);
+		table_fixed(&table, point->fitted_us, 4);
+		table_fixed(&table, 100 * (point->fitted_us / point->us - 1), 2);
+		table_end_row(&table);
 	}
+	table_end(&table);
 }
 
 /* Around the best line, from a tenth to ten times of both parameters. */
 static void
-print_region(const struct fit *f)
+print_region(struct text *out, const struct fit *f)
 {
 	enum { DECADE = 60 };
+	struct table_writer table;
 
-	printf("latency_us\tMB_s\terror\n");
+	table_begin(&table, out, "latency_us\tMB_s\terror");
 	for (int i = -DECADE; i <= DECADE; i++)
 		for (int k = -DECADE; k <= DECADE; k++) {
 			double latency_us = f->pingpong.all.latency_us * pow(10, (double)i / DECADE);
 			double us_per_byte = f->pingpong.all.us_per_byte * pow(10, (double)k / DECADE);
 			double error = line_error(&f->points, latency_us, us_per_byte);
 
-			if (error <= 0.1 && us_per_byte > 0)
-				printf("%.6g\t%.6g\t%.6f\n", latency_us, 1 / us_per_byte, error);
+			if (error > 0.1 || us_per_byte <= 0)
+				continue;
+			table_significant(&table, latency_us, 6);
+			table_significant(&table, 1 / us_per_byte, 6);
+			table_fixed(&table, error, 6);
+			table_end_row(&table);
 		}
+	table_end(&table);
 }
 
 int
 main(int argc, char **argv)
 {
+	static struct text text;	/* large for a stack */
 	struct options opt;
 	struct fit fit;
 
@@ -230,11 +251,13 @@ main(int argc, char **argv)
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.files[0], usage);
 	fit = make_fit(&opt);
+	text_begin(&text, stdout, NULL);
 	if (opt.form == MACHINE)
-		print_machine(&opt, &fit);
+		print_machine(&text, &opt, &fit);
 	else if (opt.form == TABLE)
-		print_table(&fit);
+		print_table(&text, &fit);
 	else
-		print_region(&fit);
+		print_region(&text, &fit);
+	text_flush(&text);
 	return finish(DONE);
 }
