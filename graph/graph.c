@@ -10,24 +10,36 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph.h"
+#include "polls.h"
 #include "../base/mpi/call_class.h"
 
 static const char usage[] =
-	"usage: lp-graph [FILE]\n"
+	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [FILE]\n"
 	"Match the messages, collectives and global synchronisation points of a trace.\n"
-	"  -h, --help       print this text\n"
-	"  -V, --version    print the version\n";
+	"      --polls HOW        failed tests and probes before the one that succeeds are a wait\n"
+	"                         for that, or work [wait]\n"
+	"      --poll-gap SECONDS computing for longer between two of them is work [0.00002]\n"
+	"  -h, --help             print this text\n"
+	"  -V, --version          print the version\n";
 
 enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at least */
 
 static const char *
-parse_options(int argc, char **argv)
+parse_options(int argc, char **argv, struct polls *polls)
 {
-	static const struct option none = { NULL, 0, NULL, 0 };
+	static const char *const readings[] = { "wait", "work", NULL };
+	static const struct option longs[] = {
+		{ "polls", required_argument, NULL, 'p' }, { "poll-gap", required_argument, NULL, 'g' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int c;
 
-	while (next_option(argc, argv, "", &none, usage) != -1)
-		;
+	*polls = (struct polls){ .as_waits = true, .gap_ns = 20000 };
+	while ((c = next_option(argc, argv, "", longs, usage)) != -1)
+		if (c == 'p')
+			polls->as_waits = parse_choice("--polls", optarg, readings) == 0;
+		else if ((polls->gap_ns = parse_seconds("--poll-gap", optarg)) < 0)
+			die("--poll-gap: less than no time");
 	if (argc - optind > 1)
 		bad_usage(usage);
 	return argv[optind];
@@ -121,15 +133,28 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 	}
 }
 
+/* Written anew, as its calls are numbered in the stream. */
+static void
+write_block(struct graph *graph, const struct reader *in, const struct calls *calls)
+{
+	struct calls renumbered = *calls;
+	uint16_t *numbers = zalloc(calls->count + 1, sizeof *numbers);
+
+	for (size_t i = 0; i < calls->count; i++)
+		numbers[i] = calls->call[i] == 0 ? 0 : in->call_number[calls->call[i]];
+	renumbered.call = numbers;
+	if (calls_write(&graph->out, &renumbered) < 0)
+		die_output();
+	free(numbers);
+}
+
 static void
 take_block(struct graph *graph, struct reader *in, const struct message *message,
-    struct calls *calls)
+    const struct calls *calls, bool changed)
 {
 	struct location *location;
 	uint16_t call = 0;
 
-	if (calls_read(calls, in, message) < 0)
-		die_input(in);
 	location = &graph->locations[calls->location];
 	if (calls->first != location->next_seq ||
 	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns)) {
@@ -138,7 +163,9 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	}
 	graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
 	/* Edges come behind the blocks of both their ends. */
-	if (writer_pass(&graph->out, message, calls->count) < 0)
+	if (changed)
+		write_block(graph, in, calls);
+	else if (writer_pass(&graph->out, message, calls->count) < 0)
 		die_output();
 	for (size_t i = 0; i < calls->count; i++) {
 		uint64_t seq = calls->first + i;
@@ -158,20 +185,36 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];
 }
 
+void
+pass_on(struct graph *graph, struct reader *in, const struct message *message, const struct calls *calls,
+    bool changed)
+{
+	if (calls != NULL) {
+		take_block(graph, in, message, calls, changed);
+		return;
+	}
+	if (is_definition(message))
+		graph->index.defined = writer_offset(&graph->out);
+	if (writer_pass(&graph->out, message, 0) < 0)
+		die_output();
+}
+
 int
 main(int argc, char **argv)
 {
 	struct graph graph = { .free_operation = NONE };
 	struct calls calls = { 0 };
+	struct polls polls;
 	struct progress progress;
 	struct message message;
 	struct reader in;
 	const char *file;
 	uint64_t settled_rows = 0;
+	bool told = false;	/* how polls are read */
 	int got;
 
 	tool = "lp-graph";
-	file = parse_options(argc, argv);
+	file = parse_options(argc, argv, &polls);
 	refuse_terminal_input(file, usage);
 	refuse_terminal_output();
 	if (reader_open(&in, file) < 0)
@@ -190,27 +233,31 @@ main(int argc, char **argv)
 			die_input(&in);
 		if (is_kind(&message, "run"))
 			make_locations(&graph);
+		if (is_kind(&message, "calls") && !told) {
+			polls_begin(&polls, &graph);
+			told = true;
+		}
 		if (is_kind(&message, "calls")) {
-			take_block(&graph, &in, &message, &calls);
+			if (calls_read(&calls, &in, &message) < 0)
+				die_input(&in);
+			polls_take(&polls, &graph, &in, &message, &calls);
 			if (in.rows - settled_rows > SETTLE_ROWS + 16 * (uint64_t)graph.known.location_count) {
 				settled_rows = in.rows;
 				write_settled(&graph);
 			}
 			progress_input(&progress, &in);
-		} else {
-			if (is_definition(&message))
-				graph.index.defined = writer_offset(&graph.out);
-			if (writer_pass(&graph.out, &message, 0) < 0)
-				die_output();
-		}
+		} else if (!is_kind(&message, "polls"))
+			polls_take(&polls, &graph, &in, &message, NULL);
 	}
 	if (got < 0)
 		die_input(&in);
 	progress_end(&progress);
+	polls_end(&polls, &graph, &in);
 	match_end(&graph);
 	epoch_end(&graph);
 	collective_end(&graph);
 	edges_flush(&graph);
+	polls_tell(&polls);
 	write_matching(&graph);
 	if (index_write(&graph.index, &graph.out) < 0 || writer_end(&graph.out) < 0)
 		die_output();

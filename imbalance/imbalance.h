@@ -158,6 +158,8 @@ struct imbalance {
 	size_t member_capacity, wait_capacity;
 
 	int64_t from_ns, to_ns;		/* what is outside does not count */
+	bool polls_wait;		/* lp-graph made waits of polls that led to something */
+	int64_t poll_gap_ns;
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
 	int64_t *settled_ns;		/* when the last of these was left */

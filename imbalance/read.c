@@ -210,6 +210,17 @@ take_matching(struct imbalance *im, const struct message *message)
 }
 
 static void
+take_polls(struct imbalance *im, const struct message *message)
+{
+	char *as = body_string(message, "as");
+
+	if (body_int(&im->in, message, "gap_ns", 0, INT64_MAX, &im->poll_gap_ns) < 0)
+		die_input(&im->in);
+	im->polls_wait = as != NULL && strcmp(as, "wait") == 0;
+	free(as);
+}
+
+static void
 take_message(struct imbalance *im, const struct message *message, struct calls *calls)
 {
 	if (definitions_take(&im->known, &im->in, message) < 0)
@@ -226,6 +237,8 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 		take_collectives(im, message);
 	else if (is_kind(message, "settled") || is_kind(message, "sync"))
 		take_settled(im, message);
+	else if (is_kind(message, "polls"))
+		take_polls(im, message);
 	else if (is_kind(message, "matching"))
 		take_matching(im, message);
 	if (im->observer != NULL)

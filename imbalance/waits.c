@@ -17,7 +17,7 @@
 struct rules {
 	enum state before, after;	/* STATES: none */
 	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
-	bool is_test;			/* returns at once: it never waits */
+	bool is_test;			/* returns at once: it only waits for the polls before it */
 	bool polls;			/* a test or probe: where it fails its time is polling */
 };
 
@@ -356,7 +356,7 @@ find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 	waits[0] = (struct wait){ .state = STATES, .from_ns = call->row.enter_ns,
 	    .to_ns = call->row.enter_ns, .location = location, .site = call->row.site,
 	    .comm = call->row.comm, .call = call->row.call, .cause = NOBODY };
-	if (r->is_test)
+	if (r->is_test && !(im->polls_wait && call_class(call->row.call) == CLASS_COMPLETE))
 		goto received;
 	switch (call_class(call->row.call)) {
 	case CLASS_SEND:

@@ -230,3 +230,77 @@ syncs() {
 		[ -z "$(lp-dump -k index t.path)" ]
 	done
 }
+
+# polls GAP [END]: rank 1 tests five times, GAP ns apart, for a message sent at 900000; the fifth succeeds.
+polls() {
+	tests/pack -H 'trace ranks=2 rows=3' <<-END
+		0 MPI_Init 0 1000 comm=1
+		0 MPI_Send 900000 901000 comm=1 peer=1 tag=5 sent=8
+		0 MPI_Finalize 2000000 2100000 comm=1
+		site site=1 module=0 offset=1
+		1 MPI_Init 0 1000 comm=1
+		1 MPI_Irecv 2000 3000 comm=1 peer=0 tag=5 received=8 as=r
+		$(for i in 0 1 2 3; do echo "1 MPI_Test $((10000 + i * $1)) +500 site=1"; done)
+		${2:-}
+		1 MPI_Test $((10000 + 4 * $1)) 950000 comm=1 peer=0 tag=5 received=8 of=r site=1
+		1 MPI_Finalize 2000000 2100000 comm=1
+	END
+}
+
+@test "tests that fail until one succeeds are one wait for its message, the time between them included" {
+	polls 19000 >t.trace
+	run -0 --separate-stderr lp-graph t.trace
+	lp-graph t.trace 2>t.err >t.graph
+	grep -q '^lp-graph: 1 runs of 4 failed tests and probes, with at most 20 us between two, are waits' t.err
+	trace.py check t.graph
+	[ "$(lp-dump -k call t.graph | jq -c 'select(.call == "MPI_Test") | [.enter_ns, .leave_ns]' | paste -sd' ')" = \
+		'[10000,10000] [10000,10000] [10000,10000] [10000,10000] [10000,950000]' ]
+	lp-imbalance -F json t.graph | jq -e '.sums.hold and ([.wait_states[] | select(.name == "late_sender") |
+		[.count, (.wait_s * 1e9 | round)]] == [[1, 890000]])'
+	lp-critpath -F json t.graph | jq -e 'any(.segments[]; .kind == "compute" and .rank == 0 and .end_ns == 900000)'
+	lp-dump -k polls t.graph | jq -e '.as == "wait" and .gap_ns == 20000'
+}
+
+@test "polls with work between them, polls that another call ends, and --polls work stay as they are" {
+	polls 21000 >work.trace
+	polls 19000 '1 MPI_Send 90000 90100 comm=1 peer=1 tag=9 sent=0' >other.trace
+	polls 19000 >wait.trace
+	for graph in "work" "other" "wait --polls work" "wait --poll-gap 0.00001"; do
+		set -- $graph
+		lp-graph "${@:2}" $1.trace >t.graph 2>t.err
+		! grep -q 'are waits' t.err
+		cmp <(lp-dump -k call $1.trace) <(lp-dump -k call t.graph)
+	done
+}
+
+@test "a probe that finds a message and the receive behind it end a wait, a receive of another does not" {
+	for tag in 5 6; do
+		tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+			trace ranks=2
+			0 MPI_Init 0 1000 comm=1
+			0 MPI_Send 50000 51000 comm=1 peer=1 tag=$tag sent=8
+			0 MPI_Finalize 200000 210000 comm=1
+			1 MPI_Init 0 1000 comm=1
+			1 MPI_Iprobe 20000 21000 comm=1 peer=any tag=5
+			1 MPI_Iprobe 30000 31000 comm=1 peer=any tag=5
+			1 MPI_Iprobe 51000 52000 comm=1 peer=0 tag=5
+			1 MPI_Recv 53000 54000 comm=1 peer=0 tag=$tag received=8
+			1 MPI_Finalize 200000 210000 comm=1
+		END
+		lp-imbalance -F json t.graph | jq '[.wait_states[] | select(.name == "late_sender") | .wait_s * 1e9] | add | round'
+	done >t.waits
+	[ "$(paste -sd' ' t.waits)" = "30000 0" ]
+}
+
+@test "blocks of all ranks keep their order while a wait is held back, and memory stays bounded" {
+	tests/pack -H 'trace ranks=2 rows=100' <<-END >t.trace
+		$(for i in $(seq 0 3000); do echo "0 MPI_Iprobe $((1000 + i * 300)) +200 comm=1 peer=1 tag=1"; done)
+		$(for i in $(seq 0 3000); do echo "1 MPI_Send $((1000 + i * 300)) +200 comm=1 peer=1 tag=2 sent=0"; done)
+		0 MPI_Recv 902000 902100 comm=1 peer=1 tag=1 received=8
+		1 MPI_Send 901600 901700 comm=1 peer=0 tag=1 sent=8
+	END
+	lp-graph t.trace 2>t.err >t.graph
+	trace.py check t.graph
+	[[ "$(cat t.err)" == *"1 runs of 3001 failed tests and probes"* ]]
+	lp-dump -k call t.graph | jq -es 'map(select(.call == "MPI_Recv")) | .[0].enter_ns == 1000'
+}

@@ -288,7 +288,8 @@ class Run:
                     continue
                 enter, leave = (location, seq, 0), (location, seq, 1)
                 if before is None:
-                    edges.append((source, enter, row.enter, (location, 0, row.enter, "compute", None)))
+                    edges.append((source, enter, row.enter, (location, 0, row.enter,
+                                  "start" if row.call in ("MPI_Init", "MPI_Init_thread") else "compute", None)))
                 else:
                     edges.append((before, enter, row.enter - rows[before[1]].leave,
                                   (location, rows[before[1]].leave, row.enter, "compute", None)))
@@ -463,7 +464,7 @@ def check_imbalance(run, graph):
 def check(seed):
     for more in (False, True):
         run, stream = make(seed, more)
-        graph = tool("lp-graph", data=stream)
+        graph = tool("lp-graph", "--polls", "work", data=stream)
         check_graph(run, graph)
         check_path(run, graph)
         if not more:

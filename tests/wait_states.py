@@ -42,12 +42,15 @@ class Row:
 class Run:
     def __init__(self, graph):
         self.names, self.rows, self.ranks, self.members = {}, {}, 0, {}
+        self.polls_wait = False
         self.sources = {}  # of a member of a topology, by communicator and member
         for m in trace.read(graph):
             if m.kind == "call":
                 self.names[m.body["number"]] = m.body["name"]
             elif m.kind == "run":
                 self.ranks, self.run_ns = m.body["ranks"], m.body["run_ns"]
+            elif m.kind == "polls":
+                self.polls_wait = m.body["as"] == "wait"
             elif m.kind == "communicator":
                 self.members[m.body["comm"]] = m.column("members", True, rows=m.body["size"]).tolist()
             elif m.kind == "neighbours":
@@ -130,13 +133,14 @@ class Run:
     def waits_of(self, rows):
         """[state, ns, receive] of one call."""
         call = rows[0]
-        if call.call in TESTS:
+        waits = WAITS | TESTS if self.polls_wait else WAITS
+        if call.call in TESTS - waits:
             return []
         late = [(min(r.send_of.enter, r.leave) - r.enter, i, r) for i, r in enumerate(rows) if r.send_of]
         found = [("late_sender", ns, r) for ns, _, r in late if ns > 0]
         receivers = []
         for r in rows:
-            start = self.start_of(r) if call.call in WAITS else r
+            start = self.start_of(r) if call.call in waits else r
             if start is None:
                 continue
             if start.receive_of is not None:
@@ -145,13 +149,13 @@ class Run:
                 post = post or completion
                 if post.enter <= call.leave and post.enter > call.enter:
                     receivers.append(("late_receiver", post.enter - call.enter, r))
-            if call.call in WAITS and start.instance is not None:
+            if call.call in waits and start.instance is not None:
                 until = self.blocker(start, start.instance)
                 if until is not None and min(until, call.leave) > call.enter:
                     found.append((self.state_of(start.call), min(until, call.leave) - call.enter, r))
-        if call.instance is not None and call.call not in WAITS:
+        if call.instance is not None and call.call not in waits:
             return self.collective(call)
-        if call.call not in WAITS and (call.call.startswith("MPI_I") or call.call in (
+        if call.call not in waits and (call.call.startswith("MPI_I") or call.call in (
                 "MPI_Start", "MPI_Startall")):
             return []
         best = max(found or receivers, key=lambda w: w[1], default=None)
