@@ -49,6 +49,7 @@ HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
 struct instances {
 	struct open_instances open;	/* that still lack members */
 	struct counters counters;
+	bool drifted;		/* ranks no longer count the same candidates: none is believed */
 	uint32_t decided;	/* candidates for a synchronisation point that are complete */
 	bool *crossed;		/* by number of candidate after those */
 	size_t crossed_count, crossed_capacity;
@@ -159,7 +160,12 @@ consider_sync(struct graph *graph, const struct instance *instance)
 		graph->counts.refused_partial++;
 		return;
 	}
-	pending |= take_crossed(all) || instance->mismatched;
+	/*
+	 * All ranks' rows until here have been read, so that a meeting of calls that are candidates for
+	 * some ranks only, before this one, has been seen: behind it their numbers differ from rank to
+	 * rank, and what crosses which of them is not known.
+	 */
+	pending |= take_crossed(all) || instance->mismatched || all->drifted;
 	/* Locations are in order here, so location i is all->locations[i]. */
 	for (uint32_t i = 0; i < instance->size && !pending; i++)
 		pending = settled_seq(graph, i) <= all->seqs[i];
@@ -212,6 +218,8 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 	if (!instance->mismatched)
 		graph->counts.mismatched++;
 	instance->mismatched = true;
+	if (is_candidate(graph, instance->size, call) != is_candidate(graph, instance->size, instance->call))
+		graph->instances->drifted = true;
 	tell(graph, "rank %d, row %llu: %s meets %s of another rank on communicator %u",
 	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
 	    call_name(instance->call), instance->comm);

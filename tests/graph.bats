@@ -304,3 +304,35 @@ polls() {
 	[[ "$(cat t.err)" == *"1 runs of 3001 failed tests and probes"* ]]
 	lp-dump -k call t.graph | jq -es 'map(select(.call == "MPI_Recv")) | .[0].enter_ns == 1000'
 }
+
+# The second barrier of rank 0 meets a broadcast of rank 1; from then on rank 0 has called one barrier more.
+# A message goes over the fourth barrier, and one that is not crossed by anything comes behind.
+@test "behind a barrier that meets another call no synchronisation point is believed" {
+	mismatched() {
+		tests/pack <<-END | lp-graph 2>/dev/null >t.graph
+			trace ranks=2
+			0 MPI_Init 0 10 comm=1
+			1 MPI_Init 0 10 comm=1
+			0 MPI_Barrier 20 40 comm=1
+			1 MPI_Barrier 30 40 comm=1
+			0 MPI_Barrier 50 60 comm=1
+			1 $1 50 60 comm=1 peer=0
+			0 MPI_Barrier 70 80 comm=1
+			1 MPI_Barrier 71 80 comm=1
+			0 MPI_Send 81 82 comm=1 peer=1 tag=0 sent=8
+			0 MPI_Barrier 90 99 comm=1
+			1 MPI_Barrier 91 99 comm=1
+			1 MPI_Recv 100 101 comm=1 peer=0 tag=0 received=8
+			0 MPI_Barrier 110 120 comm=1
+			1 MPI_Barrier 111 120 comm=1
+			0 MPI_Finalize 130 140 comm=1
+			1 MPI_Finalize 130 140 comm=1
+		END
+		lp-dump -k sync t.graph | jq -c .seq | paste -sd' '
+	}
+	[ "$(mismatched MPI_Barrier)" = '[0,0] [1,1] [2,2] [3,3] [6,6] [7,7]' ]
+	[ "$(mismatched MPI_Bcast)" = '[0,0] [1,1]' ]
+	for a in walk kahn dijkstra; do
+		lp-critpath -a $a -F json t.graph | jq -c .segments
+	done | uniq | wc -l | grep -qx 1
+}
