@@ -346,7 +346,7 @@ draw_matrix(struct text *out, const struct page *page)
 	const struct matrix *m = &page->matrix;
 	const double cell = m->side <= 8 ? 36 : 400.0 / (double)m->side;
 	const double size = cell * (double)m->side;
-	size_t most = 0, step = m->side <= 32 ? 1 : 8;
+	size_t most = 0, step = m->side <= 32 ? 1 : 8, across = step;
 	char names[6][32], text[200], from[48], to[48], label[32];
 	const char *shades[6];
 
@@ -365,10 +365,13 @@ draw_matrix(struct text *out, const struct page *page)
 	}
 	draw_legend(out, classes, shades, 6, 0x3f);
 	draw_matrix_cells(out, m, cell, (double)(m->bytes[most] > 0 ? m->bytes[most] : 1));
+	group_label(m->ranks, m->side, m->side - 1, label, sizeof label);
+	while (cell * (double)across < 8 * (double)strlen(label) + 6)
+		across *= 2;
 	for (size_t i = 0; i < m->side; i += step) {
 		group_label(m->ranks, m->side, i, label, sizeof label);
 		draw_label(out, LEFT - 6, TOP + cell * ((double)i + 0.5) + 4, "end", label);
-		if (cell * (double)step > 7 * (double)strlen(label))
+		if (i % across == 0)
 			draw_label(out, LEFT + cell * ((double)i + 0.5), TOP + size + 15, "middle", label);
 	}
 	draw_label(out, LEFT + size / 2, TOP + size + 32, "middle", "receiving rank");

@@ -204,14 +204,33 @@ program_name(const struct page *page)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : page->program;
 }
 
-static void
-write_with(struct text *out, struct page *page, size_t events)
+/* "heat on 4 ranks, 1 host"; to be freed. */
+static char *
+page_title(const struct page *page)
 {
-	char *title = NULL, *verdict = page_verdict(page);
+	char *title;
 
 	if (asprintf(&title, "%s on %d ranks, %zu host%s", program_name(page), (int)page->im.known.ranks,
 	    page->host_count, page->host_count == 1 ? "" : "s") < 0)
 		die("out of memory");
+	return title;
+}
+
+void
+verdict_write(struct text *out, const struct page *page)
+{
+	char *title = page_title(page), *verdict = page_verdict(page);
+
+	text_line(out, "%s: %s", title, verdict);
+	free(title);
+	free(verdict);
+}
+
+static void
+write_with(struct text *out, struct page *page, size_t events)
+{
+	char *title = page_title(page), *verdict = page_verdict(page);
+
 	put_head(out, page, title);
 	text_put(out, "<h1>");
 	text_markup(out, title);

@@ -18,9 +18,9 @@
 #include "report.h"
 
 static const char usage[] =
-	"usage: lp-report [-F html|svg] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
+	"usage: lp-report [-F html|svg|text] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
 	"Show a run: one HTML page from a graph or path stream, or one of its pictures.\n"
-	"  -F, --format FORM    html, or svg: one picture [html]\n"
+	"  -F, --format FORM    html; svg: one picture; text: the verdict [html]\n"
 	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix [timeline]\n"
 	"  -o, --output FILE    where to [standard output]\n"
 	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
@@ -30,7 +30,7 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-enum kind_of_output { HTML, SVG };
+enum kind_of_output { HTML, SVG, VERDICT };
 
 struct options {
 	enum kind_of_output form;
@@ -57,7 +57,7 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	enum { FIGURE = 256, SIZE, GAIN, IDEAL, RUNS };
-	static const char *const forms[] = { "html", "svg", NULL };
+	static const char *const forms[] = { "html", "svg", "text", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
 		{ "output", required_argument, NULL, 'o' }, { "size", required_argument, NULL, SIZE },
@@ -221,7 +221,7 @@ main(int argc, char **argv)
 	tool = "lp-report";
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.file, usage);
-	if (opt.output == NULL && isatty(STDOUT_FILENO))
+	if (opt.output == NULL && opt.form != VERDICT && isatty(STDOUT_FILENO))
 		die("standard output is a terminal; -o FILE writes to a file");
 	if (opt.ideal != NULL) {
 		ideal = read_times(opt.ideal, false);
@@ -238,6 +238,8 @@ main(int argc, char **argv)
 	text_begin(&text, file, opt.output);
 	if (opt.form == SVG)
 		figure_file(&text, &page, &figures[opt.figure]);
+	else if (opt.form == VERDICT)
+		verdict_write(&text, &page);
 	else
 		page_write(&text, &page);
 	text_flush(&text);

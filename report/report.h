@@ -136,6 +136,7 @@ void figure_file(struct text *out, const struct page *page, const struct figure 
 
 /* page.c */
 void page_write(struct text *out, struct page *page);
+void verdict_write(struct text *out, const struct page *page);	/* one line of text */
 /* tables.c: all tables of the page. */
 void tables_write(struct text *out, const struct page *page);
 /* data.c: what the script draws from, as JSON. */

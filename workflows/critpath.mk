@@ -6,7 +6,7 @@
 #         make -f workflows/critpath.mk RUN=big          what was recorded there
 # input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
 # output  in $(RUN): verdict.txt, raw traces, trace, graph, path.txt, path.json,
-#         imbalance.txt, imbalance.json
+#         imbalance.txt, imbalance.json, report.html: all of it as one page
 #
 # A run that is there is recorded again when the command, its programs, their libraries, files that it
 # names, the folder that it runs in or variables of MPI are others than they were; AGAIN=1 always records.
@@ -20,8 +20,8 @@ AGAIN =
 SETTINGS = APP RUN RECORD AGAIN
 stamped = RUN
 folder = $(RUN)
-tools = lp-merge lp-graph lp-critpath lp-imbalance
-reports = path.txt path.json imbalance.txt imbalance.json
+tools = lp-merge lp-graph lp-critpath lp-imbalance lp-report
+reports = path.txt path.json imbalance.txt imbalance.json report.html
 made = raw recorded command command.new trace graph reported verdict.txt $(reports)
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -z "$$(ls -A $(RUN))" ] || \
 	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
@@ -55,7 +55,8 @@ $(RUN)/graph: $(RUN)/trace
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
 		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \
-		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part'
+		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part' \
+		'lp-report $< >$(RUN)/report.html.part'
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 
 # The path's segments are left out before jq holds the rest.
