@@ -6,10 +6,15 @@
  * writes  a report: text, JSON, CSV or a stream; with --summary one run as a small stream
  * memory  call sites and ranks of all runs; of the run being read what lp-imbalance needs
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "compare.h"
+#include "../base/tool/spool.h"
 
 static const char usage[] =
 	"usage: lp-compare [-F text|json|csv|stream] [OPTION ...] A... -- B...\n"
@@ -73,6 +78,29 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
+/* A name under which FILE can be opened more than once: pipes are copied to a temporary file. */
+static const char *
+openable(const char *file)
+{
+	const bool is_stdin = strcmp(file, "-") == 0;
+	const int from = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	struct stat status;
+	char *name;
+	int to;
+
+	if (from < 0 || fstat(from, &status) < 0 || (S_ISREG(status.st_mode) && !is_stdin)) {
+		if (from >= 0)
+			close(from);
+		return file;	/* where it is not there its reader says so */
+	}
+	to = spool_copy(from, is_stdin ? "standard input" : file, NULL, 0);
+	if (!is_stdin)
+		close(from);
+	if (fcntl(to, F_SETFD, 0) < 0 || asprintf(&name, "/dev/fd/%d", to) < 0)	/* lp-critpath reads it, too */
+		die("%s: %s", file, strerror(errno));
+	return name;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -86,14 +114,14 @@ main(int argc, char **argv)
 	if (opt.summary || opt.form == STREAM)
 		refuse_terminal_output();
 	if (opt.summary) {
-		summarise(opt.files[A][0], argc, argv);
+		summarise(openable(opt.files[A][0]), argc, argv);
 		return DONE;
 	}
 	for (int side = A; side < SIDES; side++) {
 		c.count[side] = opt.count[side];
 		c.runs[side] = zalloc(c.count[side], sizeof *c.runs[side]);
 		for (size_t r = 0; r < c.count[side]; r++)
-			summary_read(&c.runs[side][r], opt.files[side][r]);
+			summary_read(&c.runs[side][r], openable(opt.files[side][r]));
 	}
 	align(&c);
 	find_facts(&c, &v);

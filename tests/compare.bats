@@ -37,6 +37,13 @@ setup_file() {
 	[ "$(stat -c %s a1.summary)" -lt 20000 ]
 }
 
+@test "runs may come by pipes" {
+	cd "$BATS_FILE_TMPDIR"
+	lp-compare -F json a1.graph -- b1.graph >files.json
+	lp-compare -F json <(cat a1.graph) -- <(lp-critpath b1.graph) | cmp - files.json
+	lp-compare -F json a1.summary -- - <b1.graph | cmp - files.json
+}
+
 @test "one run a side says what changed and nothing of chance" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-compare -F json a1.graph -- b1.graph | jq -e '(.run_time | .low_s == null and .high_s == null and .p == null) and
