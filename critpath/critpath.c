@@ -115,11 +115,7 @@ end_output(struct critpath *c)
 	if (c->opt.form >= FOLDED) {
 		if (!c->functions.any)
 			die("%s: no samples: lp-record --sample takes them", c->run.in.file);
-		if (c->opt.form == FOLDED)
-			functions_folded(&c->text, &c->functions, &c->run.known);
-		else
-			functions_speedscope(&c->json, &c->functions, &c->run.known);
-		text_flush(&c->text);
+		functions_stacks(&c->text, &c->functions, &c->run.known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
 		report_text(&c->text, &c->report, &c->run.known, c->opt.all);
 		functions_text(&c->text, &c->functions, &c->run.known, c->opt.all);
@@ -180,18 +176,6 @@ solve_stretch(struct critpath *c, struct event last)
 	}
 }
 
-/* For a report: in a stream they stand for whoever makes one. */
-static void
-take_samples(struct critpath *c, const struct message *message)
-{
-	if (c->opt.form == STREAM)
-		return;
-	if (is_kind(message, "sampled"))
-		functions_take(&c->functions, &c->run.in, message);
-	else if (is_kind(message, "calls"))
-		functions_calls(&c->functions, &c->run.calls);
-}
-
 static void
 solve_stream(struct critpath *c, int argc, char **argv)
 {
@@ -201,6 +185,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	bool looks_early;
 
 	run_open(&c->run, c->opt.files[0]);
+	c->whatif.functions = &c->functions;
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
 	c->whatif.count = c->opt.alternatives;
@@ -212,7 +197,8 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		bool ended = run_take(&c->run, &message, &last);
 
 		pass_message(c, &message);
-		take_samples(c, &message);
+		if (c->opt.form != STREAM)	/* there they stand for whoever makes a report */
+			functions_see(&c->functions, &c->run.in, &message, &c->run.calls);
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);

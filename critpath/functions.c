@@ -42,8 +42,8 @@ lane_at(struct functions *f, uint32_t location)
 	return &f->lanes[location];
 }
 
-void
-functions_take(struct functions *f, struct reader *in, const struct message *message)
+static void
+take_samples(struct functions *f, struct reader *in, const struct message *message)
 {
 	struct samples block = { 0 };
 	struct sampled_lane *lane;
@@ -80,8 +80,8 @@ keep_until(struct functions *f, struct sampled_lane *lane, int64_t until_ns)
 	}
 }
 
-void
-functions_calls(struct functions *f, const struct calls *calls)
+static void
+take_calls(struct functions *f, const struct calls *calls)
 {
 	struct sampled_lane *lane;
 
@@ -95,6 +95,16 @@ functions_calls(struct functions *f, const struct calls *calls)
 		while (lane->next < lane->count && lane->at[lane->next].at_ns < calls->leave_ns[i])
 			lane->next++;
 	}
+}
+
+void
+functions_see(struct functions *f, struct reader *in, const struct message *message,
+    const struct calls *calls)
+{
+	if (is_kind(message, "sampled"))
+		take_samples(f, in, message);
+	else if (is_kind(message, "calls"))
+		take_calls(f, calls);
 }
 
 /* The first sample of computation that is not before the instant. */
@@ -114,13 +124,62 @@ first_from(const struct sampled_lane *lane, int64_t ns)
 	return low;
 }
 
+size_t
+functions_between(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t end_ns,
+    size_t *from)
+{
+	*from = 0;
+	if (location >= f->lane_count || begin_ns >= end_ns)
+		return 0;
+	*from = first_from(&f->lanes[location], begin_ns);
+	return first_from(&f->lanes[location], end_ns) - *from;
+}
+
+static uint32_t
+number_of_name(struct functions *f, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < f->gain_count && strcmp(f->gains[i].name, name) != 0)
+		i++;
+	if (i == f->gain_count) {
+		f->gains = grow(f->gains, &f->gain_capacity, f->gain_count + 1, sizeof *f->gains);
+		f->gains[f->gain_count++] = (struct function_gain){ .name = need(strdup(name)) };
+	}
+	return i;
+}
+
+void
+functions_number(struct functions *f, const struct definitions *known)
+{
+	char text[1024];
+
+	for (size_t i = 0; i < f->places->size; i++) {
+		const uint32_t site = f->places->slots[i].site;
+		const size_t before = f->number_capacity;
+
+		if (FREE(&f->places->slots[i]))
+			continue;
+		f->number_of = grow(f->number_of, &f->number_capacity, (size_t)site + 1, sizeof *f->number_of);
+		memset(f->number_of + before, 0, (f->number_capacity - before) * sizeof *f->number_of);
+		if (f->number_of[site] == 0)
+			f->number_of[site] = 1 + number_of_name(f, place_name(known, site, text, sizeof text));
+	}
+}
+
+uint32_t
+functions_at(const struct functions *f, uint32_t location, size_t sample)
+{
+	return f->number_of[f->lanes[location].at[sample].site] - 1;
+}
+
 /* The samples of a piece share out its length, to the nanosecond. */
 void
 functions_segment(struct functions *f, const struct segment *s)
 {
 	const int64_t length_ns = s->end_ns - s->begin_ns;
 	const struct sampled_lane *lane;
-	size_t from, count;
+	size_t from = 0, count;
 
 	if (s->kind != COMPUTE) {
 		f->other_ns[s->kind] += length_ns;
@@ -128,8 +187,7 @@ functions_segment(struct functions *f, const struct segment *s)
 	}
 	f->compute_ns += length_ns;
 	lane = s->location < f->lane_count ? &f->lanes[s->location] : NULL;
-	from = lane != NULL ? first_from(lane, s->begin_ns) : 0;
-	count = lane != NULL ? first_from(lane, s->end_ns) - from : 0;
+	count = functions_between(f, s->location, s->begin_ns, s->end_ns, &from);
 	if (count == 0)
 		f->not_sampled_ns += length_ns;
 	for (size_t i = 0; i < count; i++) {

@@ -6,7 +6,7 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#include "critpath.h"
+#include "dag.h"
 
 /* A place with those who called it. */
 struct sampled {
@@ -30,6 +30,10 @@ struct functions {
 	int64_t other_ns[KINDS];	/* of the path, by kind: what is no computation */
 	int64_t not_sampled_ns;
 	int64_t compute_ns;		/* of the path */
+	struct function_gain *gains;	/* by number of the function */
+	size_t gain_count, gain_capacity;
+	uint32_t *number_of;		/* by site: 1 + number of its function */
+	size_t number_capacity;
 };
 
 /* One line of a report: a function, or a line of one. */
@@ -44,12 +48,19 @@ struct function {
 	int32_t line;			/* where it is seen most; 0: not known */
 };
 
+struct function_gain {
+	const char *name;
+	int64_t ns, most_ns;	/* by how much the run gets shorter, and would if no other path took over */
+};
+
 enum by { BY_FUNCTION, BY_LINE };
 
-/* A message of kind sampled, which comes before the calls. */
-void functions_take(struct functions *functions, struct reader *in, const struct message *message);
-/* The next calls of a location tell which of its samples are of computation. */
-void functions_calls(struct functions *functions, const struct calls *calls);
+/*
+ * The next message of the run: samples, which come before the calls, or calls, as read, which tell
+ * which of their location's samples are of computation.
+ */
+void functions_see(struct functions *functions, struct reader *in, const struct message *message,
+    const struct calls *calls);
 void functions_segment(struct functions *functions, const struct segment *segment);
 
 /* All of them, what is most on the path first; to be freed. */
@@ -69,6 +80,20 @@ struct frames {
 	size_t count;
 };
 
+/* The samples of computation of a location from one instant to before another; the first in FROM. */
+size_t functions_between(const struct functions *functions, uint32_t location, int64_t begin_ns,
+    int64_t end_ns, size_t *from);
+/* Numbers the functions of all places seen so far; then that of a sample. */
+void functions_number(struct functions *functions, const struct definitions *known);
+uint32_t functions_at(const struct functions *functions, uint32_t location, size_t sample);
+
+/* functions_gain.c */
+void functions_add_gains(struct functions *functions, const struct definitions *known,
+    const struct dag *dag, const struct segments *segments, int percent);
+void functions_gain_text(struct text *out, const struct functions *functions,
+    const struct definitions *known, int percent, size_t shown);
+void functions_gain_json(struct json *out, const struct functions *functions);
+
 /* functions_stacks.c */
 extern const char *const other_names[KINDS];	/* of what is no computation; NULL: it is */
 extern const char not_sampled[];
@@ -81,10 +106,8 @@ void functions_text(struct text *out, const struct functions *functions,
 void functions_json(struct json *out, const struct functions *functions,
     const struct definitions *known);
 /* Stacks with what they took, as flame graphs are made of: of the path, and of all time. */
-void functions_folded(struct text *out, const struct functions *functions,
-    const struct definitions *known);
-void functions_speedscope(struct json *out, const struct functions *functions,
-    const struct definitions *known);
+void functions_stacks(struct text *out, const struct functions *functions,
+    const struct definitions *known, bool speedscope);
 /* The name that a place has in a report. */
 const char *place_name(const struct definitions *known, uint32_t site, char *text, size_t size);
 

@@ -128,13 +128,6 @@ folded_of(struct text *out, const struct functions *f, const struct definitions 
 		}
 }
 
-void
-functions_folded(struct text *out, const struct functions *f, const struct definitions *known)
-{
-	folded_of(out, f, known, true);
-	folded_of(out, f, known, false);
-}
-
 struct frame_names {
 	char **names;
 	size_t count, capacity;
@@ -197,8 +190,8 @@ profile_json(struct json *out, const struct functions *f, const struct definitio
 	free(places);
 }
 
-void
-functions_speedscope(struct json *out, const struct functions *f, const struct definitions *known)
+static void
+put_speedscope(struct json *out, const struct functions *f, const struct definitions *known)
 {
 	struct frame_names names = { 0 };
 
@@ -220,4 +213,20 @@ functions_speedscope(struct json *out, const struct functions *f, const struct d
 	json_end_object(out);
 	json_end_object(out);
 	json_end_line(out);
+}
+
+void
+functions_stacks(struct text *out, const struct functions *f, const struct definitions *known,
+    bool speedscope)
+{
+	struct json json;
+
+	json_begin(&json, out);
+	if (speedscope)
+		put_speedscope(&json, f, known);
+	else {
+		folded_of(out, f, known, true);
+		folded_of(out, f, known, false);
+	}
+	text_flush(out);
 }

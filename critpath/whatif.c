@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "functions.h"
 #include "whatif.h"
 
 #include <stdlib.h>
@@ -314,6 +315,8 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 		add_slack(whatif, &dag);
 	if (whatif->faster > 0)
 		add_gains(whatif, &dag, segments);
+	if (whatif->faster > 0 && whatif->functions->any)
+		functions_add_gains(whatif->functions, known, &dag, segments, whatif->faster);
 	if (whatif->count > 0)
 		add_alternatives(whatif, &dag, known);
 	dag_close(&dag);

@@ -37,6 +37,7 @@ struct alternative {
 };
 
 struct whatif {
+	struct functions *functions;	/* their gains, too, where the run was sampled */
 	bool slack;
 	int faster;		/* per cent, 0: not asked for */
 	int count;		/* of alternatives */

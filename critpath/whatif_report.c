@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "../base/tool/table.h"
+#include "functions.h"
 #include "whatif.h"
 
 /* A site and what its table is sorted by: largest first, then lowest site. */
@@ -146,6 +147,8 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct definiti
 
 	if (whatif->faster > 0)
 		gain_text(out, whatif, known, shown);
+	if (whatif->faster > 0 && whatif->functions->any)
+		functions_gain_text(out, whatif->functions, known, whatif->faster, shown);
 	if (whatif->slack)
 		slack_text(out, whatif, known, shown);
 	if (whatif->count > 0)
@@ -200,6 +203,8 @@ whatif_json(struct json *out, const struct whatif *whatif, const struct definiti
 {
 	if (whatif->faster > 0)
 		gain_json(out, whatif, known);
+	if (whatif->faster > 0 && whatif->functions->any)
+		functions_gain_json(out, whatif->functions);
 	if (whatif->slack)
 		slack_json(out, whatif, known);
 	if (whatif->count == 0)

@@ -67,6 +67,21 @@ sampled() {
 	lp-critpath -F json t.graph | jq -e '.by_function | map(select(.function == "long_work"))[0] | .path_share > .all_share'
 }
 
+@test "a function gains what the run would without it: no more than until another rank takes over" {
+	sampled planted
+	lp-critpath --gain 100 -F json t.graph >gain.json
+	# Rank 0 takes 0.4 s, of which 0.3 are long_work; the other rank has 0.15 s to do meanwhile.
+	jq -e '.gain_by_function | map(select(.function == "long_work"))[0] | .gain_s > 0 and .gain_s <= .at_most_s' gain.json
+	jq -e '(.gain_by_function | map(select(.function == "short_work"))[0]) as $short | .gain_by_function[0].gain_s >= $short.gain_s' gain.json
+	lp-critpath --gain 50 -F text t.graph | grep -q '^if the function took 50 % less time, on all ranks$'
+}
+
+@test "a replay, whose times are others, has no samples" {
+	sampled planted 0.1
+	lp-replay t.graph 2>/dev/null | lp-dump -k sampled >replayed
+	[ ! -s replayed ]
+}
+
 @test "without --sample the trace has no word of it, and reports are as they were" {
 	lp-record -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.05
 	lp-merge run | lp-graph 2>/dev/null >t.graph
