@@ -181,6 +181,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
 	tests/lying_index.py build/long.graph 3000
 	tests/fit_coverage.py 1000
+	tests/sample_trials 64
 	tests/mend
 
 # Every reader is fuzzed for TIME seconds with AFL++, under address and undefined sanitizers; then the
@@ -204,6 +205,7 @@ bench-scale: all build/bench/synthetic
 # What recording costs: ratios to the bare program, and to a bare wrapper.
 bench-record: all build/apps/heat
 	tests/bench/bench-record
+	tests/bench/bench-sample
 
 # Operations (bursts and calls) a second of replays, and their memory.
 bench-replay: all build/bench/ring
