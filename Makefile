@@ -24,7 +24,7 @@ MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/m
 SECTIONS = base/stream/trace.5
 
 # The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
-PACKAGES = gcc libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
+PACKAGES = gcc g++ libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
            libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
            bats jq mandoc shellcheck util-linux chromium chromium-driver python3-selenium fonts-dejavu-core \
            python3 python3-msgpack python3-mpi4py python3-numpy python3-pandas python3-xxhash python3-zstandard
