@@ -8,13 +8,13 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
 	local apps=$ROOT/tests/apps
-	mpicc -g -O2 -o planted "$apps/planted.c" "$apps/planted_work.c"
-	gcc -g -O2 -fPIC -shared -o libplanted.so "$apps/planted_work.c"
-	mpicc -g -O2 -o planted_shared "$apps/planted.c" -L. -lplanted -Wl,-rpath,"$PWD"
-	gcc -g -O2 -c "$apps/planted_work.c"
-	mpicxx -g -O2 -o planted_cpp "$apps/planted.cpp" planted_work.o
-	mpifort -g -O2 -o planted_fortran "$apps/planted.f90"
-	mpicc -g -O2 -o comes_and_goes "$apps/comes_and_goes.c" planted_work.o -lpthread
+	mpicc -g -O2 -o planted "$apps/sampled.c" "$apps/sampled_work.c"
+	gcc -g -O2 -fPIC -shared -o libplanted.so "$apps/sampled_work.c"
+	mpicc -g -O2 -o planted_shared "$apps/sampled.c" -L. -lplanted -Wl,-rpath,"$PWD"
+	gcc -g -O2 -c "$apps/sampled_work.c"
+	mpicxx -g -O2 -o planted_cpp "$apps/sampled.cpp" sampled_work.o
+	mpifort -g -O2 -o planted_fortran "$apps/sampled.f90"
+	mpicc -g -O2 -o comes_and_goes "$apps/comes_and_goes.c" sampled_work.o -lpthread
 	lp-record --sample 100 -o probe -- $RUN -n 1 ./planted 0.1 2>probe.err
 	cat probe.err >&2
 }
@@ -63,7 +63,7 @@ sampled() {
 	sampled planted
 	lp-critpath -F text t.graph >text
 	grep -q '^path_%	error_%	path_s	all_%	all_s	function$' text
-	grep -q 'long_work (planted_work.c:' text
+	grep -q 'long_work (sampled_work.c:' text
 	lp-critpath -F json t.graph | jq -e '.by_function | map(select(.function == "long_work"))[0] | .path_share > .all_share'
 }
 
@@ -107,14 +107,14 @@ sampled() {
 		#include <mpi.h>
 		#include <signal.h>
 		#include <unistd.h>
-		#include "planted_work.h"
+		#include "sampled_work.h"
 		int main(int c, char **v) {
 			MPI_Init(&c, &v);
 			for (int i = 0; i < 4; i++) { long_work(0.15); MPI_Barrier(MPI_COMM_SELF); }
 			kill(getpid(), SIGKILL);
 		}
 	END
-	mpicc -g -O2 -I"$ROOT/tests/apps" -o killed killed.c "$BATS_FILE_TMPDIR/planted_work.o"
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o killed killed.c "$BATS_FILE_TMPDIR/sampled_work.o"
 	run lp-record --sample 1000 -o run -- $RUN -n 1 ./killed
 	lp-merge run >t.trace 2>/dev/null
 	lp-dump -k sampled t.trace | jq -s -e '(map(.count) | add) > 300 and all(.until_ns > 0)'
@@ -124,10 +124,10 @@ sampled() {
 	cat >ends.c <<-END
 		#include <mpi.h>
 		#include <stdlib.h>
-		#include "planted_work.h"
+		#include "sampled_work.h"
 		int main(int c, char **v) { MPI_Init(&c, &v); MPI_Barrier(MPI_COMM_SELF); long_work(0.3); exit(0); }
 	END
-	mpicc -g -O2 -I"$ROOT/tests/apps" -o ends ends.c "$BATS_FILE_TMPDIR/planted_work.o"
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o ends ends.c "$BATS_FILE_TMPDIR/sampled_work.o"
 	run lp-record --sample 1000 -o run -- $RUN -n 1 ./ends
 	lp-merge run 2>/dev/null | lp-dump -k sampled | jq -s -e '(map(.count) | add) > 250'
 }

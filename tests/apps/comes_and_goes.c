@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "planted_work.h"
+#include "sampled_work.h"
 
 static void *
 come_and_go(void *unused)

@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! planted.c in Fortran, by counts of loops: three times as many in long_part as in short_part.
+! sampled.c in Fortran, by counts of loops: three times as many in long_part as in short_part.
 module parts
 	implicit none
 	double precision, volatile :: total = 0

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two functions that compute for so many seconds of their thread's own time: of planted.c. */
+/* Two functions that compute for so many seconds of their thread's own time: of sampled.c. */
 #include <time.h>
 
-#include "planted_work.h"
+#include "sampled_work.h"
 
 volatile double sink;
 

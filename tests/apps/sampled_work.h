@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef PLANTED_WORK_H
-#define PLANTED_WORK_H
+#ifndef SAMPLED_WORK_H
+#define SAMPLED_WORK_H
 
 double own_time_s(void);
 void long_work(double s);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* planted.c in C++: the long function is a template that is compiled into its caller. */
+/* sampled.c in C++: the long function is a template that is compiled into its caller. */
 #include <cstdlib>
 #include <mpi.h>
 
 extern "C" {
-#include "planted_work.h"
+#include "sampled_work.h"
 }
 
 static volatile double sum;
