@@ -10,6 +10,18 @@ json_begin(struct json *json, struct text *text)
 	*json = (struct json){ .text = text };
 }
 
+/* How many bytes from here need no escape. */
+static size_t
+plain_run(const unsigned char *c, size_t left, bool in_markup)
+{
+	size_t run = 0;
+
+	while (run < left && c[run] >= ' ' && c[run] < 0x7f && c[run] != '"' && c[run] != '\\' &&
+	    (!in_markup || (c[run] != '<' && c[run] != '>' && c[run] != '&')))
+		run++;
+	return run;
+}
+
 static void
 put_escaped(struct json *json, const char *bytes, size_t size)
 {
@@ -19,6 +31,10 @@ put_escaped(struct json *json, const char *bytes, size_t size)
 
 	text_char(text, '"');
 	for (size_t i = 0, step; i < size; i += step) {
+		if ((step = plain_run(c + i, size - i, json->in_markup)) > 0) {
+			text_bytes(text, bytes + i, step);
+			continue;
+		}
 		step = utf8_size(c + i, size - i);
 		if (step == 0) {
 			text_put(text, "\\ufffd");
