@@ -205,23 +205,45 @@ chosen(const struct comparison *c, const struct verdict *v, size_t *units)
 	return count;
 }
 
+static int64_t
+unit_computing(const struct summary *run, size_t unit)
+{
+	return unit_kind(run, unit * PATH_KINDS_COUNT + PATH_COMPUTE);
+}
+
+static int64_t
+unit_communication(const struct summary *run, size_t unit)
+{
+	return unit_kind(run, unit * PATH_KINDS_COUNT + PATH_MPI) +
+	    unit_kind(run, unit * PATH_KINDS_COUNT + PATH_TRANSFER);
+}
+
 static void
 adjust(const struct comparison *c, struct verdict *v)
 {
 	size_t *units = zalloc(c->unit_count + 1, sizeof *units);
 	const size_t count = chosen(c, v, units);
-	double *p = zalloc(count + 1, sizeof *p), *adjusted = zalloc(count + 1, sizeof *adjusted);
+	double *p = zalloc(PARTS * count + 1, sizeof *p), *adjusted = zalloc(PARTS * count + 1, sizeof *adjusted);
 
-	for (size_t i = 0; i < count; i++)
-		p[i] = v->paths[units[i]].p;
-	correct(HOLM, p, adjusted, count);
 	for (size_t i = 0; i < count; i++) {
-		struct change *path = &v->paths[units[i]];
+		struct change *parts = v->parts[units[i]];
 
-		path->p_adjusted = adjusted[i];
+		change_of(c, unit_computing, units[i], &parts[COMPUTING]);
+		change_of(c, unit_communication, units[i], &parts[COMMUNICATION]);
+		for (size_t k = 0; k < PARTS; k++)
+			p[PARTS * i + k] = parts[k].p;
+	}
+	correct(HOLM, p, adjusted, PARTS * count);
+	for (size_t i = 0; i < count; i++) {
+		const size_t u = units[i];
+		const bool second = adjusted[PARTS * i + COMMUNICATION] < adjusted[PARTS * i + COMPUTING];
+		const struct change *part = &v->parts[u][second];
+
+		v->part[u] = second;
+		v->paths[u].p_adjusted = adjusted[PARTS * i + second];
 		/* What is certain and yet nothing is not worth a name. */
-		v->named[units[i]] = path->judged && adjusted[i] <= 1 - CONFIDENCE &&
-		    fabs(path->shift) >= 1e-3 * v->run_time.a && path->low * path->high > 0;
+		v->named[u] = part->judged && v->paths[u].p_adjusted <= 1 - CONFIDENCE &&
+		    fabs(part->shift) >= 1e-3 * v->run_time.a && part->low * part->high > 0;
 	}
 	free(units);
 	free(p);
@@ -238,6 +260,8 @@ judge(const struct comparison *c, struct verdict *v)
 	v->paths = zalloc(units + 1, sizeof *v->paths);
 	v->totals = zalloc(units + 1, sizeof *v->totals);
 	v->named = zalloc(units + 1, sizeof *v->named);
+	v->parts = zalloc(units + 1, sizeof *v->parts);
+	v->part = zalloc(units + 1, sizeof *v->part);
 	v->kinds_ns = zalloc(units + 1, sizeof *v->kinds_ns);
 	v->phases_ns = zalloc(units + 1, sizeof *v->phases_ns);
 	for (int side = A; side < SIDES; side++)

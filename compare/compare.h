@@ -107,9 +107,17 @@ void change_of(const struct comparison *c, VALUE(of), size_t index, struct chang
 void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
 
+/*
+ * The tests look at computing and at communication apart: where ranks wait for each other the one is
+ * far quieter than the other.
+ */
+enum { COMPUTING, COMMUNICATION, PARTS };
+
 struct verdict {
 	struct change run_time;
 	struct change *paths, *totals;		/* by unit */
+	struct change (*parts)[PARTS];		/* by unit: of its time on the path */
+	int *part;				/* by unit: the one that the tests find surer */
 	int64_t (*kinds_ns)[PATH_KINDS_COUNT];	/* by unit */
 	int64_t *ranks_ns, *phases_ns;		/* phases: by unit, then behind the last */
 	int64_t all_kinds_ns[PATH_KINDS_COUNT];

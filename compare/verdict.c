@@ -42,15 +42,17 @@ main_kind(const struct verdict *v, size_t unit)
 static void
 say_site(const struct comparison *c, struct verdict *v, size_t unit)
 {
-	const struct change *path = &v->paths[unit];
+	const struct change *part = &v->parts[unit][v->part[unit]];
 	char text[256];
 
-	say(v, "%s %s: %+.2f %%", main_kind(v, unit), unit_text(&c->units[unit], text, sizeof text),
-	    share_of(v, path->judged ? path->shift : (double)path->change_ns));
-	if (path->judged)
-		say(v, " of the run (95 %%: %+.2f to %+.2f %%)", share_of(v, path->low), share_of(v, path->high));
+	unit_text(&c->units[unit], text, sizeof text);
+	if (v->run_time.judged)
+		say(v, "%s %s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", v->part[unit] == COMPUTING ?
+		    "computation up to" : "communication in", text, share_of(v, part->shift),
+		    share_of(v, part->low), share_of(v, part->high));
 	else
-		say(v, " of the run");
+		say(v, "%s %s: %+.2f %% of the run", main_kind(v, unit), text,
+		    share_of(v, (double)v->paths[unit].change_ns));
 }
 
 static void
@@ -96,7 +98,7 @@ say_verdict(const struct comparison *c, struct verdict *v)
 	say_run_time(c, v);
 	for (size_t u = 0; u < c->unit_count; u++)
 		if (v->named[u] || (!v->run_time.judged && v->paths[u].change_ns != 0))
-			orders[count++] = (struct order){ v->run_time.judged ? fabs(v->paths[u].shift) :
+			orders[count++] = (struct order){ v->run_time.judged ? fabs(v->parts[u][v->part[u]].shift) :
 			    fabs((double)v->paths[u].change_ns), u };
 	qsort(orders, count, sizeof *orders, by_size);
 	for (size_t i = 0; i < count && i < 3; i++) {
