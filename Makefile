@@ -26,7 +26,7 @@ SECTIONS = base/stream/trace.5
 # The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
 PACKAGES = gcc g++ libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
            libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
-           bats jq mandoc shellcheck util-linux chromium chromium-driver python3-selenium fonts-dejavu-core \
+           bats jq glpk-utils mandoc shellcheck util-linux chromium chromium-driver python3-selenium fonts-dejavu-core \
            python3 python3-msgpack python3-mpi4py python3-numpy python3-pandas python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1

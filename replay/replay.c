@@ -31,6 +31,8 @@ static const char usage[] =
 	"      --tolerance[=P] run time against latency, 1/bandwidth and overhead of a call, and\n"
 	"                      how large they may be for P percent more [1,2,5]\n"
 	"      --range X       its curves end at X times the machine's value [nowhere]\n"
+	"      --curves LIST   only these of latency,gap,overhead\n"
+	"      --sites[=US]    who is on the longest way, and gains from messages US earlier [10]\n"
 	"      --partial       replay an input that blocks up to there\n"
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
@@ -67,9 +69,11 @@ parse_options(int argc, char **argv)
 		{ "scale", required_argument, NULL, 'S' }, { "explain", required_argument, NULL, 'X' },
 		{ "whole", no_argument, NULL, 'W' },
 		{ "tolerance", optional_argument, NULL, 'T' }, { "range", required_argument, NULL, 'G' },
+		{ "curves", required_argument, NULL, 'C' }, { "sites", optional_argument, NULL, 'I' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .eager_bytes = -1, .form = GRAPH };
+	const char *curves = NULL;
 	int c;
 
 	while ((c = next_option(argc, argv, "n:F:", longs, usage)) != -1)
@@ -84,12 +88,22 @@ parse_options(int argc, char **argv)
 		case 'P': opt.partial = true; break;
 		case 'W': opt.whole = true; break;
 		case 'T': tolerance_parse(&opt.tolerance, optarg); break;
+		case 'C': curves = optarg; break;
+		case 'I':
+			opt.tolerance.sites = true;
+			opt.tolerance.paths.earlier_ns = 1e3 * parse_number("--sites",
+			    optarg != NULL ? optarg : "10", 0, 1e12);
+			break;
 		case 'G': opt.tolerance.range = parse_number("--range", optarg, 0, 1e12); break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
 	if (opt.regions && opt.monitor.ranks == NULL)
 		opt.monitor.ranks = "0";
+	if (opt.tolerance.sites && !opt.tolerance.asked)
+		tolerance_parse(&opt.tolerance, NULL);
+	if (curves != NULL)
+		tolerance_curves(&opt.tolerance, curves);
 	opt.file = argv[optind];
 	return opt;
 }
@@ -242,7 +256,7 @@ end_replay(struct state *s, bool partial)
 }
 
 static void
-print_tolerance(const struct tolerance *tolerance, enum form form)
+print_tolerance(struct tolerance *tolerance, enum form form)
 {
 	if (form == JSON)
 		tolerance_json(tolerance);
@@ -255,7 +269,7 @@ print_tolerance(const struct tolerance *tolerance, enum form form)
 static void
 write_or_print(struct state *s, int argc, char **argv)
 {
-	const struct options *opt = &s->opt;
+	struct options *opt = &s->opt;
 	struct result *result = &s->result;
 
 	if (opt->explain.asked) {

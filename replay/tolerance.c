@@ -16,6 +16,7 @@ tolerance_parse(struct tolerance *t, const char *percents)
 	char *copy = need(strdup(percents != NULL ? percents : "1,2,5")), *save = NULL;
 
 	t->asked = true;
+	tolerance_curves(t, "latency,gap,overhead");
 	t->percent_count = 0;
 	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
 		if (t->percent_count == MOST_PERCENTS)
@@ -24,6 +25,24 @@ tolerance_parse(struct tolerance *t, const char *percents)
 	}
 	if (t->percent_count == 0)
 		die("--tolerance: a percentage is missing");
+	free(copy);
+}
+
+void
+tolerance_curves(struct tolerance *t, const char *names)
+{
+	char *copy = need(strdup(names)), *save = NULL;
+
+	memset(t->wanted, 0, sizeof t->wanted);
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+		int p = 0;
+
+		while (p < PARAMETERS && strcmp(word, parameter_names[p]) != 0)
+			p++;
+		if (p == PARAMETERS)
+			die("--curves: %s is none of latency, gap and overhead", word);
+		t->wanted[p] = true;
+	}
 	free(copy);
 }
 
@@ -37,7 +56,9 @@ void
 tolerance_begin(struct tolerance *t, struct engine *e)
 {
 	const struct machine *m = e->machine;
+	size_t n = 0;
 
+	t->known = e->known;
 	for (int p = 0; p < PARAMETERS; p++)
 		t->base[p] = machine_value(m, (enum parameter)p);
 	t->sampled = e->contended ? "links, buses or CPUs are limited" :
@@ -45,11 +66,15 @@ tolerance_begin(struct tolerance *t, struct engine *e)
 	    !machine_is_uniform(m, GAP) ? "bandwidth differs between machines" : NULL;
 	if (t->sampled != NULL)
 		return;
-	for (int p = 0; p < PARAMETERS; p++) {
-		curve_begin(&t->curves[p], (enum parameter)p, t->base[p], end_of(t, p), e->locations);
-		t->watchers[p] = curve_watcher(&t->curves[p]);
-	}
-	marks_begin(e, &t->marks, t->watchers, PARAMETERS);
+	for (int p = 0; p < PARAMETERS; p++)
+		if (t->wanted[p]) {
+			curve_begin(&t->curves[p], (enum parameter)p, t->base[p], end_of(t, p), e->locations);
+			t->watchers[n++] = curve_watcher(&t->curves[p]);
+		}
+	if (t->sites)
+		t->watchers[n++] = paths_watcher(&t->paths, e->locations);
+	marks_begin(e, &t->marks, t->watchers, n);
+	t->marks.pays = t->sites;
 }
 
 /* Values at which a limited machine is tried; of a parameter that is 0 steps that are usual. */
@@ -93,7 +118,9 @@ tolerance_end(struct tolerance *t, const struct engine *e, double run_ns,
 	if (t->sampled == NULL)
 		t->sampled = t->marks.broken;
 	for (int p = 0; p < PARAMETERS; p++)
-		if (t->sampled != NULL)
+		if (!t->wanted[p])
+			continue;
+		else if (t->sampled != NULL)
 			sample(t, p, try, context);
 		else
 			t->piece_count[p] = curve_end(&t->curves[p], &t->pieces[p]);
@@ -102,7 +129,11 @@ tolerance_end(struct tolerance *t, const struct engine *e, double run_ns,
 double
 tolerance_at(const struct tolerance *t, enum parameter p, double percent)
 {
-	double base_ns = pieces_at(t->pieces[p], t->piece_count[p], t->base[p]);
+	double base_ns;
+
+	if (!t->wanted[p])
+		return NAN;
+	base_ns = pieces_at(t->pieces[p], t->piece_count[p], t->base[p]);
 
 	return pieces_reach(t->pieces[p], t->piece_count[p], base_ns * (1 + percent / 100));
 }

@@ -5,6 +5,7 @@
 
 #include "curve.h"
 #include "engine.h"
+#include "paths.h"
 
 struct writer;
 
@@ -15,6 +16,10 @@ struct tolerance {
 	double percents[MOST_PERCENTS];
 	size_t percent_count;
 	double range;		/* curves end at so many times the parameter; 0: nowhere */
+	bool wanted[PARAMETERS];
+	bool sites;		/* who is on the longest way is asked for */
+	struct paths paths;
+	const struct definitions *known;
 	const char *sampled;	/* why the curves are points; NULL: they are exact */
 	double base[PARAMETERS], run_ns;
 	struct marks marks;
@@ -27,6 +32,7 @@ struct tolerance {
 extern const char *const parameter_names[PARAMETERS];
 
 void tolerance_parse(struct tolerance *tolerance, const char *percents);	/* NULL: 1, 2 and 5 */
+void tolerance_curves(struct tolerance *tolerance, const char *names);	/* only these */
 /* Looks on, unless something is limited. */
 void tolerance_begin(struct tolerance *tolerance, struct engine *engine);
 /* All has been replayed. TRY replays once more with one parameter changed, and says how long it takes. */
@@ -35,9 +41,9 @@ void tolerance_end(struct tolerance *tolerance, const struct engine *engine, dou
 /* The largest value at which the run takes so many percent longer; INFINITY: any. */
 double tolerance_at(const struct tolerance *tolerance, enum parameter parameter, double percent);
 
-void tolerance_json(const struct tolerance *tolerance);
+void tolerance_json(struct tolerance *tolerance);
 void tolerance_csv(const struct tolerance *tolerance);
-void tolerance_table(const struct tolerance *tolerance);
+void tolerance_table(struct tolerance *tolerance);
 void tolerance_write(const struct tolerance *tolerance, struct writer *out);
 
 #endif

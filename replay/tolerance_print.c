@@ -10,21 +10,16 @@
 
 enum { MOST_SHOWN = 12 };	/* pieces of a curve in text: those around the machine's own value */
 
-/* A number of ns with what decimals it has, or null where it is without bound. */
+/* A number with the digits that it has, or null where it is without bound. */
 static const char *
 number(double value, char *text, size_t size)
 {
-	size_t length;
-
-	if (!isfinite(value)) {
+	if (isnan(value))
+		snprintf(text, size, "-");
+	else if (!isfinite(value))
 		snprintf(text, size, "null");
-		return text;
-	}
-	length = (size_t)snprintf(text, size, "%.6f", value);
-	while (length > 0 && text[length - 1] == '0')
-		text[--length] = '\0';
-	if (length > 0 && text[length - 1] == '.')
-		text[--length] = '\0';
+	else
+		snprintf(text, size, fabs(value) < 1e15 ? "%.13g" : "%.0f", value);
 	return text;
 }
 
@@ -36,8 +31,14 @@ put(const char *before, double value)
 	printf("%s%s", before, number(value, text, sizeof text));
 }
 
+static bool
+has_sites(const struct tolerance *t)
+{
+	return t->sites && t->sampled == NULL;
+}
+
 void
-tolerance_json(const struct tolerance *t)
+tolerance_json(struct tolerance *t)
 {
 	put("{\"run_time_ns\":", t->run_ns);
 	for (int p = 0; p < PARAMETERS; p++) {
@@ -48,6 +49,8 @@ tolerance_json(const struct tolerance *t)
 	if (t->sampled != NULL)
 		printf(",\"sampled_because\":\"%s\"", t->sampled);
 	for (int p = 0; p < PARAMETERS; p++) {
+		if (!t->wanted[p])
+			continue;
 		printf(",\n\"%s\":[", parameter_names[p]);
 		for (size_t i = 0; i < t->piece_count[p]; i++) {
 			const struct piece *piece = &t->pieces[p][i];
@@ -64,12 +67,20 @@ tolerance_json(const struct tolerance *t)
 	for (size_t i = 0; i < t->percent_count; i++) {
 		put(i > 0 ? ",\n{\"percent\":" : "{\"percent\":", t->percents[i]);
 		for (int p = 0; p < PARAMETERS; p++) {
+			if (!t->wanted[p])
+				continue;
 			printf(",\"%s_ns\":", parameter_names[p]);
 			put("", tolerance_at(t, (enum parameter)p, t->percents[i]));
 		}
 		printf("}");
 	}
-	printf("]}\n");
+	printf("]");
+	if (has_sites(t)) {
+		struct shares shares = paths_find(&t->paths, &t->marks);
+
+		shares_json(&shares, t->known);
+	}
+	printf("}\n");
 }
 
 void
@@ -115,7 +126,7 @@ print_curve(const struct tolerance *t, int p)
 }
 
 void
-tolerance_table(const struct tolerance *t)
+tolerance_table(struct tolerance *t)
 {
 	printf("run time\t%.9f s\n", t->run_ns / 1e9);
 	if (t->sampled != NULL)
@@ -130,7 +141,7 @@ tolerance_table(const struct tolerance *t)
 		for (int p = 0; p < PARAMETERS; p++) {
 			double at = tolerance_at(t, (enum parameter)p, t->percents[i]);
 
-			if (isfinite(at))
+			if (isfinite(at) || isnan(at))
 				put("\t", at);
 			else
 				printf("\tany");
@@ -138,7 +149,13 @@ tolerance_table(const struct tolerance *t)
 		printf("\n");
 	}
 	for (int p = 0; p < PARAMETERS; p++)
-		print_curve(t, p);
+		if (t->wanted[p])
+			print_curve(t, p);
+	if (has_sites(t)) {
+		struct shares shares = paths_find(&t->paths, &t->marks);
+
+		shares_table(&shares, t->known);
+	}
 }
 
 static void
@@ -156,6 +173,8 @@ void
 tolerance_write(const struct tolerance *t, struct writer *out)
 {
 	for (int p = 0; p < PARAMETERS; p++) {
+		if (!t->wanted[p])
+			continue;
 		message_begin(out, "curve", 6);
 		put_string(out, "parameter", parameter_names[p]);
 		put_double(out, "base", t->base[p]);

@@ -83,3 +83,40 @@ pingpong() {
 	printf 'machine\nnodes 2\ncollective all constant\n' >machine
 	[ "$(lp-replay -n machine -F json t.graph | jq -c .finish_ns)" = '[5980,40]' ]
 }
+
+@test "curves are what the linear program of the run says, solved exactly" {
+	command -v glpsol >/dev/null || skip "glpk-utils is not there"
+	tests/tolerance_check.py glpk 1 8 2
+}
+
+@test "who is on the longest way, how late its messages may be, and what it gains without waiting" {
+	# Rank 0 computes 1000 and sends to 1 and 2; 1 goes on for 500, 2 for 300: its message has 200 left.
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=3
+		site site=1 offset=1 function=early
+		site site=2 offset=2 function=late
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=100 site=1
+		0 MPI_Send 1010 1020 comm=1 peer=2 tag=0 sent=100 site=2
+		1 MPI_Recv 100 1100 comm=1 peer=0 tag=0 received=100 site=1
+		1 exit 1600 1600
+		2 MPI_Recv 100 1100 comm=1 peer=0 tag=0 received=100 site=2
+		2 exit 1400 1400
+	END
+	printf 'machine\nmodel loggp\nnodes 3\nlatency 40 ns\nbandwidth 10 GB/s\n' >machine
+	lp-replay --sites=0.03 -n machine -F json t.graph >t.json
+	jq -e '.run_time_ns == 1550 and .latency[0].slope == 1' t.json
+	jq -e '.sites | map(select(.call == "MPI_Send")) | map(.latencies, .bytes, .slack_ns, .earlier_ns) ==
+		[1, 100, 0, 30, 0, 0, 200, 0]' t.json
+	# Who does not wait computes 100 and 500 on rank 1; then rank 2 is last.
+	jq -e '.sites | map(select(.call == "MPI_Recv").waitless_ns) == [200, 0]' t.json
+	jq -e '.nodes[0] | .source == 0 and .target == 1 and .latencies == 1' t.json
+	jq -e '.communicators[0].latencies == 1' t.json
+	lp-replay --sites -n machine -F table t.graph | grep -q 'MPI_Send.*early'
+}
+
+@test "only the curves that are asked for are made" {
+	pingpong
+	lp-replay --tolerance --curves gap -F json t.graph | jq -e 'has("gap") and (has("latency") | not)'
+	run -2 --separate-stderr lp-replay --tolerance --curves colour -F json t.graph
+	[[ "$stderr" == *"colour is none of latency, gap and overhead" ]]
+}

@@ -5,6 +5,8 @@ Curves of run time against those who know: lp-replay itself, and a linear progra
 
     tests/tolerance_check.py replay FIRST COUNT VALUES   random runs: the curves of lp-replay --tolerance
                                              are what lp-replay says at so many values, to the nanosecond
+    tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they are what the linear program of the
+                                             run's events says, solved by glpsol --exact
 
                                              program of the run's events, solved by glpsol --exact
 
@@ -17,16 +19,13 @@ import random
 import subprocess
 import sys
 import tempfile
-from fractions import Fraction
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import random_run  # noqa: E402
 
-UNITS = {"latency": "ns", "gap": "ns", "overhead": "ns"}
 
-
-def machine(rng, model, ranks, latency, gap, overhead):
+def machine(eager, model, ranks, latency, gap, overhead):
     """Integers only, so that all times are whole."""
     lines = ["machine"]
     if model == "loggp":
@@ -34,7 +33,7 @@ def machine(rng, model, ranks, latency, gap, overhead):
     # 1/gap ns a byte: a rate in B/s
     lines += [f"bandwidth {1e9 / gap!r} B/s" if gap else "bandwidth infinite",
               "nodes %d" % ranks, "latency %r ns" % latency, "overhead call %r ns" % overhead,
-              "eager %s" % rng]
+              "eager %s" % eager]
     return "\n".join(lines) + "\n"
 
 
@@ -96,12 +95,134 @@ def check_replay(seed, values, folder):
     return ""
 
 
+class Program:
+    """The linear program of a run on a machine of LogGP, all standard sends eager: the least T that is no less than
+    any event, each of which comes so long after others. Built from the graph alone."""
+
+    def __init__(self, text):
+        self.enter, self.rows, self.rules, self.comms, self.calls = {}, {}, [], {}, []
+        events = [json.loads(line) for line in text.splitlines()]
+        last = {}
+        for e in events:
+            if e["kind"] == "communicator":
+                self.comms[e["comm"]] = e["members"]
+            elif e["kind"] == "call":
+                rank, seq, n = e["rank"], e["seq"], max(1, len(e.get("completed", ())))
+                n += e["call"].startswith("MPI_Sendrecv")
+                call = (rank, seq)
+                for i in range(n):
+                    self.rows[rank, seq + i] = call
+                    done = e.get("completed", ())
+                    if i < len(done):
+                        self.enter[rank, seq + i, "post"] = done[i].get("seq")
+                before = last.get(rank)
+                # leave of the call before, computing; and a call is not left before it is entered
+                self.rules.append((("e", *call), ("l", *before[0]) if before else None,
+                                   e["enter_ns"] - (before[1] if before else 0), 0, 0))
+                self.rules.append((("l", *call), ("e", *call), 0, 0, 0))
+                last[rank] = (call, e["leave_ns"])
+                self.calls.append(e)
+        self.by_row = {(e["rank"], e["seq"]): e for e in self.calls}
+        for e in events:
+            if e["kind"] == "message":
+                self.message(e)
+            elif e["kind"] == "collective":
+                self.collective([tuple(m) for m in e["members"]])
+        for rank, (call, _) in last.items():
+            self.rules.append((("T",), ("l", *call), 0, 0, 0))
+
+    def message(self, e):
+        send, receive = self.rows[e["source"], e["send"]], self.rows[e["target"], e["receive"]]
+        bytes_sent = self.by_row[send].get("bytes_sent", 0)
+        latencies = 1
+        if e["source"] == e["target"]:      # in memory, at once
+            bytes_sent = latencies = 0
+        if self.by_row[send]["call"] != "MPI_Ssend":
+            self.rules.append((("l", *receive), ("e", *send), 0, latencies, bytes_sent))
+            return
+        posted = self.enter.get((e["target"], e["receive"], "post"))
+        posted = receive if posted is None else self.rows[e["target"], posted]
+        data = ("d", e["source"], e["send"])        # all of it has left
+        self.rules += [(data, ("e", *send), 0, 0, bytes_sent), (data, ("e", *posted), 0, 0, bytes_sent),
+                       (("l", *send), data, 0, 0, 0), (("l", *receive), data, 0, latencies, 0)]
+
+    def collective(self, members):
+        first = self.by_row[members[0]]
+        call, n = first["call"], len(members)
+        steps = (n - 1).bit_length()
+        comm = self.comms.get(first.get("comm"), None)
+
+        def rank_in(member):
+            return comm.index(member[0]) if comm else member[0]
+
+        for me in members:
+            needs = members
+            root = first.get("peer")
+            if call == "MPI_Bcast":
+                needs = [m for m in members if rank_in(m) == root] if rank_in(me) != root else []
+            elif call == "MPI_Reduce" and rank_in(me) != root:
+                needs = []
+            elif call == "MPI_Scan":
+                needs = [m for m in members if rank_in(m) <= rank_in(me)]
+            if call == "MPI_Bcast" and needs:
+                needs = needs + [me]
+            for other in needs:
+                self.rules.append((("l", *me), ("e", *other), 0, steps, 0))
+
+    def solve(self, latency, gap, folder):
+        """Exact: all numbers are multiples of 1/64 and small, and so are all sums of them."""
+        name = {}
+
+        def x(event):
+            return name.setdefault(event, "x%d" % len(name))
+
+        lines = []
+        for to, after, ns, latencies, size in self.rules:
+            least = ns + latencies * latency + size * gap
+            lines.append(f" {x(to)} {'- ' + x(after) if after else ''} >= {least!r}")
+        lp, out = os.path.join(folder, "lp"), os.path.join(folder, "out")
+        with open(lp, "w") as f:
+            f.write(f"Minimize\n obj: {x(('T',))}\nSubject To\n" + "\n".join(lines) + "\nEnd\n")
+        status, text, err = run("glpsol", "--exact", "--lp", lp, "-w", out)
+        if status != 0:
+            raise RuntimeError(text)
+        with open(out) as f:
+            return float(next(line for line in f if line.startswith("s ")).split()[-1])
+
+
+def check_glpk(seed, values, folder):
+    seed *= 2                                   # without collectives that are only started
+    rng = random.Random(seed)
+    data = graph_of(seed)
+    path, config = os.path.join(folder, "run.graph"), os.path.join(folder, "machine")
+    with open(path, "wb") as out:
+        out.write(data)
+    text = run("lp-dump", path)[1]
+    ranks = json.loads(run("lp-dump", "-k", "run", path)[1].splitlines()[0])["ranks"]
+    base = {"latency": rng.randint(0, 400), "gap": rng.choice((0, 1, 2, 4)), "overhead": 0}
+    with open(config, "w") as out:
+        out.write(machine("all", "loggp", ranks, **base))
+    status, told, err = run("lp-replay", "--tolerance", "-n", config, "-F", "json", path)
+    if status != 0:
+        return None                             # a send that nobody receives
+    curves, program = json.loads(told), Program(text)
+    for name in ("latency", "gap"):
+        most = 2 * max(curves[name][-1]["from_ns"], 100)
+        for _ in range(values):
+            value = int(rng.uniform(0, most) * 64) / 64
+            want = program.solve(**{"latency": base["latency"], "gap": base["gap"], name: value}, folder=folder)
+            if abs(want - at(curves[name], value)) > 1e-5:
+                return f"seed {seed}: {name} {value}: curve {at(curves[name], value)}, glpsol {want}"
+    return ""
+
+
 def main():
     what, first, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     wrong = checked = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(first, first + count):
-            line = check_replay(seed, int(sys.argv[4]), folder)
+            check = {"replay": check_replay, "glpk": check_glpk}[what]
+            line = check(seed, int(sys.argv[4]), folder)
             checked += line == ""
             if line:
                 print(line)

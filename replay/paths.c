@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The longest way and who is on it, see paths.h. */
+#include "paths.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CHANGED = 50 };	/* sites for which the run is computed anew: those with most on the way */
+
+enum { ADD, SET, MAX };
+
+struct mark {
+	uint32_t to, from, payer;
+	uint8_t kind;
+	bool taken;		/* MAX: of FROM, which was later */
+	double ns;		/* MAX: when FROM was; SET: when TO is */
+	struct cost cost;
+};
+
+static void
+put(struct paths *p, struct mark step)
+{
+	p->steps = grow(p->steps, &p->capacity, p->count + 1, sizeof *p->steps);
+	p->steps[p->count++] = step;
+}
+
+static void
+add(void *context, uint32_t to, const struct cost *cost, uint32_t payer)
+{
+	put(context, (struct mark){ .to = to, .payer = payer, .kind = ADD, .cost = *cost });
+}
+
+static void
+set(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
+{
+	put(context, (struct mark){ .to = to, .from = from, .payer = payer, .kind = SET, .cost = *cost });
+}
+
+static void
+max(void *context, uint32_t to, uint32_t from, uint32_t payer)
+{
+	put(context, (struct mark){ .to = to, .from = from, .payer = payer, .kind = MAX });
+}
+
+static void
+sync(void *context, uint32_t at)
+{
+	(void)context;
+	(void)at;
+}
+
+struct watcher
+paths_watcher(struct paths *p, uint32_t locations)
+{
+	p->locations = locations;
+	return (struct watcher){ p, add, set, max, sync };
+}
+
+/* A site is a call at a place; who waits there and who sends there is the same. */
+static bool
+is_same_site(const struct payer *a, const struct payer *b)
+{
+	return a->site == b->site && a->call == b->call;
+}
+
+/* A change: what waits at this site waits no more, or what it sends arrives so much earlier. */
+struct change { const struct payer *site; bool waitless; double earlier_ns; };
+
+static double
+latest_clock(const struct paths *p, const double *times, uint32_t *location)
+{
+	*location = 0;
+	for (uint32_t l = 1; l < p->locations; l++)
+		if (times[l] > times[*location])
+			*location = l;
+	return times[*location];
+}
+
+/* The run time with a change. */
+static double
+compute(const struct paths *p, const struct marks *m, const struct change *change, double *times)
+{
+	uint32_t location;
+
+	memset(times, 0, m->times * sizeof *times);
+	for (size_t i = 0; i < p->count; i++) {
+		const struct mark *s = &p->steps[i];
+		bool changed = s->payer != NO_PAYER && is_same_site(&m->payers[s->payer], change->site);
+
+		if (s->kind == ADD)
+			times[s->to] += s->cost.ns;
+		else if (s->kind == SET) {
+			double ns = changed ? change->earlier_ns : 0;
+
+			times[s->to] = times[s->from] + (s->cost.ns > ns ? s->cost.ns - ns : 0);
+		} else if (times[s->from] > times[s->to] &&
+		    !(changed && change->waitless && m->payers[s->payer].waits))
+			times[s->to] = times[s->from];
+	}
+	return latest_clock(p, times, &location);
+}
+
+/* The times of all steps; where the run ends. */
+static double
+go_forward(struct paths *p, double *times, uint32_t *location)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct mark *s = &p->steps[i];
+
+		if (s->kind == ADD)
+			times[s->to] += s->cost.ns;
+		else if (s->kind == SET)
+			s->ns = times[s->to] = times[s->from] + s->cost.ns;
+		else {
+			s->ns = times[s->from];
+			s->taken = times[s->from] > times[s->to];
+			if (s->taken)
+				times[s->to] = times[s->from];
+		}
+	}
+	return latest_clock(p, times, location);
+}
+
+/* Back along the way: what each payer has on it. */
+static void
+go_back(const struct paths *p, uint32_t at, struct share *shares)
+{
+	for (size_t i = p->count; i > 0; i--) {
+		const struct mark *s = &p->steps[i - 1];
+
+		if (s->to != at)
+			continue;
+		if (s->kind == MAX) {
+			at = s->taken ? s->from : at;
+			continue;
+		}
+		shares[s->payer].ns += s->cost.ns;
+		for (int k = 0; k < PARAMETERS; k++)
+			shares[s->payer].times[k] += s->cost.times[k];
+		if (s->kind == SET)
+			at = s->from;
+	}
+}
+
+/* The latest that each time may be without a longer run: of messages as they are sent, and waited for. */
+static void
+find_slack(const struct paths *p, const struct marks *m, double run_ns, struct share *shares)
+{
+	double *late = zalloc(m->times, sizeof *late);
+
+	for (uint32_t t = 0; t < m->times; t++)
+		late[t] = t < p->locations ? run_ns : INFINITY;
+	for (size_t i = p->count; i > 0; i--) {
+		const struct mark *s = &p->steps[i - 1];
+		double slack = late[s->to] - s->ns;
+
+		if (s->kind == ADD) {
+			late[s->to] -= s->cost.ns;
+			continue;
+		}
+		if (s->payer != NO_PAYER && slack < shares[s->payer].slack_ns)
+			shares[s->payer].slack_ns = slack > 0 ? slack : 0;
+		if (s->kind == SET) {
+			double before = late[s->to] - s->cost.ns;
+
+			late[s->to] = INFINITY;
+			late[s->from] = before < late[s->from] ? before : late[s->from];
+		} else if (late[s->to] < late[s->from])
+			late[s->from] = late[s->to];
+	}
+	free(late);
+}
+
+static int
+by_size(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+	const struct payer *x = &a->who, *y = &b->who;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->times[LATENCY] != b->times[LATENCY])
+		return a->times[LATENCY] > b->times[LATENCY] ? -1 : 1;
+#define BY(field) if (x->field != y->field) return x->field < y->field ? -1 : 1;
+	BY(site) BY(call) BY(comm) BY(source) BY(target)
+#undef BY
+	return 0;
+}
+
+enum grouping { BY_SITE, BY_COMM, BY_PAIR };
+
+static bool
+is_together(const struct payer *a, const struct payer *b, enum grouping grouping)
+{
+	return grouping == BY_SITE ? is_same_site(a, b) : grouping == BY_COMM ? a->comm == b->comm :
+	    a->source == b->source && a->target == b->target;
+}
+
+static int
+by_site(const void *left, const void *right)
+{
+	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
+
+	return a->site != b->site ? (a->site < b->site ? -1 : 1) : a->call < b->call ? -1 : a->call > b->call;
+}
+
+static int
+by_comm(const void *left, const void *right)
+{
+	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
+
+	return a->comm < b->comm ? -1 : a->comm > b->comm;
+}
+
+static int
+by_pair(const void *left, const void *right)
+{
+	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
+
+	return a->source != b->source ? (a->source < b->source ? -1 : 1) :
+	    a->target < b->target ? -1 : a->target > b->target;
+}
+
+/* Adds up what belongs together. */
+static struct share *
+group(const struct share *shares, size_t count, enum grouping grouping, size_t *groups)
+{
+	static int (*const orders[])(const void *, const void *) = { by_site, by_comm, by_pair };
+	struct share *sorted = zalloc(count + 1, sizeof *sorted);
+	size_t n = 0;
+
+	memcpy(sorted, shares, count * sizeof *sorted);
+	if (count > 0)
+		qsort(sorted, count, sizeof *sorted, orders[grouping]);
+	for (size_t i = 0; i < count; i++) {
+		if (n == 0 || !is_together(&sorted[n - 1].who, &sorted[i].who, grouping)) {
+			sorted[n++] = sorted[i];
+			continue;
+		}
+		sorted[n - 1].ns += sorted[i].ns;
+		for (int k = 0; k < PARAMETERS; k++)
+			sorted[n - 1].times[k] += sorted[i].times[k];
+		if (sorted[i].slack_ns < sorted[n - 1].slack_ns)
+			sorted[n - 1].slack_ns = sorted[i].slack_ns;
+	}
+	if (n > 0)
+		qsort(sorted, n, sizeof *sorted, by_size);
+	*groups = n;
+	return sorted;
+}
+
+struct shares
+paths_find(struct paths *p, const struct marks *m)
+{
+	struct share *all = zalloc(m->payer_count, sizeof *all);
+	double *times = zalloc(m->times, sizeof *times), run_ns;
+	struct shares found;
+	uint32_t location;
+
+	for (size_t i = 0; i < m->payer_count; i++)
+		all[i] = (struct share){ .who = m->payers[i], .slack_ns = INFINITY };
+	run_ns = go_forward(p, times, &location);
+	go_back(p, location, all);
+	find_slack(p, m, run_ns, all);
+	found.sites = group(all + 1, m->payer_count - 1, BY_SITE, &found.site_count);
+	found.comms = group(all + 1, m->payer_count - 1, BY_COMM, &found.comm_count);
+	found.pairs = group(all + 1, m->payer_count - 1, BY_PAIR, &found.pair_count);
+	for (size_t i = 0; i < found.site_count; i++) {
+		struct share *s = &found.sites[i];
+		struct change waitless = { &s->who, true, 0 }, earlier = { &s->who, false, p->earlier_ns };
+
+		s->waitless_ns = s->earlier_ns = NAN;
+		if (i >= MOST_CHANGED)
+			continue;
+		s->waitless_ns = run_ns - compute(p, m, &waitless, times);
+		s->earlier_ns = run_ns - compute(p, m, &earlier, times);
+	}
+	free(all);
+	free(times);
+	return found;
+}
