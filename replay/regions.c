@@ -2,8 +2,9 @@
 /*
  * Focus-of-analysis regions: where the local efficiency changes. Time is cut into bins; a bin has
  * three signals: local transfer efficiency, share of computing, and the logarithm of the number of
- * calls. The best cut into pieces of constant mean is found by PELT (Killick, Fearnhead and Eckley,
- * JASA 2012, 107, 1590), with the noise of each signal estimated from differences of neighbours.
+ * calls. The best cut into pieces, each with means and variances of its own, is found by PELT
+ * (Killick, Fearnhead and Eckley, JASA 2012, 107, 1590); then each border is moved to the pair
+ * where it lies, and phases whose pairs are alike are one. What a rank lost to other processes of the machine is no phase: it is taken out first.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,12 +12,17 @@
 
 #include "replay.h"
 
-enum { BINS = 1000, SIGNALS = 3, WINDOW = 20 };	/* a phase is at least a window long */
+/* Of a signal: a smaller deviation within a phase counts as this one. */
+static const double LEAST = 0.1;
+/* Of the logarithm of what pairs last: phases differ by more. */
+static const double SAME_SIZE = 0.25;
+
+enum { BINS = 300, SIGNALS = 3, WINDOW = 8 };	/* a phase is at least a window long */
+enum { BLOCK = 8, NEAR = 40 };	/* pairs that have one fence; those that it is of, on each side */
 
 struct bins {
 	double signal[SIGNALS][BINS];
 	double sum[SIGNALS][BINS + 1], squares[SIGNALS][BINS + 1];	/* of those before */
-	double noise[SIGNALS];						/* variance */
 };
 
 /* What a pair adds to the bins that it covers: FROM and TO in bins, 0 <= FROM <= TO <= BINS. */
@@ -33,38 +39,6 @@ spread(double *bins, double from, double to, double amount)
 	}
 }
 
-static void
-fill_bins(struct bins *bins, const struct series *s)
-{
-	static double observed[BINS], simulated[BINS], useful[BINS], calls[BINS];
-	double ns = (double)s->pairs[s->count - 1].recorded_ns / BINS, from = 0, to;
-	struct pair last = { 0, 0, 0 };
-
-	memset(observed, 0, sizeof observed);
-	memset(simulated, 0, sizeof simulated);
-	memset(useful, 0, sizeof useful);
-	memset(calls, 0, sizeof calls);
-	for (size_t i = 0; i < s->count; i++) {
-		const struct pair *p = &s->pairs[i];
-		/* A clock may have begun below 0; what lies there counts in the first bin. */
-		to = (double)p->recorded_ns / ns;
-		to = to < from ? from : to > BINS ? BINS : to;
-		spread(observed, from, to, (double)p->recorded_ns - (double)last.recorded_ns);
-		spread(simulated, from, to, (double)p->simulated_ns - (double)last.simulated_ns);
-		spread(useful, from, to, (double)p->useful_ns - (double)last.useful_ns);
-		spread(calls, from, to, 1);
-		from = to;
-		last = *p;
-	}
-	for (int b = 0; b < BINS; b++) {
-		double all = observed[b] > 0 ? observed[b] : 1;
-
-		bins->signal[0][b] = simulated[b] / all;
-		bins->signal[1][b] = useful[b] / all;
-		bins->signal[2][b] = log(calls[b] + 1e-3);
-	}
-}
-
 static int
 by_value(const void *left, const void *right)
 {
@@ -73,36 +47,98 @@ by_value(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/*
- * Variance of the noise, as it counts for a mean over many bins: neighbours are alike, for a step of a
- * program may be longer than a bin and a disturbance lasts. So means of WINDOW bins are compared; the
- * median of their |differences| is 0.9539 sigma for a normal one, and few of them are changes of phase.
- */
+/* What a pair lasted: computing, waiting and, on the ideal network, all of it. */
+enum part { USEFUL, WAITING, SIMULATED, PARTS };
+
 static double
-noise_of(const double *signal)
+part_of(const struct series *s, size_t i, enum part part)
 {
-	double differences[BINS / WINDOW], sigma, last = 0;
-	int n = 0;
+	const struct pair *p = &s->pairs[i];
+	struct pair last = i > 0 ? s->pairs[i - 1] : (struct pair){ 0, 0, 0 };
+	double useful = (double)p->useful_ns - (double)last.useful_ns;
 
-	for (int b = 0; b + WINDOW <= BINS; b += WINDOW) {
-		double mean = 0;
+	return part == USEFUL ? useful : part == SIMULATED ?
+	    (double)p->simulated_ns - (double)last.simulated_ns :
+	    (double)p->recorded_ns - (double)last.recorded_ns - useful;
+}
 
-		for (int i = b; i < b + WINDOW; i++)
-			mean += signal[i] / WINDOW;
-		if (b > 0)
-			differences[n++] = fabs(mean - last);
-		last = mean;
+static double
+far_fence(const struct series *s, enum part part, size_t first, size_t end)
+{
+	double near[NEAR];
+	size_t n = 0;
+
+	for (size_t i = first; i < end; i++)
+		near[n++] = part_of(s, i, part);
+	qsort(near, n, sizeof *near, by_value);
+	return near[3 * n / 4] + 3 * (near[3 * n / 4] - near[n / 4]);
+}
+
+/*
+ * A process that the system stops for a time slice is no phase: what a part of a pair lasts beyond
+ * the far fence of its neighbours (Tukey: three quartile distances over the upper quartile) does
+ * not count. At a border those on one side are others: the higher fence of both sides holds.
+ * FENCE is by block.
+ */
+static void
+find_fences(const struct series *s, enum part part, double *fence)
+{
+	for (size_t first = 0; first < s->count; first += BLOCK) {
+		size_t before = first + BLOCK > NEAR ? first + BLOCK - NEAR : 0;
+		size_t end = first + BLOCK < s->count ? first + BLOCK : s->count;
+		size_t after = first + NEAR < s->count ? first + NEAR : s->count;
+
+		fence[first / BLOCK] = fmax(far_fence(s, part, before, end),
+		    far_fence(s, part, first, after));
 	}
-	qsort(differences, (size_t)n, sizeof *differences, by_value);
-	sigma = differences[n / 2] / 0.9539;
-	return WINDOW * (sigma > 0.01 ? sigma * sigma : 0.01 * 0.01);	/* 1 % is no change of phase */
+}
+
+/*
+ * Bins are of equal time without what does not count: in a time slice lost there would else be many
+ * bins of one pair. ENDS is where each pair ends, in bins.
+ */
+static void
+fill_bins(struct bins *bins, const struct series *s, double *ends)
+{
+	static double amounts[PARTS][BINS], calls[BINS];
+	double *counted[PARTS], all = 0, from = 0;
+
+	memset(amounts, 0, sizeof amounts);
+	memset(calls, 0, sizeof calls);
+	for (enum part k = 0; k < PARTS; k++) {
+		double *fence = zalloc(s->count / BLOCK + 1, sizeof *fence);
+
+		counted[k] = zalloc(s->count, sizeof *counted[k]);
+		find_fences(s, k, fence);
+		for (size_t i = 0; i < s->count; i++)
+			counted[k][i] = fmin(part_of(s, i, k), fence[i / BLOCK]);
+		free(fence);
+	}
+	for (size_t i = 0; i < s->count; i++)
+		ends[i] = all += fmax(0, counted[USEFUL][i] + counted[WAITING][i]);
+	all = all > 0 ? all : 1;
+	for (size_t i = 0; i < s->count; i++) {
+		ends[i] *= BINS / all;
+		for (int k = 0; k < PARTS; k++)
+			spread(amounts[k], from, ends[i], counted[k][i]);
+		spread(calls, from, ends[i], 1);
+		from = ends[i];
+	}
+	for (int k = 0; k < PARTS; k++)
+		free(counted[k]);
+	for (int b = 0; b < BINS; b++) {
+		double time = fmax(1, amounts[USEFUL][b] + amounts[WAITING][b]);
+
+		bins->signal[0][b] = fmax(0, fmin(2, amounts[SIMULATED][b] / time));
+		bins->signal[1][b] = fmax(0, fmin(2, amounts[USEFUL][b] / time));
+		bins->signal[2][b] = log(calls[b] + 1e-3);
+	}
 }
 
 static void
 add_up(struct bins *bins)
 {
 	for (int k = 0; k < SIGNALS; k++) {
-		bins->noise[k] = noise_of(bins->signal[k]);
 		bins->sum[k][0] = bins->squares[k][0] = 0;
 		for (int b = 0; b < BINS; b++) {
 			bins->sum[k][b + 1] = bins->sum[k][b] + bins->signal[k][b];
@@ -111,17 +147,21 @@ add_up(struct bins *bins)
 	}
 }
 
-/* Squared distances from the mean of bins FROM to before TO, in units of the noise. */
+/*
+ * Twice the negative logarithm of the likelihood of bins FROM to before TO as normal ones with a
+ * mean and a variance of their own: a phase that is restless by itself is one phase. A deviation below
+ * LEAST says nothing.
+ */
 static double
 cost(const struct bins *bins, int from, int to)
 {
-	double all = 0;
+	double all = 0, n = to - from;
 
 	for (int k = 0; k < SIGNALS; k++) {
 		double sum = bins->sum[k][to] - bins->sum[k][from];
+		double squares = bins->squares[k][to] - bins->squares[k][from] - sum * sum / n;
 
-		all += (bins->squares[k][to] - bins->squares[k][from] - sum * sum / (to - from)) /
-		    bins->noise[k];
+		all += n * log(fmax(squares / n, 0) + LEAST * LEAST);
 	}
 	return all;
 }
@@ -130,8 +170,8 @@ cost(const struct bins *bins, int from, int to)
 static int
 find_cuts(const struct bins *bins, int *cut)
 {
-	/* A piece costs what BIC asks for its means and its place, and a margin for noise that has tails. */
-	const double penalty = 4 * (SIGNALS + 1) * log(BINS);
+	/* Twice what BIC asks for means, variances and place: neighbours are alike. */
+	const double penalty = 2 * (2 * SIGNALS + 1) * log(BINS);
 	static double best[BINS + 1];
 	static int before[BINS + 1], candidates[BINS + 1];
 	int count = 0, cuts = 0;
@@ -153,7 +193,8 @@ find_cuts(const struct bins *bins, int *cut)
 			}
 		}
 		for (int i = 0; i < count; i++)		/* the pruning of PELT */
-			if (best[candidates[i]] < INFINITY && best[candidates[i]] + cost(bins, candidates[i], to) <= best[to])
+			if (best[candidates[i]] < INFINITY &&
+			    best[candidates[i]] + cost(bins, candidates[i], to) <= best[to])
 				candidates[kept++] = candidates[i];
 		count = kept;
 	}
@@ -168,34 +209,165 @@ find_cuts(const struct bins *bins, int *cut)
 	return cuts;
 }
 
+/* The logarithm of a part of a pair; below 100 ns all is alike. */
+static double
+size_of(const struct series *s, size_t i, enum part part)
+{
+	return log(fmax(part_of(s, i, part), 100));
+}
+
+/* So many of the pairs FIRST to before END are smaller, a share. */
+static double
+typical(const struct series *s, size_t first, size_t end, enum part part, double share)
+{
+	double *all = zalloc(end - first, sizeof *all), result;
+
+	for (size_t i = first; i < end; i++)
+		all[i - first] = size_of(s, i, part);
+	qsort(all, end - first, sizeof *all, by_value);
+	result = all[(size_t)(share * (double)(end - first))];
+	free(all);
+	return result;
+}
+
+/*
+ * Where between two phases, that begin at pair FIRST and end before END, the border lies exactly,
+ * to a pair: from FROM to before TO, so that distances of all pairs from what is typical of their
+ * phase add up to the least.
+ */
+static size_t
+exact_border(const struct series *s, size_t first, size_t from, size_t to, size_t end)
+{
+	double left[PARTS], right[PARTS], sum = 0, least = 0;
+	size_t border = from;
+
+	for (enum part k = 0; k < PARTS; k++) {
+		left[k] = typical(s, first, from, k, 0.5);
+		right[k] = typical(s, to, end, k, 0.5);
+	}
+	for (size_t i = from; i < to; i++) {
+		for (enum part k = 0; k < PARTS; k++) {
+			double x = size_of(s, i, k);
+
+			sum += fabs(x - left[k]) - fabs(x - right[k]);
+		}
+		if (sum < least) {
+			least = sum;
+			border = i + 1;
+		}
+	}
+	return border;
+}
+
+/* The first pair that ends at this bin or later. */
+static size_t
+pair_at(const double *ends, size_t count, double bin)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ends[middle] < bin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Bins that are not independent put a border up to so many too far. */
+enum { REACH = 3 * WINDOW };
+
+/* LAST of each piece becomes the pair that ends it. */
+static void
+find_lasts(const struct series *s, const double *ends, const int *cut, int cuts, size_t *last)
+{
+	for (int k = 0; k + 1 < cuts; k++) {
+		size_t first = k > 0 ? last[k - 1] + 1 : 0, end = pair_at(ends, s->count, cut[k + 1]);
+		double left = (cut[k] - (k > 0 ? cut[k - 1] : 0)) / 2.0, right = (cut[k + 1] - cut[k]) / 2.0;
+		size_t from = pair_at(ends, s->count, cut[k] - fmin(left, REACH));
+		size_t to = pair_at(ends, s->count, cut[k] + fmin(right, REACH));
+
+		last[k] = pair_at(ends, s->count, cut[k]);
+		if (first < from && from < to && to < end) {
+			size_t border = exact_border(s, first, from, to, end);
+
+			last[k] = border > 0 ? border - 1 : 0;
+		}
+	}
+	last[cuts - 1] = s->count - 1;
+}
+
+/* A step may be of two kinds of pairs, so both the smaller and the larger ones are looked at. */
+static bool
+are_alike(const struct series *s, size_t first, size_t border, size_t end)
+{
+	for (enum part k = 0; k < PARTS; k++)
+		for (double share = 0.3; share < 0.8; share += 0.4)
+			if (fabs(typical(s, first, border, k, share) - typical(s, border, end, k, share)) >
+			    SAME_SIZE)
+				return false;
+	return true;
+}
+
+static double
+recorded_until(const struct series *s, size_t pairs)
+{
+	return pairs > 0 ? (double)s->pairs[pairs - 1].recorded_ns : 0;
+}
+
+/* Pieces whose pairs are alike, or that are too short, are one phase. Returns how many are left. */
+static int
+unite(const struct series *s, size_t *last, int cuts)
+{
+	double least = recorded_until(s, s->count) * WINDOW / BINS / 2;
+	int kept = 0;
+
+	for (int k = 0; k < cuts; k++) {
+		size_t first = kept > 1 ? last[kept - 2] + 1 : 0;
+
+		if (kept > 0 && first <= last[kept - 1] && last[kept - 1] < last[k] &&
+		    (recorded_until(s, last[kept - 1] + 1) - recorded_until(s, first) < least ||
+		    recorded_until(s, last[k] + 1) - recorded_until(s, last[kept - 1] + 1) < least ||
+		    are_alike(s, first, last[kept - 1] + 1, last[k] + 1)))
+			kept--;
+		last[kept++] = last[k];
+	}
+	return kept;
+}
+
 /* The pieces of one rank, each from the end of a pair to the end of a pair. */
 size_t
 regions_find(const struct series *s, struct region_found *found)
 {
 	static struct bins bins;
 	static int cut[BINS + 1];
+	static size_t last[BINS + 1];
 	struct pair begin = { 0, 0, 0 };
-	double ns;
+	double *ends;
 	int cuts;
-	size_t i = 0, n = 0;
+	size_t n = 0;
 
 	if (s->count < 2 || s->pairs[s->count - 1].recorded_ns <= 0)
 		return 0;
-	fill_bins(&bins, s);
+	ends = zalloc(s->count, sizeof *ends);
+	fill_bins(&bins, s, ends);
 	add_up(&bins);
 	cuts = find_cuts(&bins, cut);
-	ns = (double)s->pairs[s->count - 1].recorded_ns / BINS;
+	find_lasts(s, ends, cut, cuts, last);
+	cuts = unite(s, last, cuts);
+	free(ends);
 	for (int k = 0; k < cuts; k++) {
-		while (i + 1 < s->count && (double)s->pairs[i].recorded_ns < cut[k] * ns)
-			i++;
-		if (s->pairs[i].recorded_ns <= begin.recorded_ns)
+		const struct pair *end = &s->pairs[last[k]];
+		double ns = (double)(end->recorded_ns - begin.recorded_ns);
+
+		if (end->recorded_ns <= begin.recorded_ns)
 			continue;
-		found[n++] = (struct region_found){ begin.recorded_ns, s->pairs[i].recorded_ns,
-		    ((double)s->pairs[i].simulated_ns - (double)begin.simulated_ns) /
-		    (double)(s->pairs[i].recorded_ns - begin.recorded_ns),
-		    ((double)s->pairs[i].useful_ns - (double)begin.useful_ns) /
-		    (double)(s->pairs[i].recorded_ns - begin.recorded_ns) };
-		begin = s->pairs[i];
+		found[n++] = (struct region_found){ begin.recorded_ns, end->recorded_ns,
+		    ((double)end->simulated_ns - (double)begin.simulated_ns) / ns,
+		    ((double)end->useful_ns - (double)begin.useful_ns) / ns };
+		begin = *end;
 	}
 	return n;
 }
