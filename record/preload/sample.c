@@ -149,6 +149,7 @@ find_threads(void)
 static struct {
 	struct { uintptr_t begin, end; } at[512];
 	size_t count;
+	unsigned long long loads;	/* objects ever loaded, as of the last look */
 } modules;
 
 static int
@@ -166,6 +167,27 @@ learn_module(struct dl_phdr_info *info, size_t size, void *unused)
 		}
 	}
 	return 0;
+}
+
+static int
+count_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+	(void)size;
+	*(unsigned long long *)loads = info->dlpi_adds;
+	return 1;
+}
+
+static void
+learn_modules(void)
+{
+	unsigned long long loads = 0;
+
+	dl_iterate_phdr(count_loads, &loads);
+	if (loads == modules.loads)
+		return;
+	modules.loads = loads;
+	modules.count = 0;
+	dl_iterate_phdr(learn_module, NULL);
 }
 
 static bool
@@ -300,8 +322,7 @@ sample_drain(void)
 		offset = offset_ns();
 		until_ns = clock_ns();
 		modules_append();
-		modules.count = 0;
-		dl_iterate_phdr(learn_module, NULL);
+		learn_modules();
 		find_threads();
 		for (struct ring **at = &rings, *ring; (ring = *at) != NULL; ) {
 			read_ring(ring, offset, until_ns);
