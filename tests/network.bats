@@ -159,6 +159,20 @@ samples() {
 	run -2 bash -c 'lp-network m >/dev/full'
 }
 
+@test "of networks that are as good the one without limits is taken, and the edge of what was tried is told" {
+	tests/pack <<-'END' | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		0 MPI_Send 100000 100010 comm=1 peer=1 tag=0 sent=1000
+		0 exit 200000 200000
+		1 MPI_Recv 100 130000 comm=1 peer=0 tag=0 received=1000
+		1 exit 230000 230000
+	END
+	make -s -f "$ROOT/workflows/network.mk" GRAPHS=t.graph OUT=out LATENCY_US='1 3' MB_S='100 1000' \
+		EAGER=65536 BUSES='1 0' LINKS='1 0' FINE=1 out/fit.txt
+	[ "$(cut -f4,5 out/best)" = "$(printf '0\t0')" ]
+	grep -q '^edge.nothing larger than 3 us was tried: more LATENCY_US$' out/fit.txt
+}
+
 @test "a ping-pong that is measured here becomes a machine" {
 	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 		lp-measure --plain -f Pingpong,Bcast -s 1,64,4096,65536 -n 5 >m
