@@ -305,6 +305,18 @@ freed() {
 	END
 }
 
+@test "a line of the own format for MPI_Reduce counts" {
+	graph <<-'END'
+		trace ranks=2
+		0 MPI_Reduce 100 110 comm=1 peer=0 sent=8
+		1 MPI_Reduce 100 110 comm=1 peer=0 sent=8
+	END
+	printf 'machine\ncollective reduce linear max linear max\nnodes 2\nlatency 1 us\n' >machine
+	[ "$(finish -n machine)" = '[2100,2100]' ]
+	sed -i /collective/d machine
+	[ "$(finish -n machine)" = '[1100,1100]' ]
+}
+
 @test "nodes that no rank is on cost no memory, and ids are no larger than what is defined" {
 	late_sender
 	printf 'machine\nnodes 2000000000\nlatency 1 us\nmapping list 0 1999999999\n' >machine
