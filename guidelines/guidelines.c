@@ -22,7 +22,7 @@ static const char usage[] =
 	"      --pairs            judge one stage by pairs, as two stages are\n"
 	"      --slower SHARE     pairs: so much slower is no violation [0.05]\n"
 	"      --difference SHARE held is only where so much would have been seen [0.25]\n"
-	"      --candidates FILE  what a second stage has to measure, for lp-measure --confirm\n"
+	"      --candidates FILE  for lp-measure: what a second stage measures\n"
 	"  -p, --plots DIR        a gnuplot script for each violated guideline\n"
 	"  -r, --rules FILE       measure other algorithms and write Open MPI rules\n"
 	"      --mpirun COMMAND   with --rules: what starts the ranks [mpirun -n RANKS]\n"
