@@ -374,6 +374,8 @@ class Run:
                            "run_ns": max(rows[-1].leave for rows in self.rows)})
         for name in names:
             writer.put("call", {"number": number[name], "name": name})
+        for site in range(1, 5):
+            writer.put("site", {"site": site, "offset": 16 * site})
         for comm, members in self.comms.items():
             if comm > 2:
                 writer.put("communicator", {"comm": comm, "size": len(members),

@@ -155,7 +155,7 @@ def check_alternatives(model, path, length):
 
 def check(seed, more):
     run, stream = random_run.make(seed, more)
-    graph = random_run.tool("lp-graph", data=stream)
+    graph = random_run.tool("lp-graph", "--polls", "work", data=stream)
     model = Model(run)
     length = model.end(model.weight)
     options = ("--slack", f"--gain={GAIN}", "-k", str(WAYS))
