@@ -330,7 +330,7 @@ calls:   6   6   1   2   3" ]
 	lp-merge run >t.trace
 	lp-dump -k call t.trace | jq -s -e 'map(select(.rank == 1 and (.folded // 0) > 0)) | length >= 3'
 	lp-graph t.trace 2>err >t.graph
-	grep -q '1 messages and 2 collectives matched, 0 sends, 0 receives and 0 collectives not' err
+	grep -q '2 messages and 2 collectives matched, 0 sends, 0 receives and 0 collectives not' err
 }
 
 @test "--stack names the callers, --paused waits for MPI_Pcontrol" {
