@@ -68,8 +68,8 @@ refuse(struct reader *in, const struct message *message, const char *what, const
 {
 	if (strcmp(now, before) == 0)
 		return;
-	reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those before have \"%s\": these are "
-	    "no repetitions, but sides for --compare", what, now, before);
+	reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those before have \"%s\": they "
+	    "are no repetitions of each other", what, now, before);
 	die_input(in);
 }
 
