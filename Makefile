@@ -21,7 +21,7 @@ network  = replay/network
 folder   = $(or $($(1)),$(1))
 MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1 \
            workflows/longpole.1
-SECTIONS = base/stream/trace.5
+SECTIONS = base/stream/trace.5 doc/longpole.7
 
 # The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
 PACKAGES = gcc g++ libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
@@ -224,6 +224,11 @@ lint: setup
 		--suppress=integerOverflow:graph/operations.c --error-exitcode=1 $(CHECKED)
 	@printf '%s\n' $(CHECKED) | xargs -n 8 -P 2 sh -c 'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE "-DVERSION=\"0\""' tidy
 
+# The picture of the README, from a run of the demo.
+doc/timeline.svg: bin/lp-report
+	@[ -e build/demo/graph ] || $(MAKE) demo
+	lp-report -F svg -o $@ build/demo/graph
+
 # What each file is compiled with, for editors and analysers.
 compile_commands.json: Makefile
 	@$(MAKE) -s --no-print-directory all
@@ -240,6 +245,8 @@ INSTALL += $(foreach f,$(notdir $(COMMANDS)),workflows/completion.bash:share/bas
 PYTHON    = $(if $(filter /usr,$(PREFIX)),python3,$(shell /usr/bin/python3 -c 'import sys; print("python%d.%d" % sys.version_info[:2])'))
 INSTALL += $(foreach f,$(wildcard python/longpole/*.py),$(f):lib/$(PYTHON)/dist-packages/longpole/$(notdir $(f)):644)
 INSTALL += lib/liblongpole-stream.so:lib/liblongpole-stream.so:644 base/library/longpole-stream.h:include/longpole-stream.h:644
+INSTALL += doc/longpole.7:share/man/man7/longpole.7:644
+INSTALL += $(foreach f,README.md CHANGELOG.md $(wildcard doc/*.md doc/*.svg),$(f):share/doc/longpole/$(patsubst doc/%,%,$(f)):644)
 INSTALL += LICENSE:share/doc/longpole/LICENSE:644
 
 install: all

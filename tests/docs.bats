@@ -76,3 +76,31 @@ commands() {
 		head -2 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'
 	done
 }
+
+@test "every test that the list of claims names is there, and every file that the documents link to" {
+	grep -oE '^\| .* \| `[a-z]+\.bats` \| .*' "$ROOT/doc/validation.md" >rows
+	[ "$(wc -l <rows)" -gt 30 ]
+	while IFS= read -r row; do
+		file=$(grep -oE '`[a-z]+\.bats`' <<<"$row" | tr -d '`')
+		while IFS= read -r name; do
+			grep -qF "@test $name {" "$ROOT/tests/$file" || { echo "$file: $name"; false; }
+		done < <(grep -oE '"[^"]+"' <<<"${row##*.bats}")
+	done <rows
+	for document in README.md HACKING.md doc/validation.md doc/benchmarks.md; do
+		for link in $(grep -oE '\]\([^)#:]+\)' "$ROOT/$document" | tr -d '()]'); do
+			[ -e "$ROOT/${document%/*}/$link" ] || [ -e "$ROOT/$link" ]
+		done
+	done
+}
+
+@test "the commands of the README run" {
+	cp "$ROOT/build/apps/heat" app
+	sed -n '/^## Your own program/,/^## The tools/s/^    //p' "$ROOT/README.md" | sed 's/ *#.*//' |
+		grep -E '^(longpole|lp-)' >commands
+	[ "$(wc -l <commands)" -ge 6 ]
+	sed -i 's/mpirun -n 4/mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4/; s|\./app|./app -n 200 -p balanced:5|' commands
+	run -0 bash -eu -o pipefail commands
+	grep -q '^app, 4 ranks on' <<<"$output"
+	grep -q '<html' run.html
+	[ -s whatif/whatif.txt ]
+}

@@ -70,7 +70,7 @@ setup_file() {
 		name=${f##*/}
 		name=${name#lp-}
 		case $name in critpath-mpi | common.mk) continue ;; critpath.mk) continue ;; esac
-		case $name in *.mk) grep -q "  ${name%.mk}\*" <<<"$output" ;; *) grep -qE "[ ,]$name " <<<"$output" ;; esac
+		case $name in *.mk) grep -q " ${name%.mk}\* " <<<"$output" ;; *) grep -qE "[ ,]$name " <<<"$output" ;; esac
 	done
 	[[ "$output" != *also:* ]]
 }

@@ -114,7 +114,7 @@ record() {
 		mv in.graph old.graph
 		cp -p b.graph in.graph		# another file, older than all results
 		flow "$name" "${setting:-GRAPH}=in.graph" >/dev/null
-		! cmp -s before $result
+		run -1 cmp -s before $result
 		flow "$name" "${setting:-GRAPH}=old.graph" >/dev/null		# and back
 		cmp before $result
 		rm old.graph
@@ -130,7 +130,7 @@ record() {
 	touch -d 2001-01-01 my/b.csv
 	mv my/b.csv my/a.csv
 	flow overhead DATA='my/*.csv' OUT=o >/dev/null
-	! cmp -s before o/a.json
+	run -1 cmp -s before o/a.json
 	mkdir other
 	cp my/a.csv other
 	run -2 --separate-stderr flow overhead DATA='my/a.csv other/a.csv' OUT=o

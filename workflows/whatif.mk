@@ -47,8 +47,8 @@ $(OUT)/base: $(OUT)/asked
 # What no factor makes faster gains nothing, and is listed all the same.
 one = $(replay) --scale "$$1,factor=$$2" $(graph) | jq .run_time_ns
 $(OUT)/runs: $(OUT)/candidates
-	@$(each) -k --colsep '\t' --tagstring '{2}	{3}' \
-		bash -eu -o pipefail -c $(call quoted,$(call quoted,$(one))) whatif {1} {3} :::: $< ::: 0.9 0.5 0 $(whole)
+	@{ [ ! -s $< ] || $(each) -k --colsep '\t' --tagstring '{2}	{3}' \
+		bash -eu -o pipefail -c $(call quoted,$(call quoted,$(one))) whatif {1} {3} :::: $< ::: 0.9 0.5 0; } $(whole)
 
 $(OUT)/whatif.txt: $(OUT)/runs $(OUT)/base
 	@{ printf 'gain_%%\tgain_s\tshorter_%%\twhat\n'; \
