@@ -156,16 +156,16 @@ setup:
 HEAT = -n 2000 -i 6 -p balanced:200,imbalanced:300,serial:60,messages:100
 demo: setup
 	@$(MAKE) --no-print-directory all build/apps/heat
-	longpole --again -o build/demo $(MPIRUN) -n 4 build/apps/heat $(HEAT)
+	rm -rf build/demo && longpole -o build/demo $(MPIRUN) -n 4 build/apps/heat $(HEAT)
 
 demo-fortran: setup
 	@$(MAKE) --no-print-directory all build/apps/ring
-	longpole --again -o build/demo-fortran $(MPIRUN) -n 4 build/apps/ring
+	rm -rf build/demo-fortran && longpole -o build/demo-fortran $(MPIRUN) -n 4 build/apps/ring
 
 demo-lammps: MORE_PACKAGES = lammps
 demo-lammps: setup
 	@$(MAKE) --no-print-directory all
-	longpole --again -o build/demo-lammps $(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt
+	rm -rf build/demo-lammps && longpole -o build/demo-lammps $(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt
 
 test: setup
 	@$(MAKE) --no-print-directory all build/bench/synthetic build/bench/ring build/statistics \
