@@ -171,3 +171,20 @@ recorded() {
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	[ -p run/rank.1 ]
 }
+
+@test "ThreadSanitizer finds no race in the recorder under MPI_THREAD_MULTIPLE" {
+	# The library is linked, not preloaded, as the sanitizer starts before the preloaded ones.
+	mpicc -std=c11 -D_GNU_SOURCE -O1 -g -fPIC -fvisibility=hidden -fsanitize=thread -shared \
+		-o libtsan-recorder.so "$ROOT"/record/preload/*.c "$ROOT/build/record.front/signals.o" -lpthread \
+		2>err || skip "no ThreadSanitizer here"
+	mpicc -g -O1 -fsanitize=thread -o threads "$ROOT/tests/apps/threads.c" "$PWD/libtsan-recorder.so" \
+		-lpthread
+	printf '%s\n' called_from_lib:libmpi.so called_from_lib:libopen-pal called_from_lib:libopen-rte \
+		race:libmpi race:libopen-pal race:mca_ >suppressions
+	mkdir run
+	export TSAN_OPTIONS="suppressions=$PWD/suppressions ignore_noninstrumented_modules=1 log_path=$PWD/races"
+	LONGPOLE_DIR=$PWD/run LONGPOLE_OPTIONS=stack=1 on 2 ./threads
+	[ -z "$(cat races.* 2>/dev/null)" ]
+	lp-merge run | lp-graph 2>graph.err >t.graph
+	grep -q '920 messages.* matched, 0 sends, 0 receives and 0 collectives not' graph.err
+}
