@@ -131,7 +131,7 @@ endif
 RECORDERS = $(MPIS:%=lib/liblongpole-record.%.so)
 build/record.front/doors.h: $(RECORDERS)
 	@mkdir -p $(@D)
-	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" && $$3 ~ /^(MPI|mpi)_/ { print $$3 }' | LC_ALL=C sort -u | \
+	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" && $$3 ~ /^(MPIX?|mpi)_/ { print $$3 }' | LC_ALL=C sort -u | \
 		awk '{ print "DOOR(" NR - 1 ", " $$1 ")" }' >$@
 build/record.front/doors.o: build/record.front/doors.h
 build/record.front/%.o: record/front/%.c Makefile

@@ -188,3 +188,52 @@ recorded() {
 	lp-merge run | lp-graph 2>graph.err >t.graph
 	grep -q '920 messages.* matched, 0 sends, 0 receives and 0 collectives not' graph.err
 }
+
+@test "MPI 4 under MPICH: every message, partitions included, is matched with the one that came" {
+	command -v mpicc.mpich >/dev/null || skip "no MPICH here"
+	mpicc.mpich -g -w -o mpi4 "$ROOT/tests/apps/mpi4.c" || skip "no MPI 4 here"
+	for seed in 1 2 3; do
+		mpirun.mpich -n 3 ./mpi4 $seed 60 >bare
+		lp-record --polls fold -o run -- mpirun.mpich -n 3 ./mpi4 $seed 60 >out
+		cmp bare out
+		lp-merge run | lp-graph 2>graph.err >t.graph
+		grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
+		trace.py check t.graph
+		[ "$(same_sizes t.graph)" -gt 200 ]
+		lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
+		lp-imbalance t.graph >waits
+		lp-replay t.graph >replayed
+	done
+	# A persistent collective begins with MPI_Start, and a partitioned message leaves with its last part.
+	lp-dump -k call t.graph | jq -s -e '[.[] | select(.rank == 0)] |
+		([.[] | select(.call == "MPI_Start(Allreduce)")] | length > 0 and all(.comm == 1)) and
+		([.[] | select(.call | test("Pready.*last"))] | length > 0 and all(.peer == 1 and .bytes_sent > 0))'
+	lp-dump -k message t.graph | jq -s -e 'length > 200'
+}
+
+@test "MPIX: persistent collectives of Open MPI 4 are matched at their start" {
+	cat >mpix.c <<-'END'
+		#include <mpi.h>
+		#include <mpi-ext.h>
+		int main(int argc, char **argv)
+		{
+			int in = 1, out;
+			MPI_Request requests[2];
+			MPI_Init(&argc, &argv);
+			MPIX_Allreduce_init(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+			MPIX_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+			for (int i = 0; i < 3; i++) {
+				MPI_Startall(2, requests);
+				MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+			}
+			MPI_Request_free(&requests[0]);
+			MPI_Request_free(&requests[1]);
+			MPI_Finalize();
+			return out != 2;
+		}
+	END
+	mpicc -o mpix mpix.c 2>err || skip "this MPI has none"
+	lp-record -o run -- mpirun --oversubscribe -n 2 ./mpix
+	lp-merge run | lp-graph 2>graph.err >t.graph
+	grep -q ' and 8 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+}

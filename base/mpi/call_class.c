@@ -7,18 +7,18 @@ const unsigned char call_classes[] = {
 	CLASS_PART,
 #define CALL(Name, lower, UPPER, class, ...) CLASS_##class,
 #define SPECIAL(Name, lower, UPPER, class) CLASS_##class,
+#define LARGE CALL
+#define DERIVED(number, name, class) CLASS_##class,
 #include "call_table.h"
-#undef CALL
-#undef SPECIAL
 };
 const unsigned call_class_count = sizeof call_classes / sizeof call_classes[0];
 
 static const char *const names[] = {
 #define CALL(Name, lower, UPPER, class, ...) "MPI_" #Name,
 #define SPECIAL(Name, lower, UPPER, class) "MPI_" #Name,
+#define LARGE(Name, lower, UPPER, class, ...) "MPI_" #Name "_c",
+#define DERIVED(number, name, class) name,
 #include "call_table.h"
-#undef CALL
-#undef SPECIAL
 };
 
 /* The format below knows no MPI function: the names of those known here get their indices first. */

@@ -6,14 +6,51 @@
  *
  * CLASS is one of enum call_class. params are the parameters as (kind, name) pairs, record is what
  * the recorder notes after the call, in terms of them; both are for record/preload/wrap.h. The order
- * of the rows is of no importance to streams, which carry names. SPECIAL are wrapped by hand.
+ * of the rows is of no importance to streams, which carry names. With the same arguments come
+ *
+ *	SPECIAL		wrapped by hand; no params
+ *	CALL_4		new in MPI 4; as CALL where it is not defined
+ *	PERSISTENT	init of a persistent collective, MPIX_ before MPI 4; as CALL_4 otherwise
+ *	LARGE		the form MPI_Name_c, in which COUNT, COUNTS, DISPLS, UNIT and OUTSIZE are wider;
+ *			nothing where it is not defined
+ *
+ * DERIVED(number, "name", CLASS) is not a function: the name of rows that say what a call means for
+ * one of its requests; nothing where it is not defined. All are undefined again at the end.
  */
+#ifndef CALL_4
+#define CALL_4 CALL
+#endif
+#ifndef PERSISTENT
+#define PERSISTENT CALL_4
+#endif
+#ifndef LARGE
+#define LARGE(Name, name, NAME, CLASS, params, record)
+#endif
+#ifndef DERIVED
+#define DERIVED(number, name, CLASS)
+#endif
 
-/* A collective and its non-blocking form: they differ in the request. */
+/* What takes counts has a form for large ones. */
+#define COUNTED(Name, name, NAME, CLASS, params, record) \
+	CALL(Name, name, NAME, CLASS, params, record) \
+	LARGE(Name, name, NAME, CLASS, params, record)
+#define COUNTED_4(Name, name, NAME, CLASS, params, record) \
+	CALL_4(Name, name, NAME, CLASS, params, record) \
+	LARGE(Name, name, NAME, CLASS, params, record)
+#define PERSISTENT_COUNTED(Name, name, NAME, CLASS, params, record) \
+	PERSISTENT(Name, name, NAME, CLASS, params, record) \
+	LARGE(Name, name, NAME, CLASS, params, record)
+
+/* A collective, its non-blocking form and the init of its persistent one. */
 #define BOTH(Name, name, NAME, CLASS, params, root, sent, received) \
-	CALL(Name, name, NAME, CLASS, (UNWRAP params), COLLECTIVE(comm, root, sent, received)) \
-	CALL(I##name, i##name, I##NAME, CLASS##_START, (UNWRAP params, (NEWREQ, request)), \
-	    COLLECTIVE_START(comm, root, sent, received, request))
+	BLOCKING(COUNTED, PERSISTENT_COUNTED, Name, name, NAME, CLASS, params, root, sent, received)
+#define BLOCKING(Call, Init, Name, name, NAME, CLASS, params, root, sent, received) \
+	Call(Name, name, NAME, CLASS, (UNWRAP params), COLLECTIVE(comm, root, sent, received)) \
+	Call(I##name, i##name, I##NAME, CLASS##_START, (UNWRAP params, (NEWREQ, request)), \
+	    COLLECTIVE_START(comm, root, sent, received, request)) \
+	DERIVED(start_##name, "MPI_Start(" #Name ")", CLASS##_START) \
+	Init(Name##_init, name##_init, NAME##_INIT, LOCAL, (UNWRAP params, (INFO, info), (NEWREQ, request)), \
+	    COLLECTIVE_INIT(comm, root, sent, received, request, start_##name))
 
 SPECIAL(Init, init, INIT, INIT)
 SPECIAL(Init_thread, init_thread, INIT_THREAD, INIT)
@@ -21,44 +58,79 @@ SPECIAL(Finalize, finalize, FINALIZE, FINALIZE)
 SPECIAL(Abort, abort, ABORT, LOCAL)
 SPECIAL(Pcontrol, pcontrol, PCONTROL, LOCAL)
 
-#define SEND_PARAMS (CBUF, buf), (INT, count), (TYPE, type), (INT, dest), (INT, tag), (COMM, comm)
-CALL(Send, send, SEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
-CALL(Bsend, bsend, BSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
-CALL(Ssend, ssend, SSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
-CALL(Rsend, rsend, RSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+#define SEND_PARAMS (CBUF, buf), (COUNT, count), (TYPE, type), (INT, dest), (INT, tag), (COMM, comm)
+COUNTED(Send, send, SEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+COUNTED(Bsend, bsend, BSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+COUNTED(Ssend, ssend, SSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
+COUNTED(Rsend, rsend, RSEND, SEND, (SEND_PARAMS), SEND(comm, dest, tag, count, type))
 #define ISEND(Name, name, NAME) \
-	CALL(Name, name, NAME, SEND_START, (SEND_PARAMS, (NEWREQ, request)), \
+	COUNTED(Name, name, NAME, SEND_START, (SEND_PARAMS, (NEWREQ, request)), \
 	    SEND_START(comm, dest, tag, count, type, request))
 ISEND(Isend, isend, ISEND)
 ISEND(Ibsend, ibsend, IBSEND)
 ISEND(Issend, issend, ISSEND)
 ISEND(Irsend, irsend, IRSEND)
 #define PERSISTENT_SEND(Name, name, NAME) \
-	CALL(Name, name, NAME, SEND_INIT, (SEND_PARAMS, (NEWREQ, request)), \
+	COUNTED(Name, name, NAME, SEND_INIT, (SEND_PARAMS, (NEWREQ, request)), \
 	    SEND_INIT(comm, dest, tag, count, type, request))
 PERSISTENT_SEND(Send_init, send_init, SEND_INIT)
 PERSISTENT_SEND(Bsend_init, bsend_init, BSEND_INIT)
 PERSISTENT_SEND(Ssend_init, ssend_init, SSEND_INIT)
 PERSISTENT_SEND(Rsend_init, rsend_init, RSEND_INIT)
 
-CALL(Recv, recv, RECV, RECV, ((BUF, buf), (INT, count), (TYPE, type), (INT, source),
+COUNTED(Recv, recv, RECV, RECV, ((BUF, buf), (COUNT, count), (TYPE, type), (INT, source),
     (INT, tag), (COMM, comm), (STATUS, status)), RECV(comm, status))
-CALL(Mrecv, mrecv, MRECV, RECV, ((BUF, buf), (INT, count), (TYPE, type), (MESSAGE, message),
+COUNTED(Mrecv, mrecv, MRECV, RECV, ((BUF, buf), (COUNT, count), (TYPE, type), (MESSAGE, message),
     (STATUS, status)), MRECV(message, status))
-CALL(Irecv, irecv, IRECV, RECV_START, ((BUF, buf), (INT, count), (TYPE, type), (INT, source),
+COUNTED(Irecv, irecv, IRECV, RECV_START, ((BUF, buf), (COUNT, count), (TYPE, type), (INT, source),
     (INT, tag), (COMM, comm), (NEWREQ, request)), RECV_START(comm, source, tag, count, type, request))
-CALL(Imrecv, imrecv, IMRECV, RECV_START, ((BUF, buf), (INT, count), (TYPE, type),
+COUNTED(Imrecv, imrecv, IMRECV, RECV_START, ((BUF, buf), (COUNT, count), (TYPE, type),
     (MESSAGE, message), (NEWREQ, request)), MRECV_START(message, count, type, request))
-CALL(Recv_init, recv_init, RECV_INIT, RECV_INIT, ((BUF, buf), (INT, count), (TYPE, type),
+COUNTED(Recv_init, recv_init, RECV_INIT, RECV_INIT, ((BUF, buf), (COUNT, count), (TYPE, type),
     (INT, source), (INT, tag), (COMM, comm), (NEWREQ, request)),
     RECV_INIT(comm, source, tag, count, type, request))
-CALL(Sendrecv, sendrecv, SENDRECV, SENDRECV, ((CBUF, sendbuf), (INT, sendcount),
-    (TYPE, sendtype), (INT, dest), (INT, sendtag), (BUF, recvbuf), (INT, recvcount),
+COUNTED(Sendrecv, sendrecv, SENDRECV, SENDRECV, ((CBUF, sendbuf), (COUNT, sendcount),
+    (TYPE, sendtype), (INT, dest), (INT, sendtag), (BUF, recvbuf), (COUNT, recvcount),
     (TYPE, recvtype), (INT, source), (INT, recvtag), (COMM, comm), (STATUS, status)),
     SENDRECV(comm, dest, sendtag, sendcount, sendtype, status))
-CALL(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, SENDRECV, ((BUF, buf), (INT, count),
+COUNTED(Sendrecv_replace, sendrecv_replace, SENDRECV_REPLACE, SENDRECV, ((BUF, buf), (COUNT, count),
     (TYPE, type), (INT, dest), (INT, sendtag), (INT, source), (INT, recvtag), (COMM, comm),
     (STATUS, status)), SENDRECV(comm, dest, sendtag, count, type, status))
+
+/* A request for both: the row is the send, and a row of its own behind it the receive. */
+COUNTED_4(Isendrecv, isendrecv, ISENDRECV, SEND_START, ((CBUF, sendbuf), (COUNT, sendcount),
+    (TYPE, sendtype), (INT, dest), (INT, sendtag), (BUF, recvbuf), (COUNT, recvcount),
+    (TYPE, recvtype), (INT, source), (INT, recvtag), (COMM, comm), (NEWREQ, request)),
+    SENDRECV_START(comm, dest, sendtag, bytes(sendcount, sendtype), source, recvtag,
+    bytes(recvcount, recvtype), request))
+COUNTED_4(Isendrecv_replace, isendrecv_replace, ISENDRECV_REPLACE, SEND_START, ((BUF, buf),
+    (COUNT, count), (TYPE, type), (INT, dest), (INT, sendtag), (INT, source), (INT, recvtag),
+    (COMM, comm), (NEWREQ, request)), SENDRECV_START(comm, dest, sendtag, bytes(count, type), source,
+    recvtag, bytes(count, type), request))
+DERIVED(isendrecv_receive, "MPI_Isendrecv(receive)", RECV_START)
+
+/*
+ * Partitioned communication has a channel of its own. The message leaves with its last partition:
+ * that row is the send's start, and MPI_Start only opens the sender's buffer.
+ */
+CALL_4(Psend_init, psend_init, PSEND_INIT, LOCAL, ((CBUF, buf), (INT, partitions), (BIG, count),
+    (TYPE, type), (INT, dest), (INT, tag), (COMM, comm), (INFO, info), (NEWREQ, request)),
+    PARTITIONED(comm, dest, tag, partitions, bytes(count, type), OF_PARTITIONS, request))
+CALL_4(Precv_init, precv_init, PRECV_INIT, RECV_INIT, ((BUF, buf), (INT, partitions), (BIG, count),
+    (TYPE, type), (INT, source), (INT, tag), (COMM, comm), (INFO, info), (NEWREQ, request)),
+    PARTITIONED(comm, source, tag, partitions, bytes(count, type), OF_RECEIVE, request))
+CALL_4(Pready, pready, PREADY, LOCAL, ((INT, partition), (CREQ, request)),
+    READY(request, 1, last_pready))
+CALL_4(Pready_range, pready_range, PREADY_RANGE, LOCAL, ((INT, low), (INT, high), (CREQ, request)),
+    READY(request, high - low + 1, last_pready_range))
+CALL_4(Pready_list, pready_list, PREADY_LIST, LOCAL, ((INT, length), (INTS, partitions),
+    (CREQ, request)), READY(request, length, last_pready_list))
+CALL_4(Parrived, parrived, PARRIVED, PROBE, ((CREQ, request), (INT, partition), (FLAG, flag)),
+    ALONE(flag))
+DERIVED(start_psend, "MPI_Start(Psend)", LOCAL)
+DERIVED(last_pready, "MPI_Pready(last)", SEND_START)
+DERIVED(last_pready_range, "MPI_Pready_range(last)", SEND_START)
+DERIVED(last_pready_list, "MPI_Pready_list(last)", SEND_START)
 
 CALL(Start, start, START, START, ((REQ, request)), START(1, &request_before))
 CALL(Startall, startall, STARTALL, START, ((INT, count), (REQS, requests)),
@@ -83,7 +155,7 @@ CALL(Testsome, testsome, TESTSOME, COMPLETE, ((INT, count), (REQS, requests),
     COMPLETE_SOME(requests_before, outcount, indices, statuses))
 CALL(Request_get_status, request_get_status, REQUEST_GET_STATUS, PROBE, ((CREQ, request), (FLAG, flag),
     (STATUS, status)), ALONE(flag))
-CALL(Buffer_detach, buffer_detach, BUFFER_DETACH, LOCAL, ((BUF, address), (OUTPUT, size)),
+COUNTED(Buffer_detach, buffer_detach, BUFFER_DETACH, LOCAL, ((BUF, address), (OUTSIZE, size)),
     ALONE(true))
 CALL(Cancel, cancel, CANCEL, CANCEL, ((REQ, request)), CANCEL(request_before))
 CALL(Request_free, request_free, REQUEST_FREE, REQUEST_FREE, ((REQ, request)),
@@ -97,54 +169,54 @@ CALL(Mprobe, mprobe, MPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm),
 CALL(Improbe, improbe, IMPROBE, PROBE, ((INT, source), (INT, tag), (COMM, comm), (FLAG, flag),
     (NEWMESSAGE, message), (STATUS, status)), MPROBE(flag, comm, source, tag, message, status))
 
-BOTH(Barrier, barrier, BARRIER, BARRIER, ((COMM, comm)), NO_PEER, 0, 0)
-BOTH(Bcast, bcast, BCAST, ONE_TO_ALL, ((BUF, buf), (INT, count), (TYPE, type), (INT, root),
+BLOCKING(CALL, PERSISTENT, Barrier, barrier, BARRIER, BARRIER, ((COMM, comm)), NO_PEER, 0, 0)
+BOTH(Bcast, bcast, BCAST, ONE_TO_ALL, ((BUF, buf), (COUNT, count), (TYPE, type), (INT, root),
     (COMM, comm)), root, AT_ROOT(bytes(count, type)), NOT_AT_ROOT(bytes(count, type)))
-BOTH(Gather, gather, GATHER, ALL_TO_ONE, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (INT, root), (COMM, comm)), root,
+BOTH(Gather, gather, GATHER, ALL_TO_ONE, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (INT, root), (COMM, comm)), root,
     OF(sendbuf, NOT_NULL_ROOT(bytes(sendcount, sendtype)), 0),
     AT_ROOT(EACH_PEER * bytes(recvcount, recvtype)))
-BOTH(Gatherv, gatherv, GATHERV, ALL_TO_ONE, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (CINTS, recvcounts), (CINTS, displs), (TYPE, recvtype), (INT, root),
+BOTH(Gatherv, gatherv, GATHERV, ALL_TO_ONE, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, displs), (TYPE, recvtype), (INT, root),
     (COMM, comm)), root, OF(sendbuf, NOT_NULL_ROOT(bytes(sendcount, sendtype)), 0),
     AT_ROOT(sum_bytes(recvcounts, PEERS, recvtype)))
-BOTH(Scatter, scatter, SCATTER, ONE_TO_ALL, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (INT, root), (COMM, comm)), root,
+BOTH(Scatter, scatter, SCATTER, ONE_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (INT, root), (COMM, comm)), root,
     AT_ROOT(EACH_PEER * bytes(sendcount, sendtype)), OF(recvbuf, NOT_NULL_ROOT(bytes(recvcount, recvtype)), 0))
-BOTH(Scatterv, scatterv, SCATTERV, ONE_TO_ALL, ((CBUF, sendbuf), (CINTS, sendcounts), (CINTS, displs),
-    (TYPE, sendtype), (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (INT, root),
+BOTH(Scatterv, scatterv, SCATTERV, ONE_TO_ALL, ((CBUF, sendbuf), (COUNTS, sendcounts), (DISPLS, displs),
+    (TYPE, sendtype), (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (INT, root),
     (COMM, comm)), root, AT_ROOT(sum_bytes(sendcounts, PEERS, sendtype)),
     OF(recvbuf, NOT_NULL_ROOT(bytes(recvcount, recvtype)), 0))
-BOTH(Allgather, allgather, ALLGATHER, ALL_TO_ALL, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_PEER,
+BOTH(Allgather, allgather, ALLGATHER, ALL_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_PEER,
     OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcount, recvtype)),
     EACH_PEER * bytes(recvcount, recvtype))
-BOTH(Allgatherv, allgatherv, ALLGATHERV, ALL_TO_ALL, ((CBUF, sendbuf), (INT, sendcount),
-    (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts), (CINTS, displs), (TYPE, recvtype),
+BOTH(Allgatherv, allgatherv, ALLGATHERV, ALL_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount),
+    (TYPE, sendtype), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, displs), (TYPE, recvtype),
     (COMM, comm)), NO_PEER, OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcounts[ME], recvtype)),
     sum_bytes(recvcounts, PEERS, recvtype))
-BOTH(Alltoall, alltoall, ALLTOALL, ALL_TO_ALL, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_PEER,
+BOTH(Alltoall, alltoall, ALLTOALL, ALL_TO_ALL, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype), (COMM, comm)), NO_PEER,
     EACH_PEER * OF(sendbuf, bytes(sendcount, sendtype), bytes(recvcount, recvtype)),
     EACH_PEER * bytes(recvcount, recvtype))
-BOTH(Alltoallv, alltoallv, ALLTOALLV, ALL_TO_ALL, ((CBUF, sendbuf), (CINTS, sendcounts),
-    (CINTS, sdispls), (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts), (CINTS, rdispls),
+BOTH(Alltoallv, alltoallv, ALLTOALLV, ALL_TO_ALL, ((CBUF, sendbuf), (COUNTS, sendcounts),
+    (DISPLS, sdispls), (TYPE, sendtype), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, rdispls),
     (TYPE, recvtype), (COMM, comm)), NO_PEER, OF(sendbuf, sum_bytes(sendcounts, PEERS, sendtype),
     sum_bytes(recvcounts, PEERS, recvtype)), sum_bytes(recvcounts, PEERS, recvtype))
-BOTH(Alltoallw, alltoallw, ALLTOALLW, ALL_TO_ALL, ((CBUF, sendbuf), (CINTS, sendcounts),
-    (CINTS, sdispls), (CTYPES, sendtypes), (BUF, recvbuf), (CINTS, recvcounts), (CINTS, rdispls),
+BOTH(Alltoallw, alltoallw, ALLTOALLW, ALL_TO_ALL, ((CBUF, sendbuf), (COUNTS, sendcounts),
+    (DISPLS, sdispls), (CTYPES, sendtypes), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, rdispls),
     (CTYPES, recvtypes), (COMM, comm)), NO_PEER, OF(sendbuf, sum_bytes_w(sendcounts, PEERS, sendtypes),
     sum_bytes_w(recvcounts, PEERS, recvtypes)), sum_bytes_w(recvcounts, PEERS, recvtypes))
-BOTH(Reduce, reduce, REDUCE, ALL_TO_ONE, ((CBUF, sendbuf), (BUF, recvbuf), (INT, count), (TYPE, type),
+BOTH(Reduce, reduce, REDUCE, ALL_TO_ONE, ((CBUF, sendbuf), (BUF, recvbuf), (COUNT, count), (TYPE, type),
     (OP, op), (INT, root), (COMM, comm)), root, OF(sendbuf, NOT_NULL_ROOT(bytes(count, type)), 0),
     AT_ROOT(bytes(count, type)))
-#define REDUCE_PARAMS (CBUF, sendbuf), (BUF, recvbuf), (INT, count), (TYPE, type), (OP, op), (COMM, comm)
+#define REDUCE_PARAMS (CBUF, sendbuf), (BUF, recvbuf), (COUNT, count), (TYPE, type), (OP, op), (COMM, comm)
 BOTH(Allreduce, allreduce, ALLREDUCE, ALL_TO_ALL, (REDUCE_PARAMS), NO_PEER, bytes(count, type),
     bytes(count, type))
 BOTH(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, ALL_TO_ALL, (REDUCE_PARAMS),
     NO_PEER, EACH_PEER * bytes(count, type), bytes(count, type))
 BOTH(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, ALL_TO_ALL, ((CBUF, sendbuf), (BUF, recvbuf),
-    (CINTS, recvcounts), (TYPE, type), (OP, op), (COMM, comm)), NO_PEER,
+    (COUNTS, recvcounts), (TYPE, type), (OP, op), (COMM, comm)), NO_PEER,
     sum_bytes(recvcounts, MEMBERS, type), bytes(recvcounts[ME], type))
 BOTH(Scan, scan, SCAN, SCAN, (REDUCE_PARAMS), NO_PEER, bytes(count, type), bytes(count, type))
 BOTH(Exscan, exscan, EXSCAN, SCAN, (REDUCE_PARAMS), NO_PEER, bytes(count, type), bytes(count, type))
@@ -171,6 +243,15 @@ NEW(Dist_graph_create_adjacent, dist_graph_create_adjacent, DIST_GRAPH_CREATE_AD
 NEW(Intercomm_merge, intercomm_merge, INTERCOMM_MERGE, ((INT, high)))
 CALL(Comm_idup, comm_idup, COMM_IDUP, COMM_CREATE_START, ((COMM, comm), (NEWCOMM, made),
     (NEWREQ, request)), IDUP(comm, made, request))
+CALL_4(Comm_idup_with_info, comm_idup_with_info, COMM_IDUP_WITH_INFO, COMM_CREATE_START, ((COMM, comm),
+    (INFO, info), (NEWCOMM, made), (NEWREQ, request)), IDUP(comm, made, request))
+CALL_4(Comm_create_from_group, comm_create_from_group, COMM_CREATE_FROM_GROUP, COMM_CREATE_GROUP,
+    ((GROUP, group), (STRING, tag), (INFO, info), (ERRORS, handler), (NEWCOMM, made)),
+    NEW_FROM_GROUP(MPI_COMM_NULL, 0, made))
+CALL_4(Intercomm_create_from_groups, intercomm_create_from_groups, INTERCOMM_CREATE_FROM_GROUPS,
+    COMM_CREATE_GROUP, ((GROUP, group), (INT, leader), (GROUP, remote), (INT, remote_leader),
+    (STRING, tag), (INFO, info), (ERRORS, handler), (NEWCOMM, made)),
+    NEW_FROM_GROUP(MPI_COMM_NULL, 0, made))
 CALL(Comm_create_group, comm_create_group, COMM_CREATE_GROUP, COMM_CREATE_GROUP,
     ((COMM, comm), (GROUP, group), (INT, tag), (NEWCOMM, made)), NEW_FROM_GROUP(comm, tag, made))
 CALL(Intercomm_create, intercomm_create, INTERCOMM_CREATE, COMM_CREATE_GROUP, ((COMM, comm),
@@ -194,35 +275,39 @@ CALL(Comm_get_parent, comm_get_parent, COMM_GET_PARENT, LOCAL, ((NEWCOMM, made))
 
 /* Who waits for whom is known from the topology. SOURCES and TARGETS count this rank's neighbours. */
 #define NEIGHBOUR(Name, name, NAME, params, sent, received) \
-	CALL(Neighbor_##Name, neighbor_##name, NEIGHBOR_##NAME, NEIGHBOUR, (UNWRAP params, (COMM, comm)), \
+	COUNTED(Neighbor_##Name, neighbor_##name, NEIGHBOR_##NAME, NEIGHBOUR, (UNWRAP params, (COMM, comm)), \
 	    COLLECTIVE(comm, NO_PEER, sent, received)) \
-	CALL(Ineighbor_##Name, ineighbor_##name, INEIGHBOR_##NAME, NEIGHBOUR_START, \
+	COUNTED(Ineighbor_##Name, ineighbor_##name, INEIGHBOR_##NAME, NEIGHBOUR_START, \
 	    (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
-	    COLLECTIVE_START(comm, NO_PEER, sent, received, request))
-NEIGHBOUR(allgather, allgather, ALLGATHER, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)),
+	    COLLECTIVE_START(comm, NO_PEER, sent, received, request)) \
+	DERIVED(start_neighbor_##name, "MPI_Start(Neighbor_" #Name ")", NEIGHBOUR_START) \
+	PERSISTENT_COUNTED(Neighbor_##Name##_init, neighbor_##name##_init, NEIGHBOR_##NAME##_INIT, LOCAL, \
+	    (UNWRAP params, (COMM, comm), (INFO, info), (NEWREQ, request)), \
+	    COLLECTIVE_INIT(comm, NO_PEER, sent, received, request, start_neighbor_##name))
+NEIGHBOUR(allgather, allgather, ALLGATHER, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype)),
     bytes(sendcount, sendtype), EACH_SOURCE * bytes(recvcount, recvtype))
-NEIGHBOUR(allgatherv, allgatherv, ALLGATHERV, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (CINTS, recvcounts), (CINTS, displs), (TYPE, recvtype)),
+NEIGHBOUR(allgatherv, allgatherv, ALLGATHERV, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, displs), (TYPE, recvtype)),
     bytes(sendcount, sendtype), sum_bytes(recvcounts, SOURCES, recvtype))
-NEIGHBOUR(alltoall, alltoall, ALLTOALL, ((CBUF, sendbuf), (INT, sendcount), (TYPE, sendtype),
-    (BUF, recvbuf), (INT, recvcount), (TYPE, recvtype)),
+NEIGHBOUR(alltoall, alltoall, ALLTOALL, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),
+    (BUF, recvbuf), (COUNT, recvcount), (TYPE, recvtype)),
     EACH_TARGET * bytes(sendcount, sendtype), EACH_SOURCE * bytes(recvcount, recvtype))
-NEIGHBOUR(alltoallv, alltoallv, ALLTOALLV, ((CBUF, sendbuf), (CINTS, sendcounts), (CINTS, sdispls),
-    (TYPE, sendtype), (BUF, recvbuf), (CINTS, recvcounts), (CINTS, rdispls), (TYPE, recvtype)),
+NEIGHBOUR(alltoallv, alltoallv, ALLTOALLV, ((CBUF, sendbuf), (COUNTS, sendcounts), (DISPLS, sdispls),
+    (TYPE, sendtype), (BUF, recvbuf), (COUNTS, recvcounts), (DISPLS, rdispls), (TYPE, recvtype)),
     sum_bytes(sendcounts, TARGETS, sendtype), sum_bytes(recvcounts, SOURCES, recvtype))
-NEIGHBOUR(alltoallw, alltoallw, ALLTOALLW, ((CBUF, sendbuf), (CINTS, sendcounts), (ADDRESSES, sdispls),
-    (CTYPES, sendtypes), (BUF, recvbuf), (CINTS, recvcounts), (ADDRESSES, rdispls),
+NEIGHBOUR(alltoallw, alltoallw, ALLTOALLW, ((CBUF, sendbuf), (COUNTS, sendcounts), (ADDRESSES, sdispls),
+    (CTYPES, sendtypes), (BUF, recvbuf), (COUNTS, recvcounts), (ADDRESSES, rdispls),
     (CTYPES, recvtypes)),
     sum_bytes_w(sendcounts, TARGETS, sendtypes), sum_bytes_w(recvcounts, SOURCES, recvtypes))
 
 /* One-sided communication: a window has a communicator of its own, with the members of its parent. */
-CALL(Win_create, win_create, WIN_CREATE, COMM_CREATE, ((BUF, base), (ADDRESS, size), (INT, unit),
+COUNTED(Win_create, win_create, WIN_CREATE, COMM_CREATE, ((BUF, base), (ADDRESS, size), (UNIT, unit),
     (INFO, info), (COMM, comm), (NEWWIN, made)), NEW_WINDOW(comm, made))
-CALL(Win_allocate, win_allocate, WIN_ALLOCATE, COMM_CREATE, ((ADDRESS, size), (INT, unit),
+COUNTED(Win_allocate, win_allocate, WIN_ALLOCATE, COMM_CREATE, ((ADDRESS, size), (UNIT, unit),
     (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
-CALL(Win_allocate_shared, win_allocate_shared, WIN_ALLOCATE_SHARED, COMM_CREATE, ((ADDRESS, size),
-    (INT, unit), (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
+COUNTED(Win_allocate_shared, win_allocate_shared, WIN_ALLOCATE_SHARED, COMM_CREATE, ((ADDRESS, size),
+    (UNIT, unit), (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
 CALL(Win_create_dynamic, win_create_dynamic, WIN_CREATE_DYNAMIC, COMM_CREATE, ((INFO, info),
     (COMM, comm), (NEWWIN, made)), NEW_WINDOW(comm, made))
 CALL(Win_free, win_free, WIN_FREE, BARRIER, ((OLDWIN, win)), FREE_GROUP_OF(win))
@@ -246,17 +331,17 @@ TO_ALL(Win_unlock_all, win_unlock_all, WIN_UNLOCK_ALL, ((WIN, win)))
 TO_ALL(Win_flush_all, win_flush_all, WIN_FLUSH_ALL, ((WIN, win)))
 TO_ALL(Win_flush_local_all, win_flush_local_all, WIN_FLUSH_LOCAL_ALL, ((WIN, win)))
 TO_ALL(Win_sync, win_sync, WIN_SYNC, ((WIN, win)))
-#define TARGET_PARAMS (INT, rank), (ADDRESS, place), (INT, target_count), (TYPE, target_type)
+#define TARGET_PARAMS (INT, rank), (ADDRESS, place), (COUNT, target_count), (TYPE, target_type)
 #define MOVE(Name, name, NAME, params, sent, received) \
-	CALL(Name, name, NAME, RMA, (UNWRAP params, (WIN, win)), RMA(win, rank, sent, received)) \
-	CALL(R##name, r##name, R##NAME, RMA, (UNWRAP params, (WIN, win), (NEWREQ, request)), \
+	COUNTED(Name, name, NAME, RMA, (UNWRAP params, (WIN, win)), RMA(win, rank, sent, received)) \
+	COUNTED(R##name, r##name, R##NAME, RMA, (UNWRAP params, (WIN, win), (NEWREQ, request)), \
 	    RMA_START(win, rank, sent, received, request))
-MOVE(Put, put, PUT, ((CBUF, buf), (INT, count), (TYPE, type), TARGET_PARAMS), bytes(count, type), 0)
-MOVE(Get, get, GET, ((BUF, buf), (INT, count), (TYPE, type), TARGET_PARAMS), 0, bytes(count, type))
-MOVE(Accumulate, accumulate, ACCUMULATE, ((CBUF, buf), (INT, count), (TYPE, type), TARGET_PARAMS,
+MOVE(Put, put, PUT, ((CBUF, buf), (COUNT, count), (TYPE, type), TARGET_PARAMS), bytes(count, type), 0)
+MOVE(Get, get, GET, ((BUF, buf), (COUNT, count), (TYPE, type), TARGET_PARAMS), 0, bytes(count, type))
+MOVE(Accumulate, accumulate, ACCUMULATE, ((CBUF, buf), (COUNT, count), (TYPE, type), TARGET_PARAMS,
     (OP, op)), bytes(count, type), 0)
-MOVE(Get_accumulate, get_accumulate, GET_ACCUMULATE, ((CBUF, buf), (INT, count), (TYPE, type),
-    (BUF, fetched), (INT, fetched_count), (TYPE, fetched_type), TARGET_PARAMS, (OP, op)),
+MOVE(Get_accumulate, get_accumulate, GET_ACCUMULATE, ((CBUF, buf), (COUNT, count), (TYPE, type),
+    (BUF, fetched), (COUNT, fetched_count), (TYPE, fetched_type), TARGET_PARAMS, (OP, op)),
     bytes(count, type), bytes(fetched_count, fetched_type))
 CALL(Fetch_and_op, fetch_and_op, FETCH_AND_OP, RMA, ((CBUF, buf), (BUF, fetched), (TYPE, type),
     (INT, rank), (ADDRESS, place), (OP, op), (WIN, win)), RMA(win, rank, bytes(1, type), bytes(1, type)))
@@ -276,26 +361,26 @@ OF_FILE(File_set_view, file_set_view, FILE_SET_VIEW, ((FILE, file), (OFFSET, pla
 OF_FILE(File_seek_shared, file_seek_shared, FILE_SEEK_SHARED, ((FILE, file), (OFFSET, place),
     (INT, whence)))
 OF_FILE(File_sync, file_sync, FILE_SYNC, ((FILE, file)))
-#define DATA_PARAMS (INT, count), (TYPE, type)
+#define DATA_PARAMS (COUNT, count), (TYPE, type)
 #define READ(suffix, SUFFIX, place) \
-	CALL(File_read##suffix, file_read##suffix, FILE_READ##SUFFIX, IO, ((FILE, file), UNWRAP place \
+	COUNTED(File_read##suffix, file_read##suffix, FILE_READ##SUFFIX, IO, ((FILE, file), UNWRAP place \
 	    (BUF, buf), DATA_PARAMS, (STATUS, status)), IO(file, 0, moved(status)))
 #define WRITE(suffix, SUFFIX, place) \
-	CALL(File_write##suffix, file_write##suffix, FILE_WRITE##SUFFIX, IO, ((FILE, file), UNWRAP place \
+	COUNTED(File_write##suffix, file_write##suffix, FILE_WRITE##SUFFIX, IO, ((FILE, file), UNWRAP place \
 	    (CBUF, buf), DATA_PARAMS, (STATUS, status)), IO(file, moved(status), 0))
 #define IREAD(suffix, SUFFIX, place) \
-	CALL(File_iread##suffix, file_iread##suffix, FILE_IREAD##SUFFIX, IO, ((FILE, file), UNWRAP place \
+	COUNTED(File_iread##suffix, file_iread##suffix, FILE_IREAD##SUFFIX, IO, ((FILE, file), UNWRAP place \
 	    (BUF, buf), DATA_PARAMS, (NEWREQ, request)), IO_START(file, 0, bytes(count, type), request))
 #define IWRITE(suffix, SUFFIX, place) \
-	CALL(File_iwrite##suffix, file_iwrite##suffix, FILE_IWRITE##SUFFIX, IO, ((FILE, file), \
+	COUNTED(File_iwrite##suffix, file_iwrite##suffix, FILE_IWRITE##SUFFIX, IO, ((FILE, file), \
 	    UNWRAP place (CBUF, buf), DATA_PARAMS, (NEWREQ, request)), \
 	    IO_START(file, bytes(count, type), 0, request))
 #define SPLIT(suffix, SUFFIX, place) \
-	CALL(File_read##suffix##_begin, file_read##suffix##_begin, FILE_READ##SUFFIX##_BEGIN, IO, \
+	COUNTED(File_read##suffix##_begin, file_read##suffix##_begin, FILE_READ##SUFFIX##_BEGIN, IO, \
 	    ((FILE, file), UNWRAP place (BUF, buf), DATA_PARAMS), IO(file, 0, 0)) \
 	CALL(File_read##suffix##_end, file_read##suffix##_end, FILE_READ##SUFFIX##_END, IO, \
 	    ((FILE, file), (BUF, buf), (STATUS, status)), IO(file, 0, moved(status))) \
-	CALL(File_write##suffix##_begin, file_write##suffix##_begin, FILE_WRITE##SUFFIX##_BEGIN, IO, \
+	COUNTED(File_write##suffix##_begin, file_write##suffix##_begin, FILE_WRITE##SUFFIX##_BEGIN, IO, \
 	    ((FILE, file), UNWRAP place (CBUF, buf), DATA_PARAMS), IO(file, 0, 0)) \
 	CALL(File_write##suffix##_end, file_write##suffix##_end, FILE_WRITE##SUFFIX##_END, IO, \
 	    ((FILE, file), (CBUF, buf), (STATUS, status)), IO(file, moved(status), 0))
@@ -312,7 +397,17 @@ SPLIT(_all, _ALL, ())
 SPLIT(_at_all, _AT_ALL, ((OFFSET, place),))
 SPLIT(_ordered, _ORDERED, ())
 
+#undef COUNTED
+#undef COUNTED_4
+#undef PERSISTENT_COUNTED
+#undef BLOCKING
 #undef BOTH
+#undef CALL
+#undef SPECIAL
+#undef LARGE
+#undef CALL_4
+#undef PERSISTENT
+#undef DERIVED
 #undef SEND_PARAMS
 #undef ISEND
 #undef PERSISTENT_SEND

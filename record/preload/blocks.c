@@ -259,9 +259,9 @@ static const char *const names[] = {
 	"part",
 #define CALL(Name, ...) "MPI_" #Name,
 #define SPECIAL(Name, ...) "MPI_" #Name,
+#define LARGE(Name, ...) "MPI_" #Name "_c",
+#define DERIVED(number, name, class) name,
 #include "../../base/mpi/call_table.h"
-#undef CALL
-#undef SPECIAL
 };
 
 static void

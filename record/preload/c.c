@@ -8,6 +8,14 @@
 #define PARAM_CBUF(p) const void *p
 #define PARAM_INT(p) int p
 #define PARAM_TYPE(p) MPI_Datatype p
+#define PARAM_COUNT(p) COUNT_TYPE p
+#define PARAM_COUNTS(p) const COUNT_TYPE p[]
+#define PARAM_DISPLS(p) const DISPL_TYPE p[]
+#define PARAM_UNIT(p) DISPL_TYPE p
+#define PARAM_OUTSIZE(p) COUNT_TYPE *p
+#define PARAM_BIG(p) MPI_Count p
+#define PARAM_INTS(p) READY_INTS int p[]
+#define PARAM_ERRORS(p) MPI_Errhandler p
 #define PARAM_OP(p) MPI_Op p
 #define PARAM_COMM(p) MPI_Comm p
 #define PARAM_GROUP(p) MPI_Group p
@@ -51,6 +59,10 @@
 #define BEFORE_BUF(n) VIEW_IN(const void *, n)
 #define BEFORE_CBUF(n) VIEW_IN(const void *, n)
 #define BEFORE_INT(n) VIEW_IN(int, n)
+#define BEFORE_COUNT(n) VIEW_IN(COUNT_TYPE, n)
+#define BEFORE_COUNTS(n) VIEW_IN(const COUNT_TYPE *, n)
+#define BEFORE_BIG(n) VIEW_IN(MPI_Count, n)
+#define BEFORE_CREQ(n) VIEW_IN(MPI_Request, n)
 #define BEFORE_TYPE(n) VIEW_IN(MPI_Datatype, n)
 #define BEFORE_COMM(n) VIEW_IN(MPI_Comm, n)
 #define BEFORE_GROUP(n) VIEW_IN(MPI_Group, n)
@@ -99,26 +111,27 @@
 #define AFTER_NEWWIN(n) VIEW_OUT(MPI_Win, n)
 #define AFTER_NEWFILE(n) VIEW_OUT(MPI_File, n)
 
-static uint64_t
-sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)
-{
-	uint64_t sum = 0;
+#define EACH_OF(name, count_type) \
+	static uint64_t \
+	name(const count_type *counts, int n, const MPI_Datatype *types) \
+	{ \
+		uint64_t sum = 0; \
+		for (int i = 0; i < n; i++) \
+			sum += bytes_of(counts[i], types[i]); \
+		return sum; \
+	}
+EACH_OF(bytes_of_each, int)
+EACH_OF(large_bytes_of_each, MPI_Count)
 
-	for (int i = 0; i < n; i++)
-		sum += bytes_of(counts[i], types[i]);
-	return sum;
-}
-
-#define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, params, record) \
-	EXPORT int MPI_##Name(LIST(PARAM, params)) \
+#define WRAPPER(function, Number, params, record) \
+	EXPORT int function(LIST(PARAM, params)) \
 	{ \
 		struct at at; \
 		int result; \
-		if (!enter_call(&at, NUMBER_##Name, __builtin_return_address(0))) \
-			return PMPI_##Name(LIST(ARGUMENT, params)); \
+		if (!enter_call(&at, NUMBER_##Number, __builtin_return_address(0))) \
+			return P##function(LIST(ARGUMENT, params)); \
 		EACH(BEFORE, params) \
-		result = PMPI_##Name(LIST(ARGUMENT, params)); \
+		result = P##function(LIST(ARGUMENT, params)); \
 		leave_call(&at); \
 		if (result == MPI_SUCCESS) { \
 			EACH(AFTER, params) \
@@ -127,7 +140,37 @@ sum_bytes_w(const int *counts, int n, const MPI_Datatype *types)
 		end_call(&at); \
 		return result; \
 	}
+
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name, Name, params, record)
+#ifndef HAVE_MPI_4
+#define CALL_4(Name, name, NAME, CLASS, params, record)
+#ifdef OPEN_MPI		/* declared in a header that not every build of it has */
+#define PERSISTENT(Name, name, NAME, CLASS, params, record) \
+	int PMPIX_##Name(LIST(PARAM, params)) __attribute__((weak)); \
+	EXPORT int MPIX_##Name(LIST(PARAM, params)); \
+	WRAPPER(MPIX_##Name, Name, params, record)
+#endif
+#endif
+#define COUNT_TYPE int
+#define DISPL_TYPE int
+#ifdef MPICH_VERSION
+#define READY_INTS
+#else
+#define READY_INTS const
+#endif
 #include "../../base/mpi/call_table.h"
+#undef COUNT_TYPE
+#undef DISPL_TYPE
+
+#ifdef HAVE_LARGE_COUNTS
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, params, record)
+#define LARGE(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name##_c, Name##_c, params, record)
+#define COUNT_TYPE MPI_Count
+#define DISPL_TYPE MPI_Aint
+#include "../../base/mpi/call_table.h"
+#endif
 
 struct init_arguments {
 	int *argc;

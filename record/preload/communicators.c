@@ -344,6 +344,27 @@ note_parent(MPI_Comm parent)
 		note_group_communicator(MPI_COMM_NULL, 0, parent);
 }
 
+struct communicator *
+partitions_of(MPI_Comm comm)
+{
+	struct communicator *it = of_handle(partition_key(comm)), new;
+
+	if (it != &unknown)
+		return it;
+	new = *communicator_of(comm);
+	if (new.number == 0)
+		return it;
+	new.handle = partition_key(comm);
+	new.id = mix(new.id, 0x50415254);
+	new.group = MPI_GROUP_NULL;
+	lock_tables();
+	new.number = ++last_number;
+	table_set(new);
+	unlock_tables();
+	append(&new, -1, "partitions");
+	return of_handle(new.handle);
+}
+
 /* By now another thread may have made one that has the handle. */
 void
 forget_communicator(struct communicator *comm)
@@ -361,5 +382,7 @@ forget_communicator(struct communicator *comm)
 	unlock_tables();
 	if (comm->group != MPI_GROUP_NULL)
 		PMPI_Group_free(&comm->group);
+	if (comm->handle % 4 == 0)	/* a communicator may have partitions, which go with it */
+		forget_communicator(of_handle(comm->handle + 3));
 	free(comm);
 }

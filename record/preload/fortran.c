@@ -85,15 +85,17 @@ statuses_to_c(struct thread *thread, int count, MPI_Fint *from)
 	return to != NULL ? to + count : NULL;
 }
 
-static uint64_t
-sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += bytes_of(counts[i], PMPI_Type_f2c(types[i]));
-	return sum;
-}
+#define EACH_OF(name, count_type) \
+	static uint64_t \
+	name(const count_type *counts, int n, const MPI_Fint *types) \
+	{ \
+		uint64_t sum = 0; \
+		for (int i = 0; i < n; i++) \
+			sum += bytes_of(counts[i], PMPI_Type_f2c(types[i])); \
+		return sum; \
+	}
+EACH_OF(bytes_of_each, int)
+EACH_OF(large_bytes_of_each, MPI_Count)
 
 /* All parameters are addresses. */
 #define PARAM(kind, name) void *p_##name
@@ -113,6 +115,14 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define LENGTH_CBUF NO_LENGTH
 #define LENGTH_INT NO_LENGTH
 #define LENGTH_TYPE NO_LENGTH
+#define LENGTH_COUNT NO_LENGTH
+#define LENGTH_COUNTS NO_LENGTH
+#define LENGTH_DISPLS NO_LENGTH
+#define LENGTH_UNIT NO_LENGTH
+#define LENGTH_OUTSIZE NO_LENGTH
+#define LENGTH_BIG NO_LENGTH
+#define LENGTH_INTS NO_LENGTH
+#define LENGTH_ERRORS NO_LENGTH
 #define LENGTH_OP NO_LENGTH
 #define LENGTH_COMM NO_LENGTH
 #define LENGTH_GROUP NO_LENGTH
@@ -149,6 +159,10 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 #define BEFORE_BUF(n) const void *n UNUSED = buffer(p_##n, descriptors);
 #define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n, descriptors);
 #define BEFORE_INT(n) int n UNUSED = AS(MPI_Fint, n);
+#define BEFORE_COUNT(n) COUNT_TYPE n UNUSED = AS(COUNT_TYPE, n);
+#define BEFORE_COUNTS(n) const COUNT_TYPE *n UNUSED = p_##n;
+#define BEFORE_BIG(n) MPI_Count n UNUSED = AS(MPI_Count, n);
+#define BEFORE_CREQ(n) MPI_Request n UNUSED = PMPI_Request_f2c(AS(MPI_Fint, n));
 #define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
 #define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
 #define BEFORE_GROUP(n) MPI_Group n UNUSED = PMPI_Group_f2c(AS(MPI_Fint, n));
@@ -224,12 +238,6 @@ sum_bytes_w(const int *counts, int n, const MPI_Fint *types)
 		end_call(&at); \
 	}
 
-#define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, params, record) \
-	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
-	WRAPPER(record_##name, pmpi_##name##_, false, Name, params, record) \
-	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
-	F08(Name, name, params, record)
 #ifdef MPICH_VERSION
 /* The front's, where this was taken by it: then RTLD_NEXT does not lead to the program's MPI. */
 void *longpole_next(const char *name) __attribute__((weak));
@@ -247,23 +255,45 @@ next_f08(const char *with_buffers, const char *without)
 
 	return found != NULL ? found : behind_front(without);
 }
-#define F08(Name, name, params, record) \
-	static void next_##name(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
+#define DESCRIPTORS(name, large, Number, params, record) \
+	static void next_##name##large(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
 		static void (*next)(LIST(PLAIN, params), MPI_Fint * EACH(LENGTH, params)); \
 		if (next == NULL) \
-			*(void **)&next = next_f08("mpi_" #name "_f08ts_", "mpi_" #name "_f08_"); \
+			*(void **)&next = next_f08("mpi_" #name "_f08ts_" #large, "mpi_" #name "_f08_" #large); \
 		next(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 	} \
-	WRAPPER(record_##name##_f08, next_##name, true, Name, params, record) \
-	ALIAS(record_##name##_f08) void mpi_##name##_f08_(LIST(PLAIN, params), void *); \
-	ALIAS(record_##name##_f08) void mpi_##name##_f08ts_(LIST(PLAIN, params), void *);
+	WRAPPER(record_##name##_f08##large, next_##name##large, true, Number, params, record) \
+	ALIAS(record_##name##_f08##large) void mpi_##name##_f08_##large(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name##_f08##large) void mpi_##name##_f08ts_##large(LIST(PLAIN, params), void *);
+#define F08(Name, name, params, record) DESCRIPTORS(name, , Name, params, record)
 #else
 #define F08(Name, name, params, record) \
 	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *);
 #endif
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, params, record) \
+	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
+	WRAPPER(record_##name, pmpi_##name##_, false, Name, params, record) \
+	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
+	F08(Name, name, params, record)
+#ifndef HAVE_MPI_4
+#define CALL_4(Name, name, NAME, CLASS, params, record)
+#endif
+#define COUNT_TYPE int
 #pragma GCC diagnostic ignored "-Wattribute-alias"
 #include "../../base/mpi/call_table.h"
+#undef COUNT_TYPE
+
+/* Large counts: mpi_f08 alone has them. */
+#if defined HAVE_LARGE_COUNTS && defined DESCRIPTORS
+#define SPECIAL(Name, name, NAME, CLASS)
+#define CALL(Name, name, NAME, CLASS, params, record)
+#define LARGE(Name, name, NAME, CLASS, params, record) \
+	DESCRIPTORS(name, large_, Name##_c, params, record)
+#define COUNT_TYPE MPI_Count
+#include "../../base/mpi/call_table.h"
+#endif
 
 /* ---- MPI_Init, MPI_Init_thread and MPI_Finalize ---- */
 

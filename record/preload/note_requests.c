@@ -76,6 +76,87 @@ note_collective_start(struct at *at, const struct communicator *comm, int root, 
 }
 
 void
+note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct envelope receive,
+    MPI_Request request)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = communicator_of(comm)->number;
+	e.peer = peer_of(send.peer);
+	e.tag = tag_of(send.tag);
+	e.bytes_sent = send.bytes;
+	add_request(at, (struct request){ .handle = request, .start = next_row(at), .comm = e.comm,
+	    .location = at->thread->location, .kind = OF_SENDRECV, .active = true,
+	    .peer = peer_of(receive.peer), .tag = tag_of(receive.tag), .received = receive.bytes });
+	commit(at, &e);
+	e.call = NUMBER_isendrecv_receive;
+	e.enter_ns = e.leave_ns;
+	e.peer = peer_of(receive.peer);
+	e.tag = tag_of(receive.tag);
+	e.bytes_sent = 0;
+	e.bytes_received = receive.bytes;
+	commit(at, &e);
+}
+
+void
+note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
+    enum request_kind kind, MPI_Request request)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = partitions_of(comm)->number;
+	e.peer = peer_of(envelope.peer);
+	e.tag = tag_of(envelope.tag);
+	*(kind == OF_RECEIVE ? &e.bytes_received : &e.bytes_sent) = envelope.bytes;
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
+	    .init = next_row(at), .bytes = envelope.bytes, .location = at->thread->location,
+	    .init_location = at->thread->location, .comm = e.comm, .peer = e.peer, .tag = e.tag,
+	    .partitions = partitions, .start_call = kind == OF_PARTITIONS ? NUMBER_start_psend : 0,
+	    .kind = (uint8_t)kind, .persistent = true });
+	commit(at, &e);
+}
+
+void
+note_ready(struct at *at, MPI_Request handle, int partitions, uint16_t last)
+{
+	struct entry e = entry_of(at);
+	struct request *request;
+
+	lock_tables();
+	if ((request = request_find(handle)) != NULL && request->kind == OF_PARTITIONS) {
+		bool before = request->ready >= request->partitions;
+
+		e.comm = request->comm;
+		e.peer = request->peer;
+		e.tag = request->tag;
+		request->ready += partitions;
+		if (!before && request->ready >= request->partitions) {
+			e.call = last;
+			e.bytes_sent = request->bytes;
+			request->start = next_row(at);
+			request->location = at->thread->location;
+		}
+	}
+	unlock_tables();
+	commit(at, &e);
+}
+
+void
+note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
+    uint64_t received, MPI_Request request, uint16_t start)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = comm->number;
+	add_request(at, (struct request){ .handle = request, .start = next_row(at),
+	    .init = next_row(at), .bytes = sent, .received = received, .comm = comm->number,
+	    .location = at->thread->location, .init_location = at->thread->location,
+	    .peer = root == NO_PEER ? NO_PEER : peer_of(root), .tag = NO_TAG, .start_call = start,
+	    .kind = OF_COLLECTIVE, .persistent = true });
+	commit(at, &e);
+}
+
+void
 note_one_sided_start(struct at *at, const struct communicator *window, int rank, uint64_t sent,
     uint64_t received, MPI_Request request)
 {
@@ -93,11 +174,34 @@ note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request)
 	note_local(at, comm);
 }
 
+/* The row SEQ of the start of a request. */
+static void
+start_one(const struct at *at, struct request *request, struct entry *e, uint64_t seq)
+{
+	e->comm = request->comm;
+	e->peer = request->peer;
+	e->tag = request->tag;
+	if (request->kind == OF_COLLECTIVE) {
+		e->bytes_sent = request->bytes;
+		e->bytes_received = request->received;
+	} else if (request->kind != OF_PARTITIONS) {
+		refer(at, e, seq, request->init_location, request->init);
+		*(request->kind == OF_SEND ? &e->bytes_sent : &e->bytes_received) = request->bytes;
+	}
+	request->start = paused ? NO_ROW : seq;
+	request->location = at->thread->location;
+	request->active = true;
+	request->cancelled = false;
+	request->ready = 0;
+}
+
+/* Messages first, as one call; each collective is a row of its own, at the end of the call. */
 void
 note_start(struct at *at, int count, const MPI_Request *requests)
 {
-	struct entry *e = own_entries(at->thread, count < 1 ? 1 : count), call = entry_of(at);
-	uint64_t seq = at->thread->seq;
+	struct entry *e = own_entries(at->thread, count), call = entry_of(at);
+	const uint64_t seq = at->thread->seq;
+	uint32_t rows = 0, calls = 0;
 
 	if (e == NULL)
 		return;
@@ -106,67 +210,112 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 	for (int i = 0; i < count; i++) {
 		struct request *request = request_find(requests[i]);
 
-		e[i] = call;
-		e[i].call = i == 0 ? call.call : NUMBER_part;
-		if (request == NULL)
+		if (request != NULL && request->start_call != 0)
 			continue;
-		refer(at, &e[i], seq + (uint64_t)i, request->init_location, request->init);
-		e[i].comm = request->comm;
-		e[i].peer = request->peer;
-		e[i].tag = request->tag;
-		*(request->kind == OF_SEND ? &e[i].bytes_sent : &e[i].bytes_received) = request->bytes;
-		request->start = paused ? NO_ROW : seq + (uint64_t)i;
-		request->location = at->thread->location;
-		request->active = true;
-		request->cancelled = false;
+		e[rows] = call;
+		e[rows].call = rows == 0 ? call.call : NUMBER_part;
+		if (request != NULL)
+			start_one(at, request, &e[rows], seq + rows);
+		rows++;
+	}
+	for (int i = 0; i < count; i++) {
+		struct request *request = request_find(requests[i]);
+
+		if (request == NULL || request->start_call == 0)
+			continue;
+		e[rows] = call;
+		e[rows].call = request->start_call;
+		if (rows > 0)
+			e[rows].enter_ns = call.leave_ns;
+		start_one(at, request, &e[rows], seq + rows);
+		rows++;
+		calls++;
 	}
 	unlock_tables();
-	rows_commit(at->thread, e, count < 1 ? 1 : (uint32_t)count);
+	if (rows == 0)
+		rows = 1;
+	rows_commit(at->thread, e, rows - calls);
+	for (uint32_t i = rows - calls; i < rows; i++)
+		commit(at, &e[i]);
 }
 
-/* The completion of one request into a row; false where it completes nothing. */
+/* Looks up, and for the last time but for a persistent one, what the call has completed. */
 static bool
-complete(struct at *at, struct entry *e, uint64_t seq, MPI_Request handle, const MPI_Status *status)
+take_request(MPI_Request handle, struct request *done)
 {
-	struct request *request, done;
-	uint32_t location;
-	uint64_t start;
-	int cancelled = 0;
+	struct request *request;
+	bool taken = false;
 
 	if (handle == MPI_REQUEST_NULL)
 		return false;
 	lock_tables();
 	if (request_is_static(handle)) {
-		bool taken = static_take(&location, &start);
-
-		unlock_tables();
-		if (taken)
-			refer(at, e, seq, location, start);
-		return taken;
+		*done = (struct request){ .kind = OF_SEND };
+		taken = static_take(&done->location, &done->start);
+	} else if ((request = request_find(handle)) != NULL && request->active) {
+		taken = true;
+		*done = *request;
+		request->active = false;
+		if (!request->persistent)
+			request_remove(request);
 	}
-	request = request_find(handle);
-	if (request == NULL || !request->active) {
-		unlock_tables();
-		return false;
-	}
-	done = *request;
-	request->active = false;
-	if (!request->persistent)
-		request_remove(request);
 	unlock_tables();
-	refer(at, e, seq, done.location, done.start);
+	return taken;
+}
+
+static void
+fill_completed(struct entry *e, const struct request *done, const MPI_Status *status)
+{
+	int cancelled = 0;
+
+	if (done->cancelled)
+		PMPI_Test_cancelled(status, &cancelled);
+	if (cancelled)
+		return;
+	e->comm = done->comm;
+	fill_received(e, status);
+}
+
+/*
+ * The receive of an MPI_Isendrecv. MPICH 4.0 leaves the status as it was, or gives that of the send:
+ * there what was asked for stands where it is no wildcard, and the room in place of the size.
+ */
+static void
+fill_both(struct entry *e, const struct request *done, const MPI_Status *status)
+{
+	fill_completed(e, done, status);
+#ifdef MPICH_VERSION
+	e->peer = done->peer != ANY_PEER ? done->peer : e->peer;
+	e->tag = done->tag != -1 ? done->tag : e->tag;
+	e->bytes_received = done->peer != NULL_PEER ? done->received : 0;
+#endif
+}
+
+/* The completion of one request: rows E of the call, the first of which will be SEQ. */
+static uint32_t
+complete(struct at *at, const struct entry *call, struct entry *e, uint64_t seq, MPI_Request handle,
+    const MPI_Status *status)
+{
+	struct request done;
+
+	e[0] = *call;
+	if (!take_request(handle, &done))
+		return 0;
+	refer(at, &e[0], seq, done.location, done.start);
 	if (done.kind == OF_IDUP)
 		register_communicator(done.made, done.creation);
-	if (done.kind != OF_RECEIVE)
-		return true;
-	if (done.cancelled)
-		PMPI_Test_cancelled(status, &cancelled);
-	if (!cancelled) {
-		e->comm = done.comm;
-		fill_received(e, status);
-	}
-	return true;
+	if (done.kind == OF_RECEIVE)
+		fill_completed(&e[0], &done, status);
+	if (done.kind != OF_SENDRECV)
+		return 1;
+	e[1] = *call;
+	if (done.start != NO_ROW)
+		refer(at, &e[1], seq + 1, done.location, done.start + 1);
+	fill_both(&e[1], &done, status);
+	return 2;
 }
+
+enum { MOST_ROWS = 2 };		/* of one completion */
 
 /* The rows gathered so far become those of one call; it has one row even if nothing was completed. */
 static void
@@ -185,16 +334,13 @@ commit_completions(struct at *at, struct entry *e, uint32_t count)
 void
 note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses)
 {
-	struct entry *e = own_entries(at->thread, count < 1 ? 1 : count), call = entry_of(at);
+	struct entry *e = own_entries(at->thread, MOST_ROWS * count), call = entry_of(at);
 	uint32_t rows = 0;
 
 	if (e == NULL)
 		return;
-	for (int i = 0; i < count; i++) {
-		e[rows] = call;
-		if (complete(at, &e[rows], at->thread->seq + rows, before[i], &statuses[i]))
-			rows++;
-	}
+	for (int i = 0; i < count; i++)
+		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[i], &statuses[i]);
 	commit_completions(at, e, rows);
 }
 
@@ -202,30 +348,27 @@ void
 note_complete_one(struct at *at, bool done, const MPI_Request *before, int index,
     const MPI_Status *status)
 {
-	struct entry e = entry_of(at);
+	struct entry e[MOST_ROWS], call = entry_of(at);
+	uint32_t rows = 0;
 
-	if (done && index != MPI_UNDEFINED && index >= 0 &&
-	    complete(at, &e, at->thread->seq, before[index], status))
-		commit(at, &e);
-	else
-		commit_foldable(at, &e, POLL);
+	if (done && index != MPI_UNDEFINED && index >= 0)
+		rows = complete(at, &call, e, at->thread->seq, before[index], status);
+	commit_completions(at, e, rows);
 }
 
 void
 note_complete_some(struct at *at, const MPI_Request *before, int count, const int *indices, int base,
     const MPI_Status *statuses)
 {
-	struct entry *e = own_entries(at->thread, count < 1 ? 1 : count), call = entry_of(at);
+	struct entry *e = own_entries(at->thread, MOST_ROWS * (count == MPI_UNDEFINED ? 0 : count));
+	const struct entry call = entry_of(at);
 	uint32_t rows = 0;
 
 	if (e == NULL)
 		return;
-	for (int i = 0; i < count && count != MPI_UNDEFINED; i++) {
-		e[rows] = call;
-		if (complete(at, &e[rows], at->thread->seq + rows, before[indices[i] - base],
-		    &statuses[i]))
-			rows++;
-	}
+	for (int i = 0; i < count && count != MPI_UNDEFINED; i++)
+		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[indices[i] - base],
+		    &statuses[i]);
 	commit_completions(at, e, rows);
 }
 

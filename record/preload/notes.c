@@ -53,15 +53,17 @@ bytes_of(int64_t count, MPI_Datatype type)
 	return (uint64_t)count * (uint64_t)size;
 }
 
-uint64_t
-bytes_of_counts(const int *counts, int n, MPI_Datatype type)
-{
-	uint64_t sum = 0, one = bytes_of(1, type);
-
-	for (int i = 0; i < n; i++)
-		sum += counts[i] > 0 ? (uint64_t)counts[i] : 0;
-	return sum * one;
-}
+#define OF_COUNTS(name, count_type) \
+	uint64_t \
+	name(const count_type *counts, int n, MPI_Datatype type) \
+	{ \
+		uint64_t sum = 0, one = bytes_of(1, type); \
+		for (int i = 0; i < n; i++) \
+			sum += counts[i] > 0 ? (uint64_t)counts[i] : 0; \
+		return sum * one; \
+	}
+OF_COUNTS(bytes_of_counts, int)
+OF_COUNTS(bytes_of_large_counts, MPI_Count)
 
 int32_t
 peer_of(int rank)

@@ -18,6 +18,14 @@
 #include <stdint.h>
 #include <time.h>
 
+/* Open MPI 5 has the calls of MPI 4 but for large counts. */
+#if MPI_VERSION >= 4 || (defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5)
+#define HAVE_MPI_4
+#endif
+#if MPI_VERSION >= 4
+#define HAVE_LARGE_COUNTS
+#endif
+
 /* Values of peer and tag: lp-trace(5), CALLS. */
 enum { ANY_PEER = -1, NULL_PEER = -2, NO_PEER = -3, ROOT_PEER = -4, NO_TAG = -2 };
 
@@ -26,9 +34,9 @@ enum call_number {
 	NUMBER_part,
 #define CALL(Name, ...) NUMBER_##Name,
 #define SPECIAL(Name, ...) NUMBER_##Name,
+#define LARGE(Name, ...) NUMBER_##Name##_c,
+#define DERIVED(number, ...) NUMBER_##number,
 #include "../../base/mpi/call_table.h"
-#undef CALL
-#undef SPECIAL
 	NUMBER_COUNT
 };
 
@@ -275,6 +283,7 @@ of_handle(uintptr_t handle)
 static inline uintptr_t comm_key(MPI_Comm comm) { return (uintptr_t)comm * 4; }
 static inline uintptr_t window_key(MPI_Win window) { return (uintptr_t)window * 4 + 1; }
 static inline uintptr_t file_key(MPI_File file) { return (uintptr_t)file * 4 + 2; }
+static inline uintptr_t partition_key(MPI_Comm comm) { return (uintptr_t)comm * 4 + 3; }
 static inline struct communicator *communicator_of(MPI_Comm comm) { return of_handle(comm_key(comm)); }
 static inline struct communicator *window_of(MPI_Win window) { return of_handle(window_key(window)); }
 static inline struct communicator *file_of(MPI_File file) { return of_handle(file_key(file)); }
@@ -285,23 +294,32 @@ void note_new_file(MPI_Comm parent, MPI_File made);
 /* Made by a part of the parent's members, or with processes that are not in MPI_COMM_WORLD. */
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
 void note_parent(MPI_Comm parent);	/* that of a spawned process; it may be told again */
+/* Where partitioned messages of the communicator go, which match none but each other. */
+struct communicator *partitions_of(MPI_Comm comm);
 uint64_t next_id(MPI_Comm parent);	/* counts a communicator made by all members of parent */
 void register_communicator(MPI_Comm made, uint64_t creation);
 void forget_communicator(struct communicator *comm);
 
 /* requests.c */
-enum request_kind { OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP, OF_OTHER };
+enum request_kind {
+	OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP, OF_OTHER,
+	OF_SENDRECV,		/* the row behind that of its start is the receive's */
+	OF_PARTITIONS,		/* a partitioned send: its start is the row of the last partition */
+};
 #define NO_ROW UINT64_MAX	/* start of a request that was started while recording was paused */
 struct request {
 	MPI_Request handle;
 	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
 	uint64_t init;		/* row of the init call of a persistent one */
 	uint64_t creation;	/* OF_IDUP: id of the creation */
-	uint64_t bytes;		/* persistent: size of the message or room for it */
+	uint64_t bytes;		/* persistent: size of the message or room for it, bytes sent */
+	uint64_t received;	/* and received, of a persistent collective */
 	MPI_Comm made;		/* OF_IDUP */
 	uint32_t location, comm;	/* where its start is */
 	uint32_t init_location;
 	int32_t peer, tag;
+	int partitions, ready;	/* OF_PARTITIONS: in all, and of them ready since its start */
+	uint16_t start_call;	/* persistent: the name of the row of its start; 0: that of the call */
 	uint8_t kind;
 	bool persistent, active, cancelled;
 };
@@ -328,6 +346,7 @@ int32_t tag_of(int tag);
 void types_start(void);
 uint64_t bytes_of(int64_t count, MPI_Datatype type);
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
+uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
 int32_t peer_of(int rank);
 void note_local(struct at *at, MPI_Comm comm);
 void note_alone(struct at *at, bool done);	/* nobody else is involved */
@@ -349,6 +368,15 @@ void note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t byt
     const MPI_Status *status);
 void note_request(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes,
     enum request_kind kind, bool persistent, MPI_Request request);
+struct envelope { int peer, tag; uint64_t bytes; };
+void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct envelope receive,
+    MPI_Request request);
+void note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
+    enum request_kind kind, MPI_Request request);
+/* LAST: the number of the row's name where these are the last partitions. */
+void note_ready(struct at *at, MPI_Request request, int partitions, uint16_t last);
+void note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
+    uint64_t received, MPI_Request request, uint16_t start);
 void note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Request request);
 void note_start(struct at *at, int count, const MPI_Request *requests);
 void note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses);

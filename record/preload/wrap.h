@@ -51,6 +51,11 @@
 
 /* What has no view: before the call what only comes out, after it what only goes in. */
 #define BEFORE_OP(n)
+#define BEFORE_UNIT(n)
+#define BEFORE_OUTSIZE(n)
+#define BEFORE_DISPLS(n)
+#define BEFORE_INTS(n)
+#define BEFORE_ERRORS(n)
 #define BEFORE_ADDRESS(n)
 #define BEFORE_OFFSET(n)
 #define BEFORE_STRING(n)
@@ -59,7 +64,6 @@
 #define BEFORE_ARGUMENTS_EACH(n)
 #define BEFORE_INFOS(n)
 #define BEFORE_OUTPUT(n)
-#define BEFORE_CREQ(n)
 #define BEFORE_NEWWIN(n)
 #define BEFORE_NEWFILE(n)
 #define BEFORE_ADDRESSES(n)
@@ -71,6 +75,14 @@
 #define BEFORE_FLAG(n)
 #define BEFORE_NEWMESSAGE(n)
 #define BEFORE_NEWCOMM(n)
+#define AFTER_COUNT(n)
+#define AFTER_COUNTS(n)
+#define AFTER_BIG(n)
+#define AFTER_UNIT(n)
+#define AFTER_OUTSIZE(n)
+#define AFTER_DISPLS(n)
+#define AFTER_INTS(n)
+#define AFTER_ERRORS(n)
 #define AFTER_ADDRESS(n)
 #define AFTER_OFFSET(n)
 #define AFTER_STRING(n)
@@ -101,7 +113,12 @@
 
 /* The notes, by the names that call_table.h uses. */
 #define bytes(count, type) bytes_of(count, type)
-#define sum_bytes(counts, n, type) bytes_of_counts(counts, n, type)
+#define sum_bytes(counts, n, type) \
+	_Generic((counts), const int *: bytes_of_counts, const MPI_Count *: bytes_of_large_counts) \
+	    (counts, n, type)
+#define sum_bytes_w(counts, n, types) \
+	_Generic((counts), const int *: bytes_of_each, const MPI_Count *: large_bytes_of_each) \
+	    (counts, n, types)
 #define ALONE(done) note_alone(&at, done)
 #define SEND(comm, dest, tag, count, type) note_send(&at, comm, dest, tag, bytes(count, type))
 #define SEND_START(comm, dest, tag, count, type, request) \
@@ -118,6 +135,13 @@
 	note_request(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, true, request)
 #define SENDRECV(comm, dest, tag, count, type, status) \
 	note_sendrecv(&at, comm, dest, tag, bytes(count, type), status)
+#define SENDRECV_START(comm, dest, tag, sent, source, source_tag, room, request) \
+	note_sendrecv_start(&at, comm, (struct envelope){ dest, tag, sent }, \
+	    (struct envelope){ source, source_tag, room }, request)
+#define PARTITIONED(comm, peer, tag, partitions, size, kind, request) \
+	note_partitioned(&at, comm, (struct envelope){ peer, tag, (uint64_t)(partitions) * (size) }, \
+	    partitions, kind, request)
+#define READY(request, partitions, last) note_ready(&at, request, partitions, NUMBER_##last)
 #define START(count, requests) note_start(&at, count, requests)
 #define COMPLETE_ALL(count, before, statuses) note_complete_all(&at, count, before, statuses)
 #define COMPLETE_ONE(done, before, index, status) note_complete_one(&at, done, before, index, status)
@@ -173,6 +197,11 @@
 		note_collective(&at, c, root, (uint64_t)(sent), (uint64_t)(received)); \
 		if (options.sync_every_ns > 0 && c->number == 1) \
 			clock_sync_again(); \
+	} while (0)
+#define COLLECTIVE_INIT(comm, root, sent, received, request, start) do { \
+		const struct communicator *c = communicator_of(comm); \
+		note_collective_init(&at, c, root, (uint64_t)(sent), (uint64_t)(received), request, \
+		    NUMBER_##start); \
 	} while (0)
 #define COLLECTIVE_START(comm, root, sent, received, request) do { \
 		const struct communicator *c = communicator_of(comm); \
