@@ -25,9 +25,9 @@ SECTIONS = base/stream/trace.5 doc/longpole.7
 
 # The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
 PACKAGES = gcc g++ libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
-           libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
+           libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libotf2-trace-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
            bats jq glpk-utils mandoc shellcheck util-linux chromium chromium-driver python3-selenium fonts-dejavu-core \
-           python3 python3-msgpack python3-mpi4py python3-numpy python3-pandas python3-xxhash python3-zstandard
+           python3 python3-otf2 otf2-tools protobuf-compiler python3-msgpack python3-mpi4py python3-numpy python3-pandas python3-xxhash python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
@@ -81,7 +81,7 @@ bin/lp-critpath-mpi: $(filter-out build/critpath/alone.o,$(call objects,critpath
                      $(call objects,critpath/mpi) build/libbase.a
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
-bin/lp-import: LDLIBS += -lz
+bin/lp-import: LDLIBS += -lz -lotf2
 build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
 build/bench/ring: build/tests/bench/ring.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a

@@ -3,17 +3,18 @@
  * lp-import - what other tools have recorded or measured, as a stream
  *
  * reads   text of the format asked for, also in gzip form
- * writes  one graph stream, or one measurement
- * memory  the trace; of measurements the numbers of one file
+ * writes  one graph stream, one trace (of OTF2), or one measurement
+ * memory  the trace, but not of OTF2; of measurements the numbers of one file
  */
 #include <string.h>
 
 #include "import.h"
 
 static const char usage[] =
-	"usage: lp-import -f dim|prv|reprompi|pingpong [FILE ...]\n"
+	"usage: lp-import -f dim|prv|otf2|reprompi|pingpong [FILE ...]\n"
 	"Turn a trace, or measurements, of another tool into a stream.\n"
-	"  -f, --from FORMAT  dim: Dimemas, prv: Paraver; reprompi: one mpirun a file;\n"
+	"  -f, --from FORMAT  dim: Dimemas, prv: Paraver, otf2: the archive's traces.otf2;\n"
+	"                     reprompi: one mpirun a file;\n"
 	"                     pingpong: bytes and microseconds, of OSU or IMB\n"
 	"  -h, --help         print this text\n"
 	"  -V, --version      print the version\n";
@@ -26,6 +27,7 @@ static const struct format {
 } formats[] = {
 	{ "dim", false, import_dim },
 	{ "prv", false, import_prv },
+	{ "otf2", false, import_otf2 },
 	{ "reprompi", true, import_reprompi },
 	{ "pingpong", true, import_pingpong },
 };

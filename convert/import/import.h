@@ -108,5 +108,6 @@ void import_dim(char **files, int argc, char **argv);
 void import_prv(char **files, int argc, char **argv);
 void import_reprompi(char **files, int argc, char **argv);
 void import_pingpong(char **files, int argc, char **argv);
+void import_otf2(char **files, int argc, char **argv);
 
 #endif

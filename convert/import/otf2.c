@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Archives of OTF2, as Score-P and others write them. They are read twice: the first time for when the
+ * run begins and ends, which stands at the head of a trace. Clock offsets and local numbers are applied
+ * by OTF2's library, in a process of its own: what that does with damaged files is not known.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "otf2.h"
+
+void
+otf2_die(const struct otf2 *o, const char *what)
+{
+	die("%s: %s%s%s", o->file, what, o->why[0] != '\0' ? ": " : "", o->why);
+}
+
+/* The library's complaints become the reason of ours; the first stays. */
+static OTF2_ErrorCode
+keep_reason(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error,
+    const char *format, va_list arguments)
+{
+	struct otf2 *o = user;
+
+	(void)file, (void)line, (void)function;
+	if (o->why[0] == '\0') {
+		int used = snprintf(o->why, sizeof o->why, "%s: ", OTF2_Error_GetDescription(error));
+
+		if (used > 0 && (size_t)used < sizeof o->why)
+			vsnprintf(o->why + used, sizeof o->why - (size_t)used, format, arguments);
+	}
+	return error;
+}
+
+int64_t
+otf2_ns(const struct otf2 *o, uint64_t ticks)
+{
+	__extension__ typedef __int128 wide;
+
+	return (int64_t)(((wide)ticks - (wide)o->origin) * 1000000000 / (wide)o->resolution);
+}
+
+static void
+open_archive(struct otf2 *o)
+{
+	if ((o->reader = OTF2_Reader_Open(o->file)) == NULL)
+		otf2_die(o, "no archive of OTF2");
+	if (OTF2_Reader_SetSerialCollectiveCallbacks(o->reader) != OTF2_SUCCESS)
+		otf2_die(o, "cannot be opened");
+}
+
+/* All events, in order of time, to the callbacks. */
+static void
+read_events(struct otf2 *o)
+{
+	OTF2_GlobalEvtReaderCallbacks *callbacks = otf2_callbacks(o);
+	OTF2_GlobalEvtReader *events;
+	uint64_t count = 0;
+	bool maps;
+
+	for (size_t i = 0; i < o->lane_count; i++)
+		if (OTF2_Reader_SelectLocation(o->reader, o->lanes[i].id) != OTF2_SUCCESS)
+			otf2_die(o, "a location cannot be read");
+	maps = OTF2_Reader_OpenDefFiles(o->reader) == OTF2_SUCCESS;
+	o->why[0] = '\0';	/* there may be none */
+	if (OTF2_Reader_OpenEvtFiles(o->reader) != OTF2_SUCCESS)
+		otf2_die(o, "its events cannot be read");
+	for (size_t i = 0; i < o->lane_count; i++) {
+		OTF2_DefReader *local = maps ? OTF2_Reader_GetDefReader(o->reader, o->lanes[i].id) : NULL;
+
+		if (local != NULL && (OTF2_Reader_ReadAllLocalDefinitions(o->reader, local, &count) !=
+		    OTF2_SUCCESS || OTF2_Reader_CloseDefReader(o->reader, local) != OTF2_SUCCESS))
+			otf2_die(o, "local definitions cannot be read");
+		if (OTF2_Reader_GetEvtReader(o->reader, o->lanes[i].id) == NULL)
+			otf2_die(o, "events of a location cannot be read");
+	}
+	if (maps)
+		OTF2_Reader_CloseDefFiles(o->reader);
+	if (o->lane_count > 0 && ((events = OTF2_Reader_GetGlobalEvtReader(o->reader)) == NULL ||
+	    OTF2_Reader_RegisterGlobalEvtCallbacks(o->reader, events, callbacks, o) != OTF2_SUCCESS ||
+	    OTF2_Reader_ReadAllGlobalEvents(o->reader, events, &count) != OTF2_SUCCESS ||
+	    OTF2_Reader_CloseGlobalEvtReader(o->reader, events) != OTF2_SUCCESS))
+		otf2_die(o, "its events are damaged");
+	OTF2_GlobalEvtReaderCallbacks_Delete(callbacks);
+	OTF2_Reader_CloseEvtFiles(o->reader);
+	OTF2_Reader_Close(o->reader);
+}
+
+static void
+import(const char *file, int argc, char **argv)
+{
+	static struct otf2 o;
+
+	o.file = file;
+	o.used = zalloc(UINT16_MAX + 1, sizeof *o.used);
+	OTF2_Error_RegisterCallback(keep_reason, &o);
+	open_archive(&o);
+	otf2_definitions(&o);
+	if (o.ranks == 0)
+		otf2_die(&o, "no ranks of MPI");
+	read_events(&o);
+	if (!o.any)
+		otf2_die(&o, "no calls of MPI");
+	o.writing = true;
+	rows_begin(&o);
+	if (writer_open(&o.out, STDOUT_FILENO, "trace", NULL, argc, argv) < 0)
+		die_output();
+	otf2_write_definitions(&o);
+	open_archive(&o);
+	read_events(&o);
+	rows_end(&o);
+	if (writer_end(&o.out) < 0)
+		die_output();
+	otf2_say_skipped(&o);
+}
+
+void
+import_otf2(char **files, int argc, char **argv)
+{
+	const struct rlimit none = { 0, 0 };
+	pid_t child;
+	int status;
+
+	if (files[0] == NULL || strcmp(files[0], "-") == 0)
+		die("-f otf2: an archive is a folder of files; name its traces.otf2");
+	fflush(NULL);
+	if ((child = fork()) < 0)
+		die("fork: out of memory");
+	if (child == 0) {
+		setrlimit(RLIMIT_CORE, &none);
+		import(files[0], argc, argv);
+		_exit(DONE);
+	}
+	if (waitpid(child, &status, 0) < 0)
+		die("the process that reads the archive is gone");
+	if (WIFEXITED(status) && WEXITSTATUS(status) != DONE)
+		_exit(WEXITSTATUS(status));	/* it has said why */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
+		signal(SIGPIPE, SIG_DFL);
+		raise(SIGPIPE);
+	}
+	if (WIFSIGNALED(status))
+		die("%s: damaged: OTF2's library ends with signal %d", files[0], WTERMSIG(status));
+}
