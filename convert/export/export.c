@@ -1,62 +1,145 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lp-export - graph streams as traces of other tools
+ * lp-export - streams for the tools of others
  *
- * reads   one graph stream
- * writes  NAME.prv, NAME.pcf and NAME.row
- * memory  the trace
+ * reads   a graph stream, or one of a later stage; for extrap one of each run
+ * writes  what the format says, to standard output or to files of a name
+ * memory  prv: the trace; speedscope: the path; the others: ranks, call sites, and rows to which edges may still come
  */
+#include <errno.h>
 #include <string.h>
 
 #include "export.h"
 
 static const char usage[] =
-	"usage: lp-export -f prv -o NAME [FILE]\n"
-	"Turn a graph stream into a trace of another tool.\n"
-	"  -f, --to FORMAT    prv: Paraver\n"
-	"  -o, --output NAME  of the files NAME.prv, NAME.pcf and NAME.row\n"
-	"  -h, --help         print this text\n"
-	"  -V, --version      print the version\n";
+	"usage: lp-export -f FORMAT [-o NAME] [OPTION...] [FILE...]\n"
+	"Write a stream in the format of another tool.\n"
+	"  -f, --format FORMAT  prv: Paraver, files NAME.prv, .pcf and .row;\n"
+	"                       perfetto: for ui.perfetto.dev;\n"
+	"                       folded, speedscope: the path as a flame graph;\n"
+	"                       extrap: metrics by call site, of several runs;\n"
+	"                       csv: a line a call\n"
+	"  -o, --output NAME    of what is written [standard output; prv: needed]\n"
+	"      --from SECONDS   perfetto, csv: calls from then on [all]\n"
+	"      --to SECONDS     perfetto, csv: calls up to then [all]\n"
+	"      --ranks RANKS    perfetto, csv: those of these: 0,4-7 [all]\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
 
 /* One row a format. */
 static const struct format {
 	const char *name;
-	void (*write)(const struct trace *trace, const char *name);
+	void (*write)(const struct export *export);
+	bool files;		/* of a name, not one to standard output */
+	bool many;		/* takes several streams */
+	bool windows;		/* takes --from, --to and --ranks */
 } formats[] = {
-	{ "prv", export_prv },
+	{ "prv", export_prv_files, true, false, false },
+	{ "perfetto", export_perfetto, false, false, true },
+	{ "folded", export_folded, false, false, false },
+	{ "speedscope", export_speedscope, false, false, false },
+	{ "extrap", export_extrap, false, true, false },
+	{ "csv", export_csv, false, false, true },
 };
 
 static const struct format *
-parse_format(const char *name)
+find_format(const char *name)
 {
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (strcmp(formats[i].name, name) == 0)
 			return &formats[i];
-	die("--to: %s is no format", name);
+	return NULL;
+}
+
+static const struct format *
+parse_format(const char *name)
+{
+	const struct format *format = find_format(name);
+
+	if (format == NULL)
+		die("--format: %s is no format", name);
+	return format;
+}
+
+static void
+parse_ranks(struct export *export, char *list)
+{
+	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
+		char *last = strchr(word, '-');
+		struct range *range;
+
+		export->ranks = grow(export->ranks, &export->range_capacity, export->range_count + 1,
+		    sizeof *export->ranks);
+		range = &export->ranks[export->range_count++];
+		if (last != NULL)
+			*last++ = '\0';
+		range->first = parse_integer("--ranks", word, 0, INT32_MAX);
+		range->last = last == NULL ? range->first : parse_integer("--ranks", last, range->first, INT32_MAX);
+	}
+	if (export->range_count == 0)
+		die("--ranks: an empty list");
+}
+
+/* Once --to was the format, and its names are no times. */
+static void
+parse_to(struct export *export, const struct format **format, char *text)
+{
+	if (find_format(text) != NULL)
+		*format = find_format(text);
+	else
+		export->to_ns = parse_seconds("--to", text);
+}
+
+/* Standard output becomes NAME.part, which gets its name when it is whole. */
+static char *
+open_output(const struct export *export)
+{
+	char *part;
+
+	if (export->name == NULL) {
+		refuse_terminal_output();
+		return NULL;
+	}
+	if (asprintf(&part, "%s.part", export->name) < 0)
+		die("out of memory");
+	if (freopen(part, "w", stdout) == NULL)
+		die("%s: %s", part, strerror(errno));
+	return part;
 }
 
 int
 main(int argc, char **argv)
 {
 	static const struct option longs[] = {
-		{ "to", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
-		{ NULL, 0, NULL, 0 },
+		{ "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
+		{ "from", required_argument, NULL, 'b' }, { "to", required_argument, NULL, 'e' },
+		{ "ranks", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
 	};
-	static struct trace trace;
+	struct export export = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	const struct format *format = NULL;
-	const char *name = NULL;
-	int c;
+	char *part = NULL;
+	int c, status;
 
 	tool = "lp-export";
 	while ((c = next_option(argc, argv, "f:o:", longs, usage)) != -1)
 		switch (c) {
 		case 'f': format = parse_format(optarg); break;
-		case 'o': name = optarg; break;
+		case 'o': export.name = optarg; break;
+		case 'b': export.from_ns = parse_seconds("--from", optarg); break;
+		case 'e': parse_to(&export, &format, optarg); break;
+		case 'r': parse_ranks(&export, optarg); break;
 		}
-	if (argc - optind > 1 || format == NULL || name == NULL)
+	export.files = argv + optind;
+	if (format == NULL || (argc - optind > 1 && !format->many) || (format->files && export.name == NULL))
 		bad_usage(usage);
+	if (!format->windows && (export.ranks != NULL || export.from_ns != INT64_MIN || export.to_ns != INT64_MAX))
+		die("--from, --to and --ranks are not for -f %s", format->name);
 	refuse_terminal_input(argv[optind], usage);
-	trace_read(&trace, argv[optind]);
-	format->write(&trace, name);
-	return finish(DONE);
+	if (!format->files)
+		part = open_output(&export);
+	format->write(&export);
+	status = finish(DONE);
+	if (part != NULL && rename(part, export.name) != 0)
+		die("%s: %s", export.name, strerror(errno));
+	return status;
 }

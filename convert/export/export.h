@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A graph stream in memory, for formats that need it in another order. */
+/* What the formats share: what was asked for, and a graph stream in memory for those that need another order. */
 #ifndef EXPORT_H
 #define EXPORT_H
 
 #include "../../base/stream/calls.h"
 #include "../../base/run/definitions.h"
+#include "../../base/tool/memory.h"
+#include "../../base/tool/options.h"
 #include "../../base/tool/tool.h"
+
+struct export {
+	char **files;		/* NULL ends; none: standard input */
+	const char *name;	/* of the output; NULL: standard output */
+	int64_t from_ns, to_ns;	/* calls that are at least in part between these */
+	struct range { int64_t first, last; } *ranks;	/* NULL: all */
+	size_t range_count, range_capacity;
+};
+
+/* True where a call of that rank and time was asked for. */
+static inline bool
+is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t leave_ns)
+{
+	bool wanted = export->ranks == NULL;
+
+	for (size_t i = 0; i < export->range_count && !wanted; i++)
+		wanted = rank >= export->ranks[i].first && rank <= export->ranks[i].last;
+	return wanted && leave_ns >= export->from_ns && enter_ns <= export->to_ns;
+}
 
 struct edge {			/* a message */
 	uint32_t source, target;
@@ -21,7 +42,37 @@ struct trace {
 };
 
 void trace_read(struct trace *trace, const char *file);
+/* path.c: the pieces of a block of the critical path. */
+struct segment {
+	int64_t begin_ns, end_ns;
+	uint32_t location, kind, site;
+	uint32_t call;		/* index of call_name; 0: none */
+};
+enum { SEGMENT_KINDS = 4 };	/* compute, MPI, transfer, start */
+
+struct segments {
+	struct segment *at;
+	size_t count, capacity;
+};
+
+void segments_read(struct segments *segments, struct reader *in, const struct message *message,
+    const struct definitions *known);
+/* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are places. */
+enum { PLACES = 256 };
+size_t site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES]);
+/* Functions of its frames with SEPARATOR between, in a form that is fit to be read. */
+void frames_text(const struct definitions *known, uint32_t site, const char *separator, char *text,
+    size_t size);
+
 /* Writes NAME.prv, NAME.pcf and NAME.row. */
 void export_prv(const struct trace *trace, const char *name);
+
+/* One a format. */
+void export_prv_files(const struct export *export);
+void export_perfetto(const struct export *export);
+void export_folded(const struct export *export);
+void export_speedscope(const struct export *export);
+void export_extrap(const struct export *export);
+void export_csv(const struct export *export);
 
 #endif

@@ -104,3 +104,12 @@ trace_read(struct trace *trace, const char *file)
 	if (trace->rows == NULL)
 		die("the stream has no message of kind run");
 }
+
+void
+export_prv_files(const struct export *export)
+{
+	static struct trace trace;
+
+	trace_read(&trace, export->files[0]);
+	export_prv(&trace, export->name);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is told of calls one by one (csv), or summed up by call site for Extra-P. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/tool/csv.h"
+#include "../../base/tool/hash_table.h"
+#include "../../base/tool/json.h"
+#include "export.h"
+
+/* Every block of calls of a stream, to TAKE. */
+static void
+read_calls(const char *file, struct definitions *known,
+    void (*take)(void *context, const struct definitions *known, const struct calls *calls), void *context)
+{
+	static struct calls calls;
+	struct message message;
+	struct reader in;
+	int got;
+
+	if (reader_open(&in, file) < 0)
+		die_input(&in);
+	while ((got = reader_next(&in, &message)) > 0) {
+		if (definitions_take(known, &in, &message) < 0)
+			die_input(&in);
+		if (!is_kind(&message, "calls"))
+			continue;
+		if (calls_read(&calls, &in, &message) < 0)
+			die_input(&in);
+		take(context, known, &calls);
+	}
+	if (got < 0)
+		die_input(&in);
+	if (known->ranks == 0)
+		die("%s: the stream has no message of kind run", in.file);
+	reader_close(&in);
+}
+
+/* ---- csv ---- */
+
+struct table {
+	const struct export *export;
+	struct text text;
+	struct csv csv;
+	bool any;
+};
+
+static void
+put_rows(void *context, const struct definitions *known, const struct calls *c)
+{
+	struct table *t = context;
+	const int32_t rank = known->location_rank[c->location];
+	uint16_t call = 0;
+	char site[512];
+
+	for (size_t i = 0; i < c->count; i++) {
+		call = c->call[i] != 0 ? c->call[i] : call;
+		if (!is_wanted(t->export, rank, c->enter_ns[i], c->leave_ns[i]))
+			continue;
+		t->any = true;
+		csv_int(&t->csv, rank);
+		csv_uint(&t->csv, known->location_thread[c->location]);
+		csv_uint(&t->csv, c->first + i);
+		csv_uint(&t->csv, c->call[i] == 0);
+		csv_text(&t->csv, call_name(call));
+		csv_int(&t->csv, c->enter_ns[i]);
+		csv_int(&t->csv, c->leave_ns[i]);
+		csv_uint(&t->csv, c->comm[i]);
+		csv_int(&t->csv, c->peer[i]);
+		csv_int(&t->csv, c->tag[i]);
+		csv_uint(&t->csv, c->bytes_sent[i]);
+		csv_uint(&t->csv, c->bytes_received[i]);
+		csv_text(&t->csv, site_text(known, c->site[i], site, sizeof site));
+		csv_end_row(&t->csv);
+	}
+}
+
+void
+export_csv(const struct export *export)
+{
+	static struct definitions known;
+	static struct table t;
+
+	t.export = export;
+	text_begin(&t.text, stdout, NULL);
+	csv_begin(&t.csv, &t.text, "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,"
+	    "bytes_received,site");
+	read_calls(export->files[0], &known, put_rows, &t);
+	if (!t.any && (export->ranks != NULL || export->from_ns != INT64_MIN || export->to_ns != INT64_MAX))
+		die("nothing is of the ranks and times asked for");
+	text_flush(&t.text);
+}
+
+/* ---- Extra-P ---- */
+
+struct sum {
+	uint32_t site, call;
+	bool used;
+	uint64_t calls, ns, sent, received;
+};
+#define HASH(s) mix((s)->site, (s)->call)
+#define SAME(a, b) ((a)->site == (b)->site && (a)->call == (b)->call)
+#define FREE(s) (!(s)->used)
+#define MAKE_FREE(s) (*(s) = (struct sum){ 0 })
+HASH_TABLE(sums, struct sum, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+static void
+add_rows(void *context, const struct definitions *known, const struct calls *c)
+{
+	struct sum key = { .used = true }, *sum;
+
+	(void)known;
+	for (size_t i = 0; i < c->count; i++) {
+		key.call = c->call[i] != 0 ? c->call[i] : key.call;
+		key.site = c->site[i];
+		sum = sums_add(context, &key);
+		if (c->call[i] != 0) {
+			sum->calls += 1 + (uint64_t)c->folded[i];
+			sum->ns += (uint64_t)(c->leave_ns[i] - c->enter_ns[i]);
+		}
+		sum->sent += c->bytes_sent[i];
+		sum->received += c->bytes_received[i];
+	}
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct sum *a = left, *b = right;
+
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	return strcmp(call_name(a->call), call_name(b->call));
+}
+
+/* One line of it: a metric of a place, the mean of a rank. */
+static void
+put_metric(struct json *json, const struct definitions *known, const struct sum *sum, const char *metric,
+    double value)
+{
+	char path[4096], *end;
+
+	frames_text(known, sum->site, "->", path, sizeof path - 80);
+	end = path + strlen(path);
+	snprintf(end, 80, "%s%.64s", end > path ? "->" : "", call_name(sum->call));
+	json_begin_object(json, NULL);
+	json_begin_object(json, "params");
+	json_int(json, "p", known->ranks);
+	json_end_object(json);
+	json_text(json, "callpath", path);
+	json_text(json, "metric", metric);
+	json_begin_array(json, "value");
+	json_significant(json, NULL, value / known->ranks, 12);
+	json_end_array(json);
+	json_end_object(json);
+	json_end_line(json);
+}
+
+static void
+put_run(struct json *json, const char *file)
+{
+	struct definitions known = { 0 };
+	struct sums sums;
+	struct sum *all;
+	size_t count = 0;
+
+	sums_begin(&sums, 64);
+	read_calls(file, &known, add_rows, &sums);
+	all = zalloc(sums.count, sizeof *all);
+	for (size_t i = 0; i < sums.size; i++)
+		if (!FREE(&sums.slots[i]))
+			all[count++] = sums.slots[i];
+	qsort(all, count, sizeof *all, by_place);
+	for (size_t i = 0; i < count; i++) {
+		put_metric(json, &known, &all[i], "time", 1e-9 * (double)all[i].ns);
+		put_metric(json, &known, &all[i], "calls", (double)all[i].calls);
+		put_metric(json, &known, &all[i], "bytes_sent", (double)all[i].sent);
+		put_metric(json, &known, &all[i], "bytes_received", (double)all[i].received);
+	}
+	free(all);
+	free(sums.slots);
+}
+
+void
+export_extrap(const struct export *export)
+{
+	static struct text text;
+	struct json json;
+
+	text_begin(&text, stdout, NULL);
+	json_begin(&json, &text);
+	if (export->files[0] == NULL)
+		put_run(&json, NULL);
+	for (char **file = export->files; *file != NULL; file++)
+		put_run(&json, *file);
+	text_flush(&text);
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-export to formats that other programs read: each is read here by a reader that is not longpole's.
+
+load helpers
+
+# A late sender of 400 ns, a rank that is 500 ns late to a barrier, on stacks of two frames.
+example() {
+	cat >text <<-'END'
+		trace ranks=3
+		module module=0 path=/opt/app
+		site site=1 offset=16 module=0 function=main file=src/app.c line=10
+		site site=2 offset=32 module=0 function="a;b \xff" file=src/app.c line=20
+		site site=3 stack=2,1
+		0 MPI_Init 0 100 site=1
+		1 MPI_Init 0 100 site=1
+		2 MPI_Init 0 100 site=1
+		1 MPI_Recv 200 620 comm=1 peer=0 tag=5 received=8 site=3
+		0 MPI_Send 600 610 comm=1 peer=1 tag=5 sent=8 site=3
+		0 MPI_Barrier 700 1310 comm=1 site=1
+		1 MPI_Barrier 700 1310 comm=1 site=1
+		2 MPI_Barrier 1200 1310 comm=1 site=1
+		0 MPI_Finalize 1400 1500
+		1 MPI_Finalize 1400 1500
+		2 MPI_Finalize 1400 1500
+	END
+	pack text | lp-graph 2>/dev/null >t.graph
+	lp-critpath t.graph >t.path
+}
+
+# Slices by track, names resolved, from what protoc has decoded.
+decode() {
+	protoc --proto_path="$ROOT/tests" --decode=Trace "$ROOT/tests/perfetto.proto" |
+		/usr/bin/python3 -c '
+import json, re, sys
+def parse(lines):
+    out = {}
+    for line in lines:
+        word = line.strip()
+        if word == "}":
+            return out
+        if word.endswith("{"):
+            out.setdefault(word[:-2], []).append(parse(lines))
+        else:
+            key, value = word.split(": ", 1)
+            out.setdefault(key, []).append(json.loads(value) if re.match(r"^[-\d.]", value) else value.strip("\""))
+    return out
+trace = parse(iter(sys.stdin.read().split("\n")[:-1] + ["}"]))
+names, notes, strings, tracks, stacks = {}, {}, {}, {}, {}
+for packet in trace["packet"]:
+    for interned in packet.get("interned_data", []):
+        for kind, table in (("event_names", names), ("debug_annotation_names", notes),
+                            ("debug_annotation_string_values", strings)):
+            for one in interned.get(kind, []):
+                assert one["iid"][0] > 0
+                table[one["iid"][0]] = one["str"][0]
+    for track in packet.get("track_descriptor", []):
+        name = track.get("name") or track.get("process", [{}])[0].get("process_name") or \
+            track["thread"][0]["thread_name"]
+        tracks[track["uuid"][0]] = [name[0], track.get("thread", [{}])[0].get("pid", [0])[0] or
+                                    tracks.get(track.get("parent_uuid", [0])[0], ["", 0])[1] or
+                                    track.get("process", [{}])[0].get("pid", [0])[0]]
+    for event in packet.get("track_event", []):
+        at, track = packet["timestamp"][0], tracks[event["track_uuid"][0]]
+        stack = stacks.setdefault(event["track_uuid"][0], [])
+        if event["type"][0] == "SLICE_BEGIN":
+            assert not stack, "a slice within a slice"
+            stack.append((at, event))
+        elif event["type"][0] == "SLICE_END":
+            begin, first = stack.pop()
+            told = {notes[n["name_iid"][0]]: strings[n["string_value_iid"][0]] if "string_value_iid" in n
+                    else (n.get("int_value") or n.get("uint_value"))[0]
+                    for n in first.get("debug_annotations", [])}
+            print(track[0], track[1] - 1, names[first["name_iid"][0]], begin, at, json.dumps(told, sort_keys=True),
+                  first.get("flow_ids", ""), first.get("terminating_flow_ids", ""), sep="|")
+        else:
+            print("counter", at, event["double_counter_value"][0], sep="|")
+assert not any(stacks.values()), "a slice does not end"'
+}
+
+@test "perfetto: calls, flows, waits and the path, as protoc decodes them" {
+	command -v protoc || skip "no protoc"
+	example
+	lp-export -f perfetto t.path | decode >slices
+	grep -Fx 'MPI|1|MPI_Recv|200|620|{"bytes received": 8, "communicator": 1, "peer": 0, "site": "a;b \\\\xff (app.c:20) < main (app.c:10)", "tag": 5}||[1]' slices
+	grep -q '^MPI|0|MPI_Send|600|610|.*|\[1\]|$' slices
+	grep -Fx 'waits|1|late sender|200|600|{"waits for rank": 0}||' slices
+	grep -Fx 'waits|0|late to a collective|700|1200|{"waits for rank": 2}||' slices
+	[ "$(grep -c '^waits|' slices)" -eq 3 ]
+	[ "$(grep -c '^MPI|' slices)" -eq 11 ]
+	# The path covers the run without a gap.
+	grep '^critical path|' slices | sort -t'|' -k4n | awk -F'|' 'NR > 1 && $4 != end { exit 1 } { end = $5 } END { exit end < 1300 }'
+	# 100 % compute where all are between calls, 0 % where none is.
+	grep '^counter|' slices | awk -F'|' '$2 > 110 && $2 < 190 && $3 < 99.9 { exit 1 } $2 > 1210 && $2 < 1300 && $3 > 0.1 { exit 1 }'
+}
+
+@test "perfetto: a window of time and ranks, from a pipe; nothing of it is refused" {
+	command -v protoc || skip "no protoc"
+	example
+	cat t.graph | lp-export -f perfetto --from 0.00000065 --to 0.000001350 --ranks 1-2 | decode >slices
+	[ "$(grep -c '^MPI|' slices)" -eq 2 ]
+	! grep -q '^MPI|0' slices
+	run -2 --separate-stderr lp-export -f perfetto --ranks 7 t.graph
+	[ "$stderr" = "lp-export: nothing is of the ranks and times asked for" ]
+}
+
+@test "folded: the nanoseconds of the path, by frames" {
+	example
+	lp-export -f folded t.path >folded
+	awk '{ sum += $NF } END { exit sum != 1500 }' folded
+	grep -q '^main (app.c:10);a:b \\xff (app.c:20);' folded
+	run -2 --separate-stderr lp-export -f folded t.graph
+	[[ "$stderr" == *"a graph; lp-critpath finds its path" ]]
+}
+
+@test "speedscope: frames and weights fit each other, and are the path" {
+	example
+	lp-export -f speedscope -o path.json t.path
+	jq -e '.profiles[0] as $p | .shared.frames as $f |
+		($p.samples | length) == ($p.weights | length) and ($p.weights | add) == $p.endValue - $p.startValue
+		and ([$p.samples[][]] | max) < ($f | length)
+		and ([$p.samples[][] | $f[.].name] | index("computation") != null)' path.json
+	[ ! -e path.json.part ]
+}
+
+@test "extrap: the mean of a rank, by call path and run" {
+	example
+	lp-export -f extrap t.graph t.graph >lines
+	[ "$(jq -s length lines)" -eq 40 ]
+	jq -s -e 'map(select(.callpath == "main (app.c:10)->MPI_Barrier" and .metric == "time"))
+		| length == 2 and all(.params.p == 3 and (.value[0] - 1.33e-6 / 3 | fabs) < 1e-15)' lines
+}
+
+@test "csv: rows as Python's reader sees them are those of lp-dump" {
+	example
+	lp-export -f csv t.graph | /usr/bin/python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row["rank"], row["call"], row["enter_ns"], row["leave_ns"], row["tag"], row["bytes_received"])' >1
+	lp-dump -k call t.graph | jq -r '[.rank, .call, .enter_ns, .leave_ns, (.tag // -2), (.bytes_received // 0)] | map(tostring) | join(" ")' >2
+	cmp <(sort 1) <(sort 2)
+}
+
+@test "a failed export leaves nothing under the name it was to have" {
+	example
+	head -c 900 t.path >cut
+	run -2 lp-export -f csv -o out.csv cut
+	[ ! -e out.csv ]
+}
