@@ -9,7 +9,7 @@
  *	W * min(w / (sum d + W), 1)		is indirect, and shared out over what caused those
  *						waits: the long-term cost of their delays
  *
- * Memory: for each location the calls since the last but one synchronisation of all, 1024 at most.
+ * Memory: for each location the calls since the last but one synchronisation of all, 8192 at most.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "common.h"
 #include "past.h"
 
-enum { MOST_ACTIVITIES = 1024, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 24 };
+enum { MOST_ACTIVITIES = 8192, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
 
 static int64_t
 least(int64_t a, int64_t b)

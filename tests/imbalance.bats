@@ -27,7 +27,7 @@ found() {
 	jq -e --arg state "$1" --argjson cause "$2" '
 		(.wait_states | map(select(.wait_s > 0)) | max_by(.wait_s)) as $most |
 		($most.name == $state) and $most.wait_s > 0.099 and $most.wait_s < 0.25 and
-		([.wait_states[] | select(.name != $state) | .wait_s] | add) < $most.wait_s / 2 and
+		([.wait_states[] | select(.name != $state and .name != "init_completion") | .wait_s] | add) < $most.wait_s / 2 and
 		.delays[0].rank == $cause and .delays[0].kind == "compute" and .delays[0].cost_s > 0.09 and
 		.sums.hold' report.json >/dev/null || { jq -c '[.wait_states[] | select(.wait_s > 0) |
 		[.name, .wait_s]], .delays[0]' report.json; false; }
