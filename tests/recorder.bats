@@ -239,3 +239,62 @@ recorded() {
 	lp-merge run | lp-graph 2>graph.err >t.graph
 	grep -q ' and 8 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 }
+
+@test "sessions without MPI_Init are recorded, and matched over the communicators made from groups" {
+	mpicc.mpich -g -w -o sessions "$ROOT/tests/apps/sessions.c" || skip "no sessions here"
+	lp-record -o run -- mpirun.mpich -n 3 ./sessions >out
+	[ "$(sort -u out)" = "sessions: fine" ]
+	for rank in 0 1 2; do
+		trace.py check run/rank.$rank
+	done
+	lp-merge run 2>merge.err | lp-graph 2>graph.err >t.graph
+	[ ! -s merge.err ]
+	grep -q '50 messages and 2 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	[ "$(same_sizes t.graph)" -eq 50 ]
+	lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
+}
+
+@test "what a program uses and is not recorded is named once, at the end" {
+	cat >general.c <<-'END'
+		#include <mpi.h>
+		static int query(void *extra, MPI_Status *status)
+		{
+			(void)extra;
+			MPI_Status_set_elements(status, MPI_INT, 0);
+			MPI_Status_set_cancelled(status, 0);
+			return MPI_SUCCESS;
+		}
+		static int done(void *extra) { (void)extra; return MPI_SUCCESS; }
+		static int cancel(void *extra, int complete) { (void)extra; (void)complete; return MPI_SUCCESS; }
+		int main(int argc, char **argv)
+		{
+			MPI_Request request;
+			int size;
+			MPI_Init(&argc, &argv);
+			MPI_Grequest_start(query, done, cancel, 0, &request);
+			MPI_Grequest_complete(request);
+			MPI_Wait(&request, MPI_STATUS_IGNORE);
+			MPI_Type_size(MPI_INT, &size);
+			MPI_Comm_size(MPI_COMM_WORLD, &size);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o general general.c
+	lp-record -o run -- mpirun --oversubscribe -n 2 ./general 2>err
+	[ "$(cat err)" = "lp-record: the program uses 2 MPI functions that are not recorded: MPI_Grequest_complete, MPI_Grequest_start" ]
+	lp-record -o run -- mpirun --oversubscribe -n 2 "$BATS_FILE_TMPDIR/faults" messages 5 2>err
+	[ ! -s err ]
+}
+
+@test "every function of the header is recorded, needs no row, or is named when it is called" {
+	tests/mpi_table mpicc "$ROOT/lib/liblongpole-record.openmpi.so" >table
+	[ "$(grep -c 'recorded$' table)" -gt 170 ]
+	diff <(grep 'named when called' table | cut -f 1 | grep -v MPIX) <(printf '%s\n' MPI_Grequest_complete MPI_Grequest_start)
+	command -v mpicc.mpich >/dev/null || skip "no MPICH here"
+	tests/mpi_table mpicc.mpich "$ROOT/lib/liblongpole-record.mpich.so" >table
+	[ "$(grep -c 'recorded$' table)" -gt 330 ]
+	diff <(grep 'named when called' table | cut -f 1 | grep -v MPIX) <(printf '%s\n' MPI_Grequest_complete MPI_Grequest_start)
+	# Nothing that communicates, synchronises or completes hides behind a pattern.
+	! grep 'no row' table | cut -f 1 | grep -E '_(I?(send|recv|bcast|barrier|reduce|allreduce|gather|scatter|alltoall|scan)|start|wait|test|fence|lock)(all|any|some|v|w|_c|_init)*$' | grep -v -e MPI_T_ -e cancelled
+}

@@ -55,6 +55,8 @@
 SPECIAL(Init, init, INIT, INIT)
 SPECIAL(Init_thread, init_thread, INIT_THREAD, INIT)
 SPECIAL(Finalize, finalize, FINALIZE, FINALIZE)
+SPECIAL(Session_init, session_init, SESSION_INIT, LOCAL)
+SPECIAL(Session_finalize, session_finalize, SESSION_FINALIZE, LOCAL)
 SPECIAL(Abort, abort, ABORT, LOCAL)
 SPECIAL(Pcontrol, pcontrol, PCONTROL, LOCAL)
 

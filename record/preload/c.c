@@ -210,6 +210,20 @@ MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return init_wrapper(init_thread, &a, NUMBER_Init_thread, __builtin_return_address(0));
 }
 
+#ifdef HAVE_MPI_4
+EXPORT int
+MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
+{
+	return session_init_wrapper(info, handler, session, __builtin_return_address(0));
+}
+
+EXPORT int
+MPI_Session_finalize(MPI_Session *session)
+{
+	return session_finalize_wrapper(session, __builtin_return_address(0));
+}
+#endif
+
 EXPORT int
 MPI_Finalize(void)
 {

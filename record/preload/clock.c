@@ -99,7 +99,7 @@ static struct {
 	int own, index;		/* this rank's, and where that stands in ranks */
 } leaders = { .count = 1 };
 
-static uint64_t
+uint64_t
 hash_text(uint64_t hash, const char *text)
 {
 	for (; *text != '\0'; text++)

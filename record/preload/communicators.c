@@ -65,11 +65,20 @@ measure(struct communicator *comm, MPI_Comm handle)
 void
 communicators_start(void)
 {
+	communicators_begin(&table, 64);
+}
+
+static bool have_world;
+
+void
+communicators_add_world(void)
+{
 	struct communicator world = { .id = 1, .number = 1, .group = MPI_GROUP_NULL };
 	struct communicator myself = { .id = 2, .number = 2, .group = MPI_GROUP_NULL };
 
-	if (!communicators_begin(&table, 64))
+	if (table.size == 0)
 		return;
+	have_world = true;
 	measure(&world, MPI_COMM_WORLD);
 	measure(&myself, MPI_COMM_SELF);
 	table_set(world);
@@ -89,6 +98,21 @@ communicator_find(uintptr_t handle)
 	return it;
 }
 
+/* All processes, as a group to be freed. */
+static MPI_Group
+world_group(void)
+{
+	MPI_Group world = MPI_GROUP_NULL;
+
+	if (have_world)
+		PMPI_Comm_group(MPI_COMM_WORLD, &world);
+#ifdef HAVE_MPI_4
+	else
+		world = session_world();
+#endif
+	return world;
+}
+
 /* A hash of the group's members, in order. */
 static uint64_t
 hash_group(MPI_Group group, int *first)
@@ -99,13 +123,13 @@ hash_group(MPI_Group group, int *first)
 
 	*first = -1;
 	PMPI_Group_size(group, &size);
-	if (size == 0)
+	if (size == 0 || (world = world_group()) == MPI_GROUP_NULL)
 		return hash;
 	if ((from = malloc(2 * (size_t)size * sizeof *from)) == NULL) {
 		out_of_memory();
+		PMPI_Group_free(&world);
 		return hash;
 	}
-	PMPI_Comm_group(MPI_COMM_WORLD, &world);
 	to = from + size;
 	for (int i = 0; i < size; i++)
 		from[i] = i;
@@ -121,11 +145,12 @@ hash_group(MPI_Group group, int *first)
 static int
 first_world_rank(MPI_Comm comm)
 {
-	MPI_Group group, world;
+	MPI_Group group, world = world_group();
 	int zero = 0, rank = 0;
 
+	if (world == MPI_GROUP_NULL)
+		return -1;
 	PMPI_Comm_group(comm, &group);
-	PMPI_Comm_group(MPI_COMM_WORLD, &world);
 	PMPI_Group_translate_ranks(group, 1, &zero, world, &rank);
 	PMPI_Group_free(&group);
 	PMPI_Group_free(&world);

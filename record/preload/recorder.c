@@ -15,6 +15,8 @@ _Atomic bool paused;
 bool many_threads;
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static int own_rank;
+static bool by_session;		/* recording began with a session, before any MPI_Init */
 static pid_t recorded_pid;	/* a forked child is another process: it must not write */
 static struct thread *threads;
 static uint32_t thread_count;
@@ -135,12 +137,11 @@ own_entries(struct thread *thread, int count)
 	ROOM(struct entry, entries);
 }
 
-static void
-append_rank(int rank, int ranks)
+/* A number that no other run has, agreed on by all ranks. */
+static unsigned long long
+run_number(int rank)
 {
-	struct small small;
 	unsigned long long run[1] = { 0 };
-	char host[256] = "", program[4096] = "";
 
 	if (rank == 0) {
 		FILE *random = fopen("/dev/urandom", "r");
@@ -152,13 +153,23 @@ append_rank(int rank, int ranks)
 		run[0] >>= 1;
 	}
 	PMPI_Bcast(run, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+	return run[0];
+}
+
+static void
+append_rank(int rank, int ranks, unsigned long long run)
+{
+	struct small small;
+	char host[256] = "", program[4096] = "";
+
+	own_rank = rank;
 	gethostname(host, sizeof host - 1);
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
 	small_begin(&small, "rank", 6);
 	small_uint(&small, "rank", (uint64_t)rank);
 	small_uint(&small, "ranks", (uint64_t)ranks);
-	small_uint(&small, "run", run[0]);
+	small_uint(&small, "run", run);
 	small_string(&small, "host", host);
 	small_uint(&small, "pid", (uint64_t)getpid());
 	small_string(&small, "program", program);
@@ -189,6 +200,14 @@ folder_of_world(const char *folder, int rank, bool spawned)
 	return path;
 }
 
+/* What MPI_Init brings: the communicators that all programs have. */
+static void
+world_begin(void)
+{
+	communicators_add_world();
+	requests_find_static();
+}
+
 /* Every rank takes part in what is collective here, also one that cannot write its file. */
 static void
 begin(const char *folder, const struct instant *init)
@@ -208,10 +227,11 @@ begin(const char *folder, const struct instant *init)
 	recording = true;
 	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank))
 		recording = options.sync_every_ns > 0;
-	append_rank(rank, ranks);
+	append_rank(rank, ranks, run_number(rank));
 	modules_append();
 	communicators_start();
 	requests_start();
+	world_begin();
 	types_start();
 	clock_sync();
 	paused = options.paused;
@@ -268,9 +288,12 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 	within = true;
 	result = init(arguments);
 	within = false;
-	if (result != MPI_SUCCESS || folder == NULL || recording)
+	if (result != MPI_SUCCESS || folder == NULL || (recording && !by_session))
 		return result;
-	begin(folder, &before);
+	if (recording)
+		world_begin();
+	else
+		begin(folder, &before);
 	if (recording) {
 		at.thread = self;
 		at.enter_ticks = clock_ticks_at(&before);
@@ -292,7 +315,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		return finalize();
 	within = true;		/* to the end */
 	at.enter_ticks = clock_ticks();
-	clock_sync();		/* also where this rank's file has failed: all ranks call it */
+	if (!by_session)
+		clock_sync();	/* also where this rank's file has failed: all ranks call it */
 	paused = false;		/* the end is always told */
 	if (!recording)
 		return finalize();
@@ -312,9 +336,139 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	entry.leave_ns = ticks_ns(at.leave_ticks);
 	rows_replace(at.thread, &entry);
 	at.thread->depth = 0;
-	if (recording && !lost) {
+	if (by_session)
+		within = false;		/* sessions may go on; at_end() closes the file */
+	else if (recording && !lost) {
 		recording = false;
+		if (own_rank == 0)
+			say_unrecorded();
 		file_close(threads);
 	}
 	return result;
+}
+
+/* ---- sessions: MPI without MPI_Init, perhaps several times over ---- */
+
+#ifdef HAVE_MPI_4
+enum { SESSIONS = 64 };
+static MPI_Session sessions[SESSIONS];
+static int session_count;
+
+MPI_Group
+session_world(void)
+{
+	MPI_Group group;
+
+	if (session_count == 0 ||
+	    PMPI_Group_from_session_pset(sessions[0], "mpi://WORLD", &group) != MPI_SUCCESS)
+		return MPI_GROUP_NULL;
+	return group;
+}
+
+/* The same on all ranks of a run, without asking them: they may never meet. */
+static unsigned long long
+run_of_job(const char *folder)
+{
+	static const char *const names[] = { "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID" };
+	uint64_t hash = hash_text(1, folder);
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		hash = hash_text(hash, getenv(names[i]) != NULL ? getenv(names[i]) : "");
+	return hash >> 1;
+}
+
+/*
+ * Nothing here is collective, as nobody knows who else has a session: calls are timed with
+ * CLOCK_MONOTONIC, which the ranks of a node share, and clocks are not compared.
+ */
+static void
+begin_session(const char *folder)
+{
+	MPI_Group world = session_world();
+	int rank = 0, ranks = 1;
+
+	if (world != MPI_GROUP_NULL) {
+		PMPI_Group_rank(world, &rank);
+		PMPI_Group_size(world, &ranks);
+		PMPI_Group_free(&world);
+	}
+	by_session = many_threads = true;
+	recorded_pid = getpid();
+	pthread_atfork(NULL, NULL, in_forked_child);
+	recording = true;
+	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank)) {
+		recording = false;
+		return;
+	}
+	append_rank(rank, ranks, run_of_job(folder));
+	modules_append();
+	communicators_start();
+	requests_start();
+	types_start();
+	paused = options.paused;
+}
+
+int
+session_init_wrapper(MPI_Info info, MPI_Errhandler handler, MPI_Session *session, const void *from)
+{
+	const char *folder = getenv("LONGPOLE_DIR");
+	struct at at = { .call = NUMBER_Session_init, .from = from };
+	struct instant before = clock_instant();
+	struct entry entry;
+	int result;
+
+	if (folder != NULL && !recording && !by_session) {
+		check_mpi();
+		read_options();
+	}
+	result = PMPI_Session_init(info, handler, session);
+	if (result != MPI_SUCCESS || folder == NULL || session_count == SESSIONS)
+		return result;
+	sessions[session_count++] = *session;
+	if (!recording && !by_session)
+		begin_session(folder);
+	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL || at.thread->depth > 0)
+		return result;
+	at.enter_ticks = clock_ticks_at(&before);
+	leave_call(&at);
+	entry = entry_of(&at);
+	rows_commit(at.thread, &entry, 1);
+	return result;
+}
+
+int
+session_finalize_wrapper(MPI_Session *session, const void *from)
+{
+	const MPI_Session gone = *session;
+	struct at at;
+	bool records = enter_call(&at, NUMBER_Session_finalize, from);
+	int result = PMPI_Session_finalize(session);
+
+	if (records) {
+		struct entry entry;
+
+		leave_call(&at);
+		entry = entry_of(&at);
+		rows_commit(at.thread, &entry, 1);
+		end_call(&at);
+	}
+	for (int i = 0; i < session_count; i++)
+		if (result == MPI_SUCCESS && sessions[i] == gone) {
+			sessions[i] = sessions[--session_count];
+			break;
+		}
+	return result;
+}
+#endif
+
+/* The last that a process does; where sessions come and go nothing else tells the end. */
+__attribute__((destructor)) static void
+at_end(void)
+{
+	if (!by_session || !recording || lost || recorded_pid != getpid())
+		return;
+	recording = false;
+	if (own_rank == 0)
+		say_unrecorded();
+	file_close(threads);
 }

@@ -135,7 +135,16 @@ static inline void unlock_tables(void) { if (many_threads) pthread_mutex_unlock(
 
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 
+/* unrecorded.c */
+void say_unrecorded(void);	/* what the program uses of MPI and is not recorded */
+
 /* recorder.c */
+#ifdef HAVE_MPI_4
+int session_init_wrapper(MPI_Info info, MPI_Errhandler handler, MPI_Session *session, const void *from);
+int session_finalize_wrapper(MPI_Session *session, const void *from);
+/* All processes, where there is a session; to be freed. MPI_GROUP_NULL: there is none. */
+MPI_Group session_world(void);
+#endif
 struct thread *new_thread(void);	/* NULL: no memory */
 bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
 bool in_recorded_process(void);		/* recording, and not a forked child */
@@ -162,6 +171,7 @@ struct instant {		/* the same moment on both, before it is known which is used *
 	int64_t monotonic_ns;
 };
 struct instant clock_instant(void);
+uint64_t hash_text(uint64_t hash, const char *text);
 int64_t clock_namespace_ns(void);
 /* All ranks of MPI_COMM_WORLD: chooses the clock, which instants of before are then ticks of. */
 void clock_start(const struct instant *init);
@@ -258,6 +268,7 @@ void sample_forget(void);		/* in a forked child */
 
 /* communicators.c: by handle. None is NULL; one that was never seen has the number 0. */
 void communicators_start(void);
+void communicators_add_world(void);	/* when MPI_Init has been called */
 struct communicator *communicator_find(uintptr_t handle);
 enum { NEAR = 64 };		/* those used last, by hash */
 extern struct communicator *near[NEAR];
@@ -324,6 +335,7 @@ struct request {
 	bool persistent, active, cancelled;
 };
 void requests_start(void);
+void requests_find_static(void);	/* when MPI_Init has been called */
 void request_add(const struct request *request);
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
 void request_remove(struct request *request);	/* as found */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the program uses of MPI and this recorder does not record, told once at the end. Nothing is
+ * put in between for that: the names are those that the loaded modules import.
+ */
+#include <dlfcn.h>
+#include <elf.h>
+#include <fnmatch.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder.h"
+
+/* Functions that exchange nothing with other ranks and complete nothing, as patterns. */
+static const char *const no_row[] = {
+#define NEEDS_NO_ROW(pattern, why) pattern,
+#include "../../base/mpi/no_row.h"
+#undef NEEDS_NO_ROW
+};
+
+/* Modules of MPI itself, and of recorders: what they call is not the program's. */
+static const char *const not_the_program[] = {
+	"libmpi", "libmpich", "libopen-", "liblongpole-record", "libpmi", "libucp", "libuct", "libucs",
+	"mca_", "libfabric",
+};
+
+static struct {
+	char names[400];	/* as they are told */
+	size_t size;
+	unsigned count;
+	void *own;		/* handle of this library */
+} found;
+
+/* The C name that a symbol stands for, as mpi_send_, mpi_send_f08ts_ and MPI_Send do for MPI_SEND. */
+static void
+c_name(const char *symbol, char *name, size_t size)
+{
+	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_f08ts_", "_f08_", "_" };
+	size_t length;
+
+	snprintf(name, size, "%s", symbol);
+	if (strncmp(name, "mpi", 3) != 0)
+		return;
+	length = strlen(name);
+	for (size_t i = 0; i < sizeof tails / sizeof tails[0]; i++) {
+		const size_t tail = strlen(tails[i]);
+
+		if (length > tail && strcmp(name + length - tail, tails[i]) == 0) {
+			name[length - tail] = '\0';
+			return;
+		}
+	}
+}
+
+static void
+look_at_symbol(const char *symbol)
+{
+	char name[200], told[202];
+	Dl_info of, own;
+	void *address;
+
+	/* All capitals are constants. */
+	if (strncmp(symbol, "MPI", 3) == 0 && strpbrk(symbol, "abcdefghijklmnopqrstuvwxyz") == NULL)
+		return;
+	if (fnmatch("mpi_*", symbol, FNM_CASEFOLD) != 0 && fnmatch("mpix_*", symbol, FNM_CASEFOLD) != 0)
+		return;
+	address = found.own != NULL ? dlsym(found.own, symbol) : NULL;
+	if (address != NULL && dladdr(address, &of) != 0 && dladdr(&found, &own) != 0 &&
+	    of.dli_fbase == own.dli_fbase)
+		return;			/* recorded */
+	c_name(symbol, name, sizeof name);
+	for (size_t i = 0; i < sizeof no_row / sizeof no_row[0]; i++)
+		if (fnmatch(no_row[i], name, FNM_CASEFOLD) == 0)
+			return;
+	snprintf(told, sizeof told, " %s", name);
+	if (strstr(found.names, told) != NULL)
+		return;
+	found.count++;
+	if (found.size + strlen(told) + 2 < sizeof found.names)
+		found.size += (size_t)sprintf(found.names + found.size, "%s%s", found.size > 0 ? "," : "", told);
+}
+
+struct symbols {
+	const ElfW(Sym) *table;
+	const char *strings;
+	const ElfW(Word) *hash;
+	const uint32_t *gnu_hash;
+};
+
+/* Imported symbols stand in front of those that the hash of defined ones tells of. */
+static size_t
+symbol_count(const struct symbols *symbols)
+{
+	const uint32_t *gnu = symbols->gnu_hash;
+	uint32_t last = 0;
+
+	if (symbols->hash != NULL)
+		return symbols->hash[1];
+	if (gnu == NULL)
+		return 0;
+	for (uint32_t i = 0; i < gnu[0]; i++) {
+		const uint32_t *buckets = gnu + 4 + gnu[2] * (sizeof(ElfW(Addr)) / 4);
+
+		if (buckets[i] > last)
+			last = buckets[i];
+	}
+	return last < gnu[1] ? gnu[1] : last;
+}
+
+static int
+look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	const char *slash = strrchr(info->dlpi_name, '/'), *base = slash != NULL ? slash + 1 : info->dlpi_name;
+	struct symbols symbols = { 0 };
+	const ElfW(Dyn) *dynamic = NULL;
+
+	(void)size;
+	(void)unused;
+	for (size_t i = 0; i < sizeof not_the_program / sizeof not_the_program[0]; i++)
+		if (strncmp(base, not_the_program[i], strlen(not_the_program[i])) == 0)
+			return 0;
+	if (strncmp(base, "linux-vdso", 10) == 0)
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	for (; dynamic != NULL && dynamic->d_tag != DT_NULL; dynamic++)
+		switch (dynamic->d_tag) {
+		case DT_SYMTAB: symbols.table = (const void *)dynamic->d_un.d_ptr; break;
+		case DT_STRTAB: symbols.strings = (const void *)dynamic->d_un.d_ptr; break;
+		case DT_HASH: symbols.hash = (const void *)dynamic->d_un.d_ptr; break;
+		case DT_GNU_HASH: symbols.gnu_hash = (const void *)dynamic->d_un.d_ptr; break;
+		}
+	if (symbols.table == NULL || symbols.strings == NULL)
+		return 0;
+	for (size_t i = 1; i < symbol_count(&symbols); i++)
+		if (symbols.table[i].st_shndx == SHN_UNDEF)
+			look_at_symbol(symbols.strings + symbols.table[i].st_name);
+	return 0;
+}
+
+void
+say_unrecorded(void)
+{
+	char line[600];
+	Dl_info own;
+
+	if (dladdr(&found, &own) == 0)
+		return;
+	found.own = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	dl_iterate_phdr(look_at_module, NULL);
+	if (found.own != NULL)
+		dlclose(found.own);
+	if (found.count == 0)
+		return;
+	snprintf(line, sizeof line, "the program uses %u MPI function%s that %s not recorded:%s%s", found.count,
+	    found.count == 1 ? "" : "s", found.count == 1 ? "is" : "are", found.names,
+	    found.size + 200 > sizeof found.names ? ", ..." : "");
+	say(line);
+}
