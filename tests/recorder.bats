@@ -288,13 +288,13 @@ recorded() {
 }
 
 @test "every function of the header is recorded, needs no row, or is named when it is called" {
-	tests/mpi_table mpicc "$ROOT/lib/liblongpole-record.openmpi.so" >table
+	"$ROOT/tests/mpi_table" mpicc "$ROOT/lib/liblongpole-record.openmpi.so" >table
 	[ "$(grep -c 'recorded$' table)" -gt 170 ]
 	diff <(grep 'named when called' table | cut -f 1 | grep -v MPIX) <(printf '%s\n' MPI_Grequest_complete MPI_Grequest_start)
 	command -v mpicc.mpich >/dev/null || skip "no MPICH here"
-	tests/mpi_table mpicc.mpich "$ROOT/lib/liblongpole-record.mpich.so" >table
+	"$ROOT/tests/mpi_table" mpicc.mpich "$ROOT/lib/liblongpole-record.mpich.so" >table
 	[ "$(grep -c 'recorded$' table)" -gt 330 ]
 	diff <(grep 'named when called' table | cut -f 1 | grep -v MPIX) <(printf '%s\n' MPI_Grequest_complete MPI_Grequest_start)
 	# Nothing that communicates, synchronises or completes hides behind a pattern.
-	! grep 'no row' table | cut -f 1 | grep -E '_(I?(send|recv|bcast|barrier|reduce|allreduce|gather|scatter|alltoall|scan)|start|wait|test|fence|lock)(all|any|some|v|w|_c|_init)*$' | grep -v -e MPI_T_ -e cancelled
+	! grep 'no row' table | cut -f 1 | grep -E '_(I?(send|recv|bcast|barrier|reduce|allreduce|gather|scatter|alltoall|scan)|start|wait|test|fence|lock)(all|any|some|v|w|_c|_init)*$' | grep -v -e MPI_T_ -e Topo_test
 }
