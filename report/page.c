@@ -210,8 +210,10 @@ page_title(const struct page *page)
 {
 	char *title;
 
-	if (asprintf(&title, "%s on %d ranks, %zu host%s", program_name(page), (int)page->im.known.ranks,
-	    page->host_count, page->host_count == 1 ? "" : "s") < 0)
+	if ((page->host_count == 1 ? asprintf(&title, "%s, %d ranks on %s", program_name(page),
+	    (int)page->im.known.ranks, page->hosts[0].name) :
+	    asprintf(&title, "%s, %d ranks on %zu hosts", program_name(page), (int)page->im.known.ranks,
+	    page->host_count)) < 0)
 		die("out of memory");
 	return title;
 }

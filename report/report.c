@@ -23,6 +23,7 @@ static const char usage[] =
 	"  -F, --format FORM    html; svg: one picture; text: the verdict [html]\n"
 	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix [timeline]\n"
 	"  -o, --output FILE    where to [standard output]\n"
+	"      --verdict FILE   the verdict as a line of text, too\n"
 	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
 	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
 	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer\n"
@@ -36,6 +37,7 @@ struct options {
 	enum kind_of_output form;
 	int figure;		/* of figures[] */
 	const char *output;	/* NULL: standard output */
+	const char *verdict;	/* NULL: only what the form is */
 	int64_t size;
 	int percent;
 	const char *ideal;
@@ -56,11 +58,12 @@ parse_figure(const char *text)
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { FIGURE = 256, SIZE, GAIN, IDEAL, RUNS };
+	enum { FIGURE = 256, VERDICT_FILE, SIZE, GAIN, IDEAL, RUNS };
 	static const char *const forms[] = { "html", "svg", "text", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
-		{ "output", required_argument, NULL, 'o' }, { "size", required_argument, NULL, SIZE },
+		{ "output", required_argument, NULL, 'o' },
+		{ "verdict", required_argument, NULL, VERDICT_FILE }, { "size", required_argument, NULL, SIZE },
 		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL, IDEAL },
 		{ "runs", required_argument, NULL, RUNS }, { NULL, 0, NULL, 0 },
 	};
@@ -72,6 +75,7 @@ parse_options(int argc, char **argv)
 		case 'F': opt.form = (enum kind_of_output)parse_form(optarg, forms); break;
 		case FIGURE: opt.figure = parse_figure(optarg); break;
 		case 'o': opt.output = optarg; break;
+		case VERDICT_FILE: opt.verdict = optarg; break;
 		case SIZE: opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30); break;
 		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
 		case IDEAL: opt.ideal = optarg; break;
@@ -208,15 +212,30 @@ read_runs(struct page *page, char *list)
 	page->runs = runs;
 }
 
+static void
+write_file(const char *name, struct page *page, enum kind_of_output form, int figure)
+{
+	static struct text text;	/* large for a stack */
+	char *temporary = NULL;
+	FILE *file = open_output(name, &temporary);
+
+	text_begin(&text, file, name);
+	if (form == SVG)
+		figure_file(&text, page, &figures[figure]);
+	else if (form == VERDICT)
+		verdict_write(&text, page);
+	else
+		page_write(&text, page);
+	text_flush(&text);
+	close_output(file, name, temporary);
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct page page;
-	static struct text text;	/* large for a stack */
 	struct options opt;
 	struct times ideal;
-	char *temporary = NULL;
-	FILE *file;
 
 	tool = "lp-report";
 	opt = parse_options(argc, argv);
@@ -234,15 +253,8 @@ main(int argc, char **argv)
 		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks, (int)page.im.known.ranks);
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
 		die("--figure %s: the stream holds nothing for it", figures[opt.figure].name);
-	file = open_output(opt.output, &temporary);
-	text_begin(&text, file, opt.output);
-	if (opt.form == SVG)
-		figure_file(&text, &page, &figures[opt.figure]);
-	else if (opt.form == VERDICT)
-		verdict_write(&text, &page);
-	else
-		page_write(&text, &page);
-	text_flush(&text);
-	close_output(file, opt.output, temporary);
+	if (opt.verdict != NULL)
+		write_file(opt.verdict, &page, VERDICT, 0);
+	write_file(opt.output, &page, opt.form, opt.figure);
 	return finish(DONE);
 }

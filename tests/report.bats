@@ -65,7 +65,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		0 MPI_Finalize 10100 +10
 		1 MPI_Finalize 10100 +10
 	END
-	lp-report -F text t.graph | grep -q "^.* on 2 ranks, .*: rank 1's computation before .*work (w.c:5) is 9[0-9] % of the critical path"
+	lp-report -F text t.graph | grep -q "^.*, 2 ranks on .*: rank 1's computation before .*work (w.c:5) is 9[0-9] % of the critical path"
 	lp-report -o page.html t.graph
 	grep -o 'id="verdict">[^<]*' page.html | grep -q "rank 1&#39;s computation before .*work (w.c:5) is 9[0-9] % of the critical path and cost the others [0-9.]* us; 20 % less there gains [0-9.]* %"
 }

@@ -21,7 +21,7 @@ SETTINGS = APP RUN RECORD AGAIN
 stamped = RUN
 folder = $(RUN)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-report
-reports = path.txt path.json imbalance.txt imbalance.json report.html
+reports = path.txt path.json imbalance.txt imbalance.json report.html sentence.txt
 made = raw recorded command command.new trace graph reported verdict.txt $(reports)
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -z "$$(ls -A $(RUN))" ] || \
 	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
@@ -56,13 +56,10 @@ $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
 		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \
 		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part' \
-		'lp-report $< >$(RUN)/report.html.part'
+		'lp-report --verdict $(RUN)/sentence.txt.part $< >$(RUN)/report.html.part'
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 
-# The path's segments are left out before jq holds the rest.
+# When it was recorded stands behind program, ranks and hosts.
 $(RUN)/verdict.txt: $(RUN)/reported
-	@lp-dump -k run,rank $(RUN)/graph >$(RUN)/run.part; \
-	jq -cn --stream 'fromstream(inputs | select(.[0][0] != "segments"))' $(RUN)/path.json >$(RUN)/small.part; \
-	jq -rn --arg date "$$(date -r $(RUN)/recorded '+%Y-%m-%d %H:%M')" --slurpfile run $(RUN)/run.part \
-		--slurpfile path $(RUN)/small.part --slurpfile imbalance $(RUN)/imbalance.json \
-		-f $(here)verdict.jq $(whole); rm $(RUN)/run.part $(RUN)/small.part
+	@date=$$(date -r $(RUN)/recorded '+%Y-%m-%d %H:%M'); \
+	sed "s/: /, $$date: /" $(RUN)/sentence.txt $(whole)
