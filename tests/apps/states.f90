@@ -18,6 +18,7 @@ program states
   call get_command_argument(1, name)
   values = rank
   ierr = usleep(30000)
+  call mpi_barrier(mpi_comm_world, ierr)    ! ranks leave mpi_init some milliseconds apart
   select case (name)
   case ('late_sender')
     if (rank == 0) then
