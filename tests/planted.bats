@@ -29,8 +29,8 @@ tiles() {
 		(.segments[-1].end_ns == (.run_time_s * 1e9 | round)) and
 		([.segments[:-1], .segments[1:]] | transpose | all(.[0].end_ns == .[1].begin_ns)) and
 		all(.segments[]; .end_ns > .begin_ns) and
-		(([.by_rank[] | .compute_s + .mpi_s + .transfer_s] | add) - .run_time_s | fabs < 1e-7) and
-		(([.by_call[] | .mpi_s + .transfer_s] | add) + .total.compute_s - .run_time_s | fabs < 1e-7)' \
+		(([.by_rank[] | .compute_s + .mpi_s + .transfer_s + .start_s] | add) - .run_time_s | fabs < 1e-7) and
+		(([.by_call[] | .mpi_s + .transfer_s] | add) + .total.compute_s + .total.start_s - .run_time_s | fabs < 1e-7)' \
 		"$1" >/dev/null
 }
 

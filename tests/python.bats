@@ -99,7 +99,7 @@ except longpole.Damaged: sys.exit(1)' cut
 	done
 }
 
-@test "analyses do not need sync, settled, matching, index, ranks and sites" {
+@test "analyses do not need sync, settled, matching, index and ranks" {
 	cat >strip.py <<-'END'
 		import longpole, sys
 		with longpole.open("-") as stream:
@@ -110,7 +110,7 @@ except longpole.Damaged: sys.exit(1)' cut
 		    writer.end()
 	END
 	tests/random_run.py make 3 | lp-graph 2>/dev/null >t.graph
-	/usr/bin/python3 strip.py sync settled matching index rank module site <t.graph >bare.graph
+	/usr/bin/python3 strip.py sync settled matching index rank <t.graph >bare.graph
 	[ "$(lp-dump -k sync t.graph | wc -l)" -gt 1 ]
 	for tool in lp-critpath lp-imbalance lp-replay; do
 		$tool -F json t.graph >1

@@ -2,6 +2,14 @@
 /* The wrappers of the C functions, expanded from call_table.h. */
 #include "wrap.h"
 
+/* The list of MPI_Pready_list, which is const in some libraries only. */
+#if defined MPICH_VERSION || (defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5)
+typedef __typeof__(_Generic(&PMPI_Pready_list, int (*)(int, int *, MPI_Request): (int *)0,
+    default: (const int *)0)) partition_list;
+#else
+typedef const int *partition_list;
+#endif
+
 /* Parameters as in mpi.h. */
 #define PARAM(kind, name) PARAM_##kind(p_##name)
 #define PARAM_BUF(p) void *p
@@ -14,7 +22,7 @@
 #define PARAM_UNIT(p) DISPL_TYPE p
 #define PARAM_OUTSIZE(p) COUNT_TYPE *p
 #define PARAM_BIG(p) MPI_Count p
-#define PARAM_INTS(p) READY_INTS int p[]
+#define PARAM_INTS(p) partition_list p
 #define PARAM_ERRORS(p) MPI_Errhandler p
 #define PARAM_OP(p) MPI_Op p
 #define PARAM_COMM(p) MPI_Comm p
@@ -154,11 +162,6 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #endif
 #define COUNT_TYPE int
 #define DISPL_TYPE int
-#ifdef MPICH_VERSION
-#define READY_INTS
-#else
-#define READY_INTS const
-#endif
 #include "../../base/mpi/call_table.h"
 #undef COUNT_TYPE
 #undef DISPL_TYPE
