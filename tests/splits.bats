@@ -212,7 +212,7 @@ setup_file() {
 		[ "$output" = "$(lp-critpath --version)" ]
 		[ -z "$stderr" ]
 		for what in '-a none:--algorithm none: one of walk, kahn, dijkstra, delta, intervals is needed' \
-			'missing:missing:0: No such file or directory' \
+			'missing:missing: No such file or directory' \
 			'--slack missing:only -a, --splits, -F and --all are for several processes'; do
 			run -2 --separate-stderr mpi -n 3 lp-critpath ${what%%:*}
 			[ -z "$output" ]
