@@ -7,6 +7,8 @@ PREFIX   = /usr/local
 MPICC    = mpicc
 MPIRUN   = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 CFLAGS   = -O3 -g
+# Of the recorders; make LTO= builds them faster.
+LTO      = -flto=auto
 WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
            -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
@@ -24,10 +26,47 @@ MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/m
 SECTIONS = base/stream/trace.5 doc/longpole.7
 
 # The one list of Debian packages that building, demo and tests need; of NAME|NAME the first that there is.
-PACKAGES = gcc g++ libc6-dev pkgconf openmpi-bin libopenmpi-dev mpich libmpich-dev gfortran \
-           libmsgpack-c-dev|libmsgpack-dev libxxhash-dev libzstd-dev zlib1g-dev libotf2-trace-dev libdw-dev libcminpack-dev libstdc++6 binutils parallel gnuplot-nox \
-           bats jq glpk-utils mandoc shellcheck util-linux chromium chromium-driver python3-selenium fonts-dejavu-core \
-           python3 python3-otf2 otf2-tools protobuf-compiler python3-msgpack python3-mpi4py python3-numpy python3-pandas python3-xxhash python3-zstandard
+PACKAGES = \
+           gcc \
+           g++ \
+           libc6-dev \
+           pkgconf \
+           openmpi-bin \
+           libopenmpi-dev \
+           mpich \
+           libmpich-dev \
+           gfortran \
+           libmsgpack-c-dev|libmsgpack-dev \
+           libxxhash-dev \
+           libzstd-dev \
+           zlib1g-dev \
+           libotf2-trace-dev \
+           libdw-dev \
+           libcminpack-dev \
+           libstdc++6 \
+           binutils \
+           parallel \
+           gnuplot-nox \
+           bats \
+           jq \
+           glpk-utils \
+           mandoc \
+           shellcheck \
+           util-linux \
+           chromium \
+           chromium-driver \
+           python3-selenium \
+           fonts-dejavu-core \
+           python3 \
+           python3-otf2 \
+           otf2-tools \
+           protobuf-compiler \
+           python3-msgpack \
+           python3-mpi4py \
+           python3-numpy \
+           python3-pandas \
+           python3-xxhash \
+           python3-zstandard
 
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
@@ -114,11 +153,11 @@ lib/liblongpole-stream.so: $(patsubst base/%.c,build/library/%.o,$(wildcard base
 define recorder
 build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
-	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g -flto -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
+	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g $(LTO) -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
 lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c)) \
                                 build/record.front/signals.o
 	@mkdir -p $$(@D)
-	$(2) -O3 -flto=auto -shared -Wl,-z,defs -o $$@ $$^ -lpthread
+	$(2) -O3 $(LTO) -shared -Wl,-z,defs -o $$@ $$^ -lpthread
 endef
 have = $(shell command -v $(1) 2>/dev/null)
 MPIS := $(if $(call have,mpicc.openmpi),openmpi) $(if $(call have,mpicc.mpich),mpich)
