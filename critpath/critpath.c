@@ -117,13 +117,13 @@ end_output(struct critpath *c)
 			die("%s: no samples: lp-record --sample takes them", c->run.in.file);
 		functions_stacks(&c->text, &c->functions, &c->run.known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
-		report_text(&c->text, &c->report, &c->run.known, c->opt.all);
+		report_text(&c->text, &c->report, &c->run.known, &c->whatif, c->opt.all);
 		functions_text(&c->text, &c->functions, &c->run.known, c->opt.all);
 		whatif_text(&c->text, &c->whatif, &c->run.known, c->opt.all);
 		text_flush(&c->text);
 	} else if (c->opt.form == JSON) {
 		json_end_array(&c->json);
-		report_json(&c->json, &c->report, &c->run.known);
+		report_json(&c->json, &c->report, &c->run.known, &c->whatif);
 		functions_json(&c->json, &c->functions, &c->run.known);
 		whatif_json(&c->json, &c->whatif, &c->run.known);
 		json_end_object(&c->json);

@@ -19,6 +19,7 @@
 #define CRITPATH_H
 
 #include "../base/run/collective.h"
+#include "../base/run/places.h"
 #include "../base/tool/json.h"
 #include "../base/tool/table.h"
 #include "../base/tool/tool.h"
@@ -177,6 +178,7 @@ struct share {
 struct report {
 	struct share total;
 	struct share *by_location, *by_call, *by_site;
+	struct places places;	/* without the start and, unless WHOLE, what frames MPI */
 	size_t call_capacity, site_capacity;
 	size_t segments, hops;	/* hops: changes of location */
 	uint32_t first_location, last_location;
@@ -192,8 +194,9 @@ void report_append(struct report *report, const struct definitions *known, const
 void report_free(struct report *report);
 /* Member 0 gets the reports of all, one behind the other, as one. */
 void report_gather(struct report *report, const struct definitions *known, const struct team *team);
+struct whatif;
 void report_text(struct text *out, const struct report *report, const struct definitions *known,
-    bool all);
+    const struct whatif *whatif, bool all);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */
 struct share *shares_by_rank(const struct report *report, const struct definitions *known);
@@ -203,7 +206,8 @@ struct share share_told(const struct share *share, bool whole);
 void share_json(struct json *out, const struct share *share, bool whole);
 void site_json(struct json *out, size_t site, const struct definitions *known);
 /* What follows the array of segments. */
-void report_json(struct json *out, const struct report *report, const struct definitions *known);
+void report_json(struct json *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif);
 void segment_json(struct json *out, const struct segment *segment, const struct definitions *known);
 /* A cell with the site's name; a row that says how many are not shown, behind BEFORE empty cells. */
 void put_site(struct table_writer *table, size_t site, const struct definitions *known);

@@ -39,17 +39,17 @@ take_calls(struct scan *scan, const struct message *message)
 }
 
 static void
-add_place(struct table *table, struct place place)
+add_chunk(struct table *table, struct chunk chunk)
 {
 	table->at = grow(table->at, &table->capacity, table->count + 1, sizeof *table->at);
-	table->at[table->count++] = place;
+	table->at[table->count++] = chunk;
 }
 
 /* The stretch that ends here has its rows; the next one begins in the oldest block still needed. */
 static void
 take_sync(struct scan *scan, struct table *table, const struct message *message)
 {
-	struct place next = { .first = table->count, .at = message->offset, .offset = message->offset };
+	struct chunk next = { .first = table->count, .at = message->offset, .offset = message->offset };
 	uint64_t rows = 0;
 
 	if (seqs_read(scan->seqs, &scan->run.in, message, &scan->run.window) < 0)
@@ -74,7 +74,7 @@ take_sync(struct scan *scan, struct table *table, const struct message *message)
 	while (next.stretch < table->count && (next.stretch + 1 == table->count ? next.at :
 	    table->at[next.stretch + 1].at) < next.offset)
 		next.stretch++;
-	add_place(table, next);
+	add_chunk(table, next);
 }
 
 /* Reads the headers of all messages. */
@@ -85,7 +85,7 @@ table_scan(struct table *table, const char *file)
 	struct message message;
 
 	run_open_lazy(&scan.run, file);
-	add_place(table, (struct place){ 0 });
+	add_chunk(table, (struct chunk){ 0 });
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */
 		if (is_kind(&message, "run")) {
@@ -113,13 +113,13 @@ table_from(struct table *table, const struct index *index)
 {
 	uint64_t rows = 0;
 
-	add_place(table, (struct place){ 0 });
+	add_chunk(table, (struct chunk){ 0 });
 	for (size_t i = 0; i < index->count; i++) {
 		const struct index_entry *e = &index->entries[i];
 
 		table->at[i].rows = e->rows - rows;
 		rows = e->rows;
-		add_place(table, (struct place){ 0, (i + 1) * index->step, e->at, e->from, e->before });
+		add_chunk(table, (struct chunk){ 0, (i + 1) * index->step, e->at, e->from, e->before });
 	}
 	table->at[index->count].rows = index->rows - rows;
 	table->stretches = index->syncs + 1;
@@ -156,26 +156,26 @@ table_part(const struct table *table, int index, int count, uint64_t *rows)
 	*rows = 0;
 	for (size_t p = 0; p < table->count; p++)
 		all += table->at[p].rows;
-	/* A place belongs to the part that its middle row lies in. */
+	/* A chunk belongs to the part that its middle row lies in. */
 	for (size_t p = 0; p < table->count; before += table->at[p++].rows) {
-		const struct place *place = &table->at[p];
-		int owner = all == 0 ? 0 : (int)((double)(before + place->rows / 2) / (double)all *
+		const struct chunk *chunk = &table->at[p];
+		int owner = all == 0 ? 0 : (int)((double)(before + chunk->rows / 2) / (double)all *
 		    (double)count);
 
 		if (owner > index) {
-			part.to = place->first;
-			part.to_at = place->at;
+			part.to = chunk->first;
+			part.to_at = chunk->at;
 			break;
 		}
 		if (owner < index)
 			continue;
 		if (part.from == table->stretches) {
-			part.from = place->first;
-			part.from_at = place->at;
-			part.offset = place->offset;
-			part.stretch = place->stretch;
+			part.from = chunk->first;
+			part.from_at = chunk->at;
+			part.offset = chunk->offset;
+			part.stretch = chunk->stretch;
 		}
-		*rows += place->rows;
+		*rows += chunk->rows;
 	}
 	return part;
 }

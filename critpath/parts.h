@@ -6,7 +6,7 @@
 #include "run.h"
 
 struct table {
-	struct place {			/* one stretch, or several that follow each other */
+	struct chunk {			/* one stretch, or several that follow each other */
 		uint64_t rows;
 		uint64_t first;		/* stretch */
 		uint64_t at;		/* offset of the synchronisation point that it begins with */
@@ -20,7 +20,7 @@ struct table {
 
 void table_read(struct table *table, const char *file);
 void table_free(struct table *table);
-/* Part INDEX of COUNT with about equally many rows, and these; some are empty where places are few. */
+/* Part INDEX of COUNT with about equally many rows, and these; some are empty where chunks are few. */
 struct part table_part(const struct table *table, int index, int count, uint64_t *rows);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The path for people and for scripts: shares by rank, call and kind, and the longest pieces. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/tool/table.h"
-#include "critpath.h"
 #include "../base/run/span.h"
+#include "../base/run/verdict.h"
+#include "critpath.h"
+#include "whatif.h"
 
 static const char *const kind_names[] = { "compute", "mpi", "transfer", "start" };
 
@@ -57,6 +60,16 @@ add_segment(struct share *share, const struct segment *segment)
 		share->frame_mpi_ns += ns;
 }
 
+static void
+add_place(struct report *report, const struct definitions *known, const struct segment *segment)
+{
+	const struct place place = { segment->site, known->location_rank[segment->location],
+	    segment->kind == COMPUTE, segment->end_ns - segment->begin_ns };
+
+	if (segment->kind != START && (report->whole || segment->call == 0 || !span_frames(segment->call)))
+		places_add(&report->places, &place);
+}
+
 void
 report_add(struct report *report, const struct definitions *known, const struct segment *segment)
 {
@@ -74,6 +87,7 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	add_segment(&report->by_location[segment->location], segment);
 	add_segment(share_of(&report->by_call, &report->call_capacity, segment->call), segment);
 	add_segment(share_of(&report->by_site, &report->site_capacity, segment->site), segment);
+	add_place(report, known, segment);
 	keep_longest(report, segment);
 }
 
@@ -112,19 +126,29 @@ report_append(struct report *report, const struct definitions *known, const stru
 		keep_longest(report, &more->longest[i]);
 }
 
+static void
+append_places(struct report *report, const struct place *more, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		places_add(&report->places, &more[i]);
+}
+
 void
 report_free(struct report *report)
 {
 	free(report->by_location);
 	free(report->by_call);
 	free(report->by_site);
+	places_free(&report->places);
 	*report = (struct report){ .whole = report->whole };
 }
 
 void
 report_gather(struct report *report, const struct definitions *known, const struct team *team)
 {
-	size_t locations = report->segments > 0 ? known->location_count : 0, count;
+	size_t locations = report->segments > 0 ? known->location_count : 0, count, own, all;
+	struct place *own_places = places_sorted(&report->places, &own);
+	struct place *places = team_gather(team, own_places, own, sizeof *places, &all);
 	struct report *parts = team_gather(team, report, 1, sizeof *report, &count);
 	/* Shares of all members, one behind the other: */
 	struct share *by_location = team_gather(team, report->by_location, locations,
@@ -135,6 +159,9 @@ report_gather(struct report *report, const struct definitions *known, const stru
 	    sizeof *by_site, &(size_t){ 0 }), *site = by_site;
 
 	report_free(report);
+	append_places(report, places, all);
+	free(places);
+	free(own_places);
 	for (struct report *part = parts; part < parts + count; part++) {
 		part->by_location = location;
 		part->by_call = call;
@@ -314,8 +341,35 @@ print_longest(struct text *out, const struct report *report, const struct defini
 	table_end(&table);
 }
 
+/* The largest place on the path; what it gains is added where that was asked for. */
+static char *
+report_verdict(const struct report *report, const struct definitions *known, const struct whatif *whatif)
+{
+	const struct share total = share_told(&report->total, report->whole);
+	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
+	char where[WHERE] = "", *line;
+	size_t count;
+	struct place *place = places_sorted(&report->places, &count);
+
+	if (count > 0) {
+		v.rank = place->rank;
+		v.compute = place->compute;
+		v.path_share = (double)place->ns / (double)told_sum(&total, report->whole);
+		if (place->site != 0)
+			v.where = site_text(known, place->site, where, sizeof where);
+		if (whatif->faster > 0 && place->site < whatif->gain_capacity && known->run_ns > 0) {
+			v.percent = whatif->faster;
+			v.gain_share = (double)whatif->gains[place->site].ns / (double)known->run_ns;
+		}
+	}
+	line = verdict_line(&known->headline, &v);
+	free(place);
+	return line;
+}
+
 void
-report_text(struct text *out, const struct report *report, const struct definitions *known, bool all)
+report_text(struct text *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif, bool all)
 {
 	static const struct names by_rank = { "rank", put_rank }, by_call = { "call", put_call },
 	    by_site = { "up to and in the call at", put_site };
@@ -323,8 +377,9 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	const struct share total = share_told(&report->total, report->whole);
 	const double of = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
 	struct share *ranks = shares_by_rank(report, known);
-	char start[80];
+	char start[80], *verdict = report_verdict(report, known, whatif);
 
+	text_line(out, "%s", verdict);
 	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
 	    seconds(known->run_ns), seconds(report->end_ns - report->begin_ns), report->segments,
 	    report->hops);
@@ -338,6 +393,7 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
 	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
 	print_longest(out, report, known);
+	free(verdict);
 	free(ranks);
 }
 
@@ -381,10 +437,15 @@ site_json(struct json *out, size_t site, const struct definitions *known)
 }
 
 void
-report_json(struct json *out, const struct report *report, const struct definitions *known)
+report_json(struct json *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif)
 {
 	struct share *ranks = shares_by_rank(report, known);
+	char *verdict = report_verdict(report, known, whatif);
 
+	json_break(out);
+	json_text(out, "verdict", verdict);
+	free(verdict);
 	json_break(out);
 	json_seconds(out, "run_time_s", known->run_ns);
 	json_break(out);

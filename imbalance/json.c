@@ -331,9 +331,12 @@ void
 print_json(struct text *text, const struct imbalance *im, const struct view *view)
 {
 	struct json json, *out = &json;
+	char *verdict = imbalance_verdict(im);
 
 	json_begin(out, text);
 	json_begin_object(out, NULL);
+	json_text(out, "verdict", verdict);
+	free(verdict);
 	put_analytic(out, im);
 	begin_list(out, "wait_states");
 	for (int s = 0; s < STATES; s++)

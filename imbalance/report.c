@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/run/verdict.h"
+#include "causes.h"
 #include "report.h"
 #include "times.h"
 
@@ -24,6 +26,26 @@ report(const struct imbalance *im, enum form form, const struct view *view, int 
 	case STREAM: write_stream(im, argc, argv); break;
 	}
 	text_flush(&text);
+}
+
+char *
+imbalance_verdict(const struct imbalance *im)
+{
+	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
+	char where[1024] = "", *line;
+	size_t count;
+	struct delay *delay = sorted_delays(im, &count);
+
+	if (count > 0) {
+		v.rank = delay->rank;
+		v.compute = delay->key % 2 == 0;
+		v.cost_s = 1e-9 * (delay->short_ns + delay->long_ns);
+		if (delay->key / 2 != 0)
+			v.where = index_text(im, BY_SITE, delay->key / 2, where, sizeof where);
+	}
+	line = verdict_line(&im->known.headline, &v);
+	free(delay);
+	return line;
 }
 
 int64_t

@@ -80,6 +80,9 @@ const char *index_text(const struct imbalance *im, enum dimension dimension, siz
 /* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of all. */
 double site_heuristic(const struct imbalance *im, size_t site);
 
+/* The first line of every form: the run, and whose delays cost the others most; to be freed. */
+char *imbalance_verdict(const struct imbalance *im);
+
 /* A value by name, for limits; false: there is none of that name. */
 bool value_of(const struct imbalance *im, const char *name, bool whole, double *value);
 /* Says which of NAME=VALUE are exceeded; true if any is. */

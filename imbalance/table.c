@@ -45,7 +45,10 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	const struct totals *p = &im->program;
 	const struct explained why = explained_of(im);
 	const struct shares all = shares_of_all(im);
+	char *verdict = imbalance_verdict(im);
 
+	text_line(out, "%s", verdict);
+	free(verdict);
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))

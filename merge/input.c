@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../base/tool/spool.h"
+#include "../base/run/headline.h"
 #include "merge.h"
 
 enum {
@@ -78,7 +79,7 @@ scan_rank(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
 	struct reader *in = scan->in;
-	int64_t rank, ranks;
+	int64_t rank, ranks, date_s;
 	uint64_t run;
 
 	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
@@ -109,6 +110,12 @@ scan_rank(struct scan *scan, const struct message *message)
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
+	if (body_get(message, "date_s") != NULL) {
+		if (body_int(in, message, "date_s", 0, LAST_DATE_S, &date_s) < 0)
+			die_input(in);
+		if (input->date_s == 0 || date_s < input->date_s)
+			input->date_s = date_s;
+	}
 }
 
 static struct rank *

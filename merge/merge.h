@@ -92,6 +92,7 @@ struct known_site {
 struct input {
 	struct rank *ranks;
 	int32_t rank_count;	/* size of MPI_COMM_WORLD; 0 until the first trace tells */
+	int64_t date_s;		/* when the first rank began to record; 0: not known */
 	uint64_t run;		/* shared by all raw traces of a run */
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;

@@ -53,10 +53,12 @@ last_leave_ns(const struct input *input)
 static void
 write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 {
-	message_begin(out, "run", 3);
+	message_begin(out, "run", input->date_s > 0 ? 4 : 3);
 	put_int(out, "ranks", input->rank_count);
 	put_uint(out, "locations", input->location_count);
 	put_int(out, "run_ns", last_leave_ns(input) - moved_ns);
+	if (input->date_s > 0)
+		put_int(out, "date_s", input->date_s);
 	message_end(out);
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];

@@ -6,7 +6,6 @@
 
 #include "../base/mpi/call_class.h"
 #include "../base/run/verdict.h"
-#include "../base/tool/hash_table.h"
 #include "report.h"
 
 #define NAMES(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
@@ -43,41 +42,6 @@ activity_of(enum state state)
 	default:
 		return WAIT_COLLECTIVE;
 	}
-}
-
-/* ---- places on the path ----------------------------------------------------------------- */
-
-#define PLACE_HASH(p) mix((uint64_t)(p)->site << 1 | (p)->compute, (uint64_t)(p)->rank)
-#define PLACE_SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->compute == (b)->compute)
-#define PLACE_FREE(p) ((p)->rank < 0)
-#define PLACE_MAKE_FREE(p) ((p)->rank = -1)
-
-HASH_TABLE(place_table, struct place, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
-
-static int
-by_time(const void *left, const void *right)
-{
-	const struct place *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->site != b->site ? (a->site < b->site ? -1 : 1) : (int)a->compute - (int)b->compute;
-}
-
-struct place *
-sorted_places(const struct page *page, size_t *count)
-{
-	struct place *places = zalloc(page->places->count, sizeof *places);
-
-	*count = 0;
-	for (size_t i = 0; i < page->places->size; i++)
-		if (!PLACE_FREE(&page->places->slots[i]))
-			places[(*count)++] = page->places->slots[i];
-	qsort(places, *count, sizeof *places, by_time);
-	return places;
 }
 
 /* ---- messages of the stream --------------------------------------------------------------- */
@@ -126,27 +90,6 @@ take_sends(struct page *page, const struct calls *calls)
 }
 
 static void
-take_rank(struct page *page, const struct message *message)
-{
-	char *name = body_string(message, "host"), *program = body_string(message, "program");
-
-	if (page->program == NULL)
-		page->program = program;
-	else
-		free(program);
-	for (size_t i = page->host_count; name != NULL && i-- > 0; )	/* ranks of a host often lie together */
-		if (strcmp(page->hosts[i].name, name) == 0) {
-			page->hosts[i].ranks++;
-			free(name);
-			return;
-		}
-	if (name == NULL)
-		return;
-	page->hosts = grow(page->hosts, &page->host_capacity, page->host_count + 1, sizeof *page->hosts);
-	page->hosts[page->host_count++] = (struct host){ name, 1 };
-}
-
-static void
 take_gain(struct page *page, struct reader *in, const struct message *message)
 {
 	int64_t site, percent, gain_ns, most_ns;
@@ -166,10 +109,10 @@ add_piece(struct page *page, const struct event *piece)
 {
 	const int32_t rank = page->im.known.location_rank[piece->location];
 	const int64_t ns = piece->end_ns - piece->begin_ns;
-	struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, 0 };
+	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, ns };
 
 	if (piece->what != START_PIECE)
-		place_table_add(page->places, &place)->ns += ns;
+		places_add(&page->places, &place);
 	page->path_ns[rank][piece->what] += ns;
 	page->path_all_ns[piece->what] += ns;
 	page->segments++;
@@ -244,8 +187,6 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_sends(page, calls);
 	else if (is_kind(message, "segments"))
 		take_segments(page, &im->in, message);
-	else if (is_kind(message, "rank"))
-		take_rank(page, message);
 	else if (is_kind(message, "gain"))
 		take_gain(page, &im->in, message);
 }
@@ -285,8 +226,6 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	page->budget = budget;
 	page->events.most = budget / BYTES_EACH_EVENT;
 	page->pieces.most = budget / BYTES_EACH_PIECE;
-	page->places = zalloc(1, sizeof *page->places);
-	place_table_begin(page->places, 1024);
 	page->im.observer = &page->observer;
 	page->im.from_ns = INT64_MIN;
 	page->im.to_ns = INT64_MAX;
@@ -314,7 +253,7 @@ page_verdict(const struct page *page)
 {
 	struct verdict v = { -1, false, "", NAN, NAN, page->percent, NAN };
 	size_t places, count;
-	struct place *place = sorted_places(page, &places);
+	struct place *place = places_sorted(&page->places, &places);
 	struct delay *delays = sorted_delays(&page->im, &count);
 	uint32_t site = 0;
 	char where[1024] = "", *sentence;

@@ -150,6 +150,7 @@ static void
 put_provenance(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
+	const struct headline *headline = &im->known.headline;
 
 	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was run, and how this page was "
 	    "made of it, by lp-report " VERSION ".</p>\n<pre>");
@@ -158,13 +159,13 @@ put_provenance(struct text *out, const struct page *page)
 		text_char(out, '\n');
 	}
 	text_put(out, "</pre>\n<p>Hosts: ");
-	for (size_t i = 0; i < page->host_count && i < 64; i++) {
+	for (size_t i = 0; i < headline->host_count && i < 64; i++) {
 		text_put(out, i > 0 ? ", " : "");
-		text_markup(out, page->hosts[i].name);
-		text_print(out, " (%d ranks)", (int)page->hosts[i].ranks);
+		text_markup(out, headline->hosts[i].name);
+		text_print(out, " (%d ranks)", (int)headline->hosts[i].ranks);
 	}
 	text_print(out, "%s.</p>\n<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
-	    "collectives.</p></section>\n", page->host_count > 64 ? ", ..." : "",
+	    "collectives.</p></section>\n", headline->host_count > 64 ? ", ..." : "",
 	    (unsigned long long)im->in.rows, (unsigned long long)im->unmatched_sends,
 	    (unsigned long long)im->unmatched_receives, (unsigned long long)im->unmatched_collectives);
 }
@@ -194,34 +195,10 @@ put_timeline(struct text *out, const struct page *page)
 	text_put(out, "</div></section>\n");
 }
 
-static const char *
-program_name(const struct page *page)
-{
-	const char *slash = page->program != NULL ? strrchr(page->program, '/') : NULL;
-
-	if (page->program == NULL || page->program[0] == '\0')
-		return "a run";
-	return slash != NULL && slash[1] != '\0' ? slash + 1 : page->program;
-}
-
-/* "heat on 4 ranks, 1 host"; to be freed. */
-static char *
-page_title(const struct page *page)
-{
-	char *title;
-
-	if ((page->host_count == 1 ? asprintf(&title, "%s, %d ranks on %s", program_name(page),
-	    (int)page->im.known.ranks, page->hosts[0].name) :
-	    asprintf(&title, "%s, %d ranks on %zu hosts", program_name(page), (int)page->im.known.ranks,
-	    page->host_count)) < 0)
-		die("out of memory");
-	return title;
-}
-
 void
 verdict_write(struct text *out, const struct page *page)
 {
-	char *title = page_title(page), *verdict = page_verdict(page);
+	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
 
 	text_line(out, "%s: %s", title, verdict);
 	free(title);
@@ -231,7 +208,7 @@ verdict_write(struct text *out, const struct page *page)
 static void
 write_with(struct text *out, struct page *page, size_t events)
 {
-	char *title = page_title(page), *verdict = page_verdict(page);
+	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
 
 	put_head(out, page, title);
 	text_put(out, "<h1>");

@@ -10,6 +10,7 @@
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
+#include "../base/run/places.h"
 #include "../base/tool/json.h"
 #include "../imbalance/causes.h"
 #include "../imbalance/imbalance.h"
@@ -72,22 +73,9 @@ struct matrix {
 	uint64_t *messages, *bytes;	/* by group of the sender, of the receiver */
 };
 
-/* Time of the path at one place of one rank. */
-struct place {
-	uint32_t site;
-	int32_t rank;		/* -1: an empty slot */
-	bool compute;
-	int64_t ns;
-};
-
 struct gain {
 	uint32_t site;
 	int64_t gain_ns, most_ns;
-};
-
-struct host {
-	char *name;
-	int32_t ranks;
 };
 
 struct page {
@@ -95,13 +83,10 @@ struct page {
 	struct imbalance im;
 	const char *file;		/* of the graph, for messages and the title */
 	size_t budget;			/* bytes of the page */
-	char *program;			/* as it was called; NULL: not known */
-	struct host *hosts;
-	size_t host_count, host_capacity;
 	struct bins bins;
 	struct pool events, pieces;
 	struct matrix matrix;
-	struct place_table *places;
+	struct places places;		/* of the path */
 	int64_t (*path_ns)[PIECES];	/* by rank */
 	int64_t *path_site_ns;		/* by site */
 	size_t path_sites;
@@ -118,8 +103,6 @@ struct page {
 /* collect.c: reads the graph or path stream FILE, or the one that FD yields where that is not -1. */
 void page_read(struct page *page, const char *file, int fd, size_t budget);
 int64_t path_length_ns(const struct page *page);	/* what shares are of: without the start */
-/* Places of the path, longest first; to be freed. */
-struct place *sorted_places(const struct page *page, size_t *count);
 /* The long pole in words; to be freed. */
 char *page_verdict(const struct page *page);
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);

@@ -85,7 +85,7 @@ static void
 places_table(struct text *out, const struct page *page)
 {
 	size_t count;
-	struct place *places = sorted_places(page, &count);
+	struct place *places = places_sorted(&page->places, &count);
 	char where[LABEL];
 
 	if (count > 0) {

@@ -19,6 +19,48 @@ late_sender() {
 	END
 }
 
+@test "every report begins with the verdict, which names program, ranks, host and date: alone, in parts and on three processes" {
+	graph <<-'END'
+		trace ranks=2 program=/opt/sim/heat host=n1 date_s=1795325400
+		site site=1 offset=1 call=MPI_Send function=exchange file=heat.c line=134
+		site site=2 offset=2 call=MPI_Recv function=exchange file=heat.c line=140
+		0 MPI_Init 0 100
+		0 MPI_Send 500 510 comm=1 peer=1 tag=0 sent=8 site=1
+		0 MPI_Finalize 520 700
+		1 MPI_Init 10 100
+		1 MPI_Recv 200 530 comm=1 peer=0 tag=0 received=8 site=2
+		1 MPI_Finalize 690 700
+	END
+	run='heat, 2 ranks on n1, 2026-11-22 05:30 UTC'
+	pole="rank 0's computation before MPI_Send at exchange (heat.c:134)"
+	lp-critpath -F text t.graph >text
+	# 400 of the 590 ns between MPI_Init and MPI_Finalize
+	[ "$(head -1 text)" = "$run: $pole is 68 % of the critical path" ]
+	[ "$(lp-critpath -F json t.graph | jq -r .verdict)" = "$(head -1 text)" ]
+	[ "$(lp-critpath --gain 50 -F text t.graph | head -1)" = "$(head -1 text); 50 % less there gains 28.6 %" ]
+	lp-critpath --part 1/2 t.graph >1 && lp-critpath --part 2/2 t.graph >2
+	cmp <(lp-critpath --join -F text 1 2 | head -1) <(head -1 text)
+	cmp <(mpirun --oversubscribe -n 3 lp-critpath -F text t.graph | head -1) <(head -1 text)
+	# 200 to 500: the receiver waits for the sender, who computes meanwhile
+	[ "$(lp-imbalance t.graph | head -1)" = "$run: $pole cost the others 0.3 us" ]
+	[ "$(lp-imbalance -F json t.graph | jq -r .verdict)" = "$run: $pole cost the others 0.3 us" ]
+	[ "$(lp-report --gain 0 -F text t.graph)" = "$run: $pole is 68 % of the critical path and cost the others 0.3 us" ]
+}
+
+@test "ranks that are dealt out to hosts in turn are counted by host, and the earliest rank dates the run" {
+	for ((r = 0; r < 6; r++)); do
+		pack <<-END >rank.$r
+			raw ranks=6 rank=$r host=n$((r % 3)) date_s=$((1795325400 + (r * 5 + 7) % 11))
+			0 MPI_Init 0 100
+			0 MPI_Finalize $((200 + r)) 700
+		END
+	done
+	lp-merge rank.? | lp-graph 2>/dev/null >t.graph
+	[[ $(lp-critpath -F text t.graph | head -1) == 'app, 6 ranks on 3 hosts, 2026-11-22 05:30 UTC: '* ]]
+	[ "$(lp-dump -k run t.graph | jq .date_s)" -eq 1795325400 ]
+	lp-report t.graph | grep -q 'Hosts: n0 (2 ranks), n1 (2 ranks), n2 (2 ranks)'
+}
+
 @test "the path leaves a late receive to the sender" {
 	late_sender
 	for a in walk kahn dijkstra delta; do

@@ -21,14 +21,14 @@ SETTINGS = APP RUN RECORD AGAIN
 stamped = RUN
 folder = $(RUN)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-report
-reports = path.txt path.json imbalance.txt imbalance.json report.html sentence.txt
-made = raw recorded command command.new trace graph reported verdict.txt $(reports)
+reports = verdict.txt path.txt path.json imbalance.txt imbalance.json report.html
+made = raw recorded command command.new trace graph reported $(reports)
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -z "$$(ls -A $(RUN))" ] || \
 	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-all: $(RUN)/verdict.txt
-	@cat $<; echo; cat $(RUN)/path.txt; echo; cat $(RUN)/imbalance.txt
+all: $(RUN)/reported
+	@cat $(RUN)/verdict.txt; for report in path imbalance; do echo; tail -n +2 $(RUN)/$$report.txt; done
 
 ifneq ($(strip $(APP)),)
 # The words of the command, as the shell takes them.
@@ -38,7 +38,7 @@ $(RUN)/command: always $(RUN)/asked
 
 # The program's own exit status counts: a failed run is not analysed.
 $(RUN)/recorded: $(RUN)/command
-	@cd $(RUN) && rm -rf raw recorded trace graph reported verdict.txt $(reports)
+	@cd $(RUN) && rm -rf raw recorded trace graph reported $(reports)
 	lp-record -o $(RUN)/raw $(RECORD) -- $(APP)
 	@$(call as_run,$(command))
 else
@@ -56,10 +56,5 @@ $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
 		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \
 		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part' \
-		'lp-report --verdict $(RUN)/sentence.txt.part $< >$(RUN)/report.html.part'
+		'lp-report --verdict $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part'
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
-
-# When it was recorded stands behind program, ranks and hosts.
-$(RUN)/verdict.txt: $(RUN)/reported
-	@date=$$(date -r $(RUN)/recorded '+%Y-%m-%d %H:%M'); \
-	sed "s/: /, $$date: /" $(RUN)/sentence.txt $(whole)

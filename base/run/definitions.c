@@ -15,8 +15,11 @@ take_run(struct definitions *d, struct reader *in, const struct message *message
 		return reader_fail(in, message->offset, "a second message of kind run");
 	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
 	    body_int(in, message, "locations", ranks, 1 << 26, &locations) < 0 ||
-	    body_int(in, message, "run_ns", 0, INT64_MAX, &run_ns) < 0)
+	    body_int(in, message, "run_ns", 0, INT64_MAX, &run_ns) < 0 ||
+	    (body_get(message, "date_s") != NULL &&
+	    body_int(in, message, "date_s", 0, LAST_DATE_S, &d->headline.date_s) < 0))
 		return -1;
+	d->headline.ranks = (int32_t)ranks;
 	d->ranks = (int32_t)ranks;
 	d->location_count = (uint32_t)locations;
 	d->run_ns = run_ns;
@@ -30,6 +33,15 @@ take_run(struct definitions *d, struct reader *in, const struct message *message
 	d->comms[2] = (struct communicator){ .size = 1 };
 	d->comm_count = 3;
 	return 1;
+}
+
+/* Others may want to look at it, too. */
+static int
+take_rank(struct definitions *d, struct reader *in, const struct message *message)
+{
+	(void)in;
+	headline_rank(&d->headline, message);
+	return 0;
 }
 
 static int
@@ -289,6 +301,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		bool needs_run;
 	} kinds[] = {
 		{ "run", take_run, false },
+		{ "rank", take_rank, true },
 		{ "location", take_location, true },
 		{ "communicator", take_communicator, true },
 		{ "neighbours", take_neighbours, true },

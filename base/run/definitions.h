@@ -4,6 +4,7 @@
 #define DEFINITIONS_H
 
 #include "../stream/stream.h"
+#include "headline.h"
 
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
@@ -32,6 +33,7 @@ struct definitions {
 	int32_t ranks;			/* 0 until the message of kind run has come */
 	uint32_t location_count;
 	int64_t run_ns;
+	struct headline headline;	/* program, hosts, date */
 	int32_t *location_rank;		/* by location; -1 until defined */
 	uint32_t *location_thread;
 	struct communicator *comms;

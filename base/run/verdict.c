@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../tool/memory.h"
+#include "headline.h"
 
 /* Two digits that mean something, in the unit that fits. */
 static void
@@ -38,8 +39,21 @@ verdict_sentence(const struct verdict *v)
 	if (isfinite(v->gain_share))
 		snprintf(gain, sizeof gain, "; %d %% less there gains %.1f %%", v->percent,
 		    100 * v->gain_share);
-	snprintf(sentence, room, "rank %d's %s%s%s%s%s%s", (int)v->rank,
-	    v->compute ? "computation" : "time in MPI", v->where[0] == '\0' ? "" :
-	    v->compute ? " before " : " in ", v->where, path, cost, gain);
+	snprintf(sentence, room, "rank %d's %s%s%s%s%s", (int)v->rank,
+	    !v->compute ? "time in " : v->where[0] == '\0' ? "computation" : "computation before ",
+	    v->compute || v->where[0] != '\0' ? v->where : "MPI", path, cost, gain);
 	return sentence;
+}
+
+char *
+verdict_line(const struct headline *headline, const struct verdict *verdict)
+{
+	char *run = headline_text(headline), *sentence = verdict_sentence(verdict);
+	const size_t size = strlen(run) + strlen(sentence) + sizeof ": ";
+	char *line = zalloc(size, 1);
+
+	snprintf(line, size, "%s: %s", run, sentence);
+	free(run);
+	free(sentence);
+	return line;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct headline;
+
 /* What is not known is NAN, and the sentence goes without it. */
 struct verdict {
 	int32_t rank;		/* -1: nothing stands out */
@@ -22,5 +24,7 @@ struct verdict {
  * others 3.6 s; 20 % less there gains 10.6 %"; to be freed.
  */
 char *verdict_sentence(const struct verdict *verdict);
+/* The same behind the run that it is of: the first line of every report; to be freed. */
+char *verdict_line(const struct headline *headline, const struct verdict *verdict);
 
 #endif

@@ -161,18 +161,21 @@ append_rank(int rank, int ranks, unsigned long long run)
 {
 	struct small small;
 	char host[256] = "", program[4096] = "";
+	struct timespec now;
 
 	own_rank = rank;
 	gethostname(host, sizeof host - 1);
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
-	small_begin(&small, "rank", 6);
+	clock_gettime(CLOCK_REALTIME, &now);
+	small_begin(&small, "rank", 7);
 	small_uint(&small, "rank", (uint64_t)rank);
 	small_uint(&small, "ranks", (uint64_t)ranks);
 	small_uint(&small, "run", run);
 	small_string(&small, "host", host);
 	small_uint(&small, "pid", (uint64_t)getpid());
 	small_string(&small, "program", program);
+	small_uint(&small, "date_s", (uint64_t)now.tv_sec);
 	small_append(&small);
 }
 

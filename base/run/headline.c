@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "headline.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "../tool/hash_table.h"
+#include "../tool/memory.h"
+#include "../tool/tool.h"
+
+/* Ranks may be dealt out to many hosts in turn, so that looking through all hosts would not do. */
+struct host_slot {
+	const char *name;	/* NULL: free */
+	size_t host;
+};
+
+#define HOST_HASH(s) mix(XXH3_64bits((s)->name, strlen((s)->name)), 0)
+#define HOST_SAME(a, b) (strcmp((a)->name, (b)->name) == 0)
+#define HOST_FREE(s) ((s)->name == NULL)
+#define HOST_MAKE_FREE(s) ((s)->name = NULL)
+
+HASH_TABLE(host_table, struct host_slot, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+static void
+add_host(struct headline *h, char *name)
+{
+	struct host_slot slot = { name, h->host_count }, *found;
+
+	if (h->by_name == NULL) {
+		h->by_name = zalloc(1, sizeof *h->by_name);
+		host_table_begin(h->by_name, 16);
+	}
+	found = host_table_add(h->by_name, &slot);
+	if (found->host < h->host_count) {
+		free(name);
+	} else {
+		h->hosts = grow(h->hosts, &h->host_capacity, h->host_count + 1, sizeof *h->hosts);
+		h->hosts[h->host_count++] = (struct host){ name, 0 };
+	}
+	h->hosts[found->host].ranks++;
+}
+
+void
+headline_rank(struct headline *h, const struct message *message)
+{
+	char *host = body_string(message, "host");
+
+	if (h->program == NULL)
+		h->program = body_string(message, "program");
+	if (host == NULL || host[0] == '\0')
+		free(host);
+	else
+		add_host(h, host);
+}
+
+static const char *
+program_name(const struct headline *h)
+{
+	const char *slash = h->program != NULL ? strrchr(h->program, '/') : NULL;
+
+	if (h->program == NULL || h->program[0] == '\0')
+		return "a run";
+	return slash != NULL && slash[1] != '\0' ? slash + 1 : h->program;
+}
+
+char *
+headline_text(const struct headline *h)
+{
+	const char *program = program_name(h);
+	const char *host = h->host_count == 1 ? h->hosts[0].name : "";
+	const size_t size = strlen(program) + strlen(host) + 120;
+	char *text = zalloc(size, 1), hosts[40] = "", date[40] = "";
+	const time_t date_s = (time_t)h->date_s;
+	struct tm utc;
+
+	if (h->host_count > 1)
+		snprintf(hosts, sizeof hosts, "%zu hosts", h->host_count);
+	if (date_s > 0 && gmtime_r(&date_s, &utc) != NULL)
+		strftime(date, sizeof date, ", %Y-%m-%d %H:%M UTC", &utc);
+	snprintf(text, size, "%s, %d rank%s%s%s%s%s", program, (int)h->ranks, h->ranks == 1 ? "" : "s",
+	    h->host_count > 0 ? " on " : "", host, hosts, date);
+	return text;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What every report opens with: of which run it is. */
+#ifndef HEADLINE_H
+#define HEADLINE_H
+
+#include "../stream/stream.h"
+
+#define LAST_DATE_S 253402300799	/* the end of the year 9999 */
+
+struct host {
+	char *name;
+	int32_t ranks;
+};
+
+struct headline {
+	char *program;		/* path of the first rank's; NULL: not known */
+	int64_t date_s;		/* when it was recorded, since 1970; 0: not known */
+	int32_t ranks;
+	struct host *hosts;	/* in order of their first rank */
+	size_t host_count, host_capacity;
+	struct host_table *by_name;
+};
+
+/* Takes a message of kind rank. */
+void headline_rank(struct headline *headline, const struct message *message);
+
+/* "heat, 4 ranks on node1, 2026-11-22 05:30 UTC"; to be freed. */
+char *headline_text(const struct headline *headline);
+
+#endif

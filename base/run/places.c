@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "places.h"
+
+#include "../tool/hash_table.h"
+#include "../tool/memory.h"
+#include "../tool/tool.h"
+
+#define PLACE_HASH(p) mix((uint64_t)(p)->site << 1 | (p)->compute, (uint64_t)(p)->rank)
+#define PLACE_SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->compute == (b)->compute)
+#define PLACE_FREE(p) ((p)->rank < 0)
+#define PLACE_MAKE_FREE(p) ((p)->rank = -1)
+
+HASH_TABLE(place_table, struct place, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+void
+places_add(struct places *places, const struct place *more)
+{
+	struct place place = *more;
+
+	if (places->table == NULL) {
+		places->table = zalloc(1, sizeof *places->table);
+		place_table_begin(places->table, 256);
+	}
+	place.ns = 0;
+	place_table_add(places->table, &place)->ns += more->ns;
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->site != b->site ? (a->site < b->site ? -1 : 1) : (int)a->compute - (int)b->compute;
+}
+
+struct place *
+places_sorted(const struct places *places, size_t *count)
+{
+	const struct place_table *table = places->table;
+	struct place *sorted = zalloc(table != NULL ? table->count : 0, sizeof *sorted);
+
+	*count = 0;
+	for (size_t i = 0; table != NULL && i < table->size; i++)
+		if (!PLACE_FREE(&table->slots[i]))
+			sorted[(*count)++] = table->slots[i];
+	qsort(sorted, *count, sizeof *sorted, by_time);
+	return sorted;
+}
+
+void
+places_free(struct places *places)
+{
+	if (places->table != NULL)
+		free(places->table->slots);
+	free(places->table);
+	places->table = NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How much of the critical path lies where: the time of each rank at each call site. */
+#ifndef PLACES_H
+#define PLACES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct place {
+	uint32_t site;
+	int32_t rank;		/* -1: an empty slot */
+	bool compute;		/* before the call there; else in MPI */
+	int64_t ns;
+};
+
+struct places {
+	struct place_table *table;	/* NULL: none yet */
+};
+
+void places_add(struct places *places, const struct place *more);
+/* Longest first; to be freed. */
+struct place *places_sorted(const struct places *places, size_t *count);
+void places_free(struct places *places);
+
+#endif
