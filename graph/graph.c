@@ -170,8 +170,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	for (size_t i = 0; i < calls->count; i++) {
 		uint64_t seq = calls->first + i;
 
-		if (calls->request_at[i] == 0 ? calls->request[i] > seq :
-		    calls->request_at[i] > graph->known.location_count) {
+		if (calls->request_at[i] > graph->known.location_count) {
 			reader_fail(in, message->offset, "calls: request is out of range");
 			die_input(in);
 		}
@@ -179,7 +178,8 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 			call = calls->call[i];
 		location->next_seq = seq + 1;
 		take_row(graph, calls->location, seq, calls, i, call);
-		match_early(graph, calls->location, seq);
+		if (graph->any_early)
+			match_early(graph, calls->location, seq);
 	}
 	if (calls->count > 0)
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];

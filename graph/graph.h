@@ -59,6 +59,7 @@ struct graph {
 	uint32_t free_operation;
 	struct channels *channels;
 	struct requests *requests, *early;
+	bool any_early;		/* a completion came before its start: see match_early */
 	struct instances *instances;
 	struct edges *edges;
 	struct active_targets *active;

@@ -32,11 +32,11 @@ begins(const char *name, const char *with)
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
+static unsigned char kinds[1 << 16];	/* by index of call_name: 1 + kind, once it is known */
+
 static enum poll_kind
 kind_of(uint16_t call)
 {
-	static unsigned char kinds[1 << 16];	/* by index of call_name: 1 + kind, once it is known */
-
 	if (kinds[call] == 0) {
 		const char *name = call_name(call);
 
@@ -117,12 +117,25 @@ note_poll(struct poll_run *run, const struct calls *c, size_t i)
 	run->last[at].call = c->call[i];
 }
 
+/* Most programs never poll: then there is nothing to look at. */
+static bool
+may_poll(const struct calls *c)
+{
+	unsigned other = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		other |= kinds[c->call[i]] ^ (1 + NO_POLL);
+	return other != 0;
+}
+
 /* Goes through a block; true where it was changed. */
 static bool
 look_at(struct polls *polls, struct poll_run *run, struct calls *c)
 {
 	bool changed = false;
 
+	if (!run->open && !may_poll(c))
+		return false;
 	for (size_t i = 0, end; i < c->count; i = end) {
 		for (end = i + 1; end < c->count && c->call[end] == 0; end++)
 			;
@@ -213,8 +226,10 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 		pass_on(graph, in, message, calls, false);
 		return;
 	}
-	if (polls->runs == NULL && graph->known.location_count > 0)
+	if (polls->runs == NULL && graph->known.location_count > 0) {
 		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
+		kind_of(0);	/* parts, which are never asked for, have one, too */
+	}
 	if (calls == NULL) {
 		hold(polls, message, NULL, false);
 		return;

@@ -58,6 +58,7 @@ request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t com
 {
 	struct request request = { seq, location, completion, CLASS_COMPLETE };
 
+	graph->any_early = true;
 	requests_add(graph->early, &request);
 }
 

@@ -22,7 +22,7 @@ HASH_TABLE(kept_rows, struct kept_row, KEPT_HASH, KEPT_SAME, KEPT_FREE, KEPT_MAK
 void
 window_open(struct window *window, uint32_t locations, size_t row_bytes)
 {
-	window->row_bytes = row_bytes;
+	window->row_bytes = row_bytes;	/* a multiple of 8, as struct row is */
 	window->locations = locations;
 	window->lanes = zalloc(locations, sizeof *window->lanes);
 	for (uint32_t l = 0; l < locations; l++)
@@ -91,28 +91,22 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		return reader_fail(in, message->offset, "calls: begins before the block before it ends");
 	lane->last_leave_ns = calls->leave_ns[calls->count - 1];
 	to = make_room(window, lane, calls->count);
-	memset(to, 0, calls->count * window->row_bytes);
 	for (size_t i = 0; i < calls->count; i++, to += window->row_bytes) {
 		struct row *row = (struct row *)to;
+		const uint32_t request = calls->request[i], request_at = calls->request_at[i];
 
-		if (calls->request_at[i] == 0 ? calls->request[i] > calls->first + i :
-		    calls->request_at[i] > window->locations)
+		/* Of its own location it lies before this one: calls_read has seen to that. */
+		if (request_at > window->locations)
 			return reader_fail(in, message->offset, "calls: request is out of range");
 		part = calls->call[i] != 0 ? 0 : part + 1;
 		call = calls->call[i] != 0 ? calls->call[i] : call;
-		row->enter_ns = calls->enter_ns[i];
-		row->leave_ns = calls->leave_ns[i];
-		row->site = calls->site[i];
-		row->comm = calls->comm[i];
-		row->peer = calls->peer[i];
-		row->request = calls->request[i];
-		row->request_at = calls->request_at[i];
-		row->sent = calls->bytes_sent[i] > 0;
-		row->received = calls->bytes_received[i] > 0;
-		row->shared = calls->tag[i] == 2;
-		row->polled = calls->request[i] == 0 && calls->request_at[i] == 0;
-		row->part = part;
-		row->call = call;
+		*row = (struct row){ .enter_ns = calls->enter_ns[i], .leave_ns = calls->leave_ns[i],
+		    .site = calls->site[i], .comm = calls->comm[i], .peer = calls->peer[i],
+		    .request = request, .request_at = request_at, .part = part, .call = call,
+		    .sent = calls->bytes_sent[i] > 0, .received = calls->bytes_received[i] > 0,
+		    .shared = calls->tag[i] == 2, .polled = request == 0 && request_at == 0 };
+		for (size_t k = sizeof *row; k < window->row_bytes; k += sizeof(uint64_t))
+			*(uint64_t *)(void *)(to + k) = 0;
 	}
 	lane->count += calls->count;
 	return 0;

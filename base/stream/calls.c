@@ -190,6 +190,81 @@ add_gaps(struct calls *calls)
 	return 0;
 }
 
+/*
+ * What is checked of each row is gathered over the block and looked at once, in loops that have no
+ * branch: a compiler makes vectors of them.
+ */
+
+/* Durations become leaves. False: one has a sign, which it has not in the stream, or a leave overflows. */
+static bool
+add_durations(struct calls *calls)
+{
+	uint64_t signs = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		const uint64_t enter_ns = (uint64_t)calls->enter_ns[i], ns = (uint64_t)calls->leave_ns[i];
+
+		signs |= ns | (~enter_ns & (enter_ns + ns));
+		calls->leave_ns[i] = (int64_t)(enter_ns + ns);
+	}
+	return signs >> 63 == 0;
+}
+
+static size_t
+parts_of(const struct calls *calls)
+{
+	size_t parts = 0;
+
+	for (size_t i = 0; i < calls->count; i++)
+		parts += calls->call[i] == 0;
+	return parts;
+}
+
+/* Numbers become indices. A number that has no name would become that of a part. */
+static bool
+take_names(struct calls *calls, const struct reader *in)
+{
+	const size_t parts = parts_of(calls);
+
+	for (size_t i = 0; i < calls->count; i++)
+		calls->call[i] = in->call_map[calls->call[i]];
+	return parts_of(calls) == parts;
+}
+
+static int
+fail_unnamed(struct calls *calls, struct reader *in, const struct message *message, size_t capacity)
+{
+	size_t i = 0;
+
+	if (body_column(in, message, "call", (struct column_type){ sizeof *calls->call, false, true, 0 },
+	    capacity, calls->count, calls->call) < 0)
+		return -1;
+	while (i + 1 < calls->count && (calls->call[i] == 0 || in->call_map[calls->call[i]] != 0))
+		i++;
+	return reader_fail(in, message->offset, "calls: call %u has no name", calls->call[i]);
+}
+
+/* Those that are not defined become none. */
+static void
+forget_sites(struct calls *calls, uint32_t site_end)
+{
+	for (size_t i = 0; i < calls->count; i++)
+		calls->site[i] = calls->site[i] < site_end ? calls->site[i] : 0;
+}
+
+static bool
+refers_back(const struct calls *calls)
+{
+	uint32_t farthest = 0;		/* at least that: all bits of all distances */
+
+	for (size_t i = 0; i < calls->count; i++)
+		farthest |= calls->request[i];
+	for (size_t i = 0; farthest > calls->first && i < calls->count; i++)
+		if (calls->request_at[i] == 0 && calls->request[i] > calls->first + i)
+			return false;
+	return true;
+}
+
 int
 calls_read(struct calls *calls, struct reader *in, const struct message *message)
 {
@@ -224,24 +299,16 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 		return -1;
 	CALL_COLUMNS(X)
 #undef X
-	if (gaps && add_gaps(calls) < 0)
+	if ((gaps && add_gaps(calls) < 0) || !add_durations(calls))
 		return reader_fail(in, message->offset, "calls: a time is out of range");
-	for (size_t i = 0; i < calls->count; i++)
-		if (calls->leave_ns[i] < 0 ||	/* still the duration, which has no sign in the stream */
-		    __builtin_add_overflow(calls->enter_ns[i], calls->leave_ns[i], &calls->leave_ns[i]))
-			return reader_fail(in, message->offset, "calls: a time is out of range");
-	for (size_t i = 0; i < calls->count; i++) {
-		uint16_t number = calls->call[i];
-
-		if (number != 0 && !in->names_late && (calls->call[i] = in->call_map[number]) == 0)
-			return reader_fail(in, message->offset, "calls: call %u has no name", number);
-		if (calls->site[i] >= in->site_end && in->sites_early)
-			calls->site[i] = 0;
-		if (number == 0 && i == 0)
-			return reader_fail(in, message->offset, "calls: a part without its call");
-		if (calls->request_at[i] == 0 && calls->request[i] > calls->first + i)
-			return reader_fail(in, message->offset, "calls: a request before the first row");
-	}
+	if (!in->names_late && !take_names(calls, in))
+		return fail_unnamed(calls, in, message, (size_t)capacity);
+	if (in->sites_early)
+		forget_sites(calls, in->site_end);
+	if (calls->count > 0 && calls->call[0] == 0)
+		return reader_fail(in, message->offset, "calls: a part without its call");
+	if (!refers_back(calls))
+		return reader_fail(in, message->offset, "calls: a request before the first row");
 	return 0;
 }
 

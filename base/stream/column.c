@@ -52,19 +52,23 @@ width_needed(const void *values, struct column_type type, size_t count)
 {
 	uint64_t bits = 0;
 
-	/* A signed value v needs as many bits as v or, if it is negative, ~v, and one for the sign. */
-#define GATHER(u, i) \
-	if (type.is_signed) \
-		for (size_t k = 0; k < count; k++) \
-			bits |= (uint64_t)(((const i *)values)[k] ^ (((const i *)values)[k] >> (8 * sizeof(i) - 1))) << 1; \
-	else \
-		for (size_t k = 0; k < count; k++) \
-			bits |= ((const u *)values)[k]
+	/* The highest bit of v ^ 2v is the sign of v in the fewest bits that hold it. */
+#define GATHER(u) { \
+		u all = 0; \
+		if (type.is_signed) \
+			for (size_t k = 0; k < count; k++) \
+				all |= (u)(((const u *)values)[k] ^ (u)(((const u *)values)[k] << 1)); \
+		else \
+			for (size_t k = 0; k < count; k++) \
+				all |= ((const u *)values)[k]; \
+		bits = all; \
+		break; \
+	}
 	switch (type.width) {
 	case 1: return 1;
-	case 2: GATHER(u16, i16); break;
-	case 4: GATHER(u32, i32); break;
-	default: GATHER(u64, i64); break;
+	case 2: GATHER(u16)
+	case 4: GATHER(u32)
+	default: GATHER(u64)
 	}
 	return bits <= UINT8_MAX ? 1 : bits <= UINT16_MAX ? 2 : bits <= UINT32_MAX ? 4 : 8;
 }
