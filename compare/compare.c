@@ -93,7 +93,7 @@ openable(const char *file)
 			close(from);
 		return file;	/* where it is not there its reader says so */
 	}
-	to = spool_copy(from, is_stdin ? "standard input" : file, NULL, 0);
+	to = spool_copy(from, is_stdin ? "standard input" : file);
 	if (!is_stdin)
 		close(from);
 	if (fcntl(to, F_SETFD, 0) < 0 || asprintf(&name, "/dev/fd/%d", to) < 0)	/* lp-critpath reads it, too */

@@ -89,8 +89,8 @@ take_sync(struct watcher *w, struct imbalance *im, const struct message *message
 {
 	uint64_t *seqs = zalloc(im->known.location_count, sizeof *seqs), passed;
 
-	if (seqs_read(seqs, &im->in, message, &im->window) < 0)
-		die_input(&im->in);
+	if (seqs_read(seqs, im->in, message, &im->window) < 0)
+		die_input(im->in);
 	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_count) {
 		passed = seqs[0] - w->ends_first;
 		w->phase = w->ends[passed];
@@ -110,25 +110,25 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 	int64_t *begin, *end, count, ns;
 	size_t n;
 
-	if (body_int(&im->in, message, "count", 0, (int64_t)(message->size), &count) < 0)
-		die_input(&im->in);
+	if (body_int(im->in, message, "count", 0, (int64_t)(message->size), &count) < 0)
+		die_input(im->in);
 	n = (size_t)count;
 	location = zalloc(n + 1, sizeof *location);
 	kind = zalloc(n + 1, sizeof *kind);
 	site = zalloc(n + 1, sizeof *site);
 	begin = zalloc(n + 1, sizeof *begin);
 	end = zalloc(n + 1, sizeof *end);
-	if (body_column(&im->in, message, "location", u32, n, n, location) < 0 ||
-	    body_column(&im->in, message, "kind", u32, n, n, kind) < 0 ||
-	    body_column(&im->in, message, "site", none, n, n, site) < 0 ||
-	    body_column(&im->in, message, "begin", i64, n, n, begin) < 0 ||
-	    body_column(&im->in, message, "end", i64, n, n, end) < 0)
-		die_input(&im->in);
+	if (body_column(im->in, message, "location", u32, n, n, location) < 0 ||
+	    body_column(im->in, message, "kind", u32, n, n, kind) < 0 ||
+	    body_column(im->in, message, "site", none, n, n, site) < 0 ||
+	    body_column(im->in, message, "begin", i64, n, n, begin) < 0 ||
+	    body_column(im->in, message, "end", i64, n, n, end) < 0)
+		die_input(im->in);
 	for (size_t i = 0; i < n; i++) {
 		if (location[i] >= im->known.location_count || kind[i] >= PATH_KINDS_COUNT ||
 		    (site[i] > 0 && site[i] >= im->known.site_count) || begin[i] != w->last_ns) {
-			reader_fail(&im->in, message->offset, "segments: no path from begin to end");
-			die_input(&im->in);
+			reader_fail(im->in, message->offset, "segments: no path from begin to end");
+			die_input(im->in);
 		}
 		ns = end[i] - begin[i];
 		w->last_ns = end[i];
@@ -162,9 +162,9 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
 	else if (is_kind(message, "matching")) {
-		if (body_int(&im->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
-		    body_int(&im->in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
-			die_input(&im->in);
+		if (body_int(im->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
+		    body_int(im->in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
+			die_input(im->in);
 		w->s.messages = (uint64_t)messages;
 		w->s.collectives = (uint64_t)collectives;
 	}
@@ -213,13 +213,13 @@ find_path(const char *file, int *from)
 static bool
 has_path(const char *file)
 {
-	struct reader in = { 0 };
+	struct reader *in;
 	bool has;
 
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	has = reader_need_content(&in, "path") == 0;
-	reader_close(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	has = reader_need_content(in, "path") == 0;
+	reader_close(in);
 	return has;
 }
 
@@ -315,5 +315,5 @@ summarise(const char *file, int argc, char **argv)
 		w.s.wait_ns[i] = im.states[i].wait_ns;
 	phase_at(&w, w.s.count);
 	name_places(&w.s, &im);
-	summary_write(&w.s, &im.in, argc, argv);
+	summary_write(&w.s, im.in, argc, argv);
 }

@@ -159,13 +159,15 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 
 /* 0, or -1 with the reason in the reader. */
 static int
-read_stream(struct summary *s, struct reader *in, const char *name)
+read_stream(struct summary *s, struct reader **opened, const char *name)
 {
 	struct message message;
+	struct reader *in;
 	int got;
 
-	if (reader_open(in, name) < 0 || reader_need_content(in, "summary") < 0)
+	if (reader_open(opened, name, READ_STREAM) < 0 || reader_need_content(*opened, "summary") < 0)
 		return -1;
+	in = *opened;
 	while ((got = reader_next(in, &message)) > 0)
 		if (is_kind(&message, "summary") && s->ranks == 0)
 			read_head(s, in, &message);
@@ -184,7 +186,7 @@ static void
 read_of_child(struct summary *s, const char *file)
 {
 	char *argv[] = { "lp-compare", "--summary", (char *)file, NULL }, name[32];
-	struct reader in = { 0 };
+	struct reader *in;
 	int pipes[2], status = 0, got;
 	pid_t child;
 
@@ -205,27 +207,26 @@ read_of_child(struct summary *s, const char *file)
 	if (waitpid(child, &status, 0) < 0 || status != 0)
 		_exit(TROUBLE);		/* it has said why */
 	if (got < 0)
-		die_input(&in);
-	reader_close(&in);
+		die_input(in);
+	reader_close(in);
 }
 
 void
 summary_read(struct summary *s, const char *file)
 {
-	struct reader in = { 0 };
+	struct reader *in;
 	bool is_summary;
 
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	is_summary = reader_need_content(&in, "summary") == 0;
-	reader_close(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	is_summary = reader_need_content(in, "summary") == 0;
+	reader_close(in);
 	s->file = file;
 	if (!is_summary)
 		read_of_child(s, file);
 	else {
-		in = (struct reader){ 0 };
 		if (read_stream(s, &in, file) < 0)
-			die_input(&in);
-		reader_close(&in);
+			die_input(in);
+		reader_close(in);
 	}
 }

@@ -43,7 +43,7 @@ begin_output(struct critpath *c, int argc, char **argv)
 {
 	c->report.whole = c->opt.whole;
 	if (c->opt.form == STREAM &&
-	    writer_open(&c->out, STDOUT_FILENO, "path", &c->run.in, argc, argv) < 0)
+	    writer_open(&c->out, STDOUT_FILENO, "path", c->run.in, argc, argv) < 0)
 		die_output();
 	text_begin(&c->text, stdout, NULL);
 	json_begin(&c->json, &c->text);
@@ -73,11 +73,11 @@ put_segments(struct critpath *c, const struct segments *segments)
 	if (c->opt.form != STREAM)
 		return;
 	if (c->early.count == 0) {
-		write_segments(&c->out, &c->run.in, 0, segments);
+		write_segments(&c->out, c->run.in, 0, segments);
 		return;
 	}
 	segment_file_add(&c->early, segments);
-	segment_file_write(&c->early, &c->out, &c->run.in);
+	segment_file_write(&c->early, &c->out, c->run.in);
 }
 
 /* The way to an event of a stretch that has not ended. */
@@ -102,9 +102,9 @@ pass_message(struct critpath *c, const struct message *message)
 
 	if (c->opt.form != STREAM)
 		return;
-	if (reader_verify(&c->run.in, message) < 0 || (is_kind(message, "calls") &&
-	    body_int(&c->run.in, message, "count", 0, UINT32_MAX, &rows) < 0))
-		die_input(&c->run.in);
+	if (reader_verify(c->run.in, message) < 0 || (is_kind(message, "calls") &&
+	    body_int(c->run.in, message, "count", 0, UINT32_MAX, &rows) < 0))
+		die_input(c->run.in);
 	if (writer_pass(&c->out, message, (uint64_t)rows) < 0)
 		die_output();
 }
@@ -114,7 +114,7 @@ end_output(struct critpath *c)
 {
 	if (c->opt.form >= FOLDED) {
 		if (!c->functions.any)
-			die("%s: no samples: lp-record --sample takes them", c->run.in.file);
+			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.in));
 		functions_stacks(&c->text, &c->functions, &c->run.known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
 		report_text(&c->text, &c->report, &c->run.known, &c->whatif, c->opt.all);
@@ -172,7 +172,7 @@ solve_stretch(struct critpath *c, struct event last)
 	if (c->opt.form == STREAM) {
 		write_slack(&c->out, &c->whatif.rows);
 		for (int n = 0; n < c->whatif.count; n++)
-			write_segments(&c->out, &c->run.in, n + 1, &c->whatif.alternatives[n].segments);
+			write_segments(&c->out, c->run.in, n + 1, &c->whatif.alternatives[n].segments);
 	}
 }
 
@@ -198,14 +198,14 @@ solve_stream(struct critpath *c, int argc, char **argv)
 
 		pass_message(c, &message);
 		if (c->opt.form != STREAM)	/* there they stand for whoever makes a report */
-			functions_see(&c->functions, &c->run.in, &message, &c->run.calls);
+			functions_see(&c->functions, c->run.in, &message, &c->run.calls);
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
 		} else if (looks_early && run_decided(&c->run, &message, &last)) {
 			take_early(c, last);
 		}
-		progress_input(&progress, &c->run.in);
+		progress_input(&progress, c->run.in);
 	}
 	progress_end(&progress);
 	if (run_end(&c->run, &last))
@@ -307,7 +307,7 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 	if (c->opt.form == STREAM || c->run.known.ranks == 0)
 		open_again(c);
 	begin_output(c, argc, argv);
-	if (c->run.in.messages == 0)
+	if (reader_messages(c->run.in) == 0)
 		print_stream(c, path->segments, path, only_definitions);
 	else
 		put_segments(c, &path->segments);
@@ -359,7 +359,7 @@ check_options(const struct critpath *c)
 	if (c->team.rank > 0)
 		return;
 	run_open_lazy(&run, file);
-	reader_close(&run.in);
+	reader_close(run.in);
 }
 
 int

@@ -173,8 +173,8 @@ run_decided(struct run *run, const struct message *message, struct event *to)
 	if (!is_kind(message, "settled") || rows_in(&run->window) < run->next_try)
 		return false;
 	settled = zalloc(run->window.locations, sizeof *settled);
-	if (seqs_read(settled, &run->in, message, &run->window) < 0)
-		die_input(&run->in);
+	if (seqs_read(settled, run->in, message, &run->window) < 0)
+		die_input(run->in);
 	for (uint32_t l = 0; l < run->window.locations; l++)
 		run->end_seq[l] = window_end(&run->window, l);
 	stretch = run_stretch(run, NULL, *to);

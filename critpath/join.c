@@ -47,7 +47,7 @@ add_segments(struct path *path, struct reader *in, const struct message *message
 			die_input(in);
 		}
 		s->at[s->count++] = (struct segment){ begin[i], end[i], location[i], site[i],
-		    in->call_map[call[i]], kind[i] };
+		    reader_calls(in)[call[i]], kind[i] };
 	}
 	free(location);
 	free(site);
@@ -63,29 +63,29 @@ join_read(struct path *path, char **files, int count)
 	for (int f = 0; f < count; f++) {
 		struct definitions known = { 0 };
 		struct message message;
-		struct reader in;
+		struct reader *in;
 		int got;
 
-		if (reader_open(&in, files[f]) < 0 ||
-		    reader_refuse_content(&in, "graph", "lp-critpath --part finds a part of its path") < 0)
-			die_input(&in);
-		while ((got = reader_next(&in, &message)) > 0) {
+		if (reader_open(&in, files[f], READ_STREAM) < 0 ||
+		    reader_refuse_content(in, "graph", "lp-critpath --part finds a part of its path") < 0)
+			die_input(in);
+		while ((got = reader_next(in, &message)) > 0) {
 			size_t before = path->segments.count;
 
-			if (definitions_take(&known, &in, &message) < 0)
-				die_input(&in);
+			if (definitions_take(&known, in, &message) < 0)
+				die_input(in);
 			if (!is_kind(&message, "segments"))
 				continue;
-			add_segments(path, &in, &message);
+			add_segments(path, in, &message);
 			for (size_t i = before; i < path->segments.count; i++)
 				if (path->segments.at[i].location >= known.location_count) {
-					reader_fail(&in, message.offset, "segments: location is out of range");
-					die_input(&in);
+					reader_fail(in, message.offset, "segments: location is out of range");
+					die_input(in);
 				}
 		}
 		if (got < 0)
-			die_input(&in);
-		reader_close(&in);
+			die_input(in);
+		reader_close(in);
 	}
 	path_end_stretch(path, 0);
 }

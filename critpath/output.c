@@ -29,7 +29,7 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 		site[i] = at[i].site;
 		begin[i] = at[i].begin_ns;
 		end[i] = at[i].end_ns;
-		call[i] = in->call_number[at[i].call];
+		call[i] = reader_call_numbers(in)[at[i].call];
 		kind[i] = at[i].kind;
 	}
 	message_begin(out, number > 0 ? "alternatives" : "segments", number > 0 ? 8 : 7);

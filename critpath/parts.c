@@ -28,11 +28,11 @@ take_calls(struct scan *scan, const struct message *message)
 	int64_t location, first, count;
 	struct blocks *blocks;
 
-	if (body_int(&scan->run.in, message, "location", 0, scan->run.known.location_count - 1,
+	if (body_int(scan->run.in, message, "location", 0, scan->run.known.location_count - 1,
 	    &location) < 0 ||
-	    body_int(&scan->run.in, message, "first", 0, INT64_MAX - UINT32_MAX, &first) < 0 ||
-	    body_int(&scan->run.in, message, "count", 0, UINT32_MAX, &count) < 0)
-		die_input(&scan->run.in);
+	    body_int(scan->run.in, message, "first", 0, INT64_MAX - UINT32_MAX, &first) < 0 ||
+	    body_int(scan->run.in, message, "count", 0, UINT32_MAX, &count) < 0)
+		die_input(scan->run.in);
 	blocks = &scan->blocks[location];
 	blocks->at = grow(blocks->at, &blocks->capacity, blocks->count + 1, sizeof *blocks->at);
 	blocks->at[blocks->count++] = (struct block){ (uint64_t)(first + count), message->offset };
@@ -52,8 +52,8 @@ take_sync(struct scan *scan, struct table *table, const struct message *message)
 	struct chunk next = { .first = table->count, .at = message->offset, .offset = message->offset };
 	uint64_t rows = 0;
 
-	if (seqs_read(scan->seqs, &scan->run.in, message, &scan->run.window) < 0)
-		die_input(&scan->run.in);
+	if (seqs_read(scan->seqs, scan->run.in, message, &scan->run.window) < 0)
+		die_input(scan->run.in);
 	for (uint32_t l = 0; l < scan->run.known.location_count; l++) {
 		struct blocks *blocks = &scan->blocks[l];
 		size_t old = 0;
@@ -98,14 +98,14 @@ table_scan(struct table *table, const char *file)
 		if (is_definition(&message))
 			table->defined = message.offset;
 	}
-	table->at[table->count - 1].rows = scan.run.in.rows - scan.rows;
+	table->at[table->count - 1].rows = reader_rows(scan.run.in) - scan.rows;
 	table->stretches = table->count;
 	for (uint32_t l = 0; l < scan.run.known.location_count; l++)
 		free(scan.blocks[l].at);
 	free(scan.blocks);
 	free(scan.seqs);
 	window_close(&scan.run.window);
-	reader_close(&scan.run.in);
+	reader_close(scan.run.in);
 }
 
 static void

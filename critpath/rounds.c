@@ -53,7 +53,7 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 			continue;
 		row = window_row(&run->window, l, run->end_seq[l] - 1);
 		if (row == NULL || run->end_seq[l] < run->first_seq[l])
-			die("%s: a synchronisation point names rows that are not there", run->in.file);
+			die("%s: a synchronisation point names rows that are not there", reader_file(run->in));
 		r->bounds[arrays++] = merged.count;
 		add_intervals(&merged, &stretch, l);
 		end_ns = in_sync ? row->enter_ns : row->leave_ns;
@@ -190,12 +190,12 @@ take_calls(struct rounds *r, const struct message *message)
 	struct run *run = r->run;
 	int64_t location;
 
-	if (body_int(&run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
-		die_input(&run->in);
-	if (is_own(r, (uint32_t)location) && (reader_verify(&run->in, message) < 0 ||
-	    calls_read(&run->calls, &run->in, message) < 0 ||
-	    window_add(&run->window, &run->in, message, &run->calls) < 0))
-		die_input(&run->in);
+	if (body_int(run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
+		die_input(run->in);
+	if (is_own(r, (uint32_t)location) && (reader_verify(run->in, message) < 0 ||
+	    calls_read(&run->calls, run->in, message) < 0 ||
+	    window_add(&run->window, run->in, message, &run->calls) < 0))
+		die_input(run->in);
 }
 
 static void
@@ -204,8 +204,8 @@ take_sync(struct rounds *r, const struct message *message)
 	struct run *run = r->run;
 	uint64_t rows = 0;
 
-	if (seqs_read(run->end_seq, &run->in, message, &run->window) < 0)
-		die_input(&run->in);
+	if (seqs_read(run->end_seq, run->in, message, &run->window) < 0)
+		die_input(run->in);
 	for (uint32_t l = 0; l < run->known.location_count; l++)
 		rows += run->end_seq[l]++;
 	end_stretch(r, true, rows);
@@ -233,14 +233,14 @@ path_find_intervals(struct path *path, struct run *run, const struct team *team,
 			if (r.rows_until[r.stretches - 1] - r.rows_before >=
 			    (uint64_t)ROUND_ROWS * (uint64_t)team->size)
 				end_round(&r, path);
-		} else if (run->in.messages % (uint64_t)team->size == (uint64_t)team->rank &&
-		    reader_verify(&run->in, &message) < 0)
-			die_input(&run->in);	/* nobody needs edges, but damage counts */
+		} else if (reader_messages(run->in) % (uint64_t)team->size == (uint64_t)team->rank &&
+		    reader_verify(run->in, &message) < 0)
+			die_input(run->in);	/* nobody needs edges, but damage counts */
 	}
 	for (uint32_t l = 0; l < run->known.location_count; l++)
 		run->end_seq[l] = window_end(&run->window, l);
 	if (run->known.ranks > 0) {
-		end_stretch(&r, false, run->in.rows);
+		end_stretch(&r, false, reader_rows(run->in));
 		end_round(&r, path);
 	}
 }

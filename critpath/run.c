@@ -8,8 +8,8 @@ static const struct part everything = { .to = UINT64_MAX };
 static void
 check_open(struct run *run, int opened)
 {
-	if (opened < 0 || reader_refuse_content(&run->in, "trace", "lp-graph matches it first") < 0)
-		die_input(&run->in);
+	if (opened < 0 || reader_refuse_content(run->in, "trace", "lp-graph matches it first") < 0)
+		die_input(run->in);
 }
 
 void
@@ -17,30 +17,30 @@ run_open(struct run *run, const char *file)
 {
 	memset(run, 0, sizeof *run);
 	run->part = everything;
-	check_open(run, reader_open(&run->in, file));
+	check_open(run, reader_open(&run->in, file, READ_STREAM));
 }
 
 void
 run_open_lazy(struct run *run, const char *file)
 {
 	memset(run, 0, sizeof *run);
-	check_open(run, reader_open_lazy(&run->in, file));
+	check_open(run, reader_open(&run->in, file, READ_LAZY));
 }
 
 void
 run_open_part(struct run *run, const char *file, const struct part *part)
 {
-	run_open_lazy(run, file);
+	memset(run, 0, sizeof *run);
 	run->part = *part;
-	run->in.lazy = false;
+	check_open(run, reader_open(&run->in, file, READ_FILE));
 }
 
 /* An index may lie: then no path is better than a wrong one. */
 static _Noreturn void
 die_index(struct run *run, uint64_t offset, const char *what)
 {
-	reader_fail(&run->in, offset, "%s, against the stream's index", what);
-	die_input(&run->in);
+	reader_fail(run->in, offset, "%s, against the stream's index", what);
+	die_input(run->in);
 }
 
 bool
@@ -49,18 +49,18 @@ run_next(struct run *run, struct message *message)
 	const struct part *part = &run->part;
 	int got;
 
-	if (part->defined > 0 && reader_offset(&run->in) > part->defined) {
+	if (part->defined > 0 && reader_offset(run->in) > part->defined) {
 		if (run->stretch >= part->to || part->from >= part->to)
 			return false;
-		if (reader_offset(&run->in) < part->offset) {
-			reader_jump(&run->in, part->offset);
+		if (reader_offset(run->in) < part->offset) {
+			reader_jump(run->in, part->offset);
 			run->stretch = part->stretch;
 		}
 	}
-	if ((got = reader_next(&run->in, message)) < 0)
-		die_input(&run->in);
+	if ((got = reader_next(run->in, message)) < 0)
+		die_input(run->in);
 	if (got == 0 && (part->to_at > 0 || run->stretch < part->from) && part->from < part->to)
-		die_index(run, reader_offset(&run->in), "the stream ends here");
+		die_index(run, reader_offset(run->in), "the stream ends here");
 	return got > 0;
 }
 
@@ -75,11 +75,11 @@ take_calls(struct run *run, const struct message *message)
 {
 	int64_t location;
 
-	if (body_int(&run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
-		die_input(&run->in);
-	if (run_owns(run, (uint32_t)location) && (calls_read(&run->calls, &run->in, message) < 0 ||
-	    window_add(&run->window, &run->in, message, &run->calls) < 0))
-		die_input(&run->in);
+	if (body_int(run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
+		die_input(run->in);
+	if (run_owns(run, (uint32_t)location) && (calls_read(&run->calls, run->in, message) < 0 ||
+	    window_add(&run->window, run->in, message, &run->calls) < 0))
+		die_input(run->in);
 }
 
 static void
@@ -87,8 +87,8 @@ take_messages(struct run *run, const struct message *message)
 {
 	struct edge_block *e = &run->edges;
 
-	if (messages_read(e, &run->in, message, &run->window) < 0)
-		die_input(&run->in);
+	if (messages_read(e, run->in, message, &run->window) < 0)
+		die_input(run->in);
 	if (run->team != NULL) {
 		share_messages(run, message);
 		return;
@@ -133,8 +133,8 @@ take_collectives(struct run *run, const struct message *message)
 	struct edge_block *e = &run->edges;
 	size_t at = 0;
 
-	if (collectives_read(e, &run->in, message, &run->window) < 0)
-		die_input(&run->in);
+	if (collectives_read(e, run->in, message, &run->window) < 0)
+		die_input(run->in);
 	if (run->team != NULL) {
 		share_collectives(run, message);
 		return;
@@ -160,17 +160,17 @@ static void
 take_sync(struct run *run, const struct message *message, struct event *last)
 {
 	run->last_ns = INT64_MIN;
-	if (seqs_read(run->end_seq, &run->in, message, &run->window) < 0)
-		die_input(&run->in);
+	if (seqs_read(run->end_seq, run->in, message, &run->window) < 0)
+		die_input(run->in);
 	for (uint32_t l = 0; l < run->known.location_count; l++) {
 		const struct event_row *row = row_of(run, l, run->end_seq[l]);
 
 		if (!run_owns(run, l))
 			continue;
 		if (row == NULL || row->row.part != 0 || run->end_seq[l] < run->first_seq[l]) {
-			reader_fail(&run->in, message->offset, "sync: row %llu of location %u is not there",
+			reader_fail(run->in, message->offset, "sync: row %llu of location %u is not there",
 			    (unsigned long long)run->end_seq[l], l);
-			die_input(&run->in);
+			die_input(run->in);
 		}
 		if (row->row.enter_ns > run->last_ns) {
 			*last = (struct event){ run->end_seq[l], l, false };
@@ -198,8 +198,8 @@ check_place(struct run *run, const struct message *message)
 bool
 run_take(struct run *run, const struct message *message, struct event *last)
 {
-	if (definitions_take(&run->known, &run->in, message) < 0)
-		die_input(&run->in);
+	if (definitions_take(&run->known, run->in, message) < 0)
+		die_input(run->in);
 	if (is_kind(message, "run")) {
 		window_open(&run->window, run->known.location_count,
 		    run->team != NULL ? sizeof(struct shared_row) : sizeof(struct event_row));
@@ -218,8 +218,8 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		run->stretch += is_kind(message, "sync");
 		return false;
 	}
-	if (reader_verify(&run->in, message) < 0)
-		die_input(&run->in);
+	if (reader_verify(run->in, message) < 0)
+		die_input(run->in);
 	if (is_kind(message, "calls")) {
 		take_calls(run, message);
 	} else if (is_kind(message, "messages")) {

@@ -17,7 +17,7 @@ struct part {
 
 struct run {
 	const struct team *team;	/* each member keeps the rows of its ranks; NULL: all are kept */
-	struct reader in;
+	struct reader *in;
 	struct definitions known;
 	struct window window;
 	struct calls calls;		/* the block read last */

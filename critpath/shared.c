@@ -71,9 +71,9 @@ own_row(struct run *run, const struct message *message, uint32_t location, uint6
 	struct event_row *row = window_row(&run->window, location, seq);
 
 	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
-		reader_fail(&run->in, message->offset, "%s: row %llu of location %u is not there",
+		reader_fail(run->in, message->offset, "%s: row %llu of location %u is not there",
 		    message->kind, (unsigned long long)seq, location);
-		die_input(&run->in);
+		die_input(run->in);
 	}
 	return row;
 }

@@ -225,7 +225,7 @@ run_of(const struct rank_time *ranks, int32_t count)
 static struct run
 read_graph(const char *file, bool whole)
 {
-	struct reader in;
+	struct reader *in;
 	struct definitions known = { 0 };
 	struct calls calls = { 0 };
 	struct message message;
@@ -233,12 +233,12 @@ read_graph(const char *file, bool whole)
 	struct run run;
 	int got;
 
-	if (reader_open(&in, file) < 0 ||
-	    reader_refuse_content(&in, "trace", "lp-graph matches it first") < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (definitions_take(&known, &in, &message) < 0)
-			die_input(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	    reader_refuse_content(in, "trace", "lp-graph matches it first") < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&known, in, &message) < 0)
+			die_input(in);
 		if (is_kind(&message, "run")) {
 			ranks = zalloc((size_t)known.ranks, sizeof *ranks);
 			for (int32_t r = 0; r < known.ranks; r++)
@@ -246,14 +246,14 @@ read_graph(const char *file, bool whole)
 		}
 		if (!is_kind(&message, "calls"))
 			continue;
-		if (calls_read(&calls, &in, &message) < 0)
-			die_input(&in);
+		if (calls_read(&calls, in, &message) < 0)
+			die_input(in);
 		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
 			add_call(&ranks[calls.location], call_class(calls.call[i]), calls.enter_ns[i],
 			    calls.leave_ns[i], whole);
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	if (known.ranks == 0 || known.run_ns <= 0)
 		die("%s: no run with a run time", file);
 	run = run_of(ranks, known.ranks);
@@ -261,7 +261,7 @@ read_graph(const char *file, bool whole)
 		die("%s: no time between MPI_Init and MPI_Finalize; --whole takes all of it", file);
 	calls_free(&calls);
 	free(ranks);
-	reader_close(&in);
+	reader_close(in);
 	return run;
 }
 

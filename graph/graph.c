@@ -137,11 +137,12 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 static void
 write_block(struct graph *graph, const struct reader *in, const struct calls *calls)
 {
+	const uint16_t *number_of = reader_call_numbers(in);
 	struct calls renumbered = *calls;
 	uint16_t *numbers = zalloc(calls->count + 1, sizeof *numbers);
 
 	for (size_t i = 0; i < calls->count; i++)
-		numbers[i] = calls->call[i] == 0 ? 0 : in->call_number[calls->call[i]];
+		numbers[i] = calls->call[i] == 0 ? 0 : number_of[calls->call[i]];
 	renumbered.call = numbers;
 	if (calls_write(&graph->out, &renumbered) < 0)
 		die_output();
@@ -207,7 +208,7 @@ main(int argc, char **argv)
 	struct polls polls;
 	struct progress progress;
 	struct message message;
-	struct reader in;
+	struct reader *in;
 	const char *file;
 	uint64_t settled_rows = 0;
 	bool told = false;	/* how polls are read */
@@ -217,9 +218,9 @@ main(int argc, char **argv)
 	file = parse_options(argc, argv, &polls);
 	refuse_terminal_input(file, usage);
 	refuse_terminal_output();
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	if (writer_open(&graph.out, STDOUT_FILENO, "graph", &in, argc, argv) < 0)
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
 		die_output();
 	request_begin(&graph);
 	match_begin(&graph);
@@ -228,9 +229,9 @@ main(int argc, char **argv)
 	edges_begin(&graph);
 	index_begin(&graph.index);
 	progress_begin(&progress);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (definitions_take(&graph.known, &in, &message) < 0)
-			die_input(&in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&graph.known, in, &message) < 0)
+			die_input(in);
 		if (is_kind(&message, "run"))
 			make_locations(&graph);
 		if (is_kind(&message, "calls") && !told) {
@@ -238,21 +239,21 @@ main(int argc, char **argv)
 			told = true;
 		}
 		if (is_kind(&message, "calls")) {
-			if (calls_read(&calls, &in, &message) < 0)
-				die_input(&in);
-			polls_take(&polls, &graph, &in, &message, &calls);
-			if (in.rows - settled_rows > SETTLE_ROWS + 16 * (uint64_t)graph.known.location_count) {
-				settled_rows = in.rows;
+			if (calls_read(&calls, in, &message) < 0)
+				die_input(in);
+			polls_take(&polls, &graph, in, &message, &calls);
+			if (reader_rows(in) - settled_rows > SETTLE_ROWS + 16 * (uint64_t)graph.known.location_count) {
+				settled_rows = reader_rows(in);
 				write_settled(&graph);
 			}
-			progress_input(&progress, &in);
+			progress_input(&progress, in);
 		} else if (!is_kind(&message, "polls"))
-			polls_take(&polls, &graph, &in, &message, NULL);
+			polls_take(&polls, &graph, in, &message, NULL);
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	progress_end(&progress);
-	polls_end(&polls, &graph, &in);
+	polls_end(&polls, &graph, in);
 	match_end(&graph);
 	epoch_end(&graph);
 	collective_end(&graph);
@@ -261,6 +262,6 @@ main(int argc, char **argv)
 	write_matching(&graph);
 	if (index_write(&graph.index, &graph.out) < 0 || writer_end(&graph.out) < 0)
 		die_output();
-	reader_close(&in);
+	reader_close(in);
 	return DONE;
 }

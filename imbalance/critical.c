@@ -149,30 +149,30 @@ read_critical(const struct imbalance *im, const char *file)
 {
 	struct path path = { 0 };
 	struct critical critical;
-	struct reader in;
+	struct reader *in;
 	struct message message;
 	bool any = false;
 	int64_t run_ns;
 	int got;
 
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (is_kind(&message, "run") && (body_int(&in, &message, "run_ns", 0, INT64_MAX, &run_ns) < 0 ||
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (is_kind(&message, "run") && (body_int(in, &message, "run_ns", 0, INT64_MAX, &run_ns) < 0 ||
 		    run_ns != im->known.run_ns)) {
-			reader_fail(&in, message.offset, "run: of another run than the graph");
-			die_input(&in);
+			reader_fail(in, message.offset, "run: of another run than the graph");
+			die_input(in);
 		}
 		if (is_kind(&message, "segments")) {
-			take_segments(&path, im, &in, &message);
+			take_segments(&path, im, in, &message);
 			any = true;
 		}
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	if (!any)
 		die("%s: no critical path; lp-critpath writes one", file);
-	reader_close(&in);
+	reader_close(in);
 	critical = judge(im, &path);
 	for (size_t s = 0; s < path.count; s++)
 		free(path.rank_ns[s]);

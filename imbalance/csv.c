@@ -83,7 +83,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 	struct shares *shares = shares_by_rank(im);
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "imbalance", &im->in, argc, argv) < 0)
+	if (writer_open(&out, STDOUT_FILENO, "imbalance", im->in, argc, argv) < 0)
 		die_output();
 	for (int s = 0; s < STATES; s++) {
 		for (int32_t r = 0; r < im->known.ranks; r++)

@@ -28,8 +28,8 @@ take_messages(struct imbalance *im, const struct message *message)
 {
 	struct edge_block *e = &im->edges;
 
-	if (messages_read(e, &im->in, message, &im->window) < 0)
-		die_input(&im->in);
+	if (messages_read(e, im->in, message, &im->window) < 0)
+		die_input(im->in);
 	for (size_t i = 0; i < e->count; i++) {
 		struct wait_row *send = wait_row(im, e->source[i], e->send[i]);
 		struct wait_row *receive = wait_row(im, e->target[i], e->receive[i]);
@@ -134,8 +134,8 @@ take_collectives(struct imbalance *im, const struct message *message)
 	struct edge_block *e = &im->edges;
 	size_t at = 0;
 
-	if (collectives_read(e, &im->in, message, &im->window) < 0)
-		die_input(&im->in);
+	if (collectives_read(e, im->in, message, &im->window) < 0)
+		die_input(im->in);
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
 		uint32_t size = e->size[k];
 

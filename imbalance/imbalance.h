@@ -147,7 +147,7 @@ struct observer {
 };
 
 struct imbalance {
-	struct reader in;
+	struct reader *in;
 	struct observer *observer;	/* NULL: nobody */
 	struct definitions known;
 	struct window window;

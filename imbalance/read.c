@@ -152,15 +152,15 @@ take_settled(struct imbalance *im, const struct message *message)
 	int64_t limit_ns = INT64_MAX;
 	uint64_t *seqs = zalloc(locations, sizeof *seqs);
 
-	if (seqs_read(seqs, &im->in, message, &im->window) < 0)
-		die_input(&im->in);
+	if (seqs_read(seqs, im->in, message, &im->window) < 0)
+		die_input(im->in);
 	for (uint32_t l = 0; l < locations; l++) {
 		const struct wait_row *last;
 
 		if (seqs[l] > window_end(&im->window, l)) {
-			reader_fail(&im->in, message->offset, "settled: row %llu of location %u is not there",
+			reader_fail(im->in, message->offset, "settled: row %llu of location %u is not there",
 			    (unsigned long long)seqs[l], l);
-			die_input(&im->in);
+			die_input(im->in);
 		}
 		if (seqs[l] > im->settled[l])
 			im->settled[l] = seqs[l];
@@ -200,10 +200,10 @@ take_matching(struct imbalance *im, const struct message *message)
 {
 	int64_t sends, receives, collectives;
 
-	if (body_int(&im->in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
-	    body_int(&im->in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
-	    body_int(&im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0)
-		die_input(&im->in);
+	if (body_int(im->in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
+	    body_int(im->in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
+	    body_int(im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0)
+		die_input(im->in);
 	im->unmatched_sends = (uint64_t)sends;
 	im->unmatched_receives = (uint64_t)receives;
 	im->unmatched_collectives = (uint64_t)collectives;
@@ -214,8 +214,8 @@ take_polls(struct imbalance *im, const struct message *message)
 {
 	char *as = body_string(message, "as");
 
-	if (body_int(&im->in, message, "gap_ns", 0, INT64_MAX, &im->poll_gap_ns) < 0)
-		die_input(&im->in);
+	if (body_int(im->in, message, "gap_ns", 0, INT64_MAX, &im->poll_gap_ns) < 0)
+		die_input(im->in);
 	im->polls_wait = as != NULL && strcmp(as, "wait") == 0;
 	free(as);
 }
@@ -223,14 +223,14 @@ take_polls(struct imbalance *im, const struct message *message)
 static void
 take_message(struct imbalance *im, const struct message *message, struct calls *calls)
 {
-	if (definitions_take(&im->known, &im->in, message) < 0)
-		die_input(&im->in);
+	if (definitions_take(&im->known, im->in, message) < 0)
+		die_input(im->in);
 	if (is_kind(message, "run"))
 		begin_run(im);
 	else if (is_kind(message, "calls")) {
-		if (calls_read(calls, &im->in, message) < 0 ||
-		    window_add(&im->window, &im->in, message, calls) < 0)
-			die_input(&im->in);
+		if (calls_read(calls, im->in, message) < 0 ||
+		    window_add(&im->window, im->in, message, calls) < 0)
+			die_input(im->in);
 	} else if (is_kind(message, "messages"))
 		take_messages(im, message);
 	else if (is_kind(message, "collectives"))
@@ -253,21 +253,21 @@ read_graph(struct imbalance *im, const char *file)
 	struct message message;
 	int got;
 
-	if (reader_open(&im->in, file) < 0 ||
-	    reader_refuse_content(&im->in, "trace", "lp-graph matches it first") < 0)
-		die_input(&im->in);
+	if (reader_open(&im->in, file, READ_STREAM) < 0 ||
+	    reader_refuse_content(im->in, "trace", "lp-graph matches it first") < 0)
+		die_input(im->in);
 	open_begin(im);
 	progress_begin(&progress);
-	while ((got = reader_next(&im->in, &message)) > 0) {
+	while ((got = reader_next(im->in, &message)) > 0) {
 		take_message(im, &message, &calls);
-		progress_input(&progress, &im->in);
+		progress_input(&progress, im->in);
 	}
 	if (got < 0)
-		die_input(&im->in);
+		die_input(im->in);
 	progress_end(&progress);
 	if (im->known.location_count == 0) {
-		reader_fail(&im->in, 0, "no message of kind run");
-		die_input(&im->in);
+		reader_fail(im->in, 0, "no message of kind run");
+		die_input(im->in);
 	}
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		im->settled[l] = window_end(&im->window, l);

@@ -24,26 +24,26 @@ read_times(const char *file, bool whole)
 	struct times t = { .file = file };
 	struct definitions known = { 0 };
 	struct calls calls = { 0 };
-	struct reader in;
+	struct reader *in;
 	struct message message;
 	struct span *spans = NULL;
 	int got;
 
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (definitions_take(&known, &in, &message) < 0)
-			die_input(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&known, in, &message) < 0)
+			die_input(in);
 		if (is_kind(&message, "run"))
 			spans = zalloc((size_t)known.ranks, sizeof *spans);
 		else if (is_kind(&message, "calls")) {
-			if (calls_read(&calls, &in, &message) < 0)
-				die_input(&in);
+			if (calls_read(&calls, in, &message) < 0)
+				die_input(in);
 			add_block(&known, &calls, spans);
 		}
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	t.ranks = known.ranks;
 	t.run_ns = known.run_ns;
 	t.of = efficiency_of_spans(spans, known.ranks, 0, known.run_ns, whole);
@@ -51,7 +51,7 @@ read_times(const char *file, bool whole)
 		die("%s: no rank computes", file);
 	free(spans);
 	calls_free(&calls);
-	reader_close(&in);
+	reader_close(in);
 	return t;
 }
 

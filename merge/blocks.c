@@ -82,7 +82,7 @@ search(struct blocks *b, uint32_t location, struct message *message)
 	const int32_t r = b->input->location_rank[location];
 	const struct rank *rank = &b->input->ranks[r];
 	struct passed *passed = &b->passed[location];
-	struct reader *in = &b->source.in;
+	struct reader *in = b->source.in;
 	int64_t thread, count;
 
 	if (passed->begin < passed->count) {
@@ -90,7 +90,7 @@ search(struct blocks *b, uint32_t location, struct message *message)
 		return;
 	}
 	if (rank->threads > 1)
-		in->hint_bytes = 0;	/* it may be any thread's */
+		reader_hint(in, 0);	/* it may be any thread's */
 	for (uint64_t offset = b->search_from[r]; ; offset = reader_offset(in)) {
 		source_message(&b->source, r, offset, message);
 		if (!is_kind(message, "calls"))
@@ -113,7 +113,7 @@ static void
 read_begin(struct blocks *b, uint32_t location, const struct message *message)
 {
 	struct cursor *cursor = &b->cursors[location];
-	struct reader *in = &b->source.in;
+	struct reader *in = b->source.in;
 	int64_t enter_ns;
 
 	if (calls_begin(in, message, &enter_ns) < 0)

@@ -12,7 +12,7 @@ static void
 note_names(struct input *input)
 {
 	for (unsigned number = 1; number <= UINT16_MAX; number++)
-		input->used[input->scan.call_map[number]] = true;
+		input->used[reader_calls(input->in)[number]] = true;
 }
 
 /* A rank's first thread has the rank's number; the others follow behind all ranks. */

@@ -185,7 +185,7 @@ number_sites(struct input *input)
 				input->sites[1 + count] = place_of(&input->ranks[r],
 				    input->ranks[r].sites[i].address);
 				input->sites[1 + count++].call =
-				    input->scan.call_map[input->ranks[r].sites[i].call];
+				    reader_calls(input->in)[input->ranks[r].sites[i].call];
 			}
 	qsort(input->sites + 1, count, sizeof *input->sites, by_place);
 	for (size_t i = 1; i <= count; i++)

@@ -102,7 +102,7 @@ scan_rank(struct scan *scan, const struct message *message)
 	else if (input->ranks[rank].present)
 		reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, input->ranks[rank].file);
-	if (in->error[0] != '\0')
+	if (reader_error(in, NULL) != NULL)
 		die_input(in);
 	scan->rank = &input->ranks[rank];
 	scan->rank->file = scan->file;
@@ -353,21 +353,18 @@ end_trace(struct scan *scan, const struct message *message)
 void
 survey_file(struct input *input, const char *file)
 {
-	struct reader *in = &input->scan;
-	struct scan scan = { .input = input, .in = in };
-	uint16_t *call_map = in->call_map;
+	struct scan scan = { .input = input };
 	struct message message;
+	struct reader *in;
 	int got, traces = 0;
 
 	if (file == NULL)
 		spool_stdin();
-	if (reader_open_skimming(in, file) < 0)
-		die_input(in);
-	if (call_map != NULL) {		/* the ranks of a run number their calls alike */
-		free(in->call_map);
-		in->call_map = call_map;
-	}
-	scan.file = in->file;
+	if ((input->in == NULL ? reader_open(&input->in, file, READ_SKIMMING) :
+	    reader_go_on(input->in, file)) < 0)
+		die_input(input->in);
+	scan.in = in = input->in;
+	scan.file = reader_file(in);
 	while ((got = reader_next(in, &message)) > 0) {
 		scan.messages++;
 		if (is_kind(&message, "longpole"))
@@ -398,14 +395,5 @@ survey_file(struct input *input, const char *file)
 		die_input(in);
 	}
 	calls_free(&scan.calls);
-	call_map = in->call_map;
-	in->call_map = NULL;
-	if (input->head.history == NULL) {	/* the recorder's command line heads the new history */
-		input->head.history = in->history;
-		input->head.history_count = in->history_count;
-		in->history = NULL;
-		in->history_count = 0;
-	}
-	reader_close(in);
-	in->call_map = call_map;
+	reader_leave(in);
 }

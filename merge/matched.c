@@ -63,7 +63,7 @@ die_matching(const struct matched *matched)
 
 	if (nowhere >= 0)
 		write_trace(matched->input, nowhere, false, 1, command);
-	die("lp-graph cannot match the trace: %s (--sync offset does without it)", matched->in.error);
+	die("lp-graph cannot match the trace: %s (--sync offset does without it)", reader_error(matched->in, NULL));
 }
 
 void
@@ -84,7 +84,7 @@ matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 	close(ends[1]);
 	close(ends[3]);
 	snprintf(name, sizeof name, "/dev/fd/%d", ends[2]);
-	if (reader_open(&matched->in, name) < 0)
+	if (reader_open(&matched->in, name, READ_STREAM) < 0)
 		die_matching(matched);
 	close(ends[2]);		/* the reader has its own */
 }
@@ -92,7 +92,7 @@ matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 int
 matched_next(struct matched *matched, struct message *message)
 {
-	struct reader *in = &matched->in;
+	struct reader *in = matched->in;
 	int got = reader_next(in, message);
 
 	if (got < 0 || (got > 0 && definitions_take(&matched->known, in, message) < 0))
@@ -116,7 +116,7 @@ matched_close(struct matched *matched)
 	const pid_t children[] = { matched->merge, matched->graph };
 	int status;
 
-	reader_close(&matched->in);
+	reader_close(matched->in);
 	for (int i = 0; i < 2; i++)
 		if (waitpid(children[i], &status, 0) < 0 || status != 0)
 			die("lp-graph failed after it had matched the trace");

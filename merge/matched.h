@@ -12,7 +12,7 @@
 struct matched {
 	struct input *input;
 	size_t row_bytes;		/* of the window's rows */
-	struct reader in;
+	struct reader *in;
 	struct definitions known;
 	struct window window;
 	struct edge_block edges;	/* of the last message that had some */

@@ -109,8 +109,7 @@ struct input {
 	uint32_t location_count;
 	int32_t *location_rank;	/* by location */
 	struct shift *shifts;	/* by location: what clc adds; NULL: nothing */
-	struct reader head;	/* only its history is used: that of the first raw trace */
-	struct reader scan;	/* of the file being indexed; afterwards its table of call names */
+	struct reader *in;	/* of all raw traces, one after the other: names of calls, and the history */
 };
 
 /* input.c: surveys one of the files, or standard input when FILE is NULL. Dies on bad input. */

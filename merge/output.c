@@ -179,8 +179,7 @@ write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 	int64_t moved_ns = first_moved_ns(input);
 	struct writer out;
 
-	input->head.hashed = true;	/* nothing is passed on: all messages are our own */
-	if (writer_open(&out, fd, "trace", &input->head, argc, argv) < 0)
+	if (writer_open(&out, fd, "trace", input->in, argc, argv) < 0)
 		die_output();
 	write_ranks(&out, input, moved_ns);
 	if (call_names_write(&out, input->used) < 0)

@@ -277,8 +277,8 @@ replay(struct input *input, const struct visitor *visitor)
 		else if (is_kind(&message, "collectives"))
 			nodes_take_collectives(&r.nodes, &r.matched);
 		else if (is_kind(&message, "settled")) {
-			if (seqs_read(seqs, &r.matched.in, &message, &r.matched.window) < 0)
-				die_input(&r.matched.in);
+			if (seqs_read(seqs, r.matched.in, &message, &r.matched.window) < 0)
+				die_input(r.matched.in);
 			settle(&r, seqs);
 		}
 	}

@@ -62,25 +62,25 @@ static void
 pass_file(struct pass *pass, const char *file)
 {
 	struct message message;
-	struct reader in;
+	struct reader *in;
 	int64_t rank;
 	int got;
 
-	if (reader_open_skimming(&in, strcmp(file, "standard input") == 0 ? NULL : file) < 0)
-		die_input(&in);
+	if (reader_open(&in, strcmp(file, "standard input") == 0 ? NULL : file, READ_SKIMMING) < 0)
+		die_input(in);
 	pass->rank = -1;
-	while ((got = reader_next(&in, &message)) > 0)
+	while ((got = reader_next(in, &message)) > 0)
 		if (is_kind(&message, "longpole"))
 			pass->rank = -1;
 		else if (is_kind(&message, "rank")) {
-			if (body_int(&in, &message, "rank", 0, pass->input->rank_count - 1, &rank) < 0)
-				die_input(&in);
+			if (body_int(in, &message, "rank", 0, pass->input->rank_count - 1, &rank) < 0)
+				die_input(in);
 			pass->rank = (int32_t)rank;
 		} else if (is_kind(&message, "sampled") && pass->rank >= 0)
-			pass_block(pass, &in, &message);
+			pass_block(pass, in, &message);
 	if (got < 0)
-		die_input(&in);
-	reader_close(&in);
+		die_input(in);
+	reader_close(in);
 }
 
 void

@@ -14,11 +14,7 @@ source_open(struct source *source, const struct input *input)
 {
 	memset(source, 0, sizeof *source);
 	source->input = input;
-	if (reader_open_skimming(&source->in, NULL) < 0)
-		die_input(&source->in);
-	free(source->in.call_map);
-	source->in.call_map = input->scan.call_map;
-	source->in.file = NULL;		/* no file yet */
+	source->in = input->in;
 }
 
 static void
@@ -34,9 +30,7 @@ source_close(struct source *source)
 {
 	for (int i = 0; i < OPEN_FILES; i++)
 		close_file(&source->files[i]);
-	source->in.fd = -1;
-	source->in.call_map = NULL;
-	reader_close(&source->in);
+	reader_leave(source->in);
 }
 
 static int
@@ -61,9 +55,9 @@ source_message(struct source *source, int32_t rank, uint64_t offset, struct mess
 {
 	int got;
 
-	reader_turn(&source->in, source->input->ranks[rank].file, open_file(source, rank), offset);
-	if ((got = reader_next(&source->in, message)) < 0)
-		die_input(&source->in);
+	reader_turn(source->in, source->input->ranks[rank].file, open_file(source, rank), offset);
+	if ((got = reader_next(source->in, message)) < 0)
+		die_input(source->in);
 	if (got == 0 || is_kind(message, "end") || is_kind(message, "cut"))
 		source_changed(source);
 }
@@ -73,14 +67,14 @@ source_calls(struct source *source, const struct message *message, struct calls 
 {
 	if (!is_kind(message, "calls"))
 		source_changed(source);
-	if (reader_verify(&source->in, message) < 0 || calls_read(calls, &source->in, message) < 0)
-		die_input(&source->in);
-	source->in.hint_bytes = (size_t)(reader_offset(&source->in) - message->offset) + SPARE_BYTES;
+	if (reader_verify(source->in, message) < 0 || calls_read(calls, source->in, message) < 0)
+		die_input(source->in);
+	reader_hint(source->in, (size_t)(reader_offset(source->in) - message->offset) + SPARE_BYTES);
 }
 
 void
 source_changed(const struct source *source)
 {
-	die("%s:%llu: the file has changed", source->in.file,
-	    (unsigned long long)reader_offset(&source->in));
+	die("%s:%llu: the file has changed", reader_file(source->in),
+	    (unsigned long long)reader_offset(source->in));
 }

@@ -14,7 +14,7 @@ struct open_file {
 
 struct source {
 	const struct input *input;
-	struct reader in;
+	struct reader *in;
 	struct open_file files[OPEN_FILES];	/* by rank modulo this */
 };
 

@@ -22,7 +22,7 @@
 enum { ROWS = 1 << 14 };	/* of a block, at least, but for the last */
 
 struct work {
-	struct reader in;
+	struct reader *in;
 	struct writer out, one;		/* one: messages to be compressed together; never written */
 	struct calls calls;
 	struct calls *pending;		/* by location: rows not yet written */
@@ -60,7 +60,7 @@ take_block(struct work *w, const struct message *message)
 {
 	struct calls *rows;
 
-	if (calls_read(&w->calls, &w->in, message) < 0)
+	if (calls_read(&w->calls, w->in, message) < 0)
 		return -1;
 	if (w->calls.location > 1 << 20)
 		return -1;
@@ -123,15 +123,14 @@ compress_to(const char *path, int fd, int level)
 	struct message message;
 	int got;
 
-	if (reader_open_raw(&w.in, path) < 0)
+	if (reader_open(&w.in, path, READ_NUMBERED) < 0)
 		return -1;
-	w.in.names_late = true;		/* numbers of calls stay as they are */
 	writer_start(&w.out, fd);
 	writer_start(&w.one, -1);
-	while ((got = reader_next(&w.in, &message)) > 0)
+	while ((got = reader_next(w.in, &message)) > 0)
 		if (take(&w, &message) < 0)
 			return -1;
-	reader_close(&w.in);
+	reader_close(w.in);
 	return got;
 }
 

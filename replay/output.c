@@ -349,7 +349,7 @@ output_end(struct output *o, const struct engine *e, const struct result *r, str
 	put_result(&o->out, r);
 	if (writer_flush(&o->out) < 0)
 		die("temporary file: it cannot be written");
-	if (writer_open(&out, STDOUT_FILENO, in->content, in, argc, argv) < 0)
+	if (writer_open(&out, STDOUT_FILENO, reader_content(in), in, argc, argv) < 0)
 		die_output();
 	message_begin(&out, "run", 3);
 	put_int(&out, "ranks", e->known->ranks);

@@ -110,7 +110,7 @@ parse_options(int argc, char **argv)
 
 struct state {
 	struct options opt;
-	struct reader in;
+	struct reader *in;
 	struct definitions known;
 	struct machine machine;
 	struct engine engine;
@@ -173,11 +173,11 @@ take_useful(struct state *s, const struct message *message)
 	r->running_ns = zalloc(n, sizeof *r->running_ns);
 	r->instructions = zalloc(n, sizeof *r->instructions);
 	r->cycles = zalloc(n, sizeof *r->cycles);
-	if (body_int(&s->in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
-	    body_column(&s->in, message, "running", time_type, n, n, r->running_ns) < 0 ||
-	    body_column(&s->in, message, "instructions", time_type, n, n, r->instructions) < 0 ||
-	    body_column(&s->in, message, "cycles", time_type, n, n, r->cycles) < 0)
-		die_input(&s->in);
+	if (body_int(s->in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
+	    body_column(s->in, message, "running", time_type, n, n, r->running_ns) < 0 ||
+	    body_column(s->in, message, "instructions", time_type, n, n, r->instructions) < 0 ||
+	    body_column(s->in, message, "cycles", time_type, n, n, r->cycles) < 0)
+		die_input(s->in);
 }
 
 /* Who looks on costs time, so only who is asked for does. */
@@ -206,28 +206,28 @@ take_message(struct state *s, const struct message *message, struct calls *calls
 {
 	struct engine *e = &s->engine;
 
-	if (definitions_take(&s->known, &s->in, message) < 0)
-		die_input(&s->in);
+	if (definitions_take(&s->known, s->in, message) < 0)
+		die_input(s->in);
 	if (is_kind(message, "run"))
 		begin_run(s);
 	else if (is_kind(message, "useful"))
 		take_useful(s, message);
 	else if (is_kind(message, "calls")) {
-		if (calls_read(calls, &s->in, message) < 0 ||
-		    lanes_add(e, &s->in, message, calls) < 0)
-			die_input(&s->in);
+		if (calls_read(calls, s->in, message) < 0 ||
+		    lanes_add(e, s->in, message, calls) < 0)
+			die_input(s->in);
 	} else if (is_kind(message, "messages")) {
-		if (lanes_messages(e, &s->in, message) < 0)
-			die_input(&s->in);
+		if (lanes_messages(e, s->in, message) < 0)
+			die_input(s->in);
 	} else if (is_kind(message, "collectives")) {
-		if (lanes_collectives(e, &s->in, message) < 0)
-			die_input(&s->in);
+		if (lanes_collectives(e, s->in, message) < 0)
+			die_input(s->in);
 	}
 	if (s->output != NULL)
 		output_take(s->output, message, calls);
 	if (is_kind(message, "settled") || is_kind(message, "sync")) {
-		if (lanes_settle(e, &s->in, message) < 0)
-			die_input(&s->in);
+		if (lanes_settle(e, s->in, message) < 0)
+			die_input(s->in);
 		engine_run(e);
 		if (s->output != NULL)
 			output_flush(s->output, e);
@@ -282,7 +282,7 @@ write_or_print(struct state *s, int argc, char **argv)
 			monitor_write(&opt->monitor, output_writer(s->output));
 		if (opt->tolerance.asked)
 			tolerance_write(&opt->tolerance, output_writer(s->output));
-		output_end(s->output, &s->engine, result, &s->in, argc, argv);
+		output_end(s->output, &s->engine, result, s->in, argc, argv);
 	} else if (opt->tolerance.asked)
 		print_tolerance(&opt->tolerance, opt->form);
 	else if (opt->form == JSON)
@@ -319,16 +319,16 @@ replay(struct state *s)
 	struct message message;
 	int got;
 
-	if (reader_open(&s->in, s->opt.file) < 0 ||
-	    reader_refuse_content(&s->in, "trace", "lp-graph matches it first") < 0)
-		die_input(&s->in);
+	if (reader_open(&s->in, s->opt.file, READ_STREAM) < 0 ||
+	    reader_refuse_content(s->in, "trace", "lp-graph matches it first") < 0)
+		die_input(s->in);
 	progress_begin(&progress);
-	while ((got = reader_next(&s->in, &message)) > 0) {
+	while ((got = reader_next(s->in, &message)) > 0) {
 		take_message(s, &message, &calls);
-		progress_input(&progress, &s->in);
+		progress_input(&progress, s->in);
 	}
 	if (got < 0)
-		die_input(&s->in);
+		die_input(s->in);
 	progress_end(&progress);
 	if (!s->begun)
 		die("the stream has no message of kind run");

@@ -160,7 +160,7 @@ take_segments(struct page *page, struct reader *in, const struct message *messag
 		die_input(in);
 	for (size_t i = 0; i < n; i++) {
 		struct event piece = { begin[i], end[i], location[i], site[i], -1,
-		    call[i] <= UINT16_MAX ? in->call_map[call[i]] : 0, (uint16_t)kind[i] };
+		    call[i] <= UINT16_MAX ? reader_calls(in)[call[i]] : 0, (uint16_t)kind[i] };
 
 		if (location[i] >= page->im.known.location_count || kind[i] >= PIECES ||
 		    (site[i] != 0 && site[i] >= page->im.known.site_count)) {
@@ -186,9 +186,9 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	else if (is_kind(message, "calls"))
 		take_sends(page, calls);
 	else if (is_kind(message, "segments"))
-		take_segments(page, &im->in, message);
+		take_segments(page, im->in, message);
 	else if (is_kind(message, "gain"))
-		take_gain(page, &im->in, message);
+		take_gain(page, im->in, message);
 }
 
 static void

@@ -151,11 +151,12 @@ put_provenance(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	const struct headline *headline = &im->known.headline;
+	const char *line;
 
 	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was run, and how this page was "
 	    "made of it, by lp-report " VERSION ".</p>\n<pre>");
-	for (size_t i = 0; i < im->in.history_count; i++) {
-		text_markup(out, im->in.history[i]);
+	for (size_t i = 0; (line = reader_history(im->in, i)) != NULL; i++) {
+		text_markup(out, line);
 		text_char(out, '\n');
 	}
 	text_put(out, "</pre>\n<p>Hosts: ");
@@ -166,7 +167,7 @@ put_provenance(struct text *out, const struct page *page)
 	}
 	text_print(out, "%s.</p>\n<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
 	    "collectives.</p></section>\n", headline->host_count > 64 ? ", ..." : "",
-	    (unsigned long long)im->in.rows, (unsigned long long)im->unmatched_sends,
+	    (unsigned long long)reader_rows(im->in), (unsigned long long)im->unmatched_sends,
 	    (unsigned long long)im->unmatched_receives, (unsigned long long)im->unmatched_collectives);
 }
 

@@ -93,16 +93,16 @@ parse_options(int argc, char **argv)
 static bool
 needs_path(const char *file)
 {
-	struct reader in;
+	struct reader *in;
 	struct stat status;
 	bool needs;
 
 	if (file == NULL || strcmp(file, "-") == 0 || stat(file, &status) != 0 || !S_ISREG(status.st_mode))
 		return false;
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	needs = strcmp(in.content, "graph") == 0;
-	reader_close(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	needs = strcmp(reader_content(in), "graph") == 0;
+	reader_close(in);
 	return needs;
 }
 

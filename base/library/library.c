@@ -11,7 +11,7 @@
 #define API __attribute__((visibility("default")))
 
 struct longpole_reader {
-	struct reader in;
+	struct reader *in;
 	struct message message;
 	struct calls calls;
 };
@@ -27,13 +27,12 @@ longpole_open(const char *file, enum longpole_how how)
 
 	if (r == NULL)
 		return NULL;
-	if (how == LONGPOLE_STREAM)
-		reader_open(&r->in, file);
-	else if (how == LONGPOLE_RAW)
-		reader_open_raw(&r->in, file);
-	else
-		reader_open_any(&r->in, file);
-	return r;
+	reader_open(&r->in, file, how == LONGPOLE_STREAM ? READ_STREAM : how == LONGPOLE_RAW ? READ_RAW :
+	    READ_ANY);
+	if (r->in != NULL)
+		return r;
+	free(r);
+	return NULL;
 }
 
 API void
@@ -42,30 +41,31 @@ longpole_close(struct longpole_reader *r)
 	if (r == NULL)
 		return;
 	calls_free(&r->calls);
-	reader_close(&r->in);
+	reader_close(r->in);
 	free(r);
 }
 
 API const char *
 longpole_error(const struct longpole_reader *r, uint64_t *offset)
 {
-	if (r->in.error[0] == '\0')
-		return NULL;
-	if (offset != NULL)
-		*offset = r->in.error_offset;
-	return r->in.error;
+	int64_t place;
+	const char *why = reader_error(r->in, &place);
+
+	if (why != NULL && offset != NULL)
+		*offset = place < 0 ? 0 : (uint64_t)place;
+	return why;
 }
 
 API const char *
 longpole_content(const struct longpole_reader *r)
 {
-	return r->in.content;
+	return reader_content(r->in);
 }
 
 API int
 longpole_next(struct longpole_reader *r)
 {
-	int got = reader_next(&r->in, &r->message);
+	int got = reader_next(r->in, &r->message);
 
 	if (got <= 0)
 		memset(&r->message, 0, sizeof r->message);
@@ -87,7 +87,7 @@ longpole_offset(const struct longpole_reader *r)
 static int
 wrong_type(struct longpole_reader *r, const char *key)
 {
-	return reader_fail(&r->in, r->message.offset, "%s: %s is of another type", r->message.kind, key);
+	return reader_fail(r->in, r->message.offset, "%s: %s is of another type", r->message.kind, key);
 }
 
 API int
@@ -101,7 +101,7 @@ longpole_int(struct longpole_reader *r, const char *key, int64_t *value)
 		*value = found->via.boolean;
 		return 1;
 	}
-	return body_int(&r->in, &r->message, key, INT64_MIN, INT64_MAX, value) < 0 ? -1 : 1;
+	return body_int(r->in, &r->message, key, INT64_MIN, INT64_MAX, value) < 0 ? -1 : 1;
 }
 
 API int
@@ -145,13 +145,13 @@ longpole_column(struct longpole_reader *r, const char *key, size_t count, const 
 	if (found == NULL)
 		return 0;
 	if (body_get(&r->message, "capacity") != NULL &&
-	    body_int(&r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0)
+	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0)
 		return -1;
 	if (found->type != MSGPACK_OBJECT_BIN)
 		return wrong_type(r, key);
 	bytes = room > 0 ? found->via.bin.size / (size_t)room : 1;
 	if (bytes * (size_t)room != found->via.bin.size || (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
-		return reader_fail(&r->in, r->message.offset, "%s: %s has %lu bytes for %lld rows",
+		return reader_fail(r->in, r->message.offset, "%s: %s has %lu bytes for %lld rows",
 		    r->message.kind, key, (unsigned long)found->via.bin.size, (long long)room);
 	*values = found->via.bin.ptr;
 	*width = (unsigned)bytes;
@@ -169,9 +169,9 @@ longpole_column_int(struct longpole_reader *r, const char *key, size_t count, in
 	int got = longpole_column(r, key, count, &stored, &width);
 
 	if (got < 0 || (body_get(&r->message, "capacity") != NULL &&
-	    body_int(&r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0))
+	    body_int(r->in, &r->message, "capacity", room, UINT32_MAX, &room) < 0))
 		return -1;
-	return body_column(&r->in, &r->message, key, type, (size_t)room, count, values) < 0 ? -1 : got;
+	return body_column(r->in, &r->message, key, type, (size_t)room, count, values) < 0 ? -1 : got;
 }
 
 API int
@@ -181,7 +181,7 @@ longpole_calls(struct longpole_reader *r, struct longpole_calls *calls)
 
 	if (!is_kind(&r->message, "calls"))
 		return 0;
-	if (calls_read(c, &r->in, &r->message) < 0)
+	if (calls_read(c, r->in, &r->message) < 0)
 		return -1;
 	*calls = (struct longpole_calls){ c->location, c->first, c->count, c->enter_ns, c->leave_ns,
 	    c->call, c->site, c->comm, c->peer, c->tag, c->bytes_sent, c->bytes_received, c->request,
@@ -202,7 +202,7 @@ longpole_create(int fd, const char *content, const struct longpole_reader *in, i
 
 	if (w == NULL)
 		return NULL;
-	if (writer_open(&w->out, fd, content, in != NULL ? &in->in : NULL, argc, argv) == 0)
+	if (writer_open(&w->out, fd, content, in != NULL ? in->in : NULL, argc, argv) == 0)
 		return w;
 	longpole_abandon(w);
 	return NULL;
@@ -213,7 +213,7 @@ longpole_pass(struct longpole_writer *w, struct longpole_reader *r)
 {
 	uint64_t rows = 0;
 
-	if (is_kind(&r->message, "calls") && calls_count(&r->in, &r->message, &rows) < 0)
+	if (is_kind(&r->message, "calls") && calls_count(r->in, &r->message, &rows) < 0)
 		return -1;
 	return writer_pass(&w->out, &r->message, rows);
 }

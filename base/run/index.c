@@ -70,7 +70,7 @@ take_message(struct reader *in, const unsigned char *bytes, size_t size, const c
 	size_t length = strlen(kind);
 
 	return size > length + 2 && bytes[0] == 0x92 && bytes[1] == (0xa0 | length) &&
-	    memcmp(bytes + 2, kind, length) == 0 && reader_open_bytes(in, NULL, bytes, size, 0) == 0 &&
+	    memcmp(bytes + 2, kind, length) == 0 && reader_bytes(in, bytes, size) == 0 &&
 	    reader_next(in, message) == 1 && message->size == size;
 }
 
@@ -78,7 +78,7 @@ take_message(struct reader *in, const unsigned char *bytes, size_t size, const c
 static size_t
 find_end(struct reader *in, const unsigned char *tail, size_t size, struct message *end)
 {
-	for (size_t length = 1; length <= size && in->error[0] == '\0'; length++)
+	for (size_t length = 1; length <= size && reader_error(in, NULL) == NULL; length++)
 		if (take_message(in, tail + size - length, length, "end", end))
 			return length;
 	return 0;
@@ -157,7 +157,7 @@ read_from(struct index *index, struct reader *in, int fd, uint64_t size)
 bool
 index_read(struct index *index, const char *file)
 {
-	struct reader in = { .fd = -1, .hashed = true, .jumped = true, .all = true };
+	struct reader *in;
 	int fd = file != NULL ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 	struct stat status;
 	bool found;
@@ -165,10 +165,9 @@ index_read(struct index *index, const char *file)
 	*index = (struct index){ 0 };
 	if (fd < 0)
 		return false;
-	msgpack_unpacked_init(&in.unpacked);
-	found = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	    read_from(index, &in, fd, (uint64_t)status.st_size);
-	reader_close(&in);
+	found = reader_open(&in, NULL, READ_BYTES) == 0 && fstat(fd, &status) == 0 &&
+	    S_ISREG(status.st_mode) && read_from(index, in, fd, (uint64_t)status.st_size);
+	reader_close(in);
 	close(fd);
 	return found;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader.h"
+
 /* Given ones, and those that only a stream brought; they live as long as the process. */
 static const char *const *known;
 static unsigned known_count;

@@ -10,7 +10,7 @@
 #include "reader.h"
 #include "skim.h"
 
-enum { READ_BYTES = 1 << 20 };		/* asked of the kernel at once */
+enum { INPUT_BYTES = 1 << 20 };		/* asked of the kernel at once */
 
 int
 input_open(struct reader *in, const char *file)
@@ -65,7 +65,7 @@ input_more(struct reader *in)
 
 	if (in->eof)
 		return 0;
-	if (input_room(in, READ_BYTES) < 0)
+	if (input_room(in, INPUT_BYTES) < 0)
 		return -1;
 	wanted = in->capacity - in->end;
 	if (in->skims)
@@ -128,22 +128,57 @@ input_is_file(struct reader *in)
 }
 
 int
-input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset)
+input_copy(struct reader *in, const void *bytes, size_t size)
 {
 	if (in->capacity < size) {
 		unsigned char *bigger = realloc(in->buffer, size);
 
 		if (bigger == NULL)
-			return reader_fail(in, offset, "out of memory");
+			return reader_fail(in, 0, "out of memory");
 		in->buffer = bigger;
 		in->capacity = size;
 	}
 	memcpy(in->buffer, bytes, size);
 	in->begin = 0;
 	in->end = size;
-	in->buffer_offset = offset;
+	in->buffer_offset = 0;
 	in->eof = true;
 	return 0;
+}
+
+bool
+reader_is_seekable(const struct reader *in)
+{
+	return lseek(in->fd, 0, SEEK_CUR) >= 0;
+}
+
+/* All that is unread, and what is still to come. 0 or -1. */
+static int
+copy_rest(struct reader *in, int fd)
+{
+	for (int more = 1; more > 0; ) {
+		while (in->begin < in->end) {
+			ssize_t wrote = write(fd, in->buffer + in->begin, in->end - in->begin);
+
+			if (wrote < 0 && errno != EINTR)
+				return reader_fail(in, 0, "temporary file: %s", strerror(errno));
+			in->begin += wrote > 0 ? (size_t)wrote : 0;
+		}
+		if ((more = input_more(in)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+reader_spool(struct reader *in, int fd)
+{
+	if (copy_rest(in, fd) < 0)
+		return -1;
+	if (in->fd > STDIN_FILENO)
+		close(in->fd);
+	in->fd = fd;
+	return reader_rewind(in);
 }
 
 void
@@ -169,8 +204,11 @@ void
 input_close(struct reader *in)
 {
 	free(in->buffer);
-	if (in->fd > STDIN_FILENO)
+	if (in->fd > STDIN_FILENO && !in->lent)
 		close(in->fd);
 	in->buffer = NULL;
+	in->capacity = in->begin = in->end = 0;
+	in->buffer_offset = 0;
+	in->eof = in->lent = false;
 	in->fd = -1;
 }

@@ -76,6 +76,7 @@ unpack(struct reader *in, struct message *message, const unsigned char *bytes, s
 		return reader_fail(in, offset, "damaged: a message is not [kind, body]");
 	snprintf(message->kind, sizeof message->kind, "%.*s",
 	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
+	message->stated_kind = array->via.array.ptr[0];
 	message->body = array->via.array.ptr[1];
 	message->bytes = bytes;
 	message->size = used;

@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams: their headers, names of calls and ends, and what they promise. */
-#include <stdarg.h>
+/* Streams: how they are opened, their headers, names of calls and ends, and what they promise. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls.h"
 #include "reader.h"
-
-int
-reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
-{
-	va_list arguments;
-
-	if (in->error[0] == '\0') {
-		va_start(arguments, format);
-		vsnprintf(in->error, sizeof in->error, format, arguments);
-		va_end(arguments);
-		in->error_offset = offset;
-	}
-	return -1;
-}
 
 static void
 forget_history(struct reader *in)
@@ -32,16 +17,25 @@ forget_history(struct reader *in)
 	in->history_count = 0;
 }
 
-static char *
-copy_string(const msgpack_object *string)
+static void
+read_history(struct reader *in, const msgpack_object *lines)
 {
-	return strndup(string->via.str.ptr, string->via.str.size);
+	forget_history(in);
+	if (lines == NULL || lines->type != MSGPACK_OBJECT_ARRAY)
+		return;
+	in->history = calloc(lines->via.array.size + 1, sizeof *in->history);
+	for (uint32_t i = 0; in->history != NULL && i < lines->via.array.size; i++) {
+		const msgpack_object *line = &lines->via.array.ptr[i];
+
+		if (line->type == MSGPACK_OBJECT_STR && (in->history[in->history_count] =
+		    strndup(line->via.str.ptr, line->via.str.size)) != NULL)
+			in->history_count++;
+	}
 }
 
 static int
 read_header(struct reader *in, const struct message *message)
 {
-	const msgpack_object *history = body_get(message, "history");
 	const msgpack_object *hashed = body_get(message, "hashed");
 	char *content = body_string(message, "content");
 	int64_t version;
@@ -71,17 +65,8 @@ read_header(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "a raw trace; lp-merge makes a trace of it");
 	if (strcmp(in->content, "raw") != 0 && in->raw)
 		return reader_fail(in, message->offset, "not a raw trace but a %s stream", in->content);
-	forget_history(in);
-	if (history != NULL && history->type == MSGPACK_OBJECT_ARRAY) {
-		in->history = calloc(history->via.array.size + 1, sizeof *in->history);
-		for (uint32_t i = 0; in->history != NULL && i < history->via.array.size; i++) {
-			const msgpack_object *line = &history->via.array.ptr[i];
-
-			if (line->type == MSGPACK_OBJECT_STR &&
-			    (in->history[in->history_count] = copy_string(line)) != NULL)
-				in->history_count++;
-		}
-	}
+	if (!in->raw || in->history == NULL)
+		read_history(in, body_get(message, "history"));
 	if (!in->raw)		/* the ranks of a run number their calls alike */
 		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
 	in->in_stream = in->started = true;
@@ -231,55 +216,64 @@ reader_next(struct reader *in, struct message *message)
 	return 1;
 }
 
+/* Whichever comes: the header, which reader_next returns, too, says whether the stream is raw. */
 static int
-reader_start(struct reader *in, const char *file, bool raw)
+peek_header(struct reader *in)
 {
-	memset(in, 0, sizeof *in);
-	in->raw = in->all = raw;
-	msgpack_unpacked_init(&in->unpacked);
-	if (input_open(in, file) < 0)
+	struct message header;
+	char *content;
+	int got = message_take(in, &header);
+
+	if (got < 0)
 		return -1;
-	in->call_map = calloc(65536, sizeof *in->call_map);
-	in->call_number = calloc(65536, sizeof *in->call_number);
-	if (in->call_map == NULL || in->call_number == NULL)
-		return reader_fail(in, 0, "out of memory");
+	if (got == 0)
+		return reader_fail(in, 0, "empty: not a longpole stream");
+	content = body_string(&header, "content");
+	in->raw = content != NULL && strcmp(content, "raw") == 0;
+	free(content);
+	in->begin = 0;
 	return 0;
 }
 
-int
-reader_open_raw(struct reader *in, const char *file)
-{
-	return reader_start(in, file, true);
-}
-
-int
-reader_open_skimming(struct reader *in, const char *file)
-{
-	int got = reader_start(in, file, true);
-
-	in->by_offset = in->skims = true;
-	return got;
-}
-
-int
-reader_open(struct reader *in, const char *file)
+static int
+start(struct reader *in, const char *file, enum reading how)
 {
 	struct message header;
 
-	if (reader_start(in, file, false) < 0)
+	in->raw = how == READ_RAW || how == READ_SKIMMING || how == READ_NUMBERED;
+	in->all = in->raw || how == READ_ANY || how == READ_BYTES;
+	in->lazy = how == READ_LAZY;
+	in->skims = how == READ_SKIMMING;
+	in->names_late = how == READ_NUMBERED;
+	in->by_offset = how == READ_FILE || in->lazy || in->skims;
+	if (how == READ_BYTES)		/* of our own writing, and not from the first one on */
+		in->hashed = in->jumped = true;
+	else if (input_open(in, file) < 0)
 		return -1;
+	if ((how == READ_FILE || in->lazy) && input_is_file(in) < 0)
+		return -1;
+	if (in->all)
+		return how == READ_ANY ? peek_header(in) : 0;
 	return next_stream(in, &header) < 0 ? -1 : 0;
 }
 
 int
-reader_open_lazy(struct reader *in, const char *file)
+reader_open(struct reader **opened, const char *file, enum reading how)
 {
-	struct message header;
+	struct reader *in = *opened = calloc(1, sizeof *in);
 
-	if (reader_start(in, file, false) < 0 || input_is_file(in) < 0)
+	if (in == NULL)
 		return -1;
-	in->by_offset = in->lazy = true;
-	return next_stream(in, &header) < 0 ? -1 : 0;
+	in->fd = -1;
+	msgpack_unpacked_init(&in->unpacked);
+	in->call_map = calloc(65536, sizeof *in->call_map);
+	in->call_number = calloc(65536, sizeof *in->call_number);
+	if (in->call_map == NULL || in->call_number == NULL) {
+		reader_close(in);
+		*opened = NULL;
+		return -1;
+	}
+	return start(in, file, how);
 }
 
 int
@@ -290,37 +284,12 @@ reader_verify(struct reader *in, const struct message *message)
 	return in->lazy && message_is_block(message) ? message_check_hash(in, message) : 0;
 }
 
-uint64_t
-reader_offset(const struct reader *in)
-{
-	return in->inflated_begin < in->inflated_end ? in->inflated_offset : input_here(in);
-}
-
 void
 reader_jump(struct reader *in, uint64_t offset)
 {
 	input_seek(in, offset);
 	in->inflated_begin = in->inflated_end = 0;
 	in->jumped = true;
-}
-
-int
-reader_open_any(struct reader *in, const char *file)
-{
-	struct message header;
-	char *content;
-	int got;
-
-	if (reader_start(in, file, false) < 0 || (got = message_take(in, &header)) < 0)
-		return -1;
-	if (got == 0)
-		return reader_fail(in, 0, "empty: not a longpole stream");
-	content = body_string(&header, "content");
-	in->raw = content != NULL && strcmp(content, "raw") == 0;
-	free(content);
-	in->all = true;
-	in->begin = 0;	/* reader_next returns it, too */
-	return 0;
 }
 
 int
@@ -334,20 +303,21 @@ reader_rewind(struct reader *in)
 	return 0;
 }
 
-int
-reader_need_content(struct reader *in, const char *content)
+void
+reader_leave(struct reader *in)
 {
-	if (strcmp(in->content, content) == 0)
-		return 0;
-	return reader_fail(in, 0, "not a %s but a %s stream", content, in->content);
+	input_close(in);
+	in->file = NULL;
+	in->inflated_begin = in->inflated_end = in->inflated_bytes = 0;
+	in->hint_bytes = 0;
+	in->started = in->in_stream = in->jumped = in->hollow = false;
 }
 
 int
-reader_refuse_content(struct reader *in, const char *content, const char *hint)
+reader_go_on(struct reader *in, const char *file)
 {
-	if (strcmp(in->content, content) != 0)
-		return 0;
-	return reader_fail(in, 0, "a %s; %s", content, hint);
+	reader_leave(in);
+	return input_open(in, file);
 }
 
 void
@@ -357,28 +327,36 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 		return;
 	in->file = file;
 	in->fd = fd;
+	in->lent = true;
 	in->in_stream = in->started = true;
+	in->hashed = false;	/* its header is not read */
 	reader_jump(in, offset);
 }
 
-int
-reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
-    uint64_t offset)
+void
+reader_hint(struct reader *in, size_t bytes)
 {
-	in->file = file;
+	in->hint_bytes = bytes;
+}
+
+int
+reader_bytes(struct reader *in, const void *bytes, size_t size)
+{
 	in->inflated_begin = in->inflated_end = 0;
 	in->in_stream = true;
-	return input_copy(in, bytes, size, offset);
+	return input_copy(in, bytes, size);
 }
 
 void
 reader_close(struct reader *in)
 {
+	if (in == NULL)
+		return;
 	forget_history(in);
 	msgpack_unpacked_destroy(&in->unpacked);
 	input_close(in);
 	free(in->inflated);
 	free(in->call_map);
 	free(in->call_number);
-	in->call_map = NULL;
+	free(in);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the reader share: input.c (bytes), message.c, reader.c (streams). */
+/* The reader as its parts see it: input.c (bytes), message.c, reader.c (streams), state.c (what it tells). */
 #ifndef READER_H
 #define READER_H
 
@@ -21,6 +21,42 @@ enum {
 	INFLATED_FACTOR = 64,
 };
 
+struct reader {
+	const char *file;		/* for messages; "standard input" */
+	int fd;
+	unsigned char *buffer;
+	size_t capacity, begin, end;	/* bytes; the unread part is begin..end */
+	uint64_t buffer_offset;		/* of buffer[0] in the input */
+	bool eof;
+	bool raw;			/* accept what only raw traces have */
+	bool all;			/* reader_next returns headers and ends, too */
+	bool started;			/* a header has been read */
+	bool jumped;			/* see reader_jump */
+	bool by_offset;			/* bytes are read from buffer_offset on, wherever fd stands */
+	bool lazy;			/* READ_LAZY */
+	bool skims, hollow;		/* READ_SKIMMING; the last message has holes */
+	bool names_late;		/* READ_NUMBERED */
+	bool lent;			/* fd is the caller's: see reader_turn */
+	size_t hint_bytes;		/* how large the next message may be, to have it without holes */
+	bool in_stream;			/* between a header and its end */
+	bool hashed;			/* header says that every message carries its hash */
+	char content[16];		/* "raw", "trace", "graph", ... */
+	char **history;			/* command lines of the tools so far */
+	size_t history_count;
+	uint64_t messages, rows;	/* so far, to check the end message */
+	bool sites_early;		/* sites are defined before calls: from site_end on they are unknown */
+	uint32_t site_end;
+	unsigned char *inflated;	/* what a message of kind zstd held; the unread part of it: */
+	size_t inflated_capacity, inflated_begin, inflated_end;
+	uint64_t inflated_offset;	/* and where that message lay in the input */
+	uint64_t inflated_bytes;	/* in all such messages so far */
+	msgpack_unpacked unpacked;
+	uint16_t *call_map;		/* 65536 entries: number in the stream -> index of call_name */
+	uint16_t *call_number;		/* and back */
+	char error[200];		/* empty while all is well */
+	uint64_t error_offset;
+};
+
 /* Where the next byte lies in the input. */
 static inline uint64_t
 input_here(const struct reader *in)
@@ -31,8 +67,8 @@ input_here(const struct reader *in)
 int input_open(struct reader *in, const char *file);
 /* 0, or -1 where it is a pipe or the like, which cannot be read more than once. */
 int input_is_file(struct reader *in);
-/* SIZE bytes in memory become the input; they lay at OFFSET of a file. */
-int input_copy(struct reader *in, const void *bytes, size_t size, uint64_t offset);
+/* SIZE bytes in memory become the input. */
+int input_copy(struct reader *in, const void *bytes, size_t size);
 int input_rewind(struct reader *in);
 void input_close(struct reader *in);
 /* Goes on at OFFSET of the file; only of readers by offset. */

@@ -21,6 +21,7 @@
 
 struct message {
 	char kind[24];			/* longer kinds are cut; no known kind is that long */
+	msgpack_object stated_kind;	/* whole */
 	msgpack_object body;		/* a map; valid until the next message is read */
 	const unsigned char *bytes;	/* the whole message as it stands in the input */
 	size_t size;			/* bytes */
@@ -34,96 +35,94 @@ static inline bool is_kind(const struct message *message, const char *kind)
 
 /* ---- reading ---------------------------------------------------------------------------- */
 
-struct reader {
-	const char *file;		/* for messages; "standard input" */
-	int fd;
-	unsigned char *buffer;
-	size_t capacity, begin, end;	/* bytes; the unread part is begin..end */
-	uint64_t buffer_offset;		/* of buffer[0] in the input */
-	bool eof;
-	bool raw;			/* accept what only raw traces have: see reader_open_raw */
-	bool all;			/* reader_next returns headers and ends, too */
-	bool started;			/* a header has been read */
-	bool jumped;			/* see reader_jump */
-	bool by_offset;			/* bytes are read from buffer_offset on, wherever fd stands */
-	bool lazy;			/* see reader_open_lazy */
-	bool skims, hollow;		/* see reader_open_skimming; the last message has holes */
-	size_t hint_bytes;		/* how large the next message may be, to have it without holes */
-	bool names_late;		/* calls_read leaves the stream's numbers: names come later */
-	bool in_stream;			/* between a header and its end */
-	bool hashed;			/* header says that every message carries its hash */
-	char content[16];		/* "raw", "trace", "graph", ... */
-	char **history;			/* command lines of the tools so far */
-	size_t history_count;
-	uint64_t messages, rows;	/* so far, to check the end message */
-	bool sites_early;		/* sites are defined before calls: from site_end on they are unknown */
-	uint32_t site_end;
-	unsigned char *inflated;	/* what a message of kind zstd held; the unread part of it: */
-	size_t inflated_capacity, inflated_begin, inflated_end;
-	uint64_t inflated_offset;	/* and where that message lay in the input */
-	uint64_t inflated_bytes;	/* in all such messages so far */
-	msgpack_unpacked unpacked;
-	uint16_t *call_map;		/* 65536 entries: number in the stream -> index of call_name */
-	uint16_t *call_number;		/* and back */
-	char error[200];		/* empty while all is well */
-	uint64_t error_offset;
+/* A stream being read; what is in it is the library's own. */
+struct reader;
+
+/* How a stream is opened. In all but the last, calls_read turns numbers of calls into indices of call_name. */
+enum reading {
+	READ_STREAM,	/* one stream of any content but raw; its header is read at once */
+	READ_FILE,	/* the same of a file, in which reader_jump goes elsewhere */
+	READ_LAZY,	/* the same, but the hashes of calls and edges are left to reader_verify */
+	/*
+	 * Concatenated raw traces: reader_next returns their headers (kind "longpole") and ends, too: kind
+	 * "end", or kind "cut" where a rank died and unwritten space follows its last message (trace.5,
+	 * RAW TRACES). Names of calls, and the history of the first header, hold for all of them.
+	 */
+	READ_RAW,
+	/*
+	 * The same of a file of which few blocks are wanted at a time: of a block of calls only the small
+	 * values and the first of each column are there, and its hash is not checked, until reader_verify.
+	 * Where the file descriptor stands does not matter.
+	 */
+	READ_SKIMMING,
+	READ_ANY,	/* whichever comes; headers and ends are returned, too */
+	READ_BYTES,	/* no file: messages in memory, as reader_bytes gives them */
+	READ_NUMBERED,	/* as READ_RAW; numbers of calls stay those of the stream */
 };
 
-/* Opens FILE (NULL or "-" is standard input) and reads the header. 0 or -1. */
-int reader_open(struct reader *in, const char *file);
-
-/* An error, "a CONTENT; HINT", where the stream's content is the one that is too early for the tool. */
-int reader_refuse_content(struct reader *in, const char *content, const char *hint);
-/* An error where it is not the one that the tool reads. */
-int reader_need_content(struct reader *in, const char *content);
-
 /*
- * The same for concatenated raw traces: reader_next then also returns the header messages (kind
- * "longpole") and the ends: kind "end", or kind "cut" where a rank died and unwritten space
- * follows its last message (trace.5, RAW TRACES). The first header is returned, too.
+ * Opens FILE (NULL or "-" is standard input). 0; or -1, and *OPENED tells why, also where it is NULL since
+ * memory is out; it is to be closed in any case.
  */
-int reader_open_raw(struct reader *in, const char *file);
-
-/* The same for whatever comes: one stream of any content, or concatenated raw traces. */
-int reader_open_any(struct reader *in, const char *file);
-
-/*
- * The same as reader_open_raw for a file of which few blocks are wanted at a time. Of a block of calls
- * only the small values and the first of each column are there, and its hash is not checked, until
- * reader_verify. Where the file descriptor stands does not matter. 0 or -1.
- */
-int reader_open_skimming(struct reader *in, const char *file);
-/* Such a reader goes on at OFFSET of a file, in the midst of a stream. */
-void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
-
-/*
- * The same for a file of which only some blocks are wanted: the hashes of calls and edges are not
- * checked; reader_verify does it for those that are used. 0 or -1.
- */
-int reader_open_lazy(struct reader *in, const char *file);
-int reader_verify(struct reader *in, const struct message *message);
-/*
- * Where the next message begins, and to go on at another one of such a file; the end's counts are then
- * not checked.
- */
-uint64_t reader_offset(const struct reader *in);
-void reader_jump(struct reader *in, uint64_t offset);
-
-/* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
-int reader_rewind(struct reader *in);
+int reader_open(struct reader **opened, const char *file, enum reading how);
+void reader_close(struct reader *in);
 
 /* 1: a message; 0: the stream has ended properly; -1: it has not. */
 int reader_next(struct reader *in, struct message *message);
 
-/* Lets the reader take messages from memory: SIZE bytes that lay at OFFSET of FILE. */
-int reader_open_bytes(struct reader *in, const char *file, const void *bytes, size_t size,
-    uint64_t offset);
+/* Checks what READ_LAZY and READ_SKIMMING have left of the message just returned. 0 or -1. */
+int reader_verify(struct reader *in, const struct message *message);
 
-void reader_close(struct reader *in);
+/* ---- what it has read ---- */
+
+/* For messages; "standard input". */
+const char *reader_file(const struct reader *in);
+/* The reason, NULL while all is well; the byte goes to OFFSET unless that is NULL: -1 without a place. */
+const char *reader_error(const struct reader *in, int64_t *offset);
+/* "raw", "trace", "graph", ... as the header says; "" before it. */
+const char *reader_content(const struct reader *in);
+bool reader_is_raw(const struct reader *in);
+/* Command line I of the tools so far; NULL behind the last. */
+const char *reader_history(const struct reader *in, size_t i);
+/* Since the header: messages, and rows of blocks of calls. */
+uint64_t reader_messages(const struct reader *in);
+uint64_t reader_rows(const struct reader *in);
+/* By the stream's number of a call, all 65536: the index of call_name, 0: none. And back. */
+const uint16_t *reader_calls(const struct reader *in);
+const uint16_t *reader_call_numbers(const struct reader *in);
+/* Where the next message begins. */
+uint64_t reader_offset(const struct reader *in);
+/* How much of the file that is, from 0 to 1; 0 where there is no telling. */
+double reader_share(const struct reader *in);
 
 /* Sets the sticky reason at the message's offset; returns -1. */
 int reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* An error where the content is not the one that the tool reads. */
+int reader_need_content(struct reader *in, const char *content);
+/* An error, "a CONTENT; HINT", where it is the one that is too early for the tool. */
+int reader_refuse_content(struct reader *in, const char *content, const char *hint);
+
+/* ---- going elsewhere ---- */
+
+/* Goes on at another message of a file; the end's counts are then not checked. */
+void reader_jump(struct reader *in, uint64_t offset);
+/* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
+int reader_rewind(struct reader *in);
+/* False: a pipe, which has no second pass, but reader_spool first copies it into FD, an empty file. */
+bool reader_is_seekable(const struct reader *in);
+int reader_spool(struct reader *in, int fd);
+/* Closes the file, and goes on with raw traces of the same run in FILE. Names and history stay. */
+void reader_leave(struct reader *in);
+int reader_go_on(struct reader *in, const char *file);
+/* Goes on at OFFSET of FILE, which the caller has opened as FD and closes, in the midst of a raw trace. */
+void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
+/* READ_SKIMMING: how large the next message may be, to have it without holes; 0: no knowing. */
+void reader_hint(struct reader *in, size_t bytes);
+/* READ_BYTES: takes messages from SIZE bytes. 0 or -1. */
+int reader_bytes(struct reader *in, const void *bytes, size_t size);
+
+/* ---- values of a message ---- */
 
 /* The value of KEY, or NULL. */
 const msgpack_object *body_get(const struct message *message, const char *key);

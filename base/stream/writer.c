@@ -8,7 +8,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "stream.h"
+#include "reader.h"
 
 enum { WRITE_BYTES = 1 << 18 };	/* handed to the kernel at once, at least */
 
@@ -155,8 +155,11 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	put_int(out, "version", STREAM_VERSION);
 	put_string(out, "content", content);
 	msgpack_pack_str_with_body(&out->pack, "hashed", 6);
-	/* What is passed on stays as it is: our own messages have hashes, but the header speaks of all. */
-	if (in == NULL || in->hashed)
+	/*
+	 * What is passed on stays as it is: our own messages have hashes, but the header speaks of all.
+	 * Of raw traces nothing is passed on but into raw traces.
+	 */
+	if (in == NULL || in->hashed || (in->raw && strcmp(content, "raw") != 0))
 		msgpack_pack_true(&out->pack);
 	else
 		msgpack_pack_false(&out->pack);

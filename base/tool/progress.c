@@ -2,7 +2,6 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,14 +63,8 @@ progress_show(struct progress *progress, const char *unit, uint64_t count, uint6
 void
 progress_input(struct progress *progress, const struct reader *in)
 {
-	struct stat status;
-	double share = 0;
-
-	if (!is_due(progress))
-		return;
-	if (in->fd >= 0 && fstat(in->fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0)
-		share = (double)reader_offset(in) / (double)status.st_size;
-	show(progress, "calls", in->rows, share < 1 ? share : 1);
+	if (is_due(progress))
+		show(progress, "calls", reader_rows(in), reader_share(in));
 }
 
 void

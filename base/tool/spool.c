@@ -38,13 +38,12 @@ spool_open(void)
 }
 
 int
-spool_copy(int fd, const char *file, const void *bytes, size_t size)
+spool_copy(int fd, const char *file)
 {
 	static char chunk[1 << 16];
 	int to = spool_open();
 	ssize_t got;
 
-	put(to, bytes, size);
 	while ((got = read(fd, chunk, sizeof chunk)) != 0)
 		if (got > 0)
 			put(to, chunk, (size_t)got);
@@ -62,7 +61,7 @@ spool_stdin(void)
 
 	if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
 		return;
-	fd = spool_copy(STDIN_FILENO, "standard input", NULL, 0);
+	fd = spool_copy(STDIN_FILENO, "standard input");
 	if (dup2(fd, STDIN_FILENO) < 0)
 		die("temporary file: %s", strerror(errno));
 	close(fd);

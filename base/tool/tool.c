@@ -53,9 +53,12 @@ die(const char *format, ...)
 void
 die_input(const struct reader *in)
 {
-	if (in->buffer == NULL && in->fd < 0)	/* it could not be opened: there is no place in it */
-		die("%s: %s", in->file, in->error);
-	die("%s:%llu: %s", in->file, (unsigned long long)in->error_offset, in->error);
+	int64_t offset;
+	const char *why = reader_error(in, &offset);
+
+	if (offset < 0)		/* it could not be opened: there is no place in it */
+		die("%s: %s", reader_file(in), why);
+	die("%s:%lld: %s", reader_file(in), (long long)offset, why);
 }
 
 void

@@ -141,7 +141,7 @@ find_thread(const struct dump *dump, uint64_t location)
 {
 	size_t at;
 
-	if (dump->in.raw)	/* there a location is the number of a thread in its rank */
+	if (reader_is_raw(dump->in))	/* there a location is the number of a thread in its rank */
 		return (struct thread){ 0, dump->raw_now > 0 && dump->raw_now <= dump->raw_count ?
 		    dump->raw_ranks[dump->raw_now - 1] : -1, (int64_t)location };
 	at = thread_index(dump, location);
@@ -188,9 +188,9 @@ add_thread(struct dump *dump, const struct message *message)
 	int64_t location, rank, thread;
 	size_t at;
 
-	if (body_int(&dump->in, message, "location", 0, INT32_MAX, &location) < 0 ||
-	    body_int(&dump->in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
-	    body_int(&dump->in, message, "thread", 0, INT32_MAX, &thread) < 0)
+	if (body_int(dump->in, message, "location", 0, INT32_MAX, &location) < 0 ||
+	    body_int(dump->in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
+	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread) < 0)
 		return;
 	at = thread_index(dump, (uint64_t)location);
 	dump->threads = grow(dump->threads, &dump->thread_capacity, dump->thread_count + 1,
@@ -254,8 +254,8 @@ print_body(struct dump *dump, const struct message *message, const char *kind)
 	if (kind != NULL)
 		json_text(out, "kind", kind);
 	else	/* the reader has cut long ones */
-		put_value(out, "kind", &dump->in.unpacked.data.via.array.ptr[0]);
-	for (uint32_t i = 0; i < map->size && dump->in.error[0] == '\0'; i++) {
+		put_value(out, "kind", &message->stated_kind);
+	for (uint32_t i = 0; i < map->size && reader_error(dump->in, NULL) == NULL; i++) {
 		const msgpack_object *key = &map->ptr[i].key;
 		char name[32] = "";
 
@@ -302,11 +302,11 @@ print_message(struct dump *dump, const struct message *message)
 static void
 look_ahead(struct dump *dump)
 {
-	struct reader *in = &dump->in;
+	struct reader *in = dump->in;
 	struct message message;
 
-	if (lseek(in->fd, 0, SEEK_CUR) < 0)
-		in->fd = spool_copy(in->fd, in->file, in->buffer, in->end);
+	if (!reader_is_seekable(in) && reader_spool(in, spool_open()) < 0)
+		die_input(in);
 	dump->raw_count = dump->raw_now = 0;
 	if (reader_rewind(in) < 0)
 		die_input(in);
@@ -330,21 +330,21 @@ dump_file(struct dump *dump, const char *file)
 	int got;
 
 	refuse_terminal_input(file, usage);
-	if (reader_open_any(&dump->in, file) < 0)
-		die_input(&dump->in);
+	if (reader_open(&dump->in, file, READ_ANY) < 0)
+		die_input(dump->in);
 	dump->thread_count = 0;
-	if (dump->in.raw)
+	if (reader_is_raw(dump->in))
 		look_ahead(dump);
 	progress_begin(&progress);
-	while ((got = reader_next(&dump->in, &message)) > 0 && dump->in.error[0] == '\0') {
+	while ((got = reader_next(dump->in, &message)) > 0 && reader_error(dump->in, NULL) == NULL) {
 		print_message(dump, &message);
-		progress_input(&progress, &dump->in);
+		progress_input(&progress, dump->in);
 	}
 	progress_end(&progress);
 	text_flush(&dump->out);		/* what came before the damage is good */
-	if (dump->in.error[0] != '\0')
-		die_input(&dump->in);
-	reader_close(&dump->in);
+	if (reader_error(dump->in, NULL) != NULL)
+		die_input(dump->in);
+	reader_close(dump->in);
 }
 
 /* A filter was given, and nothing that it is about came through. */

@@ -29,7 +29,7 @@ enum { COLUMNS = 6 };	/* of the widest block that is not of kind calls */
 
 struct dump {
 	struct options opt;
-	struct reader in;
+	struct reader *in;
 	struct text out;
 	struct json json;		/* onto it */
 	bool chosen_from;		/* there were calls */

@@ -245,7 +245,7 @@ print_calls(struct dump *dump, const struct message *message)
 	struct calls *calls = &dump->calls;
 	struct thread where;
 
-	if (calls_read(calls, &dump->in, message) < 0)
+	if (calls_read(calls, dump->in, message) < 0)
 		return;		/* the reader keeps the reason */
 	dump->chosen_from |= calls->count > 0;
 	where = find_thread(dump, calls->location);

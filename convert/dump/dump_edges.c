@@ -12,22 +12,22 @@ read_column(struct dump *dump, const struct message *message, size_t index, cons
 	struct column_type type = { 8, kind == COLUMN_SIGNED, kind != COLUMN_OPTIONAL, 0 };
 	int64_t rows;
 
-	if (body_int(&dump->in, message, rows_key, 0, UINT32_MAX, &rows) < 0)
+	if (body_int(dump->in, message, rows_key, 0, UINT32_MAX, &rows) < 0)
 		return false;
 	/* The count is believed only as far as there are bytes for it. */
 	if (found != NULL && found->type == MSGPACK_OBJECT_BIN &&
 	    found->via.bin.size < (uint64_t)rows) {
-		reader_fail(&dump->in, message->offset, "%s: %s is too short", message->kind, key);
+		reader_fail(dump->in, message->offset, "%s: %s is too short", message->kind, key);
 		return false;
 	}
 	if (found == NULL && type.required) {
-		reader_fail(&dump->in, message->offset, "%s: %s is missing", message->kind, key);
+		reader_fail(dump->in, message->offset, "%s: %s is missing", message->kind, key);
 		return false;
 	}
 	*count = (size_t)rows;
 	dump->columns[index] = grow(dump->columns[index], &dump->column_capacity[index], *count,
 	    sizeof *dump->columns[index]);
-	return body_column(&dump->in, message, key, type, *count, *count,
+	return body_column(dump->in, message, key, type, *count, *count,
 	    dump->columns[index]) == 0;
 }
 
@@ -106,7 +106,7 @@ print_collectives(struct dump *dump, const struct message *message)
 		uint64_t size = dump->columns[2][i];
 
 		if (size > count - done) {
-			reader_fail(&dump->in, message->offset,
+			reader_fail(dump->in, message->offset,
 			    "collectives: more members than count");
 			return;
 		}
@@ -114,13 +114,13 @@ print_collectives(struct dump *dump, const struct message *message)
 		done += (size_t)size;
 	}
 	if (done < count)
-		reader_fail(&dump->in, message->offset, "collectives: fewer members than count");
+		reader_fail(dump->in, message->offset, "collectives: fewer members than count");
 }
 
 static const char *
 stream_call_name(const struct dump *dump, uint64_t number)
 {
-	unsigned index = number <= UINT16_MAX ? dump->in.call_map[number] : 0;
+	unsigned index = number <= UINT16_MAX ? reader_calls(dump->in)[number] : 0;
 
 	return index > 0 ? call_name(index) : NULL;
 }
@@ -143,7 +143,7 @@ print_segments(struct dump *dump, const struct message *message)
 	size_t count;
 
 	if (is_kind(message, "alternatives") &&
-	    body_int(&dump->in, message, "number", 1, INT32_MAX, &number) < 0)
+	    body_int(dump->in, message, "number", 1, INT32_MAX, &number) < 0)
 		return;
 	for (size_t k = 0; k < COLUMNS; k++)
 		if (!read_column(dump, message, k, columns[k].key, "count", columns[k].kind,

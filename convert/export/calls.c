@@ -15,25 +15,25 @@ read_calls(const char *file, struct definitions *known,
 {
 	static struct calls calls;
 	struct message message;
-	struct reader in;
+	struct reader *in;
 	int got;
 
-	if (reader_open(&in, file) < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (definitions_take(known, &in, &message) < 0)
-			die_input(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(known, in, &message) < 0)
+			die_input(in);
 		if (!is_kind(&message, "calls"))
 			continue;
-		if (calls_read(&calls, &in, &message) < 0)
-			die_input(&in);
+		if (calls_read(&calls, in, &message) < 0)
+			die_input(in);
 		take(context, known, &calls);
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	if (known->ranks == 0)
-		die("%s: the stream has no message of kind run", in.file);
-	reader_close(&in);
+		die("%s: the stream has no message of kind run", reader_file(in));
+	reader_close(in);
 }
 
 /* ---- csv ---- */

@@ -22,34 +22,34 @@ read_path(const struct export *export, struct definitions *known,
 {
 	struct segments segments = { 0 };
 	struct message message;
-	struct reader in;
+	struct reader *in;
 	bool any = false;
 	int got;
 
-	if (reader_open(&in, export->files[0]) < 0 ||
-	    reader_refuse_content(&in, "trace", "lp-graph and lp-critpath come first") < 0 ||
-	    reader_refuse_content(&in, "graph", "lp-critpath finds its path") < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (definitions_take(known, &in, &message) < 0)
-			die_input(&in);
+	if (reader_open(&in, export->files[0], READ_STREAM) < 0 ||
+	    reader_refuse_content(in, "trace", "lp-graph and lp-critpath come first") < 0 ||
+	    reader_refuse_content(in, "graph", "lp-critpath finds its path") < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(known, in, &message) < 0)
+			die_input(in);
 		if (!is_kind(&message, "segments"))
 			continue;
 		if (known->ranks == 0) {
-			reader_fail(&in, message.offset, "segments before the message of kind run");
-			die_input(&in);
+			reader_fail(in, message.offset, "segments before the message of kind run");
+			die_input(in);
 		}
-		segments_read(&segments, &in, &message, known);
+		segments_read(&segments, in, &message, known);
 		for (size_t i = 0; i < segments.count; i++)
 			take(context, &segments.at[i]);
 		any = true;
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	if (!any)
 		die("the stream has no critical path");
 	free(segments.at);
-	reader_close(&in);
+	reader_close(in);
 }
 
 /* ---- folded ---- */

@@ -43,7 +43,7 @@ segments_read(struct segments *segments, struct reader *in, const struct message
 		/* In the stream a call is a number, of which the reader knows the name. */
 		segments->at[i] = (struct segment){ begin_ns[i], end_ns[i], location[i], kind[i],
 		    site[i] < known->site_count ? site[i] : 0,
-		    call[i] <= UINT16_MAX ? in->call_map[call[i]] : 0 };
+		    call[i] <= UINT16_MAX ? reader_calls(in)[call[i]] : 0 };
 	}
 	free(location);
 	free(begin_ns);

@@ -69,7 +69,7 @@ struct slice {
 
 struct perfetto {
 	const struct export *export;
-	struct reader in;
+	struct reader *in;
 	struct definitions known;
 	struct window window;
 	struct calls calls;
@@ -422,9 +422,9 @@ take_calls(struct perfetto *p, const struct message *message)
 	const struct calls *c = &p->calls;
 
 	put_tracks(p);
-	if (calls_read(&p->calls, &p->in, message) < 0 ||
-	    window_add(&p->window, &p->in, message, c) < 0)
-		die_input(&p->in);
+	if (calls_read(&p->calls, p->in, message) < 0 ||
+	    window_add(&p->window, p->in, message, c) < 0)
+		die_input(p->in);
 	for (size_t i = 0; i < c->count; i++) {
 		struct slice *slice = window_row(&p->window, c->location, c->first + i);
 
@@ -440,8 +440,8 @@ take_messages(struct perfetto *p, const struct message *message)
 {
 	struct edge_block *e = &p->edges;
 
-	if (messages_read(e, &p->in, message, &p->window) < 0)
-		die_input(&p->in);
+	if (messages_read(e, p->in, message, &p->window) < 0)
+		die_input(p->in);
 	for (size_t i = 0; i < e->count; i++) {
 		struct slice *send = window_row(&p->window, e->source[i], e->send[i]);
 		struct slice *receive = window_row(&p->window, e->target[i], e->receive[i]);
@@ -488,8 +488,8 @@ take_collectives(struct perfetto *p, const struct message *message)
 {
 	size_t first = 0;
 
-	if (collectives_read(&p->edges, &p->in, message, &p->window) < 0)
-		die_input(&p->in);
+	if (collectives_read(&p->edges, p->in, message, &p->window) < 0)
+		die_input(p->in);
 	for (size_t i = 0; i < p->edges.instances; first += p->edges.size[i++])
 		take_instance(p, first, p->edges.size[i]);
 }
@@ -497,8 +497,8 @@ take_collectives(struct perfetto *p, const struct message *message)
 static void
 take_settled(struct perfetto *p, const struct message *message)
 {
-	if (seqs_read(p->seqs, &p->in, message, &p->window) < 0)
-		die_input(&p->in);
+	if (seqs_read(p->seqs, p->in, message, &p->window) < 0)
+		die_input(p->in);
 	for (uint32_t l = 0; l < p->known.location_count; l++)
 		put_calls(p, l, p->seqs[l]);
 }
@@ -509,7 +509,7 @@ take_segments(struct perfetto *p, const struct message *message)
 	if (!p->path)
 		own_track(p, PATH_TRACK, "critical path", NULL);
 	p->path = true;
-	segments_read(&p->segments, &p->in, message, &p->known);
+	segments_read(&p->segments, p->in, message, &p->known);
 	for (size_t i = 0; i < p->segments.count; i++) {
 		const struct segment *s = &p->segments.at[i];
 		uint64_t name, where;
@@ -555,8 +555,8 @@ put_counter(struct perfetto *p)
 static void
 take(struct perfetto *p, const struct message *message)
 {
-	if (definitions_take(&p->known, &p->in, message) < 0)
-		die_input(&p->in);
+	if (definitions_take(&p->known, p->in, message) < 0)
+		die_input(p->in);
 	if (is_kind(message, "run"))
 		take_run(p);
 	else if (is_kind(message, "calls"))
@@ -581,14 +581,14 @@ export_perfetto(const struct export *export)
 	p.export = export;
 	p.named = zalloc(NAME_COMPUTE + sizeof own_names / sizeof *own_names, sizeof *p.named);
 	p.bins = zalloc(BINS, sizeof *p.bins);
-	if (reader_open(&p.in, export->files[0]) < 0 ||
-	    reader_refuse_content(&p.in, "trace", "lp-graph matches it first") < 0)
-		die_input(&p.in);
+	if (reader_open(&p.in, export->files[0], READ_STREAM) < 0 ||
+	    reader_refuse_content(p.in, "trace", "lp-graph matches it first") < 0)
+		die_input(p.in);
 	begin(&p);
-	while ((got = reader_next(&p.in, &message)) > 0)
+	while ((got = reader_next(p.in, &message)) > 0)
 		take(&p, &message);
 	if (got < 0)
-		die_input(&p.in);
+		die_input(p.in);
 	if (p.known.ranks == 0)
 		die("the stream has no message of kind run");
 	for (uint32_t l = 0; l < p.known.location_count; l++)

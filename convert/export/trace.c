@@ -79,28 +79,28 @@ take_rank(struct trace *trace, struct reader *in, const struct message *message)
 void
 trace_read(struct trace *trace, const char *file)
 {
-	struct reader in;
+	struct reader *in;
 	struct message message;
 	int got;
 
-	if (reader_open(&in, file) < 0 ||
-	    reader_refuse_content(&in, "trace", "lp-graph matches it first") < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0) {
-		if (definitions_take(&trace->known, &in, &message) < 0)
-			die_input(&in);
+	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	    reader_refuse_content(in, "trace", "lp-graph matches it first") < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&trace->known, in, &message) < 0)
+			die_input(in);
 		if (is_kind(&message, "run")) {
 			trace->rows = zalloc(trace->known.location_count, sizeof *trace->rows);
 			trace->hosts = zalloc((size_t)trace->known.ranks + 1, sizeof *trace->hosts);
 		} else if (is_kind(&message, "rank"))
-			take_rank(trace, &in, &message);
+			take_rank(trace, in, &message);
 		else if (is_kind(&message, "calls"))
-			take_rows(trace, &in, &message);
+			take_rows(trace, in, &message);
 		else if (is_kind(&message, "messages"))
-			take_edges(trace, &in, &message);
+			take_edges(trace, in, &message);
 	}
 	if (got < 0)
-		die_input(&in);
+		die_input(in);
 	if (trace->rows == NULL)
 		die("the stream has no message of kind run");
 }

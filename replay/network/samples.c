@@ -80,31 +80,31 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 static void
 read_file(struct points *points, const char *file, struct range sizes)
 {
-	struct reader in;
+	struct reader *in;
 	struct message message;
 	int64_t ranks = 0;
 	int got;
 
-	if (reader_open(&in, file) < 0 || reader_need_content(&in, "measurement") < 0)
-		die_input(&in);
-	while ((got = reader_next(&in, &message)) > 0)
+	if (reader_open(&in, file, READ_STREAM) < 0 || reader_need_content(in, "measurement") < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0)
 		if (is_kind(&message, "mpirun")) {
-			if (body_int(&in, &message, "ranks", 1, INT32_MAX, &ranks) < 0)
-				die_input(&in);
+			if (body_int(in, &message, "ranks", 1, INT32_MAX, &ranks) < 0)
+				die_input(in);
 			if (ranks > points->most_ranks)
 				points->most_ranks = ranks;
 			if (points->library == NULL)
 				points->library = body_string(&message, "library");
 		} else if (is_kind(&message, "samples")) {
 			if (ranks == 0) {
-				reader_fail(&in, message.offset, "samples: no mpirun before them");
-				die_input(&in);
+				reader_fail(in, message.offset, "samples: no mpirun before them");
+				die_input(in);
 			}
-			take_samples(points, &in, &message, ranks, sizes);
+			take_samples(points, in, &message, ranks, sizes);
 		}
 	if (got < 0)
-		die_input(&in);
-	reader_close(&in);
+		die_input(in);
+	reader_close(in);
 }
 
 static int

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a reader tells of itself: what it has read, and why it reads no more. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "reader.h"
+
+int
+reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
+{
+	va_list arguments;
+
+	if (in != NULL && in->error[0] == '\0') {
+		va_start(arguments, format);
+		vsnprintf(in->error, sizeof in->error, format, arguments);
+		va_end(arguments);
+		in->error_offset = offset;
+	}
+	return -1;
+}
+
+const char *
+reader_error(const struct reader *in, int64_t *offset)
+{
+	if (offset != NULL)	/* what could not be opened has no place */
+		*offset = in == NULL || (in->buffer == NULL && in->fd < 0) ? -1 : (int64_t)in->error_offset;
+	return in == NULL ? "out of memory" : in->error[0] != '\0' ? in->error : NULL;
+}
+
+int
+reader_need_content(struct reader *in, const char *content)
+{
+	if (in != NULL && strcmp(in->content, content) == 0)
+		return 0;
+	return reader_fail(in, 0, "not a %s but a %s stream", content, reader_content(in));
+}
+
+int
+reader_refuse_content(struct reader *in, const char *content, const char *hint)
+{
+	if (in != NULL && strcmp(in->content, content) != 0)
+		return 0;
+	return reader_fail(in, 0, "a %s; %s", content, hint);
+}
+
+const char *
+reader_file(const struct reader *in)
+{
+	return in == NULL || in->file == NULL ? "no file" : in->file;
+}
+
+const char *
+reader_content(const struct reader *in)
+{
+	return in == NULL ? "" : in->content;
+}
+
+bool
+reader_is_raw(const struct reader *in)
+{
+	return in->raw;
+}
+
+const char *
+reader_history(const struct reader *in, size_t i)
+{
+	return in != NULL && i < in->history_count ? in->history[i] : NULL;
+}
+
+uint64_t
+reader_messages(const struct reader *in)
+{
+	return in->messages;
+}
+
+uint64_t
+reader_rows(const struct reader *in)
+{
+	return in->rows;
+}
+
+const uint16_t *
+reader_calls(const struct reader *in)
+{
+	return in->call_map;
+}
+
+const uint16_t *
+reader_call_numbers(const struct reader *in)
+{
+	return in->call_number;
+}
+
+uint64_t
+reader_offset(const struct reader *in)
+{
+	return in->inflated_begin < in->inflated_end ? in->inflated_offset : input_here(in);
+}
+
+double
+reader_share(const struct reader *in)
+{
+	struct stat status;
+	double share;
+
+	if (in->fd < 0 || fstat(in->fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0)
+		return 0;
+	share = (double)reader_offset(in) / (double)status.st_size;
+	return share < 1 ? share : 1;
+}
