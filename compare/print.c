@@ -259,7 +259,7 @@ print_sites(struct text *text, const struct comparison *c, const struct verdict 
 		table_seconds(out, difference(c, unit_delay, u));
 		table_text(out, v->named[u] ? "yes" : "-");
 		table_text(out, unit_text(&c->units[u], name, sizeof name));
-		table_end_row(out);
+		table_end_line(out);
 	}
 	table_end(out);
 	if (c->unit_count > shown)

@@ -222,13 +222,13 @@ static struct part
 read_part(const struct critpath *c, int index, int count)
 {
 	struct part *parts = zalloc((size_t)count, sizeof *parts), part;
-	struct table table;
+	struct chunks chunks;
 
 	if (c->team.rank == 0) {
-		table_read(&table, c->opt.files[0]);
+		chunks_read(&chunks, c->opt.files[0]);
 		for (int i = 0; i < count; i++)
-			parts[i] = table_part(&table, i, count, &(uint64_t){ 0 });
-		table_free(&table);
+			parts[i] = chunks_part(&chunks, i, count, &(uint64_t){ 0 });
+		chunks_free(&chunks);
 	}
 	team_copy(&c->team, parts, (size_t)count * sizeof *parts);
 	part = parts[index];
@@ -320,14 +320,14 @@ static void
 print_list(struct critpath *c)
 {
 	struct table_writer list;
-	struct table table;
+	struct chunks chunks;
 
-	table_read(&table, c->opt.files[0]);
+	chunks_read(&chunks, c->opt.files[0]);
 	text_begin(&c->text, stdout, NULL);
 	table_begin(&list, &c->text, "part\tfirst_stretch\tlast_stretch\trows");
 	for (int i = 0; i < c->opt.list; i++) {
 		uint64_t rows;
-		struct part part = table_part(&table, i, c->opt.list, &rows);
+		struct part part = chunks_part(&chunks, i, c->opt.list, &rows);
 
 		if (part.to <= part.from)
 			continue;
@@ -335,7 +335,7 @@ print_list(struct critpath *c)
 		table_uint(&list, part.from + 1);
 		table_uint(&list, part.to);
 		table_uint(&list, rows);
-		table_end_row(&list);
+		table_end_line(&list);
 	}
 	table_end(&list);
 	text_flush(&c->text);

@@ -142,7 +142,7 @@ functions_gain_text(struct text *out, const struct functions *f, const struct de
 		    2);
 		table_seconds(&table, sorted[i].most_ns);
 		table_text(&table, sorted[i].name);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	if (count > shown)
 		put_more(&table, 3, count - shown);

@@ -77,7 +77,7 @@ put_function(struct table_writer *table, const struct functions *f, const struct
 		table_format(table, "%s (%s:%d)", it->name, file_name(it->file), (int)it->line);
 	else
 		table_text(table, it->name);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 static void
@@ -91,7 +91,7 @@ put_other(struct table_writer *table, const struct functions *f, const char *nam
 	table_text(table, "");
 	table_text(table, "");
 	table_text(table, name);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 static void
@@ -161,7 +161,7 @@ difference_text(struct text *out, const struct functions *f, const struct defini
 		table_fixed(&table, 100 * there, 2);
 		table_fixed(&table, 100 * everywhere, 2);
 		table_text(&table, list[i].name);
-		table_end_row(&table);
+		table_end_line(&table);
 		lines++;
 	}
 	table_end(&table);

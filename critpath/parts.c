@@ -39,17 +39,17 @@ take_calls(struct scan *scan, const struct message *message)
 }
 
 static void
-add_chunk(struct table *table, struct chunk chunk)
+add_chunk(struct chunks *chunks, struct chunk chunk)
 {
-	table->at = grow(table->at, &table->capacity, table->count + 1, sizeof *table->at);
-	table->at[table->count++] = chunk;
+	chunks->at = grow(chunks->at, &chunks->capacity, chunks->count + 1, sizeof *chunks->at);
+	chunks->at[chunks->count++] = chunk;
 }
 
 /* The stretch that ends here has its rows; the next one begins in the oldest block still needed. */
 static void
-take_sync(struct scan *scan, struct table *table, const struct message *message)
+take_sync(struct scan *scan, struct chunks *chunks, const struct message *message)
 {
-	struct chunk next = { .first = table->count, .at = message->offset, .offset = message->offset };
+	struct chunk next = { .first = chunks->count, .at = message->offset, .offset = message->offset };
 	uint64_t rows = 0;
 
 	if (seqs_read(scan->seqs, scan->run.in, message, &scan->run.window) < 0)
@@ -68,24 +68,24 @@ take_sync(struct scan *scan, struct table *table, const struct message *message)
 		if (blocks->count > 0 && blocks->at[0].offset < next.offset)
 			next.offset = blocks->at[0].offset;
 	}
-	table->at[table->count - 1].rows = rows - scan->rows;
+	chunks->at[chunks->count - 1].rows = rows - scan->rows;
 	scan->rows = rows;
-	next.stretch = table->at[table->count - 1].stretch;
-	while (next.stretch < table->count && (next.stretch + 1 == table->count ? next.at :
-	    table->at[next.stretch + 1].at) < next.offset)
+	next.stretch = chunks->at[chunks->count - 1].stretch;
+	while (next.stretch < chunks->count && (next.stretch + 1 == chunks->count ? next.at :
+	    chunks->at[next.stretch + 1].at) < next.offset)
 		next.stretch++;
-	add_chunk(table, next);
+	add_chunk(chunks, next);
 }
 
 /* Reads the headers of all messages. */
 static void
-table_scan(struct table *table, const char *file)
+chunks_scan(struct chunks *chunks, const char *file)
 {
 	struct scan scan = { 0 };
 	struct message message;
 
 	run_open_lazy(&scan.run, file);
-	add_chunk(table, (struct chunk){ 0 });
+	add_chunk(chunks, (struct chunk){ 0 });
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */
 		if (is_kind(&message, "run")) {
@@ -94,12 +94,12 @@ table_scan(struct table *table, const char *file)
 		} else if (is_kind(&message, "calls"))
 			take_calls(&scan, &message);
 		else if (is_kind(&message, "sync"))
-			take_sync(&scan, table, &message);
+			take_sync(&scan, chunks, &message);
 		if (is_definition(&message))
-			table->defined = message.offset;
+			chunks->defined = message.offset;
 	}
-	table->at[table->count - 1].rows = reader_rows(scan.run.in) - scan.rows;
-	table->stretches = table->count;
+	chunks->at[chunks->count - 1].rows = reader_rows(scan.run.in) - scan.rows;
+	chunks->stretches = chunks->count;
 	for (uint32_t l = 0; l < scan.run.known.location_count; l++)
 		free(scan.blocks[l].at);
 	free(scan.blocks);
@@ -109,56 +109,56 @@ table_scan(struct table *table, const char *file)
 }
 
 static void
-table_from(struct table *table, const struct index *index)
+chunks_from(struct chunks *chunks, const struct index *index)
 {
 	uint64_t rows = 0;
 
-	add_chunk(table, (struct chunk){ 0 });
+	add_chunk(chunks, (struct chunk){ 0 });
 	for (size_t i = 0; i < index->count; i++) {
 		const struct index_entry *e = &index->entries[i];
 
-		table->at[i].rows = e->rows - rows;
+		chunks->at[i].rows = e->rows - rows;
 		rows = e->rows;
-		add_chunk(table, (struct chunk){ 0, (i + 1) * index->step, e->at, e->from, e->before });
+		add_chunk(chunks, (struct chunk){ 0, (i + 1) * index->step, e->at, e->from, e->before });
 	}
-	table->at[index->count].rows = index->rows - rows;
-	table->stretches = index->syncs + 1;
-	table->defined = index->defined;
+	chunks->at[index->count].rows = index->rows - rows;
+	chunks->stretches = index->syncs + 1;
+	chunks->defined = index->defined;
 }
 
 void
-table_read(struct table *table, const char *file)
+chunks_read(struct chunks *chunks, const char *file)
 {
 	struct index index;
 
-	memset(table, 0, sizeof *table);
+	memset(chunks, 0, sizeof *chunks);
 	if (index_read(&index, file))
-		table_from(table, &index);
+		chunks_from(chunks, &index);
 	else
-		table_scan(table, file);
+		chunks_scan(chunks, file);
 	index_free(&index);
 }
 
 void
-table_free(struct table *table)
+chunks_free(struct chunks *chunks)
 {
-	free(table->at);
-	memset(table, 0, sizeof *table);
+	free(chunks->at);
+	memset(chunks, 0, sizeof *chunks);
 }
 
 struct part
-table_part(const struct table *table, int index, int count, uint64_t *rows)
+chunks_part(const struct chunks *chunks, int index, int count, uint64_t *rows)
 {
 	uint64_t all = 0, before = 0;
-	struct part part = { .from = table->stretches, .to = table->stretches,
-	    .defined = table->defined };
+	struct part part = { .from = chunks->stretches, .to = chunks->stretches,
+	    .defined = chunks->defined };
 
 	*rows = 0;
-	for (size_t p = 0; p < table->count; p++)
-		all += table->at[p].rows;
+	for (size_t p = 0; p < chunks->count; p++)
+		all += chunks->at[p].rows;
 	/* A chunk belongs to the part that its middle row lies in. */
-	for (size_t p = 0; p < table->count; before += table->at[p++].rows) {
-		const struct chunk *chunk = &table->at[p];
+	for (size_t p = 0; p < chunks->count; before += chunks->at[p++].rows) {
+		const struct chunk *chunk = &chunks->at[p];
 		int owner = all == 0 ? 0 : (int)((double)(before + chunk->rows / 2) / (double)all *
 		    (double)count);
 
@@ -169,7 +169,7 @@ table_part(const struct table *table, int index, int count, uint64_t *rows)
 		}
 		if (owner < index)
 			continue;
-		if (part.from == table->stretches) {
+		if (part.from == chunks->stretches) {
 			part.from = chunk->first;
 			part.from_at = chunk->at;
 			part.offset = chunk->offset;

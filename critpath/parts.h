@@ -5,7 +5,7 @@
 
 #include "run.h"
 
-struct table {
+struct chunks {
 	struct chunk {			/* one stretch, or several that follow each other */
 		uint64_t rows;
 		uint64_t first;		/* stretch */
@@ -18,9 +18,9 @@ struct table {
 	uint64_t defined;		/* no definition comes after */
 };
 
-void table_read(struct table *table, const char *file);
-void table_free(struct table *table);
+void chunks_read(struct chunks *chunks, const char *file);
+void chunks_free(struct chunks *chunks);
 /* Part INDEX of COUNT with about equally many rows, and these; some are empty where chunks are few. */
-struct part table_part(const struct table *table, int index, int count, uint64_t *rows);
+struct part chunks_part(const struct chunks *chunks, int index, int count, uint64_t *rows);
 
 #endif

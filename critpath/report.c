@@ -286,7 +286,7 @@ put_more(struct table_writer *table, int before, size_t more)
 	for (int i = 0; i < before; i++)
 		table_text(table, "");
 	table_format(table, "(%zu more; --all shows them)", more);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 static void
@@ -310,7 +310,7 @@ print_shares(struct text *out, const struct report *report, const struct names *
 		for (int kind = 0; kind < KINDS; kind++)
 			table_seconds(&table, s->ns[kind]);
 		names->put(&table, items[i].index, known);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	if (count > shown)
 		put_more(&table, 5, count - shown);
@@ -336,7 +336,7 @@ print_longest(struct text *out, const struct report *report, const struct defini
 		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" : s->kind == START ? "start" :
 		    s->kind == TRANSFER ? "transfer to " : "", s->call == 0 ? "" : call_name(s->call));
 		table_format(&table, "%s%s", s->call == 0 && where[0] != '\0' ? "before " : "", where);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 }

@@ -76,7 +76,7 @@ gain_text(struct text *out, const struct whatif *whatif, const struct definition
 		table_fixed(&table, known->run_ns > 0 ? 100 * (double)gain->ns / (double)known->run_ns : 0, 2);
 		table_seconds(&table, gain->most_ns);
 		put_site(&table, items[i].site, known);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	if (count > shown)
 		put_more(&table, 3, count - shown);
@@ -100,7 +100,7 @@ slack_text(struct text *out, const struct whatif *whatif, const struct definitio
 		table_seconds(&table, slack->time_ns);
 		table_seconds(&table, slack->least_ns);
 		put_site(&table, items[i].site, known);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	if (count > shown)
 		put_more(&table, 3, count - shown);
@@ -134,7 +134,7 @@ alternatives_text(struct text *out, const struct whatif *whatif, const struct de
 			table_text(&table, "");
 			table_text(&table, "");
 		}
-		table_end_row(&table);
+		table_end_line(&table);
 		free(ranks);
 	}
 	table_end(&table);

@@ -64,7 +64,7 @@ print_parameter(struct table_writer *table, const char *name, double value, doub
 		table_format(table, "%.5g", value);
 	if (band != NULL)
 		table_format(table, "[%.4g, %.4g]", band->low, band->high);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 static void
@@ -91,7 +91,7 @@ print_parameters(struct text *out, const struct analysis *a)
 	table_format(&table, "%.6g s", a->six.at.t1);
 	if (!isnan(a->t1_measured))
 		table_format(&table, "measured %.6g s", a->t1_measured);
-	table_end_row(&table);
+	table_end_line(&table);
 	table_end(&table);
 }
 
@@ -114,7 +114,7 @@ print_points(struct text *out, const struct analysis *a)
 				table_fixed(&table, values[shown[k]], 4);
 			else
 				table_significant(&table, values[shown[k]], 6);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 }

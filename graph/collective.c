@@ -110,10 +110,10 @@ waits_for_all(enum call_class class)
 }
 
 void
-collective_crossed(struct graph *graph, uint32_t epoch, uint32_t other)
+collective_crossed(struct graph *graph, uint32_t from, uint32_t to)
 {
 	struct instances *all = graph->instances;
-	uint32_t first = (epoch < other ? epoch : other) + 1, last = epoch < other ? other : epoch;
+	uint32_t first = (from < to ? from : to) + 1, last = from < to ? to : from;
 
 	if (first > last || last <= all->decided)
 		return;
@@ -199,8 +199,8 @@ instance_complete(struct graph *graph, struct instance *instance)
 		}
 	edge_collective(graph, instance->size, all->locations, all->seqs);
 	for (uint32_t i = 1; i < instance->size; i++)
-		collective_crossed(graph, graph->operations[instance->operations[0]].epoch,
-		    graph->operations[instance->operations[i]].epoch);
+		collective_crossed(graph, graph->operations[instance->operations[0]].candidates,
+		    graph->operations[instance->operations[i]].candidates);
 	for (uint32_t i = 0; i < instance->size; i++)
 		operation_free(graph, instance->operations[i]);
 	consider_sync(graph, instance);
@@ -258,7 +258,7 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 	operation_list(graph, operation);
 	instance->operations[instance->arrived++] = operation;
 	if (is_candidate(graph, members, row->call[i]))
-		graph->locations[location].epoch++;
+		graph->locations[location].candidates++;
 	instance->open += graph->locations[location].open;
 	if (row->enter_ns[i] > instance->last_enter_ns)
 		instance->last_enter_ns = row->enter_ns[i];

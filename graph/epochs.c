@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * General active target synchronisation (MPI 3.1, section 11.5.2): the Nth time that a target exposes
- * a window to an origin belongs to the Nth time that this origin accesses this target. MPI_Win_start
+ * an MPI window to an origin belongs to the Nth time that this origin accesses this target. MPI_Win_start
  * may wait for the MPI_Win_post, or leave it to MPI_Win_complete; MPI_Win_wait waits for that. So an
  * epoch has two edges, which go out like messages:
  *
@@ -16,16 +16,16 @@
 /* The rows of one epoch of an origin and a target; NONE: not read yet. */
 enum end { POSTED_BY, STARTED_BY, COMPLETED_BY, WAITED_BY, ENDS };
 struct epoch {
-	uint32_t window, index;		/* the Nth of the pair */
+	uint32_t win, index;		/* the Nth of the pair */
 	int32_t origin, target;		/* world ranks; origin -1: free slot */
 	uint32_t operations[ENDS];
 	int64_t post_enter_ns, start_leave_ns;
 	bool exposed, waited;		/* edges gone out */
 };
 
-#define HASH(e) mix((uint64_t)(e)->window << 32 | (e)->index, \
+#define HASH(e) mix((uint64_t)(e)->win << 32 | (e)->index, \
 	(uint64_t)(uint32_t)(e)->origin << 32 | (uint32_t)(e)->target)
-#define SAME(a, b) ((a)->window == (b)->window && (a)->index == (b)->index && \
+#define SAME(a, b) ((a)->win == (b)->win && (a)->index == (b)->index && \
 	(a)->origin == (b)->origin && (a)->target == (b)->target)
 #define FREE(e) ((e)->origin < 0)
 #define MAKE_FREE(e) ((e)->origin = -1)
@@ -37,12 +37,12 @@ HASH_TABLE(epochs, struct epoch, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die
 
 /* How many epochs of a pair there were, on either side. */
 struct pair {
-	uint32_t window;
+	uint32_t win;
 	int32_t origin, target;		/* origin -1: free slot */
 	uint32_t posts, starts;
 };
-#define HASH(p) mix((p)->window, (uint64_t)(uint32_t)(p)->origin << 32 | (uint32_t)(p)->target)
-#define SAME(a, b) ((a)->window == (b)->window && (a)->origin == (b)->origin && \
+#define HASH(p) mix((p)->win, (uint64_t)(uint32_t)(p)->origin << 32 | (uint32_t)(p)->target)
+#define SAME(a, b) ((a)->win == (b)->win && (a)->origin == (b)->origin && \
 	(a)->target == (b)->target)
 #define FREE(p) ((p)->origin < 0)
 #define MAKE_FREE(p) ((p)->origin = -1)
@@ -86,7 +86,7 @@ edge(struct graph *graph, const struct epoch *e, enum end from, enum end to)
 	const struct operation *b = &graph->operations[e->operations[to]];
 
 	edge_message(graph, a->location, a->seq, b->location, b->seq);
-	collective_crossed(graph, a->epoch, b->epoch);
+	collective_crossed(graph, a->candidates, b->candidates);
 }
 
 static void
@@ -137,14 +137,14 @@ epoch_open(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 {
 	const int32_t rank = rank_of(graph, location);
 	const int32_t other = world_rank(&graph->known, row->comm[i], rank, row->peer[i]);
-	struct pair key = { .window = row->comm[i], .origin = exposes ? other : rank,
+	struct pair key = { .win = row->comm[i], .origin = exposes ? other : rank,
 	    .target = exposes ? rank : other }, *pair;
 	struct opened opened = { .seq = seq, .location = location };
 
 	if (other < 0)
 		return;
 	pair = pairs_add(&graph->active->pairs, &key);
-	opened.key = (struct epoch){ .window = key.window, .origin = key.origin, .target = key.target,
+	opened.key = (struct epoch){ .win = key.win, .origin = key.origin, .target = key.target,
 	    .index = exposes ? pair->posts++ : pair->starts++, .operations = { NONE, NONE, NONE, NONE } };
 	openings_add(&graph->active->openings, &opened);
 	add_end(graph, &opened.key, exposes ? POSTED_BY : STARTED_BY, location, seq, call,
@@ -175,7 +175,7 @@ epoch_end(struct graph *graph)
 		if (e->origin < 0)
 			continue;
 		graph->counts.unmatched_sends++;
-		tell(graph, "window %u: an epoch of rank %d at rank %d has no %s", e->window,
+		tell(graph, "window %u: an epoch of rank %d at rank %d has no %s", e->win,
 		    (int)e->origin, (int)e->target, e->operations[POSTED_BY] == NONE ? "MPI_Win_post" :
 		    e->operations[STARTED_BY] == NONE ? "MPI_Win_start" :
 		    e->operations[COMPLETED_BY] == NONE ? "MPI_Win_complete" : "MPI_Win_wait");

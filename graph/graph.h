@@ -22,7 +22,7 @@ struct operation {
 	uint32_t older, newer;	/* NONE, NONE and not listed: no edge can come yet */
 	int32_t peer, tag;	/* of receives: as asked for, then as received; world rank */
 	uint32_t comm;
-	uint32_t epoch;		/* of its row: see struct location */
+	uint32_t candidates;	/* of its row: see struct location */
 	uint16_t call;
 	uint8_t state;		/* enum receive_state; sends: COMPLETED */
 	bool listed;
@@ -34,7 +34,7 @@ struct location {
 	uint64_t next_seq;	/* rows read so far */
 	int64_t last_leave_ns;
 	int64_t open;		/* requests started and not completed */
-	uint32_t epoch;		/* candidates for a synchronisation point that it has called */
+	uint32_t candidates;	/* for a synchronisation point, that it has called */
 	uint32_t oldest, newest;	/* its listed operations */
 	uint32_t held, held_last;	/* receives from anyone, and those that wait for them */
 };
@@ -119,8 +119,8 @@ void collective_begin(struct graph *graph);
 void collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
     size_t i);
 void collective_end(struct graph *graph);
-/* An edge between rows of these epochs: the candidates between them are crossed. */
-void collective_crossed(struct graph *graph, uint32_t epoch, uint32_t other);
+/* An edge between rows that have so many candidates before them: those between are crossed. */
+void collective_crossed(struct graph *graph, uint32_t from, uint32_t to);
 
 /* epochs.c: MPI_Win_post, start, complete and wait. EXPOSES: on the side of the target. */
 void epoch_begin(struct graph *graph);

@@ -73,7 +73,7 @@ channel_match(struct graph *graph, struct channel *channel)
 				return;
 			from = &graph->operations[send];
 			edge_message(graph, from->location, from->seq, to->location, to->seq);
-			collective_crossed(graph, from->epoch, to->epoch);
+			collective_crossed(graph, from->candidates, to->candidates);
 			channel->send = from->next;
 			operation_free(graph, send);
 		}
@@ -270,7 +270,7 @@ complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct o
 
 	op->location = completion->location;
 	op->seq = completion->seq;
-	op->epoch = completion->epoch;
+	op->candidates = completion->candidates;
 	op->state = completion->peer == NO_PEER ? DROPPED : COMPLETED;
 	if (op->state == COMPLETED && is_wild(&before)) {
 		op->peer = world_rank(&graph->known, completion->comm != 0 ? completion->comm : op->comm,
@@ -293,7 +293,7 @@ match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t l
 {
 	uint32_t receive = request_close(graph, starter, start), early;
 	struct operation completion = { .seq = seq, .location = location, .peer = row->peer[i],
-	    .tag = row->tag[i], .comm = row->comm[i], .epoch = graph->locations[location].epoch };
+	    .tag = row->tag[i], .comm = row->comm[i], .candidates = graph->locations[location].candidates };
 
 	if (receive != NONE)
 		complete(graph, starter, receive, &completion);

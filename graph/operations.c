@@ -16,7 +16,7 @@ operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t cal
 		new = (uint32_t)graph->operation_count++;
 	}
 	graph->operations[new] = (struct operation){ .seq = seq, .location = location, .next = NONE,
-	    .older = NONE, .newer = NONE, .epoch = graph->locations[location].epoch, .call = call };
+	    .older = NONE, .newer = NONE, .candidates = graph->locations[location].candidates, .call = call };
 	return new;
 }
 

@@ -171,7 +171,7 @@ print_before_after(struct text *out, const struct mending *m, const struct verdi
 		table_fixed(&table, 1e-3 * a->function_ns, 3);
 		table_fixed(&table, a->ratio, 3);
 		table_format(&table, "%s: %s", b->guideline, outcome(b, a, algorithm_of(m, b)));
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	text_line(out, "after: %zu violations, before: %zu", after->violations, before->violations);

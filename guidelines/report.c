@@ -104,7 +104,7 @@ put_violation(struct table_writer *table, const struct judgement *j)
 	table_significant(table, j->p_adjusted, 2);
 	table_text(table, stars(j->p_adjusted));
 	put_other(table, j);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 static void
@@ -206,7 +206,7 @@ print_undecided(struct text *out, const struct verdict *v, size_t shown)
 		table_fixed(&table, us(found[i]->other_ns), 3);
 		table_fixed(&table, us(found[i]->seen_ns), 3);
 		put_other(&table, found[i]);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	if (count > shown)
@@ -290,7 +290,7 @@ put_count(struct table_writer *table, const struct verdict *v, enum kind kind)
 		}
 	table_text(table, kind_names[kind]);
 	table_format(table, "%zu/%zu", violated, all);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 void
@@ -305,7 +305,7 @@ print_tables(struct text *out, const struct campaign *c, const struct verdict *v
 	table_text(&table, "function");
 	for (size_t i = 0; i < count; i++)
 		table_uint(&table, sizes[i]);
-	table_end_row(&table);
+	table_end_line(&table);
 	for (size_t f = 0; f < c->count; f++) {
 		const char *function = c->series[f].function;
 
@@ -315,7 +315,7 @@ print_tables(struct text *out, const struct campaign *c, const struct verdict *v
 		table_text(&table, function);
 		for (size_t i = 0; i < count; i++)
 			put_marks(&table, v, function, sizes[i]);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	text_char(out, '\n');

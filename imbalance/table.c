@@ -108,7 +108,7 @@ put_state(struct table_writer *table, const struct imbalance *im, int state)
 		table_text(table, "-");
 	table_format(table, "%s: %s", state_names[state],
 	    index_text(im, BY_SITE, w->site, text, sizeof text));
-	table_end_row(table);
+	table_end_line(table);
 }
 
 static void
@@ -165,7 +165,7 @@ print_by(struct text *out, const struct imbalance *im, enum dimension by, size_t
 			table_fixed(&table, site_heuristic(im, lines[i].index), 2);
 		table_text(&table, main_state(c));
 		table_text(&table, index_text(im, by, lines[i].index, text, sizeof text));
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	print_more(out, count, shown);
@@ -188,7 +188,7 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 		table_int(&table, delays[i].rank);
 		put_site(&table, im, delays[i].key % 2 == 0 ? "compute up to " : "MPI in ",
 		    delays[i].key / 2);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	print_more(out, count, shown);
@@ -238,7 +238,7 @@ print_critical(struct text *out, const struct imbalance *im, const struct critic
 		table_fixed(&table, 1e-9 * s->imbalance_impact_ns, 6);
 		table_int(&table, s->rank);
 		put_site(&table, im, "", s->site);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	print_more(out, c->count, shown);

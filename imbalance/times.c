@@ -155,7 +155,7 @@ scaling_text(struct text *text, const struct times *runs, size_t count, bool wea
 		table_fixed(out, s.computation_scaling, 4);
 		table_fixed(out, s.global, 4);
 		table_text(out, runs[i].file);
-		table_end_row(out);
+		table_end_line(out);
 	}
 	table_end(out);
 }

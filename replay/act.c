@@ -48,7 +48,7 @@ static void
 take_event(const struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct row *row = row_at(e, id, r->part);
+	const struct replay_row *row = row_at(e, id, r->part);
 	double ratio = __builtin_nan("");
 
 	if (row->tag == NO_TAG || e->machine->region_count == 0)
@@ -75,7 +75,7 @@ static bool
 is_lost(const struct engine *e, uint32_t id)
 {
 	const struct runner *r = &e->runners[id];
-	const struct row *row = row_at(e, id, r->part);
+	const struct replay_row *row = row_at(e, id, r->part);
 
 	return row->peer == ANY_PEER ||
 	    world_rank(e->known, row->comm, (int32_t)r->rank, row->peer) >= 0;
@@ -217,7 +217,7 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 static void
 mark_sent(struct engine *e, uint32_t id, uint32_t link)
 {
-	const struct row *row = row_at(e, id, e->runners[id].part);
+	const struct replay_row *row = row_at(e, id, e->runners[id].part);
 	const struct flight *f = &e->flights[link];
 	struct weight *weight = message_weight(e, link);
 

@@ -21,7 +21,7 @@ name_one(const struct engine *e, uint32_t location)
 {
 	const struct runner *r = &e->runners[location];
 	const struct op *op = op_at(e, location, r->seq);
-	const struct row *row;
+	const struct replay_row *row;
 	uint16_t call;
 	char what[160];
 

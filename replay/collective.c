@@ -266,7 +266,7 @@ bool
 collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
 {
 	struct runner *r = &e->runners[id];
-	const struct row *row = row_at(e, id, r->part);
+	const struct replay_row *row = row_at(e, id, r->part);
 	struct instance *i;
 	uint32_t me;
 	double at_ns;

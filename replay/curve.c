@@ -16,7 +16,7 @@ curve_begin(struct curve *c, enum parameter parameter, double base, double range
 	c->base = base;
 	c->range = range;
 	c->locations = locations;
-	c->epoch = 1;
+	c->generation = 1;
 }
 
 /* The time of a number, which is that of the last point at which all stood where it is older. */
@@ -32,8 +32,8 @@ time_at(struct curve *c, uint32_t number)
 		memset(c->times + known, 0, (c->time_count - known) * sizeof *c->times);
 	}
 	e = &c->times[number];
-	if (e->epoch != c->epoch) {
-		e->epoch = c->epoch;
+	if (e->generation != c->generation) {
+		e->generation = c->generation;
 		e->count = 0;
 		e->base = (struct line){ 0, 0 };
 	}
@@ -172,7 +172,7 @@ sync(void *context, uint32_t at)
 		c->bends[c->bend_count++] =
 		    (struct bend){ (e->lines[i - 1].ns - e->lines[i].ns) / by, by };
 	}
-	c->epoch++;
+	c->generation++;
 }
 
 struct watcher

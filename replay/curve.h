@@ -15,13 +15,13 @@ struct envelope {		/* of lines in order of slopes; on top of them all BASE */
 	struct line base;
 	struct line *lines;
 	uint32_t count, capacity;	/* count 0: one line, which is BASE */
-	uint32_t epoch;		/* of an earlier one the time is 0: it is before all of this one */
+	uint32_t generation;		/* of an earlier one the time is 0: it is before all of this one */
 };
 
 struct curve {
 	enum parameter parameter;
 	double base, range;	/* its value in the replay; the curve ends there */
-	uint32_t locations, epoch;
+	uint32_t locations, generation;
 	struct envelope *times;
 	size_t time_count;
 	struct line *merged;

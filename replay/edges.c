@@ -42,7 +42,7 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	uint32_t f = flight_new(e);
 	struct flight *flight = &e->flights[f];
 	struct op *from = op_at(e, source, send), *to = op_at(e, target, receive), *post;
-	const struct row *row = row_at(e, source, send);
+	const struct replay_row *row = row_at(e, source, send);
 
 	flight->source = source;
 	flight->target = target;
@@ -124,7 +124,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 {
 	uint32_t i = instance_new(e, count);
 	struct instance *instance = &e->instances[i];
-	const struct row *first = row_at(e, location[0], seq[0]);
+	const struct replay_row *first = row_at(e, location[0], seq[0]);
 	enum call_class class = blocking_class(call_class(first->call));
 	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE);
 
@@ -133,7 +133,7 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 	instance->comm = first->comm;
 	for (uint32_t k = 0; k < count; k++) {
 		struct op *op = op_at(e, location[k], seq[k]);
-		struct row *row = row_at(e, location[k], seq[k]);
+		struct replay_row *row = row_at(e, location[k], seq[k]);
 		int32_t rank = e->known->location_rank[location[k]];
 
 		op->link = i;

@@ -56,7 +56,7 @@ struct op {
 	bool costs : 1;		/* the overhead of a call */
 };
 
-struct row {			/* as in the stream */
+struct replay_row {			/* as in the stream */
 	uint64_t sent, received;	/* bytes */
 	uint32_t request, request_at;
 	uint32_t comm, site;
@@ -71,7 +71,7 @@ struct lane {			/* the rows of a location that are read and not done */
 	uint64_t first;		/* seq of the first */
 	uint64_t ready;		/* rows before it may be simulated */
 	uint64_t settled;	/* rows before it have their edges */
-	struct row *rows;
+	struct replay_row *rows;
 	size_t capacity;
 	int64_t last_leave_ns;	/* of the rows read */
 };
@@ -186,7 +186,7 @@ struct engine {
 	/* A call is done: rows FIRST to before END, with simulated times. */
 	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
 	/* What --scale makes of the computing before a row, or of its communication. NULL: nothing. */
-	double (*scale)(void *context, uint32_t rank, const struct row *row, bool compute);
+	double (*scale)(void *context, uint32_t rank, const struct replay_row *row, bool compute);
 	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
 	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
 	void (*over)(void *context, uint32_t flight);
@@ -223,7 +223,7 @@ op_at(const struct engine *engine, uint32_t location, uint64_t seq)
 	    NULL;
 }
 
-static inline struct row *
+static inline struct replay_row *
 row_at(const struct engine *engine, uint32_t location, uint64_t seq)
 {
 	const struct lane *lane = &engine->lanes[location];
@@ -257,7 +257,7 @@ void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data h
 /* modes.c: which sends wait for their receive, and what was made to be started. */
 struct made_requests *made_requests(uint32_t locations);
 bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
-void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct row *row);
+void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row);
 
 /* lost.c: ends of messages that have no edge. */
 bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);	/* false: it sleeps */

@@ -99,7 +99,7 @@ part_act(enum act act)
 
 /* What the stream says of row I of a block. */
 static void
-read_row(struct row *row, const struct calls *calls, size_t i, uint16_t call)
+read_row(struct replay_row *row, const struct calls *calls, size_t i, uint16_t call)
 {
 	row->sent = calls->bytes_sent[i];
 	row->received = calls->bytes_received[i];
@@ -119,7 +119,7 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 	static uint8_t acts[UINT16_MAX + 1];	/* 1 + act; 0: not known yet */
 	struct lane *lane;
 	struct op *op;
-	struct row *row;
+	struct replay_row *row;
 	uint16_t call = 0;
 
 	if (calls->location >= e->locations)
@@ -166,7 +166,7 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 struct op *
 started_by(const struct engine *e, uint32_t *location, uint64_t *seq)
 {
-	const struct row *row = row_at(e, *location, *seq);
+	const struct replay_row *row = row_at(e, *location, *seq);
 
 	if (row->request == 0 && row->request_at == 0)
 		return NULL;

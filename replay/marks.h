@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct engine;
-struct row;
+struct replay_row;
 
 enum parameter { LATENCY, GAP, OVERHEAD, PARAMETERS };	/* between nodes; 1/bandwidth there; of a call */
 

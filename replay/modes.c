@@ -98,7 +98,7 @@ find_made(const struct engine *e, uint32_t location, uint64_t seq)
 
 /* The row that row SEQ refers to. */
 static void
-follow(const struct row *row, uint32_t *location, uint64_t *seq)
+follow(const struct replay_row *row, uint32_t *location, uint64_t *seq)
 {
 	if (row->request_at > 0) {
 		*location = row->request_at - 1;
@@ -109,7 +109,7 @@ follow(const struct row *row, uint32_t *location, uint64_t *seq)
 
 /* A row of MPI_Start: what it starts, as far as the call that made its request is known. */
 static void
-note_start(struct engine *e, uint32_t location, uint64_t seq, struct op *op, const struct row *row)
+note_start(struct engine *e, uint32_t location, uint64_t seq, struct op *op, const struct replay_row *row)
 {
 	uint64_t begun = seq;
 	struct made *made;
@@ -126,7 +126,7 @@ note_start(struct engine *e, uint32_t location, uint64_t seq, struct op *op, con
 
 /* What frees a request that was made to be started frees the operation that was started last. */
 static void
-note_free(struct engine *e, uint32_t location, uint64_t seq, struct row *row)
+note_free(struct engine *e, uint32_t location, uint64_t seq, struct replay_row *row)
 {
 	uint32_t at = location;
 	uint64_t begun = seq;
@@ -147,7 +147,7 @@ note_free(struct engine *e, uint32_t location, uint64_t seq, struct row *row)
 }
 
 void
-note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op, struct row *row)
+note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row)
 {
 	enum call_class class = call_class(row->call);
 	struct made_requests *made = &e->made[location];

@@ -46,7 +46,7 @@ print_sites(struct text *text, const struct shares *found, const struct definiti
 		table_fixed(&table, s->earlier_ns / 1e3, 3);
 		table_text(&table, call_name(s->who.call));
 		table_text(&table, site_text(known, s->who.site, name, sizeof name));
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 }
@@ -65,7 +65,7 @@ shares_table(const struct shares *found, const struct definitions *known)
 	for (size_t i = 0; i < found->comm_count && i < MOST_SHOWN; i++) {
 		put_amounts(&table, &found->comms[i]);
 		table_uint(&table, found->comms[i].who.comm);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	text_put(&text, "\nby nodes\n");
@@ -73,7 +73,7 @@ shares_table(const struct shares *found, const struct definitions *known)
 	for (size_t i = 0; i < found->pair_count && i < MOST_SHOWN; i++) {
 		put_amounts(&table, &found->pairs[i]);
 		put_pair(&table, &found->pairs[i]);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	text_flush(&text);

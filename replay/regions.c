@@ -17,7 +17,7 @@ static const double LEAST = 0.1;
 /* Of the logarithm of what pairs last: phases differ by more. */
 static const double SAME_SIZE = 0.25;
 
-enum { BINS = 300, SIGNALS = 3, WINDOW = 8 };	/* a phase is at least a window long */
+enum { BINS = 300, SIGNALS = 3, LEAST_BINS = 8 };	/* a phase has that many at least */
 enum { BLOCK = 8, NEAR = 40 };	/* pairs that have one fence; those that it is of, on each side */
 
 struct bins {
@@ -177,12 +177,12 @@ find_cuts(const struct bins *bins, int *cut)
 	int count = 0, cuts = 0;
 
 	best[0] = -penalty;
-	for (int to = 1; to < WINDOW; to++)
+	for (int to = 1; to < LEAST_BINS; to++)
 		best[to] = INFINITY;
-	for (int to = WINDOW; to <= BINS; to++) {
+	for (int to = LEAST_BINS; to <= BINS; to++) {
 		int kept = 0;
 
-		candidates[count++] = to - WINDOW;
+		candidates[count++] = to - LEAST_BINS;
 		best[to] = INFINITY;
 		for (int i = 0; i < count; i++) {
 			double all = best[candidates[i]] + cost(bins, candidates[i], to) + penalty;
@@ -277,7 +277,7 @@ pair_at(const double *ends, size_t count, double bin)
 }
 
 /* Bins that are not independent put a border up to so many too far. */
-enum { REACH = 3 * WINDOW };
+enum { REACH = 3 * LEAST_BINS };
 
 /* LAST of each piece becomes the pair that ends it. */
 static void
@@ -321,7 +321,7 @@ recorded_until(const struct series *s, size_t pairs)
 static int
 unite(const struct series *s, size_t *last, int cuts)
 {
-	double least = recorded_until(s, s->count) * WINDOW / BINS / 2;
+	double least = recorded_until(s, s->count) * LEAST_BINS / BINS / 2;
 	int kept = 0;
 
 	for (int k = 0; k < cuts; k++) {

@@ -135,7 +135,7 @@ done(void *context, uint32_t location, uint64_t first, uint64_t end)
 }
 
 static double
-scale(void *context, uint32_t rank, const struct row *row, bool compute)
+scale(void *context, uint32_t rank, const struct replay_row *row, bool compute)
 {
 	struct state *s = context;
 

@@ -53,7 +53,7 @@ void regions_print(const struct monitor *monitor);
 struct scales { struct scale *items; size_t count, capacity; };
 void scale_add(struct scales *scales, const char *text, const char *factor);	/* factor: or NULL */
 double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank,
-    const struct row *row, bool compute);
+    const struct replay_row *row, bool compute);
 
 /* explain.c */
 struct explain { bool asked, message; uint32_t location; uint64_t seq; };

@@ -140,7 +140,7 @@ put_definition(struct table_writer *table, const char *name, double transfer, do
 	table_fixed(table, transfer, 6);
 	table_fixed(table, serial, 6);
 	table_fixed(table, comm, 6);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 void
@@ -167,7 +167,7 @@ print_table(const struct result *r)
 		table_fixed(&table, (double)r->finish_ns[i] / 1e9, 9);
 		table_fixed(&table, (double)r->recorded_finish_ns[i] / 1e9, 9);
 		table_fixed(&table, (double)r->useful_ns[i] / 1e9, 9);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 	text_flush(&text);

@@ -96,7 +96,7 @@ is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 }
 
 double
-scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, const struct row *row,
+scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, const struct replay_row *row,
     bool compute)
 {
 	double factor = 1;

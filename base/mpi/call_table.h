@@ -305,13 +305,13 @@ NEIGHBOUR(alltoallw, alltoallw, ALLTOALLW, ((CBUF, sendbuf), (COUNTS, sendcounts
 
 /* One-sided communication: a window has a communicator of its own, with the members of its parent. */
 COUNTED(Win_create, win_create, WIN_CREATE, COMM_CREATE, ((BUF, base), (ADDRESS, size), (UNIT, unit),
-    (INFO, info), (COMM, comm), (NEWWIN, made)), NEW_WINDOW(comm, made))
+    (INFO, info), (COMM, comm), (NEWWIN, made)), NEW_WIN(comm, made))
 COUNTED(Win_allocate, win_allocate, WIN_ALLOCATE, COMM_CREATE, ((ADDRESS, size), (UNIT, unit),
-    (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
+    (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WIN(comm, made))
 COUNTED(Win_allocate_shared, win_allocate_shared, WIN_ALLOCATE_SHARED, COMM_CREATE, ((ADDRESS, size),
-    (UNIT, unit), (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WINDOW(comm, made))
+    (UNIT, unit), (INFO, info), (COMM, comm), (BUF, base), (NEWWIN, made)), NEW_WIN(comm, made))
 CALL(Win_create_dynamic, win_create_dynamic, WIN_CREATE_DYNAMIC, COMM_CREATE, ((INFO, info),
-    (COMM, comm), (NEWWIN, made)), NEW_WINDOW(comm, made))
+    (COMM, comm), (NEWWIN, made)), NEW_WIN(comm, made))
 CALL(Win_free, win_free, WIN_FREE, BARRIER, ((OLDWIN, win)), FREE_GROUP_OF(win))
 CALL(Win_fence, win_fence, WIN_FENCE, BARRIER, ((INT, assert), (WIN, win)), GROUP_OF(win))
 CALL(Win_post, win_post, WIN_POST, POST, ((GROUP, group), (INT, assert), (WIN, win)),

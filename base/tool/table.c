@@ -70,7 +70,7 @@ table_begin(struct table_writer *table, struct text *text, const char *head)
 	while ((name = strsep(&rest, "\t")) != NULL)
 		put_cell(table, name, false);
 	free(names);
-	table_end_row(table);
+	table_end_line(table);
 }
 
 void
@@ -139,7 +139,7 @@ table_seconds(struct table_writer *table, int64_t ns)
 }
 
 void
-table_end_row(struct table_writer *table)
+table_end_line(struct table_writer *table)
 {
 	if (table->aligned)
 		keep(table, NULL, false);

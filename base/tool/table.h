@@ -17,9 +17,9 @@ struct table_writer {
 	struct text *text;
 	bool aligned;
 	size_t width;		/* of the terminal */
-	size_t columns;		/* of the row so far */
+	size_t columns;		/* of the line so far */
 	/* On a terminal: */
-	char **cells;		/* NULL ends a row */
+	char **cells;		/* NULL ends a line */
 	bool *numbers;		/* by cell: is one */
 	size_t count, cell_capacity, number_capacity;
 };
@@ -35,7 +35,7 @@ void table_uint(struct table_writer *table, uint64_t value);
 void table_fixed(struct table_writer *table, double value, int decimals);
 void table_significant(struct table_writer *table, double value, int digits);
 void table_seconds(struct table_writer *table, int64_t ns);	/* six decimals */
-void table_end_row(struct table_writer *table);
+void table_end_line(struct table_writer *table);
 void table_end(struct table_writer *table);
 
 #endif

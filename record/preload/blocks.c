@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rows: blocks of them, in windows of the raw trace that are mapped. */
+/* Rows: blocks of them, in mappings of the raw trace. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 enum {
 	FIRST_ROWS = 256, MOST_ROWS = 16384,	/* of a block */
-	WINDOW_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
+	MAPPING_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
 	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
 
@@ -69,69 +69,69 @@ write_zeros(uint64_t to)
 }
 
 /*
- * The file is mapped by the window, larger than most blocks: the way to the kernel and back is
- * paid once for many of them. A window goes with the last of its blocks.
+ * A mapping is larger than most blocks: the way to the kernel and back is
+ * paid once for many of them. It goes with the last of its blocks.
  */
-struct window {
+struct mapping {
 	unsigned char *map;
 	uint64_t begin;		/* in the file */
 	size_t size;
 	unsigned blocks;	/* open in it, and one while it is the current one */
 	struct guarded *guarded;
 };
-static struct window *current;
+static struct mapping *current;
 
 static void
-window_release(struct window *window)
+mapping_release(struct mapping *mapping)
 {
-	if (window == NULL || --window->blocks > 0)
+	if (mapping == NULL || --mapping->blocks > 0)
 		return;
-	guard_remove(window->guarded);
-	munmap(window->map, window->size);
-	free(window);
+	guard_remove(mapping->guarded);
+	munmap(mapping->map, mapping->size);
+	free(mapping);
 }
 
 static bool
-window_map(struct window *window)
+mapping_map(struct mapping *mapping)
 {
 	int fd = file_fd();
 
 	if (fd < 0)
 		return false;
-	window->map = mmap(NULL, window->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
-	    (off_t)window->begin);
-	if (window->map == MAP_FAILED) {
+	mapping->map = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd,
+	    (off_t)mapping->begin);
+	if (mapping->map == MAP_FAILED) {
 		give_up(raw.path, strerror(errno));
 		return false;
 	}
-	if ((window->guarded = guard_add(window->map, window->size)) == NULL) {
-		munmap(window->map, window->size);
+	if ((mapping->guarded = guard_add(mapping->map, mapping->size)) == NULL) {
+		munmap(mapping->map, mapping->size);
 		out_of_memory();
 		return false;
 	}
 	return true;
 }
 
-/* A window from the tail on, with room for SIZE bytes there. */
+/* A mapping from the tail on, with room for SIZE bytes there. */
 static bool
-window_open(size_t size)
+mapping_open(size_t size)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = raw.tail / page * page;
-	struct window *window = malloc(sizeof *window);
+	struct mapping *mapping = malloc(sizeof *mapping);
 
-	if (window == NULL) {
+	if (mapping == NULL) {
 		out_of_memory();
 		return false;
 	}
 	if (raw.zeroed < raw.tail)
 		raw.zeroed = raw.tail;		/* small messages wrote so far */
-	*window = (struct window){ .begin = begin, .size = (size_t)(raw.tail - begin) + size, .blocks = 1 };
-	if (!file_reserve(size) || !write_zeros(raw.tail + size) || !window_map(window)) {
-		free(window);
+	*mapping = (struct mapping){ .begin = begin, .size = (size_t)(raw.tail - begin) + size, .blocks = 1 };
+	if (!file_reserve(size) || !write_zeros(raw.tail + size) || !mapping_map(mapping)) {
+		free(mapping);
 		return false;
 	}
-	window_release(current);
-	current = window;
+	mapping_release(current);
+	current = mapping;
 	return true;
 }
 
@@ -146,14 +146,14 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	unsigned char *at;
 
 	if (current == NULL || raw.tail + bytes > current->begin + current->size) {
-		bool room = bytes < WINDOW_BYTES && file_promise(raw.tail + WINDOW_BYTES + 1) == 0;
+		bool room = bytes < MAPPING_BYTES && file_promise(raw.tail + MAPPING_BYTES + 1) == 0;
 
-		if (!window_open(room ? WINDOW_BYTES : bytes))
+		if (!mapping_open(room ? MAPPING_BYTES : bytes))
 			return false;
 	}
-	b->window = current;
-	b->window->blocks++;
-	at = b->message = b->window->map + (raw.tail - b->window->begin);
+	b->mapping = current;
+	b->mapping->blocks++;
+	at = b->message = b->mapping->map + (raw.tail - b->mapping->begin);
 	at++;			/* the first byte comes last */
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
@@ -204,11 +204,11 @@ block_close(struct block *b)
 {
 	unsigned char *at = b->message + b->message_bytes - 8;
 
-	if (b->window == NULL)
+	if (b->mapping == NULL)
 		return;
 	put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
-	window_release(b->window);
-	b->window = NULL;
+	mapping_release(b->mapping);
+	b->mapping = NULL;
 	raw.rows += b->count;
 }
 
@@ -312,7 +312,7 @@ put_count(struct block *b)
 static bool
 fits(const struct block *b, uint32_t count, unsigned form)
 {
-	return b->window != NULL && b->count + count <= b->capacity && (b->wide || !(form & WIDE)) &&
+	return b->mapping != NULL && b->count + count <= b->capacity && (b->wide || !(form & WIDE)) &&
 	    (b->request_at != NULL || !(form & REFERS));
 }
 
@@ -348,7 +348,7 @@ rows_fold(struct thread *thread, int64_t leave_ns)
 	uint16_t folded;
 
 	/* A block that was closed has its hash; one that a paused thread has opened may be empty. */
-	if (lost || b->window == NULL || b->count == 0)
+	if (lost || b->mapping == NULL || b->count == 0)
 		return false;
 	memcpy(&enter_ns, b->enter + 8 * row, 8);
 	memcpy(&folded, b->folded + 2 * row, 2);
@@ -366,7 +366,7 @@ rows_replace(struct thread *thread, const struct entry *entry)
 {
 	struct block *b = &thread->block;
 
-	if (b->window == NULL || b->count == 0)
+	if (b->mapping == NULL || b->count == 0)
 		return;
 	if (lost)
 		return;

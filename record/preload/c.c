@@ -74,8 +74,8 @@ typedef const int *partition_list;
 #define BEFORE_TYPE(n) VIEW_IN(MPI_Datatype, n)
 #define BEFORE_COMM(n) VIEW_IN(MPI_Comm, n)
 #define BEFORE_GROUP(n) VIEW_IN(MPI_Group, n)
-#define BEFORE_WIN(n) struct communicator *n = window_of(p_##n);
-#define BEFORE_OLDWIN(n) struct communicator *n = window_of(*p_##n);
+#define BEFORE_WIN(n) struct communicator *n = win_of(p_##n);
+#define BEFORE_OLDWIN(n) struct communicator *n = win_of(*p_##n);
 #define BEFORE_FILE(n) struct communicator *n = file_of(p_##n);
 #define BEFORE_OLDFILE(n) struct communicator *n = file_of(*p_##n);
 #define BEFORE_CINTS(n) VIEW_IN(const int *, n)

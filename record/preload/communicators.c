@@ -348,12 +348,12 @@ add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type
 }
 
 void
-note_new_window(MPI_Comm parent, MPI_Win made)
+note_new_win(MPI_Comm parent, MPI_Win made)
 {
 	MPI_Group group;
 
 	PMPI_Win_get_group(made, &group);
-	add_made_on(parent, window_key(made), group, "window");
+	add_made_on(parent, win_key(made), group, "window");
 }
 
 void

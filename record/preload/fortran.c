@@ -166,7 +166,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
 #define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
 #define BEFORE_GROUP(n) MPI_Group n UNUSED = PMPI_Group_f2c(AS(MPI_Fint, n));
-#define BEFORE_WIN(n) struct communicator *n = window_of(PMPI_Win_f2c(AS(MPI_Fint, n)));
+#define BEFORE_WIN(n) struct communicator *n = win_of(PMPI_Win_f2c(AS(MPI_Fint, n)));
 #define BEFORE_OLDWIN(n) BEFORE_WIN(n)
 #define BEFORE_FILE(n) struct communicator *n = file_of(PMPI_File_f2c(AS(MPI_Fint, n)));
 #define BEFORE_OLDFILE(n) BEFORE_FILE(n)

@@ -157,12 +157,12 @@ note_collective_init(struct at *at, const struct communicator *comm, int root, u
 }
 
 void
-note_one_sided_start(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+note_one_sided_start(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received, MPI_Request request)
 {
 	add_request(at, (struct request){ .handle = request, .start = next_row(at),
 	    .location = at->thread->location, .kind = OF_OTHER, .active = true });
-	note_one_sided(at, window, rank, sent, received);
+	note_one_sided(at, win, rank, sent, received);
 }
 
 void

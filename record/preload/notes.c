@@ -315,30 +315,30 @@ pcontrol_noted(int level, const void *from)
 	end_call(&at);
 }
 
-/* ---- windows and files ---- */
+/* ---- MPI windows and files ---- */
 
 void
-note_lock(struct at *at, const struct communicator *window, int rank, bool exclusive)
+note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive)
 {
 	struct entry e = entry_of(at);
 
-	e.comm = window->number;
+	e.comm = win->number;
 	e.peer = peer_of(rank);
 	e.tag = exclusive ? 1 : 2;
 	commit(at, &e);
 }
 
 void
-note_one_sided(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received)
 {
-	note_collective(at, window, rank, rank == MPI_PROC_NULL ? 0 : sent,
+	note_collective(at, win, rank, rank == MPI_PROC_NULL ? 0 : sent,
 	    rank == MPI_PROC_NULL ? 0 : received);
 }
 
-/* A row for each member of the group, as a rank of the window. */
+/* A row for each member of the group, as a rank of the MPI window. */
 void
-note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_Group group)
+note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Group group)
 {
 	struct entry call = entry_of(at), *e;
 	int count, *from, *to;
@@ -353,8 +353,8 @@ note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_
 	to = from + count + 1;
 	for (int i = 0; i < count; i++)
 		from[i] = i;
-	PMPI_Group_translate_ranks(group, count, from, window->group, to);
-	call.comm = window->number;
+	PMPI_Group_translate_ranks(group, count, from, win->group, to);
+	call.comm = win->number;
 	epoch->start = paused ? NO_ROW : at->thread->seq;
 	epoch->location = at->thread->location;
 	epoch->count = (uint32_t)count;
@@ -370,14 +370,14 @@ note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_
 
 /* Its rows refer to those that opened the epoch, one by one. */
 void
-note_epoch_end(struct at *at, struct communicator *window, struct epoch *epoch, bool done)
+note_epoch_end(struct at *at, struct communicator *win, struct epoch *epoch, bool done)
 {
 	uint32_t count = done ? epoch->count : 0;
 	struct entry call = entry_of(at), *e = own_entries(at->thread, count < 1 ? 1 : (int)count);
 
 	if (e == NULL)
 		return;
-	call.comm = window->number;
+	call.comm = win->number;
 	e[0] = call;
 	for (uint32_t i = 0; i < count; i++) {
 		e[i] = call;

@@ -66,7 +66,7 @@ void read_options(void);		/* options.c */
 
 /* The block that a thread fills, in a mapping of the file. */
 struct block {
-	struct window *window;	/* of the file, in which it lies; NULL: none open */
+	struct mapping *mapping;	/* of the file, in which it lies; NULL: none open */
 	unsigned char *message;	/* its first byte */
 	size_t message_bytes;
 	uint32_t count, capacity;
@@ -110,7 +110,7 @@ struct epoch {
 	uint32_t location, count;
 };
 
-/* A communicator, or a window or file, which has the members of the one that it was made on. */
+/* A communicator, or an MPI window or file, which has the members of the one that it was made on. */
 struct communicator {
 	uintptr_t handle;
 	uint64_t id;		/* the same on all members */
@@ -119,7 +119,7 @@ struct communicator {
 	int32_t rank, size;
 	int32_t peers;		/* members of the group that data is exchanged with; 0: unknown */
 	uint32_t sources, targets;	/* of a topology: neighbours of this rank */
-	MPI_Group group;		/* of a window; else MPI_GROUP_NULL */
+	MPI_Group group;		/* of an MPI window; else MPI_GROUP_NULL */
 	struct epoch exposure, access;
 	bool inter;
 };
@@ -292,15 +292,15 @@ of_handle(uintptr_t handle)
 
 /* Handles of the three kinds are kept apart, whether they are addresses or numbers. */
 static inline uintptr_t comm_key(MPI_Comm comm) { return (uintptr_t)comm * 4; }
-static inline uintptr_t window_key(MPI_Win window) { return (uintptr_t)window * 4 + 1; }
+static inline uintptr_t win_key(MPI_Win win) { return (uintptr_t)win * 4 + 1; }
 static inline uintptr_t file_key(MPI_File file) { return (uintptr_t)file * 4 + 2; }
 static inline uintptr_t partition_key(MPI_Comm comm) { return (uintptr_t)comm * 4 + 3; }
 static inline struct communicator *communicator_of(MPI_Comm comm) { return of_handle(comm_key(comm)); }
-static inline struct communicator *window_of(MPI_Win window) { return of_handle(window_key(window)); }
+static inline struct communicator *win_of(MPI_Win win) { return of_handle(win_key(win)); }
 static inline struct communicator *file_of(MPI_File file) { return of_handle(file_key(file)); }
 
 void note_new_communicator(MPI_Comm parent, MPI_Comm made);
-void note_new_window(MPI_Comm parent, MPI_Win made);
+void note_new_win(MPI_Comm parent, MPI_Win made);
 void note_new_file(MPI_Comm parent, MPI_File made);
 /* Made by a part of the parent's members, or with processes that are not in MPI_COMM_WORLD. */
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
@@ -366,13 +366,13 @@ void note_group_free(struct at *at, struct communicator *comm);	/* its handle is
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const void *from);
 uint64_t moved_bytes(const MPI_Status *status);
-void note_lock(struct at *at, const struct communicator *window, int rank, bool exclusive);
-void note_one_sided(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
+void note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received);
-void note_one_sided_start(struct at *at, const struct communicator *window, int rank, uint64_t sent,
+void note_one_sided_start(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received, MPI_Request request);
-void note_epoch(struct at *at, struct communicator *window, struct epoch *epoch, MPI_Group group);
-void note_epoch_end(struct at *at, struct communicator *window, struct epoch *epoch, bool done);
+void note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Group group);
+void note_epoch_end(struct at *at, struct communicator *win, struct epoch *epoch, bool done);
 void note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes);
 void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
 void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);

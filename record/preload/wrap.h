@@ -159,7 +159,7 @@
 #define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
 #define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
 /* Windows and files are seen as the communicator that each has for its own. */
-#define NEW_WINDOW(comm, made) (note_local(&at, comm), note_new_window(comm, made))
+#define NEW_WIN(comm, made) (note_local(&at, comm), note_new_win(comm, made))
 #define NEW_FILE(comm, made) (note_local(&at, comm), note_new_file(comm, made))
 #define FREE_GROUP_OF(group) note_group_free(&at, group)
 #define GROUP_OF(group) note_collective(&at, group, NO_PEER, 0, 0)

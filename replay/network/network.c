@@ -211,7 +211,7 @@ print_table(struct text *out, const struct fit *f)
 		table_fixed(&table, point->us, 4);
 		table_fixed(&table, point->fitted_us, 4);
 		table_fixed(&table, 100 * (point->fitted_us / point->us - 1), 2);
-		table_end_row(&table);
+		table_end_line(&table);
 	}
 	table_end(&table);
 }
@@ -235,7 +235,7 @@ print_region(struct text *out, const struct fit *f)
 			table_significant(&table, latency_us, 6);
 			table_significant(&table, 1 / us_per_byte, 6);
 			table_fixed(&table, error, 6);
-			table_end_row(&table);
+			table_end_line(&table);
 		}
 	table_end(&table);
 }
