@@ -47,11 +47,11 @@ errors(void)
 	MPI_Comm_free(&mine);
 }
 
-/* A message that is too long for its receive: the error is in the status of Waitall, and stays there. */
+/* A message that is too long for its receive: the error is in the status of Waitsome, and stays there. */
 static void
 truncation(void)
 {
-	int in[2] = { 0, 0 }, out[4] = { 1, 2, 3, 4 }, code, class;
+	int in[2] = { 0, 0 }, out[4] = { 1, 2, 3, 4 }, code, class, count, indices[2];
 	MPI_Request requests[2];
 	MPI_Status statuses[2];
 
@@ -61,11 +61,16 @@ truncation(void)
 		MPI_Send(out, 4, MPI_INT, 1, 2, MPI_COMM_WORLD);
 	} else {
 		statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 77;
+		/*
+		 * No MPI_Waitall: that of Open MPI 4.1.4 never ends where the message that is too long was there
+		 * before it, which depends on the load. Both are there, so that one call completes both.
+		 */
+		MPI_Probe(0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		MPI_Irecv(&in[0], 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &requests[0]);
 		MPI_Irecv(&in[1], 1, MPI_INT, 0, 2, MPI_COMM_WORLD, &requests[1]);
-		code = MPI_Waitall(2, requests, statuses);
+		code = MPI_Waitsome(2, requests, &count, indices, statuses);
 		MPI_Error_class(code, &class);
-		printf("waitall: class %d, statuses %d", class, statuses[0].MPI_ERROR);
+		printf("waitsome: %d, class %d, statuses %d", count, class, statuses[0].MPI_ERROR);
 		MPI_Error_class(statuses[1].MPI_ERROR, &class);
 		printf(" %d\n", class);
 	}
