@@ -206,10 +206,12 @@ demo-lammps: setup
 	@$(MAKE) --no-print-directory all
 	rm -rf build/demo-lammps && longpole -o build/demo-lammps $(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt
 
+# Files of tests that run at a time.
+JOBS = $(shell nproc)
 test: setup
 	@$(MAKE) --no-print-directory all build/bench/synthetic build/bench/ring build/statistics \
 		build/apps/heat build/apps/ring lib/liblongpole-record.mpich.so
-	bats --print-output-on-failure tests
+	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure tests
 
 # What takes minutes: many more random runs, and damage to streams.
 test-long: test

@@ -4,7 +4,7 @@ bats_require_minimum_version 1.5.0
 load helpers
 
 mpi() {
-	timeout 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 "$@"
+	timeout 500 mpirun --oversubscribe --mca mpi_yield_when_idle 1 "$@"
 }
 
 # A run with many synchronisation points, and one of random calls.

@@ -24,7 +24,7 @@ main(int argc, char **argv)
 				if (i % 10 == 0)
 					MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
 			}
-			usleep(50000);
+			usleep(500000);
 		}
 		MPI_Send(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
