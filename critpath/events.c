@@ -2,6 +2,7 @@
 /* The graph of a stretch: what each event follows from (the rule is in critpath.h). */
 #include <stdlib.h>
 #include "../base/run/span.h"
+#include "../base/tool/search.h"
 
 #include "edge_rows.h"
 #include "shared.h"
@@ -195,19 +196,16 @@ numbering_close(struct numbering *numbering)
 	free(numbering->base);
 }
 
+#define NOT_BEHIND(base, row) (*(base) <= (row))
+SEARCH(base_behind, uint64_t, uint64_t, NOT_BEHIND)
+
 struct event
 numbering_event(const struct numbering *numbering, uint64_t number)
 {
-	uint32_t low = 0, high = numbering->stretch->window->locations;
+	/* The last location whose base is not behind the row. */
+	const uint32_t l = (uint32_t)base_behind(numbering->base, numbering->stretch->window->locations,
+	    number / 2) - 1;
 
-	while (high - low > 1) {	/* the last location whose base is not behind the row */
-		uint32_t middle = low + (high - low) / 2;
-
-		if (numbering->base[middle] <= number / 2)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (struct event){ numbering->stretch->first_seq[low] + number / 2 -
-	    numbering->base[low], low, (number & 1) != 0 };
+	return (struct event){ numbering->stretch->first_seq[l] + number / 2 - numbering->base[l], l,
+	    (number & 1) != 0 };
 }

@@ -7,6 +7,7 @@
 
 #include "../base/stream/samples.h"
 #include "../base/tool/hash_table.h"
+#include "../base/tool/search.h"
 
 struct sample {
 	int64_t at_ns;
@@ -107,32 +108,23 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 		take_calls(f, calls);
 }
 
-/* The first sample of computation that is not before the instant. */
-static size_t
-first_from(const struct sampled_lane *lane, int64_t ns)
-{
-	size_t low = 0, high = lane->cut;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lane->at[middle].at_ns < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+/* The first sample that is not before the instant. */
+#define BEFORE(sample, ns) ((sample)->at_ns < (ns))
+SEARCH(sample_from, struct sample, int64_t, BEFORE)
+#undef BEFORE
 
 size_t
 functions_between(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t end_ns,
     size_t *from)
 {
+	const struct sampled_lane *lane;
+
 	*from = 0;
 	if (location >= f->lane_count || begin_ns >= end_ns)
 		return 0;
-	*from = first_from(&f->lanes[location], begin_ns);
-	return first_from(&f->lanes[location], end_ns) - *from;
+	lane = &f->lanes[location];
+	*from = sample_from(lane->at, lane->cut, begin_ns);
+	return sample_from(lane->at, lane->cut, end_ns) - *from;
 }
 
 static uint32_t

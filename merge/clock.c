@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/tool/search.h"
 #include "merge.h"
 
 /* The part of a correction that holds for a time and up to another one. */
@@ -16,29 +17,24 @@ struct piece {
 	int64_t until_ns;
 };
 
+#define NOT_BEHIND(knot, time_ns) ((knot)->at_ns <= (time_ns))
+SEARCH(knot_behind, struct knot, int64_t, NOT_BEHIND)
+
 static struct piece
 piece_at(const struct correction *c, int64_t time_ns)
 {
 	const struct knot *knots = c->knots;
-	size_t low = 0, high = c->count;	/* the first knot behind the time is in low..high */
+	const size_t k = knot_behind(knots, c->count, time_ns);
 
 	if (c->count == 0)
 		return (struct piece){ { 0, 0 }, 0, INT64_MAX };
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (knots[middle].at_ns <= time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == c->count)
-		return (struct piece){ knots[low - 1], c->drift, INT64_MAX };
-	if (low == 0)
+	if (k == c->count)
+		return (struct piece){ knots[k - 1], c->drift, INT64_MAX };
+	if (k == 0)
 		return (struct piece){ knots[0], c->drift, knots[0].at_ns };
-	return (struct piece){ knots[low - 1],
-	    (double)(knots[low].offset_ns - knots[low - 1].offset_ns) /
-	    (double)(knots[low].at_ns - knots[low - 1].at_ns), knots[low].at_ns };
+	return (struct piece){ knots[k - 1],
+	    (double)(knots[k].offset_ns - knots[k - 1].offset_ns) /
+	    (double)(knots[k].at_ns - knots[k - 1].at_ns), knots[k].at_ns };
 }
 
 static inline int64_t

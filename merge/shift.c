@@ -3,24 +3,12 @@
 
 #include <stdlib.h>
 
+#include "../base/tool/search.h"
 #include "../base/tool/tool.h"
 
 /* The first knot at or behind the event. */
-static size_t
-knot_from(const struct shift_knots *knots, uint64_t event)
-{
-	size_t low = 0, high = knots->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (knots->at[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+#define BEFORE(knot, sought) ((knot)->event < (sought))
+SEARCH(knot_from, struct shift_knot, uint64_t, BEFORE)
 
 static int64_t
 falls_to(const struct shift_knot *jump, int64_t at_ns)
@@ -33,7 +21,7 @@ falls_to(const struct shift_knot *jump, int64_t at_ns)
 int64_t
 forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 {
-	size_t behind = knot_from(&shift->jumps, event + 1);
+	size_t behind = knot_from(shift->jumps.at, shift->jumps.count, event + 1);
 
 	return behind == 0 ? 0 : falls_to(&shift->jumps.at[behind - 1], at_ns);
 }
@@ -42,7 +30,7 @@ static int64_t
 ramp_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 {
 	const struct shift_knots *ramps = &shift->ramps;
-	size_t k = knot_from(ramps, event);
+	size_t k = knot_from(ramps->at, ramps->count, event);
 	const struct shift_knot *to = &ramps->at[k], *from = to - 1;
 
 	if (k == ramps->count)
@@ -85,6 +73,7 @@ shift_jump(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns)
 void
 shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns)
 {
+	const struct shift_knots *jumps = &shift->jumps;
 	struct shift_knots *limits = &shift->limits;
 
 	/* Where no jump lies between, this limit implies those before it that are not lower. */
@@ -93,7 +82,8 @@ shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns
 
 		if (last->event > event ||
 		    last->shift_ns < shift_ns - (at_ns - last->at_ns) / SHIFT_RATE ||
-		    knot_from(&shift->jumps, last->event) != knot_from(&shift->jumps, event))
+		    knot_from(jumps->at, jumps->count, last->event) !=
+		    knot_from(jumps->at, jumps->count, event))
 			break;
 		limits->count--;
 	}

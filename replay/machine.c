@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../base/tool/search.h"
 #include "config.h"
 
 static const struct phases default_phases = { MODEL_LOGARITHMIC, MODEL_LOGARITHMIC, BYTES_SENT,
@@ -217,20 +218,13 @@ config_size(const struct config *config, const char *word)
 	die_config(config, "%s is no size of a collective", word);
 }
 
+#define ENDS_BEFORE(group, number) ((group)->end <= (number))
+SEARCH(group_of, struct node_group, int64_t, ENDS_BEFORE)
+
 static const struct node *
 node_at(const struct machine *m, int64_t number)
 {
-	size_t low = 0, high = m->group_count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (m->groups[middle].end <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &m->groups[low].node;
+	return &m->groups[group_of(m->groups, m->group_count, number)].node;
 }
 
 /* By rank the number of its node; nodes are filled one after the other unless all are told. */

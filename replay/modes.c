@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/mpi/call_class.h"
+#include "../base/tool/search.h"
 #include "engine.h"
 
 struct made {			/* by a call of class SEND_INIT or RECV_INIT */
@@ -67,21 +68,8 @@ is_rendezvous(const struct machine *m, uint16_t call, uint64_t bytes)
 }
 
 /* Where the request made in row SEQ is or would be kept. */
-static size_t
-place_of(const struct made_requests *made, uint64_t seq)
-{
-	size_t low = 0, high = made->count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (made->items[middle].seq < seq)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+#define BEFORE(made, sought) ((made)->seq < (sought))
+SEARCH(place_of, struct made, uint64_t, BEFORE)
 
 static struct made *
 find_made(const struct engine *e, uint32_t location, uint64_t seq)
@@ -92,7 +80,7 @@ find_made(const struct engine *e, uint32_t location, uint64_t seq)
 	if (location >= e->locations)
 		return NULL;
 	made = &e->made[location];
-	i = place_of(made, seq);
+	i = place_of(made->items, made->count, seq);
 	return i < made->count && made->items[i].seq == seq ? &made->items[i] : NULL;
 }
 

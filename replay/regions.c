@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/search.h"
 #include "replay.h"
 
 /* Of a signal: a smaller deviation within a phase counts as this one. */
@@ -260,21 +261,8 @@ exact_border(const struct series *s, size_t first, size_t from, size_t to, size_
 }
 
 /* The first pair that ends at this bin or later. */
-static size_t
-pair_at(const double *ends, size_t count, double bin)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ends[middle] < bin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+#define BEFORE(end, bin) (*(end) < (bin))
+SEARCH(pair_at, double, double, BEFORE)
 
 /* Bins that are not independent put a border up to so many too far. */
 enum { REACH = 3 * LEAST_BINS };

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "../../base/tool/search.h"
 #include "../../base/tool/spool.h"
 #include "../../base/tool/tool.h"
 #include "dump.h"
@@ -119,22 +120,9 @@ is_wanted_rank(const struct dump *dump, int64_t rank)
 	return false;
 }
 
-/* Index of the first thread whose location is not less. */
-static size_t
-thread_index(const struct dump *dump, uint64_t location)
-{
-	size_t low = 0, high = dump->thread_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dump->threads[middle].location < location)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
+#define BEFORE(thread, location_sought) ((thread)->location < (location_sought))
+SEARCH(thread_from, struct thread, uint64_t, BEFORE)
+#undef BEFORE
 
 struct thread
 find_thread(const struct dump *dump, uint64_t location)
@@ -144,7 +132,7 @@ find_thread(const struct dump *dump, uint64_t location)
 	if (reader_is_raw(dump->in))	/* there a location is the number of a thread in its rank */
 		return (struct thread){ 0, dump->raw_now > 0 && dump->raw_now <= dump->raw_count ?
 		    dump->raw_ranks[dump->raw_now - 1] : -1, (int64_t)location };
-	at = thread_index(dump, location);
+	at = thread_from(dump->threads, dump->thread_count, location);
 	if (at < dump->thread_count && dump->threads[at].location == location)
 		return dump->threads[at];
 	return (struct thread){ 0, (int64_t)location, 0 };
@@ -192,7 +180,7 @@ add_thread(struct dump *dump, const struct message *message)
 	    body_int(dump->in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
 	    body_int(dump->in, message, "thread", 0, INT32_MAX, &thread) < 0)
 		return;
-	at = thread_index(dump, (uint64_t)location);
+	at = thread_from(dump->threads, dump->thread_count, (uint64_t)location);
 	dump->threads = grow(dump->threads, &dump->thread_capacity, dump->thread_count + 1,
 	    sizeof *dump->threads);
 	memmove(dump->threads + at + 1, dump->threads + at,
