@@ -34,6 +34,12 @@ most(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+static int64_t
+positive(int64_t ns)
+{
+	return ns > 0 ? ns : 0;
+}
+
 #define HASH(d) mix((d)->key, (uint32_t)(d)->rank)
 #define SAME(a, b) ((a)->key == (b)->key && (a)->rank == (b)->rank)
 #define FREE(d) ((d)->rank < 0)
@@ -48,9 +54,12 @@ struct causes {
 	struct past *pasts;		/* by location */
 	size_t most;			/* activities of each */
 	struct delays delays;
-	int64_t *spent;			/* by key: scratch, zero between uses */
+	struct spent {			/* by key: scratch, zero between uses */
+		int64_t ns;
+		bool listed;
+	} *spent;
 	size_t spent_capacity;
-	uint32_t *keys;			/* those that are not zero; some more than once */
+	uint32_t *keys;			/* those that are listed */
 	double *spent_ns;		/* by place in keys: what was gathered of it */
 	size_t key_count, key_capacity, spent_ns_capacity;
 	struct longest longest;
@@ -91,28 +100,32 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 static void
 spend(struct causes *c, uint32_t key, int64_t ns)
 {
-	size_t known = c->spent_capacity;
-
 	if (ns == 0)
 		return;
 	if (key >= c->spent_capacity) {
+		size_t known = c->spent_capacity;
+
 		c->spent = grow(c->spent, &c->spent_capacity, key + (size_t)1, sizeof *c->spent);
 		memset(c->spent + known, 0, (c->spent_capacity - known) * sizeof *c->spent);
 	}
+	c->spent[key].ns += ns;
+	if (c->spent[key].listed)
+		return;
 	if (c->key_count == c->key_capacity) {
 		c->keys = grow(c->keys, &c->key_capacity, c->key_count + 1, sizeof *c->keys);
 		c->spent_ns = grow(c->spent_ns, &c->spent_ns_capacity, c->key_capacity,
 		    sizeof *c->spent_ns);
 	}
+	c->spent[key].listed = true;
 	c->keys[c->key_count++] = key;
-	c->spent[key] += ns;
 }
 
-/* How much of the activity's wait lies between. */
+/* How much of the activity's wait lies between; what does not count is outside of that. */
 static int64_t
-waited(const struct imbalance *im, const struct activity *a, int64_t from_ns, int64_t to_ns)
+waited(const struct activity *a, int64_t from_ns, int64_t to_ns)
 {
-	return counted_ns(im, most(a->wait_from_ns, from_ns), least(a->wait_to_ns, to_ns));
+	return a->origin == NULL ? 0 :
+	    positive(least(a->origin->wait.to_ns, to_ns) - most(a->origin->wait.from_ns, from_ns));
 }
 
 /* What the location did between, times SIGN, but for its waits, which are returned. */
@@ -121,14 +134,16 @@ spend_past(struct imbalance *im, const struct past *past, int64_t from_ns, int64
 {
 	struct causes *c = im->causes;
 	int64_t waited_ns = 0;
+	const int64_t low_ns = most(from_ns, im->from_ns), high_ns = least(to_ns, im->to_ns);
 
 	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
 		const struct activity *a = &past->of[i];
-		const int64_t wait_ns = waited(im, a, from_ns, to_ns);
-		const int64_t all_ns = counted_ns(im, most(a->begin_ns, from_ns), least(a->leave_ns, to_ns));
+		const int64_t begin_ns = activity_begin_ns(past, i);
+		const int64_t wait_ns = waited(a, low_ns, high_ns);
+		const int64_t all_ns = positive(least(a->leave_ns, high_ns) - most(begin_ns, low_ns));
 		const int64_t compute_ns = all_ns == 0 ? 0 : a->polls ? (int64_t)((double)all_ns * (double)a->polled_ns /
-		    (double)(a->leave_ns - a->begin_ns)) :
-		    counted_ns(im, most(a->begin_ns, from_ns), least(a->enter_ns, to_ns));
+		    (double)(a->leave_ns - begin_ns)) :
+		    positive(least(a->enter_ns, high_ns) - most(begin_ns, low_ns));
 
 		spend(c, 2 * a->site, sign * compute_ns);
 		spend(c, 2 * a->site + 1, sign * (all_ns - compute_ns - wait_ns));
@@ -157,14 +172,16 @@ share_indirect(struct imbalance *im, struct past *past, int64_t from_ns, int64_t
 	const struct activity *largest = NULL;
 	int64_t largest_ns = 0;
 
+	from_ns = most(from_ns, im->from_ns);
+	to_ns = least(to_ns, im->to_ns);
 	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
 		struct activity *a = &past->of[i];
-		const int64_t waited_ns = waited(im, a, from_ns, to_ns);
+		const int64_t waited_ns = waited(a, from_ns, to_ns);
 		const double part_ns = share * (double)waited_ns;
 
 		if (waited_ns == 0)
 			continue;
-		a->propagated_ns += part_ns;
+		a->origin->propagated_ns += part_ns;
 		if (waited_ns > largest_ns) {
 			largest_ns = waited_ns;
 			largest = a;
@@ -197,7 +214,7 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 	    counted_ns(im, most(cause->row.enter_ns, from_ns), to_ns));
 }
 
-/* The keys of the scratch table once each, those that are not positive gone; newest code first. */
+/* The keys of the scratch table, those that are not positive gone; newest code first. */
 static double
 gather_delays(struct causes *c, double *set_off_ns)
 {
@@ -206,15 +223,15 @@ gather_delays(struct causes *c, double *set_off_ns)
 
 	*set_off_ns = 0;
 	for (size_t i = 0; i < c->key_count; i++) {
-		int64_t *spent = &c->spent[c->keys[i]];
+		const int64_t ns = c->spent[c->keys[i]].ns;
 
-		if (*spent > 0) {
-			delay_ns += (double)*spent;
-			c->spent_ns[kept] = (double)*spent;
+		c->spent[c->keys[i]] = (struct spent){ 0, false };
+		if (ns > 0) {
+			delay_ns += (double)ns;
+			c->spent_ns[kept] = (double)ns;
 			c->keys[kept++] = c->keys[i];
 		} else
-			*set_off_ns -= (double)*spent;
-		*spent = 0;
+			*set_off_ns -= (double)ns;
 	}
 	c->key_count = kept;
 	return delay_ns;
@@ -247,10 +264,9 @@ explain(struct imbalance *im, const struct wait *wait)
 	const int64_t to_ns = wait->to_ns;
 	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, wait->from_ns + 1);
 	const int32_t rank = im->known.location_rank[wait->cause];
-	struct origin *origin = zalloc(1, sizeof *origin);
+	struct origin *origin = origin_new(wait);
 	double delay_ns, waited_ns, more_ns, share;
 
-	*origin = (struct origin){ .wait = *wait, .users = 1 };
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, past, from_ns, to_ns, 1);
 	spend_past(im, &c->pasts[wait->location], from_ns, wait->from_ns, -1);
@@ -279,13 +295,13 @@ explain(struct imbalance *im, const struct wait *wait)
 
 /* After the call: whom it synchronised with. */
 static void
-note_syncs(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end)
+note_syncs(struct imbalance *im, const struct whole_call *call)
 {
-	struct past *past = &im->causes->pasts[location];
+	struct past *past = &im->causes->pasts[call->location];
+	const enum call_class class = call->kind->class;
 
-	for (uint64_t seq = first; seq < end; seq++) {
-		const struct wait_row *row = wait_row(im, location, seq);
-		const enum call_class class = call_class(row->row.call);
+	for (uint32_t i = 0; i < call->count; i++) {
+		const struct wait_row *row = &call->rows[i];
 		const int64_t at_ns = most(row->row.enter_ns, row->other_ns);
 		const uint32_t comm = class == CLASS_INIT || class == CLASS_FINALIZE ? 1 : row->row.comm;
 
@@ -293,9 +309,9 @@ note_syncs(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 			continue;
 		if (!is_collective(class)) {
 			if (!row->is_send)
-				common_note(common_pair(location, row->other), at_ns);
+				common_note(common_pair(call->location, row->other), at_ns);
 		} else if (row->overlap && comm > 1)
-			common_note(common_comm(location, comm), at_ns);
+			common_note(common_comm(call->location, comm), at_ns);
 		else if (row->overlap && comm == 1) {
 			common_forget(past->sync_ns);
 			past_sync(im, past, at_ns);
@@ -304,30 +320,24 @@ note_syncs(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 }
 
 void
-count_causes(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
-    const struct wait *waits, int count)
+count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits, int count)
 {
-	struct past *past = &im->causes->pasts[location];
-	const struct row *row = &wait_row(im, location, first)->row;
-	const int64_t last_ns = im->last_leave_ns[location];
-	struct activity *now = past_add(im, past, im->causes->most, &(struct activity){
-	    .begin_ns = last_ns == INT64_MIN ? row->enter_ns : last_ns, .enter_ns = row->enter_ns,
-	    .leave_ns = row->leave_ns, .site = row->site, .polls = is_poll(row) });
+	struct past *past = &im->causes->pasts[call->location];
+	struct activity *now = past_add(im, past, im->causes->most, call);
 
 	for (int i = 0; i < count; i++) {
 		if (is_completion(waits[i].state))	/* it is the collective itself that takes so long */
 			im->states[waits[i].state].direct_ns +=
 			    counted_ns(im, waits[i].from_ns, waits[i].to_ns);
-		if (waits[i].cause == NOBODY || waits[i].cause == location ||
+		if (waits[i].cause == NOBODY || waits[i].cause == call->location ||
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
 		origin_release(now->origin);
+		now->origin = NULL;	/* not while the new one is explained */
 		now->origin = explain(im, &waits[i]);
-		now->wait_from_ns = waits[i].from_ns;
-		now->wait_to_ns = waits[i].to_ns;
 		late_origin(im, &waits[i], now->origin);
 	}
-	note_syncs(im, location, first, end);
+	note_syncs(im, call);
 }
 
 void

@@ -13,9 +13,8 @@ struct delay {
 };
 
 void causes_begin(struct imbalance *im);
-/* The call in rows FIRST to before END, with its waits; calls come in order of their leaves. */
-void count_causes(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
-    const struct wait *waits, int count);
+/* A call with its waits; calls come in order of their leaves. */
+void count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits, int count);
 void causes_end(struct imbalance *im);
 
 struct delay *sorted_delays(const struct imbalance *im, size_t *count);	/* most costly first */

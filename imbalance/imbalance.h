@@ -27,6 +27,7 @@
 #ifndef IMBALANCE_H
 #define IMBALANCE_H
 
+#include "../base/mpi/call_class.h"
 #include "../base/run/collective.h"
 #include "../base/run/span.h"
 #include "../base/tool/tool.h"
@@ -132,6 +133,28 @@ struct wait_row {
 	bool is_send;		/* the sending end of a message */
 	bool has_other;
 	bool overlap;		/* collective: all its calls overlap in time; then end_ns holds for it */
+	bool open;		/* it started a request that nothing counted so far has completed */
+};
+
+/* What a call can lead to, by index of call_name: waits.c. */
+struct call_kind {
+	enum call_class class;
+	enum state before, after;	/* STATES: none */
+	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
+	bool is_test;			/* returns at once: it only waits for the polls before it */
+	bool polls;			/* a test or probe: where it fails its time is polling */
+	bool starts, ends;		/* requests that later rows refer to; what earlier rows started */
+};
+
+/* A call that no further edge can reach, with its rows, which lie side by side in the window. */
+struct whole_call {
+	struct wait_row *rows;
+	const struct call_kind *kind;
+	uint64_t first;
+	uint32_t location, count;	/* of rows */
+	int64_t last_ns;		/* when the location left its call before; INT64_MIN: its first */
+	int64_t program_ns, mpi_ns;	/* before it and in it */
+	bool polled;			/* a test or probe that found nothing */
 };
 
 struct imbalance;
@@ -160,10 +183,12 @@ struct imbalance {
 	int64_t from_ns, to_ns;		/* what is outside does not count */
 	bool polls_wait;		/* lp-graph made waits of polls that led to something */
 	int64_t poll_gap_ns;
+	struct next *heap;		/* read.c: of each location the next call to be counted */
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
 	int64_t *settled_ns;		/* when the last of these was left */
 	int64_t *last_leave_ns;		/* by location: of the last call counted; INT64_MIN before */
+	uint32_t *open_starts;		/* by location: rows in the window that are open */
 
 	struct totals program, *ranks, *calls;	/* analytic; by rank, by index of call_name */
 	size_t call_capacity;
@@ -173,7 +198,7 @@ struct imbalance {
 		int64_t *compute_ns, *mpi_ns;
 	} *sites;
 	size_t site_count, site_capacity;
-	struct late_list **late;	/* waits.c: by location, receives that might be in wrong order */
+	struct late_list *late;		/* waits.c: by location, receives that might be in wrong order */
 	struct locks *locks;		/* waits.c: who held a window's lock last */
 	struct causes *causes;		/* causes.c */
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
@@ -197,6 +222,15 @@ wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
 
 	return seq - lane->first < lane->count ?
 	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) : NULL;
+}
+
+/* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or elsewhere. */
+static inline struct wait_row *
+referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq,
+    uint32_t *to, uint64_t *to_seq)
+{
+	return row_refers(&row->row, location, seq, to, to_seq) && *to < im->known.location_count ?
+	    wait_row(im, *to, *to_seq) : NULL;
 }
 
 static inline int64_t
@@ -235,28 +269,31 @@ void read_graph(struct imbalance *im, const char *file);
 void take_messages(struct imbalance *im, const struct message *message);
 void take_collectives(struct imbalance *im, const struct message *message);
 
-/* open.c: rows that started a request, kept until the row that completes it. */
+/*
+ * open.c: rows that started a request are there until the row that completes it has been counted: those
+ * that leave the window before are set apart.
+ */
 void open_begin(struct imbalance *im);
-void open_keep(struct imbalance *im, uint32_t location, uint64_t seq, const struct wait_row *start);
-const struct wait_row *open_find(const struct imbalance *im, uint32_t location, uint64_t seq);
-void open_forget(struct imbalance *im, uint32_t location, uint64_t seq);
+void open_count(struct imbalance *im, const struct whole_call *call);
+/* Rows of LOCATION before SEQ leave the window. */
+void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
 /* The row that a row refers to, counted already or not; NULL: none, or it is not known. */
 const struct wait_row *referred_row(const struct imbalance *im, const struct wait_row *row,
     uint32_t location, uint64_t seq);
 
 /* analytic.c */
-void count_analytic(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
-    int64_t program_ns);
+void count_analytic(struct imbalance *im, const struct whole_call *call);
+/* What follows from the others, at the end. */
+void analytic_end(struct imbalance *im);
 
-/* waits.c: the waits of the call in rows FIRST to before END, in order of time. */
+/* waits.c: the waits of a call, in order of time. */
 enum { MOST_WAITS = 4 };	/* of a call */
 struct origin;
 void waits_begin(struct imbalance *im);
 /* Where WAIT may still turn out to be of another state, what is known of its cause goes with it. */
 void late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin);
 void waits_end(struct imbalance *im);
-bool is_poll(const struct row *call);	/* a test or probe that found nothing */
-int find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
-    struct wait waits[MOST_WAITS]);
+const struct call_kind *call_kind(uint16_t call);
+int find_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
 
 #endif

@@ -24,24 +24,7 @@ open_begin(struct imbalance *im)
 	open_requests_begin(im->open, 256);
 }
 
-void
-open_keep(struct imbalance *im, uint32_t location, uint64_t seq, const struct wait_row *start)
-{
-	struct open_request request = { seq, location, *start };
-
-	open_requests_add(im->open, &request);
-}
-
-const struct wait_row *
-open_find(const struct imbalance *im, uint32_t location, uint64_t seq)
-{
-	struct open_request key = { .seq = seq, .location = location };
-	const struct open_request *found = open_requests_find(im->open, &key);
-
-	return found != NULL ? &found->start : NULL;
-}
-
-void
+static void
 open_forget(struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	struct open_request key = { .seq = seq, .location = location };
@@ -51,17 +34,57 @@ open_forget(struct imbalance *im, uint32_t location, uint64_t seq)
 		open_requests_remove(im->open, found);
 }
 
+void
+open_count(struct imbalance *im, const struct whole_call *call)
+{
+	for (uint32_t i = 0; call->kind->starts && i < call->count; i++)
+		call->rows[i].open = true;
+	if (call->kind->starts)
+		im->open_starts[call->location] += call->count;
+	for (uint32_t i = 0; call->kind->ends && i < call->count; i++) {
+		struct wait_row *start;
+		uint32_t to;
+		uint64_t to_seq;
+
+		if (!row_refers(&call->rows[i].row, call->location, call->first + i, &to, &to_seq) ||
+		    to >= im->known.location_count)
+			continue;
+		if ((start = wait_row(im, to, to_seq)) == NULL)
+			open_forget(im, to, to_seq);
+		else if (start->open) {
+			start->open = false;
+			im->open_starts[to]--;
+		}
+	}
+}
+
+void
+open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	uint64_t at = im->window.lanes[location].first;
+
+	for (; im->open_starts[location] > 0 && at < seq; at++) {
+		const struct wait_row *row = wait_row(im, location, at);
+
+		if (row->open) {
+			struct open_request request = { at, location, *row };
+
+			open_requests_add(im->open, &request);
+			im->open_starts[location]--;
+		}
+	}
+}
+
 const struct wait_row *
 referred_row(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq)
 {
-	const struct wait_row *found;
-	uint32_t to;
-	uint64_t to_seq;
+	struct open_request key;
+	const struct open_request *found;
+	const struct wait_row *here = referred_here(im, row, location, seq, &key.location, &key.seq);
 
-	if (!row_refers(&row->row, location, seq, &to, &to_seq))
-		return NULL;
-	if (to >= im->known.location_count)
-		return NULL;
-	found = wait_row(im, to, to_seq);
-	return found != NULL ? found : open_find(im, to, to_seq);
+	if (here != NULL || (row->row.request == 0 && row->row.request_at == 0) ||
+	    key.location >= im->known.location_count)
+		return here;
+	found = open_requests_find(im->open, &key);
+	return found != NULL ? &found->start : NULL;
 }

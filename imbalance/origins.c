@@ -4,12 +4,30 @@
 
 #include "origins.h"
 
+struct origin *
+origin_new(const struct wait *wait)
+{
+	struct origin *origin = need(malloc(sizeof *origin));
+
+	*origin = (struct origin){ .wait = *wait, .users = 1 };
+	return origin;
+}
+
+void
+origin_forget_causes(struct origin *origin)
+{
+	free(origin->cause);
+	origin->cause = NULL;
+	origin->causes = 0;
+}
+
 void
 origin_release(struct origin *origin)
 {
 	while (origin != NULL && --origin->users == 0) {
 		struct origin *before = origin->before;
 
+		free(origin->cause);
 		free(origin);
 		origin = before;
 	}
@@ -28,9 +46,12 @@ origin_add(struct origin *origin, uint32_t key, int32_t rank, double share)
 		if (origin->cause[i].share < origin->cause[least].share)
 			least = i;
 	}
-	if (origin->causes < MOST_CAUSES)
+	if (origin->causes < MOST_CAUSES) {
+		if ((origin->causes & (origin->causes - 1)) == 0)	/* 1, 2, 4, 8 of them */
+			origin->cause = need(realloc(origin->cause,
+			    (origin->causes > 0 ? 2 * origin->causes : 1) * sizeof *origin->cause));
 		least = origin->causes++;
-	else if (origin->cause[least].share >= share)
+	} else if (origin->cause[least].share >= share)
 		return;
 	origin->cause[least].key = key;
 	origin->cause[least].rank = rank;

@@ -12,8 +12,14 @@ struct origin {
 	struct origin *before;	/* the wait of the delaying location that had the largest part in it */
 	unsigned users, depth, causes;
 	int64_t direct_ns, indirect_ns, propagating_ns;	/* of it, as counted under its state */
-	struct { uint32_t key; int32_t rank; double share; } cause[MOST_CAUSES];
+	double propagated_ns;	/* of the wait, what caused others, so far */
+	struct origin_cause { uint32_t key; int32_t rank; double share; } *cause;	/* MOST_CAUSES */
 };
+
+/* With one user and no causes yet. */
+struct origin *origin_new(const struct wait *wait);
+/* Waits to come cannot follow from it any more. */
+void origin_forget_causes(struct origin *origin);
 
 /* It is freed with the last of its users, and those before it then lose one. */
 void origin_release(struct origin *origin);

@@ -6,14 +6,17 @@
 static void
 forget_one(struct imbalance *im, struct past *past, struct activity *a)
 {
-	const double wait_ns = (double)(a->wait_to_ns - a->wait_from_ns);
+	struct origin *o = a->origin;
+	double wait_ns;
 
 	past->kept_ns = a->leave_ns;
-	if (a->origin == NULL)
+	if (o == NULL)
 		return;
-	a->origin->propagating_ns = (int64_t)(a->propagated_ns < wait_ns ? a->propagated_ns : wait_ns);
-	im->states[a->origin->wait.state].propagating_ns += a->origin->propagating_ns;
-	origin_release(a->origin);
+	wait_ns = (double)(o->wait.to_ns - o->wait.from_ns);
+	o->propagating_ns = (int64_t)(o->propagated_ns < wait_ns ? o->propagated_ns : wait_ns);
+	im->states[o->wait.state].propagating_ns += o->propagating_ns;
+	origin_forget_causes(o);
+	origin_release(o);
 }
 
 void
@@ -31,21 +34,23 @@ past_forget(struct imbalance *im, struct past *past, size_t until)
 }
 
 struct activity *
-past_add(struct imbalance *im, struct past *past, size_t most, const struct activity *activity)
+past_add(struct imbalance *im, struct past *past, size_t most, const struct whole_call *call)
 {
 	struct activity *last = past->end > past->begin ? &past->of[past->end - 1] : NULL;
+	const struct row *row = &call->rows[0].row;
+	const int64_t compute_ns = call->last_ns == INT64_MIN ? 0 : row->enter_ns - call->last_ns;
 
-	if (last != NULL && last->polls && activity->polls && last->site == activity->site) {
-		last->polled_ns += activity->enter_ns - activity->begin_ns;
-		last->leave_ns = activity->leave_ns;
+	if (call->polled && last != NULL && last->polls && last->site == row->site) {
+		last->polled_ns += compute_ns;
+		last->leave_ns = row->leave_ns;
 		return last;
 	}
 	if (past->end - past->begin >= most)
 		past_forget(im, past, past->begin + most / 4);
 	if (past->end == past->capacity)
 		past->of = grow(past->of, &past->capacity, past->end + 1, sizeof *past->of);
-	past->of[past->end] = *activity;
-	past->of[past->end].polled_ns = activity->enter_ns - activity->begin_ns;
+	past->of[past->end] = (struct activity){ row->enter_ns, row->leave_ns, NULL, compute_ns, row->site,
+	    call->polled };
 	return &past->of[past->end++];
 }
 

@@ -7,19 +7,24 @@
 #include "../base/mpi/call_class.h"
 #include "../base/tool/heap.h"
 
-/* One call that no further edge can reach: rows FIRST to before END. */
 static void
-count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end)
+count_cell(struct cell *cell, const struct whole_call *call)
 {
-	const struct wait_row *call = wait_row(im, location, first);
-	const struct row *row = &call->row;
-	const int64_t last_ns = im->last_leave_ns[location];
-	const int64_t program_ns = last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns);
-	const int64_t mpi_ns = counted_ns(im, row->enter_ns, row->leave_ns);
-	const int64_t polling_ns = is_poll(row) ? mpi_ns : 0;
+	cell->compute_ns += call->program_ns;
+	cell->mpi_ns += call->mpi_ns;
+	cell->polling_ns += call->polled ? call->mpi_ns : 0;
+	cell->calls++;
+}
+
+static void
+count_call(struct imbalance *im, const struct whole_call *call)
+{
+	const struct row *row = &call->rows[0].row;
+	const uint32_t location = call->location;
+	const int32_t rank = im->known.location_rank[location];
 	struct wait waits[MOST_WAITS];
-	int count = find_waits(im, location, first, end, waits);
-	int64_t useful_ns = mpi_ns;
+	int count = find_waits(im, call, waits);
+	int64_t useful_ns = call->mpi_ns;
 
 	for (int i = 0; i < count; i++) {
 		count_wait(im, &waits[i], 1);
@@ -27,60 +32,30 @@ count_call(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end
 			count_largest(im, &waits[i]);
 		useful_ns -= counted_ns(im, waits[i].from_ns, waits[i].to_ns);
 	}
-	for (enum dimension d = BY_RANK; d <= BY_COMMUNICATOR; d++) {
-		static const uint32_t none;
-		const uint32_t index = d == BY_RANK ? (uint32_t)im->known.location_rank[location] :
-		    d == BY_SITE ? row->site : d == BY_CALL ? row->call : d == BY_COMMUNICATOR ? row->comm : none;
-		struct cell *cell = cell_of(im, d, index);
-
-		cell->compute_ns += program_ns;
-		cell->mpi_ns += mpi_ns;
-		cell->polling_ns += polling_ns;
-		cell->calls++;
-	}
+	count_cell(cell_of(im, BY_RANK, (size_t)rank), call);
+	count_cell(cell_of(im, BY_SITE, row->site), call);
+	count_cell(cell_of(im, BY_CALL, row->call), call);
+	count_cell(cell_of(im, BY_COMMUNICATOR, row->comm), call);
 	if (im->observer != NULL)
 		im->observer->call(im->observer, im, location, row, waits, count);
-	count_site(im, row->site, im->known.location_rank[location], program_ns, useful_ns);
-	count_causes(im, location, first, end, waits, count);
-	count_analytic(im, location, first, end, program_ns);
-	for (uint64_t seq = first; seq < end; seq++) {
-		const struct wait_row *part = wait_row(im, location, seq);
-		enum call_class class = call_class(part->row.call);
-		uint32_t to;
-		uint64_t to_seq;
-
-		if (class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
-		    is_collective_start(class))
-			open_keep(im, location, seq, part);
-		else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
-		    row_refers(&part->row, location, seq, &to, &to_seq))
-			open_forget(im, to, to_seq);
-	}
+	count_site(im, row->site, rank, call->program_ns, useful_ns);
+	count_causes(im, call, waits, count);
+	count_analytic(im, call);
+	if (call->kind->starts || call->kind->ends)
+		open_count(im, call);
 	if (location < (uint32_t)im->known.ranks)
 		span_call_within(&im->spans[location], row->call, row->enter_ns, row->leave_ns,
 		    im->from_ns, im->to_ns);
 	im->last_leave_ns[location] = row->leave_ns;
-	if (last_ns == INT64_MIN)
+	if (call->last_ns == INT64_MIN)
 		im->before_ns[location] = counted_ns(im, 0, row->enter_ns);
 }
 
 /* ---- calls are counted in order of their leaves ----------------------------------------- */
 
-/* The row behind the call that begins at FIRST; 0 where its end is not read yet. */
-static uint64_t
-call_end(const struct imbalance *im, uint32_t location, uint64_t first, uint64_t limit)
-{
-	const struct wait_row *row;
-	uint64_t end = first + 1;
-
-	while ((row = wait_row(im, location, end)) != NULL && row->row.part > 0)
-		end++;
-	return end <= limit ? end : 0;
-}
-
 struct next {
 	int64_t leave_ns;
-	uint32_t location;
+	uint32_t location, count;	/* its rows */
 };
 
 static inline bool
@@ -91,16 +66,37 @@ sooner(const struct next *a, const struct next *b)
 
 HEAP(heap, struct next, sooner)
 
-/* When the next call of the location is left; false where there is none before the settled row. */
+/* The next call of the location; false where it is not settled to its end. */
 static bool
 next_call(const struct imbalance *im, uint32_t location, struct next *next)
 {
-	const uint64_t first = im->done[location];
+	const uint64_t first = im->done[location], limit = im->settled[location];
+	const uint64_t read = window_end(&im->window, location);
+	const struct wait_row *rows;
+	uint32_t count = 1;
 
-	if (first >= im->settled[location] || call_end(im, location, first, im->settled[location]) == 0)
+	if (first >= limit)
 		return false;
-	*next = (struct next){ wait_row(im, location, first)->row.leave_ns, location };
+	rows = wait_row(im, location, first);
+	while (first + count < read && rows[count].row.part > 0)
+		if (first + count++ >= limit)
+			return false;
+	*next = (struct next){ rows[0].row.leave_ns, location, count };
 	return true;
+}
+
+static struct whole_call
+whole_call(const struct imbalance *im, const struct next *next)
+{
+	const int64_t last_ns = im->last_leave_ns[next->location];
+	const uint64_t first = im->done[next->location];
+	struct wait_row *rows = wait_row(im, next->location, first);
+	const struct row *row = &rows[0].row;
+	const struct call_kind *kind = call_kind(row->call);
+
+	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
+	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
+	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };
 }
 
 /*
@@ -111,26 +107,27 @@ static void
 count_until(struct imbalance *im, int64_t limit_ns)
 {
 	const uint32_t locations = im->known.location_count;
-	struct next *heap = zalloc(locations, sizeof *heap);
+	struct next *heap = im->heap;
 	size_t count = 0;
 
 	for (uint32_t l = 0; l < locations; l++)
 		count += next_call(im, l, &heap[count]);
 	heap_make(heap, count);
 	while (count > 0 && heap[0].leave_ns <= limit_ns) {
-		const uint32_t l = heap[0].location;
-		const uint64_t first = im->done[l], end = call_end(im, l, first, im->settled[l]);
+		const uint32_t location = heap[0].location;
+		const struct whole_call call = whole_call(im, &heap[0]);
 
-		count_call(im, l, first, end);
-		im->done[l] = end;
-		if (!next_call(im, l, &heap[0]))
+		count_call(im, &call);
+		im->done[location] += call.count;
+		if (!next_call(im, location, &heap[0]))
 			heap[0] = heap[--count];
 		if (count > 0)
 			heap_down(heap, count, 0);
 	}
-	free(heap);
-	for (uint32_t l = 0; l < locations; l++)
+	for (uint32_t l = 0; l < locations; l++) {
+		open_keep(im, l, im->done[l]);
 		window_drop(&im->window, l, im->done[l]);
+	}
 }
 
 enum { MOST_ROWS = 1 << 20 };	/* kept for the sake of order */
@@ -181,6 +178,8 @@ begin_run(struct imbalance *im)
 	const uint32_t locations = im->known.location_count;
 
 	window_open(&im->window, locations, sizeof(struct wait_row));
+	im->heap = zalloc(locations, sizeof *im->heap);
+	im->open_starts = zalloc(locations, sizeof *im->open_starts);
 	im->done = zalloc(locations, sizeof *im->done);
 	im->settled = zalloc(locations, sizeof *im->settled);
 	im->settled_ns = zalloc(locations, sizeof *im->settled_ns);
@@ -274,5 +273,6 @@ read_graph(struct imbalance *im, const char *file)
 	count_until(im, INT64_MAX);
 	causes_end(im);
 	waits_end(im);
+	analytic_end(im);
 	calls_free(&calls);
 }

@@ -14,15 +14,8 @@
 
 /* ---- which state a call leads to -------------------------------------------------------- */
 
-struct rules {
-	enum state before, after;	/* STATES: none */
-	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
-	bool is_test;			/* returns at once: it only waits for the polls before it */
-	bool polls;			/* a test or probe: where it fails its time is polling */
-};
-
-static struct rules *rules;		/* by index of call_name */
-static unsigned rule_count;
+static struct call_kind *kinds;		/* by index of call_name */
+static unsigned kind_count;
 
 static bool
 begins(const char *name, const char *with)
@@ -53,82 +46,85 @@ state_before(unsigned call)
 	}
 }
 
-static struct rules
-rules_of(unsigned call)
+static struct call_kind
+kind_of(unsigned call)
 {
 	const char *name = call_name(call);
-	struct rules r = { .before = state_before(call), .after = STATES };
+	const enum call_class class = call_class(call);
+	struct call_kind k = { .class = class, .before = state_before(call), .after = STATES };
 
-	if (call_class(call) == CLASS_INIT)
-		r.after = INIT_COMPLETION;
-	else if (r.before == WAIT_AT_BARRIER)
-		r.after = BARRIER_COMPLETION;
-	else if (r.before == WAIT_AT_NXN)
-		r.after = NXN_COMPLETION;
-	r.only_overlap = r.before == WAIT_AT_FENCE || r.before == WAIT_AT_WINDOW_FREE ||
-	    call_class(call) == CLASS_COMM_CREATE;
-	r.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
+	if (class == CLASS_INIT)
+		k.after = INIT_COMPLETION;
+	else if (k.before == WAIT_AT_BARRIER)
+		k.after = BARRIER_COMPLETION;
+	else if (k.before == WAIT_AT_NXN)
+		k.after = NXN_COMPLETION;
+	k.only_overlap = k.before == WAIT_AT_FENCE || k.before == WAIT_AT_WINDOW_FREE ||
+	    class == CLASS_COMM_CREATE;
+	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
-	r.polls = r.is_test || begins(name, "MPI_Iprobe") || begins(name, "MPI_Improbe");
-	return r;
+	k.polls = k.is_test || begins(name, "MPI_Iprobe") || begins(name, "MPI_Improbe");
+	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
+	    is_collective_start(class);
+	k.ends = class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE;
+	return k;
 }
 
-static const struct rules *
-rules_for(uint16_t call)
+/* Good until the next one that is asked for: names may come at any time. */
+const struct call_kind *
+call_kind(uint16_t call)
 {
-	if (call >= rule_count) {	/* names may come at any time */
+	if (call >= kind_count) {
 		unsigned count = call_count();
 
-		rules = need(realloc(rules, count * sizeof *rules));
-		for (; rule_count < count; rule_count++)
-			rules[rule_count] = rules_of(rule_count);
+		kinds = need(realloc(kinds, count * sizeof *kinds));
+		for (; kind_count < count; kind_count++)
+			kinds[kind_count] = kind_of(kind_count);
 	}
-	return &rules[call];
-}
-
-bool
-is_poll(const struct row *call)
-{
-	return rules_for(call->call)->polls && call->polled;
+	return &kinds[call];
 }
 
 /* ---- messages in wrong order ------------------------------------------------------------ */
 
 /* A receive that waited although another message, received after it, had been sent before. */
 enum { LATE = 100 };
+struct late {
+	struct wait wait;		/* its cause is who sent the message */
+	struct origin *origin;
+	int64_t sent_ns;
+};
 struct late_list {
-	struct { struct wait wait; struct origin *origin; int64_t sent_ns; uint32_t source; } of[LATE];
+	struct late *of;
+	size_t capacity;
 	unsigned count, next;
+	int64_t latest_ns;		/* no message of the list was sent later */
 };
 
 static void
-remember_late(struct imbalance *im, const struct wait *wait, const struct wait_row *receive)
+remember_late(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
 {
-	struct late_list **list = &im->late[wait->location];
-	unsigned at;
+	struct late_list *list = &im->late[wait->location];
+	const unsigned at = list->next;
 
-	if (*list == NULL)
-		*list = zalloc(1, sizeof **list);
-	at = (*list)->next;
-	if ((*list)->count == LATE) {
-		count_largest(im, &(*list)->of[at].wait);
-		origin_release((*list)->of[at].origin);
-	}
-	(*list)->next = (at + 1) % LATE;
-	(*list)->count += (*list)->count < LATE;
-	(*list)->of[at].wait = *wait;
-	(*list)->of[at].origin = NULL;
-	(*list)->of[at].sent_ns = receive->other_ns;
-	(*list)->of[at].source = receive->other;
+	if (list->count == LATE) {
+		count_largest(im, &list->of[at].wait);
+		origin_release(list->of[at].origin);
+	} else if (at >= list->capacity)
+		list->of = grow(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
+	list->next = (at + 1) % LATE;
+	list->count += list->count < LATE;
+	list->of[at] = (struct late){ *wait, NULL, sent_ns };
+	if (list->count == 1 || sent_ns > list->latest_ns)
+		list->latest_ns = sent_ns;
 }
 
 void
 late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin)
 {
-	struct late_list *list = im->late[wait->location];
-	unsigned at = list == NULL ? 0 : (list->next + LATE - 1) % LATE;	/* remembered last */
+	const struct late_list *list = &im->late[wait->location];
+	const unsigned at = (list->next + LATE - 1) % LATE;	/* remembered last */
 
-	if (list == NULL || list->count == 0 || wait->state != LATE_SENDER ||
+	if (list->count == 0 || wait->state != LATE_SENDER ||
 	    list->of[at].wait.from_ns != wait->from_ns || list->of[at].origin != NULL)
 		return;
 	list->of[at].origin = origin;
@@ -157,23 +153,36 @@ change_state(struct imbalance *im, struct wait *wait, struct origin *origin, enu
 	origin_release(origin);
 }
 
-/* A message was received: those that were waited for before it, but sent after it, came in wrong order. */
+/* Waits for messages that were sent after one that was received only now: these came in wrong order. */
 static void
-check_order(struct imbalance *im, uint32_t location, const struct wait_row *receive)
+change_later(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
 {
-	struct late_list *list = im->late[location];
+	int64_t latest_ns = INT64_MIN;
 
-	for (unsigned i = 0; list != NULL && i < list->count; i++) {
-		struct wait *wait = &list->of[i].wait;
+	for (unsigned i = 0; i < list->count; i++) {
+		struct late *late = &list->of[i];
 
-		if (list->of[i].sent_ns <= receive->other_ns)
+		if (late->sent_ns <= receive->other_ns) {
+			latest_ns = late->sent_ns > latest_ns ? late->sent_ns : latest_ns;
 			continue;
-		change_state(im, wait, list->of[i].origin, list->of[i].source == receive->other ?
+		}
+		change_state(im, &late->wait, late->origin, late->wait.cause == receive->other ?
 		    WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
-		list->of[i] = list->of[--list->count];
+		*late = list->of[--list->count];
 		list->next = list->count % LATE;
 		i--;
 	}
+	list->latest_ns = latest_ns;
+}
+
+/* A message was received. */
+static void
+check_order(struct imbalance *im, uint32_t location, const struct wait_row *receive)
+{
+	struct late_list *list = &im->late[location];
+
+	if (list->count > 0 && list->latest_ns > receive->other_ns)
+		change_later(im, list, receive);
 }
 
 /* ---- locks ------------------------------------------------------------------------------ */
@@ -289,21 +298,21 @@ late_receiver(struct wait *wait, const struct wait_row *send, const struct row *
 
 /* What a completion waited for: messages (Late Sender), collectives, else receivers; the last of each. */
 static void
-completion_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
-    struct wait *wait)
+completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *wait)
 {
-	const struct row *call = &wait_row(im, location, first)->row;
+	const struct row *call = &c->rows[0].row;
 	struct wait late = *wait;
 
-	for (uint64_t seq = first; seq < end; seq++) {
-		const struct wait_row *row = wait_row(im, location, seq);
-		const struct wait_row *start = referred_row(im, row, location, seq);
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct wait_row *row = &c->rows[i], *start;
 
 		if (row->has_other && !row->is_send)
 			wait_for(wait, LATE_SENDER, row, call);
-		else if (start != NULL && is_collective_start(call_class(start->row.call)))
-			wait_for(wait, rules_for(start->row.call)->before, start, call);
-		else if (start != NULL)
+		else if ((start = referred_row(im, row, c->location, c->first + i)) == NULL)
+			continue;
+		else if (is_collective_start(call_class(start->row.call)))
+			wait_for(wait, call_kind(start->row.call)->before, start, call);
+		else
 			late_receiver(&late, start, call);
 	}
 	if (wait->state == STATES)
@@ -312,23 +321,30 @@ completion_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64
 
 /* Late Sender: min(E_send, L) - E. */
 static void
-message_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end, struct wait *wait)
+message_waits(const struct whole_call *c, struct wait *wait)
 {
-	const struct wait_row *call = wait_row(im, location, first);
-
-	for (uint64_t seq = first; seq < end; seq++) {
-		const struct wait_row *row = wait_row(im, location, seq);
-
-		if (row->has_other && !row->is_send)
-			wait_for(wait, LATE_SENDER, row, &call->row);
-	}
+	for (uint32_t i = 0; i < c->count; i++)
+		if (c->rows[i].has_other && !c->rows[i].is_send)
+			wait_for(wait, LATE_SENDER, &c->rows[i], &c->rows[0].row);
 	if (wait->state == STATES)
-		late_receiver(wait, call, &call->row);
+		late_receiver(wait, &c->rows[0], &c->rows[0].row);
+}
+
+/* Late Post, Early Wait: of those that were posted before it was left the last. */
+static void
+epoch_waits(const struct whole_call *c, struct wait *wait)
+{
+	for (uint32_t i = 0; i < c->count; i++) {
+		const struct wait_row *row = &c->rows[i];
+
+		if (row->has_other && !row->is_send && row->other_ns <= c->rows[0].row.leave_ns)
+			wait_for(wait, c->kind->before, row, &c->rows[0].row);
+	}
 }
 
 /* Before: E of whom it waits for - E. After: L - the first L, where all calls overlap. */
 static int
-collective_waits_of(const struct wait_row *row, const struct rules *r, struct wait waits[MOST_WAITS])
+collective_waits_of(const struct wait_row *row, const struct call_kind *r, struct wait waits[MOST_WAITS])
 {
 	struct wait after = waits[0];
 	int count = 0;
@@ -345,64 +361,62 @@ collective_waits_of(const struct wait_row *row, const struct rules *r, struct wa
 	return count;
 }
 
-int
-find_waits(struct imbalance *im, uint32_t location, uint64_t first, uint64_t end,
-    struct wait waits[MOST_WAITS])
+/* What was received, for the waits to come. */
+static void
+note_received(struct imbalance *im, const struct whole_call *c, const struct wait *wait)
 {
-	const struct wait_row *call = wait_row(im, location, first);
-	const struct rules *r = rules_for(call->row.call);
-	int count = 0;
+	for (uint32_t i = 0; i < c->count; i++)
+		if (c->rows[i].has_other && !c->rows[i].is_send)
+			check_order(im, c->location, &c->rows[i]);
+	for (uint32_t i = 0; wait->state == LATE_SENDER && i < c->count; i++) {
+		const struct wait_row *row = &c->rows[i];
 
-	waits[0] = (struct wait){ .state = STATES, .from_ns = call->row.enter_ns,
-	    .to_ns = call->row.enter_ns, .location = location, .site = call->row.site,
-	    .comm = call->row.comm, .call = call->row.call, .cause = NOBODY };
-	if (r->is_test && !(im->polls_wait && call_class(call->row.call) == CLASS_COMPLETE))
-		goto received;
-	switch (call_class(call->row.call)) {
+		if (row->has_other && !row->is_send && row->other == wait->cause &&
+		    row->other_seq == wait->cause_seq)
+			remember_late(im, wait, row->other_ns);
+	}
+}
+
+int
+find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[MOST_WAITS])
+{
+	const struct row *row = &c->rows[0].row;
+	const struct call_kind *kind = c->kind;
+
+	waits[0].state = STATES;
+	if (kind->starts && c->count == 1 && !c->rows[0].has_other)
+		return 0;
+	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,
+	    .location = c->location, .site = row->site, .comm = row->comm, .call = row->call,
+	    .cause = NOBODY };
+	if (kind->is_test && !(im->polls_wait && kind->class == CLASS_COMPLETE)) {
+		note_received(im, c, &waits[0]);
+		return 0;
+	}
+	switch (kind->class) {
 	case CLASS_SEND:
 	case CLASS_RECV:
 	case CLASS_SENDRECV:
-		message_waits(im, location, first, end, &waits[0]);
+		message_waits(c, &waits[0]);
 		break;
 	case CLASS_COMPLETE:
-		completion_waits(im, location, first, end, &waits[0]);
+		completion_waits(im, c, &waits[0]);
 		break;
 	case CLASS_ACCESS:
 	case CLASS_ACCESS_END:
 	case CLASS_EXPOSE_END:
-		for (uint64_t seq = first; seq < end; seq++) {
-			const struct wait_row *row = wait_row(im, location, seq);
-
-			if (row->has_other && !row->is_send && row->other_ns <= call->row.leave_ns)
-				wait_for(&waits[0], r->before, row, &call->row);
-		}
+		epoch_waits(c, &waits[0]);
 		break;
 	case CLASS_RMA:
-		if (call->row.peer >= 0)
-			find_contention(im, location, first, &call->row, &waits[0]);
+		if (row->peer >= 0)
+			find_contention(im, c->location, c->first, row, &waits[0]);
 		break;
 	default:
-		if (is_collective(call_class(call->row.call)) &&
-		    !is_collective_start(call_class(call->row.call)))
-			return collective_waits_of(call, r, waits);
+		if (is_collective(kind->class) && !is_collective_start(kind->class))
+			return collective_waits_of(&c->rows[0], kind, waits);
 	}
-	count = waits[0].state != STATES;
-received:
-	for (uint64_t seq = first; seq < end; seq++) {
-		const struct wait_row *row = wait_row(im, location, seq);
-
-		if (row->has_other && !row->is_send)
-			check_order(im, location, row);
-	}
-	if (count > 0 && waits[0].state == LATE_SENDER)
-		for (uint64_t seq = first; seq < end; seq++) {
-			const struct wait_row *row = wait_row(im, location, seq);
-
-			if (row->has_other && !row->is_send && row->other == waits[0].cause &&
-			    row->other_seq == waits[0].cause_seq)
-				remember_late(im, &waits[0], row);
-		}
-	return count;
+	note_received(im, c, &waits[0]);
+	return waits[0].state != STATES;
 }
 
 void
@@ -416,6 +430,6 @@ void
 waits_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
-		for (unsigned i = 0; im->late[l] != NULL && i < im->late[l]->count; i++)
-			count_largest(im, &im->late[l]->of[i].wait);
+		for (unsigned i = 0; i < im->late[l].count; i++)
+			count_largest(im, &im->late[l].of[i].wait);
 }
