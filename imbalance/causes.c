@@ -97,27 +97,29 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 
 /* ---- delays ----------------------------------------------------------------------------- */
 
+/* Room for the keys of a site, before anything is spent on it. */
 static void
+know_site(struct causes *c, uint32_t site)
+{
+	const size_t known = c->spent_capacity;
+
+	c->spent = grow(c->spent, &c->spent_capacity, 2 * (size_t)site + 2, sizeof *c->spent);
+	memset(c->spent + known, 0, (c->spent_capacity - known) * sizeof *c->spent);
+	c->keys = grow(c->keys, &c->key_capacity, c->spent_capacity, sizeof *c->keys);
+	c->spent_ns = grow(c->spent_ns, &c->spent_ns_capacity, c->spent_capacity, sizeof *c->spent_ns);
+}
+
+static inline void
 spend(struct causes *c, uint32_t key, int64_t ns)
 {
+	struct spent *spent = &c->spent[key];
+
 	if (ns == 0)
 		return;
-	if (key >= c->spent_capacity) {
-		size_t known = c->spent_capacity;
-
-		c->spent = grow(c->spent, &c->spent_capacity, key + (size_t)1, sizeof *c->spent);
-		memset(c->spent + known, 0, (c->spent_capacity - known) * sizeof *c->spent);
-	}
-	c->spent[key].ns += ns;
-	if (c->spent[key].listed)
-		return;
-	if (c->key_count == c->key_capacity) {
-		c->keys = grow(c->keys, &c->key_capacity, c->key_count + 1, sizeof *c->keys);
-		c->spent_ns = grow(c->spent_ns, &c->spent_ns_capacity, c->key_capacity,
-		    sizeof *c->spent_ns);
-	}
-	c->spent[key].listed = true;
-	c->keys[c->key_count++] = key;
+	spent->ns += ns;
+	if (!spent->listed)
+		c->keys[c->key_count++] = key;
+	spent->listed = true;
 }
 
 /* How much of the activity's wait lies between; what does not count is outside of that. */
@@ -139,12 +141,17 @@ spend_past(struct imbalance *im, const struct past *past, int64_t from_ns, int64
 	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
 		const struct activity *a = &past->of[i];
 		const int64_t begin_ns = activity_begin_ns(past, i);
-		const int64_t wait_ns = waited(a, low_ns, high_ns);
-		const int64_t all_ns = positive(least(a->leave_ns, high_ns) - most(begin_ns, low_ns));
-		const int64_t compute_ns = all_ns == 0 ? 0 : a->polls ? (int64_t)((double)all_ns * (double)a->polled_ns /
-		    (double)(a->leave_ns - begin_ns)) :
-		    positive(least(a->enter_ns, high_ns) - most(begin_ns, low_ns));
+		int64_t wait_ns = 0, compute_ns = a->enter_ns - begin_ns, all_ns = a->leave_ns - begin_ns;
 
+		if (a->origin != NULL)
+			wait_ns = waited(a, low_ns, high_ns);
+		if (begin_ns < low_ns || a->leave_ns > high_ns) {
+			all_ns = positive(least(a->leave_ns, high_ns) - most(begin_ns, low_ns));
+			compute_ns = positive(least(a->enter_ns, high_ns) - most(begin_ns, low_ns));
+		}
+		if (a->polls)
+			compute_ns = all_ns == 0 ? 0 : (int64_t)((double)all_ns * (double)a->polled_ns /
+			    (double)(a->leave_ns - begin_ns));
 		spend(c, 2 * a->site, sign * compute_ns);
 		spend(c, 2 * a->site + 1, sign * (all_ns - compute_ns - wait_ns));
 		waited_ns += wait_ns;
@@ -207,6 +214,8 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 
 	if (cause == NULL || im->done[wait->cause] > wait->cause_seq)
 		return;
+	if (2 * (size_t)cause->row.site + 1 >= im->causes->spent_capacity)
+		know_site(im->causes, cause->row.site);
 	if (last_ns != INT64_MIN)
 		spend(im->causes, 2 * cause->row.site,
 		    counted_ns(im, most(last_ns, from_ns), least(cause->row.enter_ns, to_ns)));
@@ -325,6 +334,8 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 	struct past *past = &im->causes->pasts[call->location];
 	struct activity *now = past_add(im, past, im->causes->most, call);
 
+	if (2 * (size_t)now->site + 1 >= im->causes->spent_capacity)
+		know_site(im->causes, now->site);
 	for (int i = 0; i < count; i++) {
 		if (is_completion(waits[i].state))	/* it is the collective itself that takes so long */
 			im->states[waits[i].state].direct_ns +=

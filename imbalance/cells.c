@@ -21,19 +21,15 @@ add_cell(struct table *table, size_t index)
 	table->count = index + 1;
 }
 
-void
-count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns)
+struct site_ns *
+new_site(struct imbalance *im, uint32_t site)
 {
-	if (site >= im->site_capacity)
-		im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
+	im->sites = grow(im->sites, &im->site_capacity, site + (size_t)1, sizeof *im->sites);
 	while (im->site_count <= site)
-		im->sites[im->site_count++] = (struct site_ranks){ NULL, NULL };
-	if (im->sites[site].compute_ns == NULL) {
-		im->sites[site].compute_ns = zalloc((size_t)im->known.ranks, sizeof(int64_t));
-		im->sites[site].mpi_ns = zalloc((size_t)im->known.ranks, sizeof(int64_t));
-	}
-	im->sites[site].compute_ns[rank] += compute_ns;
-	im->sites[site].mpi_ns[rank] += mpi_ns;
+		im->sites[im->site_count++] = NULL;
+	if (im->sites[site] == NULL)
+		im->sites[site] = zalloc((size_t)im->known.ranks, sizeof *im->sites[site]);
+	return im->sites[site];
 }
 
 int64_t

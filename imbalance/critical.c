@@ -82,10 +82,9 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
 static double
 site_ns(const struct imbalance *im, size_t site, int32_t rank)
 {
-	const struct site_ranks *s = site < im->site_count ? &im->sites[site] : NULL;
+	const struct site_ns *s = site < im->site_count ? im->sites[site] : NULL;
 
-	return s == NULL || s->compute_ns == NULL ? 0 :
-	    (double)(s->compute_ns[rank] + s->mpi_ns[rank]);
+	return s == NULL ? 0 : (double)(s[rank].compute_ns + s[rank].mpi_ns);
 }
 
 static int

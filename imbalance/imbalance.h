@@ -143,6 +143,7 @@ struct call_kind {
 	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
 	bool is_test;			/* returns at once: it only waits for the polls before it */
 	bool polls;			/* a test or probe: where it fails its time is polling */
+	bool frames;			/* the program: see base/run/span.h */
 	bool starts, ends;		/* requests that later rows refer to; what earlier rows started */
 };
 
@@ -194,9 +195,9 @@ struct imbalance {
 	size_t call_capacity;
 	struct table tables[DIMENSIONS];
 	struct state_sums states[STATES];
-	struct site_ranks {		/* by rank: compute up to the site, and MPI in it without waits */
-		int64_t *compute_ns, *mpi_ns;
-	} *sites;
+	struct site_ns {		/* by site: of each rank, or NULL */
+		int64_t compute_ns, mpi_ns;	/* up to the site; in it, without waits */
+	} **sites;
 	size_t site_count, site_capacity;
 	struct late_list *late;		/* waits.c: by location, receives that might be in wrong order */
 	struct locks *locks;		/* waits.c: who held a window's lock last */
@@ -259,7 +260,18 @@ cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 void count_wait(struct imbalance *im, const struct wait *wait, int sign);
 /* Its state is certain: it may be the largest of it. */
 void count_largest(struct imbalance *im, const struct wait *wait);
-void count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns);
+/* Of a site by rank. */
+struct site_ns *new_site(struct imbalance *im, uint32_t site);
+
+static inline void
+count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns)
+{
+	struct site_ns *of = site < im->site_count ? im->sites[site] : NULL;
+
+	of = (of != NULL ? of : new_site(im, site)) + rank;
+	of->compute_ns += compute_ns;
+	of->mpi_ns += mpi_ns;
+}
 int64_t cell_waits(const struct cell *cell);
 
 /* read.c: all of a graph stream; times from_ns and to_ns and the observer are set before. */

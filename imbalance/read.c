@@ -43,7 +43,11 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	count_analytic(im, call);
 	if (call->kind->starts || call->kind->ends)
 		open_count(im, call);
-	if (location < (uint32_t)im->known.ranks)
+	if (location >= (uint32_t)im->known.ranks)
+		;		/* of a further thread */
+	else if (call->last_ns != INT64_MIN && !call->kind->frames)
+		span_call_between(&im->spans[location], call->program_ns, row->leave_ns);
+	else
 		span_call_within(&im->spans[location], row->call, row->enter_ns, row->leave_ns,
 		    im->from_ns, im->to_ns);
 	im->last_leave_ns[location] = row->leave_ns;

@@ -210,12 +210,14 @@ index_text(const struct imbalance *im, enum dimension dimension, size_t index, c
 double
 site_heuristic(const struct imbalance *im, size_t site)
 {
-	const int64_t *of = site < im->site_count ? im->sites[site].compute_ns : NULL;
+	const struct site_ns *of = site < im->site_count ? im->sites[site] : NULL;
 	double most = 0, sum = 0;
 
 	for (int32_t r = 0; of != NULL && r < im->known.ranks; r++) {
-		most = (double)of[r] > most ? (double)of[r] : most;
-		sum += (double)of[r];
+		const double ns = (double)of[r].compute_ns;
+
+		most = ns > most ? ns : most;
+		sum += ns;
 	}
 	return sum > 0 ? most * im->known.ranks / sum : 1;
 }

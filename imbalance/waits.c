@@ -64,6 +64,7 @@ kind_of(unsigned call)
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
 	k.polls = k.is_test || begins(name, "MPI_Iprobe") || begins(name, "MPI_Improbe");
+	k.frames = span_frames(call);
 	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
 	    is_collective_start(class);
 	k.ends = class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE;

@@ -34,21 +34,22 @@ span_call_within(struct span *s, unsigned call, int64_t enter_ns, int64_t leave_
 	const int64_t before_ns = between(s->any ? s->last_ns : 0, enter_ns, from_ns, to_ns);
 	const int64_t mpi_ns = between(enter_ns, leave_ns, from_ns, to_ns);
 
-	s->outside_ns += before_ns;
 	/* A program that only has sessions makes its first; later ones are calls like others. */
-	if (call_class(call) == CLASS_INIT || (!s->any && span_begins(call))) {
+	const bool begins = call_class(call) == CLASS_INIT || (!s->any && span_begins(call));
+	const bool ends = !begins && call_class(call) == CLASS_FINALIZE && !s->finalized;
+
+	span_call_between(s, before_ns, leave_ns);
+	s->any = true;
+	if (begins) {
 		s->start_ns = between(0, enter_ns, from_ns, to_ns);
 		s->init_ns = mpi_ns;
 		s->begin_ns = s->end_ns = leave_ns;
 		s->useful_ns = 0;
-	} else if (!s->finalized) {
-		s->useful_ns += before_ns;
-		s->finalized = call_class(call) == CLASS_FINALIZE;
-		s->finalize_ns = s->finalized ? mpi_ns : 0;
-		s->end_ns = s->finalized ? enter_ns : leave_ns;
+	} else if (ends) {
+		s->finalized = true;
+		s->finalize_ns = mpi_ns;
+		s->end_ns = enter_ns;
 	}
-	s->last_ns = leave_ns;
-	s->any = true;
 }
 
 void

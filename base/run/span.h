@@ -44,6 +44,19 @@ void span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave
 /* It counts only from FROM to TO. */
 void span_call_within(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns,
     int64_t from_ns, int64_t to_ns);
+/* The same for one that is not the first and neither MPI_Init nor MPI_Finalize, after so much outside. */
+static inline void
+span_call_between(struct span *s, int64_t before_ns, int64_t leave_ns)
+{
+	s->outside_ns += before_ns;
+	s->last_ns = leave_ns;
+	if (s->finalized)
+		return;
+	s->useful_ns += before_ns;
+	s->finalize_ns = 0;
+	s->end_ns = leave_ns;
+}
+
 struct efficiency {
 	int64_t span_ns;		/* T */
 	int64_t useful_max_ns, useful_total_ns;
