@@ -124,3 +124,22 @@ on_terminal() {
 	done
 	run -0 lp-dump -r 1 hostile.graph
 }
+
+@test "what takes long says on a terminal how far it is, and takes that away; elsewhere nothing is said" {
+	random_run.py make 3 >t.trace
+	lp-graph <t.trace >t.graph 2>/dev/null
+	for tool in 'lp-graph' 'lp-critpath -F json' 'lp-imbalance -F json' 'lp-replay -F json' 'lp-export -f csv' \
+		'lp-export -f perfetto' 'lp-dump'; do
+		input=t.graph
+		[ "$tool" != lp-graph ] || input=t.trace
+		half=$(($(stat -c %s $input) / 2))
+		echo "(head -c $half $input; sleep 1; tail -c +$((half + 1)) $input) | $tool >out" >slow
+		script -qec 'bash slow' /dev/null >said </dev/null
+		grep -qE "${tool%% *}: [0-9.]+ (million )?calls, [0-9.e+]+( million)?/s" said
+		last=$(cat said)
+		[[ "${last##*$'\033[K'}" != *calls,* ]]
+		cmp out <($tool <$input 2>/dev/null)
+		run -0 --separate-stderr bash slow
+		[[ "$stderr" != *calls,* ]]
+	done
+}

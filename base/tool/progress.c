@@ -20,6 +20,7 @@ now_s(void)
 void
 progress_begin(struct progress *progress)
 {
+	progress->begun = true;
 	progress->shown = is_terminal(STDERR_FILENO);
 	progress->any = false;
 	progress->began_s = progress->last_s = progress->shown ? now_s() : 0;
@@ -73,4 +74,22 @@ progress_end(struct progress *progress)
 	if (progress->any)
 		fputs("\r\033[K", stderr);
 	progress->any = false;
+}
+
+bool
+progress_next(struct progress *progress, struct reader *in, struct message *message)
+{
+	int got;
+
+	if (!progress->begun)
+		progress_begin(progress);
+	if ((got = reader_next(in, message)) > 0) {
+		progress_input(progress, in);
+		return true;
+	}
+	progress_end(progress);
+	progress->begun = false;
+	if (got < 0)
+		die_input(in);
+	return false;
 }

@@ -8,7 +8,10 @@
 
 struct reader;
 
+struct message;
+
 struct progress {
+	bool begun;
 	bool shown;		/* standard error is a terminal */
 	bool any;		/* a line stands there */
 	double began_s, last_s;
@@ -22,5 +25,10 @@ void progress_show(struct progress *progress, const char *unit, uint64_t count, 
 void progress_input(struct progress *progress, const struct reader *in);
 /* Takes the line away. */
 void progress_end(struct progress *progress);
+/*
+ * The next message, with progress, which is zeroed before the first; false: the stream has ended. Bad
+ * input ends the tool.
+ */
+bool progress_next(struct progress *progress, struct reader *in, struct message *message);
 
 #endif

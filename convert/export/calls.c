@@ -16,11 +16,11 @@ read_calls(const char *file, struct definitions *known,
 	static struct calls calls;
 	struct message message;
 	struct reader *in;
-	int got;
+	struct progress progress = { 0 };
 
 	if (reader_open(&in, file, READ_STREAM) < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
+	while (progress_next(&progress, in, &message)) {
 		if (definitions_take(known, in, &message) < 0)
 			die_input(in);
 		if (!is_kind(&message, "calls"))
@@ -29,8 +29,6 @@ read_calls(const char *file, struct definitions *known,
 			die_input(in);
 		take(context, known, &calls);
 	}
-	if (got < 0)
-		die_input(in);
 	if (known->ranks == 0)
 		die("%s: the stream has no message of kind run", reader_file(in));
 	reader_close(in);

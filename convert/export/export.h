@@ -5,6 +5,7 @@
 
 #include "../../base/stream/calls.h"
 #include "../../base/run/definitions.h"
+#include "../../base/tool/progress.h"
 #include "../../base/tool/memory.h"
 #include "../../base/tool/options.h"
 #include "../../base/tool/tool.h"

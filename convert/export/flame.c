@@ -24,13 +24,13 @@ read_path(const struct export *export, struct definitions *known,
 	struct message message;
 	struct reader *in;
 	bool any = false;
-	int got;
+	struct progress progress = { 0 };
 
 	if (reader_open(&in, export->files[0], READ_STREAM) < 0 ||
 	    reader_refuse_content(in, "trace", "lp-graph and lp-critpath come first") < 0 ||
 	    reader_refuse_content(in, "graph", "lp-critpath finds its path") < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
+	while (progress_next(&progress, in, &message)) {
 		if (definitions_take(known, in, &message) < 0)
 			die_input(in);
 		if (!is_kind(&message, "segments"))
@@ -44,8 +44,6 @@ read_path(const struct export *export, struct definitions *known,
 			take(context, &segments.at[i]);
 		any = true;
 	}
-	if (got < 0)
-		die_input(in);
 	if (!any)
 		die("the stream has no critical path");
 	free(segments.at);

@@ -576,7 +576,7 @@ export_perfetto(const struct export *export)
 {
 	static struct perfetto p;
 	struct message message;
-	int got;
+	struct progress progress = { 0 };
 
 	p.export = export;
 	p.named = zalloc(NAME_COMPUTE + sizeof own_names / sizeof *own_names, sizeof *p.named);
@@ -585,10 +585,8 @@ export_perfetto(const struct export *export)
 	    reader_refuse_content(p.in, "trace", "lp-graph matches it first") < 0)
 		die_input(p.in);
 	begin(&p);
-	while ((got = reader_next(p.in, &message)) > 0)
+	while (progress_next(&progress, p.in, &message))
 		take(&p, &message);
-	if (got < 0)
-		die_input(p.in);
 	if (p.known.ranks == 0)
 		die("the stream has no message of kind run");
 	for (uint32_t l = 0; l < p.known.location_count; l++)

@@ -81,12 +81,12 @@ trace_read(struct trace *trace, const char *file)
 {
 	struct reader *in;
 	struct message message;
-	int got;
+	struct progress progress = { 0 };
 
 	if (reader_open(&in, file, READ_STREAM) < 0 ||
 	    reader_refuse_content(in, "trace", "lp-graph matches it first") < 0)
 		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
+	while (progress_next(&progress, in, &message)) {
 		if (definitions_take(&trace->known, in, &message) < 0)
 			die_input(in);
 		if (is_kind(&message, "run")) {
@@ -99,8 +99,6 @@ trace_read(struct trace *trace, const char *file)
 		else if (is_kind(&message, "messages"))
 			take_edges(trace, in, &message);
 	}
-	if (got < 0)
-		die_input(in);
 	if (trace->rows == NULL)
 		die("the stream has no message of kind run");
 }
