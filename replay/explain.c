@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/table.h"
 #include "replay.h"
 
 /* "3" is a rank, "3:17" the message sent in row 17 of location 3. */
@@ -64,25 +65,46 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 	spent->partner_ns += end - begin;
 }
 
+static void
+put_span(struct table_writer *table, const char *what, double from_ns, double to_ns)
+{
+	table_text(table, what);
+	table_fixed(table, from_ns, 0);
+	table_fixed(table, to_ns, 0);
+	table_fixed(table, to_ns - from_ns, 0);
+	table_end_line(table);
+}
+
 void
 explain_message(const struct engine *e, uint32_t flight)
 {
 	const struct flight *f = &e->flights[flight];
 	const struct trail *trail = &e->trails[flight];
 	double latency = flight_latency_ns(e, f);
+	static struct text text;	/* large for a stack */
+	struct table_writer table;
 
-	printf("message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source, (unsigned long long)trail->send_seq,
-	    f->target, (unsigned long long)trail->receive_seq, (unsigned long long)trail->bytes,
-	    f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
-	printf("what\tfrom_ns\tto_ns\tlength_ns\n");
-#define LINE(what, from, to) \
-	printf(what "\t%.0f\t%.0f\t%.0f\n", from, to, (to) - (from));
-	LINE("latency", f->sent_ns - latency, f->sent_ns)
-	LINE("partner", f->sent_ns, trail->due_ns)
-	LINE("link", trail->due_ns, trail->linked_ns)
-	LINE("bus", trail->linked_ns, trail->start_ns)
-	LINE("wire", trail->start_ns, f->arrived_ns)
-#undef LINE
+	text_begin(&text, stdout, NULL);
+	text_print(&text, "message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source,
+	    (unsigned long long)trail->send_seq, f->target, (unsigned long long)trail->receive_seq,
+	    (unsigned long long)trail->bytes, f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
+	table_begin(&table, &text, "what\tfrom_ns\tto_ns\tlength_ns");
+	put_span(&table, "latency", f->sent_ns - latency, f->sent_ns);
+	put_span(&table, "partner", f->sent_ns, trail->due_ns);
+	put_span(&table, "link", trail->due_ns, trail->linked_ns);
+	put_span(&table, "bus", trail->linked_ns, trail->start_ns);
+	put_span(&table, "wire", trail->start_ns, f->arrived_ns);
+	table_end(&table);
+	text_flush(&text);
+}
+
+static void
+put_share(struct table_writer *table, const char *what, double ns, double all_ns)
+{
+	table_text(table, what);
+	table_fixed(table, ns, 0);
+	table_fixed(table, all_ns > 0 ? ns / all_ns : 0, 6);
+	table_end_line(table);
 }
 
 void
@@ -90,6 +112,8 @@ explain_rank(const struct engine *e, uint32_t location)
 {
 	const struct runner *r;
 	const struct spent *s;
+	static struct text text;	/* large for a stack */
+	struct table_writer table;
 	double rest;
 
 	if (location >= e->locations)
@@ -98,16 +122,18 @@ explain_rank(const struct engine *e, uint32_t location)
 	s = &r->spent;
 	rest = r->begin_ns - r->useful_ns - s->latency_ns - s->wire_ns - s->link_ns - s->bus_ns -
 	    s->partner_ns - s->cpu_ns;
-	printf("rank %u\nwhat\tlength_ns\tshare\n", r->rank);
-#define LINE(what, ns) printf(what "\t%.0f\t%.6f\n", ns, r->begin_ns > 0 ? (ns) / r->begin_ns : 0);
-	LINE("compute", r->useful_ns)
-	LINE("latency", s->latency_ns)
-	LINE("wire", s->wire_ns)
-	LINE("link", s->link_ns)
-	LINE("bus", s->bus_ns)
-	LINE("partner", s->partner_ns)
-	LINE("CPU", s->cpu_ns)
-	LINE("files", rest > 0.5 ? rest : 0)
-	LINE("all", r->begin_ns)
-#undef LINE
+	text_begin(&text, stdout, NULL);
+	text_print(&text, "rank %u\n", r->rank);
+	table_begin(&table, &text, "what\tlength_ns\tshare");
+	put_share(&table, "compute", r->useful_ns, r->begin_ns);
+	put_share(&table, "latency", s->latency_ns, r->begin_ns);
+	put_share(&table, "wire", s->wire_ns, r->begin_ns);
+	put_share(&table, "link", s->link_ns, r->begin_ns);
+	put_share(&table, "bus", s->bus_ns, r->begin_ns);
+	put_share(&table, "partner", s->partner_ns, r->begin_ns);
+	put_share(&table, "CPU", s->cpu_ns, r->begin_ns);
+	put_share(&table, "files", rest > 0.5 ? rest : 0, r->begin_ns);
+	put_share(&table, "all", r->begin_ns, r->begin_ns);
+	table_end(&table);
+	text_flush(&text);
 }

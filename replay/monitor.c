@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/table.h"
 #include "replay.h"
 
 enum { BLOCK = 4096 };		/* pairs in a message */
@@ -80,7 +81,11 @@ efficiency(int64_t simulated_ns, int64_t observed_ns)
 void
 monitor_print(const struct monitor *m)
 {
-	printf("rank\ti\tt_end_obs_ns\tt_obs_ns\tt_sim_ns\tlocal\tcumulative\n");
+	static struct text text;	/* large for a stack */
+	struct table_writer table;
+
+	text_begin(&text, stdout, NULL);
+	table_begin(&table, &text, "rank\ti\tt_end_obs_ns\tt_obs_ns\tt_sim_ns\tlocal\tcumulative");
 	for (uint32_t r = 0; r < m->count; r++) {
 		struct pair last = { 0, 0, 0 };
 
@@ -89,13 +94,19 @@ monitor_print(const struct monitor *m)
 			int64_t observed_ns = pair.recorded_ns - last.recorded_ns;
 			int64_t simulated_ns = pair.simulated_ns - last.simulated_ns;
 
-			printf("%u\t%zu\t%lld\t%lld\t%lld\t%.6f\t%.6f\n", r, i + 1,
-			    (long long)pair.recorded_ns, (long long)observed_ns, (long long)simulated_ns,
-			    efficiency(simulated_ns, observed_ns),
-			    efficiency(pair.simulated_ns, pair.recorded_ns));
+			table_uint(&table, r);
+			table_uint(&table, i + 1);
+			table_int(&table, pair.recorded_ns);
+			table_int(&table, observed_ns);
+			table_int(&table, simulated_ns);
+			table_fixed(&table, efficiency(simulated_ns, observed_ns), 6);
+			table_fixed(&table, efficiency(pair.simulated_ns, pair.recorded_ns), 6);
+			table_end_line(&table);
 			last = pair;
 		}
 	}
+	table_end(&table);
+	text_flush(&text);
 }
 
 void

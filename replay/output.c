@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/tool/spool.h"
+
 struct held {			/* a message that waits */
 	unsigned char *bytes;
 	size_t size;
@@ -33,11 +35,8 @@ struct output *
 output_begin(void)
 {
 	struct output *o = zalloc(1, sizeof *o);
-	FILE *file = tmpfile();
 
-	if (file == NULL)
-		die("no temporary file: %s", strerror(errno));
-	writer_start(&o->out, fileno(file));
+	writer_start(&o->out, spool_open());
 	return o;
 }
 

@@ -7,6 +7,7 @@
 #define PATHS_H
 
 #include "../base/run/definitions.h"
+#include "../base/tool/json.h"
 #include "engine.h"
 
 struct paths {
@@ -34,7 +35,8 @@ struct shares { struct share *sites, *comms, *pairs; size_t site_count, comm_cou
 struct shares paths_find(struct paths *paths, const struct marks *marks);
 
 struct text;
-void shares_table(const struct shares *shares, const struct definitions *known);
-void shares_json(const struct shares *shares, const struct definitions *known);
+void shares_table(struct text *text, const struct shares *shares, const struct definitions *known);
+/* Members of the object that is open. */
+void shares_json(struct json *json, const struct shares *shares, const struct definitions *known);
 
 #endif

@@ -33,7 +33,7 @@ print_sites(struct text *text, const struct shares *found, const struct definiti
 	struct table_writer table;
 	char name[256];
 
-	table_begin(&table, text, "path_us latencies bytes calls slack_us waitless_us earlier_us call site");
+	table_begin(&table, text, "path_us\tlatencies\tbytes\tcalls\tslack_us\twaitless_us\tearlier_us\tcall\tsite");
 	for (size_t i = 0; i < found->site_count && i < MOST_SHOWN; i++) {
 		const struct share *s = &found->sites[i];
 
@@ -52,31 +52,28 @@ print_sites(struct text *text, const struct shares *found, const struct definiti
 }
 
 void
-shares_table(const struct shares *found, const struct definitions *known)
+shares_table(struct text *text, const struct shares *found, const struct definitions *known)
 {
-	static struct text text;
 	struct table_writer table;
 
-	text_begin(&text, stdout, NULL);
-	text_put(&text, "\nthe longest way, by call site\n");
-	print_sites(&text, found, known);
-	text_put(&text, "\nby communicator\n");
-	table_begin(&table, &text, "path_us latencies bytes calls comm");
+	text_put(text, "\nthe longest way, by call site\n");
+	print_sites(text, found, known);
+	text_put(text, "\nby communicator\n");
+	table_begin(&table, text, "path_us\tlatencies\tbytes\tcalls\tcomm");
 	for (size_t i = 0; i < found->comm_count && i < MOST_SHOWN; i++) {
 		put_amounts(&table, &found->comms[i]);
 		table_uint(&table, found->comms[i].who.comm);
 		table_end_line(&table);
 	}
 	table_end(&table);
-	text_put(&text, "\nby nodes\n");
-	table_begin(&table, &text, "path_us latencies bytes calls nodes");
+	text_put(text, "\nby nodes\n");
+	table_begin(&table, text, "path_us\tlatencies\tbytes\tcalls\tnodes");
 	for (size_t i = 0; i < found->pair_count && i < MOST_SHOWN; i++) {
 		put_amounts(&table, &found->pairs[i]);
 		put_pair(&table, &found->pairs[i]);
 		table_end_line(&table);
 	}
 	table_end(&table);
-	text_flush(&text);
 }
 
 static void
@@ -86,15 +83,6 @@ json_amounts(struct json *json, const struct share *s)
 	json_double(json, "latencies", s->times[LATENCY]);
 	json_double(json, "bytes", s->times[GAP]);
 	json_double(json, "calls", s->times[OVERHEAD]);
-}
-
-static void
-json_or_null(struct json *json, const char *key, double value)
-{
-	if (isfinite(value))
-		json_double(json, key, value);
-	else
-		json_null(json, key);
 }
 
 static void
@@ -111,45 +99,37 @@ json_sites(struct json *json, const struct shares *found, const struct definitio
 		json_text(json, "call", call_name(s->who.call));
 		json_text(json, "site", site_text(known, s->who.site, name, sizeof name));
 		json_amounts(json, s);
-		json_or_null(json, "slack_ns", s->slack_ns);
-		json_or_null(json, "waitless_ns", s->waitless_ns);
-		json_or_null(json, "earlier_ns", s->earlier_ns);
+		json_double(json, "slack_ns", s->slack_ns);
+		json_double(json, "waitless_ns", s->waitless_ns);
+		json_double(json, "earlier_ns", s->earlier_ns);
 		json_end_object(json);
 	}
 	json_end_array(json);
 }
 
 void
-shares_json(const struct shares *found, const struct definitions *known)
+shares_json(struct json *json, const struct shares *found, const struct definitions *known)
 {
-	static struct text text;
-	struct json json;
-
-	fflush(stdout);
-	text_begin(&text, stdout, NULL);
-	json_begin(&json, &text);
-	json.more = true;
-	json_sites(&json, found, known);
-	json_begin_array(&json, "communicators");
+	json_sites(json, found, known);
+	json_begin_array(json, "communicators");
 	for (size_t i = 0; i < found->comm_count; i++) {
-		json_break(&json);
-		json_begin_object(&json, NULL);
-		json_uint(&json, "comm", found->comms[i].who.comm);
-		json_amounts(&json, &found->comms[i]);
-		json_end_object(&json);
+		json_break(json);
+		json_begin_object(json, NULL);
+		json_uint(json, "comm", found->comms[i].who.comm);
+		json_amounts(json, &found->comms[i]);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	json_begin_array(&json, "nodes");
+	json_end_array(json);
+	json_begin_array(json, "nodes");
 	for (size_t i = 0; i < found->pair_count; i++) {
 		const struct payer *who = &found->pairs[i].who;
 
-		json_break(&json);
-		json_begin_object(&json, NULL);
-		json_or_null(&json, "source", who->source == NO_NODE ? (double)NAN : (double)who->source);
-		json_or_null(&json, "target", who->source == NO_NODE ? (double)NAN : (double)who->target);
-		json_amounts(&json, &found->pairs[i]);
-		json_end_object(&json);
+		json_break(json);
+		json_begin_object(json, NULL);
+		json_double(json, "source", who->source == NO_NODE ? (double)NAN : (double)who->source);
+		json_double(json, "target", who->source == NO_NODE ? (double)NAN : (double)who->target);
+		json_amounts(json, &found->pairs[i]);
+		json_end_object(json);
 	}
-	json_end_array(&json);
-	text_flush(&text);
+	json_end_array(json);
 }

@@ -120,3 +120,22 @@ pingpong() {
 	run -2 --separate-stderr lp-replay --tolerance --curves colour -F json t.graph
 	[[ "$stderr" == *"colour is none of latency, gap and overhead" ]]
 }
+
+@test "each line of the tables has as many cells as its head" {
+	pingpong
+	lp-replay --tolerance --sites -F text t.graph >t.txt
+	# A head is a line whose first word ends in _ns, _us or _%; the machine's own piece is marked behind it.
+	awk -F '\t' '/^$/ { cells = 0 } $1 ~ /_(ns|us|%)$/ { cells = NF; heads++; next }
+		cells && NF != cells && $NF != "the machine'"'"'s" { bad++; print }
+		END { exit bad || heads != 7 }' t.txt
+}
+
+@test "temporary files lie where TMPDIR says" {
+	pingpong
+	TMPDIR="$PWD/nowhere" run -2 --separate-stderr lp-replay t.graph
+	[[ "$stderr" == "lp-replay: $PWD/nowhere/"*": No such file or directory" ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[ "$output" = "" ]
+	mkdir here
+	TMPDIR="$PWD/here" lp-replay t.graph | lp-dump -k run
+}
