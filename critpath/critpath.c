@@ -36,6 +36,7 @@ struct critpath {
 	struct report report;
 	struct whatif whatif;
 	struct functions functions;
+	bool path_counted;		/* they know the path; it need not be told again */
 };
 
 static void
@@ -60,7 +61,7 @@ report_segments(struct critpath *c, const struct segments *segments)
 		if (c->opt.form == JSON)
 			segment_json(&c->json, &segments->at[i], &c->run.known);
 		report_add(&c->report, &c->run.known, &segments->at[i]);
-		if (c->functions.any)
+		if (!c->path_counted && c->opt.form != STREAM)
 			functions_segment(&c->functions, &segments->at[i]);
 	}
 }
@@ -113,7 +114,7 @@ static void
 end_output(struct critpath *c)
 {
 	if (c->opt.form >= FOLDED) {
-		if (!c->functions.any)
+		if (!c->functions.sums.any)
 			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.in));
 		functions_stacks(&c->text, &c->functions, &c->run.known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
@@ -132,6 +133,8 @@ end_output(struct critpath *c)
 	} else {
 		if (c->whatif.faster > 0)
 			write_gains(&c->out, &c->whatif);
+		if (c->functions.sums.any)	/* of a part, or joined parts, which have no samples */
+			functions_write(&c->out, &c->functions);
 		message_begin(&c->out, "path", 3);
 		put_int(&c->out, "run_ns", c->run.known.run_ns);
 		put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
@@ -185,6 +188,8 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	bool looks_early;
 
 	run_open(&c->run, c->opt.files[0]);
+	if (c->opt.form != STREAM)	/* there samples stand for whoever makes a report */
+		c->run.functions = &c->functions;
 	c->whatif.functions = &c->functions;
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
@@ -197,8 +202,6 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		bool ended = run_take(&c->run, &message, &last);
 
 		pass_message(c, &message);
-		if (c->opt.form != STREAM)	/* there they stand for whoever makes a report */
-			functions_see(&c->functions, c->run.in, &message, &c->run.calls);
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
@@ -208,8 +211,10 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		progress_input(&progress, c->run.in);
 	}
 	progress_end(&progress);
-	if (run_end(&c->run, &last))
+	if (run_end(&c->run, &last)) {
 		solve_stretch(c, last);
+		run_count_rest(&c->run, NULL);
+	}
 	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
 		tell_distance(c, &c->segments);
@@ -246,12 +251,15 @@ solve_together(struct critpath *c, struct path *path)
 	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
 	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
 	    (int)((int64_t)c->team.rank * groups / c->team.size);
+	struct functions *functions = c->opt.form != STREAM ? &c->functions : NULL;
 	struct part part = { .to = UINT64_MAX };
 	struct team group;
 
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
 		run_open_lazy(&c->run, c->opt.files[0]);
+		c->run.functions = functions;
 		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->report : NULL);
+		functions_gather(&c->functions, &c->team);
 		return;
 	}
 	group = team_split(&c->team, colour);
@@ -259,10 +267,12 @@ solve_together(struct critpath *c, struct path *path)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
 		run_open_part(&c->run, c->opt.files[0], &part);
+		c->run.functions = functions;
 		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
 		    c->opt.form == TEXT ? &c->report : NULL);
 	}
 	path_gather(path, &c->team);
+	functions_gather(&c->functions, &c->team);
 	if (c->opt.form == TEXT)
 		report_gather(&c->report, &c->run.known, &c->team);
 }
@@ -304,6 +314,7 @@ open_again(struct critpath *c)
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
+	c->path_counted = true;
 	if (c->opt.form == STREAM || c->run.known.ranks == 0)
 		open_again(c);
 	begin_output(c, argc, argv);
@@ -378,11 +389,12 @@ main(int argc, char **argv)
 	if (c.opt.list > 0) {
 		print_list(&c);
 	} else if (c.opt.join) {
-		join_read(&path, c.opt.files, c.opt.file_count);
+		join_read(&path, c.opt.files, c.opt.file_count, &c.functions);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.opt.part > 0) {
 		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
 		run_open_part(&c.run, c.opt.files[0], &c.part);
+		c.run.functions = &c.functions;
 		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], NULL);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {

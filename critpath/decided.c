@@ -246,6 +246,7 @@ run_go_on(struct run *run, struct event from)
 	for (uint32_t l = 0; l < run->window.locations; l++)
 		window_drop(&run->window, l, end[l]);
 	free(end);
+	run_forget_samples(run, true);
 	run->from_event = true;
 	run->from = from;
 	set_next_try(run);

@@ -35,9 +35,17 @@ place_name(const struct definitions *known, uint32_t site, char *text, size_t si
 }
 
 static void
+add_frame(struct frames *frames, const char *name, const char *file, int32_t line)
+{
+	if (frames->count < sizeof frames->at / sizeof frames->at[0])
+		frames->at[frames->count++] = (struct frame){ need(strdup(name)), file, line };
+}
+
+static void
 add_frames(struct frames *frames, const struct definitions *known, uint32_t site)
 {
 	const struct site *s;
+	char text[1024];
 
 	if (site == 0 || site >= known->site_count)
 		return;
@@ -47,18 +55,10 @@ add_frames(struct frames *frames, const struct definitions *known, uint32_t site
 			add_frames(frames, known, s->stack[i]);
 		return;
 	}
-	if (frames->count < sizeof frames->names / sizeof frames->names[0]) {
-		char text[1024];
-		const char *name = place_name(known, site, text, sizeof text);
-
-		frames->sites[frames->count] = site;
-		frames->names[frames->count++] = need(strdup(name));
-	}
-	for (size_t i = 0; i < s->inlined_count &&
-	    frames->count < sizeof frames->names / sizeof frames->names[0]; i++) {
-		frames->sites[frames->count] = site;
-		frames->names[frames->count++] = need(strdup(s->inlined[i]));
-	}
+	add_frame(frames, place_name(known, site, text, sizeof text), s->function != NULL ? s->file : NULL,
+	    s->function != NULL ? s->line : 0);
+	for (size_t i = 0; i < s->inlined_count; i++)
+		add_frame(frames, s->inlined[i].function, s->inlined[i].file, s->inlined[i].line);
 }
 
 struct frames
@@ -66,11 +66,9 @@ frames_of(const struct definitions *known, const struct sampled *place)
 {
 	struct frames frames = { .count = 0 };
 
-	if (place->site == 0) {
-		frames.sites[0] = 0;
-		frames.names[frames.count++] = need(strdup("(unknown)"));
-	}
 	add_frames(&frames, known, place->site);
+	if (frames.count == 0)
+		add_frame(&frames, "(unknown)", NULL, 0);
 	add_frames(&frames, known, place->callers);
 	return frames;
 }
@@ -79,7 +77,7 @@ void
 frames_free(struct frames *frames)
 {
 	for (size_t i = 0; i < frames->count; i++)
-		free((void *)(uintptr_t)frames->names[i]);
+		free((void *)(uintptr_t)frames->at[i].name);
 }
 
 static void
@@ -96,7 +94,7 @@ folded_of(struct text *out, const struct functions *f, const struct definitions 
 	struct sampled *places = functions_places(f, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->period_ns;
+		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->sums.period_ns;
 		struct frames frames;
 
 		if (ns <= 0)
@@ -105,7 +103,7 @@ folded_of(struct text *out, const struct functions *f, const struct definitions 
 		text_put(out, path ? "path" : "all");
 		for (size_t j = frames.count; j-- > 0; ) {
 			text_char(out, ';');
-			put_frame(out, frames.names[j]);
+			put_frame(out, frames.at[j].name);
 		}
 		text_char(out, ' ');
 		text_int(out, ns);
@@ -113,17 +111,17 @@ folded_of(struct text *out, const struct functions *f, const struct definitions 
 		frames_free(&frames);
 	}
 	free(places);
-	if (path && f->not_sampled_ns > 0) {
+	if (path && f->sums.not_sampled_ns > 0) {
 		text_put(out, "path;not sampled ");
-		text_int(out, f->not_sampled_ns);
+		text_int(out, f->sums.not_sampled_ns);
 		text_char(out, '\n');
 	}
 	for (int kind = 0; path && kind < KINDS; kind++)
-		if (other_names[kind] != NULL && f->other_ns[kind] > 0) {
+		if (other_names[kind] != NULL && f->sums.other_ns[kind] > 0) {
 			text_put(out, "path;");
 			text_put(out, other_names[kind]);
 			text_char(out, ' ');
-			text_int(out, f->other_ns[kind]);
+			text_int(out, f->sums.other_ns[kind]);
 			text_char(out, '\n');
 		}
 }
@@ -169,14 +167,14 @@ profile_json(struct json *out, const struct functions *f, const struct definitio
 		frames = frames_of(known, &places[i]);
 		json_begin_array(out, NULL);
 		for (size_t j = frames.count; j-- > 0; )
-			json_uint(out, NULL, frame_number(frame_names, frames.names[j]));
+			json_uint(out, NULL, frame_number(frame_names, frames.at[j].name));
 		json_end_array(out);
 		frames_free(&frames);
 	}
 	json_end_array(out);
 	json_begin_array(out, "weights");
 	for (size_t i = 0; i < count; i++) {
-		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->period_ns;
+		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->sums.period_ns;
 
 		if (ns > 0) {
 			json_int(out, NULL, ns);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "functions.h"
 #include "join.h"
 
 #include <stdlib.h>
@@ -58,7 +59,7 @@ add_segments(struct path *path, struct reader *in, const struct message *message
 }
 
 void
-join_read(struct path *path, char **files, int count)
+join_read(struct path *path, char **files, int count, struct functions *functions)
 {
 	for (int f = 0; f < count; f++) {
 		struct definitions known = { 0 };
@@ -74,6 +75,8 @@ join_read(struct path *path, char **files, int count)
 
 			if (definitions_take(&known, in, &message) < 0)
 				die_input(in);
+			if (is_kind(&message, "sampled_path"))
+				functions_read(functions, in, &message);
 			if (!is_kind(&message, "segments"))
 				continue;
 			add_segments(path, in, &message);
@@ -87,5 +90,7 @@ join_read(struct path *path, char **files, int count)
 			die_input(in);
 		reader_close(in);
 	}
+	for (size_t i = 0; i < path->segments.count; i++)
+		functions_length(functions, &path->segments.at[i]);
 	path_end_stretch(path, 0);
 }

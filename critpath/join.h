@@ -5,7 +5,10 @@
 
 #include "path.h"
 
-/* Reads the segments of the COUNT files in order; each must go on where the one before ends. */
-void join_read(struct path *path, char **files, int count);
+/*
+ * Reads the segments of the COUNT files in order; each must go on where the one before ends. What they
+ * know of the path by function adds up.
+ */
+void join_read(struct path *path, char **files, int count, struct functions *functions);
 
 #endif

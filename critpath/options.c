@@ -47,8 +47,8 @@ check_together(const struct options *opt)
 {
 	bool whatif = opt->slack || opt->alternatives > 0 || opt->faster > 0;
 
-	if (opt->form >= FOLDED && (opt->part > 0 || opt->join || opt->list > 0 || opt->splits > SEQ_SEQ))
-		die("-F folded and speedscope need the whole run on one process");
+	if (opt->form >= FOLDED && opt->list > 0)
+		die("-F folded and speedscope are of a path, not of --list");
 	if (whatif && opt->algorithm == INTERVALS)
 		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
 	if (whatif && (opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "functions.h"
 #include "path.h"
 
 #include <stdlib.h>
@@ -19,6 +20,13 @@ path_report(struct path *path, const struct definitions *known, struct report *r
 	path->segments.count = path->stretches = 0;
 }
 
+void
+path_count_functions(const struct path *path, size_t from, const struct run *run)
+{
+	for (size_t i = from; run->functions != NULL && i < path->segments.count; i++)
+		functions_segment(run->functions, &path->segments.at[i]);
+}
+
 static void
 add_stretch(struct path *path, const struct run *run, const struct team *team, struct event last,
     solver *solve, struct report *report)
@@ -28,6 +36,7 @@ add_stretch(struct path *path, const struct run *run, const struct team *team, s
 
 	while (!solve(&stretch, &path->segments))
 		cut_cycle(&stretch, &run->known);
+	path_count_functions(path, before, run);
 	if (report == NULL)
 		path_end_stretch(path, before);
 	else
@@ -47,8 +56,10 @@ path_find(struct path *path, struct run *run, const struct team *team, solver *s
 			add_stretch(path, run, team, last, solve, report);
 			run_advance(run);
 		}
-	if (run_end(run, &last))
+	if (run_end(run, &last)) {
 		add_stretch(path, run, team, last, solve, report);
+		run_count_rest(run, run->team);
+	}
 	if (team->rank > 0)
 		path->stretches = 0;
 }

@@ -29,6 +29,8 @@ void path_gather(struct path *path, const struct team *team);
 /* The path of intervals, with calls read by location and intervals solved by period of time. */
 void path_find_intervals(struct path *path, struct run *run, const struct team *team,
     struct report *report);
+/* Who takes the samples of the run gets the segments from number FROM on. */
+void path_count_functions(const struct path *path, size_t from, const struct run *run);
 /* PATH's segments go into the report instead. */
 void path_report(struct path *path, const struct definitions *known, struct report *report);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "intervals.h"
+#include "functions.h"
 #include "path.h"
 
 enum { ROUND_ROWS = 1 << 17 };	/* for each member */
@@ -171,11 +172,14 @@ end_round(struct rounds *r, struct path *path)
 	for (size_t s = 0; s < r->stretches; s++)
 		if (owner(r, s) == r->team->rank)
 			solve_stretch(r, &got, own++, next, ends[s], &part);
+	path_count_functions(&part, 0, r->run);
 	if (r->report != NULL)
 		report_round(r, &part);
 	path_gather(&part, r->team);
 	path_append(path, &part);
 	r->begin_ns = ends[r->stretches];
+	for (uint32_t l = 0; r->run->functions != NULL && l < r->run->known.location_count; l++)
+		functions_forget(r->run->functions, l, r->begin_ns, is_own(r, l), is_own(r, l));
 	r->rows_before = r->rows_until[r->stretches - 1];
 	r->stretches = r->intervals.count = 0;
 	free(ends);
@@ -196,6 +200,8 @@ take_calls(struct rounds *r, const struct message *message)
 	    calls_read(&run->calls, run->in, message) < 0 ||
 	    window_add(&run->window, run->in, message, &run->calls) < 0))
 		die_input(run->in);
+	if (run->functions != NULL && is_own(r, (uint32_t)location))
+		functions_see_calls(run->functions, &run->calls);
 }
 
 static void
@@ -228,6 +234,8 @@ path_find_intervals(struct path *path, struct run *run, const struct team *team,
 			r.bounds = zalloc((size_t)run->known.location_count + 2, sizeof *r.bounds);
 		} else if (is_kind(&message, "calls")) {
 			take_calls(&r, &message);
+		} else if (is_kind(&message, "sampled") && run->functions != NULL) {
+			run_take_samples(run, &message, team, true);	/* any location's may lie in an own period */
 		} else if (is_kind(&message, "sync")) {
 			take_sync(&r, &message);
 			if (r.rows_until[r.stretches - 1] - r.rows_before >=
@@ -242,5 +250,6 @@ path_find_intervals(struct path *path, struct run *run, const struct team *team,
 	if (run->known.ranks > 0) {
 		end_stretch(&r, false, reader_rows(run->in));
 		end_round(&r, path);
+		run_count_rest(run, team);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "functions.h"
 #include "shared.h"
 
 static const struct part everything = { .to = UINT64_MAX };
@@ -80,6 +81,52 @@ take_calls(struct run *run, const struct message *message)
 	if (run_owns(run, (uint32_t)location) && (calls_read(&run->calls, run->in, message) < 0 ||
 	    window_add(&run->window, run->in, message, &run->calls) < 0))
 		die_input(run->in);
+	if (run->functions != NULL && run_owns(run, (uint32_t)location))
+		functions_see_calls(run->functions, &run->calls);
+}
+
+static bool
+is_of_member(const struct run *run, const struct team *team, uint32_t location)
+{
+	return team == NULL || owner_in(team, run->known.location_rank, location) == team->rank;
+}
+
+void
+run_take_samples(struct run *run, const struct message *message, const struct team *team, bool all)
+{
+	int64_t location;
+	bool owns;
+
+	if (run->functions == NULL)
+		return;
+	if (body_int(run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
+		die_input(run->in);
+	owns = is_of_member(run, team, (uint32_t)location);
+	if (owns || all)
+		functions_see(run->functions, run->in, message, true, owns);
+}
+
+/* Of each location those before its first row that stays; the others' rows are not here. */
+void
+run_forget_samples(struct run *run, bool counts)
+{
+	for (uint32_t l = 0; run->functions != NULL && l < run->known.location_count; l++) {
+		const bool owns = run_owns(run, l);
+		const struct event_row *row = row_of(run, l, run->window.lanes[l].first);
+
+		if (!owns)
+			functions_forget(run->functions, l, run->last_ns, false, false);
+		else if (row != NULL)
+			functions_forget(run->functions, l, row->row.enter_ns, true, counts);
+	}
+}
+
+void
+run_count_rest(struct run *run, const struct team *team)
+{
+	for (uint32_t l = 0; run->functions != NULL && l < run->known.location_count; l++)
+		if (is_of_member(run, team, l))
+			functions_forget(run->functions, l, INT64_MAX, true, true);
 }
 
 static void
@@ -220,7 +267,9 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	}
 	if (reader_verify(run->in, message) < 0)
 		die_input(run->in);
-	if (is_kind(message, "calls")) {
+	if (is_kind(message, "sampled")) {	/* pieces of the path are found on the first member */
+		run_take_samples(run, message, run->team, run->team == NULL || run->team->rank == 0);
+	} else if (is_kind(message, "calls")) {
 		take_calls(run, message);
 	} else if (is_kind(message, "messages")) {
 		take_messages(run, message);
@@ -282,6 +331,7 @@ run_advance(struct run *run)
 		window_drop(&run->window, l, run->first_seq[l]);
 	}
 	window_forget_all_kept(&run->window);
+	run_forget_samples(run, run->stretch >= run->part.from);
 	run->from_event = false;
 	instances_forget(&run->instances, run->first_seq);
 	run->stretch++;

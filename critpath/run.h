@@ -35,6 +35,7 @@ struct run {
 	struct event from;
 	uint64_t next_try;		/* rows in the window when it is worth to look again */
 	struct part part;
+	struct functions *functions;	/* who takes the samples; NULL: nobody */
 };
 
 static inline bool
@@ -87,6 +88,12 @@ struct stretch run_stretch(const struct run *run, const struct team *team, struc
  */
 bool run_decided(struct run *run, const struct message *message, struct event *to);
 void run_go_on(struct run *run, struct event from);
+/* Those that nothing asks for once rows are forgotten; COUNTS: they are part of all time. */
+void run_forget_samples(struct run *run, bool counts);
+/* After run_end: what has been computed up to there is part of all time. */
+void run_count_rest(struct run *run, const struct team *team);
+/* Who takes samples gets them: of the member's locations, or of all where ALL. */
+void run_take_samples(struct run *run, const struct message *message, const struct team *team, bool all);
 /* Forgets its rows and goes on to the next one. */
 void run_advance(struct run *run);
 

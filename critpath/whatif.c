@@ -315,7 +315,7 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 		add_slack(whatif, &dag);
 	if (whatif->faster > 0)
 		add_gains(whatif, &dag, segments);
-	if (whatif->faster > 0 && whatif->functions->any)
+	if (whatif->faster > 0 && whatif->functions->sums.any)
 		functions_add_gains(whatif->functions, known, &dag, segments, whatif->faster);
 	if (whatif->count > 0)
 		add_alternatives(whatif, &dag, known);

@@ -147,7 +147,7 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct definiti
 
 	if (whatif->faster > 0)
 		gain_text(out, whatif, known, shown);
-	if (whatif->faster > 0 && whatif->functions->any)
+	if (whatif->faster > 0 && whatif->functions->sums.any)
 		functions_gain_text(out, whatif->functions, known, whatif->faster, shown);
 	if (whatif->slack)
 		slack_text(out, whatif, known, shown);
@@ -203,7 +203,7 @@ whatif_json(struct json *out, const struct whatif *whatif, const struct definiti
 {
 	if (whatif->faster > 0)
 		gain_json(out, whatif, known);
-	if (whatif->faster > 0 && whatif->functions->any)
+	if (whatif->faster > 0 && whatif->functions->sums.any)
 		functions_gain_json(out, whatif->functions);
 	if (whatif->slack)
 		slack_json(out, whatif, known);

@@ -162,7 +162,9 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		reader_fail(in, message->offset, "calls: the block does not follow the one before");
 		die_input(in);
 	}
-	graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
+	if (!graph->has_samples)
+		graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
+	graph->has_samples = false;
 	/* Edges come behind the blocks of both their ends. */
 	if (changed)
 		write_block(graph, in, calls);
@@ -193,6 +195,10 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message, c
 	if (calls != NULL) {
 		take_block(graph, in, message, calls, changed);
 		return;
+	}
+	if (is_kind(message, "sampled") && !graph->has_samples) {
+		graph->has_samples = true;
+		graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
 	}
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);

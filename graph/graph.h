@@ -65,7 +65,8 @@ struct graph {
 	struct active_targets *active;
 	struct counts counts;
 	struct index index;
-	struct spot block;	/* the block of calls being read */
+	struct spot block;	/* the block of calls being read, with the samples before it */
+	bool has_samples;	/* these have come, and the block has not */
 	unsigned told;		/* problems named on stderr so far */
 };
 

@@ -294,13 +294,32 @@ write_modules(struct writer *out, const struct input *input)
 }
 
 static void
+put_array(struct writer *out, const char *key, uint32_t count)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	msgpack_pack_array(&out->pack, count);
+}
+
+static void
+put_element(struct writer *out, const char *text)
+{
+	msgpack_pack_str_with_body(&out->pack, text, strlen(text));
+}
+
+static void
 write_inlined(struct writer *out, struct place *place)
 {
-	msgpack_pack_str_with_body(&out->pack, "inlined_into", strlen("inlined_into"));
-	msgpack_pack_array(&out->pack, place->inlined_count);
+	put_array(out, "inlined_into", place->inlined_count);
+	for (uint32_t i = 0; i < place->inlined_count; i++)
+		put_element(out, place->inlined[i].function);
+	put_array(out, "inlined_files", place->inlined_count);
+	for (uint32_t i = 0; i < place->inlined_count; i++)
+		put_element(out, place->inlined[i].file != NULL ? place->inlined[i].file : "");
+	put_array(out, "inlined_lines", place->inlined_count);
 	for (uint32_t i = 0; i < place->inlined_count; i++) {
-		msgpack_pack_str_with_body(&out->pack, place->inlined[i], strlen(place->inlined[i]));
-		free(place->inlined[i]);
+		msgpack_pack_int64(&out->pack, place->inlined[i].line);
+		free(place->inlined[i].function);
+		free(place->inlined[i].file);
 	}
 }
 
@@ -328,7 +347,7 @@ write_sites(struct writer *out, struct input *input, bool names)
 			symbols_find(symbols, site->offset, &place);
 		message_begin(out, "site", 2u + (known ? 1 : 0) + (site->call != 0 ? 1 : 0) +
 		    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0) +
-		    (place.inlined_count > 0 ? 1 : 0));
+		    (place.inlined_count > 0 ? 3 : 0));
 		put_uint(out, "site", i);
 		if (site->call != 0)
 			put_string(out, "call", call_name(site->call));

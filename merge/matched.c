@@ -48,6 +48,7 @@ start(int in, int out, const int *others, struct input *trace)
 			close(others[i]);
 	if (trace == NULL)
 		become_graph();
+	trace->sampled = false;		/* nobody asks for samples here */
 	write_trace(trace, out, false, 1, command);
 	_exit(DONE);
 }

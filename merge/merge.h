@@ -127,9 +127,6 @@ void set_origin(struct input *input);
 void write_communicators(struct writer *out, struct input *input);
 void write_sites(struct writer *out, struct input *input, bool names);
 
-/* samples.c: behind the sites, whose numbers it needs. */
-void write_samples(struct writer *out, struct input *input, int64_t moved_ns);
-
 /* From a rank's own clock to the trace, before all is moved by what has moved the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
 
@@ -140,7 +137,10 @@ void write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 struct place {
 	char *function, *file;
 	int line;
-	char *inlined[16];	/* functions that this was compiled into, the innermost first */
+	struct {		/* functions that this was compiled into, the innermost first */
+		char *function, *file;
+		int line;	/* where in it the one before is; 0: not known */
+	} inlined[16];
 	uint32_t inlined_count;
 };
 struct symbols;

@@ -73,6 +73,27 @@ name_of(Dwarf_Die *die)
 	return linkage != NULL ? readable(linkage) : name != NULL ? need(strdup(name)) : NULL;
 }
 
+/* Where in the next function outwards the inlined one stands; false where that is not told. */
+static bool
+find_call(Dwarf_Die *inlined, Dwarf_Die *unit, char **file, int *line)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number, index;
+	Dwarf_Files *files;
+	const char *name;
+
+	if (dwarf_tag(inlined) != DW_TAG_inlined_subroutine ||
+	    dwarf_attr(inlined, DW_AT_call_line, &attribute) == NULL ||
+	    dwarf_formudata(&attribute, &number) < 0 || number > INT32_MAX ||
+	    dwarf_attr(inlined, DW_AT_call_file, &attribute) == NULL ||
+	    dwarf_formudata(&attribute, &index) < 0 || dwarf_getsrcfiles(unit, &files, NULL) < 0 ||
+	    (name = dwarf_filesrc(files, index, NULL, NULL)) == NULL)
+		return false;
+	*file = need(strdup(name));
+	*line = (int)number;
+	return true;
+}
+
 /*
  * The innermost function at the address, also where the compiler has put it into its caller, and
  * then those callers. Nothing where the program has no debug information.
@@ -82,7 +103,8 @@ find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 {
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = dwfl_module_addrdie(module, address, &bias), *scopes = NULL, *outer = NULL;
-	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0, line = 0;
+	char *file = NULL;
 
 	/* The scopes around an inlined function are those of its source, not of where it was put. */
 	count = count > 0 ? dwarf_getscopes_die(&scopes[0], &outer) : 0;
@@ -95,11 +117,19 @@ find_functions(Dwfl_Module *module, GElf_Addr address, struct place *place)
 			continue;
 		if (place->function == NULL)
 			place->function = name;
-		else if (place->inlined_count < sizeof place->inlined / sizeof place->inlined[0])
-			place->inlined[place->inlined_count++] = name;
-		else
+		else if (place->inlined_count < sizeof place->inlined / sizeof place->inlined[0]) {
+			place->inlined[place->inlined_count].function = name;
+			place->inlined[place->inlined_count].file = file;
+			place->inlined[place->inlined_count++].line = line;
+			file = NULL;
+		} else
 			free(name);
+		free(file);
+		file = NULL;
+		if (!find_call(&outer[i], unit, &file, &line))
+			line = 0;
 	}
+	free(file);
 	free(scopes);
 	free(outer);
 }

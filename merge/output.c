@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The second pass: the trace, on corrected clocks. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "blocks.h"
+#include "samples.h"
 #include "shift.h"
 
 static const struct shift *
@@ -125,19 +129,65 @@ add_all(int64_t *times_ns, size_t count, int64_t ns)
 		times_ns[i] += ns;
 }
 
-static void
-write_block(struct writer *out, const struct input *input, struct calls *calls, int64_t moved_ns)
+/* What goes out, and what the logical clock does to it. */
+struct output {
+	struct writer out;
+	const struct input *input;
+	int64_t moved_ns;	/* by what all is moved */
+	struct sample_pass samples;
+	struct moves *moves;	/* by location: the leave of its last row; NULL: no samples, or no shifts */
+	int64_t *before_ns;	/* enters and leaves of a block, before shifts */
+	size_t before_capacity;
+};
+
+static const int64_t *
+keep_times(struct output *o, const struct calls *calls)
 {
+	o->before_ns = grow(o->before_ns, &o->before_capacity, 2 * calls->count, sizeof *o->before_ns);
+	memcpy(o->before_ns, calls->enter_ns, calls->count * sizeof *o->before_ns);
+	memcpy(o->before_ns + calls->count, calls->leave_ns, calls->count * sizeof *o->before_ns);
+	return o->before_ns;
+}
+
+/* The block, with the samples that belong before it; it is the location's last where UNTIL_NS says so. */
+static void
+shift_block(struct output *o, struct calls *calls, int64_t until_ns)
+{
+	const struct shift *shift = shift_of(o->input, calls->location);
+	struct moves none = { 0 }, *moves = o->moves != NULL && shift != NULL ? &o->moves[calls->location] : &none;
+
+	if (moves != &none) {
+		moves->enter_ns = keep_times(o, calls);
+		moves->leave_ns = moves->enter_ns + calls->count;
+		moves->moved_enter_ns = calls->enter_ns;
+		moves->moved_leave_ns = calls->leave_ns;
+		moves->count = calls->count;
+	}
+	if (shift != NULL)
+		add_shift(calls, shift);
+	samples_before(&o->samples, calls->location, until_ns, moves);
+	if (moves == &none)
+		return;
+	moves->from_ns = moves->leave_ns[calls->count - 1];
+	moves->from_moved_ns = calls->leave_ns[calls->count - 1];
+	moves->begun = true;
+}
+
+static void
+write_block(struct output *o, struct calls *calls)
+{
+	const struct input *input = o->input;
 	const int32_t number = input->location_rank[calls->location];
 	const struct rank *rank = &input->ranks[number];
-	const struct shift *shift = shift_of(input, calls->location);
+	const int64_t moved_ns = o->moved_ns;
+	const bool last = calls->first + calls->count >= thread_of(input, calls->location)->rows;
+	const int64_t until_ns = last ? INT64_MAX : calls->leave_ns[calls->count - 1];
 
 	correct_times(&rank->correction, calls->enter_ns, calls->count);
 	correct_times(&rank->correction, calls->leave_ns, calls->count);
 	add_all(calls->enter_ns, calls->count, -input->origin_ns);
 	add_all(calls->leave_ns, calls->count, -input->origin_ns);
-	if (shift != NULL)
-		add_shift(calls, shift);
+	shift_block(o, calls, until_ns);
 	if (moved_ns != 0) {
 		add_all(calls->enter_ns, calls->count, -moved_ns);
 		add_all(calls->leave_ns, calls->count, -moved_ns);
@@ -149,13 +199,14 @@ write_block(struct writer *out, const struct input *input, struct calls *calls, 
 			calls->request_at[i] = (uint32_t)number + 1;
 		else if (calls->request_at[i] > 1)
 			calls->request_at[i] += rank->location_base - 1;
-	if (calls_write(out, calls) < 0)
+	if (calls_write(&o->out, calls) < 0)
 		die_output();
 }
 
 static void
-write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
+write_blocks(struct output *o)
 {
+	const struct input *input = o->input;
 	struct blocks blocks;
 	struct calls slice;
 	struct progress progress;
@@ -165,10 +216,12 @@ write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 		rows += input->ranks[r].rows;
 	progress_begin(&progress);
 	blocks_open(&blocks, input);
+	samples_begin(&o->samples, &o->out, &blocks.source, o->moved_ns);
 	while (blocks_next(&blocks, &slice)) {
-		write_block(out, input, &slice, moved_ns);
-		progress_show(&progress, "calls", out->rows, out->rows, rows);
+		write_block(o, &slice);
+		progress_show(&progress, "calls", o->out.rows, o->out.rows, rows);
 	}
+	samples_end(&o->samples);
 	blocks_close(&blocks);
 	progress_end(&progress);
 }
@@ -176,18 +229,21 @@ write_blocks(struct writer *out, struct input *input, int64_t moved_ns)
 void
 write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 {
-	int64_t moved_ns = first_moved_ns(input);
-	struct writer out;
+	static struct output o;		/* large for a stack */
 
-	if (writer_open(&out, fd, "trace", input->in, argc, argv) < 0)
+	o = (struct output){ .input = input, .moved_ns = first_moved_ns(input) };
+	if (writer_open(&o.out, fd, "trace", input->in, argc, argv) < 0)
 		die_output();
-	write_ranks(&out, input, moved_ns);
-	if (call_names_write(&out, input->used) < 0)
+	write_ranks(&o.out, input, o.moved_ns);
+	if (call_names_write(&o.out, input->used) < 0)
 		die_output();
-	write_communicators(&out, input);
-	write_sites(&out, input, names);
-	write_samples(&out, input, moved_ns);
-	write_blocks(&out, input, moved_ns);
-	if (writer_end(&out) < 0)
+	write_communicators(&o.out, input);
+	write_sites(&o.out, input, names);
+	if (input->sampled && input->shifts != NULL)
+		o.moves = zalloc(input->location_count, sizeof *o.moves);
+	write_blocks(&o);
+	free(o.moves);
+	free(o.before_ns);
+	if (writer_end(&o.out) < 0)
 		die_output();
 }

@@ -50,15 +50,21 @@ open_file(struct source *source, int32_t rank)
 	return file->fd;
 }
 
-void
-source_message(struct source *source, int32_t rank, uint64_t offset, struct message *message)
+bool
+source_look(struct source *source, int32_t rank, uint64_t offset, struct message *message)
 {
 	int got;
 
 	reader_turn(source->in, source->input->ranks[rank].file, open_file(source, rank), offset);
 	if ((got = reader_next(source->in, message)) < 0)
 		die_input(source->in);
-	if (got == 0 || is_kind(message, "end") || is_kind(message, "cut"))
+	return got > 0 && !is_kind(message, "end") && !is_kind(message, "cut");
+}
+
+void
+source_message(struct source *source, int32_t rank, uint64_t offset, struct message *message)
+{
+	if (!source_look(source, rank, offset, message))
 		source_changed(source);
 }
 

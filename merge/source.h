@@ -23,6 +23,8 @@ void source_close(struct source *source);
 
 /* The message at this place of the rank's file, without what is in the columns of calls. */
 void source_message(struct source *source, int32_t rank, uint64_t offset, struct message *message);
+/* The same; false where the rank's trace ends there. */
+bool source_look(struct source *source, int32_t rank, uint64_t offset, struct message *message);
 /* The whole block of calls that has just been returned; numbers of calls become indices. */
 void source_calls(struct source *source, const struct message *message, struct calls *calls);
 /* Dies, for what the survey found is not there. */

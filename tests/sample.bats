@@ -62,7 +62,7 @@ sampled() {
 @test "what is off the path is told apart from what a profile would name" {
 	sampled planted
 	lp-critpath -F text t.graph >text
-	grep -q '^path_%	error_%	path_s	all_%	all_s	function$' text
+	grep -q '^path_%	error_%	path_s	with_called_%	all_%	all_s	function$' text
 	grep -q 'long_work (sampled_work.c:' text
 	lp-critpath -F json t.graph | jq -e '(.by_function | map({ (.function): . }) | add) |
 		.long_work.path_s * .short_work.all_s > .short_work.path_s * .long_work.all_s'

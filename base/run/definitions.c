@@ -208,6 +208,16 @@ bad:
 	return -1;
 }
 
+/* Of an array that goes along with another one; NULL: it has no such element. */
+static const msgpack_object *
+element(const struct message *message, const char *key, uint32_t i)
+{
+	const msgpack_object *array = body_get(message, key);
+
+	return array != NULL && array->type == MSGPACK_OBJECT_ARRAY && i < array->via.array.size ?
+	    &array->via.array.ptr[i] : NULL;
+}
+
 static void
 take_inlined(struct site *site, const struct message *message)
 {
@@ -218,10 +228,18 @@ take_inlined(struct site *site, const struct message *message)
 	site->inlined = zalloc((size_t)names->via.array.size + 1, sizeof *site->inlined);
 	for (uint32_t i = 0; i < names->via.array.size; i++) {
 		const msgpack_object *name = &names->via.array.ptr[i];
+		const msgpack_object *file = element(message, "inlined_files", i);
+		const msgpack_object *line = element(message, "inlined_lines", i);
+		struct inlined *it = &site->inlined[site->inlined_count];
 
-		if (name->type == MSGPACK_OBJECT_STR)
-			site->inlined[site->inlined_count++] =
-			    need(strndup(name->via.str.ptr, name->via.str.size));
+		if (name->type != MSGPACK_OBJECT_STR)
+			continue;
+		site->inlined_count++;
+		it->function = need(strndup(name->via.str.ptr, name->via.str.size));
+		if (file != NULL && file->type == MSGPACK_OBJECT_STR && file->via.str.size > 0)
+			it->file = need(strndup(file->via.str.ptr, file->via.str.size));
+		if (line != NULL && line->type == MSGPACK_OBJECT_POSITIVE_INTEGER && line->via.u64 <= INT32_MAX)
+			it->line = (int32_t)line->via.u64;
 	}
 }
 
@@ -287,7 +305,7 @@ check_location(struct definitions *d, struct reader *in, const struct message *m
 	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0)
 		return -1;
 	if (d->location_rank[location] < 0)
-		return reader_fail(in, message->offset, "calls: location %d is not defined",
+		return reader_fail(in, message->offset, "%s: location %d is not defined", message->kind,
 		    (int)location);
 	return 0;
 }
@@ -308,6 +326,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "site", take_site, false },
 		{ "module", take_module, false },
 		{ "calls", check_location, true },
+		{ "sampled", check_location, true },
 		{ "messages", NULL, true },
 		{ "collectives", NULL, true },
 		{ "sync", NULL, true },
@@ -328,7 +347,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "sampled" };
+		"neighbours", "module", "site" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

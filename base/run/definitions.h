@@ -17,13 +17,18 @@ struct communicator {
 	} *neighbours;			/* by rank of the communicator; NULL: it has no topology */
 };
 
+struct inlined {
+	char *function, *file;		/* file NULL: not known */
+	int32_t line;			/* where in it the one before was compiled in; 0: not known */
+};
+
 struct site {
 	uint64_t offset;		/* of the return address in its module */
 	uint32_t module;		/* UINT32_MAX: not known */
 	int32_t line;			/* 0: not known */
 	char *call;			/* the MPI function called there */
 	char *function, *file;		/* where that is; each NULL: not known */
-	char **inlined;			/* functions that it was compiled into, the innermost first */
+	struct inlined *inlined;	/* functions that it was compiled into, the innermost first */
 	size_t inlined_count;
 	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
 	bool defined;

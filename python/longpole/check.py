@@ -32,13 +32,15 @@ EDGE_COLUMNS = {
     "alternatives": {"location": (False, None), "begin": (True, None), "end": (True, None),
                      "kind": (False, None), "call": (False, None), "site": (False, 0)},
     "sampled": {"time": (True, None), "site": (False, None), "callers": (False, 0)},
+    "sampled_path": {"site": (False, None), "callers": (False, None), "all": (False, None),
+                     "samples": (False, None), "path": (True, None), "squares_high": (False, None),
+                     "squares_low": (False, None)},
     "slack": {"location": (False, None), "seq": (False, None), "compute": (True, None),
               "call": (True, None)},
     "index": {"rows": (False, None), "from": (False, None), "before": (False, None),
               "at": (False, None)},
 }
-DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "sampled")
+DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -64,6 +66,7 @@ REQUIRED = {
     "segments": {"count": int},
     "alternatives": {"number": int, "count": int},
     "sampled": {"location": int, "count": int, "period_ns": int, "until_ns": int},
+    "sampled_path": {"count": int, "period_ns": int, "lost": int, "not_sampled_ns": int},
     "slack": {"count": int},
     "path": {"run_ns": int, "length_ns": int, "segments": int},
 }
@@ -175,6 +178,9 @@ class _Checker:
         self.path_ns = None       # end of the last segment
         self.blocks = {}          # location -> (seq behind its last row, offset) of each block
         self.syncs = []           # (offset, seqs)
+        self.sampled = {}         # (location, worker) -> time of its last sample
+        self.samples_at = None    # offset of the samples that the next block of calls comes behind
+        self.samples_of = {}      # location -> time of the last of these
         self.defined = None       # offset of the last definition
         self.last = None          # message
 
@@ -196,7 +202,11 @@ class _Checker:
         if first != self.next_seq.get(location, 0):
             self.fail(message, f"location {location} goes on at {first}")
         self.next_seq[location] = first + count
-        self.blocks.setdefault(location, []).append((first + count, message.offset))
+        offset = message.offset if self.samples_at is None else self.samples_at
+        self.blocks.setdefault(location, []).append((first + count, offset))
+        if not message.raw and set(self.samples_of) - {location}:
+            self.fail(message, f"samples of location {min(self.samples_of)} stand before another's calls")
+        self.samples_at, self.samples_of = None, {}
         unnamed = {int(n) for n in numpy.unique(call) if n != 0} - set(self.names)
         if unnamed and not message.raw:
             self.fail(message, f"call {min(unnamed)} has no name")
@@ -225,6 +235,22 @@ class _Checker:
         if (numpy.diff(whole) < 0).any():
             self.fail(message, "not in order of leave")
         self.last_leave[location] = leave[-1]
+
+    def samples(self, message):
+        """In order, each between the last leave before it and the calls that follow."""
+        location, worker = message.body["location"], message.body.get("worker", 0)
+        time = message.columns()["time"]
+        if self.samples_at is None:
+            self.samples_at = message.offset
+        self.samples_of[location] = message.offset
+        if message.raw or not len(time):
+            return
+        before = self.sampled.get((location, worker), time[0])
+        if (numpy.diff(numpy.concatenate(([before], time))) < 0).any():
+            self.fail(message, "times go back")
+        if time[0] < self.last_leave.get(location, time[0]):
+            self.fail(message, "before the last leave of the calls before it")
+        self.sampled[location, worker] = time[-1]
 
     def ends(self, message, pairs):
         """An edge never comes before the blocks that hold its ends."""
@@ -288,6 +314,8 @@ class _Checker:
             message.column("stack")
         elif message.kind == "calls":
             self.calls(message)
+        elif message.kind == "sampled":
+            self.samples(message)
         elif message.kind in EDGE_COLUMNS:
             self.edges(message)
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sample_lanes.h"
+
+#include <string.h>
+
+#include "../tool/search.h"
+#include "../tool/tool.h"
+
+struct sample_lane *
+lane_of(struct sample_lanes *lanes, uint32_t location)
+{
+	lanes->of = grow(lanes->of, &lanes->capacity, (size_t)location + 1, sizeof *lanes->of);
+	while (lanes->count <= location)
+		lanes->of[lanes->count++] = (struct sample_lane){ 0 };
+	return &lanes->of[location];
+}
+
+void
+lane_add(struct sample_lane *lane, const struct samples *block)
+{
+	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
+		memmove(lane->at, lane->at + lane->begin, (lane->end - lane->begin) * sizeof *lane->at);
+		lane->seen -= lane->begin;
+		lane->end -= lane->begin;
+		lane->begin = 0;
+	}
+	lane->at = grow(lane->at, &lane->capacity, lane->end + block->count, sizeof *lane->at);
+	for (size_t i = 0; i < block->count; i++)
+		lane->at[lane->end++] = (struct sample){ block->time_ns[i], block->site[i], block->callers[i] };
+}
+
+void
+lane_see(struct sample_lane *lane, const struct calls *calls)
+{
+	for (size_t i = 0; i < calls->count && lane->seen < lane->end; i++) {
+		while (lane->seen < lane->end && lane->at[lane->seen].at_ns < calls->enter_ns[i])
+			lane->seen++;
+		while (lane->seen < lane->end && lane->at[lane->seen].at_ns < calls->leave_ns[i])
+			lane->at[lane->seen++].site = SITE_IN_CALL;
+	}
+}
+
+#define BEFORE(sample, ns) ((sample)->at_ns < (ns))
+SEARCH(sample_from, struct sample, int64_t, BEFORE)
+#undef BEFORE
+
+size_t
+lane_from(const struct sample_lane *lane, int64_t ns)
+{
+	return lane->begin + sample_from(lane->at + lane->begin, lane->end - lane->begin, ns);
+}
+
+void
+lane_forget(struct sample_lane *lane, size_t to)
+{
+	if (to <= lane->begin)
+		return;
+	lane->begin = to;
+	if (lane->seen < to)
+		lane->seen = to;
+}

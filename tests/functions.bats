@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The path by function, of runs whose samples are known.
+bats_require_minimum_version 1.5.0
+load helpers
+
+RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
+
+@test "the path by function and by line is what the samples say, to the nanosecond, with those who called" {
+	for seed in 1 2 3 4 5 6; do
+		sampled_run.py make $seed 3 20 12 >t.trace
+		trace.py check t.trace
+		lp-graph t.trace >t.graph 2>/dev/null
+		trace.py check t.graph
+		lp-critpath -F json t.graph | sampled_run.py check $seed 3 20 12
+	done
+}
+
+@test "several processes, and parts that are joined, tell the same bytes of functions as one process" {
+	sampled_run.py make 7 5 30 9 | lp-graph 2>/dev/null >t.graph
+	for form in json text folded speedscope; do
+		lp-critpath -F $form t.graph >alone.$form
+		for parts in 1 3 7; do
+			for ((i = 1; i <= parts; i++)); do lp-critpath --part $i/$parts t.graph >part.$i; done
+			lp-critpath --join -F $form $(seq -f part.%g $parts) | cmp - alone.$form
+		done
+	done
+	trace.py check part.2
+	sampled_run.py check 7 5 30 9 <alone.json
+	for processes in 2 3 4 7; do
+		$RUN -n $processes lp-critpath -F json t.graph | cmp - alone.json
+	done
+	$RUN -n 3 lp-critpath -a dijkstra -F text t.graph | cmp - alone.text
+	$RUN -n 3 lp-critpath -a delta --splits par-par -F folded t.graph | cmp - alone.folded
+	lp-critpath -a intervals -F json t.graph >alone.json 2>/dev/null
+	$RUN -n 3 lp-critpath -a intervals --splits par-par -F json t.graph 2>/dev/null | cmp - alone.json
+}
+
+@test "samples are kept as long as the calls that they come before, and no longer" {
+	sampled_run.py make 5 2 60 40000 | lp-graph 2>/dev/null >t.graph	# 2.4 million samples, 38 MB
+	limited 40000 lp-critpath -F json t.graph | sampled_run.py check 5 2 60 40000
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+A run with samples whose path by function is known.
+
+    tests/sampled_run.py make SEED RANKS STRETCHES SAMPLES > trace
+                            barriers, between two of which each rank is sampled up to SAMPLES times, in
+                            calls, too; rank 0 has two workers, and some samples were lost
+    tests/sampled_run.py check SEED RANKS STRETCHES SAMPLES < critpath.json
+                            exit 1 and a line where lp-critpath tells of another path
+"""
+import json
+import os
+import sys
+
+import numpy
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import trace  # noqa: E402 (the one beside this file)
+
+PERIOD, FUNCTIONS = 1000, 9
+
+
+class Run:
+    """The calls and samples of each rank by stretch; by function what is on the path and in all."""
+
+    def __init__(self, seed, ranks, stretches, samples):
+        self.random = numpy.random.default_rng(seed)
+        self.ranks, self.stretches = ranks, stretches
+        self.path, self.all = [0] * FUNCTIONS, [0] * FUNCTIONS
+        self.inclusive = {"main": 0}
+        self.not_sampled = self.lost = 0
+        self.blocks = []          # (leave before, computes until, leave) by stretch, with samples
+        begin = 1000
+        for _ in range(stretches):
+            computes = self.random.choice(10 ** 6, ranks, replace=False) + 1
+            enters, leave = begin + computes, int(begin + computes.max() + 500)
+            taken = []
+            for rank in range(ranks):
+                times = numpy.sort(self.random.integers(begin, leave, self.random.integers(0, samples + 1)))
+                sites = self.random.integers(1, FUNCTIONS + 1, len(times))
+                taken.append((times, sites))
+                self.count(times, sites, enters[rank])
+            last = int(computes.argmax())
+            self.add_path(*taken[last], begin, int(enters[last]))
+            self.blocks.append((begin, enters, leave, taken))
+            begin = leave
+
+    def count(self, times, sites, enter):
+        for site, count in zip(*numpy.unique(sites[times < enter], return_counts=True)):
+            self.all[site - 1] += int(count)
+
+    def add_path(self, times, sites, begin, enter):
+        on_path, length = sites[times < enter], enter - begin
+        if len(on_path) == 0:
+            self.not_sampled += length
+            return
+        for i, site in enumerate(on_path):
+            self.path[site - 1] += length // len(on_path) + (i < length % len(on_path))
+
+    def write(self):
+        out = trace.Writer(sys.stdout.buffer, "trace")
+        out.put("run", {"ranks": self.ranks, "locations": self.ranks, "run_ns": self.blocks[-1][2] + 10})
+        for number, name in enumerate(("MPI_Init", "MPI_Barrier", "MPI_Finalize"), 1):
+            out.put("call", {"number": number, "name": name})
+        for site in range(1, FUNCTIONS + 1):
+            out.put("site", {"site": site, "offset": 100 * site, "function": f"f{(site - 1) // 2}",
+                             "file": "dir/f.c", "line": 10 * site})
+        out.put("site", {"site": FUNCTIONS + 1, "offset": 5000, "function": "g", "file": "dir/g.c", "line": 3,
+                         "inlined_into": ["main"], "inlined_files": ["dir/main.c"], "inlined_lines": [77]})
+        self.rows(out, 0, 1, [0] * self.ranks, 1000)
+        for seq, (begin, enters, leave, taken) in enumerate(self.blocks, 1):
+            for rank, (times, sites) in enumerate(taken):
+                self.samples(out, rank, 0, times, sites, leave)
+                if rank == 0:
+                    self.workers(out, begin, leave)
+                out.block("calls", {"enter": [int(enters[rank])], "duration": [leave - int(enters[rank])],
+                                    "call": [2], "comm": [1]}, location=rank, first=seq)
+        self.rows(out, self.stretches + 1, 3, [self.blocks[-1][2]] * self.ranks, self.blocks[-1][2] + 10)
+        out.end()
+
+    def rows(self, out, seq, call, enters, leave):
+        for rank in range(self.ranks):
+            out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]],
+                                "call": [call], "comm": [1]}, location=rank, first=seq)
+
+    def samples(self, out, rank, worker, times, sites, until, lost=0):
+        body = {"location": rank, "count": len(times), "period_ns": PERIOD, "until_ns": until,
+                "time": times.astype("<i8").tobytes(), "site": sites.astype("<u4").tobytes(),
+                "callers": numpy.full(len(times), FUNCTIONS + 1, "<u4").tobytes()}
+        if worker:
+            body["worker"] = worker
+        if lost:
+            body["lost"] = lost
+        if len(times):
+            out.put("sampled", body)
+
+    def workers(self, out, begin, leave):
+        """Out of step with the calls of their rank, as threads are; all they do is computation."""
+        for worker in (1, 2):
+            times = numpy.arange(begin, leave, 300000 * worker)
+            self.samples(out, 0, worker, times, numpy.full(len(times), worker), leave, lost=worker)
+
+
+def workers_of(run):
+    """What workers add to all time, and how many samples were lost."""
+    for begin, _, leave, _ in run.blocks:
+        for worker in (1, 2):
+            run.all[worker - 1] += len(range(begin, leave, 300000 * worker))
+            run.lost += worker
+
+
+def ns(seconds):
+    return round(float(seconds) * 1e9)
+
+
+def fail(what):
+    sys.exit(f"sampled_run.py: {what}")
+
+
+def check(run, report):
+    workers_of(run)
+    got = {row["line"]: row for row in report["by_line"] if row["function"].startswith("f")}
+    for site in range(1, FUNCTIONS + 1):
+        row = got.get(10 * site, {"path_s": 0, "all_s": 0, "samples": 0})
+        if (ns(row["path_s"]), ns(row["all_s"])) != (run.path[site - 1], run.all[site - 1] * PERIOD):
+            fail(f"line {10 * site}: {row} instead of {run.path[site - 1]} and {run.all[site - 1]}")
+    for function in {f"f{site // 2}" for site in range(FUNCTIONS)}:
+        rows = [row for row in report["by_function"] if row["function"] == function]
+        path = sum(run.path[site] for site in range(FUNCTIONS) if f"f{site // 2}" == function)
+        if len(rows) != 1 or ns(rows[0]["path_s"]) != path or ns(rows[0]["path_inclusive_s"]) != path:
+            fail(f"{function}: {rows} instead of {path}")
+    # Whoever called has all; the line of a caller that others were compiled into is known, too.
+    for name, line in (("main", 77), ("g", 3)):
+        for key in ("by_function", "by_line"):
+            rows = [row for row in report[key] if (row["function"], row["line"]) == (name, line)]
+            if len(rows) != 1 or ns(rows[0]["path_inclusive_s"]) != sum(run.path) or ns(rows[0]["path_s"]) != 0:
+                fail(f"{key}: {name}: {rows}")
+    rest = {row["function"]: ns(row["path_s"]) for row in report["by_function"] if row["file"] is None}
+    if rest["not sampled"] != run.not_sampled:
+        fail(f"not sampled: {rest} instead of {run.not_sampled}")
+    for key in ("by_function", "by_line"):
+        if sum(ns(row["path_s"]) for row in report[key]) != ns(report["path_length_s"]):
+            fail(f"{key} does not add up to the path")
+
+
+def main():
+    what, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
+    run = Run(*numbers)
+    if what == "make":
+        run.write()
+    else:
+        check(run, json.load(sys.stdin))
+
+
+main()
