@@ -107,6 +107,7 @@ scan_rank(struct scan *scan, const struct message *message)
 	scan->rank = &input->ranks[rank];
 	scan->rank->file = scan->file;
 	scan->rank->present = true;
+	scan->rank->offset = message->offset;
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");

@@ -53,7 +53,8 @@ struct rank {
 	bool present, ended;
 	char *host, *program;
 	uint64_t rows;
-	uint64_t calls_offset;	/* in its file: of its first block */
+	uint64_t offset;	/* in its file: of what tells that it is this rank's trace */
+	uint64_t calls_offset;	/* and of its first block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
 	struct thread *thread;	/* by thread */
 	int32_t clock_peer;	/* rank whose clock it shares; -1 none */

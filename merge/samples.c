@@ -106,20 +106,25 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number, co
 	queue->left.lost += block->lost;
 }
 
-/* Reads on until all that was taken before the instant has been read. */
+/*
+ * Reads on until all that was taken before the instant has been read; messages that were compressed
+ * together, which have one offset, all at once.
+ */
 static void
 read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, int64_t until_ns)
 {
 	int64_t enough_ns = INT64_MAX;	/* of one look at all rings every message is needed */
 	struct message message;
+	bool amidst = false;
 
-	while (!of->ended && of->until_ns <= enough_ns) {
+	while (!of->ended && (amidst || of->until_ns <= enough_ns)) {
 		if (until_ns < of->until_ns && enough_ns == INT64_MAX)
 			enough_ns = of->until_ns;
 		of->ended = !source_look(pass->source, number, of->offset, &message);
 		if (of->ended)
 			return;
 		of->offset = reader_offset(pass->source->in);
+		amidst = of->offset == message.offset;
 		if (is_kind(&message, "sampled"))
 			take_block(pass, of, number, &message);
 	}
@@ -165,6 +170,8 @@ write_queue(struct sample_pass *pass, struct queue *queue, const struct correcti
 	const int64_t less_ns = pass->input->origin_ns;
 	size_t end = queue->begin;
 
+	if (queue->floor_ns < until_ns)
+		queue->floor_ns = until_ns;
 	while (end < queue->left.count && queue->left.time_ns[end] < until_ns)
 		end++;
 	out.location = queue->location;
@@ -214,7 +221,7 @@ samples_begin(struct sample_pass *pass, struct writer *out, struct source *sourc
 		return;
 	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		pass->ranks[r].offset = input->ranks[r].calls_offset;
+		pass->ranks[r].offset = input->ranks[r].offset;
 		pass->ranks[r].until_ns = INT64_MIN;
 		pass->ranks[r].ended = input->ranks[r].rows == 0;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Samples on their way into the trace. Memory: of each rank those between the last leave that has gone
- * out and the recorder's next look at its rings, or where threads' calls are apart, these calls.
+ * out and the recorder's next look at its rings, or in a compressed trace those that go with 16384 calls;
+ * where the threads of a rank call at other times than each other, those of the time between.
  */
 #ifndef MERGE_SAMPLES_H
 #define MERGE_SAMPLES_H
