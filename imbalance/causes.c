@@ -198,7 +198,7 @@ share_indirect(struct imbalance *im, struct past *past, int64_t from_ns, int64_t
 			const double long_ns = part_ns * a->origin->cause[k].share;
 
 			add_delay(im, key, a->origin->cause[k].rank, 0, long_ns);
-			origin_add(origin, key, a->origin->cause[k].rank, long_ns / wait_ns);
+			origin_add(&im->origins, origin, key, a->origin->cause[k].rank, long_ns / wait_ns);
 		}
 	}
 	if (largest != NULL)
@@ -273,7 +273,7 @@ explain(struct imbalance *im, const struct wait *wait)
 	const int64_t to_ns = wait->to_ns;
 	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, wait->from_ns + 1);
 	const int32_t rank = im->known.location_rank[wait->cause];
-	struct origin *origin = origin_new(wait);
+	struct origin *origin = origin_new(&im->origins, wait);
 	double delay_ns, waited_ns, more_ns, share;
 
 	spend_uncounted(im, wait, from_ns);
@@ -287,7 +287,7 @@ explain(struct imbalance *im, const struct wait *wait)
 	for (size_t i = 0; i < c->key_count; i++)
 		if (c->spent_ns[i] > 0) {
 			add_delay(im, c->keys[i], rank, share * c->spent_ns[i], 0);
-			origin_add(origin, c->keys[i], rank, share * c->spent_ns[i] / wait_ns);
+			origin_add(&im->origins, origin, c->keys[i], rank, share * c->spent_ns[i] / wait_ns);
 		}
 	c->key_count = 0;
 	origin->direct_ns = (int64_t)(share * delay_ns);
@@ -296,7 +296,7 @@ explain(struct imbalance *im, const struct wait *wait)
 	im->states[wait->state].indirect_ns += origin->indirect_ns;
 	if (waited_ns > 0)
 		share_indirect(im, past, from_ns, to_ns, share, origin);
-	longest_add(&c->longest, origin);
+	longest_add(&im->origins, &c->longest, origin);
 	return origin;
 }
 
@@ -343,7 +343,7 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 		if (waits[i].cause == NOBODY || waits[i].cause == call->location ||
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
-		origin_release(now->origin);
+		origin_release(&im->origins, now->origin);
 		now->origin = NULL;	/* not while the new one is explained */
 		now->origin = explain(im, &waits[i]);
 		late_origin(im, &waits[i], now->origin);

@@ -158,6 +158,11 @@ struct whole_call {
 	bool polled;			/* a test or probe that found nothing */
 };
 
+/* origins.c: freed ones, to be used again. */
+struct origin_pool {
+	struct block *origins, *causes;
+};
+
 struct imbalance;
 
 /* Who wants to see what is read and counted, as lp-report does; both functions are there. */
@@ -191,6 +196,8 @@ struct imbalance {
 	int64_t *last_leave_ns;		/* by location: of the last call counted; INT64_MIN before */
 	uint32_t *open_starts;		/* by location: rows in the window that are open */
 
+	struct call_kind *kinds;	/* by index of call_name */
+	unsigned kind_count;
 	struct totals program, *ranks, *calls;	/* analytic; by rank, by index of call_name */
 	size_t call_capacity;
 	struct table tables[DIMENSIONS];
@@ -202,6 +209,7 @@ struct imbalance {
 	struct late_list *late;		/* waits.c: by location, receives that might be in wrong order */
 	struct locks *locks;		/* waits.c: who held a window's lock last */
 	struct causes *causes;		/* causes.c */
+	struct origin_pool origins;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
 	int64_t *before_ns;		/* by location: of the run, before its first call */
 	struct span *spans;		/* by rank, of its first thread */
@@ -305,7 +313,17 @@ void waits_begin(struct imbalance *im);
 /* Where WAIT may still turn out to be of another state, what is known of its cause goes with it. */
 void late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin);
 void waits_end(struct imbalance *im);
-const struct call_kind *call_kind(uint16_t call);
+void learn_kinds(struct imbalance *im);
+
+/* Good until the next one that is asked for: names may come at any time. */
+static inline const struct call_kind *
+call_kind(struct imbalance *im, uint16_t call)
+{
+	if (call >= im->kind_count)
+		learn_kinds(im);
+	return &im->kinds[call];
+}
+
 int find_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
 
 #endif

@@ -4,37 +4,67 @@
 
 #include "origins.h"
 
-struct origin *
-origin_new(const struct wait *wait)
+struct block {
+	struct block *next;
+};
+
+static void
+give_back(struct block **pool, void *given)
 {
-	struct origin *origin = need(malloc(sizeof *origin));
+	struct block *block = given;
+
+	block->next = *pool;
+	*pool = block;
+}
+
+static void *
+take(struct block **pool, size_t size)
+{
+	enum { AT_ONCE = 64 };
+	struct block *taken;
+
+	if (*pool == NULL) {
+		char *more = need(malloc(AT_ONCE * size));
+
+		for (size_t i = 0; i < AT_ONCE; i++)
+			give_back(pool, more + i * size);
+	}
+	taken = *pool;
+	*pool = taken->next;
+	return taken;
+}
+
+struct origin *
+origin_new(struct origin_pool *pool, const struct wait *wait)
+{
+	struct origin *origin = take(&pool->origins, sizeof *origin);
 
 	*origin = (struct origin){ .wait = *wait, .users = 1 };
 	return origin;
 }
 
 void
-origin_forget_causes(struct origin *origin)
+origin_forget_causes(struct origin_pool *pool, struct origin *origin)
 {
-	free(origin->cause);
-	origin->cause = NULL;
+	if (origin->causes > 0)
+		give_back(&pool->causes, origin->cause);
 	origin->causes = 0;
 }
 
 void
-origin_release(struct origin *origin)
+origin_release(struct origin_pool *pool, struct origin *origin)
 {
 	while (origin != NULL && --origin->users == 0) {
 		struct origin *before = origin->before;
 
-		free(origin->cause);
-		free(origin);
+		origin_forget_causes(pool, origin);
+		give_back(&pool->origins, origin);
 		origin = before;
 	}
 }
 
 void
-origin_add(struct origin *origin, uint32_t key, int32_t rank, double share)
+origin_add(struct origin_pool *pool, struct origin *origin, uint32_t key, int32_t rank, double share)
 {
 	unsigned least = 0;
 
@@ -46,10 +76,9 @@ origin_add(struct origin *origin, uint32_t key, int32_t rank, double share)
 		if (origin->cause[i].share < origin->cause[least].share)
 			least = i;
 	}
+	if (origin->causes == 0)
+		origin->cause = take(&pool->causes, MOST_CAUSES * sizeof *origin->cause);
 	if (origin->causes < MOST_CAUSES) {
-		if ((origin->causes & (origin->causes - 1)) == 0)	/* 1, 2, 4, 8 of them */
-			origin->cause = need(realloc(origin->cause,
-			    (origin->causes > 0 ? 2 * origin->causes : 1) * sizeof *origin->cause));
 		least = origin->causes++;
 	} else if (origin->cause[least].share >= share)
 		return;
@@ -69,7 +98,7 @@ origin_follows(struct origin *origin, struct origin *before)
 }
 
 void
-longest_add(struct longest *longest, struct origin *origin)
+longest_add(struct origin_pool *pool, struct longest *longest, struct origin *origin)
 {
 	const int64_t ns = origin->wait.to_ns - origin->wait.from_ns;
 	size_t at = longest->count;
@@ -79,7 +108,7 @@ longest_add(struct longest *longest, struct origin *origin)
 	if (at == MOST_CHAINS)
 		return;
 	if (longest->count == MOST_CHAINS)
-		origin_release(longest->of[--longest->count]);
+		origin_release(pool, longest->of[--longest->count]);
 	memmove(&longest->of[at + 1], &longest->of[at], (longest->count++ - at) * sizeof *longest->of);
 	longest->of[at] = origin;
 	origin->users++;

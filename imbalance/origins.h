@@ -17,14 +17,14 @@ struct origin {
 };
 
 /* With one user and no causes yet. */
-struct origin *origin_new(const struct wait *wait);
+struct origin *origin_new(struct origin_pool *pool, const struct wait *wait);
 /* Waits to come cannot follow from it any more. */
-void origin_forget_causes(struct origin *origin);
+void origin_forget_causes(struct origin_pool *pool, struct origin *origin);
 
 /* It is freed with the last of its users, and those before it then lose one. */
-void origin_release(struct origin *origin);
+void origin_release(struct origin_pool *pool, struct origin *origin);
 /* A cause, as of struct delay, and its share of the wait; the largest shares are kept. */
-void origin_add(struct origin *origin, uint32_t key, int32_t rank, double share);
+void origin_add(struct origin_pool *pool, struct origin *origin, uint32_t key, int32_t rank, double share);
 /* The wait of the delaying location that had the largest part in it; not of a chain too long. */
 void origin_follows(struct origin *origin, struct origin *before);
 
@@ -33,6 +33,6 @@ struct longest {
 	struct origin *of[MOST_CHAINS];
 	size_t count;
 };
-void longest_add(struct longest *longest, struct origin *origin);
+void longest_add(struct origin_pool *pool, struct longest *longest, struct origin *origin);
 
 #endif

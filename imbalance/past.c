@@ -15,8 +15,8 @@ forget_one(struct imbalance *im, struct past *past, struct activity *a)
 	wait_ns = (double)(o->wait.to_ns - o->wait.from_ns);
 	o->propagating_ns = (int64_t)(o->propagated_ns < wait_ns ? o->propagated_ns : wait_ns);
 	im->states[o->wait.state].propagating_ns += o->propagating_ns;
-	origin_forget_causes(o);
-	origin_release(o);
+	origin_forget_causes(&im->origins, o);
+	origin_release(&im->origins, o);
 }
 
 void

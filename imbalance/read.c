@@ -71,7 +71,7 @@ sooner(const struct next *a, const struct next *b)
 HEAP(heap, struct next, sooner)
 
 /* The next call of the location; false where it is not settled to its end. */
-static bool
+static inline bool
 next_call(const struct imbalance *im, uint32_t location, struct next *next)
 {
 	const uint64_t first = im->done[location], limit = im->settled[location];
@@ -89,14 +89,14 @@ next_call(const struct imbalance *im, uint32_t location, struct next *next)
 	return true;
 }
 
-static struct whole_call
-whole_call(const struct imbalance *im, const struct next *next)
+static inline struct whole_call
+whole_call(struct imbalance *im, const struct next *next)
 {
 	const int64_t last_ns = im->last_leave_ns[next->location];
 	const uint64_t first = im->done[next->location];
 	struct wait_row *rows = wait_row(im, next->location, first);
 	const struct row *row = &rows[0].row;
-	const struct call_kind *kind = call_kind(row->call);
+	const struct call_kind *kind = call_kind(im, row->call);
 
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),

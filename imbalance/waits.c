@@ -14,9 +14,6 @@
 
 /* ---- which state a call leads to -------------------------------------------------------- */
 
-static struct call_kind *kinds;		/* by index of call_name */
-static unsigned kind_count;
-
 static bool
 begins(const char *name, const char *with)
 {
@@ -71,18 +68,14 @@ kind_of(unsigned call)
 	return k;
 }
 
-/* Good until the next one that is asked for: names may come at any time. */
-const struct call_kind *
-call_kind(uint16_t call)
+void
+learn_kinds(struct imbalance *im)
 {
-	if (call >= kind_count) {
-		unsigned count = call_count();
+	const unsigned count = call_count();
 
-		kinds = need(realloc(kinds, count * sizeof *kinds));
-		for (; kind_count < count; kind_count++)
-			kinds[kind_count] = kind_of(kind_count);
-	}
-	return &kinds[call];
+	im->kinds = need(realloc(im->kinds, count * sizeof *im->kinds));
+	for (; im->kind_count < count; im->kind_count++)
+		im->kinds[im->kind_count] = kind_of(im->kind_count);
 }
 
 /* ---- messages in wrong order ------------------------------------------------------------ */
@@ -109,7 +102,7 @@ remember_late(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
 
 	if (list->count == LATE) {
 		count_largest(im, &list->of[at].wait);
-		origin_release(list->of[at].origin);
+		origin_release(&im->origins, list->of[at].origin);
 	} else if (at >= list->capacity)
 		list->of = grow(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
 	list->next = (at + 1) % LATE;
@@ -151,7 +144,7 @@ change_state(struct imbalance *im, struct wait *wait, struct origin *origin, enu
 	to->indirect_ns += origin->indirect_ns;
 	from->propagating_ns -= origin->propagating_ns;
 	to->propagating_ns += origin->propagating_ns;
-	origin_release(origin);
+	origin_release(&im->origins, origin);
 }
 
 /* Waits for messages that were sent after one that was received only now: these came in wrong order. */
@@ -312,7 +305,7 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 		else if ((start = referred_row(im, row, c->location, c->first + i)) == NULL)
 			continue;
 		else if (is_collective_start(call_class(start->row.call)))
-			wait_for(wait, call_kind(start->row.call)->before, start, call);
+			wait_for(wait, call_kind(im, start->row.call)->before, start, call);
 		else
 			late_receiver(&late, start, call);
 	}
