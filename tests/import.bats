@@ -215,6 +215,106 @@ messages() {
 	done
 }
 
+# ring RANKS ROUNDS SOURCE: a Dimemas trace in which each sends to the next one.
+ring() {
+	/usr/bin/python3 - "$@" <<-'END'
+		import sys
+		ranks, rounds, source = map(int, sys.argv[1:])
+		write = sys.stdout.write
+		write('#DIMEMAS:"t":1,0:%d(%s),1\n' % (ranks, ",".join(["1"] * ranks)))
+		write("d:1:1:%d:%s\n" % (ranks, ":".join(map(str, range(ranks)))))
+		for r in range(ranks):
+		    other = source if source < 0 else (r - 1) % ranks
+		    for i in range(rounds):
+		        write("3:%d:0:%d:-1:8:7:1:1\n1:%d:0:0.00001\n" % (r, other, r))
+		        write("2:%d:0:%d:-1:8:7:1:2\n3:%d:0:%d:-1:8:7:1:2\n" % (r, (r + 1) % ranks, r, other))
+		        if i % 10 == 9:
+		            write("10:%d:0:11:1:0:0:8:8:1\n" % r)
+	END
+}
+
+@test "a Dimemas trace is read in bounded memory, and is matched as a short one" {
+	# 270 000 messages: held whole they would take 90 MB.
+	for source in 0 -1; do
+		ring 9 30000 $source >t.dim
+		limited 60000 lp-import -f dim t.dim >t.graph
+		tests/trace.py check t.graph
+		lp-dump -k matching t.graph | jq -e '.messages == 270000 and .collectives == 3000 and
+			.unmatched_sends + .unmatched_receives + .unmatched_collectives == 0'
+		# The k-th message of a rank goes from its k-th send to its k-th wait.
+		PYTHONPATH=$ROOT/python /usr/bin/python3 - <<-'END'
+			import longpole
+			seen = 0
+			for message in longpole.open("t.graph"):
+			    if message.kind != "messages": continue
+			    for a, s, b, r in zip(*(message.column(c) for c in ("source", "send", "target", "receive"))):
+			        s, r = int(s), int(r)
+			        assert int(b) == (int(a) + 1) % 9 and r == s + 1 and s % 31 % 3 == 1, (a, s, b, r)
+			        seen += 1
+			assert seen == 270000
+		END
+	done
+}
+
+@test "a Paraver trace is read in bounded memory, and in time that grows with it" {
+	# Receives that are posted stay open to the end: 200 000 of them, each call once a message of its own.
+	/usr/bin/python3 - >t.prv <<-'END'
+		n = 200000
+		print("#Paraver (01/01/01 at 01:01):%d_ns:1(1):1:2(1:1,1:1),1\nc:1:1:2:1:2" % (3 * n + 10))
+		for i in range(n):
+		    print("2:1:1:2:1:%d:50000001:4\n2:1:1:1:1:%d:50000001:1\n3:1:1:1:1:%d:%d:1:1:2:1:%d:%d:8:1" %
+		        (3 * i, 3 * i, 3 * i, 3 * i, 3 * i, 3 * i if i % 2 else 3 * n))
+		    print("2:1:1:2:1:%d:50000001:%d\n2:1:1:1:1:%d:50000001:0\n2:1:1:2:1:%d:50000001:0" %
+		        (3 * i + 1, 5, 3 * i + 1, 3 * i + 2))
+		print("2:1:1:2:1:%d:50000001:5\n2:1:1:2:1:%d:50000001:0" % (3 * n, 3 * n + 10))
+	END
+	limited 100000 timeout 60 lp-import -f prv t.prv >t.graph
+	lp-dump -k matching t.graph | jq -e '.messages == 200000 and .unmatched_sends + .unmatched_receives == 0'
+	sed -n '1,2p;9,$p' t.prv | sed '4s/:50000001:1$/&/' >o.prv
+	echo '2:1:1:2:1:7:50000001:4' >>o.prv
+	run -2 --separate-stderr lp-import -f prv o.prv
+	[[ "$stderr" == *'the records of a task are not in order of time' ]]
+}
+
+@test "a few compressed bytes of valid lines take no memory" {
+	/usr/bin/python3 - <<-'END'
+		import gzip
+		head = '#DIMEMAS:"t":1,0:2(1,1),1\nd:1:1:2:0:1\n'
+		line = {"send": "2:0:0:1:-1:8:1:1:1\n", "post": "3:0:0:1:-1:8:1:1:1\n", "burst": "1:0:0:0.00001\n",
+		    "start": "10:0:0:0:1:0:0:0:0:0\n", "event": "20:0:0:7:1\n", "communicator": "d:1:2:2:0:1\n",
+		    "never": "2:1:0:0:-1:8:1:2:1\n", "call": "3:0:0:1:-1:8:1:1:1\n"}
+		for name, text in line.items():
+		    with gzip.open(name + ".dim.gz", "wt", compresslevel=1) as f:
+		        first = {"call": "20:0:0:50000001:3\n", "never": "3:0:0:-1:-1:8:1:1:0\n"}
+		        f.write(head + first.get(name, "") + text * 400000)
+		head = "#Paraver (01/01/01 at 01:01):9_ns:1(1):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
+		line = {"message": "3:1:1:1:1:5:5:1:1:2:1:5:5:8:1\n", "calls": "2:1:1:1:1:5:50000001:1\n"}
+		for name, text in line.items():
+		    with gzip.open(name + ".prv.gz", "wt", compresslevel=1) as f:
+		        f.write(head + text * 400000 + "1:1:1:1:1:0:9:3\n")
+	END
+	for file in *.gz; do
+		format=${file%.gz}
+		status=0
+		limited 64000 lp-import -f "${format##*.}" "$file" >t.graph 2>err || status=$?
+		case $status in
+		0) [ "$(tail -c 4 t.graph | wc -c)" = 4 ] ;;
+		2) [[ "$(<err)" =~ 'nobody waits for'$|'at a time'$|'too many communicators'$ ]] ;;
+		*) false ;;
+		esac
+		[[ "$(<err)" != *memory* ]]
+	done
+	# The same text as it is has the bytes for what is open.
+	zcat post.dim.gz | head -100000 >post.dim
+	limited 200000 lp-import -f dim post.dim | lp-dump -k matching | jq -e '.unmatched_receives == 99998'
+	head -c 1000 send.dim.gz >cut.dim.gz
+	run -2 --separate-stderr bash -c 'lp-import -f dim cut.dim.gz | cat; exit ${PIPESTATUS[0]}'
+	[[ "$stderr" == *'the compressed text is cut' ]]
+	(cat send.dim.gz; echo x) >more.dim.gz
+	run -2 --separate-stderr bash -c 'lp-import -f dim more.dim.gz | cat; exit ${PIPESTATUS[0]}'
+	[[ "$stderr" == *'something follows the compressed text' ]]
+}
+
 @test "an export that fails leaves the files of the one before, and none that look whole" {
 	lp-import -f prv "$fixtures/paraver/in.prv" >a.graph
 	lp-export -f prv -o b a.graph

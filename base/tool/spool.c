@@ -55,6 +55,32 @@ spool_copy(int fd, const char *file)
 }
 
 void
+spool_put(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+	const char *at = bytes;
+
+	for (ssize_t wrote; size > 0; at += wrote, size -= (size_t)wrote, offset += (uint64_t)wrote)
+		if ((wrote = pwrite(fd, at, size, (off_t)offset)) < 0) {
+			if (errno != EINTR)
+				die("temporary file: %s", strerror(errno));
+			wrote = 0;
+		}
+}
+
+void
+spool_get(int fd, void *bytes, size_t size, uint64_t offset)
+{
+	char *at = bytes;
+
+	for (ssize_t got; size > 0; at += got, size -= (size_t)got, offset += (uint64_t)got)
+		if ((got = pread(fd, at, size, (off_t)offset)) <= 0) {
+			if (got == 0 || errno != EINTR)
+				die("temporary file: %s", got == 0 ? "it was cut" : strerror(errno));
+			got = 0;
+		}
+}
+
+void
 spool_stdin(void)
 {
 	int fd;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A graph in memory: rows, and the edges between them. */
+/* A graph while it is read: rows by location, edges by the round in which they will be written. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import.h"
+
+enum { BLOCK = 4096 };		/* rows of a location in a round, at most */
+enum { IN_FLIGHT = 1 << 18, FEWEST = 64 };	/* rows of all ranks in a round, as far as blocks stay worth it */
 
 uint16_t
 build_call(const char *name)
@@ -15,152 +18,200 @@ build_call(const char *name)
 	return (uint16_t)number;
 }
 
-void
-build_begin(struct build *build, uint32_t ranks)
+static int
+by_round(const void *left, const void *right)
 {
-	memset(build, 0, sizeof *build);
-	build->ranks = build->locations = ranks;
-	build->rows = grow(NULL, &build->row_capacity, ranks, sizeof *build->rows);
-	memset(build->rows, 0, ranks * sizeof *build->rows);
-	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
-	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
-	build->comm_count = 3;
-	for (uint32_t r = 0; r < ranks; r++)
-		build->rows[r].location = r;
+	const struct build_edge *a = left, *b = right;
+
+	ORDER_BY(a->round, b->round);
+	ORDER_BY(a->number, b->number);
+	return 0;
 }
 
-uint32_t
-build_thread(struct build *build, uint32_t rank, uint32_t thread)
+static int
+by_member(const void *left, const void *right)
 {
-	uint32_t location = build->locations++, further = location - build->ranks;
+	const struct build_member *a = left, *b = right;
 
-	build->rows = grow(build->rows, &build->row_capacity, location + (size_t)1, sizeof *build->rows);
-	memset(&build->rows[location], 0, sizeof *build->rows);
-	build->rows[location].location = location;
-	build->threads = grow(build->threads, &build->thread_capacity, further + (size_t)1,
-	    sizeof *build->threads);
-	build->threads[further] = (struct build_thread){ rank, thread };
-	return location;
+	ORDER_BY(a->round, b->round);
+	ORDER_BY(a->number, b->number);
+	return 0;
 }
 
-uint64_t
-build_row(struct build *build, uint32_t location, const struct build_row *row)
+static int
+by_begin(const void *left, const void *right)
 {
-	struct calls *to = &build->rows[location];
-	size_t i = to->count;
+	const struct build_end *a = left, *b = right;
 
-	if (i == to->capacity && calls_reserve(to, i > 0 ? 2 * i : 64) < 0)
-		die("out of memory");
-	to->enter_ns[i] = row->enter_ns;
-	to->leave_ns[i] = row->leave_ns;
-	to->call[i] = row->call;
-	to->site[i] = to->request_at[i] = to->folded[i] = 0;
-	to->comm[i] = row->comm;
-	to->peer[i] = row->peer;
-	to->tag[i] = row->tag;
-	to->bytes_sent[i] = row->bytes_sent;
-	to->bytes_received[i] = row->bytes_received;
-	to->request[i] = row->request;
-	build->used[row->call] = true;
-	return to->count++;
+	ORDER_BY(a->begin, b->begin);
+	ORDER_BY(a->location, b->location);
+	ORDER_BY(a->seq, b->seq);
+	ORDER_BY(a->round, b->round);
+	return 0;
 }
 
-void
-build_message(struct build *build, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+static int
+by_row(const void *left, const void *right)
 {
-	build->messages = grow(build->messages, &build->message_capacity, build->message_count + 1,
-	    sizeof *build->messages);
-	build->messages[build->message_count++] =
-	    (struct build_message){ source, target, send, receive };
+	const struct build_patch *a = left, *b = right;
+
+	ORDER_BY(a->round, b->round);
+	ORDER_BY(a->location, b->location);
+	ORDER_BY(a->seq, b->seq);
+	return 0;
 }
 
-void
-build_instance(struct build *build)
-{
-	build->instances = grow(build->instances, &build->instance_capacity, build->instance_count + 1,
-	    sizeof *build->instances);
-	build->instances[build->instance_count++] = (struct build_instance){ build->member_count, 0 };
-}
-
-void
-build_member(struct build *build, uint32_t location, uint64_t seq)
-{
-	build->member_location = grow(build->member_location, &build->member_capacity,
-	    build->member_count + 1, sizeof *build->member_location);
-	build->member_seq = grow(build->member_seq, &build->member_seq_capacity,
-	    build->member_count + 1, sizeof *build->member_seq);
-	build->member_location[build->member_count] = location;
-	build->member_seq[build->member_count++] = seq;
-	build->instances[build->instance_count - 1].count++;
-}
-
-void
-build_called(struct build *build, const struct build_call *call)
-{
-	build->called = grow(build->called, &build->called_capacity, build->called_count + 1,
-	    sizeof *build->called);
-	build->called[build->called_count++] = *call;
-}
-
+/* Of a rank, and of a location among these. */
 static int
 by_time(const void *left, const void *right)
 {
 	const struct build_call *a = left, *b = right;
 
-	if (a->comm != b->comm)
-		return a->comm < b->comm ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	if (a->location != b->location && a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	if (a->location != b->location)
-		return a->location < b->location ? -1 : 1;
-	return a->seq < b->seq ? -1 : a->seq > b->seq;
-}
-
-static int
-by_instance(const void *left, const void *right)
-{
-	const struct build_call *a = left, *b = right;
-
-	if (a->comm != b->comm)
-		return a->comm < b->comm ? -1 : 1;
-	if (a->index != b->index)
-		return a->index < b->index ? -1 : 1;
-	return a->rank < b->rank ? -1 : a->rank > b->rank;
+	ORDER_BY(a->comm, b->comm);
+	ORDER_BY(a->rank, b->rank);
+	ORDER_BY(a->at_ns, b->at_ns);
+	ORDER_BY(a->location, b->location);
+	ORDER_BY(a->seq, b->seq);
+	return 0;
 }
 
 void
-build_match(struct build *build)
+build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 {
-	struct build_call *all = build->called;
-	size_t next;
+	memset(build, 0, sizeof *build);
+	build->ranks = build->locations = ranks;
+	for (uint32_t r = 0; r < ranks && further != NULL; r++)
+		for (int32_t t = 0; t < further[r]; t++) {
+			uint32_t at = build->locations++ - ranks;
 
-	if (build->called_count == 0)
-		return;
-	qsort(all, build->called_count, sizeof *all, by_time);
-	for (size_t i = 1; i < build->called_count; i++)
-		all[i].index = all[i].comm == all[i - 1].comm && all[i].rank == all[i - 1].rank ?
-		    all[i - 1].index + 1 : 0;
-	qsort(all, build->called_count, sizeof *all, by_instance);
-	for (size_t i = 0; i < build->called_count; i = next) {
-		int32_t root = NO_PEER;
+			build->threads = grow(build->threads, &build->thread_capacity, at + (size_t)1,
+			    sizeof *build->threads);
+			build->threads[at] = (struct build_thread){ r, (uint32_t)t + 1 };
+		}
+	build->round_rows = IN_FLIGHT / build->locations;
+	if (build->round_rows > BLOCK)
+		build->round_rows = BLOCK;
+	if (build->round_rows < FEWEST)
+		build->round_rows = FEWEST;
+	spill_begin(&build->rows, build->locations);
+	build->of = zalloc(build->locations, sizeof *build->of);
+	build->used = zalloc(UINT16_MAX + 1, sizeof *build->used);
+	build->comms = grow(NULL, &build->comm_capacity, 3, sizeof *build->comms);
+	build->comm_count = 3;
+	sorter_begin(&build->messages, sizeof(struct build_edge), by_round);
+	sorter_begin(&build->members, sizeof(struct build_member), by_member);
+	sorter_begin(&build->open_ends, sizeof(struct build_end), by_begin);
+	sorter_begin(&build->patches, sizeof(struct build_patch), by_row);
+	sorter_begin(&build->called, sizeof(struct build_call), by_time);
+}
 
-		for (next = i; next < build->called_count && all[next].comm == all[i].comm &&
-		    all[next].index == all[i].index; next++)
-			if (all[next].root)
-				root = (int32_t)(next - i);	/* members are in order of ranks */
-		if (next - i < (size_t)all[i].size) {
-			build->unmatched_collectives++;
-			continue;
-		}
-		build_instance(build);
-		for (size_t k = i; k < next; k++) {
-			if (root != NO_PEER)
-				build->rows[all[k].location].peer[all[k].seq] = root;
-			build_member(build, all[k].location, all[k].seq);
-		}
-	}
+/* What of a row differs from BUILD_ROW is put behind its call, in this order. */
+enum { COMM = 1, REQUEST = 2, PEER = 4, TAG = 8, SENT = 16, RECEIVED = 32, LASTS = 64, BITS = 7 };
+
+uint64_t
+build_row(struct build *build, uint32_t location, const struct build_row *row)
+{
+	struct build_location *of = &build->of[location];
+	struct spill *to = &build->rows;
+	unsigned has = (row->comm != 0) * COMM | (row->request != 0) * REQUEST | (row->peer != NO_PEER) * PEER |
+	    (row->tag != NO_TAG) * TAG | (row->bytes_sent != 0) * SENT |
+	    (row->bytes_received != 0) * RECEIVED | (row->leave_ns != row->enter_ns) * LASTS;
+
+	spill_put(to, location, (uint64_t)row->call << BITS | has);
+	spill_put(to, location, fold_sign(row->enter_ns - of->enter_ns));
+	if (has & LASTS)
+		spill_put(to, location, fold_sign(row->leave_ns - row->enter_ns));
+	if (has & COMM)
+		spill_put(to, location, row->comm);
+	if (has & REQUEST)
+		spill_put(to, location, row->request);
+	if (has & PEER)
+		spill_put(to, location, fold_sign(row->peer));
+	if (has & TAG)
+		spill_put(to, location, fold_sign(row->tag));
+	if (has & SENT)
+		spill_put(to, location, row->bytes_sent);
+	if (has & RECEIVED)
+		spill_put(to, location, row->bytes_received);
+	of->enter_ns = row->enter_ns;
+	if (row->leave_ns > build->run_ns)
+		build->run_ns = row->leave_ns;
+	if (row->call != 0)
+		of->head = of->rows;
+	build->used[row->call] = true;
+	return of->rows++;
+}
+
+bool
+build_any(struct build *build, uint32_t location, bool *part)
+{
+	if (!spill_any(&build->rows, location))
+		return false;
+	*part = spill_next(&build->rows, location) >> BITS == 0;
+	return true;
+}
+
+void
+build_take(struct build *build, uint32_t location, struct build_row *row)
+{
+	struct spill *from = &build->rows;
+	uint64_t first = spill_take(from, location);
+
+	*row = BUILD_ROW;
+	row->call = (uint16_t)(first >> BITS);
+	row->enter_ns = build->of[location].enter_ns += unfold_sign(spill_take(from, location));
+	row->leave_ns = row->enter_ns;
+	if (first & LASTS)
+		row->leave_ns += unfold_sign(spill_take(from, location));
+	if (first & COMM)
+		row->comm = (uint32_t)spill_take(from, location);
+	if (first & REQUEST)
+		row->request = (uint32_t)spill_take(from, location);
+	if (first & PEER)
+		row->peer = (int32_t)unfold_sign(spill_take(from, location));
+	if (first & TAG)
+		row->tag = (int32_t)unfold_sign(spill_take(from, location));
+	if (first & SENT)
+		row->bytes_sent = spill_take(from, location);
+	if (first & RECEIVED)
+		row->bytes_received = spill_take(from, location);
+}
+
+void
+build_patch(struct build *build, const struct build_patch *patch)
+{
+	struct build_patch set = *patch;
+
+	set.round = set.head / build->round_rows;
+	sorter_add(&build->patches, &set);
+}
+
+void
+build_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round)
+{
+	struct build_end end = { seq / build->round_rows, round, seq, location };
+
+	if (end.begin < round)
+		sorter_add(&build->open_ends, &end);
+}
+
+void
+build_message(struct build *build, uint64_t number, uint32_t source, uint64_t send, uint32_t target,
+    uint64_t receive)
+{
+	struct build_edge edge = { build_round(build, build_round(build, 0, send), receive), number, send,
+	    receive, source, target };
+
+	sorter_add(&build->messages, &edge);
+	build_end(build, source, send, edge.round);
+	build_end(build, target, receive, edge.round);
+	build->message_count++;
+}
+
+void
+build_called(struct build *build, const struct build_call *call)
+{
+	sorter_add(&build->called, call);
 }
 
 uint32_t
@@ -175,5 +226,6 @@ build_comm(struct build *build, int32_t *members, int32_t size)
 	build->comms = grow(build->comms, &build->comm_capacity, build->comm_count + 1,
 	    sizeof *build->comms);
 	build->comms[build->comm_count] = (struct build_comm){ members, size };
+	build->comm_members += (uint64_t)size;
 	return (uint32_t)build->comm_count++;
 }

@@ -1,20 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a graph in memory is written: in rounds of a block of each location, with the edges behind the
- * later of their ends, so that a reader need not keep more of it than locations and rows in flight.
+ * How a graph is written: in rounds of a block of each location, with the edges behind the later of their
+ * ends, so that a reader need not keep more of it than locations and rows in flight.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "import.h"
 
-enum { BLOCK = 4096 };		/* rows of a rank in a block, and messages in one, at most */
-enum { IN_FLIGHT = 1 << 18, FEWEST = 64 };	/* rows of all ranks in a round, as far as blocks stay worth it */
+enum { MESSAGES = 4096 };	/* in a block, at most */
 
 static const struct column_type location_type = { 4, false, true, 0 };
 static const struct column_type rank_type = { 4, true, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
+
+/* Ends of a location in rows that are written, of edges that are not, each of a later round than the one before. */
+struct open {
+	struct { uint64_t seq, round; } *ends;
+	size_t first, count, capacity;
+};
+
+struct output {
+	struct build *build;
+	struct writer out;
+	struct calls block;
+	uint64_t *written;	/* by location: rows */
+	uint64_t *settled;
+	struct open *open;	/* by location */
+};
 
 static void
 end_message(struct writer *out)
@@ -23,47 +38,31 @@ end_message(struct writer *out)
 		die_output();
 }
 
-/* Rows of a location in a round: a reader keeps about two rounds of all. */
-static size_t
-round_of(const struct build *build)
+static void
+write_ranks(const struct build *build, struct writer *out)
 {
-	size_t rows = IN_FLIGHT / build->locations;
+	uint64_t *rows = zalloc(build->ranks, sizeof *rows);
 
-	return rows > BLOCK ? BLOCK : rows < FEWEST ? FEWEST : rows;
-}
-
-/* Of all threads of a rank. */
-static uint64_t
-rows_of(const struct build *build, uint32_t rank)
-{
-	uint64_t rows = build->rows[rank].count;
-
-	for (uint32_t l = build->ranks; l < build->locations; l++)
-		if (build->threads[l - build->ranks].rank == rank)
-			rows += build->rows[l].count;
-	return rows;
+	for (uint32_t l = 0; l < build->locations; l++)
+		rows[l < build->ranks ? l : build->threads[l - build->ranks].rank] += build->of[l].rows;
+	for (uint32_t r = 0; r < build->ranks; r++) {
+		message_begin(out, "rank", 2);
+		put_uint(out, "rank", r);
+		put_uint(out, "rows", rows[r]);
+		end_message(out);
+	}
+	free(rows);
 }
 
 static void
 write_definitions(const struct build *build, struct writer *out)
 {
-	int64_t run_ns = 0;
-
-	for (uint32_t l = 0; l < build->locations; l++)
-		for (size_t i = build->rows[l].count; i > 0; i--)
-			if (build->rows[l].leave_ns[i - 1] > run_ns)
-				run_ns = build->rows[l].leave_ns[i - 1];
 	message_begin(out, "run", 3);
 	put_uint(out, "ranks", build->ranks);
 	put_uint(out, "locations", build->locations);
-	put_int(out, "run_ns", run_ns);
+	put_int(out, "run_ns", build->run_ns);
 	end_message(out);
-	for (uint32_t r = 0; r < build->ranks; r++) {
-		message_begin(out, "rank", 2);
-		put_uint(out, "rank", r);
-		put_uint(out, "rows", rows_of(build, r));
-		end_message(out);
-	}
+	write_ranks(build, out);
 	for (uint32_t l = build->ranks; l < build->locations; l++) {
 		message_begin(out, "location", 3);
 		put_uint(out, "location", l);
@@ -84,116 +83,179 @@ write_definitions(const struct build *build, struct writer *out)
 		die_output();
 }
 
-/* The rows LENGTH * round and on of a rank, as a block. */
 static void
-write_block(struct writer *out, const struct calls *rows, size_t round, size_t length)
+add_row(struct output *o, const struct build_row *row)
 {
-	size_t first = round * length, end = first + length < rows->count ? first + length : rows->count;
-	struct calls block = *rows;
+	struct calls *to = &o->block;
+	size_t i = to->count++;
 
-	/* A call and its parts are never divided. */
-	while (first < rows->count && rows->call[first] == 0)
-		first++;
-	while (end < rows->count && rows->call[end] == 0)
-		end++;
-	if (first >= end)
+	if (i == to->capacity && calls_reserve(to, i > 0 ? 2 * i : 64) < 0)
+		die("out of memory");
+	to->enter_ns[i] = row->enter_ns;
+	to->leave_ns[i] = row->leave_ns;
+	to->call[i] = row->call;
+	to->site[i] = to->request_at[i] = to->folded[i] = 0;
+	to->comm[i] = row->comm;
+	to->peer[i] = row->peer;
+	to->tag[i] = row->tag;
+	to->bytes_sent[i] = row->bytes_sent;
+	to->bytes_received[i] = row->bytes_received;
+	to->request[i] = row->request;
+}
+
+/* What was not known of these rows when they were read. */
+static void
+take_patches(struct output *o, uint32_t location, uint64_t round)
+{
+	const struct build_patch *p;
+
+	while ((p = sorter_peek(&o->build->patches)) != NULL && p->round == round &&
+	    p->location == location) {
+		size_t i = (size_t)(p->seq - o->block.first);
+
+		if (p->peer_known)
+			o->block.peer[i] = p->peer;
+		if (p->tag_known)
+			o->block.tag[i] = p->tag;
+		if (p->bytes_known)
+			o->block.bytes_received[i] = p->bytes_received;
+		sorter_drop(&o->build->patches);
+	}
+}
+
+/* The rows of a location up to the round's last one. A call and its parts are never divided. */
+static void
+write_block(struct output *o, uint32_t location, uint64_t round)
+{
+	uint64_t end = (round + 1) * o->build->round_rows;
+	struct build_row row;
+	bool part;
+
+	o->block.location = location;
+	o->block.first = o->written[location];
+	o->block.count = 0;
+	while (build_any(o->build, location, &part) && (o->written[location] < end || part)) {
+		build_take(o->build, location, &row);
+		add_row(o, &row);
+		o->written[location]++;
+	}
+	if (o->block.count == 0)
 		return;
-	block.first = first;
-	block.count = end - first;
-	block.enter_ns += first;
-	block.leave_ns += first;
-#define X(field, key, type, is_signed, required, absent) block.field += first;
-	CALL_COLUMNS(X)
-#undef X
-	if (calls_write(out, &block) < 0)
+	take_patches(o, location, round);
+	if (calls_write(&o->out, &o->block) < 0)
 		die_output();
 }
 
-/* The last round in which an edge with this end may be written without its block. */
-static size_t
-later_round(size_t round, uint64_t seq, size_t length)
-{
-	/* Parts that spill over are written a round early; that does no harm. */
-	return seq / length > round ? (size_t)(seq / length) : round;
-}
-
-static size_t
-message_round(const struct build_message *m, size_t length)
-{
-	return later_round(later_round(0, m->send, length), m->receive, length);
-}
-
-static size_t
-instance_round(const struct build *build, const struct build_instance *instance, size_t length)
-{
-	size_t round = 0;
-
-	for (uint32_t i = 0; i < instance->count; i++)
-		round = later_round(round, build->member_seq[instance->first + i], length);
-	return round;
-}
-
 static void
-write_messages(struct writer *out, const struct build_message *messages, const size_t *order,
-    size_t count)
+write_messages(struct output *o, uint64_t round)
 {
-	static uint32_t source[BLOCK], target[BLOCK];
-	static uint64_t send[BLOCK], receive[BLOCK];
+	static uint32_t source[MESSAGES], target[MESSAGES];
+	static uint64_t send[MESSAGES], receive[MESSAGES];
+	const struct build_edge *e;
+	size_t count = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		source[i] = messages[order[i]].source;
-		send[i] = messages[order[i]].send;
-		target[i] = messages[order[i]].target;
-		receive[i] = messages[order[i]].receive;
+	for (; count < MESSAGES && (e = sorter_peek(&o->build->messages)) != NULL && e->round == round;
+	    count++, sorter_drop(&o->build->messages)) {
+		source[count] = e->source;
+		send[count] = e->send;
+		target[count] = e->target;
+		receive[count] = e->receive;
 	}
-	message_begin(out, "messages", 5);
-	put_uint(out, "count", count);
-	put_column(out, "source", location_type, source, count);
-	put_column(out, "send", seq_type, send, count);
-	put_column(out, "target", location_type, target, count);
-	put_column(out, "receive", seq_type, receive, count);
-	end_message(out);
+	message_begin(&o->out, "messages", 5);
+	put_uint(&o->out, "count", count);
+	put_column(&o->out, "source", location_type, source, count);
+	put_column(&o->out, "send", seq_type, send, count);
+	put_column(&o->out, "target", location_type, target, count);
+	put_column(&o->out, "receive", seq_type, receive, count);
+	end_message(&o->out);
+}
+
+/* The next instance: its members are the next ones of its number. */
+static void
+write_instance(struct output *o)
+{
+	static uint32_t *location;
+	static uint64_t *seq;
+	static size_t location_capacity, seq_capacity;
+	struct sorter *members = &o->build->members;
+	const struct build_member *m = sorter_peek(members);
+	uint64_t instance = m->instance;
+	uint32_t count = 0;
+
+	for (; m != NULL && m->instance == instance; m = sorter_peek(members)) {
+		location = grow(location, &location_capacity, count + (size_t)1, sizeof *location);
+		seq = grow(seq, &seq_capacity, count + (size_t)1, sizeof *seq);
+		location[count] = m->location;
+		seq[count++] = m->seq;
+		sorter_drop(members);
+	}
+	message_begin(&o->out, "collectives", 5);
+	put_uint(&o->out, "count", count);
+	put_uint(&o->out, "instances", 1);
+	put_column(&o->out, "size", location_type, &count, 1);
+	put_column(&o->out, "location", location_type, location, count);
+	put_column(&o->out, "seq", seq_type, seq, count);
+	end_message(&o->out);
 }
 
 static void
-write_instance(struct writer *out, const struct build *build, const struct build_instance *instance)
+write_edges(struct output *o, uint64_t round)
 {
-	message_begin(out, "collectives", 5);
-	put_uint(out, "count", instance->count);
-	put_uint(out, "instances", 1);
-	put_column(out, "size", location_type, &instance->count, 1);
-	put_column(out, "location", location_type, build->member_location + instance->first,
-	    instance->count);
-	put_column(out, "seq", seq_type, build->member_seq + instance->first, instance->count);
-	end_message(out);
+	const struct build_edge *e;
+	const struct build_member *m;
+
+	while ((e = sorter_peek(&o->build->messages)) != NULL && e->round == round)
+		write_messages(o, round);
+	while ((m = sorter_peek(&o->build->members)) != NULL && m->round == round)
+		write_instance(o);
 }
 
-/* Things 0 to COUNT - 1 in order of their round: where each round begins, and who is in it. */
-struct by_round {
-	size_t *begin, *order;
-};
-
-static struct by_round
-sort_by_round(const size_t *round_of, size_t count, size_t rounds)
-{
-	struct by_round by = { zalloc(rounds + 2, sizeof *by.begin), zalloc(count + 1, sizeof *by.order) };
-
-	for (size_t i = 0; i < count; i++)
-		by.begin[round_of[i] + 2]++;
-	for (size_t k = 2; k < rounds + 2; k++)
-		by.begin[k] += by.begin[k - 1];
-	for (size_t i = 0; i < count; i++)
-		by.order[by.begin[round_of[i] + 1]++] = i;
-	return by;
-}
-
-/* An edge of this round has this end: no earlier round settles it. */
+/* An end whose edge comes no later than that of one before it settles nothing. */
 static void
-unsettle(const struct build *build, uint64_t *settled, uint32_t location, uint64_t seq, size_t round)
+take_open_ends(struct output *o, uint64_t round)
 {
-	for (size_t k = (size_t)(seq / round_of(build)); k < round; k++)
-		if (settled[k * build->locations + location] > seq)
-			settled[k * build->locations + location] = seq;
+	const struct build_end *e;
+
+	for (; (e = sorter_peek(&o->build->open_ends)) != NULL && e->begin == round;
+	    sorter_drop(&o->build->open_ends)) {
+		struct open *open = &o->open[e->location];
+
+		if (open->first == open->count)
+			open->first = open->count = 0;
+		if (open->first < open->count && open->ends[open->count - 1].round >= e->round)
+			continue;
+		if (open->count == open->capacity && open->first > open->count / 2) {
+			memmove(open->ends, open->ends + open->first,
+			    (open->count - open->first) * sizeof *open->ends);
+			open->count -= open->first;
+			open->first = 0;
+		}
+		open->ends = grow(open->ends, &open->capacity, open->count + 1, sizeof *open->ends);
+		open->ends[open->count].seq = e->seq;
+		open->ends[open->count++].round = e->round;
+	}
+}
+
+/* By location the first row to which an edge may still come. */
+static void
+write_settled(struct output *o, uint64_t round)
+{
+	const struct build *build = o->build;
+
+	take_open_ends(o, round);
+	for (uint32_t l = 0; l < build->locations; l++) {
+		struct open *open = &o->open[l];
+		uint64_t end = (round + 1) * build->round_rows;
+
+		while (open->first < open->count && open->ends[open->first].round <= round)
+			open->first++;
+		o->settled[l] = open->first < open->count ? open->ends[open->first].seq :
+		    end < build->of[l].rows ? end : build->of[l].rows;
+	}
+	message_begin(&o->out, "settled", 2);
+	put_uint(&o->out, "count", build->locations);
+	put_column(&o->out, "seq", seq_type, o->settled, build->locations);
+	end_message(&o->out);
 }
 
 /* What ranks computed as the other tool saw it, which may differ from the time outside of calls. */
@@ -238,68 +300,43 @@ write_summary(const struct build *build, struct writer *out)
 	end_message(out);
 }
 
-/* By round and location: the first row to which an edge may still come. */
-static uint64_t *
-settled_rows(const struct build *build, size_t rounds, const size_t *message_rounds,
-    const size_t *instance_rounds)
+static struct output
+begin_output(struct build *build)
 {
-	uint64_t *settled = zalloc(rounds * build->locations + 1, sizeof *settled);
-	size_t length = round_of(build);
+	struct output o = { .build = build };
 
-	for (size_t k = 0; k < rounds; k++)
-		for (uint32_t l = 0; l < build->locations; l++)
-			settled[k * build->locations + l] = (k + 1) * length < build->rows[l].count ?
-			    (k + 1) * length : build->rows[l].count;
-	for (size_t i = 0; i < build->message_count; i++) {
-		const struct build_message *m = &build->messages[i];
-
-		unsettle(build, settled, m->source, m->send, message_rounds[i]);
-		unsettle(build, settled, m->target, m->receive, message_rounds[i]);
-	}
-	for (size_t i = 0; i < build->instance_count; i++)
-		for (uint32_t j = 0; j < build->instances[i].count; j++)
-			unsettle(build, settled, build->member_location[build->instances[i].first + j],
-			    build->member_seq[build->instances[i].first + j], instance_rounds[i]);
-	return settled;
+	spill_read(&build->rows);
+	sorter_sort(&build->messages);
+	sorter_sort(&build->members);
+	sorter_sort(&build->open_ends);
+	sorter_sort(&build->patches);
+	o.written = zalloc(build->locations, sizeof *o.written);
+	o.settled = zalloc(build->locations, sizeof *o.settled);
+	o.open = zalloc(build->locations, sizeof *o.open);
+	for (uint32_t l = 0; l < build->locations; l++)
+		build->of[l].enter_ns = 0;
+	return o;
 }
 
 void
 build_write(struct build *build, int argc, char **argv)
 {
-	size_t length = round_of(build), rounds = 1;
-	size_t *message_rounds = zalloc(build->message_count + 1, sizeof *message_rounds);
-	size_t *instance_rounds = zalloc(build->instance_count + 1, sizeof *instance_rounds);
-	struct by_round messages, instances;
-	uint64_t *settled;
-	struct writer out;
+	struct output o = begin_output(build);
+	uint64_t rounds = 1;
 
 	for (uint32_t l = 0; l < build->locations; l++)
-		rounds = later_round(rounds - 1, build->rows[l].count, length) + 1;
-	for (size_t i = 0; i < build->message_count; i++)
-		message_rounds[i] = message_round(&build->messages[i], length);
-	for (size_t i = 0; i < build->instance_count; i++)
-		instance_rounds[i] = instance_round(build, &build->instances[i], length);
-	messages = sort_by_round(message_rounds, build->message_count, rounds);
-	instances = sort_by_round(instance_rounds, build->instance_count, rounds);
-	settled = settled_rows(build, rounds, message_rounds, instance_rounds);
-	if (writer_open(&out, STDOUT_FILENO, "graph", NULL, argc, argv) < 0)
+		rounds = build_round(build, rounds - 1, build->of[l].rows) + 1;
+	if (writer_open(&o.out, STDOUT_FILENO, "graph", NULL, argc, argv) < 0)
 		die_output();
-	write_definitions(build, &out);
-	for (size_t k = 0; k < rounds; k++) {
+	write_definitions(build, &o.out);
+	for (uint64_t k = 0; k < rounds; k++) {
 		for (uint32_t l = 0; l < build->locations; l++)
-			write_block(&out, &build->rows[l], k, length);
-		for (size_t i = messages.begin[k]; i < messages.begin[k + 1]; i += BLOCK)
-			write_messages(&out, build->messages, messages.order + i,
-			    messages.begin[k + 1] - i < BLOCK ? messages.begin[k + 1] - i : BLOCK);
-		for (size_t i = instances.begin[k]; i < instances.begin[k + 1]; i++)
-			write_instance(&out, build, &build->instances[instances.order[i]]);
-		message_begin(&out, "settled", 2);
-		put_uint(&out, "count", build->locations);
-		put_column(&out, "seq", seq_type, settled + k * build->locations, build->locations);
-		end_message(&out);
+			write_block(&o, l, k);
+		write_edges(&o, k);
+		write_settled(&o, k);
 	}
-	write_useful(build, &out);
-	write_summary(build, &out);
-	if (writer_end(&out) < 0)
+	write_useful(build, &o.out);
+	write_summary(build, &o.out);
+	if (writer_end(&o.out) < 0)
 		die_output();
 }

@@ -10,6 +10,7 @@
 #include "dim.h"
 
 enum { MOST_THREADS = 1 << 17 };	/* behind the first ones of the tasks */
+enum { BYTES_OF_TASK = 384 };		/* of memory, as long as it has no record */
 
 static void
 take_event(struct dim *d, int64_t type, int64_t value)
@@ -166,6 +167,9 @@ take_communicator(struct dim *d, char *at)
 	id = text_integer(&d->text, &at, 0, 1 << 24);
 	if ((uint64_t)id > d->text.next)	/* each has a line */
 		die_text(&d->text, "the number of a communicator is out of range");
+	if (!text_allows(&d->text, d->build.comm_members, sizeof(int32_t)) ||
+	    !text_allows(&d->text, d->build.comm_count + (uint64_t)id, sizeof(struct build_comm)))
+		die_text(&d->text, "too many communicators");
 	d->comms = grow(d->comms, &d->comm_capacity, (size_t)id + 1, sizeof *d->comms);
 	memset(d->comms + known, 0, (d->comm_capacity - known) * sizeof *d->comms);
 	comm = &d->comms[id];
@@ -179,9 +183,10 @@ take_communicator(struct dim *d, char *at)
 
 /* The threads of all tasks, (threads,...): those behind the first of a task are locations of their own. */
 static void
-take_threads(struct dim *d, char *at)
+take_threads(struct dim *d, char *at, uint32_t ranks)
 {
-	uint32_t ranks = d->build.ranks;
+	int32_t further = 0, *of = zalloc(ranks, sizeof *of);
+	uint32_t next = ranks;
 
 	d->first_further = zalloc(ranks, sizeof *d->first_further);
 	d->thread_count = zalloc(ranks, sizeof *d->thread_count);
@@ -190,13 +195,14 @@ take_threads(struct dim *d, char *at)
 	for (uint32_t r = 0; r < ranks; r++) {
 		d->thread_count[r] = *at >= '0' && *at <= '9' ?
 		    (int32_t)text_integer(&d->text, &at, 1, 1 << 16) : 1;
-		d->first_further[r] = d->build.locations;
-		for (int32_t t = 1; t < d->thread_count[r]; t++) {
-			if (d->build.locations == ranks + MOST_THREADS)
-				die_text(&d->text, "too many threads");
-			build_thread(&d->build, r, (uint32_t)t);
-		}
+		d->first_further[r] = next;
+		of[r] = d->thread_count[r] - 1;
+		next += (uint32_t)of[r];
+		if ((further += of[r]) > MOST_THREADS)
+			die_text(&d->text, "too many threads");
 	}
+	build_begin(&d->build, ranks, of);
+	free(of);
 	d->threads = zalloc(d->build.locations, sizeof *d->threads);
 	for (uint32_t l = 0; l < d->build.locations; l++)
 		d->threads[l].rank = l < ranks ? l : d->build.threads[l - ranks].rank;
@@ -220,10 +226,10 @@ take_header(struct dim *d)
 		d->offsets_at = (uint64_t)text_integer(&d->text, &at, 0, INT64_MAX);
 	at += *at == ':';
 	ranks = text_integer(&d->text, &at, 1, 1 << 24);
-	if ((uint64_t)ranks > 1024 + d->text.next)	/* their threads are listed */
+	if ((uint64_t)ranks > 1024 + d->text.next ||	/* their threads are listed */
+	    !text_allows(&d->text, (uint64_t)ranks, BYTES_OF_TASK))
 		die_text(&d->text, "there are more tasks than the line lists");
-	build_begin(&d->build, (uint32_t)ranks);
-	take_threads(d, at);
+	take_threads(d, at, (uint32_t)ranks);
 	d->at = d->threads;
 }
 
@@ -321,6 +327,11 @@ import_dim(char **files, int argc, char **argv)
 		d.at = &d.threads[d.location];
 		end_thread(&d);
 	}
-	dim_match(&d);
+	dim_unwaited(&d);
+	if (d.played)
+		dim_play(&d);
+	else
+		dim_match(&d);
+	build_match(&d.build);
 	build_write(&d.build, argc, argv);
 }

@@ -8,6 +8,7 @@
 
 #include "import.h"
 
+enum { OPERATIONS = 16 };	/* collectives, by id */
 enum kind { SEND, RECEIVE, POST, WAIT, COLLECTIVE, COLLECTIVE_START, COLLECTIVE_WAIT };
 
 struct record {
@@ -24,41 +25,39 @@ struct thread {
 	uint32_t rank;
 	int32_t number;			/* in its task */
 	int64_t now_ns;
+	int64_t step_ns;		/* of the last step that was put, or taken; and its row */
+	uint64_t step_seq;
 	bool computed;			/* a burst since the last row */
-	int call;			/* index of the call that events say we are in; 0 none */
 	bool in_call;
+	uint16_t call;			/* index of the call that events say we are in; 0 none */
+	uint64_t posted;		/* receives so far */
 	struct record *records;		/* of that call */
 	size_t record_count, record_capacity;
-	struct start { uint64_t seq; uint32_t step; } *starts;	/* collectives to be waited for */
-	size_t start_count, start_capacity, start_first;
-	struct step *steps;		/* of dim_play, in order */
-	size_t step_count, step_capacity;
+	uint64_t *starts;		/* seqs of collectives to be waited for: FIRST to before COUNT */
+	size_t start_first, start_count, start_capacity;
 };
 
-/* What a thread does, for dim_play. */
+/*
+ * What a thread does in a message or a collective, in order. Receives of a thread that are posted have
+ * numbers, by which their waits name them; the wait for a collective is for the oldest that was started.
+ */
 struct step {
 	enum kind kind;
-	uint32_t what;			/* end, communicator in the file, or step that started it */
-	uint32_t index;			/* COLLECTIVE_START: which instance on its communicator */
 	int64_t at_ns;			/* on the thread's own clock */
-};
-
-/* One side of a message. */
-struct end {
-	uint64_t seq, completion;	/* rows; of a receive the one that completes it, or UINT64_MAX */
-	uint32_t next;			/* of its channel; then of what waits at its rank */
-	uint32_t location;
-	int32_t peer, tag, other;	/* as the record has it; peer ANY_PEER, tag ANY_TAG */
-	uint32_t comm;
-	bool is_send, matched;
+	uint64_t seq, head;		/* its row, and the row that this is a part of */
+	uint32_t comm;			/* as in the file */
+	int32_t peer, tag, other;	/* of a message, as the record has them */
+	uint64_t bytes;			/* SEND */
+	uint64_t number;		/* POST, WAIT */
 };
 
 struct dim {
 	struct text text;
 	struct build build;
-	struct channels *channels;
-	struct end *ends;
-	size_t end_count, end_capacity;
+	struct posts *posts;		/* receives to be waited for */
+	uint64_t waiting;		/* of these, and of records of calls that go on */
+	struct spill steps;		/* by location */
+	struct sorter sides;		/* of messages */
 	struct comm { uint32_t number; int32_t size, *members; } *comms; /* by id */
 	size_t comm_capacity;
 	struct thread *threads;		/* by location */
@@ -71,17 +70,25 @@ struct dim {
 	uint32_t offset_lines;
 	bool played;			/* there are wildcards or further threads: see dim_play */
 	uint16_t event, by_value[6][256];
+	uint16_t natural[COLLECTIVE_WAIT + 1][OPERATIONS];	/* calls by kind and flags or id; 0: not asked for yet */
 };
-
-enum { OPERATIONS = 16 };	/* collectives, by id */
 
 void dim_begin(struct dim *dim);
 void dim_record(struct dim *dim, const struct record *record);
 /* A row of a function that exchanges nothing. */
 void dim_local(struct dim *dim, uint16_t call, int32_t tag, int32_t peer);
 void dim_end_call(struct dim *dim);	/* the call that the events have told is over: its rows */
-void dim_match(struct dim *dim);	/* at the end: messages and instances */
-void dim_play(struct dim *dim);		/* the same for messages, by playing the trace */
-void dim_message(struct dim *dim, struct end *send, struct end *receive);
+/* Many things that nobody has waited for yet: death, where the text has too few bytes for them. */
+void dim_bound(const struct dim *dim, uint64_t things);
+
+/* dim_steps.c */
+void dim_put_step(struct dim *dim, const struct step *step);
+void dim_read_steps(struct dim *dim);	/* all are put */
+bool dim_take_step(struct dim *dim, uint32_t location, struct step *step);	/* false: there is none */
+void dim_sides_begin(struct dim *dim);
+void dim_put_side(struct dim *dim, const struct step *step, uint64_t place);
+void dim_unwaited(struct dim *dim);	/* at the end: the sides of receives that nobody has waited for */
+void dim_match(struct dim *dim);	/* messages, in the order of their channels */
+void dim_play(struct dim *dim);		/* messages, by playing the trace */
 
 #endif

@@ -3,15 +3,21 @@
  * Messages of a Dimemas trace with receives from anybody, of any tag, or by several threads: who gets
  * what depends on time. So the trace is played on a network without latency and limits, all sends eager:
  * a send gives its message to the receive posted first that it fits, or leaves it to the first that comes.
+ * In memory are the next step of each thread, and messages that are not over.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../base/tool/hash_table.h"
+#include "../../base/tool/heap.h"
 #include "dim.h"
 
-/* How many collectives on this communicator a rank has called, or of instance RANK have come. */
-struct tally { uint32_t comm, who, count; };
+/*
+ * How many collectives on this communicator a rank has called; or, of an instance, how many have come, and
+ * who waits for the others: a location and 1, and then the next ones of players. An instance that all have
+ * come to is forgotten.
+ */
+struct tally { uint32_t comm, waits; uint64_t who, count; };
 
 #define TALLY_HASH(t) mix((t)->comm, (t)->who)
 #define TALLY_SAME(a, b) ((a)->comm == (b)->comm && (a)->who == (b)->who)
@@ -20,90 +26,115 @@ struct tally { uint32_t comm, who, count; };
 HASH_TABLE(tallies, struct tally, TALLY_HASH, TALLY_SAME, TALLY_FREE, TALLY_MAKE_FREE,
     HASH_KEEP_ALL, die("out of memory"))
 
+/* Receives that were posted and not waited for, by their numbers. */
+struct posted { uint64_t number; uint32_t location, end; };
+
+#define POSTED_HASH(p) mix((p)->number, (p)->location)
+#define POSTED_SAME(a, b) ((a)->number == (b)->number && (a)->location == (b)->location)
+#define POSTED_FREE(p) ((p)->end == 0)
+#define POSTED_MAKE_FREE(p) ((p)->end = 0)
+HASH_TABLE(open_posts, struct posted, POSTED_HASH, POSTED_SAME, POSTED_FREE, POSTED_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+/* A side of a message that is not over: what was received stays until it is waited for. */
+struct end {
+	struct step step;		/* of a receive whose wait has come: seq and head of that */
+	uint32_t location;
+	uint32_t next;			/* of what waits at its rank, or of those that are free */
+	bool matched, completed;
+	uint64_t message;		/* number; and of a matched receive what the send was: */
+	struct step sent;
+	uint32_t source;		/* location */
+};
+
 struct queue { uint32_t first, last; };	/* of ends, by next; 0: none */
 
 enum waiting { RUNS, FOR_END, FOR_COLLECTIVE };
 
-struct player {			/* a location */
-	int64_t now_ns, at_ns;	/* played, and on its own clock */
-	size_t next;		/* step */
+struct player {				/* a location */
+	int64_t now_ns, at_ns;		/* played, and on its own clock */
+	struct step next;
+	bool any;			/* such a step */
 	enum waiting waiting;
-	uint32_t end;		/* FOR_END */
-	uint32_t comm, index;	/* FOR_COLLECTIVE */
+	uint32_t end;			/* FOR_END */
+	uint32_t next_waits;		/* FOR_COLLECTIVE */
+	struct tally *started;		/* collectives to be waited for: FIRST to before COUNT */
+	size_t first, count, capacity;
 };
+
+struct runner { int64_t due_ns; uint32_t location; };
+
+#define DUE_BEFORE(a, b) ((a)->due_ns != (b)->due_ns ? (a)->due_ns < (b)->due_ns : \
+	(a)->location < (b)->location)
+HEAP(runners, struct runner, DUE_BEFORE)
 
 struct play {
 	struct dim *d;
 	struct player *players;
 	struct queue *posted, *unexpected;	/* by rank */
 	struct tallies called, come;
-	uint32_t *heap;		/* locations that run, the one that is first on top */
+	struct open_posts open;
+	struct end *ends;		/* 0 is none */
+	size_t end_count, end_capacity;
+	uint32_t free;			/* by next */
+	uint64_t open_ends, messages;
+	struct runner *heap;		/* threads that run, the one that is first on top */
 	size_t heap_count;
 };
-
-static int64_t
-due_ns(const struct play *p, uint32_t location)
-{
-	const struct player *player = &p->players[location];
-
-	return player->now_ns + p->d->threads[location].steps[player->next].at_ns - player->at_ns;
-}
-
-static bool
-before(const struct play *p, uint32_t a, uint32_t b)
-{
-	int64_t a_ns = due_ns(p, a), b_ns = due_ns(p, b);
-
-	return a_ns != b_ns ? a_ns < b_ns : a < b;
-}
 
 static void
 push(struct play *p, uint32_t location)
 {
-	size_t i = p->heap_count;
+	const struct player *player = &p->players[location];
+	struct runner runner = { player->now_ns + player->next.at_ns - player->at_ns, location };
 
-	if (p->players[location].next == p->d->threads[location].step_count)
-		return;
-	for (p->heap_count++; i > 0 && before(p, location, p->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		p->heap[i] = p->heap[(i - 1) / 2];
-	p->heap[i] = location;
+	if (player->any)
+		runners_push(p->heap, &p->heap_count, runner);
 }
 
 static uint32_t
-pop(struct play *p)
+new_end(struct play *p, const struct step *step, uint32_t location)
 {
-	uint32_t top = p->heap[0], last = p->heap[--p->heap_count];
-	size_t i = 0, child;
+	uint32_t at = p->free;
 
-	for (; (child = 2 * i + 1) < p->heap_count; i = child) {
-		if (child + 1 < p->heap_count && before(p, p->heap[child + 1], p->heap[child]))
-			child++;
-		if (!before(p, p->heap[child], last))
-			break;
-		p->heap[i] = p->heap[child];
+	dim_bound(p->d, ++p->open_ends);
+	if (at != 0)
+		p->free = p->ends[at].next;
+	else {
+		if (p->end_count == UINT32_MAX)
+			die("too many messages at a time");
+		p->ends = grow(p->ends, &p->end_capacity, p->end_count + 1, sizeof *p->ends);
+		at = (uint32_t)p->end_count++;
 	}
-	p->heap[i] = last;
-	return top;
+	p->ends[at] = (struct end){ .step = *step, .location = location };
+	return at;
+}
+
+static void
+free_end(struct play *p, uint32_t end)
+{
+	p->open_ends--;
+	p->ends[end].next = p->free;
+	p->free = end;
 }
 
 static bool
 fits(const struct dim *d, const struct end *send, const struct end *receive)
 {
 	const struct thread *from = &d->threads[send->location], *to = &d->threads[receive->location];
+	const struct step *s = &send->step, *r = &receive->step;
 
-	return send->comm == receive->comm &&
-	    (receive->peer == ANY_PEER || receive->peer == (int32_t)from->rank) &&
-	    (receive->tag == ANY_TAG || receive->tag == send->tag) &&
-	    (receive->other < 0 || receive->other == from->number) &&
-	    (send->other < 0 || send->other == to->number);
+	return s->comm == r->comm && (r->peer == ANY_PEER || r->peer == (int32_t)from->rank) &&
+	    (r->tag == ANY_TAG || r->tag == s->tag) &&
+	    (r->other < 0 || r->other == from->number) && (s->other < 0 || s->other == to->number);
 }
 
 static void
-append(struct dim *d, struct queue *queue, uint32_t end)
+append(struct play *p, struct queue *queue, uint32_t end)
 {
-	d->ends[end].next = 0;
+	p->ends[end].next = 0;
 	if (queue->last != 0)
-		d->ends[queue->last].next = end;
+		p->ends[queue->last].next = end;
 	else
 		queue->first = end;
 	queue->last = end;
@@ -111,21 +142,52 @@ append(struct dim *d, struct queue *queue, uint32_t end)
 
 /* Takes the first of the queue that END fits; 0: none. */
 static uint32_t
-take_fitting(struct dim *d, struct queue *queue, uint32_t end)
+take_fitting(struct play *p, struct queue *queue, uint32_t end)
 {
+	const struct end *a = &p->ends[end];
 	uint32_t last = 0;
 
-	for (uint32_t i = queue->first; i != 0; last = i, i = d->ends[i].next) {
-		const struct end *a = &d->ends[end], *b = &d->ends[i];
+	for (uint32_t i = queue->first; i != 0; last = i, i = p->ends[i].next) {
+		const struct end *b = &p->ends[i];
 
-		if (!(a->is_send ? fits(d, a, b) : fits(d, b, a)))
+		if (!(a->step.kind == SEND ? fits(p->d, a, b) : fits(p->d, b, a)))
 			continue;
-		*(last != 0 ? &d->ends[last].next : &queue->first) = d->ends[i].next;
+		*(last != 0 ? &p->ends[last].next : &queue->first) = p->ends[i].next;
 		if (queue->last == i)
 			queue->last = last;
 		return i;
 	}
 	return 0;
+}
+
+/* A message whose receive is over, or which nobody waits for; what was open in the receive is known now. */
+static void
+put_message(struct play *p, uint32_t receive)
+{
+	const struct end *r = &p->ends[receive];
+	struct build_patch patch = { .head = r->step.head, .seq = r->step.seq, .location = r->location,
+	    .peer = (int32_t)p->d->threads[r->source].rank, .peer_known = r->step.peer == ANY_PEER,
+	    .tag = r->sent.tag, .tag_known = r->step.tag == ANY_TAG, .bytes_received = r->sent.bytes };
+
+	build_message(&p->d->build, r->message, r->source, r->sent.seq, r->location, r->step.seq);
+	patch.bytes_known = patch.peer_known || patch.tag_known;
+	if (r->completed && patch.bytes_known)
+		build_patch(&p->d->build, &patch);
+	free_end(p, receive);
+}
+
+static void
+join(struct play *p, uint32_t send, uint32_t receive)
+{
+	struct end *r = &p->ends[receive];
+
+	r->matched = true;
+	r->message = p->messages++;
+	r->sent = p->ends[send].step;
+	r->source = p->ends[send].location;
+	free_end(p, send);
+	if (r->completed)
+		put_message(p, receive);
 }
 
 static void
@@ -139,129 +201,202 @@ wake(struct play *p, uint32_t location, int64_t now_ns)
 }
 
 static void
-give(struct play *p, uint32_t end, int64_t now_ns)
+give(struct play *p, uint32_t send, int64_t now_ns)
 {
-	struct dim *d = p->d;
-	uint32_t target = (uint32_t)d->ends[end].peer, receive, who;
+	uint32_t target = (uint32_t)p->ends[send].step.peer, receive, who;
 
-	receive = take_fitting(d, &p->posted[target], end);
+	receive = take_fitting(p, &p->posted[target], send);
 	if (receive == 0) {
-		append(d, &p->unexpected[target], end);
+		append(p, &p->unexpected[target], send);
 		return;
 	}
-	dim_message(d, &d->ends[end], &d->ends[receive]);
-	who = d->ends[receive].location;
+	who = p->ends[receive].location;
+	join(p, send, receive);
 	if (p->players[who].waiting == FOR_END && p->players[who].end == receive)
 		wake(p, who, now_ns);
 }
 
 static void
-post(struct play *p, uint32_t rank, uint32_t end)
+post(struct play *p, uint32_t rank, uint32_t receive)
 {
-	uint32_t message = take_fitting(p->d, &p->unexpected[rank], end);
+	uint32_t send = take_fitting(p, &p->unexpected[rank], receive);
 
-	if (message == 0)
-		append(p->d, &p->posted[rank], end);
+	if (send == 0)
+		append(p, &p->posted[rank], receive);
 	else
-		dim_message(p->d, &p->d->ends[message], &p->d->ends[end]);
+		join(p, send, receive);
 }
 
-/* How many have come to an instance of a collective. */
-static uint32_t *
-come_to(struct play *p, uint32_t comm, uint32_t index)
+/* A blocking receive waits where no message is there. */
+static void
+play_receive(struct play *p, uint32_t location, const struct step *step)
 {
-	struct tally key = { comm, index, 0 };
+	struct player *player = &p->players[location];
+	uint32_t end = new_end(p, step, location);
+	uint64_t messages = p->messages;
 
-	return &tallies_add(&p->come, &key)->count;
-}
-
-/* A rank comes to its next collective on this communicator: its index. With the last all may go. */
-static uint32_t
-arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
-{
-	const struct comm *members = &p->d->comms[comm];
-	struct tally key = { comm, p->d->threads[location].rank, 0 };
-	uint32_t index = tallies_add(&p->called, &key)->count++;
-
-	if (++*come_to(p, comm, index) < (uint32_t)members->size)
-		return index;
-	for (uint32_t l = 0; l < p->d->build.locations; l++) {
-		const struct player *player = &p->players[l];
-
-		if (player->waiting == FOR_COLLECTIVE && player->comm == comm && player->index == index)
-			wake(p, l, now_ns);
+	p->ends[end].completed = true;
+	post(p, p->d->threads[location].rank, end);
+	if (p->messages == messages) {
+		player->waiting = FOR_END;
+		player->end = end;
 	}
-	return index;
 }
 
 static void
-wait_collective(struct play *p, uint32_t location, uint32_t comm, uint32_t index)
+play_post(struct play *p, uint32_t location, const struct step *step)
+{
+	struct posted posted = { step->number, location, new_end(p, step, location) };
+
+	open_posts_add(&p->open, &posted);
+	post(p, p->d->threads[location].rank, posted.end);
+}
+
+/* The receive that is waited for, which now has the row of its wait; 0: it has its message already. */
+static uint32_t
+complete(struct play *p, uint32_t location, const struct step *wait)
+{
+	struct posted key = { .number = wait->number, .location = location };
+	struct posted *found = open_posts_find(&p->open, &key);
+	uint32_t end;
+
+	if (found == NULL)	/* its post was never played */
+		return 0;
+	end = found->end;
+	open_posts_remove(&p->open, found);
+	p->ends[end].completed = true;
+	p->ends[end].step.seq = wait->seq;
+	p->ends[end].step.head = wait->head;
+	if (!p->ends[end].matched)
+		return end;
+	put_message(p, end);
+	return 0;
+}
+
+static void
+play_wait(struct play *p, uint32_t location, const struct step *step)
 {
 	struct player *player = &p->players[location];
 
-	if (*come_to(p, comm, index) < (uint32_t)p->d->comms[comm].size) {
-		player->waiting = FOR_COLLECTIVE;
-		player->comm = comm;
-		player->index = index;
+	player->end = complete(p, location, step);
+	if (player->end != 0)
+		player->waiting = FOR_END;
+}
+
+/* A rank comes to its next collective on this communicator: which one. With the last all may go. */
+static struct tally
+arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
+{
+	struct tally key = { comm, 0, p->d->threads[location].rank, 0 }, *come;
+	struct tally instance = { comm, 0, tallies_add(&p->called, &key)->count++, 0 };
+
+	come = tallies_add(&p->come, &instance);
+	if (++come->count == (uint64_t)p->d->comms[comm].size) {
+		uint32_t waits = come->waits;
+
+		tallies_remove(&p->come, come);
+		for (; waits != 0; waits = p->players[waits - 1].next_waits)
+			wake(p, waits - 1, now_ns);
 	}
+	return instance;
+}
+
+static void
+wait_collective(struct play *p, uint32_t location, struct tally instance)
+{
+	struct player *player = &p->players[location];
+	struct tally *come = tallies_find(&p->come, &instance);
+
+	if (come == NULL)
+		return;
+	player->waiting = FOR_COLLECTIVE;
+	player->next_waits = come->waits;
+	come->waits = location + 1;
+}
+
+static void
+start_collective(struct play *p, uint32_t location, struct tally instance)
+{
+	struct player *player = &p->players[location];
+
+	if (player->first == player->count)
+		player->first = player->count = 0;
+	player->started = grow(player->started, &player->capacity, player->count + 1, sizeof instance);
+	player->started[player->count++] = instance;
 }
 
 static void
 play_step(struct play *p, uint32_t location)
 {
 	struct player *player = &p->players[location];
-	struct thread *thread = &p->d->threads[location];
-	struct step *step = &thread->steps[player->next], *start;
+	struct step step = player->next;
+	struct tally instance;
 
-	player->now_ns = due_ns(p, location);
-	player->at_ns = step->at_ns;
-	player->next++;
-	switch (step->kind) {
-	case SEND: give(p, step->what, player->now_ns); break;
-	case POST: post(p, thread->rank, step->what); break;
-	case RECEIVE: post(p, thread->rank, step->what);	/* fall through */
-	case WAIT:
-		if (!p->d->ends[step->what].matched) {
-			player->waiting = FOR_END;
-			player->end = step->what;
-		}
+	player->now_ns += step.at_ns - player->at_ns;
+	player->at_ns = step.at_ns;
+	player->any = dim_take_step(p->d, location, &player->next);
+	switch (step.kind) {
+	case SEND: give(p, new_end(p, &step, location), player->now_ns); break;
+	case POST: play_post(p, location, &step); break;
+	case RECEIVE: play_receive(p, location, &step); break;
+	case WAIT: play_wait(p, location, &step); break;
+	case COLLECTIVE: case COLLECTIVE_START:
+		instance = arrive(p, location, step.comm, player->now_ns);
+		(step.kind == COLLECTIVE ? wait_collective : start_collective)(p, location, instance);
 		break;
-	case COLLECTIVE:
-		wait_collective(p, location, step->what,
-		    arrive(p, location, step->what, player->now_ns));
-		break;
-	case COLLECTIVE_START:
-		step->index = arrive(p, location, step->what, player->now_ns);
-		break;
-	case COLLECTIVE_WAIT:
-		start = &thread->steps[step->what];
-		wait_collective(p, location, start->what, start->index);
-		break;
+	case COLLECTIVE_WAIT: wait_collective(p, location, player->started[player->first++]); break;
 	}
 	if (player->waiting == RUNS)
 		push(p, location);
+}
+
+/* What nobody comes to. */
+static void
+count_rest(struct play *p, uint32_t location)
+{
+	struct build *b = &p->d->build;
+	struct player *player = &p->players[location];
+
+	for (; player->any; player->any = dim_take_step(p->d, location, &player->next))
+		if (player->next.kind == SEND)
+			b->unmatched_sends++;
+		else if (player->next.kind == RECEIVE || player->next.kind == POST)
+			b->unmatched_receives++;
+		else if (player->next.kind == WAIT)
+			complete(p, location, &player->next);
+	for (uint32_t i = location < b->ranks ? p->unexpected[location].first : 0; i != 0; i = p->ends[i].next)
+		b->unmatched_sends++;
+	for (uint32_t i = location < b->ranks ? p->posted[location].first : 0; i != 0; i = p->ends[i].next)
+		b->unmatched_receives++;
 }
 
 /* Who waits for ever, and what nobody receives, stays without its edge: lp-replay names them. */
 void
 dim_play(struct dim *d)
 {
-	struct play p = { .d = d };
+	struct play p = { .d = d, .end_count = 1 };
 
+	dim_read_steps(d);
 	p.players = zalloc(d->build.locations, sizeof *p.players);
 	p.heap = zalloc(d->build.locations, sizeof *p.heap);
 	p.posted = zalloc(d->build.ranks, sizeof *p.posted);
 	p.unexpected = zalloc(d->build.ranks, sizeof *p.unexpected);
+	p.ends = grow(NULL, &p.end_capacity, 1, sizeof *p.ends);
 	tallies_begin(&p.called, 1024);
 	tallies_begin(&p.come, 1024);
-	for (uint32_t l = 0; l < d->build.locations; l++)
+	open_posts_begin(&p.open, 1024);
+	for (uint32_t l = 0; l < d->build.locations; l++) {
+		p.players[l].any = dim_take_step(d, l, &p.players[l].next);
 		push(&p, l);
+	}
 	while (p.heap_count > 0)
-		play_step(&p, pop(&p));
-	free(p.players);
-	free(p.heap);
-	free(p.posted);
-	free(p.unexpected);
-	free(p.called.slots);
+		play_step(&p, runners_pop(p.heap, &p.heap_count).location);
+	for (uint32_t l = 0; l < d->build.locations; l++)
+		count_rest(&p, l);
+	for (size_t i = 0; i < p.open.size; i++)
+		if (p.open.slots[i].end != 0 && p.ends[p.open.slots[i].end].matched)
+			put_message(&p, p.open.slots[i].end);
+	free(p.ends);		/* the rest grows with locations only */
+	free(p.open.slots);
 	free(p.come.slots);
 }

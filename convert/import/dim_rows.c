@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the records of a Dimemas trace become: rows, and edges between them. */
+/* What the records of a Dimemas trace become: rows, and steps that dim_steps.c and dim_match.c match. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/tool/hash_table.h"
 #include "dim.h"
 
-/* Sends, and receives, of the same source, target, tag and communicator, in order. */
-struct channel {
-	uint32_t source, target, comm;
+/*
+ * A receive that was posted and is to be waited for: the HEADth of its kind, or the one that is NEXT behind
+ * it, since a wait is for the oldest. At number 0 stands which ones there are.
+ */
+struct post {
+	uint32_t source, location, comm;
 	int32_t tag;
-	uint32_t sends, last_send, receives, last_receive;	/* in ends; 0: none */
-	uint32_t open;						/* receive that may lack its wait */
+	uint64_t number;		/* among its kind, from 1 */
+	uint64_t first, last;		/* of number 0: those that are there */
+	uint64_t seq, posted;		/* of others: row, and number among all of the thread */
 };
 
-#define CHANNEL_HASH(c) mix((uint64_t)(c)->source << 32 | (c)->target, \
-	(uint64_t)(c)->comm << 32 | (uint32_t)(c)->tag)
-#define CHANNEL_SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target && \
-	(a)->comm == (b)->comm && (a)->tag == (b)->tag)
-#define CHANNEL_FREE(c) ((c)->source == UINT32_MAX)
-#define CHANNEL_MAKE_FREE(c) ((c)->source = UINT32_MAX)
-HASH_TABLE(channels, struct channel, CHANNEL_HASH, CHANNEL_SAME, CHANNEL_FREE, CHANNEL_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+#define POST_HASH(p) mix(mix((uint64_t)(p)->source << 32 | (p)->location, \
+	(uint64_t)(p)->comm << 32 | (uint32_t)(p)->tag), (p)->number)
+#define POST_SAME(a, b) ((a)->source == (b)->source && (a)->location == (b)->location && \
+	(a)->comm == (b)->comm && (a)->tag == (b)->tag && (a)->number == (b)->number)
+#define POST_FREE(p) ((p)->location == UINT32_MAX)
+#define POST_MAKE_FREE(p) ((p)->location = UINT32_MAX)
+HASH_TABLE(posts, struct post, POST_HASH, POST_SAME, POST_FREE, POST_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 static const char *const operations[] = {
 	"MPI_Barrier", "MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv",
@@ -32,138 +37,152 @@ static const char *const operations[] = {
 	"MPI_Iallreduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iscan",
 	"MPI_Ialltoallw",
 };
-/* The call that such a record is where no event says more. */
+/* The flags of a send say how Dimemas' own converter saw the mode of the call. */
+static const char *const sends[] = { "MPI_Bsend", "MPI_Ssend", "MPI_Isend", "MPI_Irsend" };
+
+/* The call that such a record is where no event says more. WHICH: flags of a send, id of a collective. */
 static uint16_t
-natural_call(const struct record *r)
+natural(struct dim *d, enum kind kind, int which)
 {
-	/* The flags of a send say how Dimemas' own converter saw the mode of the call. */
-	static const char *const sends[] = { "MPI_Bsend", "MPI_Ssend", "MPI_Isend", "MPI_Irsend" };
+	uint16_t *call = &d->natural[kind][which];
+	const char *name;
 
-	switch (r->kind) {
-	case SEND: return build_call(sends[r->sync]);
-	case RECEIVE: return build_call("MPI_Recv");
-	case POST: return build_call("MPI_Irecv");
-	case COLLECTIVE: return build_call(operations[r->operation]);
-	case COLLECTIVE_START: return build_call(operations[OPERATIONS + r->operation]);
-	default: return build_call("MPI_Wait");
+	if (*call != 0)
+		return *call;
+	switch (kind) {
+	case SEND: name = sends[which]; break;
+	case RECEIVE: name = "MPI_Recv"; break;
+	case POST: name = "MPI_Irecv"; break;
+	case COLLECTIVE: name = operations[which]; break;
+	case COLLECTIVE_START: name = operations[OPERATIONS + which]; break;
+	default: name = "MPI_Wait";
 	}
+	return *call = build_call(name);
 }
 
-static struct channel *
-channel_of(struct dim *d, uint32_t source, uint32_t target, const struct record *r)
+static uint16_t
+natural_call(struct dim *d, const struct record *r)
 {
-	struct channel key = { source, target, r->comm, r->tag, 0, 0, 0, 0, 0 };
-
-	return channels_add(d->channels, &key);
+	return natural(d, r->kind, r->kind == SEND ? r->sync : r->kind >= COLLECTIVE ? r->operation : 0);
 }
 
-/* That of a receive: its wait has the same wildcards, and lies on the same thread. */
-static struct channel *
-channel_here(struct dim *d, const struct record *r)
+void
+dim_bound(const struct dim *d, uint64_t things)
 {
-	return channel_of(d, r->peer == ANY_PEER ? d->build.ranks : (uint32_t)r->peer, d->location, r);
+	if (!text_allows(&d->text, things, 8 * sizeof(struct post)))
+		die_text(&d->text, "too much that nobody waits for");
+}
+
+/* The kind of a receive: its wait has the same wildcards, and lies on the same thread. */
+static struct post
+kind_of(const struct dim *d, const struct record *r)
+{
+	return (struct post){ .source = r->peer == ANY_PEER ? d->build.ranks : (uint32_t)r->peer,
+	    .location = d->location, .comm = r->comm, .tag = r->tag, .first = 1 };
 }
 
 static void
-add_step(struct dim *d, enum kind kind, uint32_t what)
+put_post(struct dim *d, const struct record *r, struct step *step)
+{
+	struct post kind = kind_of(d, r), post = kind;
+
+	dim_bound(d, ++d->waiting);
+	post.number = ++posts_add(d->posts, &kind)->last;
+	post.seq = step->seq;
+	step->number = post.posted = d->at->posted++;
+	posts_add(d->posts, &post);
+}
+
+/* The oldest receive of the kind that was posted and not waited for: its row. */
+static uint64_t
+take_post(struct dim *d, const struct record *r, struct step *step)
+{
+	struct post kind = kind_of(d, r), *found = posts_find(d->posts, &kind), oldest = kind;
+
+	if (found == NULL)
+		die_text(&d->text, "a wait for a receive that was not posted");
+	oldest.number = found->first++;
+	if (found->first > found->last)
+		posts_remove(d->posts, found);
+	found = posts_find(d->posts, &oldest);
+	oldest = *found;
+	posts_remove(d->posts, found);
+	step->number = oldest.posted;
+	d->waiting--;
+	return oldest.seq;
+}
+
+/* A collective that was started and not waited for, or the oldest of these. */
+static void
+put_start(struct dim *d, uint64_t seq)
 {
 	struct thread *t = d->at;
 
-	t->steps = grow(t->steps, &t->step_capacity, t->step_count + 1, sizeof *t->steps);
-	t->steps[t->step_count++] = (struct step){ kind, what, 0, t->now_ns };
+	if (t->start_count == t->start_capacity && t->start_first > t->start_count / 2) {
+		memmove(t->starts, t->starts + t->start_first,
+		    (t->start_count - t->start_first) * sizeof *t->starts);
+		t->start_count -= t->start_first;
+		t->start_first = 0;
+	}
+	dim_bound(d, ++d->waiting);
+	t->starts = grow(t->starts, &t->start_capacity, t->start_count + 1, sizeof *t->starts);
+	t->starts[t->start_count++] = seq;
 }
 
-static uint32_t
-add_end(struct dim *d, uint32_t *first, uint32_t *last, const struct record *r, uint64_t seq,
-    uint64_t completion)
+static uint64_t
+take_start(struct dim *d)
 {
-	uint32_t end = (uint32_t)d->end_count;
-
-	d->ends = grow(d->ends, &d->end_capacity, d->end_count + 1, sizeof *d->ends);
-	d->ends[d->end_count++] = (struct end){ seq, completion, 0, d->location, r->peer, r->tag, r->other,
-	    r->comm, r->kind == SEND, false };
-	if (*last != 0)
-		d->ends[*last].next = end;
-	else
-		*first = end;
-	*last = end;
-	return end;
+	if (d->at->start_first == d->at->start_count)
+		die_text(&d->text, "a wait for a collective that was not started");
+	d->waiting--;
+	return d->at->starts[d->at->start_first++];
 }
 
-/* The oldest receive of the channel that was posted and not waited for, or 0. */
-static uint32_t
-open_receive(const struct dim *d, struct channel *channel)
+static void
+call_collective(struct dim *d, const struct record *r, uint64_t seq)
 {
-	uint32_t end = channel->open != 0 ? channel->open : channel->receives;
-
-	while (end != 0 && d->ends[end].completion != UINT64_MAX)
-		end = d->ends[end].next;
-	channel->open = end;
-	return end;
+	build_called(&d->build, &(struct build_call){ .comm = r->comm,
+	    .size = d->comms[r->comm].size, .rank = d->at->rank, .location = d->location,
+	    .at_ns = d->at->now_ns, .seq = seq });
 }
 
-/* Writes one record as a row; PART of the call before it, if not its first. */
+/* Writes one record as a row; CALL is 0 for a part of the call before it. */
 static void
 put_record(struct dim *d, uint16_t call, const struct record *r)
 {
 	struct build_row row = BUILD_ROW;
-	uint64_t seq = d->build.rows[d->location].count;
-	const struct start *start;
-	struct channel *channel;
-	uint32_t end;
+	const struct build_location *of = &d->build.of[d->location];
+	struct step step = { r->kind, d->at->now_ns, of->rows, call != 0 ? of->rows : of->head, r->comm,
+	    r->peer, r->tag, r->other, r->bytes, 0 };
+	uint64_t started;
 
 	row.call = call;
 	row.enter_ns = row.leave_ns = d->at->now_ns;
 	d->at->computed = false;
-	if (r->kind <= WAIT) {
-		row.comm = 1;
-		row.peer = r->peer;
-		row.tag = r->tag;
+	row.comm = r->kind <= WAIT ? 1 : 0;
+	row.peer = r->kind == COLLECTIVE_WAIT ? NO_PEER : r->peer;
+	row.tag = r->kind <= WAIT ? r->tag : NO_TAG;
+	if (r->kind <= WAIT)
 		*(r->kind == SEND ? &row.bytes_sent : &row.bytes_received) = r->bytes;
-	}
 	switch (r->kind) {
-	case SEND:
-		channel = channel_of(d, d->at->rank, (uint32_t)r->peer, r);
-		add_step(d, SEND, add_end(d, &channel->sends, &channel->last_send, r, seq, 0));
-		break;
-	case RECEIVE: case POST:
-		channel = channel_here(d, r);
-		add_step(d, r->kind, add_end(d, &channel->receives, &channel->last_receive, r, seq,
-		    r->kind == RECEIVE ? seq : UINT64_MAX));
-		break;
+	case SEND: case RECEIVE: dim_put_side(d, &step, step.seq); break;
+	case POST: put_post(d, r, &step); break;
 	case WAIT:
-		end = open_receive(d, channel_here(d, r));
-		if (end == 0)
-			die_text(&d->text, "a wait for a receive that was not posted");
-		d->ends[end].completion = seq;
-		add_step(d, WAIT, end);
 		/* In MPI_Sendrecv the receive is the part itself. */
-		if (seq > d->ends[end].seq)
-			row.request = (uint32_t)(seq - d->ends[end].seq);
+		started = take_post(d, r, &step);
+		dim_put_side(d, &step, started);
+		row.request = (uint32_t)(step.seq - started);
 		break;
-	case COLLECTIVE_WAIT:
-		if (d->at->start_first == d->at->start_count)
-			die_text(&d->text, "a wait for a collective that was not started");
-		start = &d->at->starts[d->at->start_first++];
-		row.request = (uint32_t)(seq - start->seq);
-		add_step(d, COLLECTIVE_WAIT, start->step);
-		break;
-	case COLLECTIVE_START:
-		d->at->starts = grow(d->at->starts, &d->at->start_capacity, d->at->start_count + 1,
-		    sizeof *d->at->starts);
-		d->at->starts[d->at->start_count++] = (struct start){ seq, (uint32_t)d->at->step_count };
-		/* fall through */
+	case COLLECTIVE_WAIT: row.request = (uint32_t)(step.seq - take_start(d)); break;
+	case COLLECTIVE_START: put_start(d, step.seq);	/* fall through */
 	case COLLECTIVE:
 		row.comm = d->comms[r->comm].number;
-		row.peer = r->peer;
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
-		build_called(&d->build, &(struct build_call){ .comm = r->comm,
-		    .size = d->comms[r->comm].size, .rank = d->at->rank, .location = d->location,
-		    .at_ns = d->at->now_ns, .seq = seq });
-		add_step(d, r->kind, r->comm);
+		call_collective(d, r, step.seq);
 		break;
 	}
+	dim_put_step(d, &step);
 	build_row(&d->build, d->location, &row);
 }
 
@@ -188,8 +207,7 @@ put_sendrecv(struct dim *d, uint16_t call)
 	const struct record *send = NULL, *post = NULL, *wait = NULL, *r = d->at->records;
 	const struct record null = { SEND, NULL_PEER, NO_TAG, 0, 0, 0, 0, 0, -1 };
 	struct build_row row = BUILD_ROW;
-	struct channel *channel;
-	uint64_t seq;
+	struct step step;
 
 	for (; r < d->at->records + d->at->record_count; r++)
 		if (r->kind == SEND && r->sync == 0 && send == NULL)
@@ -214,16 +232,17 @@ put_sendrecv(struct dim *d, uint16_t call)
 	row.peer = wait->peer;
 	row.tag = wait->tag;
 	row.bytes_received = wait->bytes;
-	seq = d->build.rows[d->location].count;
-	channel = channel_here(d, wait);
-	add_step(d, RECEIVE, add_end(d, &channel->receives, &channel->last_receive, wait, seq, seq));
+	step = (struct step){ RECEIVE, d->at->now_ns, d->build.of[d->location].rows,
+	    d->build.of[d->location].head, wait->comm, wait->peer, wait->tag, wait->other, wait->bytes, 0 };
+	dim_put_side(d, &step, step.seq);
+	dim_put_step(d, &step);
 	build_row(&d->build, d->location, &row);
 	return true;
 }
 
 /* True where the records of a call are what its function does, so that it can be one row and parts. */
 static bool
-fits(const struct dim *d, uint16_t call)
+fits(struct dim *d, uint16_t call)
 {
 	enum call_class class = call_class(call);
 	const struct record *r = d->at->records;
@@ -239,12 +258,12 @@ fits(const struct dim *d, uint16_t call)
 		return false;
 	/* The protocol that its flags ask for must be that of the function, see lp-replay(1). */
 	if (class == CLASS_SEND)
-		return r->kind == SEND && r->sync == (call != build_call("MPI_Bsend"));
+		return r->kind == SEND && r->sync == (call != natural(d, SEND, 0));
 	if (class == CLASS_SEND_START)
-		return r->kind == SEND && r->sync == (call == build_call("MPI_Irsend") ? 3 : 2);
+		return r->kind == SEND && r->sync == (call == natural(d, SEND, 3) ? 3 : 2);
 	if (class == CLASS_INIT)
 		return r->kind == COLLECTIVE && r->operation == 0;
-	return class == call_class(natural_call(r));
+	return class == call_class(natural_call(d, r));
 }
 
 /* The call that the events have told is over: its rows. */
@@ -261,11 +280,12 @@ dim_end_call(struct dim *d)
 			    NULL_PEER : NO_PEER);
 		else if (class == CLASS_SENDRECV ? !put_sendrecv(d, call) : !fits(d, call))
 			for (size_t i = 0; i < d->at->record_count; i++)
-				put_record(d, natural_call(&d->at->records[i]), &d->at->records[i]);
+				put_record(d, natural_call(d, &d->at->records[i]), &d->at->records[i]);
 		else if (class != CLASS_SENDRECV)
 			for (size_t i = 0; i < d->at->record_count; i++)
 				put_record(d, i == 0 ? call : 0, &d->at->records[i]);
 	}
+	d->waiting -= d->at->record_count;
 	d->at->in_call = false;
 	d->at->record_count = 0;
 }
@@ -274,69 +294,35 @@ void
 dim_record(struct dim *d, const struct record *r)
 {
 	if (!d->at->in_call) {
-		put_record(d, natural_call(r), r);
+		put_record(d, natural_call(d, r), r);
 		return;
 	}
+	dim_bound(d, ++d->waiting);
 	d->at->records = grow(d->at->records, &d->at->record_capacity, d->at->record_count + 1,
 	    sizeof *d->at->records);
 	d->at->records[d->at->record_count++] = *r;
 }
 
-/* A message; what was received from anybody, or with any tag, is known now. */
-void
-dim_message(struct dim *d, struct end *send, struct end *receive)
-{
-	struct calls *to = &d->build.rows[receive->location];
-	const struct calls *from = &d->build.rows[send->location];
-	uint64_t seq = receive->completion != UINT64_MAX ? receive->completion : receive->seq;
-
-	build_message(&d->build, send->location, send->seq, receive->location, seq);
-	send->matched = receive->matched = true;
-	if (receive->completion == UINT64_MAX)
-		return;
-	if (receive->peer == ANY_PEER)
-		to->peer[seq] = (int32_t)d->threads[send->location].rank;
-	if (receive->tag == ANY_TAG)
-		to->tag[seq] = send->tag;
-	if (receive->peer == ANY_PEER || receive->tag == ANY_TAG)
-		to->bytes_received[seq] = from->bytes_sent[send->seq];
-}
-
-/* Where nothing is open the ends of a channel match in order. */
-static void
-match_in_order(struct dim *d)
-{
-	for (size_t i = 0; i < d->channels->size; i++) {
-		const struct channel *c = &d->channels->slots[i];
-		uint32_t send = c->sends, receive = c->receives;
-
-		if (CHANNEL_FREE(c))
-			continue;
-		for (; send != 0 && receive != 0; send = d->ends[send].next,
-		    receive = d->ends[receive].next)
-			dim_message(d, &d->ends[send], &d->ends[receive]);
-	}
-}
-
-void
-dim_match(struct dim *d)
-{
-	if (d->played)
-		dim_play(d);
-	else
-		match_in_order(d);
-	for (size_t i = 1; i < d->end_count; i++)
-		if (!d->ends[i].matched)
-			(*(d->ends[i].is_send ? &d->build.unmatched_sends :
-			    &d->build.unmatched_receives))++;
-	build_match(&d->build);
-}
-
 void
 dim_begin(struct dim *d)
 {
-	d->channels = zalloc(1, sizeof *d->channels);
-	channels_begin(d->channels, 1024);
-	d->ends = grow(NULL, &d->end_capacity, 1, sizeof *d->ends);
-	d->end_count = 1;	/* 0 is none */
+	d->posts = zalloc(1, sizeof *d->posts);
+	posts_begin(d->posts, 1024);
+	spill_begin(&d->steps, d->build.locations);
+	dim_sides_begin(d);
+}
+
+void
+dim_unwaited(struct dim *d)
+{
+	for (size_t i = 0; i < d->posts->size; i++) {
+		const struct post *p = &d->posts->slots[i];
+		struct step step = { .kind = POST, .seq = p->seq, .comm = p->comm,
+		    .peer = (int32_t)p->source, .tag = p->tag };
+
+		if (POST_FREE(p) || p->number == 0)
+			continue;
+		d->at = &d->threads[p->location];
+		dim_put_side(d, &step, p->seq);
+	}
 }

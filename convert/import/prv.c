@@ -10,6 +10,7 @@
 #include "../../base/mpi/paraver.h"
 #include "prv.h"
 
+enum { BYTES_OF_TASK = 512 };	/* of memory, as long as it has no record */
 enum { RUNNING = 1, INSTRUCTIONS_TYPE = 42000050, CYCLES_TYPE = 42000059 };
 
 static uint16_t
@@ -97,11 +98,13 @@ count_useful(struct task *task, int64_t at_ns, int64_t type, int64_t value)
 }
 
 static void
-begin_call(struct task *task, int64_t at_ns, uint16_t call)
+begin_call(struct prv *p, uint32_t number, int64_t at_ns, uint16_t call)
 {
-	task->calls = grow(task->calls, &task->capacity, task->count + 1, sizeof *task->calls);
-	task->calls[task->count++] = (struct call){ .enter_ns = at_ns, .leave_ns = at_ns, .call = call };
-	task->in_call = true;
+	struct task *task = &p->tasks[number];
+
+	prv_put_call(p, number);
+	task->call = (struct call){ .enter_ns = at_ns, .leave_ns = at_ns, .call = call };
+	task->any = task->in_call = true;
 }
 
 static void
@@ -119,14 +122,16 @@ take_events(struct prv *p, char *at)
 	while (*at != '\0') {
 		int64_t type = text_integer(&p->text, &at, 0, INT64_MAX);
 		int64_t value = text_integer(&p->text, &at, INT64_MIN + 1, INT64_MAX);
-		struct call *call = task->in_call ? &task->calls[task->count - 1] : NULL;
+		struct call *call = task->in_call ? &task->call : NULL;
 
 		if (type > PARAVER_TYPE && type <= PARAVER_TYPE + 5) {
+			if (task->any && at_ns < task->call.leave_ns)
+				die_text(&p->text, "the records of a task are not in order of time");
 			if (call != NULL)
 				call->leave_ns = at_ns;
 			task->in_call = false;
 			if (value > 0)
-				begin_call(task, at_ns, call_of_event(p, type, value));
+				begin_call(p, number, at_ns, call_of_event(p, type, value));
 		} else if (call != NULL && type == PARAVER_SEND_BYTES)
 			call->sent = (uint64_t)value;
 		else if (call != NULL && type == PARAVER_RECEIVE_BYTES)
@@ -144,23 +149,25 @@ static void
 take_message(struct prv *p, char *at)
 {
 	const struct text *t = &p->text;
-	struct transfer m = { 0 };
-	const struct task *from = take_object(p, &at, &m.source), *to;
+	struct item sent = { .is_send = true }, received = { 0 };
+	const struct task *from = take_object(p, &at, &sent.task), *to;
 
-	m.sent_ns = text_integer(t, &at, 0, INT64_MAX);
+	sent.at_ns = text_integer(t, &at, 0, INT64_MAX);
 	text_integer(t, &at, 0, INT64_MAX);
-	to = take_object(p, &at, &m.target);
-	m.posted_ns = text_integer(t, &at, 0, INT64_MAX);
-	m.arrived_ns = text_integer(t, &at, 0, INT64_MAX);
-	m.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
-	m.tag = (int32_t)text_integer(t, &at, INT32_MIN + 1, INT32_MAX);
+	to = take_object(p, &at, &received.task);
+	received.at_ns = text_integer(t, &at, 0, INT64_MAX);
+	received.arrived_ns = text_integer(t, &at, 0, INT64_MAX);
+	sent.bytes = received.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
+	sent.tag = received.tag = (int32_t)text_integer(t, &at, INT32_MIN + 1, INT32_MAX);
 	text_end(t, at);
-	see_time(p, m.arrived_ns > m.sent_ns ? m.arrived_ns : m.sent_ns);
+	see_time(p, received.arrived_ns > sent.at_ns ? received.arrived_ns : sent.at_ns);
 	if (from == NULL || to == NULL)
 		return;
-	p->messages = grow(p->messages, &p->message_capacity, p->message_count + 1,
-	    sizeof *p->messages);
-	p->messages[p->message_count++] = m;
+	sent.peer = received.task;
+	received.peer = sent.task;
+	sent.message = received.message = p->message_count++;
+	sorter_add(&p->items, &sent);
+	sorter_add(&p->items, &received);
 }
 
 /* c:APPL:COMMID:NPROC:task:task... */
@@ -175,6 +182,9 @@ take_communicator(struct prv *p, char *at)
 	id = text_integer(&p->text, &at, 1, 1 << 24);
 	if ((uint64_t)id > p->text.next)	/* each has a line */
 		die_text(&p->text, "the number of a communicator is out of range");
+	if (!text_allows(&p->text, p->build.comm_members, sizeof *members) ||
+	    !text_allows(&p->text, p->build.comm_count + (uint64_t)id, sizeof(struct build_comm)))
+		die_text(&p->text, "too many communicators");
 	size = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks);
 	members = zalloc((size_t)size, sizeof *members);
 	for (int32_t i = 0; i < size; i++)
@@ -210,10 +220,11 @@ take_header(struct prv *p)
 	if (text_integer(&p->text, &at, 1, INT32_MAX) != 1)
 		die_text(&p->text, "several applications, which are not read");
 	ranks = text_integer(&p->text, &at, 1, 1 << 24);
-	if ((uint64_t)ranks > p->text.next)	/* their threads and nodes are listed */
+	if ((uint64_t)ranks > p->text.next ||	/* their threads and nodes are listed */
+	    !text_allows(&p->text, (uint64_t)ranks, BYTES_OF_TASK))
 		die_text(&p->text, "there are more tasks than the line lists");
-	build_begin(&p->build, (uint32_t)ranks);
-	p->tasks = zalloc(p->build.ranks, sizeof *p->tasks);
+	build_begin(&p->build, (uint32_t)ranks, NULL);
+	prv_begin(p);
 }
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A Paraver trace in memory: prv.c reads it, prv_rows.c makes rows and edges of it. */
+/* A Paraver trace while it is read: prv.c takes its lines, prv_rows.c makes rows and edges of them. */
 #ifndef PRV_H
 #define PRV_H
 
@@ -16,39 +16,37 @@ struct call {
 enum { INSTRUCTIONS, CYCLES, COUNTERS };
 
 struct task {
-	struct call *calls;
-	size_t count, capacity;
-	bool in_call;
+	struct call call;		/* the last one */
+	bool any, in_call;		/* there is one; we are in it */
+	int64_t put_ns;			/* enter of the last one that was put away, or taken */
 	int64_t end_ns;			/* of the last record */
 	int64_t running_ns;		/* in state 1 */
 	int64_t counted[COUNTERS];	/* in state 1 */
 	struct pending { int64_t begin_ns; unsigned at_begin, before; } pending[COUNTERS];
 };
 
-struct transfer {
-	int64_t sent_ns, posted_ns, arrived_ns;
-	uint64_t bytes;
-	uint32_t source, target;
+/* A side of a message at its task, in the order of the file. */
+struct item {
+	uint32_t task, peer;
 	int32_t tag;
-	uint64_t send_seq, post_seq, receive_seq;
+	bool is_send;
+	int64_t at_ns, arrived_ns;	/* sent, or posted */
+	uint64_t bytes, message;
 };
 
-/* A message in a call; several in one become its row and parts, in the order of the file. */
-enum kind { ITEM_SEND, ITEM_POST, ITEM_RECEIVE };
-struct item {
-	uint32_t task;
-	size_t call, message;
-	enum kind kind;
+/* Where a side of a message has come to lie; row UINT64_MAX: in no call. */
+struct placed {
+	uint64_t message, seq;
+	uint32_t task, is_receive;
 };
 
 struct prv {
 	struct text text;
 	struct build build;
 	struct task *tasks;
-	struct transfer *messages;
-	size_t message_count, message_capacity;
-	struct item *items;
-	size_t item_count, item_capacity;
+	struct spill calls;		/* by task */
+	struct sorter items, placed;
+	uint64_t message_count;
 	struct comm { uint32_t number; int32_t size; } *comms;	/* by id */
 	size_t comm_capacity;
 	uint16_t by_value[6][256];
@@ -56,6 +54,8 @@ struct prv {
 	uint64_t other_threads;		/* records of further threads, which are not read */
 };
 
+void prv_begin(struct prv *prv);
+void prv_put_call(struct prv *prv, uint32_t task);	/* the last one of a task is over */
 /* Rows of all calls and messages, and the edges between them. */
 void prv_rows(struct prv *prv);
 

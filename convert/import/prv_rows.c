@@ -1,106 +1,201 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages of a Paraver trace find their calls, and calls become rows. */
+/*
+ * Messages of a Paraver trace find their calls, and calls become rows: a task after the other, its calls and
+ * its sides of messages each in order of time. In memory are those of one call, and the receives of
+ * one task that are posted and not over.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "prv.h"
 #include "../../base/mpi/call_class.h"
+#include "../../base/tool/heap.h"
 
-/* The call of a task that was entered last by then; or the number of calls where there is none. */
-static size_t
-call_at(const struct task *task, int64_t at_ns)
-{
-	size_t low = 0, high = task->count;
+/* Several sides of messages in a call become its row and parts: sends, then what it posts, then what it completes. */
+enum kind { ITEM_SEND, ITEM_POST, ITEM_RECEIVE };
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
+struct part {
+	enum kind kind;
+	struct item item;
+	uint64_t post;		/* ITEM_RECEIVE: row where it was posted, or UINT64_MAX */
+};
 
-		if (task->calls[middle].enter_ns <= at_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 && task->calls[low - 1].leave_ns >= at_ns ? low - 1 : task->count;
-}
+/* What was posted completes in the first waiting call behind it that its data falls into. */
+struct open { int64_t arrived_ns; struct part part; };
 
-static enum call_class
-class_at(const struct task *task, size_t call)
-{
-	return call < task->count ? call_class(task->calls[call].call) : CLASS_LOCAL;
-}
+#define OPEN_BEFORE(a, b) ((a)->arrived_ns != (b)->arrived_ns ? (a)->arrived_ns < (b)->arrived_ns : \
+	(a)->part.item.message < (b)->part.item.message)
+HEAP(opens, struct open, OPEN_BEFORE)
 
-static void
-add_item(struct prv *p, uint32_t task, size_t call, size_t message, enum kind kind)
-{
-	if (call >= p->tasks[task].count)
-		return;
-	p->items = grow(p->items, &p->item_capacity, p->item_count + 1, sizeof *p->items);
-	p->items[p->item_count++] = (struct item){ task, call, message, kind };
-}
-
-/* The waiting call that the data of a posted receive falls into, or the next one behind it. */
-static size_t
-completion_at(const struct task *task, size_t post, int64_t at_ns)
-{
-	size_t call = post + 1;
-
-	while (call < task->count && (class_at(task, call) != CLASS_COMPLETE ||
-	    task->calls[call].leave_ns < at_ns))
-		call++;
-	return call;
-}
-
-static void
-place_message(struct prv *p, size_t message)
-{
-	struct transfer *m = &p->messages[message];
-	const struct task *to = &p->tasks[m->target];
-	size_t post = call_at(to, m->posted_ns);
-	enum call_class class = class_at(to, post);
-
-	m->send_seq = m->post_seq = m->receive_seq = UINT64_MAX;
-	add_item(p, m->source, call_at(&p->tasks[m->source], m->sent_ns), message, ITEM_SEND);
-	if (class == CLASS_RECV_START || class == CLASS_START) {
-		add_item(p, m->target, post, message, ITEM_POST);
-		post = completion_at(to, post, m->arrived_ns);
-	}
-	add_item(p, m->target, post, message, ITEM_RECEIVE);
-}
+struct rows {			/* of a task, as they are made */
+	struct prv *p;
+	uint32_t task;
+	struct part *parts;	/* of the call */
+	size_t count, capacity;
+	struct open *open;
+	size_t open_count, open_capacity;
+};
 
 static int
-by_call(const void *left, const void *right)
+by_item(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
 
-	if (a->task != b->task)
-		return a->task < b->task ? -1 : 1;
-	if (a->call != b->call)
-		return a->call < b->call ? -1 : 1;
-	if (a->kind != b->kind)	/* the send of MPI_Sendrecv is its row */
-		return a->kind < b->kind ? -1 : 1;
-	return a->message < b->message ? -1 : a->message > b->message;
+	ORDER_BY(a->task, b->task);
+	ORDER_BY(a->at_ns, b->at_ns);
+	ORDER_BY(a->message, b->message);
+	ORDER_BY(a->is_send, b->is_send);
+	return 0;
+}
+
+static int
+by_message(const void *left, const void *right)
+{
+	const struct placed *a = left, *b = right;
+
+	ORDER_BY(a->message, b->message);
+	ORDER_BY(a->is_receive, b->is_receive);
+	return 0;
+}
+
+void
+prv_begin(struct prv *p)
+{
+	p->tasks = zalloc(p->build.ranks, sizeof *p->tasks);
+	spill_begin(&p->calls, p->build.ranks);
+	sorter_begin(&p->items, sizeof(struct item), by_item);
+	sorter_begin(&p->placed, sizeof(struct placed), by_message);
+}
+
+void
+prv_put_call(struct prv *p, uint32_t number)
+{
+	struct task *task = &p->tasks[number];
+	const struct call *call = &task->call;
+
+	if (!task->any)
+		return;
+	spill_put(&p->calls, number, (uint64_t)(call->enter_ns - task->put_ns));
+	spill_put(&p->calls, number, (uint64_t)(call->leave_ns - call->enter_ns));
+	spill_put(&p->calls, number, (uint64_t)call->call << 1 | call->root);
+	spill_put(&p->calls, number, call->comm);
+	spill_put(&p->calls, number, call->sent);
+	spill_put(&p->calls, number, call->received);
+	task->put_ns = call->enter_ns;
+}
+
+static bool
+take_call(struct prv *p, uint32_t number, struct call *call)
+{
+	struct task *task = &p->tasks[number];
+	uint64_t which;
+
+	if (!spill_any(&p->calls, number))
+		return false;
+	call->enter_ns = task->put_ns += (int64_t)spill_take(&p->calls, number);
+	call->leave_ns = call->enter_ns + (int64_t)spill_take(&p->calls, number);
+	which = spill_take(&p->calls, number);
+	call->call = (uint16_t)(which >> 1);
+	call->root = which & 1;
+	call->comm = (uint32_t)spill_take(&p->calls, number);
+	call->sent = spill_take(&p->calls, number);
+	call->received = spill_take(&p->calls, number);
+	return true;
 }
 
 static void
-put_item(struct prv *p, const struct item *item, struct build_row row)
+place(struct prv *p, const struct item *item, bool is_receive, uint64_t seq)
 {
-	struct transfer *m = &p->messages[item->message];
-	uint64_t seq = p->build.rows[item->task].count;
+	struct placed placed = { item->message, seq, item->task, is_receive };
+
+	sorter_add(&p->placed, &placed);
+}
+
+static void
+add_part(struct rows *r, enum kind kind, const struct item *item, uint64_t post)
+{
+	r->parts = grow(r->parts, &r->capacity, r->count + 1, sizeof *r->parts);
+	r->parts[r->count++] = (struct part){ kind, *item, post };
+}
+
+static void
+bound(const struct rows *r)
+{
+	if (!text_allows(&r->p->text, r->count + r->open_count, 4 * sizeof *r->open))
+		die_text(&r->p->text, "too many messages at a time");
+}
+
+/* The next side of a message of the task that begins before NEXT_NS lies in this call, or in none. */
+static void
+take_item(struct rows *r, const struct call *call)
+{
+	const struct item *item = sorter_peek(&r->p->items);
+	enum call_class class = call != NULL ? call_class(call->call) : CLASS_LOCAL;
+
+	bound(r);
+	if (call == NULL || item->at_ns < call->enter_ns || item->at_ns > call->leave_ns)
+		place(r->p, item, !item->is_send, UINT64_MAX);
+	else if (item->is_send)
+		add_part(r, ITEM_SEND, item, UINT64_MAX);
+	else if (class == CLASS_RECV_START || class == CLASS_START)
+		add_part(r, ITEM_POST, item, UINT64_MAX);
+	else
+		add_part(r, ITEM_RECEIVE, item, UINT64_MAX);
+	sorter_drop(&r->p->items);
+}
+
+/* Whether the next side of a message is of this task, and before its next call; NULL: there is none. */
+static bool
+item_before(struct rows *r, const struct call *next)
+{
+	const struct item *item = sorter_peek(&r->p->items);
+
+	return item != NULL && item->task == r->task && (next == NULL || item->at_ns < next->enter_ns);
+}
+
+/* What was posted before this call and has come by its end. */
+static void
+take_completed(struct rows *r, const struct call *call)
+{
+	if (call_class(call->call) != CLASS_COMPLETE)
+		return;
+	while (r->open_count > 0 && r->open[0].arrived_ns <= call->leave_ns) {
+		struct open open = opens_pop(r->open, &r->open_count);
+
+		add_part(r, ITEM_RECEIVE, &open.part.item, open.part.post);
+	}
+}
+
+static int
+by_part(const void *left, const void *right)
+{
+	const struct part *a = left, *b = right;
+
+	ORDER_BY(a->kind, b->kind);	/* the send of MPI_Sendrecv is its row */
+	ORDER_BY(a->item.message, b->item.message);
+	return 0;
+}
+
+static void
+put_part(struct rows *r, const struct part *part, struct build_row row)
+{
+	const struct item *item = &part->item;
+	uint64_t seq = r->p->build.of[r->task].rows;
+	struct open open = { item->arrived_ns, { ITEM_RECEIVE, *item, seq } };
 
 	row.comm = 1;
-	row.peer = (int32_t)(item->kind == ITEM_SEND ? m->target : m->source);
-	row.tag = m->tag;
-	*(item->kind == ITEM_SEND ? &row.bytes_sent : &row.bytes_received) = m->bytes;
-	if (item->kind == ITEM_SEND)
-		m->send_seq = seq;
-	else if (item->kind == ITEM_POST)
-		m->post_seq = seq;
+	row.peer = (int32_t)item->peer;
+	row.tag = item->tag;
+	*(item->is_send ? &row.bytes_sent : &row.bytes_received) = item->bytes;
+	if (part->post != UINT64_MAX)
+		row.request = (uint32_t)(seq - part->post);
+	if (part->kind != ITEM_POST)
+		place(r->p, item, !item->is_send, seq);
 	else {
-		m->receive_seq = seq;
-		if (m->post_seq != UINT64_MAX)
-			row.request = (uint32_t)(seq - m->post_seq);
+		r->open = grow(r->open, &r->open_capacity, r->open_count + 1, sizeof *r->open);
+		opens_push(r->open, &r->open_count, open);
 	}
-	build_row(&p->build, item->task, &row);
+	build_row(&r->p->build, r->task, &row);
 }
 
 /* A call without a message: a collective, or nothing that anybody waits for. */
@@ -117,78 +212,106 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct build_ro
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
 		build_called(&p->build, &(struct build_call){ .comm = comm, .size = p->comms[comm].size,
-		    .rank = task, .location = task, .seq = p->build.rows[task].count, .root = call->root });
+		    .rank = task, .location = task, .seq = p->build.of[task].rows, .root = call->root });
 	}
 	build_row(&p->build, task, &row);
 }
 
 static void
-put_rows(struct prv *p)
+put_call(struct rows *r, const struct call *call)
 {
-	size_t next = 0;
+	struct build_row row = BUILD_ROW;
 
-	if (p->item_count > 0)
-		qsort(p->items, p->item_count, sizeof *p->items, by_call);
-	for (uint32_t t = 0; t < p->build.ranks; t++)
-		for (size_t c = 0; c < p->tasks[t].count; c++) {
-			const struct call *call = &p->tasks[t].calls[c];
-			struct build_row row = BUILD_ROW;
-			size_t first = next;
+	row.enter_ns = call->enter_ns;
+	row.leave_ns = call->leave_ns;
+	row.call = call->call;
+	if (r->count > 0)
+		qsort(r->parts, r->count, sizeof *r->parts, by_part);
+	/* MPI_Sendrecv that only receives: its send went to nobody. */
+	if (r->count == 0 || (call_class(call->call) == CLASS_SENDRECV && r->parts[0].kind != ITEM_SEND)) {
+		put_plain(r->p, r->task, call, row);
+		row.call = 0;
+	}
+	for (size_t i = 0; i < r->count; i++, row.call = 0)
+		put_part(r, &r->parts[i], row);
+	r->count = 0;
+}
 
-			row.enter_ns = call->enter_ns;
-			row.leave_ns = call->leave_ns;
-			row.call = call->call;
-			while (next < p->item_count && p->items[next].task == t && p->items[next].call == c)
-				next++;
-			/* MPI_Sendrecv that only receives: its send went to nobody. */
-			if (first == next || (call_class(call->call) == CLASS_SENDRECV &&
-			    p->items[first].kind != ITEM_SEND)) {
-				put_plain(p, t, call, row);
-				row.call = 0;
-			}
-			for (size_t i = first; i < next; i++, row.call = 0)
-				put_item(p, &p->items[i], row);
-		}
+/* A rank that goes on behind its last call gets a row at its end. */
+static void
+put_end(struct prv *p, uint32_t number)
+{
+	const struct task *task = &p->tasks[number];
+	struct build_row row = BUILD_ROW;
+
+	if (task->any && task->call.leave_ns >= task->end_ns)
+		return;
+	row.call = build_call("exit");
+	row.enter_ns = row.leave_ns = task->end_ns;
+	build_row(&p->build, number, &row);
+}
+
+static void
+put_task(struct rows *r)
+{
+	struct call call, next;
+	bool more = take_call(r->p, r->task, &next);
+
+	while (item_before(r, more ? &next : NULL))
+		take_item(r, NULL);
+	while (more) {
+		call = next;
+		more = take_call(r->p, r->task, &next);
+		/* Of calls that are entered at one time the last one has them. */
+		while (item_before(r, more ? &next : NULL))
+			take_item(r, &call);
+		take_completed(r, &call);
+		put_call(r, &call);
+	}
+	for (; r->open_count > 0; r->open_count--)
+		place(r->p, &r->open[r->open_count - 1].part.item, true, UINT64_MAX);
+	put_end(r->p, r->task);
 }
 
 static void
 match_messages(struct prv *p)
 {
-	for (size_t i = 0; i < p->message_count; i++) {
-		const struct transfer *m = &p->messages[i];
+	const struct placed *next;
 
-		if (m->send_seq == UINT64_MAX)
+	sorter_sort(&p->placed);
+	while ((next = sorter_peek(&p->placed)) != NULL) {
+		struct placed send = *next, receive;
+
+		sorter_drop(&p->placed);
+		receive = *(const struct placed *)sorter_peek(&p->placed);
+		sorter_drop(&p->placed);
+		if (send.seq == UINT64_MAX)
 			p->build.unmatched_receives++;
-		else if (m->receive_seq == UINT64_MAX)
+		else if (receive.seq == UINT64_MAX)
 			p->build.unmatched_sends++;
 		else
-			build_message(&p->build, m->source, m->send_seq, m->target, m->receive_seq);
+			build_message(&p->build, send.message, send.task, send.seq, receive.task, receive.seq);
 	}
-}
-
-/* A rank that goes on behind its last call gets a row at its end. */
-static void
-put_ends(struct prv *p)
-{
-	for (uint32_t t = 0; t < p->build.ranks; t++) {
-		const struct task *task = &p->tasks[t];
-		struct build_row row = BUILD_ROW;
-
-		if (task->count > 0 && task->calls[task->count - 1].leave_ns >= task->end_ns)
-			continue;
-		row.call = build_call("exit");
-		row.enter_ns = row.leave_ns = task->end_ns;
-		build_row(&p->build, t, &row);
-	}
+	sorter_free(&p->placed);
 }
 
 void
 prv_rows(struct prv *p)
 {
-	for (size_t i = 0; i < p->message_count; i++)
-		place_message(p, i);
-	put_rows(p);
-	put_ends(p);
+	struct rows rows = { .p = p };
+
+	for (uint32_t t = 0; t < p->build.ranks; t++) {
+		prv_put_call(p, t);
+		p->tasks[t].put_ns = 0;
+	}
+	spill_read(&p->calls);
+	sorter_sort(&p->items);
+	for (; rows.task < p->build.ranks; rows.task++)
+		put_task(&rows);
+	sorter_free(&p->items);
+	spill_free(&p->calls);
+	free(rows.parts);
+	free(rows.open);
 	build_match(&p->build);
 	match_messages(p);
 }

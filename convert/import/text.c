@@ -1,24 +1,58 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lines of text; zlib reads what is not compressed as it is. */
+/* Lines of text, which may be in gzip form. */
 #include "import.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_LINE = 1 << 28 };	/* bytes of a communicator of all ranks there can be */
+/* Memory that any text may ask for, and what each byte of its file stands for beyond: trace.5, NUMBERS. */
+enum { FREE_BYTES = 1 << 24, FACTOR = 64 };
+
+static void
+fill_file(struct text *text)
+{
+	ssize_t got;
+
+	do
+		got = read(text->fd, text->packed, sizeof text->packed);
+	while (got < 0 && errno == EINTR);
+	if (got < 0)
+		die("%s:%llu: %s", text->name, (unsigned long long)text->next, strerror(errno));
+	text->zlib.next_in = text->packed;
+	text->zlib.avail_in = (unsigned)got;
+	text->file_bytes += (uint64_t)got;
+}
 
 void
 text_open(struct text *text, const char *file)
 {
 	bool standard = file == NULL || strcmp(file, "-") == 0;
+	struct stat about;
 
 	memset(text, 0, sizeof *text);
 	text->name = standard ? "standard input" : file;
-	text->file = standard ? gzdopen(dup(STDIN_FILENO), "rb") : gzopen(file, "rb");
-	if (text->file == NULL)
-		die("%s: cannot be opened", text->name);
-	gzbuffer(text->file, 1 << 17);
+	text->fd = standard ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
+	if (text->fd < 0)
+		die("%s: cannot be opened: %s", text->name, strerror(errno));
+	if (fstat(text->fd, &about) == 0 && S_ISREG(about.st_mode))
+		text->file_size = (uint64_t)about.st_size;
+	fill_file(text);
+	text->gzip = text->zlib.avail_in > 1 && text->packed[0] == 0x1f && text->packed[1] == 0x8b;
+	if (text->gzip && inflateInit2(&text->zlib, 15 + 16) != Z_OK)
+		die("out of memory");
+}
+
+bool
+text_allows(const struct text *text, uint64_t count, size_t size)
+{
+	uint64_t bytes;
+
+	return !__builtin_mul_overflow(count, size, &bytes) && bytes <= FREE_BYTES + FACTOR *
+	    (text->file_bytes > text->file_size ? text->file_bytes : text->file_size);
 }
 
 /* The rest of a line that is in the buffer goes to LINE; true: it was its end. */
@@ -30,7 +64,7 @@ take_rest(struct text *text, size_t *used)
 
 	if (memchr(from, '\0', length) != NULL)
 		die_text(text, "the line holds a zero byte");
-	if (*used + length > MOST_LINE)
+	if (!text_allows(text, *used + length, 1))
 		die_text(text, "the line is too long");
 	text->line = grow(text->line, &text->capacity, *used + length + 1, 1);
 	memcpy(text->line + *used, from, length);
@@ -39,20 +73,72 @@ take_rest(struct text *text, size_t *used)
 	return end != NULL;
 }
 
+_Noreturn static void
+die_packed(const struct text *text, const char *what)
+{
+	die("%s:%llu: %s", text->name,
+	    (unsigned long long)(text->file_bytes - text->zlib.avail_in), what);
+}
+
+/* Behind the end of compressed text another may begin, or zeros fill a block. */
+static void
+next_member(struct text *text)
+{
+	z_stream *z = &text->zlib;
+
+	for (text->ended = true; z->avail_in > 0 || (fill_file(text), z->avail_in > 0); ) {
+		if (*z->next_in == 0x1f) {
+			inflateReset(z);
+			text->ended = false;
+			return;
+		}
+		if (*z->next_in != 0)
+			die_packed(text, "something follows the compressed text");
+		z->next_in++;
+		z->avail_in--;
+	}
+}
+
+static void
+inflate_more(struct text *text)
+{
+	z_stream *z = &text->zlib;
+
+	z->next_out = (unsigned char *)text->buffer;
+	z->avail_out = sizeof text->buffer;
+	while (!text->ended && z->avail_out == sizeof text->buffer) {
+		int got;
+
+		if (z->avail_in == 0)
+			fill_file(text);
+		if (z->avail_in == 0)
+			die_packed(text, "the compressed text is cut");
+		got = inflate(z, Z_NO_FLUSH);
+		if (got == Z_STREAM_END)
+			next_member(text);
+		else if (got == Z_MEM_ERROR)
+			die("out of memory");
+		else if (got != Z_OK && got != Z_BUF_ERROR)
+			die_packed(text, "the compressed text is damaged");
+	}
+	text->filled = sizeof text->buffer - z->avail_out;
+}
+
 static void
 fill(struct text *text)
 {
-	int error, got = gzread(text->file, text->buffer, sizeof text->buffer);
-	const char *what;
+	z_stream *z = &text->zlib;
 
 	text->at = 0;
-	text->filled = got > 0 ? (size_t)got : 0;
-	if (got > 0)
+	if (text->gzip) {
+		inflate_more(text);
 		return;
-	what = gzerror(text->file, &error);
-	if (got < 0 || (error != Z_OK && error != Z_STREAM_END))
-		die("%s:%llu: %s", text->name, (unsigned long long)text->next,
-		    *what != '\0' ? what : "cannot be read");
+	}
+	if (z->avail_in == 0)
+		fill_file(text);
+	text->filled = z->avail_in;
+	memcpy(text->buffer, z->next_in, z->avail_in);
+	z->avail_in = 0;
 }
 
 bool
@@ -90,7 +176,10 @@ text_end(const struct text *text, const char *at)
 void
 text_close(struct text *text)
 {
-	gzclose(text->file);
+	if (text->gzip)
+		inflateEnd(&text->zlib);
+	if (text->fd != STDIN_FILENO)
+		close(text->fd);
 	free(text->line);
 }
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Records of one size, sorted: in memory, and where they are more than 4 MB in a temporary file. Memory is
+ * 4 MB, as much again while a part is sorted, and 1/1024 of what is in the file.
+ */
+#ifndef SORTER_H
+#define SORTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sorter_run;
+
+struct sorter {
+	size_t size;			/* of a record */
+	int (*order)(const void *, const void *);	/* as of qsort; no two are equal */
+	char *records;
+	size_t count, room;		/* in memory */
+	int fd;				/* -1: none is in a file */
+	struct sorter_run *runs;
+	size_t run_count, run_capacity;
+	struct sorter_head { struct sorter_run *run; } *heap;	/* that have more, the least on top */
+	size_t heap_count, at;
+};
+
+void sorter_begin(struct sorter *sorter, size_t size, int (*order)(const void *, const void *));
+void sorter_add(struct sorter *sorter, const void *record);
+void sorter_sort(struct sorter *sorter);		/* all are added */
+const void *sorter_peek(struct sorter *sorter);		/* the next one, or NULL; it stays */
+void sorter_drop(struct sorter *sorter);		/* it is done with */
+void sorter_free(struct sorter *sorter);
+
+/* For orders: by the one thing, then by others. */
+#define ORDER_BY(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
+#endif

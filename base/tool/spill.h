@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Many sequences of numbers that grow side by side and are read from their beginnings afterwards, in a
+ * temporary file where they are long: memory is a buffer of each sequence, 16 MB in all, or 128 bytes of each
+ * where there are more than 131072.
+ */
+#ifndef SPILL_H
+#define SPILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct spill {
+	int fd;				/* -1: all is in the buffers */
+	uint64_t end;			/* of the file */
+	uint32_t buffer_size;
+	size_t count;
+	struct spill_lane *lanes;
+};
+
+struct spill_lane {
+	uint8_t *buffer;		/* NULL: nothing was put */
+	uint32_t at, filled;		/* reading: AT to before FILLED is not taken; writing: FILLED is not written */
+	uint64_t first, extent;		/* in the file, of 8 bytes for where the next one is, and SIZE more; 0: none */
+	uint32_t extent_size, extent_at;
+	uint64_t in_file;		/* bytes that are written, and then those to be read */
+};
+
+void spill_begin(struct spill *spill, size_t lanes);
+void spill_put(struct spill *spill, size_t lane, uint64_t number);
+void spill_read(struct spill *spill);			/* all is put: from now on they are read */
+bool spill_any(struct spill *spill, size_t lane);	/* whether there is one more */
+uint64_t spill_next(struct spill *spill, size_t lane);	/* it, which stays there */
+uint64_t spill_take(struct spill *spill, size_t lane);	/* it; there must be one */
+void spill_free(struct spill *spill);
+
+/* Signed numbers as such of about their size. */
+static inline uint64_t
+fold_sign(int64_t number)
+{
+	return (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
+}
+
+static inline int64_t
+unfold_sign(uint64_t number)
+{
+	return (int64_t)(number >> 1) ^ -(int64_t)(number & 1);
+}
+
+#endif
