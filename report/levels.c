@@ -9,6 +9,28 @@ enum { MOST_ROWS = 256, MOST_BIN_COLUMNS = 2048, LEAST_COLUMNS = 64 };
 
 /* ---- bins ------------------------------------------------------------------------------- */
 
+static double
+column_at(const struct bins *bins, int64_t at_ns)
+{
+	return (double)at_ns / (double)bins->run_ns * (double)bins->columns;
+}
+
+/* Where columns begin, so that nothing need be divided later. */
+static void
+find_edges(struct bins *bins)
+{
+	for (size_t c = 1; c < bins->columns; c++) {
+		int64_t ns = (int64_t)((double)c / (double)bins->columns * (double)bins->run_ns);
+
+		while (column_at(bins, ns) >= (double)c)
+			ns--;
+		while (column_at(bins, ns) < (double)c)
+			ns++;
+		bins->edge_ns[c] = ns;
+	}
+	bins->edge_ns[0] = INT64_MIN;
+}
+
 void
 bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells)
 {
@@ -22,6 +44,9 @@ bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells)
 		bins->columns = LEAST_COLUMNS;
 	bins->ns = zalloc(bins->rows * bins->columns * ACTIVITIES, sizeof *bins->ns);
 	bins->path_ns = zalloc(bins->rows * bins->columns, sizeof *bins->path_ns);
+	bins->edge_ns = zalloc(bins->columns, sizeof *bins->edge_ns);
+	bins->last = zalloc(locations, sizeof *bins->last);
+	find_edges(bins);
 }
 
 size_t
@@ -30,25 +55,29 @@ bins_row(const struct bins *bins, uint32_t location)
 	return (size_t)((uint64_t)location * bins->rows / bins->locations);
 }
 
+/* Calls of a location come in order, so that the column is mostly the one of the last or near it. */
 static size_t
-column_of(const struct bins *bins, int64_t at_ns)
+column_of(const struct bins *bins, size_t near, int64_t at_ns)
 {
-	double column = (double)at_ns / (double)bins->run_ns * (double)bins->columns;
-
-	return column < 0 ? 0 : column >= (double)bins->columns ? bins->columns - 1 : (size_t)column;
+	while (at_ns < bins->edge_ns[near])
+		near--;
+	while (near + 1 < bins->columns && at_ns >= bins->edge_ns[near + 1])
+		near++;
+	return near;
 }
 
 /* Adds the time from FROM to TO to cells STEP apart. */
 static void
-spread(const struct bins *bins, float *cells, size_t step, int64_t from_ns, int64_t to_ns)
+spread(const struct bins *bins, uint32_t location, float *cells, size_t step, int64_t from_ns, int64_t to_ns)
 {
 	const double width = (double)bins->run_ns / (double)bins->columns;
 	size_t first, last;
 
 	if (to_ns <= from_ns)
 		return;
-	first = column_of(bins, from_ns);
-	last = column_of(bins, to_ns);
+	first = column_of(bins, bins->last[location], from_ns);
+	last = column_of(bins, first, to_ns);
+	bins->last[location] = (uint32_t)last;
 	if (first == last) {
 		cells[first * step] += (float)(to_ns - from_ns);
 		return;
@@ -62,16 +91,16 @@ spread(const struct bins *bins, float *cells, size_t step, int64_t from_ns, int6
 void
 bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
 {
-	size_t row = bins_row(bins, location);
+	const size_t row = bins_row(bins, location);
 
-	spread(bins, bins->ns + row * bins->columns * ACTIVITIES + (size_t)activity, ACTIVITIES, from_ns,
-	    to_ns);
+	spread(bins, location, bins->ns + row * bins->columns * ACTIVITIES + (size_t)activity, ACTIVITIES,
+	    from_ns, to_ns);
 }
 
 void
 bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	spread(bins, bins->path_ns + bins_row(bins, location) * bins->columns, 1, from_ns, to_ns);
+	spread(bins, location, bins->path_ns + bins_row(bins, location) * bins->columns, 1, from_ns, to_ns);
 }
 
 enum activity
@@ -113,19 +142,76 @@ bins_path(const struct bins *bins, size_t from, size_t to)
 
 /* ---- events ----------------------------------------------------------------------------- */
 
+/* An order of all events, so that it is certain which are kept. */
+static bool
+is_longer(const struct event *a, const struct event *b)
+{
+	const int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+
+	if (x != y)
+		return x > y;
+	if (a->begin_ns != b->begin_ns)
+		return a->begin_ns < b->begin_ns;
+	if (a->location != b->location)
+		return a->location < b->location;
+	if (a->what != b->what)
+		return a->what < b->what;
+	if (a->call != b->call)
+		return a->call < b->call;
+	return a->site != b->site ? a->site < b->site : a->partner < b->partner;
+}
+
 static int
 longest_first(const void *left, const void *right)
 {
-	const struct event *a = left, *b = right;
-	int64_t x = a->end_ns - a->begin_ns, y = b->end_ns - b->begin_ns;
+	return is_longer(left, right) ? -1 : is_longer(right, left);
+}
 
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (a->begin_ns != b->begin_ns)
-		return a->begin_ns < b->begin_ns ? -1 : 1;
-	if (a->location != b->location)
-		return a->location < b->location ? -1 : 1;
-	return a->what < b->what ? -1 : a->what > b->what;
+/* Of three the one in the middle. */
+static struct event
+middle_of(const struct event *a, const struct event *b, const struct event *c)
+{
+	if (is_longer(b, a)) {
+		const struct event *kept = a;
+
+		a = b;
+		b = kept;
+	}
+	return is_longer(c, a) ? *a : is_longer(b, c) ? *b : *c;
+}
+
+/*
+ * The MOST longest come to the front, in any order: Hoare's selection, which takes a few steps for each
+ * event where sorting takes many. Where it does not get on, which no run is known to bring about, the
+ * rest is sorted.
+ */
+static void
+select_longest(struct event *at, size_t count, size_t most)
+{
+	ptrdiff_t low = 0, high = (ptrdiff_t)count - 1, border = (ptrdiff_t)most - 1;
+	int rounds = 64;
+
+	while (most > 0 && low < high && rounds-- > 0) {
+		const struct event middle = middle_of(&at[low], &at[low + (high - low) / 2], &at[high]);
+		ptrdiff_t i = low, j = high;
+
+		while (i <= j) {
+			while (is_longer(&at[i], &middle))
+				i++;
+			while (is_longer(&middle, &at[j]))
+				j--;
+			if (i <= j) {
+				const struct event kept = at[i];
+
+				at[i++] = at[j];
+				at[j--] = kept;
+			}
+		}
+		low = j < border ? i : low;
+		high = border < i ? j : high;
+	}
+	if (most > 0 && low < high)
+		qsort(at + low, (size_t)(high - low + 1), sizeof *at, longest_first);
 }
 
 static void
@@ -133,11 +219,13 @@ cut(struct pool *pool, size_t most)
 {
 	if (pool->count <= most)
 		return;
-	qsort(pool->at, pool->count, sizeof *pool->at, longest_first);
+	select_longest(pool->at, pool->count, most);
 	pool->count = most;
 	pool->dropped = true;
-	if (most > 0)
-		pool->least_ns = pool->at[most - 1].end_ns - pool->at[most - 1].begin_ns;
+	pool->least_ns = most > 0 ? INT64_MAX : pool->least_ns;
+	for (size_t i = 0; i < most; i++)
+		if (pool->at[i].end_ns - pool->at[i].begin_ns < pool->least_ns)
+			pool->least_ns = pool->at[i].end_ns - pool->at[i].begin_ns;
 }
 
 /* Twice as many as wanted are kept before the shorter half goes: so each costs a few steps only. */

@@ -54,6 +54,8 @@ struct bins {
 	size_t rows, columns;
 	int64_t run_ns;
 	uint32_t locations;
+	int64_t *edge_ns;	/* by column: the first instant in it */
+	uint32_t *last;		/* by location: the column that was asked for last */
 	float *ns;		/* by row, column, activity */
 	float *path_ns;		/* by row, column */
 };
