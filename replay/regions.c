@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../base/tool/search.h"
+#include "../base/tool/table.h"
 #include "replay.h"
 
 /* Of a signal: a smaller deviation within a phase counts as this one. */
@@ -364,15 +365,26 @@ void
 regions_print(const struct monitor *m)
 {
 	static struct region_found found[BINS + 1];
+	static struct text text;	/* large for a stack */
+	struct table_writer table;
 
-	printf("rank\tregion\tbegin_s\tend_s\tduration_s\ttransfer_efficiency\tcomputing\n");
+	text_begin(&text, stdout, NULL);
+	table_begin(&table, &text,
+	    "rank\tregion\tbegin_s\tend_s\tduration_s\ttransfer_efficiency\tcomputing");
 	for (uint32_t r = 0; r < m->count; r++) {
 		size_t n = regions_find(&m->series[r], found);
 
-		for (size_t i = 0; i < n; i++)
-			printf("%u\t%zu\t%.9f\t%.9f\t%.9f\t%.6f\t%.6f\n", r, i + 1,
-			    (double)found[i].begin_ns / 1e9, (double)found[i].end_ns / 1e9,
-			    (double)(found[i].end_ns - found[i].begin_ns) / 1e9, found[i].efficiency,
-			    found[i].computing);
+		for (size_t i = 0; i < n; i++) {
+			table_uint(&table, r);
+			table_uint(&table, i + 1);
+			table_fixed(&table, (double)found[i].begin_ns / 1e9, 9);
+			table_fixed(&table, (double)found[i].end_ns / 1e9, 9);
+			table_fixed(&table, (double)(found[i].end_ns - found[i].begin_ns) / 1e9, 9);
+			table_fixed(&table, found[i].efficiency, 6);
+			table_fixed(&table, found[i].computing, 6);
+			table_end_line(&table);
+		}
 	}
+	table_end(&table);
+	text_flush(&text);
 }

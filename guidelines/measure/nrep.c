@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../base/tool/table.h"
 #include "measure.h"
 
 static const char usage[] =
@@ -273,14 +274,26 @@ predict_all(struct state *s)
 static void
 print_jobs(const struct state *s)
 {
-	printf("function\tm_bytes\tranks\tnrep\trse\tcov_mean\tcov_median\tend\n");
+	static struct text text;	/* large for a stack */
+	struct table_writer table;
+
+	text_begin(&text, stdout, NULL);
+	table_begin(&table, &text, "function\tm_bytes\tranks\tnrep\trse\tcov_mean\tcov_median\tend");
 	for (size_t i = 0; i < s->count; i++) {
 		const struct job *job = &s->jobs[i];
 
-		printf("%s\t%zu\t%d\t%zu\t%.4f\t%.4f\t%.4f\t%s\n", job->function->name, job->bytes,
-		    s->call.ranks, job->reps, job->value[RSE], job->value[COV_MEAN],
-		    job->value[COV_MEDIAN], job->end);
+		table_text(&table, job->function->name);
+		table_uint(&table, job->bytes);
+		table_int(&table, s->call.ranks);
+		table_uint(&table, job->reps);
+		table_fixed(&table, job->value[RSE], 4);
+		table_fixed(&table, job->value[COV_MEAN], 4);
+		table_fixed(&table, job->value[COV_MEDIAN], 4);
+		table_text(&table, job->end);
+		table_end_line(&table);
 	}
+	table_end(&table);
+	text_flush(&text);
 }
 
 int
