@@ -263,7 +263,7 @@ lint: setup
 	@.ci/pages $(MANUALS) $(SECTIONS)
 	@cppcheck -q -j 2 --std=c11 $(CPPFLAGS) --library=.ci/cppcheck.cfg --enable=warning --inline-suppr \
 		--suppress=integerOverflow:graph/operations.c --error-exitcode=1 $(CHECKED)
-	@printf '%s\n' $(CHECKED) | xargs -n 8 -P 2 sh -c 'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE "-DVERSION=\"0\""' tidy
+	@printf '%s\n' $(CHECKED) | xargs -n 8 -P 2 sh -c 'clang-tidy --quiet "$$@" -- -std=c11 -D_GNU_SOURCE "-DVERSION=\"0\"" 2>/dev/null' tidy
 
 # The picture of the README, from a run of the demo.
 doc/timeline.svg: bin/lp-report

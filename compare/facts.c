@@ -127,7 +127,7 @@ unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint
 		return;
 	if (unit->first->call != NULL && (unit->on[A] == NULL) != (unit->on[B] == NULL) && same_calls) {
 		add_fact(v, "site", u, (double)calls[A], (double)calls[B], "%s is only in %s, %llu calls", text,
-		    unit->on[A] != NULL ? "A" : "B", (unsigned long long)(calls[A] + calls[B]));
+		    unit->on[A] != NULL ? "A" : "B", (unsigned long long)calls[A] + calls[B]);
 		return;
 	}
 	if (same_calls && differ(calls, ranks))

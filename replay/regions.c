@@ -67,7 +67,7 @@ part_of(const struct series *s, size_t i, enum part part)
 static double
 far_fence(const struct series *s, enum part part, size_t first, size_t end)
 {
-	double near[NEAR];
+	double near[NEAR] = { 0 };
 	size_t n = 0;
 
 	for (size_t i = first; i < end; i++)

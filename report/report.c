@@ -208,7 +208,8 @@ read_runs(struct page *page, char *list)
 		runs = grow(runs, &capacity, page->run_count + 1, sizeof *runs);
 		runs[page->run_count++] = read_times(name, false);
 	}
-	qsort(runs, page->run_count, sizeof *runs, by_ranks);
+	if (runs != NULL)
+		qsort(runs, page->run_count, sizeof *runs, by_ranks);
 	page->runs = runs;
 }
 

@@ -99,7 +99,7 @@ assert not any(stacks.values()), "a slice does not end"'
 	example
 	cat t.graph | lp-export -f perfetto --from 0.00000065 --to 0.000001350 --ranks 1-2 | decode >slices
 	[ "$(grep -c '^MPI|' slices)" -eq 2 ]
-	! grep -q '^MPI|0' slices
+	run -1 grep '^MPI|0' slices
 	run -2 --separate-stderr lp-export -f perfetto --ranks 7 t.graph
 	[ "$stderr" = "lp-export: nothing is of the ranks and times asked for" ]
 }

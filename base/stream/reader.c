@@ -122,7 +122,7 @@ read_run(struct reader *in, struct message *message)
 		more = input_more(in);
 	if (more == 0)
 		return reader_fail(in, message->offset, "run: %lld locations in a stream of %llu bytes",
-		    (long long)locations, (unsigned long long)(in->buffer_offset + in->end));
+		    (long long)locations, (unsigned long long)in->buffer_offset + in->end);
 	return more < 0 || inflated ? more : message_take(in, message);
 }
 

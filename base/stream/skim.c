@@ -125,8 +125,8 @@ skip_calls(struct skim *s)
 		pairs = big_endian(b + 1, 2);
 	else
 		return false;
-	while (pairs-- > 0)
-		if (!skip_value(s) || !skip_value(s))
+	for (size_t values = 2 * pairs; values > 0; values--)	/* keys are values, too */
+		if (!skip_value(s))
 			return false;
 	return s->at <= present(s);
 }
