@@ -138,7 +138,5 @@ void functions_json(struct json *out, const struct functions *functions,
 /* Stacks with what they took, as flame graphs are made of: of the path, and of all time. */
 void functions_stacks(struct text *out, const struct functions *functions,
     const struct definitions *known, bool speedscope);
-/* The name that a place has in a report. */
-const char *place_name(const struct definitions *known, uint32_t site, char *text, size_t size);
 
 #endif

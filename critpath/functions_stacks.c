@@ -10,30 +10,6 @@ const char *const other_names[KINDS] = {
 };
 const char not_sampled[] = "not sampled";
 
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-const char *
-place_name(const struct definitions *known, uint32_t site, char *text, size_t size)
-{
-	const struct site *s = site < known->site_count ? &known->sites[site] : NULL;
-
-	if (site == 0 || s == NULL)
-		return "(unknown)";
-	if (s->function != NULL)
-		return s->function;
-	if (s->module < known->module_count && known->modules[s->module] != NULL)
-		snprintf(text, size, "[%s]", file_name(known->modules[s->module]));
-	else
-		snprintf(text, size, "(no module)");
-	return text;
-}
-
 static void
 add_frame(struct frames *frames, const char *name, const char *file, int32_t line)
 {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "../base/tool/csv.h"
-#include "report.h"
+#include "functions.h"
 
 static void
 put_totals(struct csv *out, const char *what, const char *name, const struct totals *t)
@@ -67,7 +67,9 @@ print_by(struct text *text, const struct imbalance *im, enum dimension by)
 void
 print_csv(struct text *text, const struct imbalance *im, const struct view *view)
 {
-	if (view->by >= 0)
+	if (view->by == BY_FUNCTION)
+		functions_rows(text, im);
+	else if (view->by >= 0)
 		print_by(text, im, (enum dimension)view->by);
 	else
 		print_analytic(text, im);

@@ -21,7 +21,7 @@ static const char usage[] =
 	"usage: lp-imbalance [-F text|json|csv|stream] [OPTION ...] [FILE ...]\n"
 	"Report who waits for whom, where and why, from a graph stream; of several how they scale.\n"
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
-	"      --by WHAT           rank, site, call, communicator or partner: waits by that\n"
+	"      --by WHAT           rank, site, call, communicator, partner or function\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
 	"      --path FILE         its critical path, from lp-critpath: what is critical of that\n"
 	"      --ideal FILE        its replay on an ideal network: serialisation and transfer\n"

@@ -94,7 +94,7 @@ struct wait {
 };
 
 /* What the waits are told by. */
-enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS };
+enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS, BY_FUNCTION = DIMENSIONS };
 
 struct cell {
 	int64_t compute_ns;	/* before calls: a site's is that up to it */
@@ -210,6 +210,7 @@ struct imbalance {
 	struct locks *locks;		/* waits.c: who held a window's lock last */
 	struct causes *causes;		/* causes.c */
 	struct origin_pool origins;
+	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
 	int64_t *before_ns;		/* by location: of the run, before its first call */
 	struct span *spans;		/* by rank, of its first thread */

@@ -4,6 +4,7 @@
 #include "../base/tool/json.h"
 #include "causes.h"
 #include "critical.h"
+#include "functions.h"
 #include "report.h"
 #include "times.h"
 
@@ -355,6 +356,7 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 		put_critical(out, im, view->critical);
 	put_delays(out, im);
 	put_chains(out, im);
+	functions_members(out, im);
 	for (int by = 0; by < DIMENSIONS; by++)
 		if (view->by < 0 || view->by == by)
 			put_by(out, im, (enum dimension)by);

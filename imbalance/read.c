@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "causes.h"
+#include "functions.h"
 #include "imbalance.h"
 #include "../base/mpi/call_class.h"
 #include "../base/tool/heap.h"
@@ -39,6 +40,8 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	if (im->observer != NULL)
 		im->observer->call(im->observer, im, location, row, waits, count);
 	count_site(im, row->site, rank, call->program_ns, useful_ns);
+	if (im->functions != NULL)
+		functions_count(im, location, row, call->last_ns);
 	count_causes(im, call, waits, count);
 	count_analytic(im, call);
 	if (call->kind->starts || call->kind->ends)
@@ -242,6 +245,8 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 		take_settled(im, message);
 	else if (is_kind(message, "polls"))
 		take_polls(im, message);
+	else if (is_kind(message, "sampled"))
+		functions_take(im, message);
 	else if (is_kind(message, "matching"))
 		take_matching(im, message);
 	if (im->observer != NULL)

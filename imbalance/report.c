@@ -8,9 +8,9 @@
 #include "report.h"
 #include "times.h"
 
-const char *const dimension_names[DIMENSIONS + 1] = {
+const char *const dimension_names[DIMENSIONS + 2] = {
 	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call", [BY_COMMUNICATOR] = "communicator",
-	[BY_PARTNER] = "partner", NULL
+	[BY_PARTNER] = "partner", [BY_FUNCTION] = "function", NULL
 };
 
 void

@@ -15,7 +15,7 @@ struct view {
 	const struct times *ideal;		/* or NULL */
 };
 
-extern const char *const dimension_names[DIMENSIONS + 1];
+extern const char *const dimension_names[DIMENSIONS + 2];	/* with that of BY_FUNCTION */
 
 /* report.c: what the forms share. */
 void report(const struct imbalance *im, enum form form, const struct view *view, int argc, char **argv);

@@ -5,6 +5,7 @@
 #include "../base/tool/table.h"
 #include "causes.h"
 #include "critical.h"
+#include "functions.h"
 #include "report.h"
 #include "times.h"
 
@@ -250,6 +251,10 @@ print_table(struct text *out, const struct imbalance *im, const struct view *vie
 	const size_t all = view->all ? SIZE_MAX : 0;
 
 	print_head(out, im, view);
+	if (view->by == BY_FUNCTION) {
+		functions_table(out, im, true);
+		return;
+	}
 	if (view->by >= 0) {
 		print_by(out, im, (enum dimension)view->by, all > 0 ? all : 30);
 		return;
@@ -260,5 +265,6 @@ print_table(struct text *out, const struct imbalance *im, const struct view *vie
 	if (view->critical != NULL)
 		print_critical(out, im, view->critical, all > 0 ? all : 6);
 	print_delays(out, im, all > 0 ? all : 6);
+	functions_table(out, im, view->all);
 	print_chains(out, im, all > 0 ? all : 1);
 }

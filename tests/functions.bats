@@ -39,3 +39,19 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	sampled_run.py make 5 2 60 40000 | lp-graph 2>/dev/null >t.graph	# 2.4 million samples, 38 MB
 	limited 40000 lp-critpath -F json t.graph | sampled_run.py check 5 2 60 40000
 }
+
+@test "the functions that the slowest rank spends more time in than the others are what the samples say" {
+	for seed in 1 2 3 4 5 6; do
+		sampled_run.py make $seed 4 12 40 | lp-graph 2>/dev/null >t.graph
+		lp-imbalance -F json t.graph | sampled_run.py uneven $seed 4 12 40
+	done
+	[ "$(lp-imbalance --by function -F csv t.graph | sed -n 1p)" = \
+		what,function,file,cost_s,standard_error_s,where,rank,slow_s,others_s,more_s,samples ]
+	# The same numbers in all forms, and only of what lies in the window.
+	lp-imbalance --by function -F csv t.graph | awk -F, '$1 == "compute" { s += $8 } END { printf "%.6f\n", s }' >csv
+	lp-imbalance -F json t.graph | jq '[.compute_by_function[].functions[].slow_s] | add' | awk '{ printf "%.6f\n", $1 }' | cmp - csv
+	lp-imbalance --by function t.graph | grep -q '^more_s	error_s	slow_s	others_s	rank	function'
+	[ "$(lp-imbalance -F json t.graph | jq '[.compute_by_function[].functions[].samples] | add')" -gt \
+		"$(lp-imbalance --from 0.003 -F json t.graph | jq '[.compute_by_function[].functions[].samples] | add')" ]
+	sampled_run.py make 1 1 3 9 | lp-graph 2>/dev/null | lp-imbalance -F json | jq -e '.delays_by_function == []'
+}

@@ -151,3 +151,30 @@ sampled() {
 	run -2 lp-record --sample 0 -o run -- true
 	run -2 lp-record --sample 20000 -o run -- true
 }
+
+@test "a planted imbalance in one of two functions is that function's, and so are the delays by it" {
+	cat >uneven.c <<-END
+		#include <mpi.h>
+		#include "sampled_work.h"
+		int main(int c, char **v) {
+			int rank;
+			MPI_Init(&c, &v);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			for (int i = 0; i < 4; i++) {
+				long_work(rank == 1 ? 0.15 : 0.05);
+				short_work(0.05);
+				MPI_Barrier(MPI_COMM_WORLD);
+			}
+			return MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o uneven uneven.c "$BATS_FILE_TMPDIR/sampled_work.o"
+	lp-record --sample 1000 -o run -- $RUN -n 3 ./uneven
+	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json >report
+	# 0.75 of rank 1's computation, and 0.5 of the others', within three standard errors.
+	jq -e '.compute_by_function[0] | .rank == 1 and (.functions[0] | .function == "long_work" and .samples > 100 and
+		.more_s > 3 * .standard_error_s) and (. as $all | .functions[0] |
+		((.slow_s - 0.75 * $all.slow_s) | fabs) < 3 * .standard_error_s and
+		((.others_s - 0.5 * $all.others_s) | fabs) < 3 * .standard_error_s)' report
+	jq -e '.delays_by_function[0] | .function == "long_work"' report
+}

@@ -8,6 +8,8 @@ A run with samples whose path by function is known.
                             calls, too; rank 0 has two workers, and some samples were lost
     tests/sampled_run.py check SEED RANKS STRETCHES SAMPLES < critpath.json
                             exit 1 and a line where lp-critpath tells of another path
+    tests/sampled_run.py uneven SEED RANKS STRETCHES SAMPLES < imbalance.json
+                            the same of lp-imbalance and the functions of the slowest rank
 """
 import json
 import os
@@ -31,6 +33,8 @@ class Run:
         self.path, self.all = [0] * FUNCTIONS, [0] * FUNCTIONS
         self.inclusive = {"main": 0}
         self.not_sampled = self.lost = 0
+        self.computes = [0] * ranks                             # by rank
+        self.taken = [[0] * FUNCTIONS for _ in range(ranks)]    # samples of that
         self.blocks = []          # (leave before, computes until, leave) by stretch, with samples
         begin = 1000
         for _ in range(stretches):
@@ -41,15 +45,17 @@ class Run:
                 times = numpy.sort(self.random.integers(begin, leave, self.random.integers(0, samples + 1)))
                 sites = self.random.integers(1, FUNCTIONS + 1, len(times))
                 taken.append((times, sites))
-                self.count(times, sites, enters[rank])
+                self.count(times, sites, enters[rank], rank)
+                self.computes[rank] += int(computes[rank])
             last = int(computes.argmax())
             self.add_path(*taken[last], begin, int(enters[last]))
             self.blocks.append((begin, enters, leave, taken))
             begin = leave
 
-    def count(self, times, sites, enter):
+    def count(self, times, sites, enter, rank):
         for site, count in zip(*numpy.unique(sites[times < enter], return_counts=True)):
             self.all[site - 1] += int(count)
+            self.taken[rank][site - 1] += int(count)
 
     def add_path(self, times, sites, begin, enter):
         on_path, length = sites[times < enter], enter - begin
@@ -145,11 +151,42 @@ def check(run, report):
             fail(f"{key} does not add up to the path")
 
 
+def uneven(run, report):
+    rank = max(range(run.ranks), key=lambda r: run.computes[r])
+    (site,) = report["compute_by_function"]
+    if (site["rank"], ns(site["slow_s"])) != (rank, run.computes[rank]):
+        fail(f"{site} instead of rank {rank}, {run.computes[rank]}")
+    if sum(ns(row["slow_s"]) for row in site["functions"]) != run.computes[rank]:
+        fail("the functions do not add up")
+    taken = [[sum(of[site] for site in range(FUNCTIONS) if site // 2 == f) for f in range((FUNCTIONS + 1) // 2)]
+             for of in run.taken]
+    for row in site["functions"]:
+        slow, others, variance = 0.0, 0.0, 0.0
+        for r in range(run.ranks):
+            t, n, k = run.computes[r], sum(taken[r]), taken[r][int(row["function"][1:])]
+            error = t * t * (k + 1) * (n - k + 1) / ((n + 2) ** 2 * (n + 3))
+            slow, others = (t * k / n, others) if r == rank else (slow, others + t * k / n / (run.ranks - 1))
+            variance += error if r == rank else error / (run.ranks - 1) ** 2
+        wanted = slow, others, slow - others, variance ** 0.5
+        got = [float(row[key]) * 1e9 for key in ("slow_s", "others_s", "more_s", "standard_error_s")]
+        if any(abs(a - b) > 6 for a, b in zip(wanted, got)):
+            fail(f"{row} instead of {wanted}")
+    more = [row["more_s"] for row in site["functions"]]
+    if more != sorted(more, reverse=True):
+        fail("not in order")
+    costs = sum(row["cost_s"] for row in report["delays_by_function"])
+    delays = sum(row["cost_s"] for row in report["delays"])
+    if abs(costs - delays) > 1e-8 * len(report["delays"]):
+        fail(f"delays by function are {costs} of {delays}")
+
+
 def main():
     what, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
     run = Run(*numbers)
     if what == "make":
         run.write()
+    elif what == "uneven":
+        uneven(run, json.load(sys.stdin))
     else:
         check(run, json.load(sys.stdin))
 

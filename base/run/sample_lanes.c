@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sample_lanes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../tool/search.h"
@@ -58,4 +59,28 @@ lane_forget(struct sample_lane *lane, size_t to)
 	lane->begin = to;
 	if (lane->seen < to)
 		lane->seen = to;
+}
+
+static const char *
+file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+const char *
+place_name(const struct definitions *known, uint32_t site, char *text, size_t size)
+{
+	const struct site *s = site < known->site_count ? &known->sites[site] : NULL;
+
+	if (site == 0 || s == NULL)
+		return "(unknown)";
+	if (s->function != NULL)
+		return s->function;
+	if (s->module < known->module_count && known->modules[s->module] != NULL)
+		snprintf(text, size, "[%s]", file_name(known->modules[s->module]));
+	else
+		snprintf(text, size, "(no module)");
+	return text;
 }

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "functions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/run/sample_lanes.h"
+#include "../base/tool/hash_table.h"
+#include "causes.h"
+
+/* Samples at a place, of the computation of a rank up to a call site. */
+struct taken {
+	uint32_t site, place;		/* site UINT32_MAX: a free slot */
+	int32_t rank;
+	uint32_t function;		/* once it is known */
+	uint64_t samples;
+};
+
+#define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | (t)->place)
+#define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place)
+#define FREE(t) ((t)->site == UINT32_MAX)
+#define MAKE_FREE(t) ((t)->site = UINT32_MAX)
+HASH_TABLE(taken_table, struct taken, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+struct functions {
+	struct sample_lanes lanes;
+	struct samples block;
+	struct taken_table taken;
+};
+
+void
+functions_take(struct imbalance *im, const struct message *message)
+{
+	if (im->functions == NULL) {
+		im->functions = zalloc(1, sizeof *im->functions);
+		taken_table_begin(&im->functions->taken, 1024);
+	}
+	if (samples_read(&im->functions->block, im->in, message) < 0)
+		die_input(im->in);
+	if (im->functions->block.worker == 0)	/* others are not what leads up to a call */
+		lane_add(lane_of(&im->functions->lanes, im->functions->block.location), &im->functions->block);
+}
+
+void
+functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns)
+{
+	struct functions *f = im->functions;
+	struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
+	struct taken new = { .site = row->site, .rank = im->known.location_rank[location] };
+
+	if (lane == NULL || lane->begin == lane->end)
+		return;
+	if (last_ns == INT64_MIN || row->site == UINT32_MAX)	/* before the first call is the start */
+		last_ns = INT64_MAX;
+	for (size_t i = lane->begin; i < lane->end && lane->at[i].at_ns < row->enter_ns; i++) {
+		const struct sample *s = &lane->at[i];
+
+		if (s->at_ns < last_ns || s->at_ns < im->from_ns || s->at_ns >= im->to_ns)
+			continue;
+		new.place = s->site;
+		taken_table_add(&f->taken, &new)->samples++;
+	}
+	lane_forget(lane, lane_from(lane, row->leave_ns));
+}
+
+/* ---- call sites ---- */
+
+/*
+ * Sites of one name are one: a compiler may make several of a line, each for other ranks. Each is told by
+ * the lowest of them.
+ */
+struct groups {
+	uint32_t *of;			/* by site */
+	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
+	size_t count;
+};
+
+struct named_site {
+	char *name;
+	uint32_t site;
+};
+
+static int
+by_site_name(const void *left, const void *right)
+{
+	const struct named_site *a = left, *b = right;
+	const int order = strcmp(a->name, b->name);
+
+	return order != 0 ? order : (a->site > b->site) - (a->site < b->site);
+}
+
+static struct groups
+make_groups(const struct imbalance *im)
+{
+	struct groups g = { .count = im->site_count };
+	struct named_site *list = zalloc(g.count + 1, sizeof *list);
+	char text[1024];
+
+	g.of = zalloc(g.count + 1, sizeof *g.of);
+	g.compute_ns = zalloc(g.count + 1, sizeof *g.compute_ns);
+	for (size_t i = 0; i < g.count; i++)
+		list[i] = (struct named_site){ need(strdup(index_text(im, BY_SITE, i, text, sizeof text))), (uint32_t)i };
+	qsort(list, g.count, sizeof *list, by_site_name);
+	for (size_t i = 0; i < g.count; i++) {
+		const uint32_t site = list[i].site;
+		const uint32_t group = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ?
+		    g.of[list[i - 1].site] : site;
+
+		g.of[site] = group;
+		if (im->sites[site] == NULL)
+			continue;
+		if (g.compute_ns[group] == NULL)
+			g.compute_ns[group] = zalloc((size_t)im->known.ranks, sizeof **g.compute_ns);
+		for (int32_t r = 0; r < im->known.ranks; r++)
+			g.compute_ns[group][r] += im->sites[site][r].compute_ns;
+	}
+	for (size_t i = 0; i < g.count; i++)
+		free(list[i].name);
+	free(list);
+	return g;
+}
+
+static void
+free_groups(struct groups *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		free(g->compute_ns[i]);
+	free(g->compute_ns);
+	free(g->of);
+}
+
+/* ---- by function ---- */
+
+static const struct site *
+known_site(const struct imbalance *im, uint32_t place)
+{
+	return place < im->known.site_count ? &im->known.sites[place] : NULL;
+}
+
+static struct sampled_function
+function_of(const struct imbalance *im, uint32_t place)
+{
+	const struct site *s = known_site(im, place);
+	char text[1024];
+
+	return (struct sampled_function){ need(strdup(place_name(&im->known, place, text, sizeof text))),
+	    s != NULL && s->function != NULL ? s->file : NULL };
+}
+
+static int
+by_name(const void *left, const void *right)
+{
+	const struct sampled_function *a = left, *b = right;
+	const int order = strcmp(a->name, b->name);
+
+	if (order != 0 || a->file == b->file)
+		return order;
+	if (a->file == NULL || b->file == NULL)
+		return a->file == NULL ? -1 : 1;
+	return strcmp(a->file, b->file);
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct taken *a = left, *b = right;
+
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* All of them by site, function and rank, each once; their functions are in BY. */
+static struct taken *
+sorted_taken(const struct imbalance *im, const struct groups *groups, struct by_function *by, size_t *count)
+{
+	const struct taken_table *table = &im->functions->taken;
+	struct taken *list = zalloc(table->count + 1, sizeof *list);
+	size_t kept = 0;
+
+	by->names = zalloc(table->count + 3, sizeof *by->names);
+	by->count = *count = 0;
+	for (size_t i = 0; i < table->size; i++)
+		if (!FREE(&table->slots[i])) {
+			list[(*count)++] = table->slots[i];
+			by->names[by->count++] = function_of(im, table->slots[i].place);
+		}
+	by->names[by->count++] = (struct sampled_function){ "not sampled", NULL };
+	by->names[by->count++] = (struct sampled_function){ "(MPI)", NULL };
+	qsort(by->names, by->count, sizeof *by->names, by_name);
+	for (size_t i = 0; i < by->count; i++)
+		if (kept == 0 || by_name(&by->names[kept - 1], &by->names[i]) != 0)
+			by->names[kept++] = by->names[i];
+	by->count = kept;
+	for (size_t i = 0; i < *count; i++) {
+		const struct sampled_function key = function_of(im, list[i].place);
+		const struct sampled_function *found = bsearch(&key, by->names, by->count, sizeof key, by_name);
+
+		list[i].function = (uint32_t)(found - by->names);
+		list[i].site = groups->of[list[i].site];	/* counted with its calls */
+		free((void *)(uintptr_t)key.name);
+	}
+	qsort(list, *count, sizeof *list, by_place);
+	kept = 0;
+	for (size_t i = 0; i < *count; i++)
+		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].samples += list[i].samples;
+		else
+			list[kept++] = list[i];
+	*count = kept;
+	return list;
+}
+
+static uint32_t
+named(const struct by_function *by, const char *name)
+{
+	const struct sampled_function key = { name, NULL }, *found =
+	    bsearch(&key, by->names, by->count, sizeof key, by_name);
+
+	return (uint32_t)(found - by->names);
+}
+
+/* ---- one site ---- */
+
+/* Computation up to a site, by rank: how long, and how many samples it has. */
+struct sums {
+	const struct imbalance *im;
+	const struct by_function *by;
+	const int64_t *compute_ns;	/* by rank */
+	const struct taken *at;		/* by function and rank */
+	size_t count;
+	uint64_t *samples;		/* by rank */
+};
+
+/* What a rank has of a function, and its variance. */
+struct estimate {
+	double ns, variance;
+};
+
+static struct estimate
+estimate(const struct sums *s, int32_t rank, uint64_t samples)
+{
+	const double t = (double)s->compute_ns[rank], n = (double)s->samples[rank], k = (double)samples;
+
+	if (s->samples[rank] == 0)
+		return (struct estimate){ 0, 0 };
+	return (struct estimate){ t * k / n, t * t * (k + 1) * (n - k + 1) / ((n + 2) * (n + 2) * (n + 3)) };
+}
+
+/* A function on RANK against the mean of the others; AT: its samples by rank, from FIRST to before END. */
+static struct excess
+excess_of(const struct sums *s, int32_t rank, size_t first, size_t end)
+{
+	const double others = s->im->known.ranks - 1;
+	struct excess e = { .function = s->at[first].function };
+	double variance = 0;
+	size_t at = first;
+
+	for (int32_t r = 0; r < s->im->known.ranks; r++) {
+		const uint64_t samples = at < end && s->at[at].rank == r ? s->at[at++].samples : 0;
+		const struct estimate it = estimate(s, r, samples);
+
+		if (r == rank) {
+			e.samples = samples;
+			e.slow_ns = (int64_t)(it.ns + 0.5);
+			variance += it.variance;
+		} else if (others > 0) {
+			e.others_ns += it.ns / others;
+			variance += it.variance / (others * others);
+		}
+	}
+	e.error_ns = sqrt(variance);
+	return e;
+}
+
+/* Where there are no samples of a rank nobody knows what it did. */
+static struct excess
+unknown_of(const struct sums *s, int32_t rank)
+{
+	struct excess e = { .function = named(s->by, "not sampled") };
+
+	for (int32_t r = 0; r < s->im->known.ranks; r++)
+		if (s->samples[r] > 0)
+			continue;
+		else if (r == rank)
+			e.slow_ns = s->compute_ns[r];
+		else
+			e.others_ns += (double)s->compute_ns[r] / (double)(s->im->known.ranks - 1);
+	return e;
+}
+
+static int
+by_excess(const void *left, const void *right)
+{
+	const struct excess *a = left, *b = right;
+	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
+
+	return x != y ? (x > y ? -1 : 1) : (a->function > b->function) - (a->function < b->function);
+}
+
+/* Each function there, on RANK against the others; they add up to the nanosecond. To be freed. */
+static struct excess *
+excesses_of(const struct sums *s, int32_t rank, size_t *count)
+{
+	struct excess *list = zalloc(s->count + 1, sizeof *list), *largest = NULL;
+	int64_t left_ns = s->compute_ns[rank];
+
+	*count = 0;
+	for (size_t i = 0, end; i < s->count; i = end) {
+		for (end = i + 1; end < s->count && s->at[end].function == s->at[i].function; end++)
+			;
+		list[(*count)++] = excess_of(s, rank, i, end);
+	}
+	list[*count] = unknown_of(s, rank);
+	*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
+	for (size_t i = 0; i < *count; i++) {
+		left_ns -= list[i].slow_ns;
+		if (largest == NULL || list[i].slow_ns > largest->slow_ns)
+			largest = &list[i];
+	}
+	if (largest != NULL)		/* what rounding left */
+		largest->slow_ns += left_ns;
+	qsort(list, *count, sizeof *list, by_excess);
+	return list;
+}
+
+static struct uneven
+uneven_of(const struct sums *s, uint32_t site)
+{
+	struct uneven u = { .site = site };
+	const int32_t ranks = s->im->known.ranks;
+
+	for (int32_t r = 1; r < ranks; r++)
+		if (s->compute_ns[r] > s->compute_ns[u.rank])
+			u.rank = r;
+	u.slow_ns = s->compute_ns[u.rank];
+	for (int32_t r = 0; r < ranks; r++)
+		if (r != u.rank)
+			u.others_ns += (double)s->compute_ns[r] / (double)(ranks - 1);
+	u.functions = excesses_of(s, u.rank, &u.count);
+	return u;
+}
+
+static int
+by_most_excess(const void *left, const void *right)
+{
+	const struct uneven *a = left, *b = right;
+	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
+
+	return x != y ? (x > y ? -1 : 1) : (a->site > b->site) - (a->site < b->site);
+}
+
+/* ---- costs of delays ---- */
+
+struct costs {
+	struct function_cost *of;	/* by function; errors squared */
+	uint32_t not_sampled, mpi;
+};
+
+/*
+ * A delay's cost goes to the functions that its rank has more of than the others, as they have it; where it
+ * has no more of any, to all that it has.
+ */
+static void
+share_out(struct costs *costs, const struct excess *list, size_t count, double cost_ns)
+{
+	double sum_ns = 0, variance = 0;
+	bool any_more = false;
+
+	for (size_t i = 0; i < count; i++)
+		any_more |= (double)list[i].slow_ns > list[i].others_ns;
+	for (size_t i = 0; i < count; i++) {
+		const double more_ns = (double)list[i].slow_ns - (any_more ? list[i].others_ns : 0);
+
+		if (more_ns <= 0)
+			continue;
+		sum_ns += more_ns;
+		variance += list[i].error_ns * list[i].error_ns;
+	}
+	for (size_t i = 0; i < count; i++) {
+		const double more_ns = (double)list[i].slow_ns - (any_more ? list[i].others_ns : 0);
+		const double share = sum_ns > 0 ? more_ns / sum_ns : 0, own = list[i].error_ns * list[i].error_ns;
+
+		if (share <= 0)
+			continue;
+		costs->of[list[i].function].cost_ns += cost_ns * share;
+		/* Of a share of independent parts. */
+		costs->of[list[i].function].error_ns += cost_ns * cost_ns / (sum_ns * sum_ns) *
+		    ((1 - share) * (1 - share) * own + share * share * (variance - own));
+	}
+}
+
+static int
+by_cost(const void *left, const void *right)
+{
+	const struct function_cost *a = left, *b = right;
+
+	return a->cost_ns != b->cost_ns ? (a->cost_ns > b->cost_ns ? -1 : 1) :
+	    (a->function > b->function) - (a->function < b->function);
+}
+
+/* The samples of one site. */
+static struct sums
+sums_of(const struct imbalance *im, const struct groups *groups, const struct by_function *by,
+    const struct taken *list, size_t count, uint32_t site)
+{
+	struct sums s = { .im = im, .by = by };
+	size_t first = 0, high = count;
+
+	while (first < high) {
+		const size_t middle = first + (high - first) / 2;
+
+		if (list[middle].site < site)
+			first = middle + 1;
+		else
+			high = middle;
+	}
+	s.at = list + first;
+	while (first + s.count < count && s.at[s.count].site == site)
+		s.count++;
+	s.samples = zalloc((size_t)im->known.ranks, sizeof *s.samples);
+	for (size_t i = 0; i < s.count; i++)
+		s.samples[s.at[i].rank] += s.at[i].samples;
+	s.compute_ns = groups->compute_ns[site];
+	return s;
+}
+
+static void
+find_costs(const struct imbalance *im, const struct groups *groups, struct by_function *by,
+    const struct taken *list, size_t taken)
+{
+	struct costs costs = { zalloc(by->count, sizeof *costs.of), named(by, "not sampled"), named(by, "(MPI)") };
+	size_t count;
+	struct delay *delays = sorted_delays(im, &count);
+
+	for (size_t f = 0; f < by->count; f++)
+		costs.of[f].function = (uint32_t)f;
+	for (size_t i = 0; i < count; i++) {
+		const double cost_ns = delays[i].short_ns + delays[i].long_ns;
+		struct sums s;
+
+		if (delays[i].key % 2 == 1) {
+			costs.of[costs.mpi].cost_ns += cost_ns;
+			continue;
+		}
+		if (delays[i].key / 2 >= groups->count) {
+			costs.of[costs.not_sampled].cost_ns += cost_ns;
+			continue;
+		}
+		s = sums_of(im, groups, by, list, taken, groups->of[delays[i].key / 2]);
+		if (s.compute_ns == NULL || s.samples[delays[i].rank] == 0)
+			costs.of[costs.not_sampled].cost_ns += cost_ns;
+		else {
+			size_t functions;
+			struct excess *of = excesses_of(&s, delays[i].rank, &functions);
+
+			share_out(&costs, of, functions, cost_ns);
+			free(of);
+		}
+		free(s.samples);
+	}
+	free(delays);
+	qsort(costs.of, by->count, sizeof *costs.of, by_cost);
+	while (by->cost_count < by->count && costs.of[by->cost_count].cost_ns > 0) {
+		struct function_cost *of = &costs.of[by->cost_count++];
+
+		of->error_ns = sqrt(of->error_ns);
+	}
+	by->costs = costs.of;
+}
+
+const struct by_function *
+functions_by(const struct imbalance *im)
+{
+	struct by_function *by;
+	struct groups groups;
+	struct taken *list;
+	size_t count;
+
+	if (im->functions == NULL)
+		return NULL;
+	groups = make_groups(im);
+	by = zalloc(1, sizeof *by);
+	list = sorted_taken(im, &groups, by, &count);
+	by->sites = zalloc(count + 1, sizeof *by->sites);
+	for (size_t i = 0; i < count; i++) {
+		struct sums s;
+
+		if (i > 0 && list[i].site == list[i - 1].site)
+			continue;
+		s = sums_of(im, &groups, by, list, count, list[i].site);
+		if (s.compute_ns != NULL)
+			by->sites[by->site_count++] = uneven_of(&s, list[i].site);
+		free(s.samples);
+	}
+	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
+	find_costs(im, &groups, by, list, count);
+	free_groups(&groups);
+	free(list);
+	return by;
+}

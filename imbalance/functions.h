@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which functions a slow rank spends more time in than the others do, from samples of computation.
+ *
+ * What a rank computes up to a call site is known, T; of its n samples there k are in a function, which
+ * so has T k/n. The variance of the share is (k+1)(n-k+1) / ((n+2)^2 (n+3)), that of Laplace's rule,
+ * which is never 0, however few the samples are.
+ *
+ * Memory: the samples of the calls that are kept, 16 bytes each, and 32 bytes for each place that was
+ * sampled on a rank up to a call site.
+ */
+#ifndef IMBALANCE_FUNCTIONS_H
+#define IMBALANCE_FUNCTIONS_H
+
+#include "imbalance.h"
+#include "../base/tool/json.h"
+#include "report.h"
+
+/* A function of the program in a list of those that were sampled; its file NULL: not known. */
+struct sampled_function {
+	const char *name, *file;
+};
+
+/* Of the computation up to a site: a function on the slowest rank, and on the mean of the others. */
+struct excess {
+	uint32_t function;		/* in the list */
+	uint64_t samples;		/* on that rank */
+	int64_t slow_ns;
+	double others_ns, error_ns;	/* standard error of the difference */
+};
+
+/* Computation up to a site. */
+struct uneven {
+	uint32_t site;
+	int32_t rank;			/* that computes most */
+	int64_t slow_ns;
+	double others_ns;		/* mean of the other ranks */
+	struct excess *functions;	/* what is more on that rank first; they add up */
+	size_t count;
+};
+
+struct function_cost {
+	uint32_t function;
+	double cost_ns, error_ns;
+};
+
+struct by_function {
+	struct sampled_function *names;
+	struct uneven *sites;		/* most excess first */
+	struct function_cost *costs;	/* of delays; most costly first; they add up to those of all delays */
+	size_t count, site_count, cost_count;
+};
+
+/* Samples, which come before the calls. */
+void functions_take(struct imbalance *im, const struct message *message);
+/* A call is counted: what was sampled before it is of the computation up to it. */
+void functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns);
+/* NULL where the run was not sampled. */
+const struct by_function *functions_by(const struct imbalance *im);
+
+/* functions_report.c: nothing where the run was not sampled. */
+void functions_table(struct text *out, const struct imbalance *im, bool all);
+void functions_members(struct json *out, const struct imbalance *im);
+void functions_rows(struct text *out, const struct imbalance *im);
+
+#endif
