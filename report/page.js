@@ -45,7 +45,8 @@ const isWait = e => e.what < CALL;
 const canvas = get("live"), ink = canvas.getContext("2d");
 const LEFT = 56, BOTTOM = 26, MOST_ROWS = 64;
 let from = 0, to = data.run, top = 0, shown = data.locations, chosen = null, chain = [], found = null;
-const width = () => canvas.clientWidth, height = () => canvas.clientHeight;
+let wide = 0, high = 0;		// of the canvas: asking it would lay out the page each time
+const width = () => wide, height = () => high;
 const x = ns => LEFT + (ns - from) / (to - from) * (width() - LEFT);
 const rowHeight = () => (height() - BOTTOM) / shown;
 const y = l => (l - top) * rowHeight();
@@ -104,17 +105,20 @@ function drawEvents(h) {
 			ink.fillStyle = colours.a[1];
 			if (right > left) ink.fillRect(left, y(l) + h * 0.07, right - left, h * 0.86);
 		}
+		const above = y(l) + h * 0.07, least = data.all ? 0.1 : 0.7;
+		let colour = null;
 		inView(list, longest[l], e => {
 			const left = Math.max(LEFT, x(e.begin)), w = x(e.end) - left;
-			if (w < (data.all ? 0.1 : 0.7)) return;
-			ink.fillStyle = colourOf(e);
-			ink.fillRect(left, y(l) + h * 0.07, w, h * 0.86);
+			if (w < least) return;
+			if (colourOf(e) !== colour) ink.fillStyle = colour = colourOf(e);
+			ink.fillRect(left, above, w, h * 0.86);
 			if (found && found(e)) {
 				ink.strokeStyle = colours.ink;
-				ink.strokeRect(left, y(l) + h * 0.07, Math.max(w, 2), h * 0.86);
+				ink.strokeRect(left, above, Math.max(w, 2), h * 0.86);
 			}
 			if (w > 90 && h > 11 && !isWait(e)) {
 				ink.fillStyle = "#000000";
+				colour = null;
 				ink.fillText(data.calls[e.call] || "", left + 3, y(l) + h / 2 + 4, w - 6);
 			}
 		});
@@ -193,6 +197,8 @@ function draw() {
 	asked = true;
 	requestAnimationFrame(() => {
 		asked = false;
+		wide = canvas.clientWidth;
+		high = canvas.clientHeight;
 		const scale = devicePixelRatio || 1, h = rowHeight();
 		canvas.width = Math.max(1, Math.round(width() * scale));
 		canvas.height = Math.max(1, Math.round(height() * scale));
@@ -207,6 +213,7 @@ function draw() {
 		drawAxes(h);
 		canvas.dataset.from = from;
 		canvas.dataset.to = to;
+		canvas.dataset.drawn ||= Math.round(performance.now());		// ms after the page was asked for
 	});
 }
 function look(begin, end) {
