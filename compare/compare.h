@@ -11,6 +11,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include "../base/run/segments.h"
 #include "../imbalance/imbalance.h"
 #include "../base/statistics/statistics.h"
 #include "../base/tool/csv.h"

@@ -17,6 +17,7 @@ struct watcher {
 	size_t ends_count, ends_capacity;
 	size_t phase;			/* site that ended the stretch whose path comes; SIZE_MAX: none */
 	size_t phase_capacity;
+	struct segments path;		/* of one message */
 	int64_t last_ns;
 	bool any_path;
 };
@@ -104,44 +105,26 @@ take_sync(struct watcher *w, struct imbalance *im, const struct message *message
 static void
 take_segments(struct watcher *w, struct imbalance *im, const struct message *message)
 {
-	static const struct column_type u32 = { 4, false, true, 0 }, none = { 4, false, false, 0 };
-	static const struct column_type i64 = { 8, true, true, 0 };
-	uint32_t *location, *kind, *site;
-	int64_t *begin, *end, count, ns;
-	size_t n;
+	struct segments *path = &w->path;
+	const bool first = !path->begun;
 
-	if (body_int(im->in, message, "count", 0, (int64_t)(message->size), &count) < 0)
+	path->count = 0;
+	if (segments_read(path, im->in, message, &im->known) < 0)
 		die_input(im->in);
-	n = (size_t)count;
-	location = zalloc(n + 1, sizeof *location);
-	kind = zalloc(n + 1, sizeof *kind);
-	site = zalloc(n + 1, sizeof *site);
-	begin = zalloc(n + 1, sizeof *begin);
-	end = zalloc(n + 1, sizeof *end);
-	if (body_column(im->in, message, "location", u32, n, n, location) < 0 ||
-	    body_column(im->in, message, "kind", u32, n, n, kind) < 0 ||
-	    body_column(im->in, message, "site", none, n, n, site) < 0 ||
-	    body_column(im->in, message, "begin", i64, n, n, begin) < 0 ||
-	    body_column(im->in, message, "end", i64, n, n, end) < 0)
-		die_input(im->in);
-	for (size_t i = 0; i < n; i++) {
-		if (location[i] >= im->known.location_count || kind[i] >= PATH_KINDS_COUNT ||
-		    (site[i] > 0 && site[i] >= im->known.site_count) || begin[i] != w->last_ns) {
+	for (size_t i = 0; i < path->count; i++) {
+		const struct segment *s = &path->at[i];
+		const int64_t ns = s->end_ns - s->begin_ns;
+
+		if (s->kind == GAP || (first && i == 0 && s->begin_ns != 0)) {
 			reader_fail(im->in, message->offset, "segments: no path from begin to end");
 			die_input(im->in);
 		}
-		ns = end[i] - begin[i];
-		w->last_ns = end[i];
-		place_at(&w->s, kind[i] == PATH_START ? 0 : site[i])->path_ns[kind[i]] += ns;
-		w->s.rank_ns[im->known.location_rank[location[i]]] += ns;
+		w->last_ns = s->end_ns;
+		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
+		w->s.rank_ns[im->known.location_rank[s->location]] += ns;
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
 	w->any_path = true;
-	free(location);
-	free(kind);
-	free(site);
-	free(begin);
-	free(end);
 }
 
 static void

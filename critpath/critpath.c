@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "distance.h"
 #include "functions.h"
 #include "join.h"
 #include "options.h"
@@ -36,6 +37,7 @@ struct critpath {
 	struct report report;
 	struct whatif whatif;
 	struct functions functions;
+	struct distance distance;	/* of --distance */
 	bool path_counted;		/* they know the path; it need not be told again */
 };
 
@@ -43,6 +45,7 @@ static void
 begin_output(struct critpath *c, int argc, char **argv)
 {
 	c->report.whole = c->opt.whole;
+	c->distance.wanted = c->opt.distance;
 	if (c->opt.form == STREAM &&
 	    writer_open(&c->out, STDOUT_FILENO, "path", c->run.in, argc, argv) < 0)
 		die_output();
@@ -111,6 +114,16 @@ pass_message(struct critpath *c, const struct message *message)
 }
 
 static void
+put_distance(struct json *out, const struct distance *distance)
+{
+	json_break(out);
+	json_begin_object(out, "distance");
+	json_double(out, "same_rank_share", distance_share(distance, distance->same_rank_ns));
+	json_double(out, "same_site_share", distance_share(distance, distance->same_site_ns));
+	json_end_object(out);
+}
+
+static void
 end_output(struct critpath *c)
 {
 	if (c->opt.form >= FOLDED) {
@@ -127,6 +140,8 @@ end_output(struct critpath *c)
 		report_json(&c->json, &c->report, &c->run.known, &c->whatif);
 		functions_json(&c->json, &c->functions, &c->run.known);
 		whatif_json(&c->json, &c->whatif, &c->run.known);
+		if (c->distance.wanted)
+			put_distance(&c->json, &c->distance);
 		json_end_object(&c->json);
 		json_end_line(&c->json);
 		text_flush(&c->text);
@@ -137,7 +152,7 @@ end_output(struct critpath *c)
 			functions_write(&c->out, &c->functions);
 		message_begin(&c->out, "path", 3);
 		put_int(&c->out, "run_ns", c->run.known.run_ns);
-		put_int(&c->out, "length_ns", c->report.end_ns - c->report.begin_ns);
+		put_int(&c->out, "length_ns", report_length_ns(&c->report));
 		put_uint(&c->out, "segments", c->report.segments);
 		if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
 			die_output();
@@ -145,17 +160,23 @@ end_output(struct critpath *c)
 }
 
 /*
- * How far the path of intervals is from the exact one, which is as long as the run. It is told when
- * all is out: the mpirun of Open MPI 5 puts the half of a line that waits on one output into what comes on the other.
+ * What an approximate path lacks. It is told when all is out: the mpirun of Open MPI 5 puts the half of a line
+ * that waits on one output into what comes on the other.
  */
 static void
-tell_distance(const struct critpath *c, const struct segments *segments)
+tell_gaps(const struct critpath *c)
 {
-	int64_t exact_ns = c->report.end_ns - c->report.begin_ns, less_ns = segments->missing_ns;
+	const struct report *r = &c->report;
+	const int64_t all_ns = r->end_ns - r->begin_ns;
+	char distance[160] = "; --distance compares it with the exact path";
 
-	note("intervals: %llu groups; the length is %.9f s, %.9f s (%.2f %%) less than the exact %.9f s",
-	    (unsigned long long)segments->groups, seconds(exact_ns - less_ns), seconds(less_ns),
-	    exact_ns > 0 ? 100 * (double)less_ns / (double)exact_ns : 0, seconds(exact_ns));
+	if (c->distance.wanted)
+		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact path's rank, for %.2f %% "
+		    "at its site, too", 100 * distance_share(&c->distance, c->distance.same_rank_ns),
+		    100 * distance_share(&c->distance, c->distance.same_site_ns));
+	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s", r->computations,
+	    seconds(report_length_ns(r)), seconds(r->gap_ns), all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0,
+	    distance);
 }
 
 /* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
@@ -168,6 +189,8 @@ solve_stretch(struct critpath *c, struct event last)
 	c->segments.count = 0;
 	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
 		cut_cycle(&stretch, &c->run.known);
+	if (c->distance.wanted)
+		distance_add(&c->distance, &stretch, &c->run.known, &c->segments);
 	put_segments(c, &c->segments);
 	if (!c->run.keeps_instances)
 		return;
@@ -217,7 +240,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	}
 	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
-		tell_distance(c, &c->segments);
+		tell_gaps(c);
 }
 
 /* ---- several processes, or a part: the path first, then the output ------------------------- */
@@ -324,7 +347,7 @@ print_path(struct critpath *c, const struct path *path, bool only_definitions, i
 		put_segments(c, &path->segments);
 	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
-		tell_distance(c, &path->segments);
+		tell_gaps(c);
 }
 
 static void
@@ -365,7 +388,7 @@ check_options(const struct critpath *c)
 	if (c->team.size == 1)
 		return;
 	if (c->opt.slack || c->opt.alternatives > 0 || c->opt.faster > 0 || c->opt.list > 0 ||
-	    c->opt.part > 0 || c->opt.join)
+	    c->opt.part > 0 || c->opt.join || c->opt.distance)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;

@@ -20,6 +20,7 @@
 
 #include "../base/run/collective.h"
 #include "../base/run/places.h"
+#include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../base/tool/table.h"
 #include "../base/tool/tool.h"
@@ -34,24 +35,6 @@ struct event_row {
 	bool has_other;
 	bool is_send;		/* of a message; for starts of persistent requests */
 	bool cut;		/* its call is taken as not blocked, to break a cycle */
-};
-
-/* START is what a rank did before MPI_Init: base/run/span.h. */
-enum segment_kind { COMPUTE, MPI, TRANSFER, START, KINDS };
-
-struct segment {
-	int64_t begin_ns, end_ns;
-	uint32_t location;	/* of a transfer: who received */
-	uint32_t site;
-	uint16_t call;		/* index of call_name; 0 for compute */
-	uint8_t kind;		/* enum segment_kind */
-};
-
-struct segments {
-	struct segment *at;
-	size_t count, capacity;
-	int64_t missing_ns;	/* intervals: by how much their length is less than the time they cover */
-	uint64_t groups;	/* intervals: from how many groups the pieces of computation are */
 };
 
 /* An event in time: the enter or leave of a call (its first row). */
@@ -181,6 +164,8 @@ struct report {
 	struct places places;	/* without the start and, unless WHOLE, what frames MPI */
 	size_t call_capacity, site_capacity;
 	size_t segments, hops;	/* hops: changes of location */
+	size_t computations;	/* segments that are COMPUTE or START */
+	int64_t gap_ns;		/* of an approximate path; no part of its length */
 	uint32_t first_location, last_location;
 	struct segment longest[10];
 	size_t longest_count;
@@ -197,6 +182,7 @@ void report_gather(struct report *report, const struct definitions *known, const
 struct whatif;
 void report_text(struct text *out, const struct report *report, const struct definitions *known,
     const struct whatif *whatif, bool all);
+int64_t report_length_ns(const struct report *report);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */
 struct share *shares_by_rank(const struct report *report, const struct definitions *known);

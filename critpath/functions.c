@@ -180,6 +180,8 @@ functions_segment(struct functions *f, const struct segment *s)
 	functions_wide square;
 	size_t from = 0, count;
 
+	if (s->kind == GAP)
+		return;
 	functions_length(f, s);
 	if (s->kind != COMPUTE)
 		return;

@@ -4,7 +4,7 @@
  * calls, as intervals in order of their begin. Intervals that overlap the longest among them are a
  * group, and that longest one is taken to lie on the path, which gets there through the call before
  * it. No edge is looked at, so this is an approximation: where that call began only after the piece
- * of the group before had ended, time is missing from the length of the path.
+ * of the group before had ended, there is a gap, of which nothing is known.
  */
 #include <stdlib.h>
 
@@ -102,7 +102,8 @@ add_call(struct chain *chain, uint32_t location, int64_t enter_ns, int64_t end_n
 	bool stays = !chain->begun || chain->location == location;
 
 	if (enter_ns > chain->at_ns)
-		chain->segments->missing_ns += (enter_ns < end_ns ? enter_ns : end_ns) - chain->at_ns;
+		add_link(chain, (struct segment){ chain->at_ns, enter_ns < end_ns ? enter_ns : end_ns, location,
+		    0, 0, GAP });
 	add_link(chain, (struct segment){ chain->at_ns, end_ns, location, site, call,
 	    (uint8_t)(call == 0 ? COMPUTE : stays ? MPI : TRANSFER) });
 }
@@ -110,7 +111,6 @@ add_call(struct chain *chain, uint32_t location, int64_t enter_ns, int64_t end_n
 static void
 add_longest(struct chain *chain, const struct interval *longest)
 {
-	chain->segments->groups++;
 	if (longest->begin_ns > chain->at_ns)
 		add_call(chain, longest->location, longest->call_enter_ns, longest->begin_ns,
 		    longest->call_site, longest->call);

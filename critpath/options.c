@@ -17,6 +17,7 @@ const char usage[] =
 	"                       and delta, else seq-par]\n"
 	"  -F, --format FORM    text, json, stream: the input and the path's segments;\n"
 	"                       of samples folded or speedscope [stream; to a terminal text]\n"
+	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
 	"      --slack          how much later each activity could end without harm\n"
 	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
 	"      --gain PERCENT   what each call site would gain if it took less time\n"
@@ -49,6 +50,8 @@ check_together(const struct options *opt)
 
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
+	if (opt->distance && (opt->algorithm != INTERVALS || opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
+		die("--distance is that of -a intervals, of the whole run on one process");
 	if (whatif && opt->algorithm == INTERVALS)
 		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
 	if (whatif && (opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
@@ -71,7 +74,7 @@ parse_options(int argc, char **argv)
 		{ "alternatives", required_argument, NULL, 'k' }, { "gain", required_argument, NULL, 'G' },
 		{ "all", no_argument, NULL, 'A' }, { "list", required_argument, NULL, 'L' },
 		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
-		{ "whole", no_argument, NULL, 'W' },
+		{ "whole", no_argument, NULL, 'W' }, { "distance", no_argument, NULL, 'D' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID };
@@ -90,6 +93,7 @@ parse_options(int argc, char **argv)
 		case 'P': parse_part(&opt, optarg); break;
 		case 'J': opt.join = true; break;
 		case 'W': opt.whole = true; break;
+		case 'D': opt.distance = true; break;
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);

@@ -13,7 +13,7 @@ struct options {
 	enum algorithm algorithm;
 	enum form form;
 	enum splits splits;
-	bool all, slack, join, whole;
+	bool all, slack, join, whole, distance;
 	int alternatives, faster;	/* how many; per cent */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve this one, from 1, of so many; 0: the whole run */

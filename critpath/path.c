@@ -81,8 +81,6 @@ path_append(struct path *path, struct path *more)
 		    more->stretches * sizeof *path->counts);
 		path->stretches += more->stretches;
 	}
-	s->missing_ns += more->segments.missing_ns;
-	s->groups += more->segments.groups;
 	free(more->segments.at);
 	free(more->counts);
 }
@@ -98,8 +96,6 @@ path_gather(struct path *path, const struct team *team)
 	path->segments.capacity = path->segments.count;
 	path->counts = team_gather(team, counts, path->stretches, sizeof *counts, &path->stretches);
 	path->capacity = path->stretches;
-	path->segments.missing_ns = (int64_t)team_sum(team, (uint64_t)path->segments.missing_ns);
-	path->segments.groups = team_sum(team, path->segments.groups);
 	free(at);
 	free(counts);
 }

@@ -10,8 +10,6 @@
 #include "critpath.h"
 #include "whatif.h"
 
-static const char *const kind_names[] = { "compute", "mpi", "transfer", "start" };
-
 static bool
 longer(const struct segment *a, const struct segment *b)
 {
@@ -83,6 +81,11 @@ report_add(struct report *report, const struct definitions *known, const struct 
 	report->end_ns = segment->end_ns;
 	report->last_location = segment->location;
 	report->segments++;
+	if (segment->kind == GAP) {
+		report->gap_ns += segment->end_ns - segment->begin_ns;
+		return;
+	}
+	report->computations += segment->kind == COMPUTE || segment->kind == START;
 	add_segment(&report->total, segment);
 	add_segment(&report->by_location[segment->location], segment);
 	add_segment(share_of(&report->by_call, &report->call_capacity, segment->call), segment);
@@ -100,9 +103,19 @@ add_share(struct share *to, const struct share *more)
 	to->frame_transfer_ns += more->frame_transfer_ns;
 }
 
+static void
+append_places(struct report *report, const struct place *more, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		places_add(&report->places, &more[i]);
+}
+
 void
 report_append(struct report *report, const struct definitions *known, const struct report *more)
 {
+	struct place *places;
+	size_t count;
+
 	if (more->segments == 0)
 		return;
 	if (report->segments == 0) {
@@ -115,6 +128,8 @@ report_append(struct report *report, const struct definitions *known, const stru
 	report->last_location = more->last_location;
 	report->segments += more->segments;
 	report->hops += more->hops;
+	report->computations += more->computations;
+	report->gap_ns += more->gap_ns;
 	add_share(&report->total, &more->total);
 	for (uint32_t l = 0; l < known->location_count; l++)
 		add_share(&report->by_location[l], &more->by_location[l]);
@@ -124,13 +139,9 @@ report_append(struct report *report, const struct definitions *known, const stru
 		add_share(share_of(&report->by_site, &report->site_capacity, i), &more->by_site[i]);
 	for (size_t i = 0; i < more->longest_count; i++)
 		keep_longest(report, &more->longest[i]);
-}
-
-static void
-append_places(struct report *report, const struct place *more, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		places_add(&report->places, &more[i]);
+	places = places_sorted(&more->places, &count);
+	append_places(report, places, count);
+	free(places);
 }
 
 void
@@ -166,6 +177,7 @@ report_gather(struct report *report, const struct definitions *known, const stru
 		part->by_location = location;
 		part->by_call = call;
 		part->by_site = site;
+		part->places = (struct places){ NULL };		/* of another process */
 		report_append(report, known, part);
 		location += part->segments > 0 ? known->location_count : 0;
 		call += part->call_capacity;
@@ -175,6 +187,12 @@ report_gather(struct report *report, const struct definitions *known, const stru
 	free(by_location);
 	free(by_call);
 	free(by_site);
+}
+
+int64_t
+report_length_ns(const struct report *report)
+{
+	return report->end_ns - report->begin_ns - report->gap_ns;
 }
 
 int64_t
@@ -381,8 +399,10 @@ report_text(struct text *out, const struct report *report, const struct definiti
 
 	text_line(out, "%s", verdict);
 	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
-	    seconds(known->run_ns), seconds(report->end_ns - report->begin_ns), report->segments,
+	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
 	    report->hops);
+	if (report->gap_ns > 0)
+		text_line(out, "gaps of %.9f s in it, of which this approximation knows nothing", seconds(report->gap_ns));
 	snprintf(start, sizeof start, report->whole ? ", start %.2f %%" :
 	    "; start, MPI_Init and MPI_Finalize %.9f s", report->whole ? 100 * (double)total.ns[START] / of :
 	    seconds(total.ns[START]));
@@ -402,10 +422,13 @@ segment_json(struct json *out, const struct segment *segment, const struct defin
 {
 	json_break(out);
 	json_begin_object(out, NULL);
-	json_int(out, "rank", known->location_rank[segment->location]);
+	if (segment->kind == GAP)
+		json_null(out, "rank");
+	else
+		json_int(out, "rank", known->location_rank[segment->location]);
 	json_int(out, "begin_ns", segment->begin_ns);
 	json_int(out, "end_ns", segment->end_ns);
-	json_text(out, "kind", kind_names[segment->kind]);
+	json_text(out, "kind", segment_names[segment->kind]);
 	if (segment->call == 0)
 		json_null(out, "call");
 	else
@@ -449,7 +472,9 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_break(out);
 	json_seconds(out, "run_time_s", known->run_ns);
 	json_break(out);
-	json_seconds(out, "path_length_s", report->end_ns - report->begin_ns);
+	json_seconds(out, "path_length_s", report_length_ns(report));
+	json_break(out);
+	json_seconds(out, "unknown_s", report->gap_ns);
 	json_break(out);
 	json_uint(out, "segment_count", report->segments);
 	json_break(out);

@@ -142,7 +142,7 @@ solve_stretch(const struct rounds *r, const struct received *got, size_t s, size
 static void
 report_round(const struct rounds *r, struct path *part)
 {
-	struct report report = { 0 };
+	struct report report = { .whole = r->report->whole };
 
 	path_report(part, &r->run->known, &report);
 	report_gather(&report, &r->run->known, r->team);

@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPUTE, MPI, TRANSFER, START };	/* kinds of segments: lp-trace(5) */
+#include "../base/run/segments.h"
 
 struct path {
+	struct segments segments;	/* of one message */
 	int64_t *site_ns;		/* by site */
 	int64_t **rank_ns;		/* by site, by rank */
 	size_t count, capacity, rank_capacity;
@@ -35,47 +36,21 @@ static void
 take_segments(struct path *p, const struct imbalance *im, struct reader *in,
     const struct message *message)
 {
-	static const struct column_type u32 = { 4, false, true, 0 }, i64 = { 8, true, true, 0 };
-	static const struct column_type u32_optional = { 4, false, false, 0 };
-	const msgpack_object *begins = body_get(message, "begin");
-	uint32_t *location, *kind, *site;
-	int64_t *begin, *end, count;
+	p->segments.count = 0;
+	if (segments_read(&p->segments, in, message, &im->known) < 0)
+		die_input(in);
+	for (size_t i = 0; i < p->segments.count; i++) {
+		const struct segment *s = &p->segments.at[i];
+		int64_t ns = counted_ns(im, s->begin_ns, s->end_ns);
 
-	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
-		die_input(in);
-	if (begins == NULL || begins->type != MSGPACK_OBJECT_BIN || begins->via.bin.size < count) {
-		reader_fail(in, message->offset, "segments: begin is missing or too short");
-		die_input(in);
-	}
-	location = zalloc((size_t)count + 1, sizeof *location);
-	kind = zalloc((size_t)count + 1, sizeof *kind);
-	site = zalloc((size_t)count + 1, sizeof *site);
-	begin = zalloc((size_t)count + 1, sizeof *begin);
-	end = zalloc((size_t)count + 1, sizeof *end);
-	if (body_column(in, message, "location", u32, (size_t)count, (size_t)count, location) < 0 ||
-	    body_column(in, message, "kind", u32, (size_t)count, (size_t)count, kind) < 0 ||
-	    body_column(in, message, "site", u32_optional, (size_t)count, (size_t)count, site) < 0 ||
-	    body_column(in, message, "begin", i64, (size_t)count, (size_t)count, begin) < 0 ||
-	    body_column(in, message, "end", i64, (size_t)count, (size_t)count, end) < 0)
-		die_input(in);
-	for (int64_t i = 0; i < count; i++) {
-		int64_t ns = counted_ns(im, begin[i], end[i]);
-
-		if (location[i] >= im->known.location_count || site[i] > 1 << 26) {
-			reader_fail(in, message->offset, "segments: of another run");
-			die_input(in);
-		}
+		if (s->kind == GAP)
+			continue;
 		p->length_ns += ns;
-		if (kind[i] == TRANSFER)
+		if (s->kind == TRANSFER)
 			p->transfer_ns += ns;
-		else if (kind[i] != START)	/* that is of no site */
-			add_segment(p, im, site[i], im->known.location_rank[location[i]], ns);
+		else if (s->kind != START)	/* that is of no site */
+			add_segment(p, im, s->site, im->known.location_rank[s->location], ns);
 	}
-	free(location);
-	free(kind);
-	free(site);
-	free(begin);
-	free(end);
 }
 
 /* Time of a rank up to and in a site, without waits. */

@@ -131,48 +131,20 @@ add_piece(struct page *page, const struct event *piece)
 static void
 take_segments(struct page *page, struct reader *in, const struct message *message)
 {
-	static const struct column_type u32 = { 4, false, true, 0 }, i64 = { 8, true, true, 0 };
-	static const struct column_type optional = { 4, false, false, 0 };
-	const msgpack_object *begins = body_get(message, "begin");
-	uint32_t *location, *kind, *site, *call;
-	int64_t *begin, *end, count;
-	size_t n;
+	struct segments *path = &page->path;
 
-	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+	path->count = 0;
+	if (segments_read(path, in, message, &page->im.known) < 0)
 		die_input(in);
-	n = (size_t)count;
-	if (begins == NULL || begins->type != MSGPACK_OBJECT_BIN || begins->via.bin.size < n) {
-		reader_fail(in, message->offset, "segments: begin is missing or too short");
-		die_input(in);
-	}
-	location = zalloc(4 * n, sizeof *location);
-	kind = location + n;
-	site = kind + n;
-	call = site + n;
-	begin = zalloc(2 * n, sizeof *begin);
-	end = begin + n;
-	if (body_column(in, message, "location", u32, n, n, location) < 0 ||
-	    body_column(in, message, "kind", u32, n, n, kind) < 0 ||
-	    body_column(in, message, "site", optional, n, n, site) < 0 ||
-	    body_column(in, message, "call", u32, n, n, call) < 0 ||
-	    body_column(in, message, "begin", i64, n, n, begin) < 0 ||
-	    body_column(in, message, "end", i64, n, n, end) < 0)
-		die_input(in);
-	for (size_t i = 0; i < n; i++) {
-		struct event piece = { begin[i], end[i], location[i], site[i], -1,
-		    call[i] <= UINT16_MAX ? reader_calls(in)[call[i]] : 0, (uint16_t)kind[i] };
+	for (size_t i = 0; i < path->count; i++) {
+		const struct segment *s = &path->at[i];
+		const bool frames = s->kind != COMPUTE && span_frames(s->call);
+		const struct event piece = { s->begin_ns, s->end_ns, s->location, s->site, -1, s->call,
+		    frames ? START_PIECE : s->kind };
 
-		if (location[i] >= page->im.known.location_count || kind[i] >= PIECES ||
-		    (site[i] != 0 && site[i] >= page->im.known.site_count)) {
-			reader_fail(in, message->offset, "segments: of another run");
-			die_input(in);
-		}
-		if (piece.what != COMPUTE_PIECE && span_frames(piece.call))
-			piece.what = START_PIECE;
-		add_piece(page, &piece);
+		if (s->kind != GAP)
+			add_piece(page, &piece);
 	}
-	free(location);
-	free(begin);
 }
 
 static void

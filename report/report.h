@@ -11,6 +11,7 @@
 #define REPORT_REPORT_H
 
 #include "../base/run/places.h"
+#include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../imbalance/causes.h"
 #include "../imbalance/imbalance.h"
@@ -88,6 +89,7 @@ struct page {
 	struct bins bins;
 	struct pool events, pieces;
 	struct matrix matrix;
+	struct segments path;		/* those of one message */
 	struct places places;		/* of the path */
 	int64_t (*path_ns)[PIECES];	/* by rank */
 	int64_t *path_site_ns;		/* by site */

@@ -139,7 +139,7 @@ late_sender() {
 	done
 }
 
-@test "intervals find the path where all wait for the last, and tell what they miss elsewhere" {
+@test "intervals find the path where all wait for the last; elsewhere gaps are marked, and no part of the length" {
 	graph <<-'END'
 		trace ranks=2
 		0 MPI_Init 0 100
@@ -149,13 +149,43 @@ late_sender() {
 		1 MPI_Barrier 400 410 comm=1
 		1 MPI_Finalize 500 720
 	END
-	run -0 --separate-stderr lp-critpath -a intervals -F json t.graph
-	[ "$stderr" = "lp-critpath: intervals: 2 groups; the length is 0.000000720 s, 0.000000000 s (0.00 %) less than the exact 0.000000720 s" ]
+	run -0 --separate-stderr lp-critpath -a intervals --distance -F json t.graph
+	[ "$stderr" = "lp-critpath: intervals: 2 groups; the length is 0.000000720 s, gaps are 0.000000000 s (0.00 %); for 100.00 % of the time it is on the exact path's rank, for 100.00 % at its site, too" ]
 	[ "$(jq -c '[.segments[] | select(.kind == "compute") | .rank]' <<<"$output")" = '[1,0]' ]
-	late_sender
-	run -0 --separate-stderr lp-critpath -a intervals -F json t.graph
-	jq -e '.path_length_s == 7e-7' <<<"$output"
-	[[ "$stderr" == *" less than the exact 0.000000700 s" ]]
+	random_run.py make 3 | lp-graph 2>/dev/null >t.graph
+	lp-critpath -a intervals -F json t.graph >t.json 2>note
+	jq -e '([.segments[] | select(.kind == "unknown")] | all(.rank == null and .call == null)) and
+		([.segments[] | select(.kind != "unknown") | .end_ns - .begin_ns] | add) == (.path_length_s * 1e9 | round) and
+		((.path_length_s + .unknown_s - .run_time_s) | fabs) < 1e-12 and .unknown_s > 0' t.json
+	lp-critpath -a intervals t.graph 2>/dev/null >t.path
+	trace.py check t.path
+	lp-dump -k segment t.path | jq -s -e 'any(.segment == "unknown")'
+	# What reads paths takes them for what they are.
+	for tool in 'lp-report -F svg' 'lp-report -F text' 'lp-export -f folded' 'lp-export -f perfetto' 'lp-imbalance --path t.path'; do
+		$tool t.path >out
+	done
+	lp-export -f folded t.path | grep -q unknown
+	run -2 --separate-stderr lp-compare --summary t.path
+	[[ "$stderr" == *"segments: no path from begin to end" ]]
+	run -2 --separate-stderr lp-critpath --distance t.graph
+	[ "$stderr" = "lp-critpath: --distance is that of -a intervals, of the whole run on one process" ]
+}
+
+@test "what the distance of intervals says is how long both are on the same rank" {
+	for seed in 1 2 3 4 5 6; do
+		random_run.py make $seed | lp-graph 2>/dev/null >t.graph
+		lp-critpath -a intervals --distance -F json t.graph >near.json 2>/dev/null
+		lp-critpath -F json t.graph >exact.json
+		/usr/bin/python3 - <<-'END'
+			import json
+			near, exact = json.load(open("near.json")), json.load(open("exact.json"))
+			cuts = sorted({t for p in (near, exact) for s in p["segments"] for t in (s["begin_ns"], s["end_ns"])})
+			def rank(path, at):
+			    return next(s["rank"] for s in path["segments"] if s["begin_ns"] <= at < s["end_ns"])
+			same = sum(b - a for a, b in zip(cuts, cuts[1:]) if rank(near, a) == rank(exact, a))
+			assert abs(same / (cuts[-1] - cuts[0]) - near["distance"]["same_rank_share"]) < 1e-9
+		END
+	done
 }
 
 @test "slack, gain and alternatives of random runs are those of brute force" {

@@ -117,7 +117,7 @@ def _edges_text(names, message):
     elif message.kind in ("segments", "alternatives"):
         head = "segment" if message.kind == "segments" else f"alternative {message.body['number']}"
         for i, kind in enumerate(c["kind"]):
-            word = {0: "compute", 1: "mpi", 2: "transfer", 3: "start"}.get(kind, kind)
+            word = {0: "compute", 1: "mpi", 2: "transfer", 3: "start", 4: "unknown"}.get(kind, kind)
             number = c["call"][i]
             name = f" call={names.get(number, f'?{number}')}" if number else ""
             site = f" site={c['site'][i]}" if c["site"][i] else ""

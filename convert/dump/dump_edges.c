@@ -2,6 +2,7 @@
 /* Blocks of edges and of path segments as lines: one for each edge, instance and piece. */
 #include "dump.h"
 
+#include "../../base/run/segments.h"
 #include "../../base/tool/tool.h"
 
 bool
@@ -128,7 +129,6 @@ stream_call_name(const struct dump *dump, uint64_t number)
 static void
 print_segments(struct dump *dump, const struct message *message)
 {
-	static const char *const names[] = { "compute", "mpi", "transfer", "start" };
 	static const struct {
 		const char *key;
 		enum column_kind kind;
@@ -162,8 +162,8 @@ print_segments(struct dump *dump, const struct message *message)
 		put_rank(out, find_thread(dump, values[0][i]));
 		json_int(out, "begin_ns", begin_ns);
 		json_int(out, "end_ns", (int64_t)values[2][i]);
-		if (values[3][i] < 3)
-			json_text(out, "segment", names[values[3][i]]);
+		if (values[3][i] <= GAP)
+			json_text(out, "segment", segment_names[values[3][i]]);
 		else
 			json_uint(out, "segment", values[3][i]);
 		if (name != NULL)

@@ -5,6 +5,7 @@
 
 #include "../../base/stream/calls.h"
 #include "../../base/run/definitions.h"
+#include "../../base/run/segments.h"
 #include "../../base/tool/progress.h"
 #include "../../base/tool/memory.h"
 #include "../../base/tool/options.h"
@@ -43,21 +44,6 @@ struct trace {
 };
 
 void trace_read(struct trace *trace, const char *file);
-/* path.c: the pieces of a block of the critical path. */
-struct segment {
-	int64_t begin_ns, end_ns;
-	uint32_t location, kind, site;
-	uint32_t call;		/* index of call_name; 0: none */
-};
-enum { SEGMENT_KINDS = 4 };	/* compute, MPI, transfer, start */
-
-struct segments {
-	struct segment *at;
-	size_t count, capacity;
-};
-
-void segments_read(struct segments *segments, struct reader *in, const struct message *message,
-    const struct definitions *known);
 /* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are places. */
 enum { PLACES = 256 };
 size_t site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES]);

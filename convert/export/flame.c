@@ -7,7 +7,7 @@
 #include "../../base/tool/json.h"
 #include "export.h"
 
-static const char *const leaves[SEGMENT_KINDS] = { "computation", "MPI", "transfer", "start of the process" };
+static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer", "start of the process", "unknown" };
 
 static const char *
 leaf(const struct segment *s)
@@ -35,11 +35,9 @@ read_path(const struct export *export, struct definitions *known,
 			die_input(in);
 		if (!is_kind(&message, "segments"))
 			continue;
-		if (known->ranks == 0) {
-			reader_fail(in, message.offset, "segments before the message of kind run");
+		segments.count = 0;
+		if (segments_read(&segments, in, &message, known) < 0)
 			die_input(in);
-		}
-		segments_read(&segments, in, &message, known);
 		for (size_t i = 0; i < segments.count; i++)
 			take(context, &segments.at[i]);
 		any = true;
@@ -94,7 +92,7 @@ export_folded(const struct export *export)
 	all = zalloc(folds.count, sizeof *all);
 	for (size_t i = 0; i < folds.size; i++) {
 		const struct fold *f = &folds.slots[i];
-		const struct segment as = { .kind = f->kind, .call = f->call };
+		const struct segment as = { .kind = (uint8_t)f->kind, .call = (uint16_t)f->call };
 
 		if (FREE(f))
 			continue;
@@ -150,7 +148,7 @@ put_frames(struct json *json, const struct definitions *known)
 		}
 		json_end_object(json);
 	}
-	for (unsigned k = 0; k < SEGMENT_KINDS; k++) {
+	for (unsigned k = 0; k <= GAP; k++) {
 		json_begin_object(json, NULL);
 		json_text(json, "name", leaves[k]);
 		json_end_object(json);
@@ -166,7 +164,7 @@ put_frames(struct json *json, const struct definitions *known)
 static void
 put_samples(struct json *json, const struct definitions *known, const struct profile *p)
 {
-	const uint64_t kinds = known->site_count, calls = kinds + SEGMENT_KINDS - 1;
+	const uint64_t kinds = known->site_count, calls = kinds + GAP;
 	uint32_t frames[PLACES];
 
 	json_begin_array(json, "samples");

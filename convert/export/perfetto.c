@@ -509,13 +509,15 @@ take_segments(struct perfetto *p, const struct message *message)
 	if (!p->path)
 		own_track(p, PATH_TRACK, "critical path", NULL);
 	p->path = true;
-	segments_read(&p->segments, p->in, message, &p->known);
+	p->segments.count = 0;
+	if (segments_read(&p->segments, p->in, message, &p->known) < 0)
+		die_input(p->in);
 	for (size_t i = 0; i < p->segments.count; i++) {
 		const struct segment *s = &p->segments.at[i];
 		uint64_t name, where;
 		size_t packet, event;
 
-		if (s->begin_ns >= s->end_ns || s->end_ns < p->export->from_ns || s->begin_ns > p->export->to_ns)
+		if (s->kind == GAP || s->begin_ns >= s->end_ns || s->end_ns < p->export->from_ns || s->begin_ns > p->export->to_ns)
 			continue;
 		name = name_iid(p, s->kind == 1 && s->call > 0 ? s->call : NAME_COMPUTE + s->kind);
 		where = site_iid(p, s->site);

@@ -6,7 +6,7 @@ import pandas
 from .check import CALL_COLUMNS, EDGE_COLUMNS
 from .stream import open
 
-SEGMENT_KINDS = numpy.array(["compute", "MPI", "transfer"])
+SEGMENT_KINDS = numpy.array(["compute", "MPI", "transfer", "start", "unknown"])
 KINDS = ("calls", "messages", "collectives", "segments", "alternatives", "slack")
 
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "segments.h"
+
+#include <stdlib.h>
+
+#include "../tool/memory.h"
+
+const char *const segment_names[KINDS + 1] = { "compute", "mpi", "transfer", "start", "unknown" };
+
+/* The columns of a message, one behind the other in two allocations. */
+struct columns {
+	uint32_t *location, *kind, *call, *site;
+	int64_t *begin_ns, *end_ns;
+};
+
+static int
+columns_read(struct columns *c, struct reader *in, const struct message *message, size_t n)
+{
+	static const struct column_type u32 = { 4, false, true, 0 }, optional = { 4, false, false, 0 },
+	    i64 = { 8, true, true, 0 };
+
+	c->location = zalloc(4 * n, sizeof *c->location);
+	c->kind = c->location + n, c->call = c->kind + n, c->site = c->call + n;
+	c->begin_ns = zalloc(2 * n, sizeof *c->begin_ns);
+	c->end_ns = c->begin_ns + n;
+	return body_column(in, message, "location", u32, n, n, c->location) < 0 ||
+	    body_column(in, message, "begin", i64, n, n, c->begin_ns) < 0 ||
+	    body_column(in, message, "end", i64, n, n, c->end_ns) < 0 ||
+	    body_column(in, message, "kind", u32, n, n, c->kind) < 0 ||
+	    body_column(in, message, "call", u32, n, n, c->call) < 0 ||
+	    body_column(in, message, "site", optional, n, n, c->site) < 0 ? -1 : 0;
+}
+
+static int
+check(struct segments *s, struct reader *in, const struct message *message, const struct columns *c, size_t i,
+    const struct definitions *known)
+{
+	if (c->location[i] >= known->location_count || c->kind[i] > GAP || c->call[i] > UINT16_MAX ||
+	    c->end_ns[i] < c->begin_ns[i])
+		return reader_fail(in, message->offset, "segments: location, kind, call or time is out of range");
+	if (s->begun && c->begin_ns[i] != s->end_ns)
+		return reader_fail(in, message->offset, "segments: does not go on where the path so far ends");
+	s->begun = true;
+	s->end_ns = c->end_ns[i];
+	return 0;
+}
+
+int
+segments_read(struct segments *s, struct reader *in, const struct message *message,
+    const struct definitions *known)
+{
+	const msgpack_object *bin = body_get(message, "location");
+	struct columns c = { 0 };
+	int64_t count;
+	int got = 0;
+
+	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+		return -1;
+	/* Before there is room for them: */
+	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < count)
+		return reader_fail(in, message->offset, "segments: location is missing or too short");
+	if (known->ranks == 0)
+		return reader_fail(in, message->offset, "segments before the message of kind run");
+	got = columns_read(&c, in, message, (size_t)count);
+	s->at = grow(s->at, &s->capacity, s->count + (size_t)count, sizeof *s->at);
+	for (size_t i = 0; i < (size_t)count && (got = got < 0 ? got : check(s, in, message, &c, i, known)) == 0; i++)
+		s->at[s->count++] = (struct segment){ c.begin_ns[i], c.end_ns[i], c.location[i],
+		    c.site[i] < known->site_count ? c.site[i] : 0, reader_calls(in)[c.call[i]],
+		    (uint8_t)c.kind[i] };
+	free(c.location);
+	free(c.begin_ns);
+	return got;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The pieces of the critical path, as messages of kind segments hold them. */
+#ifndef SEGMENTS_H
+#define SEGMENTS_H
+
+#include "definitions.h"
+
+/*
+ * START is what a rank did before MPI_Init: span.h. In a GAP an approximate path cannot say who the run
+ * waited for: it is on no rank and no part of the path's length.
+ */
+enum segment_kind { COMPUTE, MPI, TRANSFER, START, KINDS, GAP = KINDS };
+extern const char *const segment_names[KINDS + 1];
+
+struct segment {
+	int64_t begin_ns, end_ns;
+	uint32_t location;	/* of a transfer: who received */
+	uint32_t site;
+	uint16_t call;		/* index of call_name; 0 for compute */
+	uint8_t kind;		/* enum segment_kind */
+};
+
+struct segments {
+	struct segment *at;
+	size_t count, capacity;
+	int64_t end_ns;		/* of the last that was read, where BEGUN */
+	bool begun;
+};
+
+/*
+ * Appends those of a message; sites that are not defined become 0. -1, with the reason in the reader: a
+ * column is missing, a value out of range, or the path does not go on where it ended.
+ */
+int segments_read(struct segments *segments, struct reader *in, const struct message *message,
+    const struct definitions *known);
+
+#endif
