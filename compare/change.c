@@ -14,16 +14,22 @@
 
 #include "compare.h"
 
-static const double CONFIDENCE = 0.95;
+static const double CONFIDENCE = 1 - LEVEL;
 
-bool
-can_judge(const struct comparison *c)
+double
+least_two_sided_p(const struct comparison *c)
 {
 	double ways = 1;	/* to choose side A among all runs */
 
 	for (size_t i = 1; i <= c->count[A]; i++)
 		ways *= (double)(c->count[B] + i) / (double)i;
-	return 2 / ways <= 1 - CONFIDENCE;
+	return 2 / ways;
+}
+
+bool
+can_judge(const struct comparison *c)
+{
+	return least_two_sided_p(c) <= LEVEL;
 }
 
 static int64_t
@@ -49,7 +55,7 @@ mean_ns(const struct comparison *c, int side, VALUE(of), size_t index)
 	return rounded(sum_of(c, side, of, index), (int64_t)c->count[side]);
 }
 
-static struct sample
+struct sample
 sample_of(const struct comparison *c, int side, VALUE(of), size_t index)
 {
 	struct sample sample = { zalloc(c->count[side], sizeof *sample.at), c->count[side] };
@@ -240,9 +246,10 @@ adjust(const struct comparison *c, struct verdict *v)
 		const struct change *part = &v->parts[u][second];
 
 		v->part[u] = second;
+		v->detectable[u] = detectable_of(c, second ? unit_communication : unit_computing, u, PARTS * count);
 		v->paths[u].p_adjusted = adjusted[PARTS * i + second];
 		/* What is certain and yet nothing is not worth a name. */
-		v->named[u] = part->judged && v->paths[u].p_adjusted <= 1 - CONFIDENCE &&
+		v->named[u] = part->judged && v->paths[u].p_adjusted <= LEVEL &&
 		    fabs(part->shift) >= 1e-3 * v->run_time.a && part->low * part->high > 0;
 	}
 	free(units);
@@ -257,11 +264,15 @@ judge(const struct comparison *c, struct verdict *v)
 	int64_t *kinds_ns = zalloc(units * PATH_KINDS_COUNT + 1, sizeof *kinds_ns);
 
 	change_of(c, run_time, 0, &v->run_time);
+	v->run_detectable = detectable_of(c, run_time, 0, 1);
+	for (int side = A; side < SIDES; side++)
+		v->run_spread[side] = spread_of(c, side, run_time, 0);
 	v->paths = zalloc(units + 1, sizeof *v->paths);
 	v->totals = zalloc(units + 1, sizeof *v->totals);
 	v->named = zalloc(units + 1, sizeof *v->named);
 	v->parts = zalloc(units + 1, sizeof *v->parts);
 	v->part = zalloc(units + 1, sizeof *v->part);
+	v->detectable = zalloc(units + 1, sizeof *v->detectable);
 	v->kinds_ns = zalloc(units + 1, sizeof *v->kinds_ns);
 	v->phases_ns = zalloc(units + 1, sizeof *v->phases_ns);
 	for (int side = A; side < SIDES; side++)
@@ -272,6 +283,7 @@ judge(const struct comparison *c, struct verdict *v)
 	for (size_t u = 0; u < units; u++) {
 		change_of(c, unit_path, u, &v->paths[u]);
 		change_of(c, unit_total, u, &v->totals[u]);
+		v->detectable[u] = NAN;		/* unless it is tested */
 		v->paths[u].change_ns = 0;
 		for (size_t kind = 0; kind < PATH_KINDS_COUNT; kind++) {
 			v->kinds_ns[u][kind] = kinds_ns[u * PATH_KINDS_COUNT + kind];

@@ -22,6 +22,7 @@ static const char usage[] =
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
 	"      --limit NAME=VALUE  exit status 1 if that grew by more; seconds, or % of A's run\n"
 	"                          time; may be repeated\n"
+	"      --junit FILE        the limits as test cases for a CI server, too\n"
 	"      --summary           one FILE: print the summary of the run, a small stream that\n"
 	"                          stands for it later\n"
 	"      --all               text: every site and fact, not only the largest\n"
@@ -31,6 +32,7 @@ static const char usage[] =
 struct options {
 	enum form form;
 	bool all, summary;
+	const char *junit;
 	const char **limits;
 	size_t limit_count, limit_capacity;
 	char **files[SIDES];
@@ -41,11 +43,12 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { LIMIT = 256, SUMMARY, ALL };
+	enum { LIMIT = 256, SUMMARY, ALL, JUNIT };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "limit", required_argument, NULL, LIMIT },
 		{ "summary", no_argument, NULL, SUMMARY }, { "all", no_argument, NULL, ALL },
+		{ "junit", required_argument, NULL, JUNIT },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .form = TEXT };
@@ -60,6 +63,7 @@ parse_options(int argc, char **argv)
 			break;
 		case SUMMARY: opt.summary = true; break;
 		case ALL: opt.all = true; break;
+		case JUNIT: opt.junit = optarg; break;
 		}
 	opt.files[A] = argv + optind;
 	while (optind + (int)opt.count[A] < argc && strcmp(opt.files[A][opt.count[A]], "--") != 0)
@@ -127,7 +131,9 @@ main(int argc, char **argv)
 	find_facts(&c, &v);
 	judge(&c, &v);
 	say_verdict(&c, &v);
-	beyond = exceeds(&c, &v, opt.limits, opt.limit_count);
+	beyond = judge_limits(&c, &v, opt.limits, opt.limit_count);
+	if (opt.junit != NULL)
+		write_junit(&v, opt.junit);
 	print_comparison(&c, &v, opt.form, opt.all, argc, argv);
 	if (opt.form == STREAM)		/* the stream has closed standard output */
 		return beyond ? ANSWER_IS_NO : DONE;

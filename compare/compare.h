@@ -101,12 +101,23 @@ struct change {
 /* One number of a run, by index. */
 #define VALUE(name) int64_t (*name)(const struct summary *run, size_t index)
 
-/* Are there enough runs for a statement of chance at all? */
+/* Errors of the first kind that are put up with: of a test, and of all of Holm's together. */
+#define LEVEL 0.05
+
+/* The least p that so many runs can reach: are there enough for a statement of chance at all? */
+double least_two_sided_p(const struct comparison *c);
 bool can_judge(const struct comparison *c);
+/* The value of each run of a side; to be freed. */
+struct sample sample_of(const struct comparison *c, int side, VALUE(of), size_t index);
 void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
 /* Changes of COUNT parts of the run time that add up to WHOLE_NS, to the nanosecond. */
 void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
+
+/* spread.c: from run to run of a side; NaN: it has one run. */
+double spread_of(const struct comparison *c, int side, VALUE(of), size_t index);
+/* A change that is found 4 times in 5, by one of so many TESTS; NaN: none is. */
+double detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t tests);
 
 /*
  * The tests look at computing and at communication apart: where ranks wait for each other the one is
@@ -116,6 +127,8 @@ enum { COMPUTING, COMMUNICATION, PARTS };
 
 struct verdict {
 	struct change run_time;
+	double run_spread[SIDES], run_detectable;	/* ns */
+	double *detectable;			/* by unit: of the part that is tested, ns; NaN: none is */
 	struct change *paths, *totals;		/* by unit */
 	struct change (*parts)[PARTS];		/* by unit: of its time on the path */
 	int *part;				/* by unit: the one that the tests find surer */
@@ -126,7 +139,17 @@ struct verdict {
 	bool *named;				/* by unit */
 	struct fact *facts;
 	size_t fact_count, fact_capacity;
+	struct limit *limits;
+	size_t limit_count, limit_capacity;
 	char text[2048];
+};
+
+struct limit {
+	const char *typed, *name, *unit;	/* unit: s, % or none */
+	char *site;			/* of those that NAME fits, or NULL */
+	double limit, value, low, high;	/* NaN: not known */
+	bool judged, exceeded;
+	char text[512];
 };
 
 struct fact {
@@ -141,10 +164,24 @@ void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
 
+/* values.c: of a run by wait state, by unit; and means of both sides. */
+int64_t state_wait(const struct summary *run, size_t state);
+int64_t unit_wait(const struct summary *run, size_t unit);
+int64_t unit_delay(const struct summary *run, size_t unit);
+int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B less A */
+enum { EFFICIENCIES = 3 };
+extern const struct efficiency_name { const char *name; size_t offset; } efficiencies[EFFICIENCIES];
+double mean_of(const struct comparison *c, int side, size_t offset);	/* of a double in summaries */
+/* Largest change on the path first; to be freed. */
+size_t *sorted_units(const struct comparison *c, const struct verdict *v);
+
 enum form { TEXT, JSON, CSV, STREAM };
 void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
     int argc, char **argv);
-/* limit.c: says which are exceeded. */
-bool exceeds(const struct comparison *c, const struct verdict *v, const char **limits, size_t count);
+void print_comparison_json(struct text *text, const struct comparison *c, const struct verdict *v);	/* json.c */
+/* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any exceeded? */
+bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
+void put_limits(struct json *out, const struct verdict *v);
+void write_junit(const struct verdict *v, const char *name);
 
 #endif

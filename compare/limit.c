@@ -8,12 +8,7 @@
 #include <string.h>
 
 #include "compare.h"
-
-static int64_t
-state_wait(const struct summary *run, size_t state)
-{
-	return run->wait_ns[state];
-}
+#include "../base/tool/whole_file.h"
 
 static int64_t
 all_waits(const struct summary *run, size_t index)
@@ -48,81 +43,195 @@ is_site(const struct unit *unit, const char *name)
 	    strcmp(unit_text(unit, text, sizeof text), name) == 0;
 }
 
-static bool
-is_beyond(const struct verdict *v, const char *name, const struct change *change, double limit,
-    bool relative, bool is_share)
-{
-	const double unit = is_share ? 1e9 / (relative ? 100 : 1) : relative ? v->run_time.a / 100 : 1e9;
-	const char *const units = relative ? " %" : is_share ? "" : " s";
 
-	if (!change->judged) {
-		note("%s changed by %.6g%s, the limit is %.6g%s; too few runs to judge", name,
-		    (double)change->change_ns / unit, units, limit, units);
-		return false;
-	}
-	if (change->low / unit <= limit)
-		return false;
-	note("%s grew by %.6g%s (95 %%: %.6g to %.6g), the limit is %.6g%s", name, change->shift / unit, units,
-	    change->low / unit, change->high / unit, limit, units);
-	return true;
+/* What a limit is of: its unit is told from the value that was typed. */
+struct asked {
+	const char *typed;		/* the whole of it */
+	char *name;
+	double limit;
+	bool relative, is_share;
+};
+
+static struct limit *
+add_limit(struct verdict *v, const struct asked *asked)
+{
+	struct limit *l;
+
+	v->limits = grow(v->limits, &v->limit_capacity, v->limit_count + 1, sizeof *v->limits);
+	l = &v->limits[v->limit_count++];
+	*l = (struct limit){ .name = asked->name, .typed = asked->typed, .limit = asked->limit, .value = NAN,
+	    .low = NAN, .high = NAN };
+	l->unit = asked->relative ? "%" : asked->is_share ? "" : "s";
+	return l;
 }
 
-static bool
-exceeds_one(const struct comparison *c, const struct verdict *v, const char *name, double limit,
-    bool relative)
+static void
+judge_limit(struct verdict *v, const struct asked *asked, const struct change *change, const char *site)
+{
+	const double one = asked->is_share ? 1e9 / (asked->relative ? 100 : 1) :
+	    asked->relative ? v->run_time.a / 100 : 1e9;
+	const char *const space = asked->relative || !asked->is_share ? " " : "";
+	struct limit *l = add_limit(v, asked);
+
+	l->judged = change->judged;
+	l->value = (change->judged ? change->shift : (double)change->change_ns) / one;
+	if (site != NULL)
+		l->site = need(strdup(site));
+	if (!l->judged) {
+		snprintf(l->text, sizeof l->text, "%s changed by %.6g%s%s, the limit is %.6g%s%s; "
+		    "too few runs to judge", l->name, l->value, space, l->unit, l->limit, space, l->unit);
+		return;
+	}
+	l->low = change->low / one;
+	l->high = change->high / one;
+	l->exceeded = l->low > l->limit;
+	snprintf(l->text, sizeof l->text, "%s grew by %.6g%s%s (95 %%: %.6g to %.6g), the limit is %.6g%s%s",
+	    l->name, l->value, space, l->unit, l->low, l->high, l->limit, space, l->unit);
+}
+
+static void
+judge_sites(const struct comparison *c, struct verdict *v, const struct asked *asked)
+{
+	bool known = false;
+	char text[512];
+
+	for (size_t u = 0; u < c->unit_count; u++)
+		if (is_site(&c->units[u], asked->name + 5)) {
+			judge_limit(v, asked, &v->paths[u], unit_text(&c->units[u], text, sizeof text));
+			known = true;
+		}
+	if (!known)
+		snprintf(add_limit(v, asked)->text, sizeof v->limits->text, "%s: there is no such site", asked->name);
+}
+
+static void
+judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
 {
 	struct change change;
-	bool beyond = false, known = false;
 
-	if (strncmp(name, "site:", 5) == 0) {
-		for (size_t u = 0; u < c->unit_count; u++)
-			if (is_site(&c->units[u], name + 5)) {
-				beyond |= is_beyond(v, name, &v->paths[u], limit, relative, false);
-				known = true;
-			}
-		if (!known)
-			note("%s: there is no such site", name);
-		return beyond;
+	if (strncmp(asked->name, "site:", 5) == 0) {
+		judge_sites(c, v, asked);
+		return;
 	}
-	if (strcmp(name, "run_time") == 0)
-		return is_beyond(v, name, &v->run_time, limit, relative, false);
-	if (strcmp(name, "parallel_loss") == 0) {
+	if (strcmp(asked->name, "run_time") == 0) {
+		judge_limit(v, asked, &v->run_time, NULL);
+		return;
+	}
+	if (strcmp(asked->name, "parallel_loss") == 0) {
+		asked->is_share = true;
 		change_of(c, parallel_loss, 0, &change);
-		return is_beyond(v, name, &change, limit, relative, true);
+		judge_limit(v, asked, &change, NULL);
+		return;
 	}
-	if (strcmp(name, "wait") == 0) {
+	if (strcmp(asked->name, "wait") == 0) {
 		change_of(c, all_waits, 0, &change);
-		return is_beyond(v, name, &change, limit, relative, false);
+		judge_limit(v, asked, &change, NULL);
+		return;
 	}
 	for (size_t s = 0; s < STATES; s++)
-		if (strcmp(name, state_names[s]) == 0) {
+		if (strcmp(asked->name, state_names[s]) == 0) {
 			change_of(c, state_wait, s, &change);
-			return is_beyond(v, name, &change, limit, relative, false);
+			judge_limit(v, asked, &change, NULL);
+			return;
 		}
 	die("--limit: there is nothing called %s; there are run_time, parallel_loss, wait, the wait states "
-	    "of lp-imbalance, and site:NAME", name);
+	    "of lp-imbalance, and site:NAME", asked->name);
 }
 
 bool
-exceeds(const struct comparison *c, const struct verdict *v, const char **limits, size_t count)
+judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		const char *equals = strrchr(limits[i], '=');
-		char *name, *value;
-		bool relative;
+		struct asked asked = { .typed = limits[i] };
+		char *value;
 
 		if (equals == NULL || equals == limits[i])
 			die("--limit: %s is not NAME=VALUE", limits[i]);
-		name = need(strndup(limits[i], (size_t)(equals - limits[i])));
+		asked.name = need(strndup(limits[i], (size_t)(equals - limits[i])));
 		value = need(strdup(equals + 1));
-		relative = value[0] != '\0' && value[strlen(value) - 1] == '%';
-		if (relative)
+		asked.relative = value[0] != '\0' && value[strlen(value) - 1] == '%';
+		if (asked.relative)
 			value[strlen(value) - 1] = '\0';
-		any |= exceeds_one(c, v, name, parse_number("--limit", value, 0, 1e18), relative);
-		free(name);
+		asked.limit = parse_number("--limit", value, 0, 1e18);
+		judge_one(c, v, &asked);
 		free(value);
 	}
+	for (size_t i = 0; i < v->limit_count; i++) {
+		if (v->limits[i].exceeded || !v->limits[i].judged)
+			note("%s", v->limits[i].text);
+		any |= v->limits[i].exceeded;
+	}
 	return any;
+}
+
+/* ---- results beside the exit status ----------------------------------------------------- */
+
+void
+put_limits(struct json *out, const struct verdict *v)
+{
+	json_break(out);
+	json_begin_array(out, "limits");
+	for (size_t i = 0; i < v->limit_count; i++) {
+		const struct limit *l = &v->limits[i];
+
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_text(out, "name", l->name);
+		json_double(out, "limit", l->limit);
+		json_text(out, "unit", l->unit);
+		json_double(out, "value", l->value);
+		json_double(out, "low", l->low);
+		json_double(out, "high", l->high);
+		json_bool(out, "exceeded", l->exceeded);
+		json_bool(out, "judged", l->judged);
+		if (l->site != NULL)
+			json_text(out, "site", l->site);
+		json_text(out, "text", l->text);
+		json_end_object(out);
+	}
+	json_end_array(out);
+}
+
+static void
+put_case(struct text *out, const struct limit *l)
+{
+	text_put(out, "  <testcase classname=\"lp-compare\" name=\"");
+	text_markup(out, l->typed);
+	if (l->site != NULL) {
+		text_put(out, " ");
+		text_markup(out, l->site);
+	}
+	text_put(out, l->exceeded ? "\">\n    <failure message=\"" : l->judged ? "\">\n    <system-out>" :
+	    "\">\n    <skipped message=\"");
+	text_markup(out, l->text);
+	text_put(out, l->exceeded ? "\"/>\n  </testcase>\n" : l->judged ? "</system-out>\n  </testcase>\n" :
+	    "\"/>\n  </testcase>\n");
+}
+
+/* A test case for each limit; what too few runs cannot tell is skipped. */
+void
+write_junit(const struct verdict *v, const char *name)
+{
+	static struct text text;	/* large for a stack */
+	struct whole_file whole = whole_file_begin(name);
+	size_t failures = 0, skipped = 0;
+
+	for (size_t i = 0; i < v->limit_count; i++) {
+		failures += v->limits[i].exceeded;
+		skipped += !v->limits[i].judged;
+	}
+	text_begin(&text, whole.file, name);
+	text_print(&text, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"lp-compare\" tests=\"%zu\" "
+	    "failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", v->limit_count, failures, skipped);
+	for (size_t i = 0; i < v->limit_count; i++)
+		put_case(&text, &v->limits[i]);
+	text_put(&text, "  <system-out>");
+	text_markup(&text, v->text);
+	text_put(&text, "</system-out>\n");
+	text_put(&text, "</testsuite>\n");
+	text_flush(&text);
+	whole_file_end(&whole);
 }

@@ -1,232 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The comparison as text, JSON, CSV and a stream. */
+/* The comparison as text, CSV and a stream. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "compare.h"
-
-/* Sites, largest change on the path first. */
-static size_t *
-sorted_units(const struct comparison *c, const struct verdict *v)
-{
-	size_t *units = zalloc(c->unit_count + 1, sizeof *units);
-
-	for (size_t u = 0; u < c->unit_count; u++) {
-		size_t at = u;
-
-		for (; at > 0 && llabs(v->paths[units[at - 1]].change_ns) < llabs(v->paths[u].change_ns); at--)
-			units[at] = units[at - 1];
-		units[at] = u;
-	}
-	return units;
-}
-
-static double
-mean_of(const struct comparison *c, int side, size_t offset)
-{
-	double sum = 0;
-
-	for (size_t r = 0; r < c->count[side]; r++)
-		sum += *(const double *)(const void *)((const char *)&c->runs[side][r] + offset);
-	return sum / (double)c->count[side];
-}
-
-static const struct { const char *name; size_t offset; } efficiencies[] = {
-	{ "parallel", offsetof(struct summary, parallel) },
-	{ "load_balance", offsetof(struct summary, load_balance) },
-	{ "communication", offsetof(struct summary, communication) },
-};
-enum { EFFICIENCIES = sizeof efficiencies / sizeof efficiencies[0] };
-
-static int64_t
-state_wait(const struct summary *run, size_t state)
-{
-	return run->wait_ns[state];
-}
-
-static int64_t
-unit_wait(const struct summary *run, size_t unit)
-{
-	return run->by_unit[unit] != NULL ? run->by_unit[unit]->wait_ns : 0;
-}
-
-static int64_t
-unit_delay(const struct summary *run, size_t unit)
-{
-	return run->by_unit[unit] != NULL ? run->by_unit[unit]->delay_ns : 0;
-}
-
-static int64_t
-difference(const struct comparison *c, VALUE(of), size_t index)
-{
-	return mean_ns(c, B, of, index) - mean_ns(c, A, of, index);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------- */
-
-static void
-put_interval(struct json *out, const struct change *change)
-{
-	json_fixed(out, "low_s", change->judged ? 1e-9 * change->low : NAN, 9);
-	json_fixed(out, "high_s", change->judged ? 1e-9 * change->high : NAN, 9);
-}
-
-static void
-put_place(struct json *out, const struct unit *unit)
-{
-	const struct place *p = unit->first;
-
-	if (p->function != NULL)
-		json_text(out, "function", p->function);
-	else
-		json_null(out, "function");
-	if (p->file != NULL)
-		json_text(out, "file", p->file);
-	else
-		json_null(out, "file");
-	if (p->line > 0)
-		json_int(out, "line", p->line);
-	else
-		json_null(out, "line");
-	if (p->call != NULL)
-		json_text(out, "call", p->call);
-	else
-		json_null(out, "call");
-}
-
-static void
-put_site(struct json *out, const struct comparison *c, const struct verdict *v, size_t u)
-{
-	const struct change *path = &v->paths[u];
-	const struct place *const *at = c->units[u].on;
-
-	json_break(out);
-	json_begin_object(out, NULL);
-	put_place(out, &c->units[u]);
-	json_seconds(out, "path_change_s", path->change_ns);
-	put_interval(out, path);
-	json_fixed(out, "p_adjusted", path->judged ? path->p_adjusted : NAN, 9);
-	json_bool(out, "named", v->named[u]);
-	json_text(out, "on", at[A] != NULL && at[B] != NULL ? "both" : at[A] != NULL ? "a" : "b");
-	if (at[A] != NULL && at[B] != NULL && at[A]->line != at[B]->line && at[B]->line > 0)
-		json_int(out, "line_b", at[B]->line);
-	json_begin_object(out, "kinds");
-	for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
-		json_seconds(out, path_kind_names[k], v->kinds_ns[u][k]);
-	json_end_object(out);
-	json_fixed(out, "path_a_s", 1e-9 * path->a, 9);
-	json_fixed(out, "path_b_s", 1e-9 * path->b, 9);
-	json_seconds(out, "total_change_s", v->totals[u].change_ns);
-	json_fixed(out, "total_p", v->totals[u].judged ? v->totals[u].p : NAN, 9);
-	json_seconds(out, "wait_change_s", difference(c, unit_wait, u));
-	json_seconds(out, "delay_change_s", difference(c, unit_delay, u));
-	json_end_object(out);
-}
-
-static void
-put_facts(struct json *out, const struct comparison *c, const struct verdict *v)
-{
-	json_break(out);
-	json_begin_array(out, "facts");
-	for (size_t i = 0; i < v->fact_count; i++) {
-		const struct fact *f = &v->facts[i];
-
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "what", f->what);
-		if (f->unit != NOBODY)
-			put_place(out, &c->units[f->unit]);
-		json_double(out, "a", f->a);
-		json_double(out, "b", f->b);
-		json_text(out, "text", f->text);
-		json_end_object(out);
-	}
-	json_end_array(out);
-}
-
-static void
-put_rest(struct json *out, const struct comparison *c, const struct verdict *v)
-{
-	json_break(out);
-	json_begin_object(out, "kinds");
-	for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
-		json_seconds(out, path_kind_names[k], v->all_kinds_ns[k]);
-	json_end_object(out);
-	json_begin_array(out, "ranks");
-	for (size_t r = 0; r < v->ranks; r++)
-		json_seconds(out, NULL, v->ranks_ns[r]);
-	json_end_array(out);
-	json_begin_array(out, "phases");
-	for (size_t u = 0; u <= c->unit_count; u++) {
-		if (v->phases_ns[u] == 0)
-			continue;
-		json_break(out);
-		json_begin_object(out, NULL);
-		if (u < c->unit_count)
-			put_place(out, &c->units[u]);
-		json_seconds(out, "path_change_s", v->phases_ns[u]);
-		json_end_object(out);
-	}
-	json_end_array(out);
-	json_break(out);
-	json_begin_array(out, "waits");
-	for (size_t s = 0; s < STATES; s++) {
-		if (mean_ns(c, A, state_wait, s) == 0 && mean_ns(c, B, state_wait, s) == 0)
-			continue;
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "name", state_names[s]);
-		json_seconds(out, "a_s", mean_ns(c, A, state_wait, s));
-		json_seconds(out, "b_s", mean_ns(c, B, state_wait, s));
-		json_seconds(out, "change_s", difference(c, state_wait, s));
-		json_end_object(out);
-	}
-	json_end_array(out);
-	json_break(out);
-	json_begin_object(out, "efficiencies");
-	for (size_t e = 0; e < EFFICIENCIES; e++) {
-		json_begin_object(out, efficiencies[e].name);
-		json_fixed(out, "a", mean_of(c, A, efficiencies[e].offset), 9);
-		json_fixed(out, "b", mean_of(c, B, efficiencies[e].offset), 9);
-		json_end_object(out);
-	}
-	json_end_object(out);
-}
-
-static void
-print_json(struct text *text, const struct comparison *c, const struct verdict *v)
-{
-	struct json json, *out = &json;
-	size_t *units = sorted_units(c, v);
-
-	json_begin(out, text);
-	json_begin_object(out, NULL);
-	json_text(out, "verdict", v->text);
-	json_break(out);
-	json_begin_object(out, "run_time");
-	json_fixed(out, "a_s", 1e-9 * v->run_time.a, 9);
-	json_fixed(out, "b_s", 1e-9 * v->run_time.b, 9);
-	json_seconds(out, "change_s", v->run_time.change_ns);
-	put_interval(out, &v->run_time);
-	json_fixed(out, "p", v->run_time.judged ? v->run_time.p : NAN, 9);
-	json_end_object(out);
-	json_break(out);
-	json_begin_array(out, "sites");
-	for (size_t i = 0; i < c->unit_count; i++)
-		put_site(out, c, v, units[i]);
-	json_end_array(out);
-	put_facts(out, c, v);
-	put_rest(out, c, v);
-	json_begin_object(out, "runs");
-	json_uint(out, "a", c->count[A]);
-	json_uint(out, "b", c->count[B]);
-	json_end_object(out);
-	json_end_object(out);
-	json_end_line(out);
-	free(units);
-}
 
 /* ---- text and CSV ----------------------------------------------------------------------- */
 
@@ -267,6 +46,32 @@ print_sites(struct text *text, const struct comparison *c, const struct verdict 
 	free(units);
 }
 
+/* How far runs of a side lie apart, and what could have been seen through that. */
+static void
+print_spread(struct text *text, const struct comparison *c, const struct verdict *v)
+{
+	struct sample sites = { zalloc(c->unit_count + 1, sizeof *sites.at), 0 };
+	char spread[SIDES][40];
+
+	for (int side = A; side < SIDES; side++)
+		if (isfinite(v->run_spread[side]))
+			snprintf(spread[side], sizeof spread[side], "%.2f %%", share_of(v, v->run_spread[side]));
+		else
+			snprintf(spread[side], sizeof spread[side], "not known");
+	if (isfinite(v->run_spread[A]) || isfinite(v->run_spread[B]))
+		text_line(text, "from run to run of A: %s of the run time; of B: %s", spread[A], spread[B]);
+	for (size_t u = 0; u < c->unit_count; u++)
+		if (isfinite(v->detectable[u]))
+			sites.at[sites.count++] = v->detectable[u];
+	if (isfinite(v->run_detectable))
+		text_line(text, "4 times in 5 so many runs would show a change of the run time by %.2f %%%s",
+		    share_of(v, v->run_detectable), sites.count > 0 ? "" : ", and none of a site");
+	if (sites.count > 0)
+		text_line(text, "and of a site's time on the path by %.2f %% of the run (median of %zu sites)",
+		    share_of(v, median(sites)), sites.count);
+	free(sites.at);
+}
+
 static void
 print_text(struct text *text, const struct comparison *c, const struct verdict *v, bool all)
 {
@@ -283,6 +88,7 @@ print_text(struct text *text, const struct comparison *c, const struct verdict *
 	text_line(text, "of the change compute %.6f s, MPI %.6f s, transfer %.6f s, start %.6f s",
 	    1e-9 * (double)v->all_kinds_ns[0], 1e-9 * (double)v->all_kinds_ns[1],
 	    1e-9 * (double)v->all_kinds_ns[2], 1e-9 * (double)v->all_kinds_ns[3]);
+	print_spread(text, c, v);
 	for (size_t i = 0; i < v->fact_count && i < shown; i++)
 		text_line(text, "exact: %s", v->facts[i].text);
 	if (v->fact_count > shown)
@@ -383,7 +189,7 @@ print_comparison(const struct comparison *c, const struct verdict *v, enum form 
 	}
 	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		print_json(&text, c, v);
+		print_comparison_json(&text, c, v);
 	else if (form == CSV)
 		print_csv(&text, c, v);
 	else

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "report.h"
+#include "../base/tool/whole_file.h"
 
 static const char usage[] =
 	"usage: lp-report [-F html|svg|text] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
@@ -164,39 +165,6 @@ read_run(struct page *page, const struct options *opt)
 
 /* ---- output ------------------------------------------------------------------------------- */
 
-static FILE *
-open_output(const char *name, char **temporary)
-{
-	mode_t mask;
-	FILE *file;
-	int fd;
-
-	if (name == NULL)
-		return stdout;
-	if (asprintf(temporary, "%s.XXXXXX", name) < 0)
-		die("out of memory");
-	if ((fd = mkstemp(*temporary)) < 0 || (file = fdopen(fd, "w")) == NULL)
-		die("%s: %s", *temporary, strerror(errno));
-	mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask);
-	return file;
-}
-
-/* The file gets its name when all of it is there. */
-static void
-close_output(FILE *file, const char *name, const char *temporary)
-{
-	if (name == NULL)
-		return;
-	if (fclose(file) != 0 || rename(temporary, name) != 0) {
-		int error = errno;
-
-		unlink(temporary);
-		die("%s: %s", name, strerror(error));
-	}
-}
-
 static void
 read_runs(struct page *page, char *list)
 {
@@ -217,10 +185,9 @@ static void
 write_file(const char *name, struct page *page, enum kind_of_output form, int figure)
 {
 	static struct text text;	/* large for a stack */
-	char *temporary = NULL;
-	FILE *file = open_output(name, &temporary);
+	struct whole_file whole = whole_file_begin(name);
 
-	text_begin(&text, file, name);
+	text_begin(&text, whole.file, name);
 	if (form == SVG)
 		figure_file(&text, page, &figures[figure]);
 	else if (form == VERDICT)
@@ -228,7 +195,7 @@ write_file(const char *name, struct page *page, enum kind_of_output form, int fi
 	else
 		page_write(&text, page);
 	text_flush(&text);
-	close_output(file, name, temporary);
+	whole_file_end(&whole);
 }
 
 int

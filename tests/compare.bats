@@ -71,6 +71,43 @@ setup_file() {
 	done
 }
 
+@test "each limit has a result as JSON and as a JUnit case: kept, exceeded, or not to be judged" {
+	cd "$BATS_FILE_TMPDIR"
+	run -1 lp-compare -F json --junit t.xml --limit site:solve.c:13=1% --limit run_time=9% --limit 'site:<"&>=1' \
+		a[1-7].summary -- b[1-7].summary
+	json=$(grep -v '^lp-compare' <<<"$output")
+	jq -e '[.limits[] | [.name, .limit, .unit, .exceeded, .judged]] == [["site:solve.c:13", 1, "%", true, true],
+		["run_time", 9, "%", false, true], ["site:<\"&>", 1, "s", false, false]] and
+		(.limits[0] | .low > 1 and .low <= .value and .value <= .high) and .limits[2].value == null' <<<"$json"
+	python3 - <<-'END'
+		import xml.etree.ElementTree as tree
+		suite = tree.parse("t.xml").getroot()
+		assert suite.tag == "testsuite" and [suite.get(k) for k in ("tests", "failures", "errors", "skipped")] == list("3101")
+		cases = suite.findall("testcase")
+		assert [[e.tag for e in c] for c in cases] == [["failure"], ["system-out"], ["skipped"]]
+		assert cases[0].get("name").startswith("site:solve.c:13=1% ") and cases[2].get("name") == 'site:<"&>=1'
+	END
+	run -0 lp-compare --junit one.xml --limit run_time=0% a1.summary -- b1.summary
+	grep -q '<skipped message="run_time changed by .*too few runs to judge"/>' one.xml
+	run -2 --separate-stderr lp-compare --junit nowhere/t.xml a1.summary -- b1.summary
+	[ "$stderr" = 'lp-compare: nowhere/t.xml: No such file or directory' ]
+	run -2 lp-compare --junit bad.xml --limit nothing=1 a1.summary -- b1.summary
+	[ -z "$(ls bad.xml* 2>/dev/null)" ]
+}
+
+@test "the spread of a side's runs is told, and the change that so many runs would have shown" {
+	cd "$BATS_FILE_TMPDIR"
+	lp-compare -F json a[1-7].summary -- b[1-7].summary >seven.json
+	lp-compare -F json a[1-4].summary -- b[1-4].summary | jq -e '(.run_time | .detectable_s > 0 and .spread_b_s > 0) and
+		[.sites[] | select(.detectable_s != null)] == []'	# 4 and 4 are none for 20 tests
+	jq -e '.run_time.detectable_s as $d | .run_time | .spread_a_s < $d and $d < 4 * ([.spread_a_s, .spread_b_s] | max)' seven.json
+	jq -e '[.sites[] | select(.detectable_s != null)] | length == 10 and all(.detectable_s > 0)' seven.json
+	jq -e '.sites[0] | .named and .detectable_s < .path_change_s' seven.json
+	lp-compare -F json a1.summary -- b1.summary | jq -e '.run_time | .spread_a_s == null and .detectable_s == null'
+	lp-compare -F json a1.summary a1.summary -- a1.summary a1.summary | jq -e '.run_time | .spread_a_s == 0 and .detectable_s == null'
+	lp-compare a[1-7].summary -- b[1-7].summary | grep -q '^from run to run of A: [0-9.]* % of the run time; of B: '
+}
+
 # facts OPTIONS: what differs exactly from the program without any, by what and call
 facts() {
 	rm -rf run

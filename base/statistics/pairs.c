@@ -7,7 +7,6 @@
 #include "../tool/tool.h"
 #include "statistics.h"
 
-enum { EXACT_BELOW = 50 };	/* as R's wilcox.test */
 
 struct ranked {
 	double size;		/* distance from the centre */

@@ -7,7 +7,6 @@
 
 #include "../tool/tool.h"
 
-enum { EXACT_BELOW = 50 };	/* values a side, as R's wilcox.test */
 
 static int
 by_value(const void *left, const void *right)
@@ -134,7 +133,7 @@ standard_deviation(struct sample s)
  * The probabilities of U = 0..mn where all orders of m + n distinct values are alike [W]: the r-th
  * smallest value, taken as the k-th of the m, has r - k values of the other side below it.
  */
-static double *
+double *
 u_distribution(size_t m, size_t n)
 {
 	size_t width = m * n + 1;

@@ -43,6 +43,9 @@ enum test {
 	TESTS
 };
 
+/* Values a side from which on Wilcoxon's test takes the normal approximation, as R does. */
+enum { EXACT_BELOW = 50 };
+
 /* One-sided: how probable is it that x is so much greater than y, where both are alike? */
 double p_greater(enum test test, struct sample x, struct sample y);
 
@@ -53,6 +56,15 @@ void correct(enum correction correction, const double *p, double *adjusted, size
 
 /* The least p that the test can reach with COUNT values a side, no two of them equal. */
 double least_p(enum test test, size_t count);
+
+/* Probabilities of U = 0..mn, where all is by chance; to be freed. */
+double *u_distribution(size_t m, size_t n);
+
+/*
+ * power.c: by how many of their deviations normal samples of M and N values have to be apart for
+ * Wilcoxon's two-sided test of this level to find it with probability POWER; NaN: it never does.
+ */
+double detectable_shift(size_t m, size_t n, double level, double power);
 
 struct effect {
 	double shift;		/* median of all differences x - y [L] */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "whole_file.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+struct whole_file
+whole_file_begin(const char *name)
+{
+	struct whole_file whole = { stdout, name, NULL };
+	mode_t mask;
+	int fd;
+
+	if (name == NULL)
+		return whole;
+	if (asprintf(&whole.temporary, "%s.XXXXXX", name) < 0)
+		die("out of memory");
+	if ((fd = mkstemp(whole.temporary)) < 0 || (whole.file = fdopen(fd, "w")) == NULL)
+		die("%s: %s", name, strerror(errno));
+	mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask);
+	return whole;
+}
+
+void
+whole_file_end(struct whole_file *whole)
+{
+	if (whole->name == NULL)
+		return;
+	if (fclose(whole->file) != 0 || rename(whole->temporary, whole->name) != 0) {
+		const int error = errno;
+
+		unlink(whole->temporary);
+		die("%s: %s", whole->name, strerror(error));
+	}
+	free(whole->temporary);
+}
