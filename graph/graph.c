@@ -224,7 +224,8 @@ main(int argc, char **argv)
 	file = parse_options(argc, argv, &polls);
 	refuse_terminal_input(file, usage);
 	refuse_terminal_output();
-	if (reader_open(&in, file, READ_STREAM) < 0)
+	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	    reader_refuse_content(in, "graph", "its messages and collectives are matched already") < 0)
 		die_input(in);
 	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
 		die_output();

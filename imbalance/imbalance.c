@@ -88,6 +88,16 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
+/* Of a time in which there is no run nothing can be said. */
+static void
+refuse_empty(const struct imbalance *im)
+{
+	if (im->from_ns > 0 && im->from_ns >= im->known.run_ns)
+		die("--from: the run has ended by then, after %.9f s", (double)im->known.run_ns / 1e9);
+	if (im->to_ns <= 0)
+		die("--to: the run has not begun by then");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -109,6 +119,7 @@ main(int argc, char **argv)
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
 	read_graph(&im, opt.files[0]);
+	refuse_empty(&im);
 	if (opt.path != NULL) {
 		critical = read_critical(&im, opt.path);
 		opt.view.critical = &critical;

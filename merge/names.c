@@ -2,8 +2,11 @@
 /* Addresses to functions and source lines, by elfutils' libdw. */
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "merge.h"
 
@@ -24,18 +27,36 @@ struct symbols {
 	GElf_Addr bias;		/* offset within the module -> address that libdw gave it */
 };
 
+/* The path stands in a trace and may name anything: only of files it is known that opening does no harm. */
+static int
+open_file(const char *path)
+{
+	struct stat about;
+	int fd;
+
+	if (stat(path, &about) < 0 || !S_ISREG(about.st_mode))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode))) {	/* it has changed */
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 struct symbols *
 symbols_open(const struct module *module)
 {
 	struct symbols *symbols = zalloc(1, sizeof *symbols);
 	const unsigned char *bits;
 	GElf_Addr at;
-	int size;
+	int fd = open_file(module->path), size;
 
-	symbols->dwfl = dwfl_begin(&callbacks);
-	if (symbols->dwfl == NULL)
+	if (fd < 0 || (symbols->dwfl = dwfl_begin(&callbacks)) == NULL)
 		goto unknown;
-	symbols->module = dwfl_report_offline(symbols->dwfl, module->path, module->path, -1);
+	symbols->module = dwfl_report_offline(symbols->dwfl, module->path, module->path, fd);
+	if (symbols->module != NULL)
+		fd = -1;	/* it is libdw's now */
 	dwfl_report_end(symbols->dwfl, NULL, NULL);
 	if (symbols->module == NULL || dwfl_module_getelf(symbols->module, &symbols->bias) == NULL)
 		goto unknown;
@@ -48,6 +69,8 @@ symbols_open(const struct module *module)
 	}
 	return symbols;
 unknown:
+	if (fd >= 0)
+		close(fd);
 	symbols_close(symbols);
 	return NULL;
 }

@@ -18,35 +18,30 @@ monitor_begin(struct monitor *m, const char *ranks)
 	m->ranks = ranks;
 }
 
-/* "all", or numbers and ranges with commas between them. */
-static bool
-is_chosen(const char *ranks, uint32_t rank)
+/* Numbers and ranges with commas between them. */
+static void
+choose(struct monitor *m, const char *at)
 {
-	const char *at = ranks;
-
-	if (strcmp(ranks, "all") == 0)
-		return true;
-	while (*at != '\0') {
+	for (;; at++) {
 		char *end;
 		unsigned long first = strtoul(at, &end, 10), last = first;
+		bool number = *at >= '0' && *at <= '9';
 
-		if (end == at)
-			break;
-		if (*end == '-') {
+		if (number && *end == '-') {
 			at = end + 1;
 			last = strtoul(at, &end, 10);
-			if (end == at)
-				break;
+			number = *at >= '0' && *at <= '9';
 		}
-		if (*end != ',' && *end != '\0')
-			break;
-		if (rank >= first && rank <= last)
-			return true;
-		at = *end == ',' ? end + 1 : end;
+		if (!number || (*end != ',' && *end != '\0'))
+			die("--monitor: %s: ranks are all, or as in 0,2-3", m->ranks);
+		if (last >= m->count || first > last)
+			die("--monitor: %s: the run has the ranks 0 to %u", m->ranks, m->count - 1);
+		for (unsigned long r = first; r <= last; r++)
+			m->series[r].chosen = true;
 		if (*end == '\0')
-			return false;
+			return;
+		at = end;
 	}
-	die("--monitor: %s: ranks are all, or as in 0,2-3", ranks);
 }
 
 void
@@ -54,8 +49,10 @@ monitor_run(struct monitor *m, uint32_t ranks)
 {
 	m->count = ranks;
 	m->series = zalloc(ranks, sizeof *m->series);
-	for (uint32_t r = 0; r < ranks; r++)
-		m->series[r].chosen = is_chosen(m->ranks, r);
+	if (strcmp(m->ranks, "all") != 0)
+		choose(m, m->ranks);
+	for (uint32_t r = 0; r < ranks && strcmp(m->ranks, "all") == 0; r++)
+		m->series[r].chosen = true;
 }
 
 /* A call of the rank has been left. Rows of other functions belong to the pair behind them. */

@@ -336,3 +336,10 @@ polls() {
 		lp-critpath -a $a -F json t.graph | jq -c .segments
 	done | uniq | wc -l | grep -qx 1
 }
+
+@test "a graph is not matched twice: it is refused in a line" {
+	lp-graph "$(stream good-small)" >t.graph 2>/dev/null
+	run -2 --separate-stderr bash -c 'lp-graph t.graph | cat; exit ${PIPESTATUS[0]}'
+	[ -z "$output" ]
+	[ "$stderr" = "lp-graph: t.graph:0: a graph; its messages and collectives are matched already" ]
+}

@@ -475,3 +475,12 @@ clc() {
 	lp-dump -k call t.trace | jq -s -c -e 'map(select(.rank == 1)) | [.[0].enter_ns, .[1].enter_ns, .[2].leave_ns] ==
 		[3500, 155000, 1000000]'
 }
+
+@test "a module that is no file is not opened: its functions are not named, and nothing waits" {
+	mkfifo pipe
+	mkdir folder
+	for path in "$PWD/pipe" "$PWD/folder" /dev/zero /dev/tty "$PWD/none"; do
+		sed "s|path=/usr/bin/app|path=$path|" "$fixtures/good-raw.txt" | pack >t.raw
+		timeout 20 lp-merge t.raw | lp-dump -k site | jq -e '.function == null and .module != null'
+	done
+}

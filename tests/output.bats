@@ -125,6 +125,41 @@ on_terminal() {
 	run -0 lp-dump -r 1 hostile.graph
 }
 
+@test "a time or a rank that the run does not have is said, not answered" {
+	lp-import -f prv "$fixtures/paraver/in.prv" >t.graph
+	run -2 --separate-stderr lp-imbalance --from 0.0002 t.graph
+	[ "$stderr" = "lp-imbalance: --from: the run has ended by then, after 0.000200000 s" ]
+	[ -z "$output" ]
+	run -2 --separate-stderr lp-imbalance -F json --to 0 t.graph
+	[ "$stderr" = "lp-imbalance: --to: the run has not begun by then" ]
+	for ranks in 2 0,2 0-2 1-4294967296; do
+		run -2 --separate-stderr lp-replay --monitor $ranks t.graph
+		[ "$stderr" = "lp-replay: --monitor: $ranks: the run has the ranks 0 to 1" ]
+		[ -z "$output" ]
+	done
+	for ranks in 1- a '0,' '' -1 1,,0; do
+		run -2 --separate-stderr lp-replay --monitor "$ranks" t.graph
+		[[ "$stderr" == *": ranks are all, or as in 0,2-3" ]]
+	done
+	[ "$(lp-replay -F csv --monitor 0-1 t.graph)" = "$(lp-replay -F csv --monitor all t.graph)" ]
+}
+
+@test "names of hosts and calls have a line of their own in what Paraver reads" {
+	cat >t.txt <<-'END'
+		graph ranks=2 host="h\x0aLEVEL NODE SIZE 9\x1b[31m"
+		call number=900 name="MPI_Odd\x0aEVENT_TYPE\x0a0 1 x\x1b]0;t\x07"
+		0 ?900 0 +10
+		1 MPI_Init 0 +10
+	END
+	pack t.txt >t.graph
+	lp-export -f prv -o t t.graph
+	[ "$(grep -c '^LEVEL' t.row)" = 3 ]
+	[ "$(grep -c '^EVENT_TYPE' t.pcf)" = 6 ]
+	run -1 grep -lP '[\x00-\x08\x0b-\x1f\x7f]' t.prv t.pcf t.row
+	grep -q 'MPI_Odd\\nEVENT_TYPE' t.pcf
+	grep -q 'h\\nLEVEL NODE SIZE 9\\x1b\[31m' t.row
+}
+
 @test "what takes long says on a terminal how far it is, and takes that away; elsewhere nothing is said" {
 	random_run.py make 3 >t.trace
 	lp-graph <t.trace >t.graph 2>/dev/null

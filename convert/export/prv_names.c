@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../../base/mpi/paraver.h"
+#include "../../base/tool/text.h"
 #include "prv.h"
 
 /* A rank and its host, which may be NULL. */
@@ -82,6 +83,16 @@ put_header(FILE *out, const struct output *o)
 	}
 }
 
+/* Names come from traces and hold anything; here each has a line of its own. */
+static void
+put_name(FILE *out, uint32_t value, const char *name)
+{
+	char shown[256];
+
+	visible_copy(shown, sizeof shown, name);
+	fprintf(out, "%u      %s\n", value, shown);
+}
+
 void
 put_names(FILE *out, const struct output *o)
 {
@@ -102,7 +113,7 @@ put_names(FILE *out, const struct output *o)
 		    types[type]);
 		for (unsigned c = 1; c < call_count(); c++)
 			if (o->codes[c].type == PARAVER_TYPE + type)
-				fprintf(out, "%u      %s\n", o->codes[c].value, call_name(c));
+				put_name(out, o->codes[c].value, call_name(c));
 	}
 	fprintf(out, "\nEVENT_TYPE\n0    %d    Send size in MPI global op\n0    %d    Recv size in MPI global op\n"
 	    "0    %d    Root in MPI global op\n0    %d    Communicator in MPI global op\n", PARAVER_SEND_BYTES,
@@ -112,9 +123,12 @@ put_names(FILE *out, const struct output *o)
 static void
 put_node_name(FILE *out, const struct output *o, uint32_t node)
 {
-	if (o->nodes[node] != NULL)
-		fprintf(out, "%s\n", o->nodes[node]);
-	else
+	char shown[256];
+
+	if (o->nodes[node] != NULL) {
+		visible_copy(shown, sizeof shown, o->nodes[node]);
+		fprintf(out, "%s\n", shown);
+	} else
 		fprintf(out, "n%u\n", node + 1);
 }
 
