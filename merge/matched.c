@@ -11,8 +11,8 @@
 
 static char *command[] = { "lp-merge", NULL };
 
-/* Never returns: lp-graph from beside this program, else from PATH. */
-static void
+/* lp-graph from beside this program, else from PATH. */
+static _Noreturn void
 become_graph(void)
 {
 	char path[4096];
