@@ -8,6 +8,7 @@
 #define FUNCTIONS_H
 
 #include "../base/run/sample_lanes.h"
+#include "../base/tool/stacks.h"
 #include "dag.h"
 
 __extension__ typedef unsigned __int128 functions_wide;	/* a sum that has no order */
@@ -106,7 +107,7 @@ int compare_text(const char *a, const char *b);		/* either may be NULL */
 
 /* The stack of a place, itself first. */
 struct frames {
-	struct frame { const char *name, *file; int32_t line; } at[256];
+	struct stack_frame at[256];
 	size_t count;
 };
 

@@ -48,7 +48,7 @@ struct list {
 };
 
 static size_t
-number_of(struct list *list, const struct frame *frame)
+number_of(struct list *list, const struct stack_frame *frame)
 {
 	struct entry new = { frame->name, frame->file, list->by == BY_LINE ? frame->line : -1, list->count };
 	struct entry *entry = entries_add(&list->entries, &new);
@@ -128,7 +128,7 @@ static void
 find_lines(struct list *functions, const struct function *lines, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const struct frame frame = { lines[i].name, lines[i].file, lines[i].line };
+		const struct stack_frame frame = { lines[i].name, lines[i].file, lines[i].line };
 		struct function *it = &functions->at[number_of(functions, &frame)];
 		/* Time of its own counts before that of what was called there. */
 		const uint64_t samples = lines[i].all > 0 ? lines[i].all + (UINT64_C(1) << 62) : lines[i].all_inclusive;

@@ -14,7 +14,7 @@ static void
 add_frame(struct frames *frames, const char *name, const char *file, int32_t line)
 {
 	if (frames->count < sizeof frames->at / sizeof frames->at[0])
-		frames->at[frames->count++] = (struct frame){ need(strdup(name)), file, line };
+		frames->at[frames->count++] = (struct stack_frame){ need(strdup(name)), file, line };
 }
 
 static void
@@ -57,150 +57,55 @@ frames_free(struct frames *frames)
 }
 
 static void
-put_frame(struct text *out, const char *name)
+add_stack(struct stacks *stacks, const struct definitions *known, const struct sampled *place, int64_t ns)
 {
-	for (; *name != '\0'; name++)	/* what divides frames and lines */
-		text_char(out, *name == ';' || (unsigned char)*name < ' ' ? '_' : *name);
+	struct frames frames = frames_of(known, place);
+	struct stack_frame outer_first[sizeof frames.at / sizeof frames.at[0]];
+
+	for (size_t i = 0; i < frames.count; i++)	/* functions, whichever their lines */
+		outer_first[i] = (struct stack_frame){ .name = frames.at[frames.count - 1 - i].name };
+	stacks_add(stacks, stacks_number(stacks, outer_first, frames.count), (uint64_t)ns);
+	frames_free(&frames);
 }
 
 static void
-folded_of(struct text *out, const struct functions *f, const struct definitions *known, bool path)
+add_one(struct stacks *stacks, const char *name, int64_t ns)
+{
+	const struct stack_frame frame = { .name = name };
+
+	if (ns > 0)
+		stacks_add(stacks, stacks_number(stacks, &frame, 1), (uint64_t)ns);
+}
+
+static void
+add_all(struct stacks *stacks, const struct functions *f, const struct definitions *known, bool path)
 {
 	size_t count;
 	struct sampled *places = functions_places(f, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->sums.period_ns;
-		struct frames frames;
 
-		if (ns <= 0)
-			continue;
-		frames = frames_of(known, &places[i]);
-		text_put(out, path ? "path" : "all");
-		for (size_t j = frames.count; j-- > 0; ) {
-			text_char(out, ';');
-			put_frame(out, frames.at[j].name);
-		}
-		text_char(out, ' ');
-		text_int(out, ns);
-		text_char(out, '\n');
-		frames_free(&frames);
+		if (ns > 0)
+			add_stack(stacks, known, &places[i], ns);
 	}
 	free(places);
-	if (path && f->sums.not_sampled_ns > 0) {
-		text_put(out, "path;not sampled ");
-		text_int(out, f->sums.not_sampled_ns);
-		text_char(out, '\n');
-	}
-	for (int kind = 0; path && kind < KINDS; kind++)
-		if (other_names[kind] != NULL && f->sums.other_ns[kind] > 0) {
-			text_put(out, "path;");
-			text_put(out, other_names[kind]);
-			text_char(out, ' ');
-			text_int(out, f->sums.other_ns[kind]);
-			text_char(out, '\n');
-		}
-}
-
-struct frame_names {
-	char **names;
-	size_t count, capacity;
-};
-
-static size_t
-frame_number(struct frame_names *known, const char *name)
-{
-	size_t i = 0;
-
-	while (i < known->count && strcmp(known->names[i], name) != 0)
-		i++;
-	if (i == known->count) {
-		known->names = grow(known->names, &known->capacity, known->count + 1, sizeof *known->names);
-		known->names[known->count++] = need(strdup(name));
-	}
-	return i;
-}
-
-static void
-profile_json(struct json *out, const struct functions *f, const struct definitions *known, bool path,
-    struct frame_names *frame_names)
-{
-	size_t count;
-	struct sampled *places = functions_places(f, &count);
-	int64_t sum_ns = 0;
-
-	json_break(out);
-	json_begin_object(out, NULL);
-	json_text(out, "type", "sampled");
-	json_text(out, "name", path ? "on the path" : "in all time");
-	json_text(out, "unit", "nanoseconds");
-	json_begin_array(out, "samples");
-	for (size_t i = 0; i < count; i++) {
-		struct frames frames;
-
-		if (path ? places[i].path_ns <= 0 : places[i].all == 0)
-			continue;
-		frames = frames_of(known, &places[i]);
-		json_begin_array(out, NULL);
-		for (size_t j = frames.count; j-- > 0; )
-			json_uint(out, NULL, frame_number(frame_names, frames.at[j].name));
-		json_end_array(out);
-		frames_free(&frames);
-	}
-	json_end_array(out);
-	json_begin_array(out, "weights");
-	for (size_t i = 0; i < count; i++) {
-		const int64_t ns = path ? places[i].path_ns : (int64_t)places[i].all * f->sums.period_ns;
-
-		if (ns > 0) {
-			json_int(out, NULL, ns);
-			sum_ns += ns;
-		}
-	}
-	json_end_array(out);
-	json_int(out, "startValue", 0);
-	json_int(out, "endValue", sum_ns);
-	json_end_object(out);
-	free(places);
-}
-
-static void
-put_speedscope(struct json *out, const struct functions *f, const struct definitions *known)
-{
-	struct frame_names names = { 0 };
-
-	json_begin_object(out, NULL);
-	json_text(out, "$schema", "https://www.speedscope.app/file-format-schema.json");
-	json_text(out, "exporter", "lp-critpath");
-	json_begin_array(out, "profiles");
-	profile_json(out, f, known, true, &names);
-	profile_json(out, f, known, false, &names);
-	json_end_array(out);
-	json_begin_object(out, "shared");
-	json_begin_array(out, "frames");
-	for (size_t i = 0; i < names.count; i++) {
-		json_begin_object(out, NULL);
-		json_text(out, "name", names.names[i]);
-		json_end_object(out);
-	}
-	json_end_array(out);
-	json_end_object(out);
-	json_end_object(out);
-	json_end_line(out);
 }
 
 void
 functions_stacks(struct text *out, const struct functions *f, const struct definitions *known,
     bool speedscope)
 {
-	struct json json;
+	struct stacks *stacks = stacks_begin(out, speedscope);
 
-	json_begin(&json, out);
-	if (speedscope)
-		put_speedscope(&json, f, known);
-	else {
-		folded_of(out, f, known, true);
-		folded_of(out, f, known, false);
-	}
+	stacks_profile(stacks, "on the path", "path", 0);
+	add_all(stacks, f, known, true);
+	add_one(stacks, not_sampled, f->sums.not_sampled_ns);
+	for (int kind = 0; kind < KINDS; kind++)
+		if (other_names[kind] != NULL)
+			add_one(stacks, other_names[kind], f->sums.other_ns[kind]);
+	stacks_profile(stacks, "in all time", "all", 0);
+	add_all(stacks, f, known, false);
+	stacks_end(stacks);
 	text_flush(out);
 }

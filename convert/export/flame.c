@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "../../base/tool/hash_table.h"
-#include "../../base/tool/json.h"
+#include "../../base/tool/stacks.h"
 #include "export.h"
 
 static const char *const leaves[KINDS + 1] = { "computation", "MPI", "transfer", "start of the process", "unknown" };
@@ -48,171 +48,80 @@ read_path(const struct export *export, struct definitions *known,
 	reader_close(in);
 }
 
-/* ---- folded ---- */
-
-struct fold {
+/* What pieces of the path are at: the number of their stack, once it is known. */
+struct spot {
 	uint32_t site, kind, call;
-	uint64_t ns;
-	bool used;
-	char *text;
+	uint32_t stack;		/* NO_STACK: not known yet; the slot is free where kind is FREE_KIND */
 };
-#define HASH(f) mix((uint64_t)(f)->site << 32 | (f)->call, (f)->kind)
+enum { FREE_KIND = KINDS + 1 };
+#define NO_STACK UINT32_MAX
+#define HASH(s) mix((uint64_t)(s)->site << 32 | (s)->call, (s)->kind)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->kind == (b)->kind && (a)->call == (b)->call)
-#define FREE(f) (!(f)->used)
-#define MAKE_FREE(f) (*(f) = (struct fold){ 0 })
-HASH_TABLE(folds, struct fold, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+#define FREE(s) ((s)->kind == FREE_KIND)
+#define MAKE_FREE(s) ((s)->kind = FREE_KIND)
+HASH_TABLE(spots, struct spot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
-static void
-fold(void *context, const struct segment *s)
+struct flame {
+	const struct definitions *known;
+	struct stacks *stacks;
+	struct spots spots;
+	bool begun;
+};
+
+static uint32_t
+stack_of(struct flame *flame, const struct segment *s)
 {
-	const struct fold key = { .site = s->site, .kind = s->kind, .call = s->kind == 1 ? s->call : 0,
-	    .used = true };
+	const struct definitions *known = flame->known;
+	struct stack_frame stack[PLACES + 1];
+	char names[PLACES][256];
+	uint32_t sites[PLACES];
+	const size_t depth = site_frames(known, s->site, sites);
 
-	folds_add(context, &key)->ns += (uint64_t)(s->end_ns - s->begin_ns);
+	for (size_t i = 0; i < depth; i++)
+		stack[i] = (struct stack_frame){ site_text(known, sites[i], names[i], sizeof names[i]),
+		    known->sites[sites[i]].file, known->sites[sites[i]].line };
+	stack[depth] = (struct stack_frame){ .name = leaf(s) };
+	return stacks_number(flame->stacks, stack, depth + 1);
 }
 
-static int
-by_text(const void *left, const void *right)
+static void
+add(void *context, const struct segment *s)
 {
-	return strcmp(((const struct fold *)left)->text, ((const struct fold *)right)->text);
+	struct flame *flame = context;
+	const struct spot key = { s->site, s->kind, s->kind == 1 ? s->call : 0, NO_STACK };
+	struct spot *spot = spots_add(&flame->spots, &key);
+
+	if (!flame->begun)
+		stacks_profile(flame->stacks, "critical path", NULL, s->begin_ns);
+	flame->begun = true;
+	if (spot->stack == NO_STACK)
+		spot->stack = stack_of(flame, s);
+	stacks_add(flame->stacks, spot->stack, (uint64_t)(s->end_ns - s->begin_ns));
+}
+
+static void
+export_flame(const struct export *export, bool speedscope)
+{
+	static struct definitions known;
+	static struct text text;	/* large for a stack */
+	struct flame flame = { .known = &known, .stacks = stacks_begin(&text, speedscope) };
+
+	text_begin(&text, stdout, NULL);
+	spots_begin(&flame.spots, 64);
+	read_path(export, &known, add, &flame);
+	free(flame.spots.slots);
+	stacks_end(flame.stacks);
+	text_flush(&text);
 }
 
 void
 export_folded(const struct export *export)
 {
-	static struct definitions known;
-	static struct text text;
-	struct folds folds;
-	struct fold *all;
-	size_t count = 0;
-	char stack[4096], name[128];
-
-	folds_begin(&folds, 64);
-	read_path(export, &known, fold, &folds);
-	all = zalloc(folds.count, sizeof *all);
-	for (size_t i = 0; i < folds.size; i++) {
-		const struct fold *f = &folds.slots[i];
-		const struct segment as = { .kind = (uint8_t)f->kind, .call = (uint16_t)f->call };
-
-		if (FREE(f))
-			continue;
-		frames_text(&known, f->site, ";", stack, sizeof stack);
-		all[count] = *f;
-		visible_copy(name, sizeof name, leaf(&as));
-		if (asprintf(&all[count++].text, "%s%s%s", stack, stack[0] != '\0' ? ";" : "", name) < 0)
-			die("out of memory");
-	}
-	qsort(all, count, sizeof *all, by_text);
-	text_begin(&text, stdout, NULL);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t ns = all[i].ns;
-
-		for (; i + 1 < count && strcmp(all[i].text, all[i + 1].text) == 0; i++)
-			ns += all[i + 1].ns;	/* several lines of one function can look alike */
-		text_put(&text, all[i].text);
-		text_char(&text, ' ');
-		text_uint(&text, ns);
-		text_char(&text, '\n');
-	}
-	text_flush(&text);
-}
-
-/* ---- speedscope ---- */
-
-struct profile {
-	struct segment *at;
-	size_t count, capacity;
-};
-
-static void
-keep(void *context, const struct segment *s)
-{
-	struct profile *p = context;
-
-	p->at = grow(p->at, &p->capacity, p->count + 1, sizeof *p->at);
-	p->at[p->count++] = *s;
-}
-
-static void
-put_frames(struct json *json, const struct definitions *known)
-{
-	char name[256];
-
-	json_begin_array(json, "frames");
-	for (uint32_t s = 0; s < known->site_count; s++) {	/* a frame a site, so that numbers are the same */
-		json_begin_object(json, NULL);
-		json_text(json, "name", site_text(known, s, name, sizeof name));
-		if (known->sites[s].file != NULL) {
-			json_text(json, "file", known->sites[s].file);
-			json_int(json, "line", known->sites[s].line);
-		}
-		json_end_object(json);
-	}
-	for (unsigned k = 0; k <= GAP; k++) {
-		json_begin_object(json, NULL);
-		json_text(json, "name", leaves[k]);
-		json_end_object(json);
-	}
-	for (unsigned c = 1; c < call_count(); c++) {
-		json_begin_object(json, NULL);
-		json_text(json, "name", call_name(c));
-		json_end_object(json);
-	}
-	json_end_array(json);
-}
-
-static void
-put_samples(struct json *json, const struct definitions *known, const struct profile *p)
-{
-	const uint64_t kinds = known->site_count, calls = kinds + GAP;
-	uint32_t frames[PLACES];
-
-	json_begin_array(json, "samples");
-	for (size_t i = 0; i < p->count; i++) {
-		const struct segment *s = &p->at[i];
-		size_t depth = site_frames(known, s->site, frames);
-
-		json_begin_array(json, NULL);
-		for (size_t f = 0; f < depth; f++)
-			json_uint(json, NULL, frames[f]);
-		json_uint(json, NULL, s->kind == 1 && s->call > 0 ? calls + s->call : kinds + s->kind);
-		json_end_array(json);
-	}
-	json_end_array(json);
-	json_begin_array(json, "weights");
-	for (size_t i = 0; i < p->count; i++)
-		json_uint(json, NULL, (uint64_t)(p->at[i].end_ns - p->at[i].begin_ns));
-	json_end_array(json);
+	export_flame(export, false);
 }
 
 void
 export_speedscope(const struct export *export)
 {
-	static struct definitions known;
-	static struct text text;
-	struct profile p = { 0 };
-	struct json json;
-
-	read_path(export, &known, keep, &p);
-	text_begin(&text, stdout, NULL);
-	json_begin(&json, &text);
-	json_begin_object(&json, NULL);
-	json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-	json_text(&json, "exporter", "lp-export " VERSION);
-	json_begin_object(&json, "shared");
-	put_frames(&json, &known);
-	json_end_object(&json);
-	json_begin_array(&json, "profiles");
-	json_begin_object(&json, NULL);
-	json_text(&json, "type", "sampled");
-	json_text(&json, "name", "critical path");
-	json_text(&json, "unit", "nanoseconds");
-	json_int(&json, "startValue", p.count > 0 ? p.at[0].begin_ns : 0);
-	json_int(&json, "endValue", p.count > 0 ? p.at[p.count - 1].end_ns : 0);
-	put_samples(&json, &known, &p);
-	json_end_object(&json);
-	json_end_array(&json);
-	json_end_object(&json);
-	json_end_line(&json);
-	text_flush(&text);
+	export_flame(export, true);
 }

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "stacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash_table.h"
+#include "json.h"
+#include "tool.h"
+
+struct known_frame {
+	char *name;
+	char *file;		/* NULL: none */
+	int32_t line;
+	uint32_t number;	/* 1 + that of the frame; 0: a free slot */
+};
+
+static uint64_t
+hash_of(const char *text)
+{
+	uint64_t hash = 0;
+
+	for (; text != NULL && *text != '\0'; text++)
+		hash = mix(hash, (unsigned char)*text);
+	return hash;
+}
+
+static bool
+is_same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+#define HASH(f) mix(hash_of((f)->name), mix(hash_of((f)->file), (uint32_t)(f)->line))
+#define SAME(a, b) ((a)->line == (b)->line && is_same_text((a)->name, (b)->name) && \
+	is_same_text((a)->file, (b)->file))
+#define FREE(f) ((f)->number == 0)
+#define MAKE_FREE(f) (*(f) = (struct known_frame){ 0 })
+HASH_TABLE(known_frames, struct known_frame, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+#undef HASH
+#undef SAME
+#undef FREE
+#undef MAKE_FREE
+
+struct known_stack {
+	uint32_t *frames;	/* NULL: a free slot */
+	size_t count;
+	uint32_t number;	/* 1 + that of the stack */
+};
+
+static uint64_t
+hash_stack(const struct known_stack *stack)
+{
+	uint64_t hash = stack->count;
+
+	for (size_t i = 0; i < stack->count; i++)
+		hash = mix(hash, stack->frames[i]);
+	return hash;
+}
+
+#define SAME(a, b) ((a)->count == (b)->count && \
+	memcmp((a)->frames, (b)->frames, (a)->count * sizeof *(a)->frames) == 0)
+#define FREE(s) ((s)->frames == NULL)
+#define MAKE_FREE(s) (*(s) = (struct known_stack){ 0 })
+HASH_TABLE(known_stacks, struct known_stack, hash_stack, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+struct stacks {
+	struct text *out;
+	bool speedscope;
+	struct known_frames frame_table;
+	struct known_frame *frames;	/* by number */
+	size_t frame_count, frame_capacity;
+	struct known_stacks stack_table;
+	struct known_stack *stacks;	/* by number */
+	size_t stack_count, stack_capacity;
+	uint64_t *ns;			/* folded: by stack, of this profile */
+	size_t ns_capacity;
+	struct added { uint64_t ns; uint32_t stack; } *added;	/* speedscope */
+	size_t added_count, added_capacity;
+	struct profile { char *name; int64_t begin_ns; size_t first; } *profiles;
+	size_t profile_count, profile_capacity;
+	char *prefix;			/* NULL: none */
+	uint32_t *numbers;		/* of the frames of one stack */
+	size_t number_capacity;
+};
+
+struct stacks *
+stacks_begin(struct text *out, bool speedscope)
+{
+	struct stacks *s = zalloc(1, sizeof *s);
+
+	s->out = out;
+	s->speedscope = speedscope;
+	known_frames_begin(&s->frame_table, 256);
+	known_stacks_begin(&s->stack_table, 256);
+	return s;
+}
+
+/* The name as it stands in what is written. */
+static char *
+shown_name(const char *name)
+{
+	const size_t size = 10 * strlen(name) + 1;	/* what is made visible takes no more */
+	char *shown = zalloc(size, 1);
+
+	visible_copy(shown, size, name);
+	for (char *c = shown; *c != '\0'; c++)
+		if (*c == ';')		/* it divides frames */
+			*c = ':';
+	return shown;
+}
+
+static uint32_t
+frame_number(struct stacks *s, const struct stack_frame *frame)
+{
+	char *name = shown_name(frame->name);
+	struct known_frame key = { name, (char *)(uintptr_t)frame->file, frame->line,
+	    (uint32_t)s->frame_count + 1 };
+	struct known_frame *found = known_frames_add(&s->frame_table, &key);
+
+	if (found->number <= s->frame_count) {
+		free(name);
+		return found->number - 1;
+	}
+	found->file = frame->file != NULL ? need(strdup(frame->file)) : NULL;
+	s->frames = grow(s->frames, &s->frame_capacity, s->frame_count + 1, sizeof *s->frames);
+	s->frames[s->frame_count++] = *found;
+	return found->number - 1;
+}
+
+uint32_t
+stacks_number(struct stacks *s, const struct stack_frame *frames, size_t count)
+{
+	struct known_stack key = { NULL, count, (uint32_t)s->stack_count + 1 }, *found;
+
+	s->numbers = grow(s->numbers, &s->number_capacity, count + 1, sizeof *s->numbers);
+	for (size_t i = 0; i < count; i++)
+		s->numbers[i] = frame_number(s, &frames[i]);
+	key.frames = s->numbers;
+	found = known_stacks_add(&s->stack_table, &key);
+	if (found->number <= s->stack_count)
+		return found->number - 1;
+	found->frames = zalloc(count, sizeof *found->frames);
+	memcpy(found->frames, s->numbers, count * sizeof *found->frames);
+	s->stacks = grow(s->stacks, &s->stack_capacity, s->stack_count + 1, sizeof *s->stacks);
+	s->stacks[s->stack_count++] = *found;
+	return found->number - 1;
+}
+
+void
+stacks_add(struct stacks *s, uint32_t stack, uint64_t ns)
+{
+	const size_t before = s->ns_capacity;
+
+	if (s->speedscope) {
+		s->added = grow(s->added, &s->added_capacity, s->added_count + 1, sizeof *s->added);
+		s->added[s->added_count++] = (struct added){ ns, stack };
+		return;
+	}
+	s->ns = grow(s->ns, &s->ns_capacity, s->stack_count, sizeof *s->ns);
+	memset(s->ns + before, 0, (s->ns_capacity - before) * sizeof *s->ns);
+	s->ns[stack] += ns;
+}
+
+/* ---- folded ---- */
+
+struct line { char *text; uint64_t ns; };
+
+static int
+by_text(const void *left, const void *right)
+{
+	return strcmp(((const struct line *)left)->text, ((const struct line *)right)->text);
+}
+
+static char *
+line_of(const struct stacks *s, const struct known_stack *stack)
+{
+	size_t size = (s->prefix != NULL ? strlen(s->prefix) : 0) + 2;
+	char *text, *end;
+
+	for (size_t i = 0; i < stack->count; i++)
+		size += strlen(s->frames[stack->frames[i]].name) + 1;
+	end = text = zalloc(size, 1);
+	if (s->prefix != NULL)
+		end = stpcpy(end, s->prefix);
+	for (size_t i = 0; i < stack->count; i++)
+		end = stpcpy(stpcpy(end, end > text ? ";" : ""), s->frames[stack->frames[i]].name);
+	return text;
+}
+
+/* The lines of a profile in order of their text; functions that look alike are one. */
+static void
+put_lines(struct stacks *s)
+{
+	struct line *lines = zalloc(s->stack_count, sizeof *lines);
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->stack_count && i < s->ns_capacity; i++)
+		if (s->ns[i] > 0) {
+			lines[count++] = (struct line){ line_of(s, &s->stacks[i]), s->ns[i] };
+			s->ns[i] = 0;
+		}
+	qsort(lines, count, sizeof *lines, by_text);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t ns = lines[i].ns;
+
+		for (; i + 1 < count && strcmp(lines[i].text, lines[i + 1].text) == 0; i++) {
+			ns += lines[i + 1].ns;
+			free(lines[i].text);
+		}
+		text_put(s->out, lines[i].text);
+		text_char(s->out, ' ');
+		text_uint(s->out, ns);
+		text_char(s->out, '\n');
+		free(lines[i].text);
+	}
+	free(lines);
+}
+
+void
+stacks_profile(struct stacks *s, const char *name, const char *prefix, int64_t begin_ns)
+{
+	if (!s->speedscope)
+		put_lines(s);
+	free(s->prefix);
+	s->prefix = prefix != NULL ? need(strdup(prefix)) : NULL;
+	s->profiles = grow(s->profiles, &s->profile_capacity, s->profile_count + 1, sizeof *s->profiles);
+	s->profiles[s->profile_count++] = (struct profile){ need(strdup(name)), begin_ns, s->added_count };
+}
+
+/* ---- speedscope ---- */
+
+static void
+put_frames(struct json *json, const struct stacks *s)
+{
+	json_begin_object(json, "shared");
+	json_begin_array(json, "frames");
+	for (size_t i = 0; i < s->frame_count; i++) {
+		json_begin_object(json, NULL);
+		json_text(json, "name", s->frames[i].name);
+		if (s->frames[i].file != NULL) {
+			json_text(json, "file", s->frames[i].file);
+			json_int(json, "line", s->frames[i].line);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void
+put_profile(struct json *json, const struct stacks *s, const struct profile *profile, size_t end)
+{
+	int64_t end_ns = profile->begin_ns;
+
+	json_break(json);
+	json_begin_object(json, NULL);
+	json_text(json, "type", "sampled");
+	json_text(json, "name", profile->name);
+	json_text(json, "unit", "nanoseconds");
+	json_begin_array(json, "samples");
+	for (size_t i = profile->first; i < end; i++) {
+		const struct known_stack *stack = &s->stacks[s->added[i].stack];
+
+		json_begin_array(json, NULL);
+		for (size_t f = 0; f < stack->count; f++)
+			json_uint(json, NULL, stack->frames[f]);
+		json_end_array(json);
+	}
+	json_end_array(json);
+	json_begin_array(json, "weights");
+	for (size_t i = profile->first; i < end; i++) {
+		json_uint(json, NULL, s->added[i].ns);
+		end_ns += (int64_t)s->added[i].ns;
+	}
+	json_end_array(json);
+	json_int(json, "startValue", profile->begin_ns);
+	json_int(json, "endValue", end_ns);
+	json_end_object(json);
+}
+
+static void
+put_speedscope(const struct stacks *s)
+{
+	struct json json;
+
+	json_begin(&json, s->out);
+	json_begin_object(&json, NULL);
+	json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_text(&json, "exporter", tool);
+	put_frames(&json, s);
+	json_begin_array(&json, "profiles");
+	for (size_t i = 0; i < s->profile_count; i++)
+		put_profile(&json, s, &s->profiles[i],
+		    i + 1 < s->profile_count ? s->profiles[i + 1].first : s->added_count);
+	json_end_array(&json);
+	json_end_object(&json);
+	json_end_line(&json);
+}
+
+static void
+free_all(struct stacks *s)
+{
+	for (size_t i = 0; i < s->frame_count; i++) {
+		free(s->frames[i].name);
+		free(s->frames[i].file);
+	}
+	for (size_t i = 0; i < s->stack_count; i++)
+		free(s->stacks[i].frames);
+	for (size_t i = 0; i < s->profile_count; i++)
+		free(s->profiles[i].name);
+	free(s->frame_table.slots);
+	free(s->stack_table.slots);
+	free(s->frames);
+	free(s->stacks);
+	free(s->ns);
+	free(s->added);
+	free(s->profiles);
+	free(s->prefix);
+	free(s->numbers);
+	free(s);
+}
+
+void
+stacks_end(struct stacks *s)
+{
+	if (s->speedscope)
+		put_speedscope(s);
+	else
+		put_lines(s);
+	free_all(s);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stacks of frames with how long they lasted, for viewers of flame graphs: folded lines, one for each
+ * stack, or profiles of speedscope, in which stacks stand one after the other as they were added.
+ * Memory: what is told apart of frames and stacks; for speedscope 16 bytes each that was added, too.
+ */
+#ifndef STACKS_H
+#define STACKS_H
+
+#include <stdbool.h>
+
+#include "text.h"
+
+struct stack_frame {
+	const char *name;	/* any bytes: it is made visible, and a semicolon becomes a colon */
+	const char *file;	/* NULL: not known */
+	int32_t line;		/* of the file; 0: not known */
+};
+
+struct stacks *stacks_begin(struct text *out, bool speedscope);
+/* The number of a stack, its outermost frame first; two are one where all of their frames are alike. */
+uint32_t stacks_number(struct stacks *stacks, const struct stack_frame *frames, size_t count);
+/* What is added belongs to it. PREFIX: the first frame of its folded lines; NULL: none. */
+void stacks_profile(struct stacks *stacks, const char *name, const char *prefix, int64_t begin_ns);
+void stacks_add(struct stacks *stacks, uint32_t number, uint64_t ns);
+/* Writes all and frees it. */
+void stacks_end(struct stacks *stacks);
+
+#endif
