@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What has an end, and what happens beyond: the list in longpole(7), LIMITS.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# $1 receives of rank 0, each waiting for rank 1, then one of what rank 2 had sent before all of them.
+wrong_order() {
+	{
+		echo 'trace ranks=3'
+		for ((i = 0; i < $1; i++)); do
+			echo "0 MPI_Recv $((1000 * i + 100)) $((1000 * i + 500)) comm=1 peer=1 tag=0 received=8"
+			echo "1 MPI_Send $((1000 * i + 400)) $((1000 * i + 450)) comm=1 peer=0 tag=0 sent=8"
+		done
+		echo "0 MPI_Recv $((1000 * $1 + 100)) $((1000 * $1 + 200)) comm=1 peer=2 tag=0 received=8"
+		echo '2 MPI_Send 10 20 comm=1 peer=0 tag=0 sent=8'
+	} | pack | lp-graph 2>/dev/null | lp-imbalance -F json |
+		jq -c '[.wait_states[] | select(.name == "late_sender" or (.name | test("different_source$"))) | .count]'
+}
+
+@test "of 100 waits for messages in wrong order each is told; an older one counts as late sender" {
+	run wrong_order 100
+	[ "$output" = '[0,100]' ]
+	run wrong_order 103
+	[ "$output" = '[3,100]' ]
+}
+
+@test "16 ranks that stay blocked are named, and the others counted" {
+	{
+		echo 'trace ranks=20'
+		for ((r = 0; r < 20; r++)); do
+			echo "$r MPI_Recv 100 200 comm=1 peer=$(((r + 1) % 20)) tag=0 received=8"
+		done
+	} | pack | lp-graph >t.graph 2>/dev/null
+	run -2 --separate-stderr lp-replay t.graph
+	[ "$(grep -c 'is blocked in MPI_Recv' <<<"$stderr")" -eq 16 ]
+	grep -q '^lp-replay: and 4 more$' <<<"$stderr"
+}
+
+@test "lists and tables that are too long are refused in one line that says how long they may be" {
+	pack <<<$'trace ranks=1\n0 MPI_Barrier 0 10 comm=1' | lp-graph >t.graph 2>/dev/null
+	lp-replay --tolerance="$(seq -s , 16)" -F json t.graph | jq -e '.tolerance | length == 16'
+	run -2 --separate-stderr lp-replay --tolerance="$(seq -s , 17)" t.graph
+	[[ "$stderr" == *"at most 16 values" ]]
+	{ echo "n,t$(printf ',x%s' $(seq 62))"; for n in 1 2 4 8 16; do echo "$n,$((1600 / n))$(printf ',%s' $(seq 62))"; done; } >t.csv
+	lp-fit t.csv
+	run -2 --separate-stderr lp-fit <(sed '1s/$/,x63/' t.csv)
+	[[ "$stderr" == *":1: more than 64 columns" ]]
+	table() { echo '# OSU MPI Latency Test'; for ((i = 1; i <= $1; i++)); do echo "$((8 * i)) 1.$((1000 + i))"; done; }
+	lp-import -f pingpong <(table 512) | lp-network - >machine
+	run -2 --separate-stderr lp-network <(lp-import -f pingpong <(table 513))
+	[[ "$stderr" == *"a ping-pong of more than 512 sizes" ]]
+	run -2 --separate-stderr lp-record --stack 65 true
+	[[ "$stderr" == "lp-record: --stack 65: a whole number from 1 to 64 is needed" && ${#stderr_lines[@]} -eq 1 ]]
+}
+
+@test "a complaint of more than 1024 bytes is cut, and still one line" {
+	run -2 --separate-stderr lp-dump "$(printf '%4000s' '' | tr ' ' x)"
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[ "${#stderr}" -gt 1000 ] && [ "${#stderr}" -lt 1100 ]
+}
