@@ -112,7 +112,7 @@ build/report/page.o: report/page.js report/page.css report/figure.css
 bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 # A tool is every .c in its folder and the floors, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
-bin/lp-merge: LDLIBS += -ldw -l:libstdc++.so.6	# names of call sites
+bin/lp-merge: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
 # The same tool for several processes: lp-critpath runs it where a launcher has started it.
 build/critpath/mpi/%.o: CC = $(MPICC)

@@ -67,6 +67,7 @@ struct rank {
 	size_t module_count, module_capacity;
 	struct raw_site *sites;
 	size_t site_count, site_capacity;
+	uint64_t unwound;	/* samples with stacks of the ranks before it: see unwind.h */
 	uint32_t *comm_map;	/* own number -> number in the trace */
 	size_t comm_map_size;
 	uint32_t *site_map;
@@ -105,6 +106,7 @@ struct input {
 	struct stack *stacks;	/* sites from site_count on */
 	size_t stack_count;
 	bool sampled;		/* there are samples */
+	int unwound;		/* their callers, as unwind.c has found them */
 	bool used[65536];	/* indices of call_name of the calls that are named */
 	int64_t origin_ns;	/* first enter of the run, on the common clock */
 	uint32_t location_count;

@@ -6,6 +6,7 @@
 #include "blocks.h"
 #include "samples.h"
 #include "shift.h"
+#include "unwind.h"
 
 static const struct shift *
 shift_of(const struct input *input, uint32_t location)
@@ -238,6 +239,7 @@ write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 	if (call_names_write(&o.out, input->used) < 0)
 		die_output();
 	write_communicators(&o.out, input);
+	input->unwound = unwind_samples(input);
 	write_sites(&o.out, input, names);
 	if (input->sampled && input->shifts != NULL)
 		o.moves = zalloc(input->location_count, sizeof *o.moves);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unwind.h"
+
 /* One thread's that are still to go out, own clock. */
 struct queue {
 	uint32_t location, worker;	/* in the trace */
@@ -19,6 +21,7 @@ struct queue {
 
 struct rank_samples {
 	uint64_t offset;		/* where nobody has looked yet */
+	uint64_t unwound;		/* samples with stacks so far, in the file of their callers */
 	int64_t until_ns;		/* all before this have been read; own clock */
 	bool ended;
 	struct queue *queues;
@@ -81,13 +84,21 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number, co
 {
 	const struct rank *rank = &pass->input->ranks[number];
 	struct samples *block = &pass->block;
+	struct stacks unused;
 	struct queue *queue;
+	int stacks;
 
 	if (reader_verify(pass->source->in, message) < 0 ||
 	    samples_read(block, pass->source->in, message) < 0)
 		die_input(pass->source->in);
 	if (of->until_ns < block->until_ns)
 		of->until_ns = block->until_ns;
+	if ((stacks = stacks_read(&unused, pass->source->in, message, block->count)) < 0)
+		die_input(pass->source->in);
+	if (stacks > 0) {
+		unwound_callers(pass->input->unwound, of->unwound, block->callers, block->count);
+		of->unwound += block->count;
+	}
 	place_block(block, rank, number);
 	queue = queue_of(of, block->location, block->worker);
 	make_room(queue, block->count);
@@ -223,6 +234,7 @@ samples_begin(struct sample_pass *pass, struct writer *out, struct source *sourc
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		pass->ranks[r].offset = input->ranks[r].offset;
 		pass->ranks[r].until_ns = INT64_MIN;
+		pass->ranks[r].unwound = input->ranks[r].unwound;
 		pass->ranks[r].ended = input->ranks[r].rows == 0;
 	}
 }

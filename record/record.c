@@ -33,6 +33,7 @@ static const char usage[] =
 	"      --threshold S    fold local calls that are shorter than S seconds [0]\n"
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
 	"      --sample HZ      sample what is computed between calls, so often a second [0]\n"
+	"      --sample-stack BYTES  keep so much of the stack with each, to find who called [0]\n"
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
@@ -56,13 +57,14 @@ static volatile sig_atomic_t caught;
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, SAMPLE, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI };
+	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
 		{ "threshold", required_argument, NULL, THRESHOLD },
 		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
 		{ "sample", required_argument, NULL, SAMPLE },
+		{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
 		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
@@ -74,7 +76,7 @@ parse_options(int argc, char **argv)
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
 	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
-	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, c;
+	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0, c;
 	struct options opt = { 0 };
 
 	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
@@ -85,6 +87,7 @@ parse_options(int argc, char **argv)
 		case THRESHOLD: threshold_ns = parse_seconds("--threshold", optarg); break;
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
 		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
+		case SAMPLE_STACK: sample_stack = (int)parse_integer("--sample-stack", optarg, 128, 32768); break;
 		case PAUSED: paused = 1; break;
 		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
@@ -93,10 +96,13 @@ parse_options(int argc, char **argv)
 		}
 	if (optind == argc)
 		bad_usage(usage);
+	if (sample_stack > 0 && sample_hz == 0)
+		die("--sample-stack needs --sample");
 	opt.command = argv + optind;
 	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
-	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d", fold, (long long)threshold_ns, (int)stack,
-	    paused, allreduce, (long long)sync_every_ns, monotonic, sample_hz);
+	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d", fold, (long long)threshold_ns, (int)stack,
+	    paused, allreduce, (long long)sync_every_ns, monotonic, sample_hz,
+	    (sample_stack + 7) / 8 * 8);
 	return opt;
 }
 

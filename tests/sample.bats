@@ -178,3 +178,140 @@ sampled() {
 		((.others_s - 0.5 * $all.others_s) | fabs) < 3 * .standard_error_s)' report
 	jq -e '.delays_by_function[0] | .function == "long_work"' report
 }
+
+# chained PROGRAM STACK: of the samples in long_work or long_part at least 95 % have these callers
+chained() {
+	rm -rf run
+	lp-record --sample 1000 --sample-stack 4096 -o run -- $RUN -n 1 "./$1" >out
+	trace.py check run/rank.0
+	lp-merge run | lp-graph 2>/dev/null | lp-critpath -F folded >folded
+	awk -v stack=";$2 " '/^path;.*long_(work|part) / { all += $NF; if (index($0, stack)) found += $NF }
+		END { exit !(all > 0.15e9 && found >= 0.95 * all) }' folded || { cat folded; false; }
+}
+
+@test "without frame pointers callers are found in copied stacks, in C, C++, Fortran and a shared library" {
+	local build="-g -O2 -fomit-frame-pointer -fno-inline -fno-optimize-sibling-calls"
+	cat >library.c <<-END
+		#include "sampled_work.h"
+		int middle(double s) { long_work(s); return 3; }
+		int outer(double s) { return middle(s) + 1; }
+	END
+	cat >chain.c <<-END
+		#include <mpi.h>
+		int outer(double s);
+		int main(int c, char **v) {
+			MPI_Init(&c, &v);
+			for (int i = 0; i < 4; i++) { outer(0.05); MPI_Barrier(MPI_COMM_SELF); }
+			return MPI_Finalize();
+		}
+	END
+	gcc $build -c "$ROOT/tests/apps/sampled_work.c"
+	mpicc $build -I"$ROOT/tests/apps" -o chain chain.c library.c sampled_work.o
+	chained chain 'main;outer;middle;long_work'
+	gcc $build -fPIC -shared -I"$ROOT/tests/apps" -o libchain.so library.c "$ROOT/tests/apps/sampled_work.c"
+	mpicc $build -o chain_shared chain.c -L. -lchain -Wl,-rpath,"$PWD"
+	chained chain_shared 'main;outer;middle;long_work'
+	cat >chain.cpp <<-END
+		#include <mpi.h>
+		extern "C" {
+		#include "sampled_work.h"
+		}
+		namespace deep {
+		template <typename T> struct caller {
+			int middle(T s) { long_work(s); return 3; }
+			int outer(T s) { return middle(s) + 1; }
+		};
+		}
+		int main(int c, char **v) {
+			MPI_Init(&c, &v);
+			for (int i = 0; i < 4; i++) { deep::caller<double>().outer(0.05); MPI_Barrier(MPI_COMM_SELF); }
+			return MPI_Finalize();
+		}
+	END
+	mpicxx $build -I"$ROOT/tests/apps" -o chain_cpp chain.cpp sampled_work.o
+	chained chain_cpp 'main;deep::caller<double>::outer(double);deep::caller<double>::middle(double);long_work'
+	cat >chain.f90 <<-END
+		program chain
+		use mpi
+		implicit none
+		double precision, volatile :: total = 0
+		integer :: i, ierr
+		call MPI_Init(ierr)
+		do i = 1, 4
+			call outer(0.05d0)
+			call MPI_Barrier(MPI_COMM_SELF, ierr)
+		end do
+		call MPI_Finalize(ierr)
+		contains
+		subroutine outer(s)
+			double precision, intent(in) :: s
+			call middle(s)
+			total = total + 1
+		end subroutine
+		subroutine middle(s)
+			double precision, intent(in) :: s
+			call long_part(s)
+			total = total + 1
+		end subroutine
+		subroutine long_part(s)
+			double precision, intent(in) :: s
+			double precision :: from, now
+			integer :: k
+			call cpu_time(from)
+			do
+				do k = 1, 20000
+					total = total + k
+				end do
+				call cpu_time(now)
+				if (now - from >= s) exit
+			end do
+		end subroutine
+		end program
+	END
+	mpifort $build -o chain_fortran chain.f90
+	chained chain_fortran 'main;chain;outer;middle;long_part'
+}
+
+@test "stacks that are cut short, or whose program is gone, leave the places as they were" {
+	mkdir gone && cp "$BATS_FILE_TMPDIR/planted" gone/
+	lp-record --sample 1000 --sample-stack 128 -o run -- $RUN -n 2 gone/planted 0.3
+	lp-merge run | lp-graph 2>/dev/null | lp-critpath -F json | jq -e '.by_function | map(select(.function == "long_work"))[0].samples > 30'
+	rm -r gone
+	lp-merge run >t.trace
+	trace.py check t.trace
+	lp-graph t.trace 2>/dev/null | lp-critpath -F json | jq -e '.by_function | map(.samples) | add > 30'
+	run -2 --separate-stderr lp-record --sample-stack 4096 -o run -- true
+	[ "$stderr" = "lp-record: --sample-stack needs --sample" ]
+}
+
+@test "where the kernel refuses samples one line names the settings, and the run goes on without them" {
+	cat >refused.c <<-END
+		#include <errno.h>
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <stddef.h>
+		#include <stdio.h>
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(int c, char **v) {
+			struct sock_filter filter[] = {
+				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+			};
+			struct sock_fprog program = { 4, filter };
+			if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+				return 99;
+			execvp(v[c - c + 1], v + 1);
+			return 98;
+		}
+	END
+	gcc -o refused refused.c
+	run -0 --separate-stderr ./refused lp-record --sample 1000 --sample-stack 4096 -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.05
+	[ "$(grep -c '^lp-record: --sample: the kernel refuses it: Operation not permitted; .*kernel.perf_event_paranoid of 2 or less.*seccomp.*no samples are taken$' <<<"$stderr")" -eq 1 ]
+	lp-merge run | lp-graph 2>/dev/null >t.graph
+	! lp-dump t.graph | grep -q '"sampled"'
+	lp-critpath -F json t.graph | jq -e '(has("by_function") | not) and .path_length_s > 0.01'
+}

@@ -46,6 +46,15 @@ samples_free(struct samples *s)
 	s->capacity = 0;
 }
 
+uint32_t
+stack_bytes(const struct stacks *stacks, size_t i)
+{
+	uint32_t bytes;
+
+	memcpy(&bytes, stacks->stack_bytes + 4 * i, sizeof bytes);
+	return bytes;
+}
+
 /* A key that may be absent, and then is 0. */
 static int
 read_optional(struct reader *in, const struct message *message, const char *key, int64_t most,
@@ -82,6 +91,34 @@ samples_read(struct samples *s, struct reader *in, const struct message *message
 	    body_column(in, message, "callers", callers_type, s->count, s->count, s->callers) < 0)
 		return -1;
 	return 0;
+}
+
+static const unsigned char *
+bytes_of(const struct message *message, const char *key, size_t *size)
+{
+	const msgpack_object *bin = body_get(message, key);
+
+	*size = bin != NULL && bin->type == MSGPACK_OBJECT_BIN ? bin->via.bin.size : 0;
+	return *size > 0 ? (const unsigned char *)bin->via.bin.ptr : NULL;
+}
+
+int
+stacks_read(struct stacks *s, struct reader *in, const struct message *message, size_t count)
+{
+	size_t registers, sizes, sum = 0;
+
+	s->registers = bytes_of(message, "registers", &registers);
+	s->stack_bytes = bytes_of(message, "stack_bytes", &sizes);
+	s->stacks = bytes_of(message, "stacks", &s->size);
+	if (s->registers == NULL)
+		return 0;
+	if (registers / (SAMPLE_REGISTERS * 8) != count || sizes / 4 != count)
+		return reader_fail(in, message->offset, "sampled: registers and stacks are not those of the samples");
+	for (size_t i = 0; i < count; i++)
+		sum += stack_bytes(s, i);
+	if (sum > s->size)
+		return reader_fail(in, message->offset, "sampled: stacks is too short");
+	return 1;
 }
 
 int

@@ -32,5 +32,6 @@ read_options(void)
 	options.threshold_ns = value_of(text, "threshold_ns");
 	options.sync_every_ns = value_of(text, "sync_every_ns");
 	options.sample_hz = (int)value_of(text, "sample_hz");
+	options.sample_stack = (int)value_of(text, "sample_stack");
 	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
 }

@@ -7,6 +7,9 @@
  * Each thread of the process has a ring: they are found in /proc/self/task when rings are read, so
  * one that lives shorter than that is not seen. A thread is told by its location where it makes MPI
  * calls, and by a number as a worker where it does not.
+ *
+ * Callers are found by the kernel, along frame pointers. Where that is asked for, registers and the top
+ * of the stack go into the trace, too, for lp-merge to unwind.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -29,6 +32,15 @@ enum {
 	SAMPLE_BYTES = 16 * (FRAMES + 8),	/* at most, of one in a ring */
 	BATCH = 4096,			/* samples of a message */
 	DUE_NS = 100000000,		/* rings are read that often, at least where calls are made */
+	STACKS = 64,			/* of a message, at most */
+	STACK_BYTES = 1 << 17,		/* and of these */
+	REGISTERS = 17,
+};
+
+/* In the kernel's order of their bits; in the trace they are in DWARF's, the instruction's address last. */
+static const uint64_t register_mask = 0xff01ff;		/* ax bx cx dx si di bp sp ip, r8 to r15 */
+static const unsigned char dwarf_register[REGISTERS] = {
+	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
 };
 
 struct ring {
@@ -51,6 +63,11 @@ static struct {
 	int64_t time_ns[BATCH];
 	uint32_t site[BATCH], callers[BATCH];
 	uint32_t count;
+	/* Where stacks are asked for: */
+	uint64_t registers[STACKS][REGISTERS];
+	uint32_t stack_bytes[STACKS];
+	unsigned char *stacks;		/* one behind the other */
+	size_t used;
 } batch;
 
 /* ---- rings ---- */
@@ -66,6 +83,11 @@ open_event(pid_t tid)
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_max_stack = FRAMES,
 	};
 
+	if (options.sample_stack > 0) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = register_mask;
+		attr.sample_stack_user = (uint32_t)options.sample_stack;
+	}
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -220,7 +242,7 @@ write_batch(struct ring *ring, int64_t until_ns)
 		return;
 	if (!thread_location(ring->tid, &location))
 		number = ring->worker != 0 ? ring->worker : (ring->worker = ++workers);
-	small_begin(&small, "sampled", 7u + (number > 0) + (ring->lost > 0));
+	small_begin(&small, "sampled", 7u + (number > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
 	small_uint(&small, "location", location);
 	if (number > 0)
 		small_uint(&small, "worker", number);
@@ -232,8 +254,14 @@ write_batch(struct ring *ring, int64_t until_ns)
 	small_bytes(&small, "time", batch.time_ns, 8 * (size_t)batch.count);
 	small_bytes(&small, "site", batch.site, 4 * (size_t)batch.count);
 	small_bytes(&small, "callers", batch.callers, 4 * (size_t)batch.count);
+	if (batch.stacks != NULL) {
+		small_bytes(&small, "registers", batch.registers, sizeof batch.registers[0] * batch.count);
+		small_bytes(&small, "stack_bytes", batch.stack_bytes, 4 * (size_t)batch.count);
+		small_bytes(&small, "stacks", batch.stacks, batch.used);
+	}
 	small_append(&small);
 	batch.count = 0;
+	batch.used = 0;
 	ring->lost = 0;
 }
 
@@ -275,6 +303,48 @@ copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
 	memcpy((unsigned char *)to + first, data, size - first);
 }
 
+/*
+ * What lies behind the callers: which registers there are, they, the size of the stack, it, and how much of
+ * it was there. FROM and END: of the record, in the ring. Before take_sample(), which counts.
+ */
+static void
+take_stack(const struct ring *ring, uint64_t from, uint64_t end)
+{
+	uint64_t abi = 0, registers[REGISTERS], size = 0, there = 0;
+	uint64_t *into = batch.registers[batch.count];
+
+	batch.stack_bytes[batch.count] = 0;
+	memset(into, 0, sizeof batch.registers[0]);
+	if (end - from < sizeof abi)
+		return;
+	copy_out(ring, from, &abi, sizeof abi);
+	from += sizeof abi;
+	if (abi != PERF_SAMPLE_REGS_ABI_64 || end - from < sizeof registers + sizeof size)
+		return;
+	copy_out(ring, from, registers, sizeof registers);
+	from += sizeof registers;
+	for (int i = 0; i < REGISTERS; i++)
+		into[dwarf_register[i]] = registers[i];
+	copy_out(ring, from, &size, sizeof size);
+	from += sizeof size;
+	if (size == 0 || size > end - from || end - from - size < sizeof there)
+		return;
+	copy_out(ring, from + size, &there, sizeof there);
+	if (there > size || there > STACK_BYTES - batch.used)
+		return;
+	copy_out(ring, from, batch.stacks + batch.used, (size_t)there);
+	batch.stack_bytes[batch.count] = (uint32_t)there;
+	batch.used += (size_t)there;
+}
+
+/* No room for one more. */
+static bool
+is_full(void)
+{
+	return batch.count == BATCH || (batch.stacks != NULL && (batch.count == STACKS ||
+	    STACK_BYTES - batch.used < (size_t)options.sample_stack));
+}
+
 static void
 read_ring(struct ring *ring, int64_t offset, int64_t until_ns)
 {
@@ -291,12 +361,16 @@ read_ring(struct ring *ring, int64_t offset, int64_t until_ns)
 			break;
 		size = header.size - sizeof header < sizeof taken ? header.size - sizeof header : sizeof taken;
 		copy_out(ring, tail + sizeof header, &taken, size);
-		if (header.type == PERF_RECORD_SAMPLE && size >= 3 * sizeof(uint64_t))
+		if (header.type == PERF_RECORD_SAMPLE && size >= 3 * sizeof(uint64_t)) {
+			if (batch.stacks != NULL && taken.frames <= sizeof taken / sizeof(uint64_t))
+				take_stack(ring, tail + sizeof header + (3 + taken.frames) * sizeof(uint64_t),
+				    tail + header.size);
 			take_sample(&taken, size, offset);
+		}
 		else if (header.type == PERF_RECORD_LOST && size >= 2 * sizeof(uint64_t))
 			ring->lost += taken.time;	/* an id, then how many */
 		tail += header.size;
-		if (batch.count == BATCH)
+		if (is_full())
 			write_batch(ring, until_ns);
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
@@ -347,6 +421,8 @@ sample_start(int rank)
 	if (options.sample_hz == 0 || !recording || lost)
 		return;
 	pthread_mutex_lock(&sampling);
+	if (options.sample_stack > 0 && (batch.stacks = malloc(STACK_BYTES)) == NULL)
+		options.sample_stack = 0;
 	if ((error = find_threads()) == 0 || rings != NULL)
 		set_due();
 	else if (rank == 0) {
