@@ -4,7 +4,7 @@
  *
  * reads   one graph or path stream; of a graph in a file, the path as lp-critpath finds it; streams of
  *         its replay and of other runs to compare with
- * writes  one HTML file that asks for nothing else, or one SVG picture
+ * writes  one HTML file that asks for nothing else, one SVG picture, or its timeline as a table
  * memory  that of lp-imbalance, and what is proportional to --size and to ranks
  */
 #include <errno.h>
@@ -19,9 +19,10 @@
 #include "../base/tool/whole_file.h"
 
 static const char usage[] =
-	"usage: lp-report [-F html|svg|text] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
+	"usage: lp-report [-F html|svg|text|csv] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
 	"Show a run: one HTML page from a graph or path stream, or one of its pictures.\n"
-	"  -F, --format FORM    html; svg: one picture; text: the verdict [html]\n"
+	"  -F, --format FORM    html; svg: one picture; text: the verdict; csv: the\n"
+	"                       columns of the timeline as numbers [html]\n"
 	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix [timeline]\n"
 	"  -o, --output FILE    where to [standard output]\n"
 	"      --verdict FILE   the verdict as a line of text, too\n"
@@ -32,7 +33,7 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-enum kind_of_output { HTML, SVG, VERDICT };
+enum kind_of_output { HTML, SVG, VERDICT, COLUMNS };
 
 struct options {
 	enum kind_of_output form;
@@ -60,7 +61,7 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	enum { FIGURE = 256, VERDICT_FILE, SIZE, GAIN, IDEAL, RUNS };
-	static const char *const forms[] = { "html", "svg", "text", NULL };
+	static const char *const forms[] = { "html", "svg", "text", "csv", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
 		{ "output", required_argument, NULL, 'o' },
@@ -192,6 +193,8 @@ write_file(const char *name, struct page *page, enum kind_of_output form, int fi
 		figure_file(&text, page, &figures[figure]);
 	else if (form == VERDICT)
 		verdict_write(&text, page);
+	else if (form == COLUMNS)
+		columns_write(&text, page);
 	else
 		page_write(&text, page);
 	text_flush(&text);
@@ -208,7 +211,7 @@ main(int argc, char **argv)
 	tool = "lp-report";
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.file, usage);
-	if (opt.output == NULL && opt.form != VERDICT && isatty(STDOUT_FILENO))
+	if (opt.output == NULL && opt.form < VERDICT && isatty(STDOUT_FILENO))
 		die("standard output is a terminal; -o FILE writes to a file");
 	if (opt.ideal != NULL) {
 		ideal = read_times(opt.ideal, false);

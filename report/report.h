@@ -119,6 +119,8 @@ struct figure {
 };
 extern const struct figure figures[];
 extern const size_t figure_count;
+/* columns.c: the timeline as CSV. */
+void columns_write(struct text *out, const struct page *page);
 void figure_file(struct text *out, const struct page *page, const struct figure *figure);
 
 /* page.c */

@@ -428,7 +428,7 @@ started() {
 }
 
 @test "the workflow draws all tables and compares the errors of tau" {
-	make -s -f "$ROOT/workflows/overhead.mk" >out
+	make -s -f "$ROOT/workflows/overhead.mk" FIGURES='svg png' >out
 	[ "$(head -1 out)" = $'program\trule\tdefault\tfrom\ttau_at_64\tbound' ]
 	grep -q $'^amber\t0.165\t0.026\trule\t' out
 	grep -q $'^hpl\t0.169\t0.169\tbound\t' out

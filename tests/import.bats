@@ -371,6 +371,16 @@ ring() {
 	lp-import -f prv "$fixtures/paraver/in.prv" >t.graph
 	make -s -f "$ROOT/workflows/monitor.mk" GRAPH=t.graph OUT=mon >table
 	grep -q '<svg' mon/monitor.svg
+	# On white, whatever the viewer has; in other formats without measuring anew.
+	grep -q 'fill="#ffffff"' mon/monitor.svg
+	touch -d '1 hour ago' mon/*.tsv mon/timeline.csv mon/asked
+	make -s -f "$ROOT/workflows/monitor.mk" GRAPH=t.graph OUT=mon FIGURES='png pdf' >table
+	[ -z "$(find mon -name '*.tsv' -newer mon/monitor.svg)" ]
+	[ "$(head -c 5 mon/monitor.pdf)" = %PDF- ] && [ "$(head -c 4 mon/monitor.png | tail -c 3)" = PNG ]
+	run -2 --separate-stderr make -s -f "$ROOT/workflows/monitor.mk" GRAPH=t.graph OUT=mon FIGURES='svg gif'
+	[[ "$stderr" == *"FIGURES are svg, pdf or png, not gif"* ]]
+	make -s -f "$ROOT/workflows/monitor.mk" OUT=mon clean
+	[ ! -e mon ]
 	make -s -f "$ROOT/workflows/whatif.mk" GRAPH=t.graph OUT=whatif NETWORK="$fixtures/paraver/cfg" >table
 	[ "$(head -1 table)" = 'gain_%	gain_s	shorter_%	what' ]
 	[ "$(wc -l <table)" -gt 3 ]

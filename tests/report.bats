@@ -100,3 +100,22 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		    assert "%s 'sha256-%s'" % (rule, want) in policy, tag
 	END
 }
+
+@test "the columns of the timeline add up to the run, and to the path" {
+	random_run.py make 3 | lp-graph 2>/dev/null | lp-critpath >t.path
+	lp-report -F csv t.path >t.csv
+	lp-critpath -F json t.path >t.json
+	/usr/bin/python3 - <<-'END'
+		import csv, json
+		rows = list(csv.DictReader(open("t.csv")))
+		path = json.load(open("t.json"))
+		run = path["run_time_s"]
+		assert abs(sum(float(r["path_s"]) for r in rows) - path["path_length_s"]) < 1e-5 * run
+		ranks = {int(r["rank"]) for r in rows}
+		for rank in ranks:
+		    own = [r for r in rows if int(r["rank"]) == rank]
+		    assert abs(float(own[-1]["to_s"]) - run) < 1e-8
+		    inside = sum(float(r[k]) for r in own for k in r if k.endswith("_s") and k not in ("from_s", "to_s", "path_s"))
+		    assert 0 < inside <= run * 1.0001
+	END
+}

@@ -9,7 +9,7 @@
 #   tools     the commands that make the results
 #   stamped   of SETTINGS those on which the results depend [all]
 #   needs     what must be there first, in the words of the shell; says what is missing, and fails
-#   made      what `make clean` takes away: names in the folder
+#   made      what `make clean` takes away: names in the folder; of a figure its .svg stands for all formats
 #
 # A result depends on $(folder)/asked, which changes as soon as a setting, a file or a tool is another one:
 # a file counts as the same while its name, place, size and times are. A result gets its name when
@@ -22,6 +22,17 @@ SHELL = bash
 .DEFAULT_GOAL := all
 
 here := $(dir $(lastword $(MAKEFILE_LIST)))
+
+# Formats of all figures: FIGURES="svg pdf png". Another one draws them again, and measures nothing again.
+FIGURES ?= svg
+stamped ?= $(filter-out FIGURES,$(SETTINGS))
+SETTINGS += FIGURES
+ifneq ($(filter-out svg pdf png,$(FIGURES)),)
+$(error FIGURES are svg, pdf or png, not $(filter-out svg pdf png,$(FIGURES)))
+endif
+# $(call drawn,NAME...): the files; a rule of theirs needs $(folder)/figures and ends in | $(call picture,NAME,640x420).
+drawn = $(foreach n,$(1),$(FIGURES:%=$(folder)/$(n).%))
+picture = $(here)picture $(folder)/$(1) $(2) $(FIGURES)
 
 # What was typed is no Makefile: a dollar in it is a dollar. And it is not for the programs that are run.
 typed := $(foreach s,$(SETTINGS),$(if $(filter command environment,$(firstword $(origin $(s)))),$(s)))
@@ -56,11 +67,15 @@ as_run = { grep -v '^file ' $<; $(here)state command $(1) | { grep '^file ' || t
 $(folder)/asked: always
 	@$(or $(needs),true)
 	@mkdir -p $(folder)
-	@{ $(foreach s,$(or $(stamped),$(SETTINGS)),printf '%s\n' $(call quoted,$(s) = $($(s)));) \
+	@{ $(foreach s,$(stamped),printf '%s\n' $(call quoted,$(s) = $($(s)));) \
 		$(or $(asks),true); $(here)state tools $(tools); } >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
+$(folder)/figures: always $(folder)/asked
+	@echo $(FIGURES) >$@.new; if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+
 # Only what was made here.
+all_made = $(made) $(foreach f,pdf png,$(patsubst %.svg,%.$(f),$(filter %.svg,$(made))))
 clean:
-	@[ ! -d $(folder) ] || cd $(folder) && rm -rf asked asked.new $(made) $(addsuffix .part,$(made))
+	@[ ! -d $(folder) ] || cd $(folder) && rm -rf asked asked.new figures figures.new $(all_made) $(addsuffix .part,$(all_made))
 	@[ ! -d $(folder) ] || rmdir --ignore-fail-on-non-empty $(folder)

@@ -26,7 +26,7 @@ sides = $(foreach n,$(numbers),$(1)$(n).summary)
 inputs = $(call sides,a) -- $(call sides,b)
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
 
-all: $(OUT)/compare.txt $(OUT)/compare.json $(OUT)/path.svg
+all: $(OUT)/compare.txt $(OUT)/compare.json $(call drawn,path)
 	@cat $<
 	@cd $(OUT) && lp-compare $(limits) $(inputs) >/dev/null
 
@@ -60,8 +60,7 @@ rows = .sites | sort_by(-(.path_a_s + .path_b_s))[:12][] | [((.function // "no s
 $(OUT)/path.tsv: $(OUT)/compare.json
 	@jq -r '$(rows)' $< $(whole)
 
-$(OUT)/path.svg: $(OUT)/path.tsv
-	@cd $(OUT) && gnuplot -e "set terminal svg size 900,500; set output 'path.svg.part'; \
-		set datafile separator tab; set style data histograms; set style fill solid; \
-		set xtics rotate by -30 noenhanced; set ylabel 'on the critical path, s'; set key top right; \
-		plot 'path.tsv' using 2:xtic(1) title 'A', '' using 3 title 'B'" && mv path.svg.part path.svg
+$(call drawn,path) &: $(OUT)/path.tsv $(OUT)/figures
+	@{ echo 'set datafile separator tab; set style data histograms; set style fill solid; set key top right'; \
+	echo 'set xtics rotate by -30 noenhanced; set ylabel "on the critical path, s"'; \
+	echo 'plot "$<" using 2:xtic(1) title "A", "" using 3 title "B"'; } | $(call picture,path,900x500)

@@ -75,12 +75,12 @@ $(confirming): $(CAMPAIGN)/confirm.%.run: $(CAMPAIGN)/candidates
 	@if [ "$$(wc -l <$<)" -gt 1 ]; then $(measure) --confirm $<; else : >$@.part; fi
 	@mv $@.part $@
 
-$(CAMPAIGN)/report.txt: $(runs) $(confirming) $(CAMPAIGN)/asked
+$(CAMPAIGN)/report.txt: $(runs) $(confirming) $(CAMPAIGN)/asked $(CAMPAIGN)/figures
 	@lp-guidelines -F json $(judged) >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? != 2 ]
 	@rm -rf $(CAMPAIGN)/plots
 	@lp-guidelines -p $(CAMPAIGN)/plots $(judged) >$@.part || [ $$? != 2 ]; mv $@.part $@
-	@if command -v gnuplot >/dev/null; then cd $(CAMPAIGN)/plots; \
-		for p in *.gp; do [ ! -e "$$p" ] || gnuplot "$$p"; done; fi
+	@if command -v gnuplot >/dev/null; then for p in $(CAMPAIGN)/plots/*.gp; do \
+		[ ! -e "$$p" ] || $(here)picture "$${p%.gp}" 640x400 $(FIGURES) <"$$p"; done; fi
 
 rules: $(runs) $(confirming)
 	@lp-guidelines --rules $(CAMPAIGN)/rules --mpirun '$(run)' $(judged) || [ $$? != 2 ]

@@ -3,8 +3,9 @@
 #
 # run     make -f workflows/monitor.mk GRAPH=run.graph OUT=monitor RANK=0
 # input   GRAPH, a graph stream; RANK, whose monitor is drawn; NETWORK, a machine [ideal]
+#         FIGURES, svg, pdf and png [svg]
 # output  $(OUT)/monitor.svg, the figure of Haldar's poster: computing and MPI of all ranks over time, local
-#         and cumulative transfer efficiency, phases; $(OUT)/regions.tsv and monitor.tsv: its numbers
+#         and cumulative transfer efficiency, phases; $(OUT)/regions.tsv, monitor.tsv and timeline.csv: its numbers
 
 GRAPH =
 NETWORK =
@@ -13,16 +14,16 @@ OUT = monitor
 
 SETTINGS = GRAPH NETWORK RANK OUT
 folder = $(OUT)
-tools = lp-replay lp-dump
+tools = lp-replay lp-report lp-critpath
 needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
 asks = $(call state,$(graph) $(if $(NETWORK),$(call quoted,$(NETWORK))))
-made = monitor.tsv regions.tsv timeline.tsv monitor.svg
+made = monitor.tsv regions.tsv timeline.csv monitor.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 graph = $(call quoted,$(GRAPH))
 replay = lp-replay $(if $(NETWORK),-n $(call quoted,$(NETWORK))) -F table --monitor $(call quoted,$(RANK))
 
-all: $(OUT)/monitor.svg
+all: $(call drawn,monitor)
 	@cat $(OUT)/regions.tsv
 
 $(OUT)/monitor.tsv: $(OUT)/asked
@@ -31,27 +32,23 @@ $(OUT)/monitor.tsv: $(OUT)/asked
 $(OUT)/regions.tsv: $(OUT)/asked
 	$(replay) --regions $(graph) $(whole)
 
-# Share of MPI in each of 1000 bins of the run and each rank: rank, begin of the bin in s, share.
-$(OUT)/timeline.tsv: $(OUT)/asked
-	@lp-dump -k call $(graph) | jq -r 'select(.call | startswith("MPI_")) | "\(.rank) \(.enter_ns) \(.leave_ns)"' | \
-	awk -v end=$$(lp-dump -k run $(graph) | jq .run_ns) ' \
-		$$1 > most { most = $$1 } \
-		{ for (b = int($$2 / end * 1000); b <= int($$3 / end * 1000) && b < 1000; b++) { \
-			from = b / 1000 * end; to = (b + 1) / 1000 * end; \
-			mpi[$$1, b] += ($$3 < to ? $$3 : to) - ($$2 > from ? $$2 : from) } } \
-		END { for (r = 0; r <= most; r++) for (b = 0; b < 1000; b++) \
-			printf "%d\t%.9f\t%.4f\n", r, (b + 0.5) / 1000 * end / 1e9, mpi[r, b] / end * 1000 }' $(whole)
+# Some 20 000 cells of ranks and time, however long the run.
+$(OUT)/timeline.csv: $(OUT)/asked
+	@lp-report -F csv --gain 0 --size 400k $(graph) $(whole)
 
-$(OUT)/monitor.svg: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.tsv
-	@{ echo 'set term svg size 900,640; set multiplot layout 3,1 margins 0.09,0.91,0.09,0.94 spacing 0,0.06'; \
-	end=$$(tail -1 $(OUT)/timeline.tsv | cut -f2); ranks=$$(tail -1 $(OUT)/timeline.tsv | cut -f1); \
-	echo "set xrange [0:$$end]"; \
+# A box a cell, so that lines of ranks have edges in every viewer.
+box = using (($$3 + $$4) / 2):(($$1 + $$2) / 2):3:4
+timeline = "$(OUT)/timeline.csv" skip 1 $(box):($$1 - 0.5):($$2 + 0.5):(($$7 + $$8 + $$9 + $$10 + $$11 + $$12) / (($$4 - $$3) * ($$2 - $$1 + 1))) with boxxyerror fs solid noborder lc palette, "" skip 1 using ($$13 > 0.5 * ($$4 - $$3) ? $$3 : NaN):(($$1 + $$2) / 2):3:4:(($$1 + $$2) / 2 - 0.08 * ($$2 - $$1 + 1)):(($$1 + $$2) / 2 + 0.08 * ($$2 - $$1 + 1)) with boxxyerror fs solid noborder lc rgb "\#111111"
+$(call drawn,monitor) &: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.csv $(OUT)/figures
+	@{ echo 'set multiplot layout 3,1 margins 0.09,0.97,0.09,0.94 spacing 0,0.07'; \
+	tail -1 $(OUT)/timeline.csv | awk -F, '{ printf "set xrange [0:%s]\nranks = %s\n", $$4, $$2 }'; \
 	tail -n +2 $(OUT)/regions.tsv | awk -F'\t' '{ printf "set arrow from %s, graph 0 to %s, graph 1 nohead lc rgb \"#cc0000\" dt 2 front\n", $$4, $$4 }'; \
-	echo 'set title "timeline: blue computes, orange is in MPI" offset 0,-0.6; set ylabel "rank"; unset key'; \
+	echo 'set title "timeline: blue computes, orange is in MPI, black is the critical path" offset 0,-0.6; set ylabel "rank"; unset key'; \
 	echo 'set palette defined (0 "#3b6fb6", 1 "#f4a261"); set cbrange [0:1]; unset colorbox; set format x ""'; \
-	echo "set yrange [$$ranks.5:-0.5]; set ytics 1; plot '$(OUT)/timeline.tsv' using 2:1:3 with image"; \
-	echo 'set title "transfer efficiency of rank $(RANK): dots local, line cumulative"; set yrange [0:1.2]; set ytics auto; set ylabel "efficiency"'; \
+	echo "set yrange [ranks + 0.5:-0.5]; if (ranks < 16) set ytics 1; set datafile separator ','"; \
+	echo 'plot $(timeline)'; \
+	echo 'set datafile separator "\t"; set title "transfer efficiency of rank $(RANK): dots local, line cumulative"; set yrange [0:1.2]; set ytics auto; set ylabel "efficiency"'; \
 	echo 'plot "$(OUT)/monitor.tsv" skip 1 using ($$3/1e9):6 with points pt 7 ps 0.15 lc rgb "#888888", "" skip 1 using ($$3/1e9):7 with lines lw 2 lc rgb "#1b7837"'; \
 	echo 'set title "phases: filled transfer efficiency, outlined share of computing"; set format x "%g"; set xlabel "time (s)"; set yrange [0:1.1]; set style fill solid 0.5'; \
 	echo 'plot "$(OUT)/regions.tsv" skip 1 using ($$3+$$5/2):6:5 with boxes lc rgb "#762a83", "" skip 1 using ($$3+$$5/2):7:5 with boxes fs empty border lc rgb "#111111" lw 2'; \
-	echo 'unset multiplot'; } | gnuplot $(whole)
+	echo 'unset multiplot'; } | $(call picture,monitor,900x640)

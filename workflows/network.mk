@@ -17,7 +17,7 @@
 #         $(OUT)/buses.tsv: influence of the number of buses on the best network;
 #         $(OUT)/predicted.tsv: recorded and replayed run times of PREDICT;
 #         $(OUT)/pingpong.tsv: measured and fitted times of MEASURED, collectives too;
-#         $(OUT)/region.svg, buses.svg and pingpong.svg: these as figures
+#         $(OUT)/region.svg, buses.svg and pingpong.svg: these as figures; FIGURES="svg pdf png" are their formats
 #
 # What was MEASURED gives latency, bandwidth, eager limit and collectives, see lp-network(1), and the region
 # is that of the ping-pong; GRAPHS then decide on buses and links alone, and without MEASURED on all but the
@@ -49,7 +49,7 @@ made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths be
        buses.tsv predicted.tsv pingpong.tsv region.svg buses.svg pingpong.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-parts = $(OUT)/region.svg $(if $(MEASURED),$(OUT)/pingpong.svg) $(if $(GRAPHS),$(OUT)/buses.svg) \
+parts = $(call drawn,region $(if $(MEASURED),pingpong) $(if $(GRAPHS),buses)) \
         $(if $(PREDICT),$(OUT)/predicted.tsv)
 all: $(OUT)/fit.txt $(parts)
 	@cat $<
@@ -187,26 +187,27 @@ $(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OU
 comma = ,
 
 # Dots: networks within 10 %; the cross is the best.
-$(OUT)/region.svg: $(OUT)/region.tsv $(OUT)/best
-	@{ echo 'set term svg size 640,420; set log xy; set xlabel "latency (us)"'; \
+$(call drawn,region) &: $(OUT)/region.tsv $(OUT)/best $(OUT)/figures
+	@{ echo 'set log xy; set xlabel "latency (us)"'; \
 	echo 'set ylabel "bandwidth (MB/s)"; set title "networks within 10 % of what was measured"'; \
-	echo 'set key outside top right horizontal; set cblabel "error (%)"'; \
+	echo 'set key outside top right horizontal'; \
 	if [ $$(wc -l <$<) -gt 1 ]; then \
+		echo 'set cblabel "error (%)"'; \
 		dots='"$<" skip 1 using 1:2:(100 * $$$(error_column)) with points pt 7 ps 0.7 palette title "within 10 %", '; \
 	else \
-		awk '{ printf "set xrange [%g:%g]; set yrange [%g:%g]\n", $$1 / 10, $$1 * 10, $$2 / 10, $$2 * 10 }' $(OUT)/best; \
+		awk '{ printf "set xrange [%g:%g]; set yrange [%g:%g]; set title \"no network lies within 10 %% of what was measured; the best is %.0f %% off\"\n", $$1 / 10, $$1 * 10, $$2 / 10, $$2 * 10, 100 * $$$(error_column) }' $(OUT)/best; \
 	fi; \
-	echo "plot $${dots-} \"$(OUT)/best\" using 1:2 with points pt 2 ps 2 lw 2 lc rgb 'black' title 'best'"; } | gnuplot $(whole)
+	echo "plot $${dots-} \"$(OUT)/best\" using 1:2 with points pt 2 ps 2 lw 2 lc rgb 'black' title 'best'"; } | $(call picture,region,640x420)
 
 # 0 buses is no limit: the dashed line.
-$(OUT)/buses.svg: $(OUT)/buses.tsv
-	@{ echo 'set term svg size 640,420; set xlabel "buses"; set ylabel "error (%)"'; \
-	echo 'set title "influence of the number of buses"; set yrange [0:*]; set key top right; set xrange [0:17]'; \
+$(call drawn,buses) &: $(OUT)/buses.tsv $(OUT)/figures
+	@{ echo 'set xlabel "buses"; set ylabel "error (%)"'; \
+	echo 'set title "influence of the number of buses"; set yrange [0:*]; set key outside top right horizontal; set xrange [0:17]'; \
 	awk -F'\t' '$$4 == 0 && NR > 1 { printf "limit = %s\n", 100 * $$6 }' $<; \
-	echo 'plot "$<" skip 1 using ($$4 > 0 ? $$4 : NaN):(100 * $$6) with linespoints pt 7 title "so many", limit with lines dt 2 lc rgb "black" title "no limit"'; } | gnuplot $(whole)
+	echo 'plot "$<" skip 1 using ($$4 > 0 ? $$4 : NaN):(100 * $$6) with linespoints pt 7 title "so many", limit with lines dt 2 lc rgb "black" title "no limit"'; } | $(call picture,buses,640x420)
 
 # The ping-pong and the line of the machine; 0 bytes have no place on a logarithmic axis.
-$(OUT)/pingpong.svg: $(OUT)/pingpong.tsv
-	@{ echo 'set term svg size 640,420; set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
+$(call drawn,pingpong) &: $(OUT)/pingpong.tsv $(OUT)/figures
+	@{ echo 'set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
 	echo 'set title "ping-pong, and what the fitted machine says"; set key top left'; \
-	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | gnuplot $(whole)
+	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | $(call picture,pingpong,640x420)

@@ -6,8 +6,8 @@
 #         make -f workflows/overhead.mk record APP="build/apps/heat -n 2000" RANKS="1 2 4"
 # input   DATA, tables n,t[,tau,dtau]; or APP, an MPI program that is recorded REPEAT times on each
 #         number of RANKS; nothing is compiled anew
-# output  in $(OUT): shares.svg and .png, tau/t of all tables with equation 1; of each table NAME.svg
-#         and .png, NAME.txt and .json by FIT; errors.tsv, the median relative errors of tau at
+# output  in $(OUT): shares.svg, tau/t of all tables with equation 1; of each table NAME.svg,
+#         NAME.txt and .json by FIT; errors.tsv, the median relative errors of tau at
 #         n >= 16 by the paper's rule, by run times alone, by one measured tau and by the bound
 #         record: N.I.graph of each run, alone.json (run times only), compared.tsv
 #
@@ -28,7 +28,7 @@ folder = $(OUT)
 tools = lp-fit
 needs = $(if $(filter record,$(MAKECMDGOALS)),$(check_app),$(check_tables))
 asks = $(call state,$(call each_quoted,$(tables)))
-made = fitted shares.gp shares.svg shares.png errors.tsv $(names:%=%.*) \
+made = fitted pictures shares.svg errors.tsv $(names:%=%.*) \
        *.graph *.command *.recorded *.raw alone.txt alone.json joined.json compared.tsv
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .PHONY: record
@@ -41,10 +41,8 @@ check_tables = [ -n $(call quoted,$(tables)) ] || { echo 'DATA names no table' >
 	[ -z $(call quoted,$(call unsafe,$(subst $(space),,$(names)))) ] || \
 	{ echo 'the name of a table is made of letters, digits and . _ - + = @ and the comma' >&2; exit 2; }
 space := $(subst ,, )
-svg     = set terminal svg size 900,700 background \"white\"; set output \"$(OUT)/$(1).svg\"
-png     = set terminal pngcairo size 900,700; set output \"$(OUT)/$(1).png\"
 
-all: $(OUT)/errors.tsv $(OUT)/shares.svg
+all: $(OUT)/errors.tsv $(OUT)/pictures $(call drawn,shares)
 	@cat $<
 
 # Of every table the fit, what run times alone and one measured tau give, and its picture.
@@ -52,8 +50,9 @@ $(OUT)/fitted: $(OUT)/asked
 	$(each) 'lp-fit {=2 uq =} {1} >$(OUT)/{1/.}.{3}' ::: $(call each_quoted,$(tables)) ::: \
 		'$(FIT)' '$(FIT) -F json' '$(FIT) --gnuplot' '--tau none -F json' '--tau $(ONE) -F json' \
 		'-F csv' :::+ txt json gp alone one csv
-	$(each) 'gnuplot -e "$(call svg,{})" $(OUT)/{}.gp; gnuplot -e "$(call png,{})" $(OUT)/{}.gp' \
-		::: $(names)
+	@touch $@
+$(OUT)/pictures: $(OUT)/fitted $(OUT)/figures
+	$(each) '$(call picture,{},900x700) <$(OUT)/{}.gp' ::: $(names)
 	@touch $@
 
 # The median over n >= 16 with a measured tau; for one tau without its own n.
@@ -69,7 +68,7 @@ $(OUT)/errors.tsv: $(OUT)/fitted
 		jq -rn '$(errors)' $(OUT)/$$name.json $(OUT)/$$name.alone $(OUT)/$$name.one; done; } $(whole)
 
 # Equation 1 of all tables in one picture; ratio(i, n) is that of the i-th.
-$(OUT)/shares.svg: $(OUT)/fitted
+$(call drawn,shares) &: $(OUT)/fitted $(OUT)/figures
 	@{ for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
 		$(names:%=$(OUT)/%.json) | tr '\n' ' ')'"; done; \
 	echo "names = '$(names)'; set datafile separator ','; set logscale x; set key outside right; \
@@ -78,9 +77,7 @@ $(OUT)/shares.svg: $(OUT)/fitted
 	set xrange [1:*]; set yrange [0:1]; \
 	plot for [i=1:words(names)] '$(OUT)/'.word(names, i).'.csv' using 2:(\$$7/\$$3) with points pt 7 \
 	ps 0.6 lc i title word(names, i) noenhanced, \
-	for [i=1:words(names)] ratio(i, x) with lines lc i notitle"; } >$(OUT)/shares.gp
-	gnuplot -e "$(call svg,shares)" $(OUT)/shares.gp
-	gnuplot -e "$(call png,shares)" $(OUT)/shares.gp
+	for [i=1:words(names)] ratio(i, x) with lines lc i notitle"; } | $(call picture,shares,900x700)
 
 record: $(OUT)/compared.tsv
 	@cat $(OUT)/alone.txt $<
