@@ -155,7 +155,7 @@ unit_kind(const struct summary *run, size_t index)
 	return p != NULL ? p->path_ns[index % PATH_KINDS_COUNT] : 0;
 }
 
-static int64_t
+int64_t
 unit_path(const struct summary *run, size_t unit)
 {
 	int64_t ns = 0;

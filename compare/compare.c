@@ -18,6 +18,7 @@
 
 static const char usage[] =
 	"usage: lp-compare [-F text|json|csv|stream] [OPTION ...] A... -- B...\n"
+	"       lp-compare --scaling|--history [-F text|json|csv] RUN...\n"
 	"Tell what changed from runs A to runs B: graph or path streams, or summaries.\n"
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
 	"      --limit NAME=VALUE  exit status 1 if that grew by more; seconds, or % of A's run\n"
@@ -25,13 +26,16 @@ static const char usage[] =
 	"      --junit FILE        the limits as test cases for a CI server, too\n"
 	"      --summary           one FILE: print the summary of the run, a small stream that\n"
 	"                          stands for it later\n"
+	"      --scaling           runs on several numbers of ranks: which sites stop scaling\n"
+	"      --weak              of them each has as much work as it has ranks\n"
+	"      --history           runs in order of their dates\n"
 	"      --all               text: every site and fact, not only the largest\n"
 	"  -h, --help              print this text\n"
 	"  -V, --version           print the version\n";
 
 struct options {
 	enum form form;
-	bool all, summary;
+	bool all, summary, scaling, weak, history;
 	const char *junit;
 	const char **limits;
 	size_t limit_count, limit_capacity;
@@ -43,12 +47,13 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { LIMIT = 256, SUMMARY, ALL, JUNIT };
+	enum { LIMIT = 256, SUMMARY, ALL, JUNIT, SCALING, WEAK, HISTORY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "limit", required_argument, NULL, LIMIT },
 		{ "summary", no_argument, NULL, SUMMARY }, { "all", no_argument, NULL, ALL },
-		{ "junit", required_argument, NULL, JUNIT },
+		{ "junit", required_argument, NULL, JUNIT }, { "scaling", no_argument, NULL, SCALING },
+		{ "weak", no_argument, NULL, WEAK }, { "history", no_argument, NULL, HISTORY },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .form = TEXT };
@@ -63,13 +68,18 @@ parse_options(int argc, char **argv)
 			break;
 		case SUMMARY: opt.summary = true; break;
 		case ALL: opt.all = true; break;
+		case SCALING: opt.scaling = true; break;
+		case WEAK: opt.weak = true; break;
+		case HISTORY: opt.history = true; break;
 		case JUNIT: opt.junit = optarg; break;
 		}
 	opt.files[A] = argv + optind;
 	while (optind + (int)opt.count[A] < argc && strcmp(opt.files[A][opt.count[A]], "--") != 0)
 		opt.count[A]++;
-	if (opt.summary) {
-		if (opt.count[A] != 1 || optind + 1 < argc)
+	if (opt.summary || opt.scaling || opt.history) {
+		if (opt.summary + opt.scaling + opt.history > 1 || opt.limit_count > 0 || opt.junit != NULL ||
+		    optind + (int)opt.count[A] < argc || opt.count[A] == 0 || (opt.summary && opt.count[A] > 1) ||
+		    (!opt.summary && opt.form == STREAM))
 			bad_usage(usage);
 		return opt;
 	}
@@ -126,6 +136,13 @@ main(int argc, char **argv)
 		c.runs[side] = zalloc(c.count[side], sizeof *c.runs[side]);
 		for (size_t r = 0; r < c.count[side]; r++)
 			summary_read(&c.runs[side][r], openable(opt.files[side][r]));
+	}
+	if (opt.history || opt.scaling) {
+		if (opt.history)
+			print_history(&c, opt.form, opt.all);
+		else
+			print_scaling_sites(&c, opt.weak, opt.form, opt.all);
+		return finish(DONE);
 	}
 	align(&c);
 	find_facts(&c, &v);

@@ -13,6 +13,7 @@
 
 #include "../base/run/segments.h"
 #include "../imbalance/imbalance.h"
+#include "../imbalance/report.h"
 #include "../base/statistics/statistics.h"
 #include "../base/tool/csv.h"
 #include "../base/tool/json.h"
@@ -51,7 +52,10 @@ struct summary {
 	int64_t run_ns;
 	double parallel, load_balance, communication;	/* NaN: nobody computes */
 	int64_t wait_ns[STATES];
-	uint64_t messages, collectives, communicators, hosts;
+	uint64_t messages, collectives, communicators;
+	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
+	int64_t date_s;			/* 0: not known */
+	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
 	struct place *places;		/* [0]: what has no site */
 	size_t count, capacity;
 	const struct place **by_unit;	/* align.c; NULL: it has none of it */
@@ -164,6 +168,8 @@ void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
 
+/* change.c: of a unit, all kinds */
+int64_t unit_path(const struct summary *run, size_t unit);
 /* values.c: of a run by wait state, by unit; and means of both sides. */
 int64_t state_wait(const struct summary *run, size_t state);
 int64_t unit_wait(const struct summary *run, size_t unit);
@@ -175,10 +181,15 @@ double mean_of(const struct comparison *c, int side, size_t offset);	/* of a dou
 /* Largest change on the path first; to be freed. */
 size_t *sorted_units(const struct comparison *c, const struct verdict *v);
 
-enum form { TEXT, JSON, CSV, STREAM };
 void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
     int argc, char **argv);
+/* Keys of a site: json.c, print.c. */
+void put_place(struct json *out, const struct unit *unit);
+void csv_place(struct csv *out, const struct unit *unit);
 void print_comparison_json(struct text *text, const struct comparison *c, const struct verdict *v);	/* json.c */
+/* Runs that are all of one side: history.c, scaling.c. */
+void print_history(struct comparison *c, enum form form, bool all);
+void print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all);
 /* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any exceeded? */
 bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
 void put_limits(struct json *out, const struct verdict *v);

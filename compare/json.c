@@ -12,7 +12,7 @@ put_interval(struct json *out, const struct change *change)
 	json_fixed(out, "high_s", change->judged ? 1e-9 * change->high : NAN, 9);
 }
 
-static void
+void
 put_place(struct json *out, const struct unit *unit)
 {
 	const struct place *p = unit->first;

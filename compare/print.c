@@ -73,7 +73,7 @@ print_spread(struct text *text, const struct comparison *c, const struct verdict
 }
 
 static void
-print_text(struct text *text, const struct comparison *c, const struct verdict *v, bool all)
+comparison_text(struct text *text, const struct comparison *c, const struct verdict *v, bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
 
@@ -104,21 +104,28 @@ print_text(struct text *text, const struct comparison *c, const struct verdict *
 		}
 }
 
+void
+csv_place(struct csv *out, const struct unit *unit)
+{
+	const struct place *p = unit->first;
+
+	csv_text(out, p->function != NULL ? p->function : "");
+	csv_text(out, p->file != NULL ? p->file : "");
+	csv_int(out, p->line);
+	csv_text(out, p->call != NULL ? p->call : "");
+}
+
 static void
-print_csv(struct text *text, const struct comparison *c, const struct verdict *v)
+comparison_csv(struct text *text, const struct comparison *c, const struct verdict *v)
 {
 	struct csv csv, *out = &csv;
 
 	csv_begin(out, text, "function,file,line,call,path_change_s,low_s,high_s,p_adjusted,named,compute_s,"
 	    "mpi_s,transfer_s,start_s,wait_change_s,delay_change_s");
 	for (size_t u = 0; u < c->unit_count; u++) {
-		const struct place *p = c->units[u].first;
 		const struct change *path = &v->paths[u];
 
-		csv_text(out, p->function != NULL ? p->function : "");
-		csv_text(out, p->file != NULL ? p->file : "");
-		csv_int(out, p->line);
-		csv_text(out, p->call != NULL ? p->call : "");
+		csv_place(out, &c->units[u]);
 		csv_fixed(out, 1e-9 * (double)path->change_ns, 9);
 		csv_fixed(out, path->judged ? 1e-9 * path->low : NAN, 9);
 		csv_fixed(out, path->judged ? 1e-9 * path->high : NAN, 9);
@@ -191,8 +198,8 @@ print_comparison(const struct comparison *c, const struct verdict *v, enum form 
 	if (form == JSON)
 		print_comparison_json(&text, c, v);
 	else if (form == CSV)
-		print_csv(&text, c, v);
+		comparison_csv(&text, c, v);
 	else
-		print_text(&text, c, v, all);
+		comparison_text(&text, c, v, all);
 	text_flush(&text);
 }

@@ -263,6 +263,29 @@ name_places(struct summary *s, const struct imbalance *im)
 	}
 }
 
+static int
+by_host(const void *left, const void *right)
+{
+	return strcmp(((const struct host *)left)->name, ((const struct host *)right)->name);
+}
+
+static char *
+hosts_text(struct headline *h)
+{
+	char *all = NULL;
+	size_t size;
+	FILE *text = open_memstream(&all, &size);
+
+	if (text == NULL)
+		die("out of memory");
+	qsort(h->hosts, h->host_count, sizeof *h->hosts, by_host);
+	for (size_t i = 0; i < h->host_count; i++)
+		fprintf(text, "%s%s*%d", i > 0 ? " " : "", h->hosts[i].name, (int)h->hosts[i].ranks);
+	if (fclose(text) != 0)
+		die("out of memory");
+	return all;
+}
+
 void
 summarise(const char *file, int argc, char **argv)
 {
@@ -289,6 +312,10 @@ summarise(const char *file, int argc, char **argv)
 	e = efficiency_of_spans(im.spans, im.known.ranks, 0, im.known.run_ns, false);
 	w.s.ranks = im.known.ranks;
 	w.s.run_ns = w.last_ns;
+	w.s.date_s = im.known.headline.date_s;
+	w.s.hosts = hosts_text(&im.known.headline);
+	w.s.span_ns = e.span_ns;
+	w.s.useful_ns = e.useful_total_ns;
 	w.s.parallel = e.parallel;
 	w.s.load_balance = e.load_balance;
 	w.s.communication = e.communication;

@@ -49,10 +49,14 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
 		die_output();
 	memcpy(state_ns, s->wait_ns, sizeof state_ns);
-	message_begin(&out, "summary", isfinite(s->parallel) ? 13 : 10);
+	message_begin(&out, "summary", isfinite(s->parallel) ? 17 : 14);
 	put_string(&out, "program", s->program != NULL ? s->program : "");
 	put_int(&out, "ranks", s->ranks);
 	put_int(&out, "run_ns", s->run_ns);
+	put_int(&out, "date_s", s->date_s);
+	put_string(&out, "hosts", s->hosts != NULL ? s->hosts : "");
+	put_int(&out, "span_ns", s->span_ns);
+	put_int(&out, "useful_ns", s->useful_ns);
 	put_uint(&out, "messages", s->messages);
 	put_uint(&out, "collectives", s->collectives);
 	put_uint(&out, "communicators", s->communicators);
@@ -96,6 +100,14 @@ number_of(const struct message *message, const char *key)
 	    value->type == MSGPACK_OBJECT_FLOAT64) ? value->via.f64 : NAN;
 }
 
+/* What older summaries do not tell. */
+static int
+int_or_0(struct reader *in, const struct message *message, const char *key, int64_t *value)
+{
+	*value = 0;
+	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, INT64_MAX, value);
+}
+
 static void
 read_head(struct summary *s, struct reader *in, const struct message *message)
 {
@@ -105,6 +117,8 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
 	    body_int(in, message, "places", 0, most, &places) < 0 ||
 	    body_int(in, message, "run_ns", 0, INT64_MAX, &s->run_ns) < 0 ||
+	    int_or_0(in, message, "date_s", &s->date_s) < 0 || int_or_0(in, message, "span_ns", &s->span_ns) < 0 ||
+	    int_or_0(in, message, "useful_ns", &s->useful_ns) < 0 ||
 	    body_uint(in, message, "messages", &s->messages) < 0 ||
 	    body_uint(in, message, "collectives", &s->collectives) < 0 ||
 	    body_uint(in, message, "communicators", &s->communicators) < 0)
@@ -115,6 +129,7 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->places = zalloc((size_t)places + 1, sizeof *s->places);
 	s->capacity = (size_t)places;
 	s->program = text_of(message, "program");
+	s->hosts = text_of(message, "hosts");
 	s->parallel = number_of(message, "parallel");
 	s->load_balance = number_of(message, "load_balance");
 	s->communication = number_of(message, "communication");

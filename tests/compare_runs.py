@@ -3,7 +3,7 @@
 """
 Runs with noise for lp-compare, and what it makes of them.
 
-    tests/compare_runs.py make SEED [slow=SITE:PERCENT] [moved=LINES]   one trace as text for tests/pack
+    tests/compare_runs.py make SEED [slow=SITE:PERCENT] [moved=LINES] [date=S]   one trace as text for tests/pack
     tests/compare_runs.py trials SEED N A... -- B...    N times 7 runs of each side by chance: how often
                                                         which lines were named, as JSON
     tests/compare_runs.py exact A... -- B...            the parts make up the whole to the nanosecond, and
@@ -20,7 +20,7 @@ import sys
 SITES, TURNS, NS = 10, 15, 100000
 
 
-def make(seed, slow=-1, percent=0.0, moved=0):
+def make(seed, slow=-1, percent=0.0, moved=0, date=None):
     rng = random.Random(seed)
     run = 1 + abs(rng.gauss(0, 0.01))
     at, lines = 10000, []
@@ -42,7 +42,7 @@ def make(seed, slow=-1, percent=0.0, moved=0):
             at = done
     for rank in range(2):
         lines.append(f"{rank} MPI_Finalize {at + 100} {at + 1000} comm=1")
-    print("trace ranks=2\nmodule module=0 path=app")
+    print("trace ranks=2" + (f" date_s={date}" if date else "") + "\nmodule module=0 path=app")
     for site in range(SITES):
         print(f"site site={site + 1} module=0 offset={100 + site} function=solve file=solve.c "
               f"line={10 + site + moved}")
@@ -100,7 +100,7 @@ def main():
     if sys.argv[1] == "make":
         given = dict(a.split("=") for a in sys.argv[3:])
         slow, percent = given.get("slow", "-1:0").split(":")
-        make(int(sys.argv[2]), int(slow), float(percent), int(given.get("moved", 0)))
+        make(int(sys.argv[2]), int(slow), float(percent), int(given.get("moved", 0)), given.get("date"))
         return
     files = sys.argv[4:] if sys.argv[1] == "trials" else sys.argv[2:]
     cut = files.index("--")
