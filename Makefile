@@ -108,6 +108,9 @@ build/libbase.a: $(foreach f,stream mpi tool run statistics,$(call objects,base/
 # The page is what lp-imbalance counts, shown; files beside the code are taken into it.
 bin/lp-report: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 build/report/page.o: report/page.js report/page.css report/figure.css
+# What lp-export tells of waits is what lp-imbalance finds.
+bin/lp-export: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
+bin/lp-export: LDLIBS += -lotf2
 # lp-compare reads runs as lp-imbalance does.
 bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 # A tool is every .c in its folder and the floors, nothing else.

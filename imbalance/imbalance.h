@@ -178,6 +178,7 @@ struct observer {
 struct imbalance {
 	struct reader *in;
 	struct observer *observer;	/* NULL: nobody */
+	bool waits_only;		/* no causes */
 	struct definitions known;
 	struct window window;
 	struct edge_block edges;
@@ -285,6 +286,7 @@ int64_t cell_waits(const struct cell *cell);
 
 /* read.c: all of a graph stream; times from_ns and to_ns and the observer are set before. */
 void read_graph(struct imbalance *im, const char *file);
+void read_opened_graph(struct imbalance *im);	/* the same of a reader that is open */
 
 /* edges.c: what an edge tells is noted at its rows. */
 void take_messages(struct imbalance *im, const struct message *message);

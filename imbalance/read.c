@@ -42,7 +42,8 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	count_site(im, row->site, rank, call->program_ns, useful_ns);
 	if (im->functions != NULL)
 		functions_count(im, location, row, call->last_ns);
-	count_causes(im, call, waits, count);
+	if (!im->waits_only)
+		count_causes(im, call, waits, count);
 	count_analytic(im, call);
 	if (call->kind->starts || call->kind->ends)
 		open_count(im, call);
@@ -256,13 +257,20 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 void
 read_graph(struct imbalance *im, const char *file)
 {
+	if (reader_open(&im->in, file, READ_STREAM) < 0)
+		die_input(im->in);
+	read_opened_graph(im);
+}
+
+void
+read_opened_graph(struct imbalance *im)
+{
 	struct calls calls = { 0 };
 	struct progress progress;
 	struct message message;
 	int got;
 
-	if (reader_open(&im->in, file, READ_STREAM) < 0 ||
-	    reader_refuse_content(im->in, "trace", "lp-graph matches it first") < 0)
+	if (reader_refuse_content(im->in, "trace", "lp-graph matches it first") < 0)
 		die_input(im->in);
 	open_begin(im);
 	progress_begin(&progress);
@@ -280,7 +288,8 @@ read_graph(struct imbalance *im, const char *file)
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		im->settled[l] = window_end(&im->window, l);
 	count_until(im, INT64_MAX);
-	causes_end(im);
+	if (!im->waits_only)
+		causes_end(im);
 	waits_end(im);
 	analytic_end(im);
 	calls_free(&calls);

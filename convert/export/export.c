@@ -18,8 +18,10 @@ static const char usage[] =
 	"                       perfetto: for ui.perfetto.dev;\n"
 	"                       folded, speedscope: the path as a flame graph;\n"
 	"                       extrap: metrics by call site, of several runs;\n"
-	"                       csv: a line a call\n"
-	"  -o, --output NAME    of what is written [standard output; prv: needed]\n"
+	"                       csv: a line a call;\n"
+	"                       otf2: an archive in a new folder NAME\n"
+	"  -o, --output NAME    of what is written [standard output; prv, otf2: needed]\n"
+	"      --for scout      otf2: only what Scalasca's scout knows [all]\n"
 	"      --from SECONDS   perfetto, csv: calls from then on [all]\n"
 	"      --to SECONDS     perfetto, csv: calls up to then [all]\n"
 	"      --ranks RANKS    perfetto, csv: those of these: 0,4-7 [all]\n"
@@ -33,13 +35,15 @@ static const struct format {
 	bool files;		/* of a name, not one to standard output */
 	bool many;		/* takes several streams */
 	bool windows;		/* takes --from, --to and --ranks */
+	bool readers;		/* takes --for */
 } formats[] = {
-	{ "prv", export_prv_files, true, false, false },
-	{ "perfetto", export_perfetto, false, false, true },
-	{ "folded", export_folded, false, false, false },
-	{ "speedscope", export_speedscope, false, false, false },
-	{ "extrap", export_extrap, false, true, false },
-	{ "csv", export_csv, false, false, true },
+	{ "prv", export_prv_files, true, false, false, false },
+	{ "otf2", export_otf2, true, false, false, true },
+	{ "perfetto", export_perfetto, false, false, true, false },
+	{ "folded", export_folded, false, false, false, false },
+	{ "speedscope", export_speedscope, false, false, false, false },
+	{ "extrap", export_extrap, false, true, false, false },
+	{ "csv", export_csv, false, false, true, false },
 };
 
 static const struct format *
@@ -113,8 +117,10 @@ main(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
 		{ "from", required_argument, NULL, 'b' }, { "to", required_argument, NULL, 'e' },
-		{ "ranks", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
+		{ "ranks", required_argument, NULL, 'r' }, { "for", required_argument, NULL, 's' },
+		{ NULL, 0, NULL, 0 },
 	};
+	static const char *const readers[] = { "scout", NULL };
 	struct export export = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	const struct format *format = NULL;
 	char *part = NULL;
@@ -128,12 +134,15 @@ main(int argc, char **argv)
 		case 'b': export.from_ns = parse_seconds("--from", optarg); break;
 		case 'e': parse_to(&export, &format, optarg); break;
 		case 'r': parse_ranks(&export, optarg); break;
+		case 's': export.scout = parse_choice("--for", optarg, readers) == 0; break;
 		}
 	export.files = argv + optind;
 	if (format == NULL || (argc - optind > 1 && !format->many) || (format->files && export.name == NULL))
 		bad_usage(usage);
 	if (!format->windows && (export.ranks != NULL || export.from_ns != INT64_MIN || export.to_ns != INT64_MAX))
 		die("--from, --to and --ranks are not for -f %s", format->name);
+	if (!format->readers && export.scout)
+		die("--for is not for -f %s", format->name);
 	refuse_terminal_input(argv[optind], usage);
 	if (!format->files)
 		part = open_output(&export);

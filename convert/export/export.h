@@ -17,6 +17,7 @@ struct export {
 	int64_t from_ns, to_ns;	/* calls that are at least in part between these */
 	struct range { int64_t first, last; } *ranks;	/* NULL: all */
 	size_t range_count, range_capacity;
+	bool scout;		/* only what Scalasca's scout knows */
 };
 
 /* True where a call of that rank and time was asked for. */
@@ -61,5 +62,6 @@ void export_folded(const struct export *export);
 void export_speedscope(const struct export *export);
 void export_extrap(const struct export *export);
 void export_csv(const struct export *export);
+void export_otf2(const struct export *export);
 
 #endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Archives of OTF2, written by OTF2's library into NAME.part, which becomes NAME when all of it is there.
+ *
+ * memory  OTF2's buffer of each location, 256 KiB at most; open requests; of a graph the rows to which
+ *	   edges may still come
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../base/tool/hash_table.h"
+#include "otf2.h"
+
+#define ARCHIVE "traces"
+
+/* The library's word for what is wrong becomes ours, at once: it does not bear to go on. */
+static OTF2_ErrorCode
+end_tool(void *user, const char *file, uint64_t line, const char *function, OTF2_ErrorCode error,
+    const char *format, va_list arguments)
+{
+	const struct archive *a = user;
+
+	(void)file, (void)line, (void)function, (void)format, (void)arguments;
+	die("%s: %s", a->export->name, OTF2_Error_GetDescription(error));
+}
+
+void
+archive_check(const struct archive *a, OTF2_ErrorCode code)
+{
+	if (code != OTF2_SUCCESS)
+		die("%s: %s", a->export->name, OTF2_Error_GetDescription(code));
+}
+
+/* ---- the folder ---- */
+
+static char *
+path_in(const char *folder, const char *name)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		die("out of memory");
+	return path;
+}
+
+/* Takes away the files of a folder that are an archive's; no others. */
+static void
+clear_folder(const char *folder)
+{
+	DIR *opened = opendir(folder);
+	struct dirent *entry;
+
+	if (opened == NULL)
+		return;
+	while ((entry = readdir(opened)) != NULL) {
+		const char *suffix = strrchr(entry->d_name, '.');
+		char *path = path_in(folder, entry->d_name);
+
+		if (strcmp(entry->d_name, ARCHIVE) == 0)
+			clear_folder(path);
+		else if (suffix != NULL && (strcmp(suffix, ".evt") == 0 || strcmp(suffix, ".def") == 0 ||
+		    strcmp(entry->d_name, ARCHIVE ".otf2") == 0))
+			unlink(path);
+		free(path);
+	}
+	closedir(opened);
+	rmdir(folder);
+}
+
+static void
+make_folder(struct archive *a)
+{
+	const char *name = a->export->name;
+	struct stat there;
+
+	if (lstat(name, &there) == 0 && rmdir(name) != 0)
+		die("%s: is there already, and not an empty folder", name);
+	if (asprintf(&a->folder, "%s.part", name) < 0)
+		die("out of memory");
+	clear_folder(a->folder);	/* of one that was killed */
+	if (mkdir(a->folder, 0777) != 0)
+		die("%s: %s", a->folder, strerror(errno));
+}
+
+/* ---- the archive ---- */
+
+static OTF2_FlushType
+may_flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *caller, bool final)
+{
+	(void)user, (void)type, (void)location, (void)caller, (void)final;
+	return OTF2_FLUSH;
+}
+
+/* A location has a file of its own, which stays open. */
+static void
+allow_files(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+static void
+open_archive(struct archive *a)
+{
+	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = may_flush };
+
+	allow_files();
+	OTF2_Error_RegisterCallback(end_tool, a);
+	if ((a->archive = OTF2_Archive_Open(a->folder, ARCHIVE, OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
+	    OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) == NULL)
+		die("%s: cannot be made", a->folder);
+	archive_check(a, OTF2_Archive_SetFlushCallbacks(a->archive, &flush, NULL));
+	archive_check(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->archive));
+	archive_check(a, OTF2_Archive_SetCreator(a->archive, OTF2_CREATOR " " VERSION));
+	archive_check(a, OTF2_Archive_OpenEvtFiles(a->archive));
+	a->definitions = OTF2_Archive_GetGlobalDefWriter(a->archive);
+	a->attributes = OTF2_AttributeList_New();
+	if (a->definitions == NULL || a->attributes == NULL)
+		die("out of memory");
+}
+
+/*
+ * The library gives each archive a number by the clock, and offers no other; in the anchor file it
+ * becomes one that depends on what is in the archive.
+ */
+static void
+number_archive(const struct archive *a, uint64_t ours)
+{
+	char *path = path_in(a->folder, ARCHIVE ".otf2");
+	OTF2_Reader *reader = OTF2_Reader_Open(path);
+	unsigned char bytes[4096], turned[8];
+	uint64_t made;
+	FILE *file;
+	size_t size;
+
+	archive_check(a, OTF2_Reader_SetSerialCollectiveCallbacks(reader));
+	archive_check(a, OTF2_Reader_GetTraceId(reader, &made));
+	archive_check(a, OTF2_Reader_Close(reader));
+	file = fopen(path, "r+");
+	size = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
+	for (int i = 0; i < 8; i++)
+		turned[i] = (unsigned char)(made >> (56 - 8 * i));
+	for (size_t i = 0; i + 8 <= size; i++)
+		if (memcmp(bytes + i, &made, 8) == 0 || memcmp(bytes + i, turned, 8) == 0) {
+			memcpy(bytes + i, &ours, 8);
+			if (fseek(file, (long)i, SEEK_SET) != 0 || fwrite(&ours, 8, 1, file) != 1)
+				die("%s: %s", path, strerror(errno));
+			break;
+		}
+	if (file == NULL || fclose(file) != 0)
+		die("%s: %s", path, strerror(errno));
+	free(path);
+}
+
+static void
+close_archive(struct archive *a)
+{
+	uint64_t ours = 0;
+
+	rows_end(a);
+	for (uint32_t l = 0; l <= a->locations; l++) {
+		if (l < a->locations && a->spots[l].writer == NULL && a->known->location_rank[l] >= 0)
+			a->spots[l].writer = OTF2_Archive_GetEvtWriter(a->archive, l);
+		if (a->spots[l].writer != NULL)
+			archive_check(a, OTF2_Archive_CloseEvtWriter(a->archive, a->spots[l].writer));
+		ours = mix(ours, a->spots[l].events + (uint64_t)a->spots[l].left_ns);
+	}
+	archive_check(a, OTF2_Archive_CloseEvtFiles(a->archive));
+	definitions_end(a);
+	archive_check(a, OTF2_Archive_CloseGlobalDefWriter(a->archive, a->definitions));
+	archive_check(a, OTF2_Archive_Close(a->archive));
+	number_archive(a, ours);
+}
+
+void
+export_otf2(const struct export *export)
+{
+	static struct archive a;
+
+	a.export = export;
+	a.scout = export->scout;
+	make_folder(&a);
+	open_archive(&a);
+	plan_begin(&a);
+	archive_read(&a, export->files[0]);
+	close_archive(&a);
+	if (rename(a.folder, export->name) != 0)
+		die("%s: %s", export->name, strerror(errno));
+}

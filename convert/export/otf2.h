@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An archive of OTF2 while it is written: otf2.c (the archive), otf2_input.c (what is read),
+ * otf2_definitions.c, otf2_plan.c (which events a row becomes), otf2_rows.c (writes them).
+ */
+#ifndef OTF2_EXPORT_H
+#define OTF2_EXPORT_H
+
+#include "../../base/mpi/call_class.h"
+#include "../../imbalance/imbalance.h"
+#include "../otf2_words.h"
+#include "export.h"
+
+enum { NONE = UINT32_MAX };
+
+/* What a function is to OTF2, found once by its name. */
+struct meaning {
+	bool known;
+	uint32_t region;	/* NONE: not defined yet */
+	int collective;		/* OTF2_CollectiveOp; -1: OTF2 has no word for it */
+	enum { NOT_RMA, PUT, GET, ATOMIC, LOCK, UNLOCK } rma;
+	OTF2_RmaAtomicType atomic;
+	enum { NOT_IO, READS, WRITES, CLOSES } io;
+	bool io_collective, starts;	/* starts: of RMA and I/O, a request */
+	bool frees;			/* the communicator that it is called on */
+};
+
+/* A communicator, window or file of the stream. */
+struct group_of {
+	uint32_t number;
+	uint32_t comm;		/* in the archive */
+	uint32_t window, file;	/* NONE: is none */
+	enum { A_COMMUNICATOR, A_WINDOW, A_FILE, PARTITIONS } type;
+	bool defined, inter;
+};
+
+struct rank_of {		/* of a message of kind rank */
+	char *host, *program;
+#define X(key) int64_t key; bool has_##key;
+	OTF2_RANK_KEYS(X)
+#undef X
+};
+
+struct spot {			/* a location */
+	OTF2_EvtWriter *writer;
+	struct calls rows;	/* read, but their waits are not known yet */
+	size_t begin;		/* rows before it are written */
+	int64_t left_ns;	/* its last call; INT64_MIN: none */
+	uint32_t site;		/* whose frames are entered */
+	uint64_t events;
+};
+
+struct archive {
+	const struct export *export;
+	bool scout;		/* only what Scalasca's scout knows */
+	char *folder;		/* NAME.part */
+	OTF2_Archive *archive;
+	OTF2_GlobalDefWriter *definitions;
+	OTF2_AttributeList *attributes;
+	struct definitions *known;
+	uint32_t locations;	/* spots begin with these; behind them the path */
+	struct spot *spots;
+	bool path;
+	int64_t last_ns;	/* of all events */
+	struct rank_of *ranks;
+
+	uint32_t strings, regions, groups, empty;	/* so many are defined; the string "" */
+	struct meaning *meanings;		/* by index of call_name */
+	uint32_t *site_regions;			/* by place; 0: none, else region + 1 */
+	size_t site_capacity;
+	struct group_of *comms;
+	size_t comm_count, comm_capacity;
+	uint32_t windows, files;
+	struct comm_table *comm_table;
+	struct open_table *open;		/* requests that events have begun */
+	struct sync_table *syncs;		/* groups of RmaGroupSync */
+	uint32_t state_names[STATES], kind_names[SEGMENT_KINDS];
+};
+
+/* otf2.c: anything that OTF2's library refuses ends the tool. */
+void archive_check(const struct archive *a, OTF2_ErrorCode code);
+
+/* otf2_input.c */
+void archive_read(struct archive *a, const char *file);
+
+/* otf2_definitions.c */
+void definitions_begin(struct archive *a);
+/* The definition of communicator NUMBER is read: its type and the rest. */
+void definitions_type(struct archive *a, uint32_t number, const char *type);
+void definitions_end(struct archive *a);
+struct meaning *meaning_of(struct archive *a, uint16_t call);
+uint32_t region_of_call(struct archive *a, uint16_t call);
+uint32_t region_of_place(struct archive *a, uint32_t site);
+struct group_of *comm_of(struct archive *a, uint32_t number);	/* good until the next one is new */
+/* A group of the peers, ranks of communicator NUMBER; NONE: one of them is not known. */
+uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers, size_t count);
+
+/* otf2_plan.c: the event of a row. */
+enum deed_kind {
+	ATTRIBUTES, SEND, START_SEND, END_SEND, RECEIVE, START_RECEIVE, END_RECEIVE, CANCEL, COLLECTIVE,
+	START_COLLECTIVE, END_COLLECTIVE, WINDOW_COLLECTIVE, MOVE_DATA, END_MOVE, TAKE_LOCK, RELEASE_LOCK,
+	DO_IO, START_IO, END_IO, CLOSE_FILE, FREE_COMMUNICATOR
+};
+
+struct deed {
+	enum deed_kind kind;
+	struct otf2_row told;	/* what a reader takes from the event without attributes */
+	uint64_t request;	/* id in the archive */
+	uint32_t object;	/* comm, window or file in the archive */
+	uint32_t root;		/* as OTF2 tells it */
+	uint64_t sent, received;	/* of what ends here */
+	int collective;
+};
+
+void plan_begin(struct archive *a);
+struct deed plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part,
+    uint16_t call);
+
+/* otf2_rows.c */
+/* Rows FIRST to before END of a location are a call; it waited so. */
+void rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t first, size_t end,
+    const struct wait *waits, int wait_count);
+void rows_end(struct archive *a);
+void rows_segment(struct archive *a, const struct segment *segment);
+
+#endif

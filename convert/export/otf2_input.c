@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is read for an archive of OTF2: a trace as it comes, a graph or path through the engine of
+ * lp-imbalance, whose waits are told with the calls.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "otf2.h"
+
+static void
+take_rank(struct archive *a, struct reader *in, const struct message *message)
+{
+	struct rank_of *of;
+	int64_t rank;
+
+	if (body_int(in, message, "rank", 0, a->known->ranks - 1, &rank) < 0)
+		die_input(in);
+	of = &a->ranks[rank];
+	free(of->host);
+	free(of->program);
+	of->host = body_string(message, "host");
+	of->program = body_string(message, "program");
+#define X(key) \
+	const msgpack_object *key##_value = body_get(message, #key); \
+	of->has_##key = key##_value != NULL && (key##_value->type == MSGPACK_OBJECT_POSITIVE_INTEGER || \
+	    key##_value->type == MSGPACK_OBJECT_NEGATIVE_INTEGER || key##_value->type == MSGPACK_OBJECT_BOOLEAN); \
+	of->key = !of->has_##key ? 0 : key##_value->type == MSGPACK_OBJECT_BOOLEAN ? key##_value->via.boolean : \
+	    key##_value->via.i64;
+	OTF2_RANK_KEYS(X)
+#undef X
+}
+
+static void
+begin_run(struct archive *a)
+{
+	a->locations = a->known->location_count;
+	a->ranks = zalloc((size_t)a->known->ranks + 1, sizeof *a->ranks);
+	a->spots = zalloc((size_t)a->locations + 1, sizeof *a->spots);
+	for (uint32_t l = 0; l <= a->locations; l++) {
+		a->spots[l].left_ns = INT64_MIN;
+		a->spots[l].rows.location = l;
+	}
+}
+
+static void
+need_writer(struct archive *a, uint32_t location)
+{
+	struct spot *spot = &a->spots[location];
+
+	if (spot->writer == NULL && (spot->writer = OTF2_Archive_GetEvtWriter(a->archive, location)) == NULL)
+		die("%s: no room for the events of location %u", a->export->name, location);
+}
+
+/* What both kinds of input tell beside calls. */
+static void
+take_other(struct archive *a, struct reader *in, const struct message *message)
+{
+	static struct segments segments;
+	uint32_t number;
+	char *type;
+
+	if (is_kind(message, "run"))
+		begin_run(a);
+	else if (is_kind(message, "rank") && a->ranks != NULL)
+		take_rank(a, in, message);
+	else if (is_kind(message, "communicator")) {
+		if (body_number(in, message, "comm", 1, &number) < 0)
+			die_input(in);
+		type = body_string(message, "type");
+		definitions_type(a, number, type);
+		free(type);
+	} else if (is_kind(message, "segments") && !a->scout) {
+		need_writer(a, a->locations);
+		segments_read(&segments, in, message, a->known);
+		for (size_t i = 0; i < segments.count; i++)
+			rows_segment(a, &segments.at[i]);
+	}
+}
+
+/* ---- a trace ---- */
+
+static void
+put_block(struct archive *a, const struct calls *c)
+{
+	need_writer(a, c->location);
+	for (size_t first = 0, end; first < c->count; first = end) {
+		for (end = first + 1; end < c->count && c->call[end] == 0; )
+			end++;
+		rows_put(a, c->location, c, first, end, NULL, 0);
+	}
+}
+
+static void
+read_trace(struct archive *a, struct reader *in)
+{
+	static struct definitions known;
+	static struct calls calls;
+	struct message message;
+	int got;
+
+	a->known = &known;
+	definitions_begin(a);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&known, in, &message) < 0)
+			die_input(in);
+		take_other(a, in, &message);
+		if (!is_kind(&message, "calls"))
+			continue;
+		if (calls_read(&calls, in, &message) < 0)
+			die_input(in);
+		if (calls.count > 0 && (calls.first != a->spots[calls.location].begin || calls.call[0] == 0)) {
+			reader_fail(in, message.offset, "calls: the block does not follow the one before");
+			die_input(in);
+		}
+		a->spots[calls.location].begin = calls.first + calls.count;
+		put_block(a, &calls);
+	}
+	if (got < 0)
+		die_input(in);
+}
+
+/* ---- a graph ---- */
+
+struct watch {
+	struct observer observer;	/* first: the engine knows no more of it */
+	struct archive *a;
+};
+
+static void
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	struct archive *a = ((struct watch *)(void *)observer)->a;
+
+	take_other(a, im->in, message);
+	if (is_kind(message, "calls") && calls_append(&a->spots[calls->location].rows, calls) < 0)
+		die("out of memory");
+}
+
+/* The rows before BEGIN go when they are as many as those behind. */
+static void
+forget_rows(struct spot *spot)
+{
+	struct calls *c = &spot->rows;
+	const size_t begin = spot->begin, left = c->count - begin;
+
+	if (begin < 4096 || begin < left)
+		return;
+#define MOVE(field) memmove(c->field, c->field + begin, left * sizeof *c->field);
+	MOVE(enter_ns)
+	MOVE(leave_ns)
+#define X(field, key, type, is_signed, required, absent) MOVE(field)
+	CALL_COLUMNS(X)
+#undef X
+	c->first += begin;
+	c->count = left;
+	spot->begin = 0;
+}
+
+static void
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	struct archive *a = ((struct watch *)(void *)observer)->a;
+	struct spot *spot = &a->spots[location];
+	const struct calls *c = &spot->rows;
+	size_t end = spot->begin + 1;
+
+	(void)im, (void)row;
+	while (end < c->count && c->call[end] == 0)
+		end++;
+	need_writer(a, location);
+	rows_put(a, location, c, spot->begin, end, waits, count);
+	spot->begin = end;
+	forget_rows(spot);
+}
+
+void
+archive_read(struct archive *a, const char *file)
+{
+	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
+	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .a = a };
+
+	if (reader_open(&im.in, file, READ_STREAM) < 0)
+		die_input(im.in);
+	if (strcmp(reader_content(im.in), "trace") == 0)
+		read_trace(a, im.in);
+	else {
+		im.observer = &watch.observer;
+		im.waits_only = true;
+		a->known = &im.known;
+		definitions_begin(a);
+		read_opened_graph(&im);
+	}
+	if (a->known->ranks == 0)
+		die("the stream has no message of kind run");
+	reader_close(im.in);
+}
