@@ -438,7 +438,7 @@ put_comms(struct archive *a)
 
 /* ---- ranks ---- */
 
-struct host { const char *name; uint32_t node; };
+struct host_node { const char *name; uint32_t node; };
 static uint64_t
 host_hash(const char *name)
 {
@@ -452,7 +452,7 @@ host_hash(const char *name)
 #define HOST_SAME(x, y) (strcmp((x)->name, (y)->name) == 0)
 #define HOST_FREE(h) ((h)->name == NULL)
 #define HOST_MAKE_FREE(h) ((h)->name = NULL)
-HASH_TABLE(hosts, struct host, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE, HASH_KEEP_ALL,
+HASH_TABLE(host_nodes, struct host_node, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE, HASH_KEEP_ALL,
     die("out of memory"))
 
 static void
@@ -484,15 +484,15 @@ put_ranks(struct archive *a)
 {
 	const uint32_t node_class = string(a, "node"), machine_class = string(a, "machine");
 	uint32_t nodes = MACHINE + 1;
-	struct hosts hosts;
+	struct host_nodes hosts;
 
-	hosts_begin(&hosts, 64);
+	host_nodes_begin(&hosts, 64);
 	DEFINE(SystemTreeNode, MACHINE, machine_class, machine_class, OTF2_UNDEFINED_SYSTEM_TREE_NODE);
 	for (int32_t r = 0; r < a->known->ranks; r++) {
-		struct host host = { a->ranks[r].host, nodes };
+		struct host_node host = { a->ranks[r].host, nodes };
 		uint32_t node = MACHINE;
 
-		if (host.name != NULL && (node = hosts_add(&hosts, &host)->node) == nodes) {
+		if (host.name != NULL && (node = host_nodes_add(&hosts, &host)->node) == nodes) {
 			DEFINE(SystemTreeNode, nodes, string(a, host.name), node_class, MACHINE);
 			DEFINE(SystemTreeNodeDomain, nodes++, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
 		}
