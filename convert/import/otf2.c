@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Archives of OTF2, as Score-P and others write them. They are read twice: the first time for when the
- * run begins and ends, which stands at the head of a trace. Clock offsets and local numbers are applied
- * by OTF2's library, in a process of its own: what that does with damaged files is not known.
+ * first call is entered and the last left, which stands at the head of a trace; the definitions tell only
+ * when the measurement began and ended, and OTF2's library cannot read from the end. lp-export makes both
+ * the same: what it has written is read once. Clock offsets and local numbers are applied by the library,
+ * in a process of its own: what that does with damaged files is not known.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -53,6 +55,17 @@ open_archive(struct otf2 *o)
 		otf2_die(o, "cannot be opened");
 }
 
+/* Whether lp-export has written it. */
+static void
+find_creator(struct otf2 *o)
+{
+	char *creator = NULL;
+
+	if (OTF2_Reader_GetCreator(o->reader, &creator) == OTF2_SUCCESS && creator != NULL)
+		o->ours = strncmp(creator, OTF2_CREATOR " ", strlen(OTF2_CREATOR " ")) == 0;
+	free(creator);
+}
+
 /* All events, in order of time, to the callbacks. */
 static void
 read_events(struct otf2 *o)
@@ -90,6 +103,23 @@ read_events(struct otf2 *o)
 	OTF2_Reader_Close(o->reader);
 }
 
+/* The time of the run: where it is not told, from a first pass. */
+static void
+find_run(struct otf2 *o)
+{
+	if (!o->ours) {
+		read_events(o);
+		if (!o->any)
+			otf2_die(o, "no calls of MPI");
+		open_archive(o);
+		return;
+	}
+	o->origin = o->begin;
+	o->last = o->begin + o->length;
+	if (o->last < o->begin || o->length > INT64_MAX)
+		otf2_die(o, "damaged: the length of the run");
+}
+
 static void
 import(const char *file, int argc, char **argv)
 {
@@ -99,19 +129,19 @@ import(const char *file, int argc, char **argv)
 	o.used = zalloc(UINT16_MAX + 1, sizeof *o.used);
 	OTF2_Error_RegisterCallback(keep_reason, &o);
 	open_archive(&o);
+	find_creator(&o);
 	otf2_definitions(&o);
 	if (o.ranks == 0)
 		otf2_die(&o, "no ranks of MPI");
-	read_events(&o);
-	if (!o.any)
-		otf2_die(&o, "no calls of MPI");
+	find_run(&o);
 	o.writing = true;
-	rows_begin(&o);
+	calls_begun(&o);
 	if (writer_open(&o.out, STDOUT_FILENO, "trace", NULL, argc, argv) < 0)
 		die_output();
 	otf2_write_definitions(&o);
-	open_archive(&o);
 	read_events(&o);
+	if (o.late)
+		otf2_die(&o, "damaged: a call ends behind the end of the run");
 	rows_end(&o);
 	if (writer_end(&o.out) < 0)
 		die_output();

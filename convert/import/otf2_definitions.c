@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Definitions of an OTF2 archive: who the ranks are, their communicators, and which regions are calls of MPI. */
+/* Definitions of an OTF2 archive, as they are read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,6 @@
 #include "otf2.h"
 
 HASH_TABLE(ids, struct id, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
-
-static const struct column_type rank_type = { 4, true, true, 0 };
 
 #define APPEND(array, count, capacity) \
 	((array) = grow((array), &(capacity), (count) + 1, sizeof *(array)), \
@@ -31,8 +29,8 @@ ids_find_at(const struct ids *ids, uint64_t id)
 	return found != NULL ? found->at : UNKNOWN;
 }
 
-static void
-add_id(struct ids *ids, uint64_t id, size_t at)
+void
+ids_put(struct ids *ids, uint64_t id, size_t at)
 {
 	const struct id slot = { id, (uint32_t)at };
 
@@ -52,8 +50,10 @@ take_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length, ui
 {
 	struct otf2 *o = user;
 
-	(void)offset, (void)length, (void)realtime;
+	(void)realtime;
 	o->resolution = resolution;
+	o->begin = offset;
+	o->length = length;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -63,7 +63,7 @@ take_string(void *user, OTF2_StringRef self, const char *text)
 	struct otf2 *o = user;
 
 	*APPEND(o->strings, o->string_count, o->string_capacity) = need(strdup(text));
-	add_id(o->string_ids, self, o->string_count - 1);
+	ids_put(o->string_ids, self, o->string_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -91,6 +91,26 @@ call_of(const char *name)
 	return 0;
 }
 
+/* What lp-export says of a region is taken as it stands. */
+static bool
+take_own_region(struct otf2 *o, struct region *region, const char *canonical, const char *what)
+{
+	const size_t length = strlen(OTF2_PLACE "\n");
+
+	if (!o->ours || what == NULL)
+		return false;
+	if (strcmp(what, OTF2_CALL) == 0) {
+		region->mpi = true;
+		region->call = build_call(region->name);
+		return true;
+	}
+	if (strncmp(what, OTF2_PLACE "\n", length) != 0)
+		return false;
+	region->name = canonical != NULL && canonical[0] != '\0' ? canonical : NULL;
+	region->place = what + length;
+	return true;
+}
+
 static OTF2_CallbackCode
 take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef canonical,
     OTF2_StringRef description, OTF2_RegionRole role, OTF2_Paradigm paradigm, OTF2_RegionFlag flags,
@@ -100,13 +120,18 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
 	struct region *region = APPEND(o->regions, o->region_count, o->region_capacity);
 	const char *text = string_of(o, name);
 
-	(void)canonical, (void)description, (void)role, (void)flags, (void)end;
+	(void)role, (void)end;
 	region->name = text != NULL ? text : "";
 	region->file = string_of(o, file);
+	if (region->file != NULL && region->file[0] == '\0')
+		region->file = NULL;
 	region->line = begin;
+	ids_put(o->region_ids, self, o->region_count - 1);
+	if (take_own_region(o, region, string_of(o, canonical), string_of(o, description)))
+		return OTF2_CALLBACK_SUCCESS;
 	region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
 	region->call = region->mpi ? call_of(region->name) : 0;
-	add_id(o->region_ids, self, o->region_count - 1);
+	region->phase = !region->mpi && (paradigm == OTF2_PARADIGM_USER || (flags & OTF2_REGION_FLAG_PHASE) != 0);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -127,7 +152,7 @@ take_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType t
 	group->count = count;
 	group->type = type;
 	group->global = (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0;
-	add_id(o->group_ids, self, o->group_count - 1);
+	ids_put(o->group_ids, self, o->group_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -138,10 +163,11 @@ take_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef grou
 	struct otf2 *o = user;
 	struct communicator_of *comm = APPEND(o->comms, o->comm_count, o->comm_capacity);
 
-	(void)parent, (void)flags;
+	(void)flags;
 	comm->name = string_of(o, name);
 	comm->group = group;
-	add_id(o->comm_ids, self, o->comm_count - 1);
+	comm->parent = parent;
+	ids_put(o->comm_ids, self, o->comm_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -166,8 +192,136 @@ take_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef c
 	(void)flags;
 	window->name = string_of(o, name);
 	window->window = true;
-	window->window_of = comm;
-	add_id(o->window_ids, self, o->comm_count - 1);
+	window->of = comm;
+	ids_put(o->window_ids, self, o->comm_count - 1);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_io_paradigm(void *user, OTF2_IoParadigmRef self, OTF2_StringRef identification, OTF2_StringRef name,
+    OTF2_IoParadigmClass class, OTF2_IoParadigmFlag flags, uint8_t count,
+    const OTF2_IoParadigmProperty *properties, const OTF2_Type *types, const OTF2_AttributeValue *values)
+{
+	struct otf2 *o = user;
+	const char *text = string_of(o, identification);
+
+	(void)name, (void)class, (void)flags, (void)count, (void)properties, (void)types, (void)values;
+	if (text != NULL && strcmp(text, "MPI-IO") == 0 && self < 64)
+		o->mpi_io |= (uint64_t)1 << self;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* Files that MPI has opened; those of others are not of the trace. */
+static OTF2_CallbackCode
+take_file(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
+    OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm, OTF2_IoHandleRef parent)
+{
+	struct otf2 *o = user;
+	struct communicator_of *handle;
+
+	(void)file, (void)flags, (void)parent;
+	if (paradigm >= 64 || (o->mpi_io >> paradigm & 1) == 0)
+		return OTF2_CALLBACK_SUCCESS;
+	handle = APPEND(o->comms, o->comm_count, o->comm_capacity);
+	handle->name = string_of(o, name);
+	handle->file = true;
+	handle->of = comm;
+	ids_put(o->file_ids, self, o->comm_count - 1);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_attribute(void *user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef description,
+    OTF2_Type type)
+{
+	static const char *const words[] = {
+#define X(NAME, field, name, what, type) name,
+		OTF2_COLUMNS(X)
+#undef X
+		"longpole::aside",
+	};
+	struct otf2 *o = user;
+	const char *text = string_of(o, name);
+
+	(void)description, (void)type;
+	for (size_t w = 0; o->ours && text != NULL && w < sizeof words / sizeof *words; w++)
+		if (strcmp(text, words[w]) == 0)
+			o->words[self & 63] = self < 64 ? (unsigned char)w : o->words[self & 63];
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- where it ran ---- */
+
+static OTF2_CallbackCode
+take_tree_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF2_StringRef class,
+    OTF2_SystemTreeNodeRef parent)
+{
+	struct otf2 *o = user;
+	struct tree_node *node = APPEND(o->tree, o->tree_count, o->tree_capacity);
+
+	node->name = string_of(o, name);
+	node->class = string_of(o, class);
+	node->parent = parent;
+	ids_put(o->tree_ids, self, o->tree_count - 1);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_tree_domain(void *user, OTF2_SystemTreeNodeRef self, OTF2_SystemTreeDomain domain)
+{
+	struct otf2 *o = user;
+	uint32_t at = ids_find_at(o->tree_ids, self);
+
+	if (at != UNKNOWN && domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
+		o->tree[at].host = true;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_tree_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name, OTF2_Type type,
+    OTF2_AttributeValue value)
+{
+	struct otf2 *o = user;
+	const char *key = string_of(o, name), *values = type == OTF2_TYPE_STRING ? string_of(o, value.stringRef) : NULL;
+
+	(void)node;
+	if (o->ours && key != NULL && values != NULL)
+		*APPEND(o->lists, o->list_count, o->list_capacity) = (struct list){ key, values };
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_LocationGroupType type,
+    OTF2_SystemTreeNodeRef node, OTF2_LocationGroupRef creator)
+{
+	struct otf2 *o = user;
+
+	(void)name, (void)type, (void)creator;
+	APPEND(o->processes, o->process_count, o->process_capacity)->node = node;
+	ids_put(o->process_ids, self, o->process_count - 1);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_process_property(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_Type type,
+    OTF2_AttributeValue value)
+{
+	struct otf2 *o = user;
+	const char *key = string_of(o, name);
+	const uint32_t at = ids_find_at(o->process_ids, self);
+	struct process *process = at != UNKNOWN ? &o->processes[at] : NULL;
+
+	if (!o->ours || key == NULL || process == NULL || strncmp(key, OTF2_RANK, strlen(OTF2_RANK)) != 0)
+		return OTF2_CALLBACK_SUCCESS;
+	key += strlen(OTF2_RANK);
+	if (type == OTF2_TYPE_STRING && strcmp(key, "program") == 0)
+		process->program = string_of(o, value.stringRef);
+#define X(known) \
+	if (type == OTF2_TYPE_INT64 && strcmp(key, #known) == 0) \
+		*APPEND(process->properties, process->property_count, process->property_capacity) = \
+		    (struct property){ #known, value.int64 };
+	OTF2_RANK_KEYS(X)
+#undef X
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -188,102 +342,8 @@ take_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_Locat
 	lane->location = UNKNOWN;
 	lane->rank = -1;
 	lane->last_leave_ns = INT64_MIN;
-	add_id(o->lane_ids, self, o->lane_count - 1);
+	ids_put(o->lane_ids, self, o->lane_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
-}
-
-/* World rank N is the N-th member of the group of all locations that communicate. */
-static void
-number_ranks(struct otf2 *o)
-{
-	const struct group *world = NULL;
-	struct ids *process_rank = ids_new();
-
-	for (size_t i = 0; i < o->group_count; i++)
-		if (o->groups[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
-			world = &o->groups[i];
-	if (world == NULL)
-		return;
-	for (uint32_t r = 0; r < world->count; r++) {
-		uint32_t at = ids_find_at(o->lane_ids, world->members[r]);
-
-		if (at == UNKNOWN || o->lanes[at].rank >= 0)
-			otf2_die(o, "a rank of MPI without a location of its own");
-		o->lanes[at].rank = (int32_t)r;
-		o->lanes[at].location = r;
-		add_id(process_rank, o->lanes[at].group, r);
-	}
-	o->ranks = o->locations = world->count;
-	for (size_t i = 0; i < o->lane_count; i++) {
-		uint32_t rank = ids_find_at(process_rank, o->lanes[i].group);
-
-		if (o->lanes[i].rank >= 0 || rank == UNKNOWN)
-			continue;
-		o->lanes[i].rank = (int32_t)rank;
-		o->lanes[i].location = o->locations++;
-	}
-}
-
-/* The world ranks of a group; NULL where it is not known. */
-static int32_t *
-members_of(const struct otf2 *o, uint64_t id, uint32_t *count)
-{
-	uint32_t at = ids_find_at(o->group_ids, id);
-	const struct group *group = at != UNKNOWN ? &o->groups[at] : NULL;
-	int32_t *members;
-
-	if (group == NULL || group->count == 0)
-		return NULL;
-	*count = group->count;
-	members = zalloc(group->count, sizeof *members);
-	for (uint32_t i = 0; i < group->count; i++) {
-		uint64_t rank = group->members[i];
-
-		if (group->global) {
-			uint32_t lane = ids_find_at(o->lane_ids, rank);
-
-			members[i] = lane == UNKNOWN ? -1 : o->lanes[lane].rank;
-		} else
-			members[i] = rank < o->ranks ? (int32_t)rank : -1;
-	}
-	return members;
-}
-
-static bool
-is_world(const struct otf2 *o, const struct communicator_of *comm)
-{
-	uint32_t count = 0;
-	int32_t *members = comm->inter || comm->window ? NULL : members_of(o, comm->group, &count);
-	bool all = members != NULL && count == o->ranks;
-
-	for (uint32_t i = 0; all && i < count; i++)
-		all = members[i] == (int32_t)i;
-	free(members);
-	return all;
-}
-
-static bool
-is_self(const struct otf2 *o, const struct communicator_of *comm)
-{
-	uint32_t at = ids_find_at(o->group_ids, comm->group);
-
-	return !comm->inter && !comm->window && at != UNKNOWN &&
-	    o->groups[at].type == OTF2_GROUP_TYPE_COMM_SELF;
-}
-
-/* Of several with all ranks MPI_COMM_WORLD is the one of that name, or else the first. */
-static void
-number_comms(struct otf2 *o)
-{
-	struct communicator_of *world = NULL;
-	uint32_t number = 3;
-
-	for (size_t i = 0; i < o->comm_count; i++)
-		if (is_world(o, &o->comms[i]) && (world == NULL || (o->comms[i].name != NULL &&
-		    strcmp(o->comms[i].name, "MPI_COMM_WORLD") == 0)))
-			world = &o->comms[i];
-	for (size_t i = 0; i < o->comm_count; i++)
-		o->comms[i].comm = &o->comms[i] == world ? 1 : is_self(o, &o->comms[i]) ? 2 : number++;
 }
 
 void
@@ -298,7 +358,11 @@ otf2_definitions(struct otf2 *o)
 	o->group_ids = ids_new();
 	o->comm_ids = ids_new();
 	o->window_ids = ids_new();
+	o->file_ids = ids_new();
 	o->lane_ids = ids_new();
+	o->tree_ids = ids_new();
+	o->process_ids = ids_new();
+	memset(o->words, UINT8_MAX, sizeof o->words);
 	if (reader == NULL || c == NULL)
 		otf2_die(o, "its definitions cannot be read");
 	OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, take_clock);
@@ -309,84 +373,20 @@ otf2_definitions(struct otf2 *o)
 	OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(c, take_inter_comm);
 	OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, take_window);
 	OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, take_location);
+	OTF2_GlobalDefReaderCallbacks_SetIoParadigmCallback(c, take_io_paradigm);
+	OTF2_GlobalDefReaderCallbacks_SetIoHandleCallback(c, take_file);
+	OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(c, take_attribute);
+	OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, take_tree_node);
+	OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeDomainCallback(c, take_tree_domain);
+	OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodePropertyCallback(c, take_tree_property);
+	OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, take_process);
+	OTF2_GlobalDefReaderCallbacks_SetLocationGroupPropertyCallback(c, take_process_property);
 	if (OTF2_Reader_RegisterGlobalDefCallbacks(o->reader, reader, c, o) != OTF2_SUCCESS ||
 	    OTF2_Reader_ReadAllGlobalDefinitions(o->reader, reader, &count) != OTF2_SUCCESS)
 		otf2_die(o, "its definitions are damaged");
 	OTF2_GlobalDefReaderCallbacks_Delete(c);
 	if (o->resolution == 0)
 		otf2_die(o, "the resolution of its clock is not told");
-	number_ranks(o);
-	number_comms(o);
+	otf2_number(o);
 }
 
-static void
-end_message(struct otf2 *o)
-{
-	if (message_end(&o->out) < 0)
-		die_output();
-}
-
-static void
-write_comm(struct otf2 *o, const struct communicator_of *comm)
-{
-	const struct communicator_of *of = comm;
-	uint32_t count = 0, remote_count = 0, at;
-	int32_t *members, *remote = NULL;
-
-	if (comm->window)
-		of = (at = ids_find_at(o->comm_ids, comm->window_of)) != UNKNOWN ? &o->comms[at] : NULL;
-	if (comm->comm < 3 || of == NULL || of->window ||
-	    (members = members_of(o, of->group, &count)) == NULL)
-		return;
-	if (of->inter && (remote = members_of(o, of->remote, &remote_count)) == NULL) {
-		free(members);
-		return;
-	}
-	message_begin(&o->out, "communicator", 3u + (remote != NULL ? 2 : 0) + (comm->window ? 1 : 0));
-	put_uint(&o->out, "comm", comm->comm);
-	put_uint(&o->out, "size", count);
-	put_column(&o->out, "members", rank_type, members, count);
-	if (remote != NULL) {
-		put_uint(&o->out, "remote_size", remote_count);
-		put_column(&o->out, "remote", rank_type, remote, remote_count);
-	}
-	if (comm->window)
-		put_string(&o->out, "type", "window");
-	end_message(o);
-	free(members);
-	free(remote);
-}
-
-void
-otf2_write_definitions(struct otf2 *o)
-{
-	uint32_t *threads = zalloc(o->ranks, sizeof *threads);
-
-	message_begin(&o->out, "run", 3);
-	put_uint(&o->out, "ranks", o->ranks);
-	put_uint(&o->out, "locations", o->locations);
-	put_int(&o->out, "run_ns", otf2_ns(o, o->last));
-	end_message(o);
-	for (uint32_t r = 0; r < o->ranks; r++) {
-		message_begin(&o->out, "rank", 1);
-		put_uint(&o->out, "rank", r);
-		end_message(o);
-	}
-	for (size_t i = 0; i < o->lane_count; i++) {
-		const struct lane *lane = &o->lanes[i];
-
-		if (lane->location == UNKNOWN || lane->location < o->ranks)
-			continue;
-		message_begin(&o->out, "location", 3);
-		put_uint(&o->out, "location", lane->location);
-		put_int(&o->out, "rank", lane->rank);
-		put_uint(&o->out, "thread", ++threads[lane->rank]);
-		end_message(o);
-	}
-	free(threads);
-	o->used[0] = false;
-	if (call_names_write(&o->out, o->used) < 0)
-		die_output();
-	for (size_t c = 0; c < o->comm_count; c++)
-		write_comm(o, &o->comms[c]);
-}

@@ -1,79 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Events of OTF2: what a call of MPI did becomes its operations; what is not understood is counted by kind. */
+/* Events of OTF2: what a call of MPI did becomes its operations. */
 #include "otf2.h"
 
-/* Kinds that have no place in a trace of MPI, with the types of what they carry. */
-#define SKIPPED(X) \
-	X(BufferFlush, P1(OTF2_TimeStamp)) \
-	X(MeasurementOnOff, P1(OTF2_MeasurementMode)) \
-	X(OmpFork, P1(uint32_t)) \
-	X(OmpJoin, P0) \
-	X(OmpAcquireLock, P2(uint32_t, uint32_t)) \
-	X(OmpReleaseLock, P2(uint32_t, uint32_t)) \
-	X(OmpTaskCreate, P1(uint64_t)) \
-	X(OmpTaskSwitch, P1(uint64_t)) \
-	X(OmpTaskComplete, P1(uint64_t)) \
-	X(Metric, P4(OTF2_MetricRef, uint8_t, const OTF2_Type *, const OTF2_MetricValue *)) \
-	X(ParameterString, P2(OTF2_ParameterRef, OTF2_StringRef)) \
-	X(ParameterInt, P2(OTF2_ParameterRef, int64_t)) \
-	X(ParameterUnsignedInt, P2(OTF2_ParameterRef, uint64_t)) \
-	X(RmaWinCreate, P1(OTF2_RmaWinRef)) \
-	X(RmaWinDestroy, P1(OTF2_RmaWinRef)) \
-	X(RmaCollectiveBegin, P0) \
-	X(RmaGroupSync, P3(OTF2_RmaSyncLevel, OTF2_RmaWinRef, OTF2_GroupRef)) \
-	X(RmaRequestLock, P4(OTF2_RmaWinRef, uint32_t, uint64_t, OTF2_LockType)) \
-	X(RmaAcquireLock, P4(OTF2_RmaWinRef, uint32_t, uint64_t, OTF2_LockType)) \
-	X(RmaTryLock, P4(OTF2_RmaWinRef, uint32_t, uint64_t, OTF2_LockType)) \
-	X(RmaReleaseLock, P3(OTF2_RmaWinRef, uint32_t, uint64_t)) \
-	X(RmaSync, P3(OTF2_RmaWinRef, uint32_t, OTF2_RmaSyncType)) \
-	X(RmaWaitChange, P1(OTF2_RmaWinRef)) \
-	X(RmaOpCompleteBlocking, P2(OTF2_RmaWinRef, uint64_t)) \
-	X(RmaOpCompleteNonBlocking, P2(OTF2_RmaWinRef, uint64_t)) \
-	X(RmaOpTest, P2(OTF2_RmaWinRef, uint64_t)) \
-	X(RmaOpCompleteRemote, P2(OTF2_RmaWinRef, uint64_t)) \
-	X(ThreadFork, P2(OTF2_Paradigm, uint32_t)) \
-	X(ThreadJoin, P1(OTF2_Paradigm)) \
-	X(ThreadTeamBegin, P1(OTF2_CommRef)) \
-	X(ThreadTeamEnd, P1(OTF2_CommRef)) \
-	X(ThreadAcquireLock, P3(OTF2_Paradigm, uint32_t, uint32_t)) \
-	X(ThreadReleaseLock, P3(OTF2_Paradigm, uint32_t, uint32_t)) \
-	X(ThreadTaskCreate, P3(OTF2_CommRef, uint32_t, uint32_t)) \
-	X(ThreadTaskSwitch, P3(OTF2_CommRef, uint32_t, uint32_t)) \
-	X(ThreadTaskComplete, P3(OTF2_CommRef, uint32_t, uint32_t)) \
-	X(ThreadCreate, P2(OTF2_CommRef, uint64_t)) \
-	X(ThreadBegin, P2(OTF2_CommRef, uint64_t)) \
-	X(ThreadWait, P2(OTF2_CommRef, uint64_t)) \
-	X(ThreadEnd, P2(OTF2_CommRef, uint64_t)) \
-	X(CallingContextEnter, P2(OTF2_CallingContextRef, uint32_t)) \
-	X(CallingContextLeave, P1(OTF2_CallingContextRef)) \
-	X(CallingContextSample, P3(OTF2_CallingContextRef, uint32_t, OTF2_InterruptGeneratorRef)) \
-	X(IoCreateHandle, P4(OTF2_IoHandleRef, OTF2_IoAccessMode, OTF2_IoCreationFlag, OTF2_IoStatusFlag)) \
-	X(IoDestroyHandle, P1(OTF2_IoHandleRef)) \
-	X(IoDuplicateHandle, P3(OTF2_IoHandleRef, OTF2_IoHandleRef, OTF2_IoStatusFlag)) \
-	X(IoSeek, P4(OTF2_IoHandleRef, int64_t, OTF2_IoSeekOption, uint64_t)) \
-	X(IoChangeStatusFlags, P2(OTF2_IoHandleRef, OTF2_IoStatusFlag)) \
-	X(IoDeleteFile, P2(OTF2_IoParadigmRef, OTF2_IoFileRef)) \
-	X(IoOperationBegin, P5(OTF2_IoHandleRef, OTF2_IoOperationMode, OTF2_IoOperationFlag, uint64_t, uint64_t)) \
-	X(IoOperationTest, P2(OTF2_IoHandleRef, uint64_t)) \
-	X(IoOperationIssued, P2(OTF2_IoHandleRef, uint64_t)) \
-	X(IoOperationComplete, P3(OTF2_IoHandleRef, uint64_t, uint64_t)) \
-	X(IoOperationCancelled, P2(OTF2_IoHandleRef, uint64_t)) \
-	X(IoAcquireLock, P2(OTF2_IoHandleRef, OTF2_LockType)) \
-	X(IoReleaseLock, P2(OTF2_IoHandleRef, OTF2_LockType)) \
-	X(IoTryLock, P2(OTF2_IoHandleRef, OTF2_LockType)) \
-	X(CommCreate, P1(OTF2_CommRef)) \
-	X(CommDestroy, P1(OTF2_CommRef))
+enum { NO_WORD = 255 };
+/* Requests of one-sided communication and of I/O are numbered apart from the others. */
+#define OF_RMA ((uint64_t)1 << 62)
+#define OF_IO ((uint64_t)1 << 63)
 
-enum {
-#define X(name, parameters) SKIP_##name,
-	SKIPPED(X)
-#undef X
-	SKIPPED_KINDS
-};
-
-/* The location of an event; NULL: of no rank, or the first pass. */
-static struct lane *
-lane_of(struct otf2 *o, uint64_t id)
+struct lane *
+otf2_lane(struct otf2 *o, uint64_t id)
 {
 	uint32_t at = ids_find_at(o->lane_ids, id);
 
@@ -83,21 +18,29 @@ lane_of(struct otf2 *o, uint64_t id)
 	return NULL;
 }
 
-/* What the call that is going on does now; NULL in the first pass and where there is none. */
-static struct operation *
-operation(struct otf2 *o, uint64_t location, enum operation_kind kind)
-{
-	struct lane *lane = o->writing ? lane_of(o, location) : NULL;
-	struct operation *operation;
+/* ---- what lp-export said beside ---- */
 
-	if (lane == NULL)
-		return NULL;
-	if ((operation = rows_operation(lane)) == NULL) {
-		o->outside++;
-		return NULL;
-	}
-	operation->kind = kind;
-	return operation;
+static uint32_t
+word_at(const struct otf2 *o, const OTF2_AttributeList *list, uint32_t i, OTF2_AttributeValue *value)
+{
+	OTF2_AttributeRef id;
+	OTF2_Type type;
+
+	if (OTF2_AttributeList_GetAttributeByIndex(list, i, &id, &type, value) != OTF2_SUCCESS)
+		return NO_WORD;
+	return id < sizeof o->words ? o->words[id] : NO_WORD;
+}
+
+/* The event repeats what attributes say elsewhere. */
+static bool
+is_aside(const struct otf2 *o, const OTF2_AttributeList *list)
+{
+	OTF2_AttributeValue value;
+
+	for (uint32_t i = 0, n = o->ours ? OTF2_AttributeList_GetNumberOfElements(list) : 0; i < n; i++)
+		if (word_at(o, list, i, &value) == WORD_ASIDE)
+			return true;
+	return false;
 }
 
 static uint32_t
@@ -106,6 +49,50 @@ comm_of(const struct otf2 *o, const struct ids *ids, uint32_t id)
 	uint32_t at = ids_find_at(ids, id);
 
 	return at == UNKNOWN ? 0 : o->comms[at].comm;
+}
+
+#define value_COMM(value) comm_of(o, o->comm_ids, (value).commRef)
+#define value_INT32(value) (value).int32
+#define value_UINT32(value) (value).uint32
+#define value_UINT64(value) (value).uint64
+
+static void
+take_words(const struct otf2 *o, struct operation *op, const OTF2_AttributeList *list)
+{
+	const uint32_t count = OTF2_AttributeList_GetNumberOfElements(list);
+	OTF2_AttributeValue value;
+
+	for (uint32_t i = 0; i < count; i++)
+		switch (word_at(o, list, i, &value)) {
+#define X(NAME, field, name, what, type) \
+		case WORD_##NAME: \
+			op->said |= 1u << WORD_##NAME; \
+			op->as.field = value_##type(value); \
+			break;
+		OTF2_COLUMNS(X)
+#undef X
+		}
+}
+
+/* ---- operations ---- */
+
+/* What the call that is going on does now; NULL in the first pass and where there is none. */
+static struct operation *
+operation(struct otf2 *o, uint64_t location, enum operation_kind kind, const OTF2_AttributeList *attributes)
+{
+	struct lane *lane = otf2_lane(o, location);
+	struct operation *operation;
+
+	if (lane == NULL)
+		return NULL;
+	if ((operation = call_operation(lane)) == NULL) {
+		o->outside++;
+		return NULL;
+	}
+	operation->kind = kind;
+	if (o->ours)
+		take_words(o, operation, attributes);
+	return operation;
 }
 
 static int32_t
@@ -134,28 +121,32 @@ set_message(const struct otf2 *o, struct operation *op, uint32_t peer, uint32_t 
 EVENT(Enter, OTF2_RegionRef region)
 {
 	struct otf2 *o = user;
-	struct lane *lane = lane_of(o, location);
+	struct lane *lane = otf2_lane(o, location);
+	struct operation *op;
 
-	(void)attributes;
-	if (lane != NULL)
-		rows_enter(o, lane, time, region);
+	if (lane == NULL)
+		return OTF2_CALLBACK_SUCCESS;
+	call_enter(o, lane, time, region);
+	if (o->ours && o->writing && OTF2_AttributeList_GetNumberOfElements(attributes) > 0 &&
+	    (op = call_operation(lane)) != NULL)
+		take_words(o, op, attributes);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 EVENT(Leave, OTF2_RegionRef region)
 {
 	struct otf2 *o = user;
-	struct lane *lane = lane_of(o, location);
+	struct lane *lane = otf2_lane(o, location);
 
 	(void)attributes;
 	if (lane != NULL)
-		rows_leave(o, lane, time, region);
+		call_leave(o, lane, time, region);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 EVENT(MpiSend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
-	struct operation *op = operation(user, location, PLAIN);
+	struct operation *op = operation(user, location, PLAIN, attributes);
 
 	UNUSED_HERE;
 	if (op != NULL) {
@@ -168,7 +159,7 @@ EVENT(MpiSend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t byte
 
 EVENT(MpiIsend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
-	struct operation *op = operation(user, location, STARTS);
+	struct operation *op = operation(user, location, STARTS, attributes);
 
 	UNUSED_HERE;
 	if (op != NULL) {
@@ -182,7 +173,7 @@ EVENT(MpiIsend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t byt
 
 EVENT(MpiIrecvRequest, uint64_t request)
 {
-	struct operation *op = operation(user, location, STARTS);
+	struct operation *op = operation(user, location, STARTS, attributes);
 
 	UNUSED_HERE;
 	if (op != NULL) {
@@ -196,7 +187,7 @@ EVENT(MpiIrecvRequest, uint64_t request)
 
 EVENT(MpiRecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
-	struct operation *op = operation(user, location, PLAIN);
+	struct operation *op = operation(user, location, PLAIN, attributes);
 
 	UNUSED_HERE;
 	if (op != NULL) {
@@ -209,7 +200,7 @@ EVENT(MpiRecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 
 EVENT(MpiIrecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
-	struct operation *op = operation(user, location, COMPLETES);
+	struct operation *op = operation(user, location, COMPLETES, attributes);
 
 	UNUSED_HERE;
 	if (op != NULL) {
@@ -223,9 +214,9 @@ EVENT(MpiIrecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes
 
 /* A send that is done, or a request that was cancelled: nothing more is known of it. */
 static OTF2_CallbackCode
-completes(OTF2_LocationRef location, void *user, uint64_t request)
+completes(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes, uint64_t request)
 {
-	struct operation *op = operation(user, location, COMPLETES);
+	struct operation *op = operation(user, location, COMPLETES, attributes);
 
 	if (op != NULL)
 		op->request = request;
@@ -235,13 +226,13 @@ completes(OTF2_LocationRef location, void *user, uint64_t request)
 EVENT(MpiIsendComplete, uint64_t request)
 {
 	UNUSED_HERE;
-	return completes(location, user, request);
+	return completes(location, user, attributes, request);
 }
 
 EVENT(MpiRequestCancelled, uint64_t request)
 {
 	UNUSED_HERE;
-	return completes(location, user, request);
+	return completes(location, user, attributes, request);
 }
 
 EVENT(MpiRequestTest, uint64_t request)
@@ -261,7 +252,7 @@ take_MpiCollectiveBegin(OTF2_LocationRef location, OTF2_TimeStamp time, void *us
 EVENT(MpiCollectiveEnd, OTF2_CollectiveOp what, OTF2_CommRef comm, uint32_t root, uint64_t sent,
     uint64_t received)
 {
-	struct operation *op = operation(user, location, PLAIN);
+	struct operation *op = operation(user, location, PLAIN, attributes);
 
 	UNUSED_HERE, (void)what;
 	if (op != NULL) {
@@ -275,7 +266,7 @@ EVENT(MpiCollectiveEnd, OTF2_CollectiveOp what, OTF2_CommRef comm, uint32_t root
 
 EVENT(NonBlockingCollectiveRequest, uint64_t request)
 {
-	struct operation *op = operation(user, location, STARTS);
+	struct operation *op = operation(user, location, STARTS, attributes);
 
 	UNUSED_HERE;
 	if (op != NULL)
@@ -286,7 +277,7 @@ EVENT(NonBlockingCollectiveRequest, uint64_t request)
 EVENT(NonBlockingCollectiveComplete, OTF2_CollectiveOp what, OTF2_CommRef comm, uint32_t root,
     uint64_t sent, uint64_t received, uint64_t request)
 {
-	struct operation *op = operation(user, location, COMPLETES);
+	struct operation *op = operation(user, location, COMPLETES, attributes);
 
 	UNUSED_HERE, (void)what;
 	if (op != NULL) {	/* what it tells is the start's: rows_leave takes it there */
@@ -299,13 +290,19 @@ EVENT(NonBlockingCollectiveComplete, OTF2_CollectiveOp what, OTF2_CommRef comm, 
 	return OTF2_CALLBACK_SUCCESS;
 }
 
+/* Where the call has a request of its own, as MPI_Rput, its completion is told by the number MATCHING. */
 static OTF2_CallbackCode
-one_sided(OTF2_LocationRef location, void *user, uint32_t window, uint32_t target, uint64_t sent,
-    uint64_t received)
+one_sided(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes, uint32_t window,
+    uint32_t target, uint64_t sent, uint64_t received, uint64_t matching)
 {
-	struct operation *op = operation(user, location, PLAIN);
+	struct operation *op = operation(user, location, PLAIN, attributes);
 
 	if (op != NULL) {
+		if (call_has_request(user, otf2_lane(user, location))) {
+			op->kind = STARTS;
+			op->sends = true;	/* its row is whole */
+			op->request = matching | OF_RMA;
+		}
 		op->comm = comm_of(user, ((struct otf2 *)user)->window_ids, window);
 		op->peer = target > INT32_MAX ? NULL_PEER : (int32_t)target;
 		op->sent = sent;
@@ -316,27 +313,27 @@ one_sided(OTF2_LocationRef location, void *user, uint32_t window, uint32_t targe
 
 EVENT(RmaPut, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes, uint64_t matching)
 {
-	UNUSED_HERE, (void)matching;
-	return one_sided(location, user, window, target, bytes, 0);
+	UNUSED_HERE;
+	return one_sided(location, user, attributes, window, target, bytes, 0, matching);
 }
 
 EVENT(RmaGet, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes, uint64_t matching)
 {
-	UNUSED_HERE, (void)matching;
-	return one_sided(location, user, window, target, 0, bytes);
+	UNUSED_HERE;
+	return one_sided(location, user, attributes, window, target, 0, bytes, matching);
 }
 
 EVENT(RmaAtomic, OTF2_RmaWinRef window, uint32_t target, OTF2_RmaAtomicType type, uint64_t sent,
     uint64_t received, uint64_t matching)
 {
-	UNUSED_HERE, (void)type, (void)matching;
-	return one_sided(location, user, window, target, sent, received);
+	UNUSED_HERE, (void)type;
+	return one_sided(location, user, attributes, window, target, sent, received, matching);
 }
 
 EVENT(RmaCollectiveEnd, OTF2_CollectiveOp what, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window,
     uint32_t root, uint64_t sent, uint64_t received)
 {
-	struct operation *op = operation(user, location, PLAIN);
+	struct operation *op = operation(user, location, PLAIN, attributes);
 
 	UNUSED_HERE, (void)what, (void)level;
 	if (op != NULL) {
@@ -348,33 +345,241 @@ EVENT(RmaCollectiveEnd, OTF2_CollectiveOp what, OTF2_RmaSyncLevel level, OTF2_Rm
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* Counted in the second pass, so that each is counted once. */
+/* Of the operations in a call the end of which says more, and of those that end later. */
 static OTF2_CallbackCode
-skip(void *user, int kind)
+ends(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes, uint64_t request)
 {
 	struct otf2 *o = user;
+	struct lane *lane = otf2_lane(o, location);
 
-	o->skipped[kind] += o->writing;
+	if (lane != NULL && request_find(o, lane, request) != NULL)
+		return completes(location, user, attributes, request);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* Parameters without names, for what is only counted. */
-#define P0
-#define P1(t1) , t1 a1 __attribute__((unused))
-#define P2(t1, t2) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused))
-#define P3(t1, t2, t3) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused))
-#define P4(t1, t2, t3, t4) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused))
-#define P5(t1, t2, t3, t4, t5) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused)), t5 a5 __attribute__((unused))
-#define P6(t1, t2, t3, t4, t5, t6) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused)), t5 a5 __attribute__((unused)), t6 a6 __attribute__((unused))
-#define X(name, parameters) \
-	static OTF2_CallbackCode skip_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
-	    OTF2_AttributeList *attributes parameters) \
-	{ \
-		(void)location, (void)time, (void)attributes; \
-		return skip(user, SKIP_##name); \
+EVENT(RmaOpCompleteNonBlocking, OTF2_RmaWinRef window, uint64_t matching)
+{
+	UNUSED_HERE, (void)window;
+	return ends(location, user, attributes, matching | OF_RMA);
+}
+
+EVENT(RmaOpCompleteBlocking, OTF2_RmaWinRef window, uint64_t matching)
+{
+	UNUSED_HERE, (void)window;
+	return ends(location, user, attributes, matching | OF_RMA);
+}
+
+static OTF2_CallbackCode
+locks(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes, uint32_t window,
+    uint32_t target, int32_t tag)
+{
+	struct otf2 *o = user;
+	const uint32_t comm = comm_of(o, o->window_ids, window);
+	struct lane *lane = otf2_lane(o, location);
+	struct operation *op;
+
+	/* Some tell that a lock is asked for, and that it is got. */
+	if (lane != NULL && lane->operation_count > 0 &&
+	    lane->operations[lane->operation_count - 1].comm == comm &&
+	    lane->operations[lane->operation_count - 1].peer == (int32_t)target)
+		return OTF2_CALLBACK_SUCCESS;
+	if ((op = operation(user, location, PLAIN, attributes)) != NULL) {
+		op->comm = comm;
+		op->peer = target > INT32_MAX ? NO_PEER : (int32_t)target;
+		op->tag = tag;
 	}
-SKIPPED(X)
-#undef X
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(RmaRequestLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock, OTF2_LockType type)
+{
+	UNUSED_HERE, (void)lock;
+	return locks(location, user, attributes, window, target, type == OTF2_LOCK_EXCLUSIVE ? 1 : 2);
+}
+
+EVENT(RmaAcquireLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock, OTF2_LockType type)
+{
+	UNUSED_HERE, (void)lock;
+	return locks(location, user, attributes, window, target, type == OTF2_LOCK_EXCLUSIVE ? 1 : 2);
+}
+
+EVENT(RmaReleaseLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock)
+{
+	UNUSED_HERE, (void)lock;
+	return locks(location, user, attributes, window, target, NO_TAG);
+}
+
+EVENT(RmaGroupSync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, OTF2_GroupRef group)
+{
+	struct otf2 *o = user;
+	struct lane *lane = otf2_lane(o, location);
+
+	UNUSED_HERE, (void)level;
+	if (lane != NULL && !is_aside(o, attributes))
+		call_epoch(o, lane, comm_of(o, o->window_ids, window), group);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- files ---- */
+
+EVENT(IoCreateHandle, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode, OTF2_IoCreationFlag creation,
+    OTF2_IoStatusFlag status)
+{
+	struct otf2 *o = user;
+	const uint32_t at = ids_find_at(o->file_ids, handle);
+	struct lane *lane = otf2_lane(o, location);
+
+	UNUSED_HERE, (void)mode, (void)creation, (void)status;
+	if (at == UNKNOWN)
+		o->other_io++;
+	else if (lane != NULL)
+		lane->made_from = comm_of(o, o->comm_ids, (uint32_t)o->comms[at].of);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(IoDestroyHandle, OTF2_IoHandleRef handle)
+{
+	struct otf2 *o = user;
+	const uint32_t comm = comm_of(o, o->file_ids, handle);
+	struct operation *op;
+
+	UNUSED_HERE;
+	if (comm == 0)
+		o->other_io++;
+	else if ((op = operation(user, location, PLAIN, attributes)) != NULL)
+		op->comm = comm;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(IoOperationBegin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode, OTF2_IoOperationFlag flags,
+    uint64_t bytes, uint64_t matching)
+{
+	struct otf2 *o = user;
+	const uint32_t comm = comm_of(o, o->file_ids, handle);
+	const bool starts = (flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING) != 0;
+	struct operation *op;
+
+	UNUSED_HERE;
+	if (comm == 0) {
+		o->other_io++;
+		return OTF2_CALLBACK_SUCCESS;
+	}
+	if ((op = operation(user, location, starts ? STARTS : PLAIN, attributes)) == NULL)
+		return OTF2_CALLBACK_SUCCESS;
+	op->comm = comm;
+	op->sends = true;		/* its row is whole */
+	op->request = matching | OF_IO;
+	op->io = starts ? 0 : matching | OF_IO;
+	if (mode == OTF2_IO_OPERATION_MODE_WRITE)
+		op->sent = bytes;
+	if (mode == OTF2_IO_OPERATION_MODE_READ)
+		op->received = bytes;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(IoOperationIssued, OTF2_IoHandleRef handle, uint64_t matching)
+{
+	UNUSED_HERE, (void)handle, (void)matching;	/* its begin has all */
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(IoOperationComplete, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t matching)
+{
+	struct otf2 *o = user;
+	struct lane *lane = otf2_lane(o, location);
+
+	UNUSED_HERE;
+	if (comm_of(o, o->file_ids, handle) == 0)
+		o->other_io++;
+	else if (lane != NULL) {
+		for (size_t i = 0; i < lane->operation_count; i++) {
+			struct operation *op = &lane->operations[i];
+
+			if (op->io != (matching | OF_IO))
+				continue;
+			if (op->sent > 0)	/* as much as was done of what was asked for */
+				op->sent = bytes;
+			else if (op->received > 0)
+				op->received = bytes;
+			return OTF2_CALLBACK_SUCCESS;
+		}
+		return ends(location, user, attributes, matching | OF_IO);
+	}
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- communicators and windows come and go ---- */
+
+EVENT(CommCreate, OTF2_CommRef comm)
+{
+	struct otf2 *o = user;
+	const uint32_t at = ids_find_at(o->comm_ids, comm);
+	struct lane *lane = otf2_lane(o, location);
+
+	UNUSED_HERE;
+	if (lane != NULL && at != UNKNOWN)
+		lane->made_from = comm_of(o, o->comm_ids, (uint32_t)o->comms[at].parent);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(CommDestroy, OTF2_CommRef comm)
+{
+	struct otf2 *o = user;
+	struct lane *lane = otf2_lane(o, location);
+	struct operation *op;
+
+	UNUSED_HERE;
+	if (lane != NULL && lane->operation_count == 0 &&
+	    (op = operation(user, location, PLAIN, attributes)) != NULL)
+		op->comm = comm_of(o, o->comm_ids, comm);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(RmaWinCreate, OTF2_RmaWinRef window)
+{
+	struct otf2 *o = user;
+	const uint32_t at = ids_find_at(o->window_ids, window);
+	struct lane *lane = otf2_lane(o, location);
+
+	UNUSED_HERE;
+	if (lane != NULL && at != UNKNOWN)
+		lane->made_from = comm_of(o, o->comm_ids, (uint32_t)o->comms[at].of);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+EVENT(RmaWinDestroy, OTF2_RmaWinRef window)
+{
+	struct otf2 *o = user;
+	struct lane *lane = otf2_lane(o, location);
+	struct operation *op;
+
+	UNUSED_HERE;
+	if (lane != NULL && lane->operation_count == 0 &&
+	    (op = operation(user, location, PLAIN, attributes)) != NULL)
+		op->comm = comm_of(o, o->window_ids, window);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode
+take_RmaCollectiveBegin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
+    OTF2_AttributeList *attributes)
+{
+	UNUSED_HERE;	/* its end has all */
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* A further row of a call that OTF2 has no event for. */
+EVENT(ParameterUnsignedInt, OTF2_ParameterRef parameter, uint64_t value)
+{
+	struct otf2 *o = user;
+
+	UNUSED_HERE, (void)parameter, (void)value;
+	if (o->ours && OTF2_AttributeList_GetNumberOfElements(attributes) > 0)
+		operation(user, location, PLAIN, attributes);
+	else
+		o->parameters++;
+	return OTF2_CALLBACK_SUCCESS;
+}
 
 OTF2_GlobalEvtReaderCallbacks *
 otf2_callbacks(struct otf2 *o)
@@ -390,40 +595,11 @@ otf2_callbacks(struct otf2 *o)
 	TAKE(MpiSend) TAKE(MpiIsend) TAKE(MpiIsendComplete) TAKE(MpiIrecvRequest) TAKE(MpiRecv)
 	TAKE(MpiIrecv) TAKE(MpiRequestTest) TAKE(MpiRequestCancelled) TAKE(MpiCollectiveBegin)
 	TAKE(MpiCollectiveEnd) TAKE(NonBlockingCollectiveRequest) TAKE(NonBlockingCollectiveComplete)
-	TAKE(RmaPut) TAKE(RmaGet) TAKE(RmaAtomic) TAKE(RmaCollectiveEnd)
-#define X(name, parameters) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, skip_##name);
-	SKIPPED(X)
-#undef X
+	TAKE(RmaPut) TAKE(RmaGet) TAKE(RmaAtomic) TAKE(RmaCollectiveBegin) TAKE(RmaCollectiveEnd)
+	TAKE(RmaOpCompleteBlocking) TAKE(RmaOpCompleteNonBlocking) TAKE(RmaRequestLock) TAKE(RmaAcquireLock)
+	TAKE(RmaReleaseLock) TAKE(RmaGroupSync) TAKE(RmaWinCreate) TAKE(RmaWinDestroy)
+	TAKE(IoCreateHandle) TAKE(IoDestroyHandle) TAKE(IoOperationBegin) TAKE(IoOperationIssued)
+	TAKE(IoOperationComplete) TAKE(CommCreate) TAKE(CommDestroy) TAKE(ParameterUnsignedInt)
+	otf2_skip(c);
 	return c;
-}
-
-void
-otf2_say_skipped(const struct otf2 *o)
-{
-	static const char *const names[] = {
-#define X(name, parameters) #name,
-		SKIPPED(X)
-#undef X
-	};
-	char text[512] = "";
-	size_t used = 0;
-
-	for (size_t k = 0; k < SKIPPED_KINDS; k++)
-		if (o->skipped[k] > 0 && used + 40 < sizeof text)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu %s", used > 0 ? ", " : "",
-			    (unsigned long long)o->skipped[k], names[k]);
-	if (used > 0)
-		note("%s: events that have no place in a trace are left out: %s", o->file, text);
-	if (o->foreign > 0)
-		note("%s: %llu events of locations that are no rank of MPI are left out", o->file,
-		    (unsigned long long)o->foreign);
-	if (o->outside > 0)
-		note("%s: %llu messages and the like outside of calls of MPI are left out", o->file,
-		    (unsigned long long)o->outside);
-	if (o->lost_requests > 0)
-		note("%s: %llu requests complete that were not started", o->file,
-		    (unsigned long long)o->lost_requests);
-	if (o->backward > 0)
-		note("%s: %llu times go backward on their location and are moved", o->file,
-		    (unsigned long long)o->backward);
 }

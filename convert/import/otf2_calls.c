@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions that are entered and left: calls of MPI with what they do, the frames around them, and phases. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/mpi/call_class.h"
+#include "otf2.h"
+
+
+/* An epoch of general active target: the rows that opened it. */
+struct epoch {
+	uint32_t window, count;
+	uint64_t seq;
+	bool exposure;
+};
+
+void
+calls_begun(struct otf2 *o)
+{
+	sites_begin(o);
+	requests_begin(o);
+	rows_begin(o);
+	for (size_t i = 0; i < o->lane_count; i++) {
+		struct lane *lane = &o->lanes[i];
+
+		lane->node = 0;
+		lane->depth = 0;
+		lane->in_mpi = lane->skipped = 0;
+		lane->last_leave_ns = INT64_MIN;
+		lane->rows.location = lane->location;
+	}
+}
+
+struct operation *
+call_operation(struct lane *lane)
+{
+	struct operation *op;
+
+	if (lane->in_mpi == 0)
+		return NULL;
+	lane->operations = grow(lane->operations, &lane->operation_capacity, lane->operation_count + 1,
+	    sizeof *lane->operations);
+	op = &lane->operations[lane->operation_count++];
+	*op = (struct operation){ .peer = NO_PEER, .tag = NO_TAG };
+	return op;
+}
+
+bool
+call_has_request(const struct otf2 *o, const struct lane *lane)
+{
+	const char *name = lane->in_mpi > 0 ? o->regions[lane->region].name : "";
+
+	return name != NULL && strncmp(name, "MPI_R", 5) == 0 && name[5] >= 'a' && name[5] <= 'z' &&
+	    call_class(o->regions[lane->region].call) == CLASS_RMA;
+}
+
+/* ---- epochs ---- */
+
+static struct epoch *
+find_epoch(struct lane *lane, uint32_t window, bool exposure)
+{
+	for (size_t i = 0; i < lane->epoch_count; i++)
+		if (lane->epochs[i].window == window && lane->epochs[i].exposure == exposure)
+			return &lane->epochs[i];
+	return NULL;
+}
+
+/* A row for each rank of the group, with its rank in the window. */
+static void
+open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, bool exposure)
+{
+	uint32_t count = 0, all = 0, base = UNKNOWN;
+	int32_t *members = otf2_members(o, group, &count), *of_window = NULL;
+	struct epoch *epoch = find_epoch(lane, window, exposure);
+
+	for (size_t i = 0; i < o->comm_count; i++)
+		if (o->comms[i].window && o->comms[i].comm == window)
+			base = ids_find_at(o->comm_ids, o->comms[i].of);
+	if (base != UNKNOWN)
+		of_window = otf2_members(o, o->comms[base].group, &all);
+	if (epoch == NULL) {
+		lane->epochs = grow(lane->epochs, &lane->epoch_capacity, lane->epoch_count + 1, sizeof *lane->epochs);
+		epoch = &lane->epochs[lane->epoch_count++];
+	}
+	*epoch = (struct epoch){ window, count, rows_next(lane) + lane->operation_count, exposure };
+	for (uint32_t i = 0; i < count; i++) {
+		struct operation *op = call_operation(lane);
+
+		op->comm = window;
+		for (uint32_t r = 0; r < all && op->peer == NO_PEER; r++)
+			if (of_window[r] == members[i])
+				op->peer = (int32_t)r;
+	}
+	free(members);
+	free(of_window);
+}
+
+/* A row for each row that opened it. */
+static void
+close_epoch(struct lane *lane, uint32_t window, bool exposure)
+{
+	struct epoch *epoch = find_epoch(lane, window, exposure);
+	const struct epoch was = epoch != NULL ? *epoch : (struct epoch){ .count = 0 };
+
+	if (epoch != NULL)
+		*epoch = lane->epochs[--lane->epoch_count];
+	for (uint32_t i = 0; i < (was.count > 0 ? was.count : 1); i++) {
+		const uint64_t seq = rows_next(lane) + lane->operation_count;
+		struct operation *op = call_operation(lane);
+
+		op->comm = window;
+		if (was.count > 0 && seq - (was.seq + i) <= UINT32_MAX) {
+			op->said |= 1u << WORD_REQUEST;
+			op->as.request = (uint32_t)(seq - (was.seq + i));
+		}
+	}
+}
+
+void
+call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group)
+{
+	const enum call_class class = lane->in_mpi > 0 ? call_class(o->regions[lane->region].call) : CLASS_LOCAL;
+
+	if (class == CLASS_POST || class == CLASS_ACCESS)
+		open_epoch(o, lane, window, group, class == CLASS_POST);
+	else if (class == CLASS_EXPOSE_END || class == CLASS_ACCESS_END)
+		close_epoch(lane, window, class == CLASS_EXPOSE_END);
+	else if (lane->in_mpi > 0 && lane->operation_count == 0)
+		call_operation(lane)->comm = window;
+	else if (lane->in_mpi == 0)
+		o->outside++;
+}
+
+/* The row of MPI_Sendrecv is its send, also where that goes nowhere. */
+static void
+order_sendrecv(struct lane *lane)
+{
+	struct operation *op = lane->operations;
+
+	if (lane->operation_count == 1 && op[0].receives) {
+		call_operation(lane);
+		op = lane->operations;
+		op[1].peer = NULL_PEER;
+	}
+	if (lane->operation_count == 2 && op[0].receives && !op[1].receives) {
+		const struct operation send = op[1];
+
+		op[1] = op[0];
+		op[0] = send;
+	}
+}
+
+static void
+end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
+{
+	const uint16_t call = o->regions[lane->region].call;
+	struct build_row row = BUILD_ROW;
+
+	row.enter_ns = lane->enter_ns;
+	row.leave_ns = leave_ns;
+	row.call = call;
+	if (call_class(call) == CLASS_SENDRECV)
+		order_sendrecv(lane);
+	row.comm = lane->made_from;	/* where nothing else is known */
+	rows_call(o, lane, row, site_of(o, lane->node));
+}
+
+/* ---- enter and leave ---- */
+
+/* A phase that the user has named begins (1) or ends (0): a row without length. */
+static void
+mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
+{
+	struct build_row row = BUILD_ROW;
+	int64_t at_ns = otf2_ns(o, ticks);
+
+	if (ticks < o->origin || ticks > o->last)
+		return;		/* the run is what lies between its first and last call */
+	at_ns = at_ns > lane->last_leave_ns ? at_ns : lane->last_leave_ns;
+	lane->last_leave_ns = row.enter_ns = row.leave_ns = at_ns;
+	row.call = build_call("phase");
+	row.tag = tag;
+	rows_mark(o, lane, &row, site_of(o, lane->node));
+}
+
+void
+call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
+{
+	uint32_t at = ids_find_at(o->region_ids, id);
+	const struct region *region = at != UNKNOWN ? &o->regions[at] : NULL;
+
+	if (region == NULL)
+		return;
+	if (region->mpi) {
+		if (lane->in_mpi++ > 0)
+			return;
+		lane->region = at;
+		lane->operation_count = 0;
+		lane->made_from = 0;
+		if (!o->writing) {
+			if (region->call != 0 && (!o->any || ticks < o->origin))
+				o->origin = ticks;
+			o->any |= region->call != 0;
+			return;
+		}
+		lane->enter_ns = otf2_ns(o, ticks);
+		return;
+	}
+	if (!o->writing || lane->in_mpi > 0)
+		return;
+	if (lane->depth == DEEPEST) {
+		lane->skipped++;
+		return;
+	}
+	lane->outer = grow(lane->outer, &lane->outer_capacity, lane->depth + 1, sizeof *lane->outer);
+	lane->outer[lane->depth++] = lane->node;
+	lane->node = site_below(o, lane->node, at);
+	if (region->phase)
+		mark_phase(o, lane, ticks, 1);
+}
+
+void
+call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
+{
+	uint32_t at = ids_find_at(o->region_ids, id);
+	const struct region *region = at != UNKNOWN ? &o->regions[at] : NULL;
+	int64_t leave_ns;
+
+	if (region == NULL)
+		return;
+	if (!region->mpi) {
+		if (!o->writing || lane->in_mpi > 0)
+			return;
+		if (lane->skipped > 0)
+			lane->skipped--;
+		else if (lane->depth > 0) {
+			if (region->phase)
+				mark_phase(o, lane, ticks, 0);
+			lane->node = lane->outer[--lane->depth];
+		}
+		return;
+	}
+	if (lane->in_mpi == 0 || --lane->in_mpi > 0 || o->regions[lane->region].call == 0)
+		return;
+	if (!o->writing) {
+		if (ticks > o->last)
+			o->last = ticks;
+		return;
+	}
+	o->late |= ticks > o->last;
+	leave_ns = otf2_ns(o, ticks);
+	if (lane->enter_ns < lane->last_leave_ns || leave_ns < lane->enter_ns)
+		o->backward++;
+	if (lane->enter_ns < lane->last_leave_ns)
+		lane->enter_ns = lane->last_leave_ns;
+	if (leave_ns < lane->enter_ns)
+		leave_ns = lane->enter_ns;
+	lane->last_leave_ns = leave_ns;
+	end_call(o, lane, leave_ns);
+}

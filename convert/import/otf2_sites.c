@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Places in the program: regions, and stacks of the regions around each other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "otf2.h"
+
+struct node_slot {
+	uint32_t parent, region, node;
+};
+#define NODE_HASH(s) mix((s)->parent, (s)->region)
+#define NODE_SAME(a, b) ((a)->parent == (b)->parent && (a)->region == (b)->region)
+#define NODE_FREE(s) ((s)->node == UNKNOWN)
+#define NODE_MAKE_FREE(s) ((s)->node = UNKNOWN)
+HASH_TABLE(node_table, struct node_slot, NODE_HASH, NODE_SAME, NODE_FREE, NODE_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+static const struct column_type site_type = { 4, false, true, 0 };
+
+/* The file with code of a call site of lp-export. */
+struct module_slot { const char *path; size_t length; uint32_t number; };
+static uint64_t
+path_hash(const struct module_slot *m)
+{
+	uint64_t hash = m->length;
+
+	for (size_t i = 0; i < m->length; i++)
+		hash = mix(hash, (unsigned char)m->path[i]);
+	return hash;
+}
+#define MODULE_SAME(a, b) ((a)->length == (b)->length && memcmp((a)->path, (b)->path, (a)->length) == 0)
+#define MODULE_FREE(m) ((m)->path == NULL)
+#define MODULE_MAKE_FREE(m) ((m)->path = NULL)
+HASH_TABLE(module_table, struct module_slot, path_hash, MODULE_SAME, MODULE_FREE, MODULE_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+void
+sites_begin(struct otf2 *o)
+{
+	o->nodes = grow(o->nodes, &o->node_capacity, 1, sizeof *o->nodes);
+	o->nodes[0] = (struct node){ UNKNOWN, UNKNOWN, 0, 0 };
+	o->node_count = 1;
+	o->node_table = zalloc(1, sizeof *o->node_table);
+	node_table_begin(o->node_table, 64);
+	o->modules = zalloc(1, sizeof *o->modules);
+	module_table_begin(o->modules, 64);
+}
+
+uint32_t
+site_below(struct otf2 *o, uint32_t parent, uint32_t region)
+{
+	const struct node_slot slot = { parent, region, (uint32_t)o->node_count };
+	const struct node_slot *found = node_table_add(o->node_table, &slot);
+
+	if (found->node < o->node_count)
+		return found->node;
+	o->nodes = grow(o->nodes, &o->node_capacity, o->node_count + 1, sizeof *o->nodes);
+	o->nodes[o->node_count] = (struct node){ parent, region, 0, o->nodes[parent].depth + 1 };
+	return (uint32_t)o->node_count++;
+}
+
+static void
+end_message(struct otf2 *o)
+{
+	if (message_end(&o->out) < 0)
+		die_output();
+}
+
+static void
+put_part(struct otf2 *o, const char *key, const char *text, size_t length)
+{
+	if (key != NULL)
+		msgpack_pack_str_with_body(&o->out.pack, key, strlen(key));
+	msgpack_pack_str_with_body(&o->out.pack, text, length);
+}
+
+/* The number of a module, defined where it is new. */
+static uint32_t
+module_number(struct otf2 *o, const char *path, size_t length)
+{
+	const struct module_slot slot = { path, length, (uint32_t)o->modules->count };
+	const uint32_t next = slot.number, number = module_table_add(o->modules, &slot)->number;
+
+	if (number == next && o->modules->count > next) {
+		message_begin(&o->out, "module", 2);
+		put_uint(&o->out, "module", number);
+		put_part(o, "path", path, length);
+		end_message(o);
+	}
+	return number;
+}
+
+/* The lines of what lp-export said of a place: offset, module, call, and what it was compiled into. */
+enum { MOST_LINES = 64 };
+struct place_lines {
+	const char *at[MOST_LINES];
+	size_t length[MOST_LINES], count;
+};
+
+static struct place_lines
+lines_of(const char *text)
+{
+	struct place_lines lines = { .count = 0 };
+
+	while (lines.count < MOST_LINES) {
+		const char *end = strchr(text, '\n');
+
+		lines.at[lines.count] = text;
+		lines.length[lines.count++] = end != NULL ? (size_t)(end - text) : strlen(text);
+		if (end == NULL)
+			break;
+		text = end + 1;
+	}
+	return lines;
+}
+
+static void
+put_source(struct otf2 *o, const struct region *region)
+{
+	if (region->name != NULL)
+		put_string(&o->out, "function", region->name);
+	if (region->file != NULL) {
+		put_string(&o->out, "file", region->file);
+		put_uint(&o->out, "line", region->line <= INT32_MAX ? region->line : 0);
+	}
+}
+
+static void
+write_own_place(struct otf2 *o, const struct region *region)
+{
+	const struct place_lines lines = lines_of(region->place);
+	const bool module = lines.count > 1 && lines.length[1] > 0, call = lines.count > 2 && lines.length[2] > 0;
+	const uint32_t number = module ? module_number(o, lines.at[1], lines.length[1]) : 0;
+
+	message_begin(&o->out, "site", 2u + (region->name != NULL) + 2u * (region->file != NULL) + module + call +
+	    (lines.count > 3));
+	put_uint(&o->out, "site", region->site);
+	put_uint(&o->out, "offset", strtoull(lines.at[0], NULL, 10));
+	if (module)
+		put_uint(&o->out, "module", number);
+	if (call)
+		put_part(o, "call", lines.at[2], lines.length[2]);
+	put_source(o, region);
+	if (lines.count > 3) {
+		put_part(o, NULL, "inlined_into", strlen("inlined_into"));
+		msgpack_pack_array(&o->out.pack, lines.count - 3);
+		for (size_t i = 3; i < lines.count; i++)
+			put_part(o, NULL, lines.at[i], lines.length[i]);
+	}
+	end_message(o);
+}
+
+/* A region is a place by its name, file and first line. */
+static uint32_t
+place_site(struct otf2 *o, struct region *region)
+{
+	if (region->site != 0)
+		return region->site;
+	region->site = ++o->sites;
+	if (region->place != NULL) {
+		write_own_place(o, region);
+		return region->site;
+	}
+	message_begin(&o->out, "site", region->file != NULL ? 5 : 3);
+	put_uint(&o->out, "site", region->site);
+	put_uint(&o->out, "offset", 0);
+	put_source(o, region);
+	end_message(o);
+	return region->site;
+}
+
+/* The site of calls from a node: its region, or the stack of all regions from there outwards. */
+uint32_t
+site_of(struct otf2 *o, uint32_t at)
+{
+	uint32_t frames[DEEPEST], depth = 0;
+
+	if (at == 0)
+		return 0;
+	if (o->nodes[at].site != 0)
+		return o->nodes[at].site;
+	for (uint32_t n = at; n != 0; n = o->nodes[n].parent)
+		frames[depth++] = place_site(o, &o->regions[o->nodes[n].region]);
+	if (depth == 1)
+		return o->nodes[at].site = frames[0];
+	o->nodes[at].site = ++o->sites;
+	message_begin(&o->out, "site", 3);
+	put_uint(&o->out, "site", o->nodes[at].site);
+	put_uint(&o->out, "count", depth);
+	put_column(&o->out, "stack", site_type, frames, depth);
+	end_message(o);
+	return o->nodes[at].site;
+}
+
