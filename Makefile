@@ -226,6 +226,7 @@ test-long: test
 	tests/lying_index.py build/long.graph 3000
 	tests/fit_coverage.py 1000
 	tests/sample_trials 64
+	tests/otf2_programs
 	tests/mend
 
 # Every reader is fuzzed for TIME seconds with AFL++, under address and undefined sanitizers; then the

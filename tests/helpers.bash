@@ -28,6 +28,30 @@ limited() {
 	fi
 }
 
+# same_edges A B: lp-graph finds the same edges in both traces, and lp-critpath the same path.
+same_edges() {
+	local trace
+	for trace; do
+		lp-graph "$trace" 2>/dev/null | lp-critpath >"$trace.path"
+		lp-dump -k message,collective "$trace.path" | jq -c 'if .members then .members |= sort else . end' |
+			sort >"$trace.edges"
+		lp-dump -k segment "$trace.path" | jq -c 'del(.site)' >"$trace.pieces"
+	done
+	cmp "$1.edges" "$2.edges"
+	cmp "$1.pieces" "$2.pieces"
+}
+
+# round_trip TRACE: what lp-export writes of it as OTF2, lp-import reads as it was.
+round_trip() {
+	rm -rf round
+	lp-export -f otf2 -o round "$1"
+	lp-import -f otf2 round/traces.otf2 >round.trace 2>round.err
+	[ ! -s round.err ]
+	trace.py check round.trace
+	same_trace.py "$1" round.trace
+	same_edges "$1" round.trace
+}
+
 # Every test runs in a folder of its own, with tests/ in it.
 setup() {
 	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests

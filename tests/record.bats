@@ -62,6 +62,7 @@ calls() {
 	[ "$status" -eq 7 ]
 	[ "$(cat out)" = "kinds: 4 3" ]
 	grep -q '21 messages and 38 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	round_trip t.trace
 	for call in Sendrecv Sendrecv_replace Iprobe Test Bcast Reduce Allgatherv Alltoallw Reduce_scatter \
 		Reduce_scatter_block Scan Exscan Ibarrier Iallreduce Comm_dup Comm_split Comm_create \
 		Intercomm_create Intercomm_merge Comm_idup Cart_create Cart_sub Neighbor_allgather; do
@@ -114,6 +115,7 @@ calls() {
 	recorded threads
 	[ "$status" -eq 0 ]
 	grep -q '1840 messages and 24 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	round_trip t.trace
 	lp-dump -k run t.trace | jq -e '.ranks == 4 and .locations == 12'
 	[ "$(lp-dump -k call t.trace | jq -s -c 'map(select(.thread == 1)) | length')" -eq 2440 ]
 	for a in walk kahn; do
@@ -253,6 +255,7 @@ calls:   6   6   1   2   3" ]
 	[ "$status" -eq 0 ]
 	[ "$(cat out)" = "more: 70 5 1" ]
 	grep -q '8 messages and 15 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	round_trip t.trace
 	lp-dump -k communicator t.trace | jq -r '.type // "-"' | sort | uniq -c | tr -s ' ' >types
 	diff types - <<-END
 		 2 -

@@ -198,9 +198,11 @@ recorded() {
 		mpirun.mpich -n 3 ./mpi4 $seed 60 >bare
 		lp-record --polls fold -o run -- mpirun.mpich -n 3 ./mpi4 $seed 60 >out
 		cmp bare out
-		lp-merge run | lp-graph 2>graph.err >t.graph
+		lp-merge run >t.trace
+		lp-graph t.trace 2>graph.err >t.graph
 		grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
 		trace.py check t.graph
+		round_trip t.trace
 		[ "$(same_sizes t.graph)" -gt 200 ]
 		lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
 		lp-imbalance t.graph >waits

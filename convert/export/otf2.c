@@ -96,6 +96,24 @@ may_flush(void *user, OTF2_FileType type, OTF2_LocationRef location, void *calle
 	return OTF2_FLUSH;
 }
 
+/* A buffer is one chunk: when that is full OTF2 gets no other, and writes it to the file. */
+static void *
+take_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer, uint64_t size)
+{
+	(void)user, (void)type, (void)location;
+	if (*of_buffer != NULL)
+		return NULL;
+	return *of_buffer = malloc(size);
+}
+
+static void
+free_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location, void **of_buffer, bool final)
+{
+	(void)user, (void)type, (void)location, (void)final;
+	free(*of_buffer);
+	*of_buffer = NULL;
+}
+
 /* A location has a file of its own, which stays open. */
 static void
 allow_files(void)
@@ -112,13 +130,15 @@ static void
 open_archive(struct archive *a)
 {
 	static const OTF2_FlushCallbacks flush = { .otf2_pre_flush = may_flush };
+	static const OTF2_MemoryCallbacks memory = { take_chunk, free_chunk };
 
 	allow_files();
 	OTF2_Error_RegisterCallback(end_tool, a);
 	if ((a->archive = OTF2_Archive_Open(a->folder, ARCHIVE, OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
-	    OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) == NULL)
+	    OTF2_CHUNK_SIZE_MIN, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE)) == NULL)
 		die("%s: cannot be made", a->folder);
 	archive_check(a, OTF2_Archive_SetFlushCallbacks(a->archive, &flush, NULL));
+	archive_check(a, OTF2_Archive_SetMemoryCallbacks(a->archive, &memory, NULL));
 	archive_check(a, OTF2_Archive_SetSerialCollectiveCallbacks(a->archive));
 	archive_check(a, OTF2_Archive_SetCreator(a->archive, OTF2_CREATOR " " VERSION));
 	archive_check(a, OTF2_Archive_OpenEvtFiles(a->archive));
@@ -161,6 +181,20 @@ number_archive(const struct archive *a, uint64_t ours)
 	free(path);
 }
 
+/* Ids and clocks are those of the whole archive, but readers look for what maps them. */
+static void
+put_local_definitions(struct archive *a)
+{
+	archive_check(a, OTF2_Archive_OpenDefFiles(a->archive));
+	for (uint32_t l = 0; l <= a->locations; l++) {
+		OTF2_DefWriter *local = a->spots[l].writer != NULL ? OTF2_Archive_GetDefWriter(a->archive, l) : NULL;
+
+		if (local != NULL)
+			archive_check(a, OTF2_Archive_CloseDefWriter(a->archive, local));
+	}
+	archive_check(a, OTF2_Archive_CloseDefFiles(a->archive));
+}
+
 static void
 close_archive(struct archive *a)
 {
@@ -175,6 +209,7 @@ close_archive(struct archive *a)
 		ours = mix(ours, a->spots[l].events + (uint64_t)a->spots[l].left_ns);
 	}
 	archive_check(a, OTF2_Archive_CloseEvtFiles(a->archive));
+	put_local_definitions(a);
 	definitions_end(a);
 	archive_check(a, OTF2_Archive_CloseGlobalDefWriter(a->archive, a->definitions));
 	archive_check(a, OTF2_Archive_Close(a->archive));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An archive of OTF2 while it is written: otf2.c (the archive), otf2_input.c (what is read),
- * otf2_definitions.c, otf2_plan.c (which events a row becomes), otf2_rows.c (writes them).
+ * otf2_definitions.c, otf2_regions.c, otf2_comms.c, otf2_plan.c (which events a row becomes), otf2_rows.c (writes them).
  */
 #ifndef OTF2_EXPORT_H
 #define OTF2_EXPORT_H
@@ -62,6 +62,7 @@ struct archive {
 	struct spot *spots;
 	bool path;
 	int64_t last_ns;	/* of all events */
+	int64_t date_s;		/* of the run; 0: not known */
 	struct rank_of *ranks;
 
 	uint32_t strings, regions, groups, empty;	/* so many are defined; the string "" */
@@ -84,13 +85,24 @@ void archive_check(const struct archive *a, OTF2_ErrorCode code);
 void archive_read(struct archive *a, const char *file);
 
 /* otf2_definitions.c */
+#define DEFINE(kind, ...) archive_check(a, OTF2_GlobalDefWriter_Write##kind(a->definitions, __VA_ARGS__))
+enum { WORLD_COMM, SELF_COMM, LOCATIONS_GROUP = 0, WORLD_GROUP, SELF_GROUP, FIRST_GROUP };
+enum { MPI_IO = 0, MACHINE = 0 };
+uint32_t define_string(struct archive *a, const char *text);
+uint32_t define_numbered(struct archive *a, const char *name, uint32_t number);
 void definitions_begin(struct archive *a);
-/* The definition of communicator NUMBER is read: its type and the rest. */
-void definitions_type(struct archive *a, uint32_t number, const char *type);
 void definitions_end(struct archive *a);
+
+/* otf2_regions.c */
 struct meaning *meaning_of(struct archive *a, uint16_t call);
 uint32_t region_of_call(struct archive *a, uint16_t call);
 uint32_t region_of_place(struct archive *a, uint32_t site);
+
+/* otf2_comms.c */
+void comms_begin(struct archive *a);
+void comms_end(struct archive *a);
+/* The definition of communicator NUMBER is read: its type and the rest. */
+void comm_type(struct archive *a, uint32_t number, const char *type);
 struct group_of *comm_of(struct archive *a, uint32_t number);	/* good until the next one is new */
 /* A group of the peers, ranks of communicator NUMBER; NONE: one of them is not known. */
 uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers, size_t count);

@@ -60,15 +60,18 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 	uint32_t number;
 	char *type;
 
-	if (is_kind(message, "run"))
+	if (is_kind(message, "run")) {
 		begin_run(a);
-	else if (is_kind(message, "rank") && a->ranks != NULL)
+		if (body_get(message, "date_s") != NULL &&
+		    body_int(in, message, "date_s", 0, INT64_MAX / 1000000000, &a->date_s) < 0)
+			die_input(in);
+	} else if (is_kind(message, "rank") && a->ranks != NULL)
 		take_rank(a, in, message);
 	else if (is_kind(message, "communicator")) {
 		if (body_number(in, message, "comm", 1, &number) < 0)
 			die_input(in);
 		type = body_string(message, "type");
-		definitions_type(a, number, type);
+		comm_type(a, number, type);
 		free(type);
 	} else if (is_kind(message, "segments") && !a->scout) {
 		need_writer(a, a->locations);

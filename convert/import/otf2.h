@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the parts of the import of OTF2 share: otf2.c (the archive), otf2_definitions.c (reads them),
- * otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (what has no place), otf2_calls.c
- * (calls), otf2_requests.c, otf2_rows.c (rows), otf2_sites.c.
+ * otf2_head.c (numbers and writes them), otf2_events.c, otf2_others.c, otf2_skipped.c (what has no
+ * place), otf2_calls.c (calls), otf2_requests.c, otf2_rows.c (rows), otf2_sites.c.
  */
 #ifndef OTF2_IMPORT_H
 #define OTF2_IMPORT_H
@@ -129,6 +129,7 @@ struct otf2 {
 	bool ours;		/* lp-export has written it */
 	bool late;		/* a call was left behind the end of the run */
 	uint64_t begin, length;	/* of its clock, ticks */
+	uint64_t date_s;	/* when that was; 0: not known */
 	unsigned char words[64];	/* by attribute: enum otf2_word, where lp-export has defined it */
 	const char **strings;
 	size_t string_count, string_capacity;
@@ -179,6 +180,26 @@ void otf2_write_definitions(struct otf2 *o);
 /* otf2_events.c */
 OTF2_GlobalEvtReaderCallbacks *otf2_callbacks(struct otf2 *o);
 struct lane *otf2_lane(struct otf2 *o, uint64_t id);	/* NULL: of no rank */
+
+/* True where the event repeats what attributes say elsewhere. */
+bool otf2_aside(const struct otf2 *o, const OTF2_AttributeList *list);
+/* Number of what IDS knows as ID; 0: nothing. */
+uint32_t otf2_comm(const struct otf2 *o, const struct ids *ids, uint32_t id);
+int32_t otf2_root(uint32_t root);
+/* What the call that is going on does now; NULL where there is none. */
+struct operation *otf2_operation(struct otf2 *o, uint64_t location, enum operation_kind kind,
+    const OTF2_AttributeList *attributes);
+OTF2_CallbackCode otf2_completes(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes,
+    uint64_t request);
+
+#define OTF2_EVENT(name, ...) \
+	static OTF2_CallbackCode take_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
+	    OTF2_AttributeList *attributes, __VA_ARGS__)
+#define UNUSED_HERE (void)location, (void)time, (void)attributes, (void)user
+#define TAKE(name) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
+
+/* otf2_others.c */
+void otf2_others(OTF2_GlobalEvtReaderCallbacks *callbacks);
 
 /* otf2_skipped.c: kinds of events that have no place in a trace are counted and named. */
 void otf2_skip(OTF2_GlobalEvtReaderCallbacks *callbacks);

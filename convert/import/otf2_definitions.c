@@ -50,7 +50,7 @@ take_clock(void *user, uint64_t resolution, uint64_t offset, uint64_t length, ui
 {
 	struct otf2 *o = user;
 
-	(void)realtime;
+	o->date_s = realtime == OTF2_UNDEFINED_TIMESTAMP ? 0 : realtime / 1000000000;
 	o->resolution = resolution;
 	o->begin = offset;
 	o->length = length;

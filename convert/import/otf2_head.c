@@ -335,10 +335,12 @@ otf2_write_definitions(struct otf2 *o)
 	uint32_t *threads = zalloc(o->ranks, sizeof *threads);
 	const struct lane **first = zalloc(o->ranks, sizeof *first);
 
-	message_begin(&o->out, "run", 3);
+	message_begin(&o->out, "run", 3 + (o->date_s > 0));
 	put_uint(&o->out, "ranks", o->ranks);
 	put_uint(&o->out, "locations", o->locations);
 	put_int(&o->out, "run_ns", otf2_ns(o, o->last));
+	if (o->date_s > 0)
+		put_uint(&o->out, "date_s", o->date_s);
 	end_message(o);
 	for (size_t i = 0; i < o->lane_count; i++)
 		if (o->lanes[i].location < o->ranks)

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions of the archive: functions, with what they are to OTF2, and places in the program. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/tool/text.h"
+#include "otf2.h"
+
+/* ---- functions ---- */
+
+/* The part of a name that says which collective it is: of MPI_Iallreduce_c allreduce. */
+static int
+collective_of(const char *name)
+{
+	static const struct { const char *name; OTF2_CollectiveOp op; } ops[] = {
+		{ "barrier", OTF2_COLLECTIVE_OP_BARRIER }, { "bcast", OTF2_COLLECTIVE_OP_BCAST },
+		{ "gather", OTF2_COLLECTIVE_OP_GATHER }, { "gatherv", OTF2_COLLECTIVE_OP_GATHERV },
+		{ "scatter", OTF2_COLLECTIVE_OP_SCATTER }, { "scatterv", OTF2_COLLECTIVE_OP_SCATTERV },
+		{ "allgather", OTF2_COLLECTIVE_OP_ALLGATHER }, { "allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV },
+		{ "alltoall", OTF2_COLLECTIVE_OP_ALLTOALL }, { "alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV },
+		{ "alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW }, { "allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE },
+		{ "reduce", OTF2_COLLECTIVE_OP_REDUCE },
+		{ "reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER },
+		{ "reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK },
+		{ "scan", OTF2_COLLECTIVE_OP_SCAN }, { "exscan", OTF2_COLLECTIVE_OP_EXSCAN },
+		{ "win_fence", OTF2_COLLECTIVE_OP_BARRIER },
+		{ "win_free", OTF2_COLLECTIVE_OP_DESTROY_HANDLE_AND_DEALLOCATE },
+	};
+	char word[64];
+	size_t length;
+
+	if (strncmp(name, "MPI_Start(", 10) == 0)
+		name += 10;
+	else if (strncmp(name, "MPI_", 4) == 0)
+		name += 4;
+	for (length = 0; name[length] != '\0' && name[length] != ')' && length + 1 < sizeof word; length++)
+		word[length] = (char)(name[length] >= 'A' && name[length] <= 'Z' ? name[length] | 32 :
+		    name[length]);
+	word[length] = '\0';
+	if (length > 2 && strcmp(word + length - 2, "_c") == 0)
+		word[length - 2] = '\0';
+	for (int skip = 0; skip <= (word[0] == 'i'); skip++)
+		for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+			if (strcmp(word + skip, ops[i].name) == 0)
+				return (int)ops[i].op;
+	return -1;
+}
+
+static bool
+begins(const char *name, const char *with)
+{
+	return strncasecmp(name, with, strlen(with)) == 0;
+}
+
+static void
+mean_one_sided(struct meaning *m, const char *name)
+{
+	const char *what = name + 4;
+
+	if (strcmp(name, "MPI_Win_lock") == 0)
+		m->rma = LOCK;
+	else if (strcmp(name, "MPI_Win_unlock") == 0)
+		m->rma = UNLOCK;
+	if (what[0] == 'R' && what[1] >= 'a') {
+		m->starts = true;
+		what++;
+	}
+	if (begins(what, "put"))
+		m->rma = PUT;
+	else if (begins(what, "get_accumulate") || begins(what, "fetch_and_op")) {
+		m->rma = ATOMIC;
+		m->atomic = OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
+	} else if (begins(what, "accumulate") || begins(what, "compare_and_swap")) {
+		m->rma = ATOMIC;
+		m->atomic = what[0] == 'a' || what[0] == 'A' ? OTF2_RMA_ATOMIC_TYPE_ACCUMULATE :
+		    OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
+	} else if (begins(what, "get"))
+		m->rma = GET;
+}
+
+static void
+mean_io(struct meaning *m, const char *name)
+{
+	m->starts = begins(name, "MPI_File_i");
+	if (strcmp(name, "MPI_File_close") == 0)
+		m->io = CLOSES;
+	else if (begins(name, "MPI_File_read") || begins(name, "MPI_File_iread"))
+		m->io = READS;
+	else if (begins(name, "MPI_File_write") || begins(name, "MPI_File_iwrite"))
+		m->io = WRITES;
+	m->io_collective = strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL;
+}
+
+struct meaning *
+meaning_of(struct archive *a, uint16_t call)
+{
+	struct meaning *m = &a->meanings[call];
+	const char *name = call_name(call);
+	const enum call_class class = call_class(call);
+
+	if (m->known)
+		return m;
+	*m = (struct meaning){ .known = true, .region = NONE, .collective = -1 };
+	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)
+		m->collective = OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+	else if (is_collective(class))
+		m->collective = collective_of(name);
+	if (class == CLASS_RMA)
+		mean_one_sided(m, name);
+	if (class == CLASS_IO)
+		mean_io(m, name);
+	m->frees = strcmp(name, "MPI_Comm_free") == 0 || strcmp(name, "MPI_Comm_disconnect") == 0;
+	return m;
+}
+
+/* ---- regions ---- */
+
+static OTF2_RegionRole
+role_of(enum call_class class)
+{
+	switch (blocking_class(class)) {
+	case CLASS_SEND: case CLASS_RECV: case CLASS_SENDRECV: case CLASS_SEND_START: case CLASS_RECV_START:
+	case CLASS_START: case CLASS_COMPLETE: case CLASS_PROBE:
+		return OTF2_REGION_ROLE_POINT2POINT;
+	case CLASS_IO: return OTF2_REGION_ROLE_FILE_IO;
+	case CLASS_RMA: case CLASS_POST: case CLASS_ACCESS: case CLASS_ACCESS_END: case CLASS_EXPOSE_END:
+		return OTF2_REGION_ROLE_RMA;
+	case CLASS_BARRIER: return OTF2_REGION_ROLE_BARRIER;
+	case CLASS_ALL_TO_ALL: return OTF2_REGION_ROLE_COLL_ALL2ALL;
+	case CLASS_ONE_TO_ALL: return OTF2_REGION_ROLE_COLL_ONE2ALL;
+	case CLASS_ALL_TO_ONE: return OTF2_REGION_ROLE_COLL_ALL2ONE;
+	case CLASS_SCAN: case CLASS_NEIGHBOUR: return OTF2_REGION_ROLE_COLL_OTHER;
+	default: return OTF2_REGION_ROLE_FUNCTION;
+	}
+}
+
+uint32_t
+region_of_call(struct archive *a, uint16_t call)
+{
+	struct meaning *m = meaning_of(a, call);
+	const char *name = call_name(call);
+	uint32_t text, what;
+
+	if (m->region != NONE)
+		return m->region;
+	text = define_string(a, name);
+	what = define_string(a, OTF2_CALL);
+	m->region = a->regions++;
+	DEFINE(Region, m->region, text, text, what, role_of(call_class(call)),
+	    strncmp(name, "MPI_", 4) == 0 ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+	    a->empty, 0, 0);
+	return m->region;
+}
+
+/* What lp-import takes back of a place, line by line. */
+static uint32_t
+place_description(struct archive *a, const struct site *site)
+{
+	const char *module = (size_t)site->module < a->known->module_count ?
+	    a->known->modules[site->module] : NULL;
+	char *text, *more;
+	uint32_t id;
+
+	if (asprintf(&text, OTF2_PLACE "\n%llu\n%s\n%s", (unsigned long long)site->offset,
+	    module != NULL ? module : "", site->call != NULL ? site->call : "") < 0)
+		die("out of memory");
+	for (size_t i = 0; i < site->inlined_count; i++, text = more) {
+		if (asprintf(&more, "%s\n%s", text, site->inlined[i]) < 0)
+			die("out of memory");
+		free(text);
+	}
+	id = define_string(a, text);
+	free(text);
+	return id;
+}
+
+/* A place is shown by its function and line, and its canonical name is the function alone. */
+uint32_t
+region_of_place(struct archive *a, uint32_t number)
+{
+	struct definitions *known = a->known;
+	const struct site *site = &known->sites[number];
+	char one[512], *shown;
+	uint32_t name, function, what, file;
+
+	if (number >= a->site_capacity) {
+		size_t before = a->site_capacity;
+
+		a->site_regions = grow(a->site_regions, &a->site_capacity, known->site_count,
+		    sizeof *a->site_regions);
+		memset(a->site_regions + before, 0, (a->site_capacity - before) * sizeof *a->site_regions);
+	}
+	if (a->site_regions[number] != 0)
+		return a->site_regions[number] - 1;
+	site_text(known, number, one, sizeof one);
+	shown = strstr(one, " at ");
+	visible_copy(one + sizeof one / 2, sizeof one / 2, shown != NULL && site->call != NULL ? shown + 4 : one);
+	name = define_string(a, one + sizeof one / 2);
+	function = define_string(a, site->function);
+	what = place_description(a, site);
+	file = define_string(a, site->file);
+	a->site_regions[number] = ++a->regions;
+	DEFINE(Region, a->regions - 1, name, function, what, OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_COMPILER,
+	    OTF2_REGION_FLAG_NONE, file, (uint32_t)site->line, (uint32_t)site->line);
+	return a->regions - 1;
+}
