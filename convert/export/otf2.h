@@ -7,6 +7,7 @@
 #define OTF2_EXPORT_H
 
 #include "../../base/mpi/call_class.h"
+#include "../../base/run/segments.h"
 #include "../../imbalance/imbalance.h"
 #include "../otf2_words.h"
 #include "export.h"
@@ -75,7 +76,7 @@ struct archive {
 	struct comm_table *comm_table;
 	struct open_table *open;		/* requests that events have begun */
 	struct sync_table *syncs;		/* groups of RmaGroupSync */
-	uint32_t state_names[STATES], kind_names[SEGMENT_KINDS];
+	uint32_t state_names[STATES], kind_names[KINDS + 1];
 };
 
 /* otf2.c: anything that OTF2's library refuses ends the tool. */

@@ -137,15 +137,13 @@ put_words(struct archive *a)
 void
 definitions_begin(struct archive *a)
 {
-	static const char *const kinds[SEGMENT_KINDS] = { "compute", "MPI", "transfer", "start" };
-
 	a->meanings = zalloc(UINT16_MAX + 1, sizeof *a->meanings);
 	DEFINE(String, a->strings++, "");
 	comms_begin(a);
 	for (int s = 0; s < STATES; s++)
 		a->state_names[s] = define_string(a, state_names[s]);
-	for (int k = 0; k < SEGMENT_KINDS; k++)
-		a->kind_names[k] = define_string(a, kinds[k]);
+	for (int k = 0; k <= KINDS; k++)
+		a->kind_names[k] = define_string(a, segment_names[k]);
 	DEFINE(Paradigm, OTF2_PARADIGM_MPI, define_string(a, "MPI"), OTF2_PARADIGM_CLASS_PROCESS);
 	if (!a->scout) {
 		put_words(a);

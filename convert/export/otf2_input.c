@@ -75,7 +75,9 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 		free(type);
 	} else if (is_kind(message, "segments") && !a->scout) {
 		need_writer(a, a->locations);
-		segments_read(&segments, in, message, a->known);
+		segments.count = 0;
+		if (segments_read(&segments, in, message, a->known) < 0)
+			die_input(in);
 		for (size_t i = 0; i < segments.count; i++)
 			rows_segment(a, &segments.at[i]);
 	}

@@ -328,7 +328,7 @@ rows_segment(struct archive *a, const struct segment *s)
 {
 	struct cursor k = { .a = a, .spot = &a->spots[a->locations], .location = a->locations };
 	const OTF2_Type type = OTF2_TYPE_INT64;
-	const OTF2_MetricValue rank = { .signed_int = a->known->location_rank[s->location] };
+	const OTF2_MetricValue rank = { .signed_int = s->kind == GAP ? -1 : a->known->location_rank[s->location] };
 	uint32_t frames[PLACES];
 	const size_t depth = site_frames(a->known, s->site, frames);
 
@@ -339,7 +339,7 @@ rows_segment(struct archive *a, const struct segment *s)
 	attribute(a, WORD_KIND, OTF2_TYPE_STRING, (OTF2_AttributeValue){ .stringRef = a->kind_names[s->kind] });
 	if (s->call != 0)
 		attribute(a, WORD_CALL, OTF2_TYPE_REGION,
-		    (OTF2_AttributeValue){ .regionRef = region_of_call(a, (uint16_t)s->call) });
+		    (OTF2_AttributeValue){ .regionRef = region_of_call(a, s->call) });
 	if (depth > 0)
 		attribute(a, WORD_SITE, OTF2_TYPE_REGION,
 		    (OTF2_AttributeValue){ .regionRef = region_of_place(a, frames[depth - 1]) });
