@@ -46,7 +46,8 @@ struct otf2_row {
 /* Descriptions of regions, and how names begin; a number follows. */
 #define OTF2_CREATOR "longpole"
 #define OTF2_CALL "call of longpole"
-#define OTF2_PLACE "call site of longpole"	/* and in lines: offset, module, call, inlined into ... */
+#define OTF2_PLACE "call site of longpole"	/* and in lines: offset, module, call,
+							   function, file, line it was inlined into, ... */
 #define OTF2_COMMUNICATOR "communicator "
 #define OTF2_WINDOW "window "
 #define OTF2_FILE "file "

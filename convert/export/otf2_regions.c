@@ -165,7 +165,8 @@ place_description(struct archive *a, const struct site *site)
 	    module != NULL ? module : "", site->call != NULL ? site->call : "") < 0)
 		die("out of memory");
 	for (size_t i = 0; i < site->inlined_count; i++, text = more) {
-		if (asprintf(&more, "%s\n%s", text, site->inlined[i]) < 0)
+		if (asprintf(&more, "%s\n%s\n%s\n%d", text, site->inlined[i].function,
+		    site->inlined[i].file != NULL ? site->inlined[i].file : "", (int)site->inlined[i].line) < 0)
 			die("out of memory");
 		free(text);
 	}

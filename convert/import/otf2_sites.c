@@ -90,8 +90,11 @@ module_number(struct otf2 *o, const char *path, size_t length)
 	return number;
 }
 
-/* The lines of what lp-export said of a place: offset, module, call, and what it was compiled into. */
-enum { MOST_LINES = 64 };
+/*
+ * The lines of what lp-export said of a place: offset, module, call, and of each function that it was
+ * compiled into name, file and line.
+ */
+enum { INLINED = 3, MOST_LINES = INLINED + 3 * 64 };
 struct place_lines {
 	const char *at[MOST_LINES];
 	size_t length[MOST_LINES], count;
@@ -125,6 +128,16 @@ put_source(struct otf2 *o, const struct region *region)
 	}
 }
 
+/* WHAT: 0 the functions, 1 their files. */
+static void
+put_inlined(struct otf2 *o, const char *key, const struct place_lines *lines, size_t count, size_t what)
+{
+	put_part(o, NULL, key, strlen(key));
+	msgpack_pack_array(&o->out.pack, count);
+	for (size_t i = 0; i < count; i++)
+		put_part(o, NULL, lines->at[INLINED + 3 * i + what], lines->length[INLINED + 3 * i + what]);
+}
+
 static void
 write_own_place(struct otf2 *o, const struct region *region)
 {
@@ -132,8 +145,10 @@ write_own_place(struct otf2 *o, const struct region *region)
 	const bool module = lines.count > 1 && lines.length[1] > 0, call = lines.count > 2 && lines.length[2] > 0;
 	const uint32_t number = module ? module_number(o, lines.at[1], lines.length[1]) : 0;
 
+	const size_t inlined = lines.count > INLINED ? (lines.count - INLINED) / 3 : 0;
+
 	message_begin(&o->out, "site", 2u + (region->name != NULL) + 2u * (region->file != NULL) + module + call +
-	    (lines.count > 3));
+	    3u * (inlined > 0));
 	put_uint(&o->out, "site", region->site);
 	put_uint(&o->out, "offset", strtoull(lines.at[0], NULL, 10));
 	if (module)
@@ -141,11 +156,13 @@ write_own_place(struct otf2 *o, const struct region *region)
 	if (call)
 		put_part(o, "call", lines.at[2], lines.length[2]);
 	put_source(o, region);
-	if (lines.count > 3) {
-		put_part(o, NULL, "inlined_into", strlen("inlined_into"));
-		msgpack_pack_array(&o->out.pack, lines.count - 3);
-		for (size_t i = 3; i < lines.count; i++)
-			put_part(o, NULL, lines.at[i], lines.length[i]);
+	if (inlined > 0) {
+		put_inlined(o, "inlined_into", &lines, inlined, 0);
+		put_inlined(o, "inlined_files", &lines, inlined, 1);
+		put_part(o, NULL, "inlined_lines", strlen("inlined_lines"));
+		msgpack_pack_array(&o->out.pack, inlined);
+		for (size_t i = 0; i < inlined; i++)
+			msgpack_pack_uint64(&o->out.pack, strtoull(lines.at[INLINED + 3 * i + 2], NULL, 10));
 	}
 	end_message(o);
 }
