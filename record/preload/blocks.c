@@ -10,6 +10,9 @@
 
 #include "file.h"
 #include "pack.h"
+#include "recorder.h"
+#include "rows.h"
+#include "small.h"
 
 enum {
 	FIRST_ROWS = 256, MOST_ROWS = 16384,	/* of a block */

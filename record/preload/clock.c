@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "../../base/tool/hash_table.h"
+#include "clock.h"
 #include "recorder.h"
+#include "small.h"
 
 struct clock_map clock_map = { .rate = (uint64_t)1 << 32 };
 

@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include "../../base/tool/hash_table.h"
+#include "communicators.h"
+#include "notes.h"
 #include "recorder.h"
+#include "small.h"
 
 /* Slots move; what they point to stays, for threads that use it outside of the lock. */
 struct slot {

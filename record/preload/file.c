@@ -18,6 +18,9 @@
 
 #include "file.h"
 #include "pack.h"
+#include "recorder.h"
+#include "rows.h"
+#include "small.h"
 
 struct raw_file raw = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The raw trace as a file, for those who write to it: file.c, blocks.c. */
+/* The raw trace as a file, and those who write to it: file.c, blocks.c, guard.c; any thread may. */
 #ifndef FILE_H
 #define FILE_H
 
+#include <pthread.h>
 #include <sys/types.h>
 
-#include "recorder.h"
+#include "rows.h"
+#include "small.h"
+
+bool file_claim(const char *path);	/* false: it is there; file_open() takes what was claimed */
+bool file_open(const char *folder, int rank);
+void file_close(struct thread *threads);
 
 struct raw_file {
 	int fd;			/* for file_fd() alone: the program may have closed or taken it */

@@ -15,6 +15,7 @@
 
 #include "../front/signals.h"
 #include "file.h"
+#include "recorder.h"
 
 struct guarded {
 	unsigned char *_Atomic map;	/* NULL: not in use */

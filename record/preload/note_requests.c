@@ -2,7 +2,11 @@
 /* The rows of calls that start, complete, cancel or free requests. */
 #include <stdlib.h>
 
+#include "communicators.h"
+#include "notes.h"
 #include "recorder.h"
+#include "requests.h"
+#include "rows.h"
 
 /* Where the call's row will be. */
 static uint64_t

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "communicators.h"
+#include "notes.h"
 #include "recorder.h"
+#include "rows.h"
 
 /* Sizes of predefined types by a hash of their handle; they never change. */
 enum { TYPE_SLOTS = 1 << 10 };

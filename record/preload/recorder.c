@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* When recording begins and ends, and what every recorded call passes through. */
+#include "clock.h"
+#include "communicators.h"
+#include "file.h"
+#include "notes.h"
 #include "recorder.h"
+#include "requests.h"
+#include "rows.h"
+#include "sites.h"
+#include "small.h"
 
 #include <errno.h>
 #include <stdio.h>

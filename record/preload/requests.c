@@ -8,6 +8,7 @@
 
 #include "../../base/tool/hash_table.h"
 #include "recorder.h"
+#include "requests.h"
 
 #define HASH(r) mix((uintptr_t)(r)->handle, 0)
 #define SAME(a, b) ((a)->handle == (b)->handle)

@@ -23,7 +23,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "recorder.h"
+#include "sites.h"
+#include "small.h"
 
 enum {
 	RING_BYTES = 1 << 19,		/* of a thread that makes MPI calls, halved until there is room */

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "recorder.h"
+#include "sites.h"
+#include "small.h"
 
 enum {
 	FIRST_BITS = 14,	/* slots of the first table: 2^14 */

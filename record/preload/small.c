@@ -8,6 +8,7 @@
 
 #include "pack.h"
 #include "recorder.h"
+#include "small.h"
 
 enum { TAIL_BYTES = 20 };	/* the hash: "xxh3" and 64 bits */
 

@@ -7,7 +7,7 @@
 #ifndef WRAP_H
 #define WRAP_H
 
-#include "recorder.h"
+#include "notes.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define UNUSED __attribute__((unused))

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a call passes through, and the rows that it leaves when it has returned with success: notes.c, and
+ * note_requests.c where requests are involved.
+ */
+#ifndef NOTES_H
+#define NOTES_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "clock.h"
+#include "communicators.h"
+#include "recorder.h"
+#include "requests.h"
+#include "rows.h"
+#include "sites.h"
+
+/* A call being recorded. */
+struct at {
+	struct thread *thread;
+	uint64_t enter_ticks, leave_ticks;
+	const void *from;	/* return address */
+	uint16_t call;
+};
+
+/* False: do not record. */
+static inline bool
+enter_call(struct at *at, uint16_t call, const void *from)
+{
+	struct thread *thread = self;
+
+	if (!recording)
+		return false;
+	if (thread == NULL && (thread = new_thread()) == NULL)
+		return false;
+	if (thread->depth > 0)
+		return false;		/* the library calls itself: not a call of the program */
+	thread->depth = 1;
+	at->thread = thread;
+	at->call = call;
+	at->from = from;
+	at->enter_ticks = clock_ticks();
+	return true;
+}
+
+static inline void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
+/* A call may take on it what else is to be done at times, outside of its own duration. */
+static inline void
+end_call(struct at *at)
+{
+	if (at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED))
+		sample_drain();
+	at->thread->depth = 0;
+}
+
+static inline struct entry
+entry_of(const struct at *at)
+{
+	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
+	    .leave_ns = ticks_ns(at->leave_ticks), .call = at->call, .site = site_number(at->from, at->call),
+	    .peer = NO_PEER, .tag = NO_TAG };
+}
+
+/* Storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
+MPI_Status *own_statuses(struct thread *thread, int count);
+MPI_Request *own_requests(struct thread *thread, int count);
+struct entry *own_entries(struct thread *thread, int count);
+
+/* ---- the rows ---- */
+
+void commit(struct at *at, const struct entry *entry);
+/* A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
+ * found nothing. */
+enum foldable { SHORT, POLL };
+void commit_foldable(struct at *at, const struct entry *entry, enum foldable kind);
+void fill_received(struct entry *entry, const MPI_Status *status);	/* where from, tag, size */
+void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
+/* Makes the row that will be SEQ refer to row START of LOCATION: by distance, or across threads. */
+void refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start);
+int32_t tag_of(int tag);
+void types_start(void);
+uint64_t bytes_of(int64_t count, MPI_Datatype type);
+uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
+uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
+int32_t peer_of(int rank);
+void note_local(struct at *at, MPI_Comm comm);
+void note_alone(struct at *at, bool done);	/* nobody else is involved */
+void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
+void abort_noted(MPI_Comm comm, int code, const void *from);
+void pcontrol_noted(int level, const void *from);
+uint64_t moved_bytes(const MPI_Status *status);
+void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
+void note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
+    uint64_t received);
+void note_one_sided_start(struct at *at, const struct communicator *win, int rank, uint64_t sent,
+    uint64_t received, MPI_Request request);
+void note_epoch(struct at *at, struct communicator *win, struct epoch *epoch, MPI_Group group);
+void note_epoch_end(struct at *at, struct communicator *win, struct epoch *epoch, bool done);
+void note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes);
+void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
+void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);
+void note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
+    const MPI_Status *status);
+void note_request(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes,
+    enum request_kind kind, bool persistent, MPI_Request request);
+struct envelope { int peer, tag; uint64_t bytes; };
+void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct envelope receive,
+    MPI_Request request);
+void note_partitioned(struct at *at, MPI_Comm comm, struct envelope envelope, int partitions,
+    enum request_kind kind, MPI_Request request);
+/* LAST: the number of the row's name where these are the last partitions. */
+void note_ready(struct at *at, MPI_Request request, int partitions, uint16_t last);
+void note_collective_init(struct at *at, const struct communicator *comm, int root, uint64_t sent,
+    uint64_t received, MPI_Request request, uint16_t start);
+void note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Request request);
+void note_start(struct at *at, int count, const MPI_Request *requests);
+void note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses);
+void note_complete_one(struct at *at, bool done, const MPI_Request *before, int index,
+    const MPI_Status *status);
+void note_complete_some(struct at *at, const MPI_Request *before, int count, const int *indices,
+    int base, const MPI_Status *statuses);
+void note_cancel(struct at *at, MPI_Request request);
+void note_request_free(struct at *at, MPI_Request request);
+void note_probe(struct at *at, bool found, MPI_Comm comm, int source, int tag, const MPI_Status *status);
+void note_mprobe(struct at *at, bool found, MPI_Comm comm, int source, int tag, MPI_Message message,
+    const MPI_Status *status);
+void note_collective(struct at *at, const struct communicator *comm, int root, uint64_t sent,
+    uint64_t received);
+void note_collective_start(struct at *at, const struct communicator *comm, int root, uint64_t sent,
+    uint64_t received, MPI_Request request);
+void note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Requests by their handles: what is known from their start until they complete. */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rows.h"
+
+enum request_kind {
+	OF_SEND, OF_RECEIVE, OF_COLLECTIVE, OF_IDUP, OF_OTHER,
+	OF_SENDRECV,		/* the row behind that of its start is the receive's */
+	OF_PARTITIONS,		/* a partitioned send: its start is the row of the last partition */
+};
+struct request {
+	MPI_Request handle;
+	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
+	uint64_t init;		/* row of the init call of a persistent one */
+	uint64_t creation;	/* OF_IDUP: id of the creation */
+	uint64_t bytes;		/* persistent: size of the message or room for it, bytes sent */
+	uint64_t received;	/* and received, of a persistent collective */
+	MPI_Comm made;		/* OF_IDUP */
+	uint32_t location, comm;	/* where its start is */
+	uint32_t init_location;
+	int32_t peer, tag;
+	int partitions, ready;	/* OF_PARTITIONS: in all, and of them ready since its start */
+	uint16_t start_call;	/* persistent: the name of the row of its start; 0: that of the call */
+	uint8_t kind;
+	bool persistent, active, cancelled;
+};
+void requests_start(void);
+void requests_find_static(void);	/* when MPI_Init has been called */
+void request_add(const struct request *request);
+struct request *request_find(MPI_Request handle);	/* NULL: unknown */
+void request_remove(struct request *request);	/* as found */
+bool request_is_static(MPI_Request handle);	/* the one handle of all that are complete at once */
+void static_add(uint32_t location, uint64_t start);
+bool static_take(uint32_t *location, uint64_t *start);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small messages of the raw trace; small.c builds them, file.c writes them. */
+#ifndef SMALL_H
+#define SMALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct small {			/* a small message being built; small_append ends it */
+	unsigned char *bytes, own[1000];
+	size_t size, capacity;
+	bool full;		/* there was no memory: it is not written */
+};
+void small_begin(struct small *small, const char *kind, unsigned pairs);
+void small_uint(struct small *small, const char *key, uint64_t value);
+void small_int(struct small *small, const char *key, int64_t value);
+void small_string(struct small *small, const char *key, const char *value);
+void small_bytes(struct small *small, const char *key, const void *bytes, size_t size);
+void small_strings(struct small *small, const char *key, const char *only);	/* an array of one */
+void small_true(struct small *small, const char *key);
+void small_free(struct small *small);
+void small_append(struct small *small);
+
+#endif
