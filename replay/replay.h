@@ -6,6 +6,7 @@
 #include "engine.h"
 
 struct result {			/* of a replay */
+	const struct headline *headline;	/* of which run it is */
 	int64_t run_ns, recorded_run_ns;
 	int64_t *finish_ns, *recorded_finish_ns;	/* by rank */
 	int64_t *useful_ns, *recorded_useful_ns;	/* by rank: computed outside MPI */
@@ -31,6 +32,9 @@ void output_end(struct output *output, const struct engine *engine, const struct
 /* report.c */
 void print_json(const struct result *result);
 void print_table(const struct result *result);
+struct text;
+/* The first line of every report. */
+void put_headline(struct text *out, const struct headline *headline, double run_ns, double recorded_ns);
 void print_csv(const struct result *result);
 
 /* monitor.c: transfer efficiency by pair of computing and call. */

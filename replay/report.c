@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The efficiencies, by both definitions in use. */
+#include <math.h>
+
 #include "../base/tool/csv.h"
 #include "../base/tool/json.h"
 #include "../base/tool/table.h"
@@ -57,6 +59,7 @@ result_of(struct result *result, const struct engine *e)
 	}
 	efficiencies(result, e);
 	result->run_ns = largest(result->finish_ns, ranks);
+	result->headline = &e->known->headline;
 	result->recorded_run_ns = largest(result->recorded_finish_ns, ranks);
 }
 
@@ -144,6 +147,19 @@ put_definition(struct table_writer *table, const char *name, double transfer, do
 }
 
 void
+put_headline(struct text *out, const struct headline *headline, double run_ns, double recorded_ns)
+{
+	char *run = headline_text(headline);
+
+	if (recorded_ns > 0)
+		text_line(out, "%s: %.4g s on this network, %.4g s as recorded: %.1f %% %s", run, 1e-9 * run_ns,
+		    1e-9 * recorded_ns, 100 * fabs(run_ns / recorded_ns - 1), run_ns > recorded_ns ? "more" : "less");
+	else
+		text_line(out, "%s: %.4g s on this network", run, 1e-9 * run_ns);
+	free(run);
+}
+
+void
 print_table(const struct result *r)
 {
 	static struct text text;	/* large for a stack */
@@ -153,6 +169,7 @@ print_table(const struct result *r)
 	struct table_writer table;
 
 	text_begin(&text, stdout, NULL);
+	put_headline(&text, r->headline, (double)r->run_ns, (double)r->recorded_run_ns);
 	text_print(&text, "run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
 	    (double)r->recorded_run_ns / 1e9);
 	text_print(&text, "efficiencies\t%s\n\n", span_rule(r->whole));

@@ -9,6 +9,7 @@
 #include "../base/tool/json.h"
 #include "../base/tool/table.h"
 #include "../base/tool/tool.h"
+#include "replay.h"
 #include "tolerance.h"
 
 enum { MOST_SHOWN = 12 };	/* pieces of a curve in text: those around the machine's own value */
@@ -201,6 +202,7 @@ tolerance_table(struct tolerance *t)
 	static struct text text;	/* large for a stack */
 
 	text_begin(&text, stdout, NULL);
+	put_headline(&text, &t->known->headline, t->run_ns, 0);
 	text_print(&text, "run time\t%.9f s\n", t->run_ns / 1e9);
 	if (t->sampled != NULL)
 		text_print(&text, "curves\tpoints, for %s\n", t->sampled);
