@@ -273,9 +273,12 @@ explain(struct imbalance *im, const struct wait *wait)
 	const int64_t to_ns = wait->to_ns;
 	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, wait->from_ns + 1);
 	const int32_t rank = im->known.location_rank[wait->cause];
-	struct origin *origin = origin_new(&im->origins, wait);
+	struct origin *origin = late_origin(im, wait);
 	double delay_ns, waited_ns, more_ns, share;
 
+	if (origin == NULL)
+		origin = origin_new(&im->origins, wait);
+	origin->explained = true;
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, past, from_ns, to_ns, 1);
 	spend_past(im, &c->pasts[wait->location], from_ns, wait->from_ns, -1);
@@ -346,7 +349,6 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 		origin_release(&im->origins, now->origin);
 		now->origin = NULL;	/* not while the new one is explained */
 		now->origin = explain(im, &waits[i]);
-		late_origin(im, &waits[i], now->origin);
 	}
 	note_syncs(im, call);
 }

@@ -313,8 +313,8 @@ void analytic_end(struct imbalance *im);
 enum { MOST_WAITS = 4 };	/* of a call */
 struct origin;
 void waits_begin(struct imbalance *im);
-/* Where WAIT may still turn out to be of another state, what is known of its cause goes with it. */
-void late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin);
+/* Where WAIT may still turn out to be of another state: so that what is known of its cause goes with it. */
+struct origin *late_origin(struct imbalance *im, const struct wait *wait);
 void waits_end(struct imbalance *im);
 void learn_kinds(struct imbalance *im);
 

@@ -10,7 +10,9 @@ enum { MOST_CHAINS = 5, MOST_LINKS = 33, MOST_CAUSES = 8 };
 struct origin {
 	struct wait wait;
 	struct origin *before;	/* the wait of the delaying location that had the largest part in it */
-	unsigned users, depth, causes;
+	unsigned users;
+	uint16_t depth, causes;
+	bool explained;
 	int64_t direct_ns, indirect_ns, propagating_ns;	/* of it, as counted under its state */
 	double propagated_ns;	/* of the wait, what caused others, so far */
 	struct origin_cause { uint32_t key; int32_t rank; double share; } *cause;	/* MOST_CAUSES */

@@ -24,13 +24,23 @@ past_forget(struct imbalance *im, struct past *past, size_t until)
 {
 	for (; past->begin < until; past->begin++)
 		forget_one(im, past, &past->of[past->begin]);
-	if (past->begin >= 64 && past->begin >= past->end - past->begin) {
-		memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
-		past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
-		past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
-		past->end -= past->begin;
-		past->begin = 0;
+}
+
+/* There are as many of these as locations: where few are kept the room of forgotten ones is used again. */
+static void
+make_room(struct past *past)
+{
+	if (past->end < past->capacity)
+		return;
+	if (past->begin == 0 || 4 * past->begin < past->end) {
+		past->of = grow_little(past->of, &past->capacity, past->end + 1, sizeof *past->of);
+		return;
 	}
+	memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
+	past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
+	past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
+	past->end -= past->begin;
+	past->begin = 0;
 }
 
 struct activity *
@@ -47,8 +57,7 @@ past_add(struct imbalance *im, struct past *past, size_t most, const struct whol
 	}
 	if (past->end - past->begin >= most)
 		past_forget(im, past, past->begin + most / 4);
-	if (past->end == past->capacity)
-		past->of = grow(past->of, &past->capacity, past->end + 1, sizeof *past->of);
+	make_room(past);
 	past->of[past->end] = (struct activity){ row->enter_ns, row->leave_ns, NULL, compute_ns, row->site,
 	    call->polled };
 	return &past->of[past->end++];

@@ -83,8 +83,7 @@ learn_kinds(struct imbalance *im)
 /* A receive that waited although another message, received after it, had been sent before. */
 enum { LATE = 100 };
 struct late {
-	struct wait wait;		/* its cause is who sent the message */
-	struct origin *origin;
+	struct origin *origin;		/* the wait, whose cause is who sent the message */
 	int64_t sent_ns;
 };
 struct late_list {
@@ -101,43 +100,41 @@ remember_late(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
 	const unsigned at = list->next;
 
 	if (list->count == LATE) {
-		count_largest(im, &list->of[at].wait);
+		count_largest(im, &list->of[at].origin->wait);
 		origin_release(&im->origins, list->of[at].origin);
-	} else if (at >= list->capacity)
-		list->of = grow(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
+	} else
+		list->of = grow_little(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
 	list->next = (at + 1) % LATE;
 	list->count += list->count < LATE;
-	list->of[at] = (struct late){ *wait, NULL, sent_ns };
+	list->of[at] = (struct late){ origin_new(&im->origins, wait), sent_ns };
 	if (list->count == 1 || sent_ns > list->latest_ns)
 		list->latest_ns = sent_ns;
 }
 
-void
-late_origin(struct imbalance *im, const struct wait *wait, struct origin *origin)
+struct origin *
+late_origin(struct imbalance *im, const struct wait *wait)
 {
 	const struct late_list *list = &im->late[wait->location];
 	const unsigned at = (list->next + LATE - 1) % LATE;	/* remembered last */
+	struct origin *origin = list->count > 0 ? list->of[at].origin : NULL;
 
-	if (list->count == 0 || wait->state != LATE_SENDER ||
-	    list->of[at].wait.from_ns != wait->from_ns || list->of[at].origin != NULL)
-		return;
-	list->of[at].origin = origin;
+	if (origin == NULL || wait->state != LATE_SENDER || origin->wait.from_ns != wait->from_ns ||
+	    origin->explained)
+		return NULL;
 	origin->users++;
+	return origin;
 }
 
 /* The wait is of another state than it was counted under, and so is what was told of its cause. */
 static void
-change_state(struct imbalance *im, struct wait *wait, struct origin *origin, enum state state)
+change_state(struct imbalance *im, struct origin *origin, enum state state)
 {
-	struct state_sums *from = &im->states[wait->state], *to = &im->states[state];
+	struct state_sums *from = &im->states[origin->wait.state], *to = &im->states[state];
 
-	count_wait(im, wait, -1);
-	wait->state = state;
-	count_wait(im, wait, 1);
-	count_largest(im, wait);
-	if (origin == NULL)
-		return;
+	count_wait(im, &origin->wait, -1);
 	origin->wait.state = state;
+	count_wait(im, &origin->wait, 1);
+	count_largest(im, &origin->wait);
 	from->direct_ns -= origin->direct_ns;
 	to->direct_ns += origin->direct_ns;
 	from->indirect_ns -= origin->indirect_ns;
@@ -160,7 +157,7 @@ change_later(struct imbalance *im, struct late_list *list, const struct wait_row
 			latest_ns = late->sent_ns > latest_ns ? late->sent_ns : latest_ns;
 			continue;
 		}
-		change_state(im, &late->wait, late->origin, late->wait.cause == receive->other ?
+		change_state(im, late->origin, late->origin->wait.cause == receive->other ?
 		    WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
 		*late = list->of[--list->count];
 		list->next = list->count % LATE;
@@ -425,5 +422,5 @@ waits_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		for (unsigned i = 0; i < im->late[l].count; i++)
-			count_largest(im, &im->late[l].of[i].wait);
+			count_largest(im, &im->late[l].of[i].origin->wait);
 }

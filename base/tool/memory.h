@@ -8,5 +8,7 @@
 void *need(void *pointer);
 void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for overflow */
 void *grow(void *pointer, size_t *capacity, size_t wanted, size_t size);	/* at least doubles */
+/* The same by half, for arrays of which there are many. */
+void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
 
 #endif

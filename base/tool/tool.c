@@ -153,6 +153,22 @@ zalloc(size_t count, size_t size)
 }
 
 void *
+grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size)
+{
+	size_t more = *capacity + *capacity / 2;
+
+	if (wanted <= *capacity)
+		return pointer;
+	if (more < wanted)
+		more = wanted < 4 ? 4 : wanted;
+	if (more > SIZE_MAX / size)
+		die("out of memory");
+	pointer = need(realloc(pointer, more * size));
+	*capacity = more;
+	return pointer;
+}
+
+void *
 grow(void *pointer, size_t *capacity, size_t wanted, size_t size)
 {
 	size_t more = *capacity < 8 ? 8 : *capacity;
