@@ -190,7 +190,7 @@ struct imbalance {
 	int64_t from_ns, to_ns;		/* what is outside does not count */
 	bool polls_wait;		/* lp-graph made waits of polls that led to something */
 	int64_t poll_gap_ns;
-	struct next *heap;		/* read.c: of each location the next call to be counted */
+	struct queue *queue;		/* read.c: calls to be counted next */
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
 	int64_t *settled_ns;		/* when the last of these was left */

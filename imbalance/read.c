@@ -74,6 +74,15 @@ sooner(const struct next *a, const struct next *b)
 
 HEAP(heap, struct next, sooner)
 
+struct queue {
+	struct next *heap;		/* of each location the next call, where it is settled to its end */
+	size_t count;
+	bool *is_queued;		/* by location: it is in the heap */
+	uint32_t *counted;		/* locations that have counted rows in the window */
+	size_t counted_count;
+	uint64_t rows;			/* settled and not counted */
+};
+
 /* The next call of the location; false where it is not settled to its end. */
 static inline bool
 next_call(const struct imbalance *im, uint32_t location, struct next *next)
@@ -107,6 +116,19 @@ whole_call(struct imbalance *im, const struct next *next)
 	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };
 }
 
+/* More rows of the location are settled: its next call may be counted now. */
+static void
+queue_next(struct imbalance *im, uint32_t location)
+{
+	struct queue *q = im->queue;
+	struct next next;
+
+	if (q->is_queued[location] || !next_call(im, location, &next))
+		return;
+	q->is_queued[location] = true;
+	heap_push(q->heap, &q->count, next);
+}
+
 /*
  * Counts the settled calls that are left until LIMIT_NS, so that whoever was waited for has been
  * counted up to there. Then they are forgotten.
@@ -114,40 +136,48 @@ whole_call(struct imbalance *im, const struct next *next)
 static void
 count_until(struct imbalance *im, int64_t limit_ns)
 {
-	const uint32_t locations = im->known.location_count;
-	struct next *heap = im->heap;
-	size_t count = 0;
+	struct queue *q = im->queue;
+	struct next *heap = q->heap;
 
-	for (uint32_t l = 0; l < locations; l++)
-		count += next_call(im, l, &heap[count]);
-	heap_make(heap, count);
-	while (count > 0 && heap[0].leave_ns <= limit_ns) {
+	while (q->count > 0 && heap[0].leave_ns <= limit_ns) {
 		const uint32_t location = heap[0].location;
 		const struct whole_call call = whole_call(im, &heap[0]);
 
 		count_call(im, &call);
+		if (im->done[location] == im->window.lanes[location].first)
+			q->counted[q->counted_count++] = location;
 		im->done[location] += call.count;
-		if (!next_call(im, location, &heap[0]))
-			heap[0] = heap[--count];
-		if (count > 0)
-			heap_down(heap, count, 0);
+		q->rows -= call.count;
+		if (!next_call(im, location, &heap[0])) {
+			q->is_queued[location] = false;
+			heap[0] = heap[--q->count];
+		}
+		if (q->count > 0)
+			heap_down(heap, q->count, 0);
 	}
-	for (uint32_t l = 0; l < locations; l++) {
-		open_keep(im, l, im->done[l]);
-		window_drop(&im->window, l, im->done[l]);
+	for (; q->counted_count > 0; q->counted_count--) {
+		const uint32_t location = q->counted[q->counted_count - 1];
+
+		open_keep(im, location, im->done[location]);
+		window_drop(&im->window, location, im->done[location]);
 	}
 }
 
 enum { MOST_ROWS = 1 << 20 };	/* kept for the sake of order */
 
-static uint64_t
-kept_rows(const struct imbalance *im)
+static void
+settle(struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	uint64_t kept = 0;
+	const struct wait_row *last;
 
-	for (uint32_t l = 0; l < im->known.location_count; l++)
-		kept += im->settled[l] - im->done[l];
-	return kept;
+	if (seq <= im->settled[location])
+		return;
+	im->queue->rows += seq - im->settled[location];
+	im->settled[location] = seq;
+	last = wait_row(im, location, seq - 1);
+	if (last != NULL)
+		im->settled_ns[location] = last->row.leave_ns;
+	queue_next(im, location);
 }
 
 static void
@@ -160,24 +190,29 @@ take_settled(struct imbalance *im, const struct message *message)
 	if (seqs_read(seqs, im->in, message, &im->window) < 0)
 		die_input(im->in);
 	for (uint32_t l = 0; l < locations; l++) {
-		const struct wait_row *last;
-
 		if (seqs[l] > window_end(&im->window, l)) {
 			reader_fail(im->in, message->offset, "settled: row %llu of location %u is not there",
 			    (unsigned long long)seqs[l], l);
 			die_input(im->in);
 		}
-		if (seqs[l] > im->settled[l])
-			im->settled[l] = seqs[l];
-		last = im->settled[l] > 0 ? wait_row(im, l, im->settled[l] - 1) : NULL;
-		if (last != NULL)
-			im->settled_ns[l] = last->row.leave_ns;
+		settle(im, l, seqs[l]);
 		if (im->settled_ns[l] < limit_ns)
 			limit_ns = im->settled_ns[l];
 	}
 	free(seqs);
 	/* A rank that ended early would hold up all others for ever. */
-	count_until(im, kept_rows(im) > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+}
+
+static struct queue *
+new_queue(uint32_t locations)
+{
+	struct queue *q = zalloc(1, sizeof *q);
+
+	q->heap = zalloc(locations, sizeof *q->heap);
+	q->counted = zalloc(locations, sizeof *q->counted);
+	q->is_queued = zalloc(locations, sizeof *q->is_queued);
+	return q;
 }
 
 static void
@@ -186,7 +221,7 @@ begin_run(struct imbalance *im)
 	const uint32_t locations = im->known.location_count;
 
 	window_open(&im->window, locations, sizeof(struct wait_row));
-	im->heap = zalloc(locations, sizeof *im->heap);
+	im->queue = new_queue(locations);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
 	im->done = zalloc(locations, sizeof *im->done);
 	im->settled = zalloc(locations, sizeof *im->settled);
@@ -285,8 +320,10 @@ read_opened_graph(struct imbalance *im)
 		reader_fail(im->in, 0, "no message of kind run");
 		die_input(im->in);
 	}
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
 		im->settled[l] = window_end(&im->window, l);
+		queue_next(im, l);	/* its last call may not have had an end before */
+	}
 	count_until(im, INT64_MAX);
 	if (!im->waits_only)
 		causes_end(im);
