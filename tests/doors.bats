@@ -127,9 +127,13 @@ assert not any(stacks.values()), "a slice does not end"'
 @test "extrap: the mean of a rank, by call path and run" {
 	example
 	lp-export -f extrap t.graph t.graph >lines
-	[ "$(jq -s length lines)" -eq 40 ]
-	jq -s -e 'map(select(.callpath == "main (app.c:10)->MPI_Barrier" and .metric == "time"))
-		| length == 2 and all(.params.p == 3 and (.value[0] - 1.33e-6 / 3 | fabs) < 1e-15)' lines
+	[ "$(jq -s length lines)" -eq 60 ]
+	# All waits of the run, as lp-imbalance adds them up; twice here.
+	jq -s -e --argjson all "$(lp-imbalance -F json t.graph | jq '[.wait_states[].wait_s] | add')" \
+		'[.[] | select(.metric == "waits") | .value[0]] | add * 3 / 2 - $all | fabs < 1e-15' lines
+	jq -s -e 'any((.callpath | endswith("->MPI_Recv")) and .metric == "waits" and (.value[0] - 4e-7 / 3 | fabs) < 1e-15)' lines
+	# A trace has no edges to tell waits by.
+	pack text | lp-export -f extrap | jq -s -e 'length == 25 and all(.metric != "waits")'
 }
 
 @test "csv: rows as Python's reader sees them are those of lp-dump" {

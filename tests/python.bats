@@ -118,3 +118,33 @@ except longpole.Damaged: sys.exit(1)' cut
 		cmp 1 2
 	done
 }
+
+@test "waits are those of lp-imbalance, and who is not asked for is not there" {
+	tests/random_run.py make 6 more | lp-graph 2>/dev/null >t.graph
+	lp-imbalance -F json t.graph >json
+	py 'import json, longpole
+waits = longpole.waits("t.graph")
+told = {}
+for state in json.load(open("json"))["wait_states"]:
+    name = "late_sender" if "wrong_order" in state["name"] else state["name"]
+    told[name] = told.get(name, 0) + state["wait_s"]
+seen = waits.groupby("state", observed=True).wait_ns.sum()
+assert len(waits) > 10 and all(abs(told.get(n, 0) - seen.get(n, 0) / 1e9) < 1e-12 for n in {*told, *seen.index})
+assert (longpole.waits("t.graph", ranks="1")["rank"] == 1).all()
+try:
+    longpole.waits("json")
+except ValueError as error:
+    assert str(error) == "lp-export: json:0: not a longpole stream", error'
+}
+
+@test "the notebook of the documentation runs, block by block, and says where ranks wait" {
+	tests/random_run.py make 6 more | lp-graph 2>/dev/null >run.graph
+	lp-critpath run.graph >run.path
+	sed -n '/^```python/,/^```$/{/^```/!p}' "$ROOT/doc/notebook.md" >notebook.py
+	py "$(cat notebook.py)" >said
+	[ "$(grep -c . notebook.py)" -gt 15 ]
+	grep -q 'waits_for' said
+	grep -q 'late_sender' said
+	grep -q 'others_wait_ns' said
+	grep -q 'seconds in MPI, all ranks together' said
+}

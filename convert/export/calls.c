@@ -6,20 +6,18 @@
 #include "../../base/tool/csv.h"
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/json.h"
+#include "../../imbalance/imbalance.h"
 #include "export.h"
 
-/* Every block of calls of a stream, to TAKE. */
+/* Every block of calls of a stream, to TAKE; then it is closed. */
 static void
-read_calls(const char *file, struct definitions *known,
+read_rows(struct reader *in, struct definitions *known,
     void (*take)(void *context, const struct definitions *known, const struct calls *calls), void *context)
 {
 	static struct calls calls;
 	struct message message;
-	struct reader *in;
 	struct progress progress = { 0 };
 
-	if (reader_open(&in, file, READ_STREAM) < 0)
-		die_input(in);
 	while (progress_next(&progress, in, &message)) {
 		if (definitions_take(known, in, &message) < 0)
 			die_input(in);
@@ -36,7 +34,7 @@ read_calls(const char *file, struct definitions *known,
 
 /* ---- csv ---- */
 
-struct table {
+struct lines {
 	const struct export *export;
 	struct text text;
 	struct csv csv;
@@ -46,7 +44,7 @@ struct table {
 static void
 put_rows(void *context, const struct definitions *known, const struct calls *c)
 {
-	struct table *t = context;
+	struct lines *t = context;
 	const int32_t rank = known->location_rank[c->location];
 	uint16_t call = 0;
 	char site[512];
@@ -77,13 +75,16 @@ void
 export_csv(const struct export *export)
 {
 	static struct definitions known;
-	static struct table t;
+	static struct lines t;
+	struct reader *in;
 
 	t.export = export;
 	text_begin(&t.text, stdout, NULL);
 	csv_begin(&t.csv, &t.text, "rank,thread,row,part,call,enter_ns,leave_ns,communicator,peer,tag,bytes_sent,"
 	    "bytes_received,site");
-	read_calls(export->files[0], &known, put_rows, &t);
+	if (reader_open(&in, export->files[0], READ_STREAM) < 0)
+		die_input(in);
+	read_rows(in, &known, put_rows, &t);
 	if (!t.any && (export->ranks != NULL || export->from_ns != INT64_MIN || export->to_ns != INT64_MAX))
 		die("nothing is of the ranks and times asked for");
 	text_flush(&t.text);
@@ -94,7 +95,7 @@ export_csv(const struct export *export)
 struct sum {
 	uint32_t site, call;
 	bool used;
-	uint64_t calls, ns, sent, received;
+	uint64_t calls, ns, sent, received, wait_ns;
 };
 #define HASH(s) mix((s)->site, (s)->call)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->call == (b)->call)
@@ -154,6 +155,57 @@ put_metric(struct json *json, const struct definitions *known, const struct sum 
 	json_end_line(json);
 }
 
+/* ---- with waits, where there are edges ---- */
+
+struct watch {
+	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
+	struct sums *sums;
+};
+
+static void
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	if (is_kind(message, "calls"))
+		add_rows(((struct watch *)(void *)observer)->sums, &im->known, calls);
+}
+
+static void
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	const struct sum key = { .used = true, .site = row->site, .call = row->call };
+
+	(void)im, (void)location;
+	for (int i = 0; i < count; i++)
+		sums_add(((struct watch *)(void *)observer)->sums, &key)->wait_ns +=
+		    (uint64_t)(waits[i].to_ns - waits[i].from_ns);
+}
+
+/* What FILE says, into SUMS and *KNOWN; true: its waits are known. */
+static bool
+read_sums(const char *file, struct sums *sums, struct definitions *known)
+{
+	static const struct imbalance fresh = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .waits_only = true };
+	static struct imbalance im;
+	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .sums = sums };
+	struct reader *in;
+
+	if (reader_open(&in, file, READ_STREAM) < 0)
+		die_input(in);
+	if (strcmp(reader_content(in), "trace") == 0) {
+		read_rows(in, known, add_rows, sums);
+		return false;
+	}
+	im = fresh;
+	im.in = in;
+	im.observer = &watch.observer;
+	read_opened_graph(&im);
+	reader_close(in);
+	*known = im.known;
+	return true;
+}
+
 static void
 put_run(struct json *json, const char *file)
 {
@@ -161,9 +213,10 @@ put_run(struct json *json, const char *file)
 	struct sums sums;
 	struct sum *all;
 	size_t count = 0;
+	bool waits;
 
 	sums_begin(&sums, 64);
-	read_calls(file, &known, add_rows, &sums);
+	waits = read_sums(file, &sums, &known);
 	all = zalloc(sums.count, sizeof *all);
 	for (size_t i = 0; i < sums.size; i++)
 		if (!FREE(&sums.slots[i]))
@@ -171,7 +224,10 @@ put_run(struct json *json, const char *file)
 	qsort(all, count, sizeof *all, by_place);
 	for (size_t i = 0; i < count; i++) {
 		put_metric(json, &known, &all[i], "time", 1e-9 * (double)all[i].ns);
+		if (waits)
+			put_metric(json, &known, &all[i], "waits", 1e-9 * (double)all[i].wait_ns);
 		put_metric(json, &known, &all[i], "calls", (double)all[i].calls);
+		put_metric(json, &known, &all[i], "bytes", (double)(all[i].sent + all[i].received));
 		put_metric(json, &known, &all[i], "bytes_sent", (double)all[i].sent);
 		put_metric(json, &known, &all[i], "bytes_received", (double)all[i].received);
 	}

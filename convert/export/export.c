@@ -18,13 +18,13 @@ static const char usage[] =
 	"                       perfetto: for ui.perfetto.dev;\n"
 	"                       folded, speedscope: the path as a flame graph;\n"
 	"                       extrap: metrics by call site, of several runs;\n"
-	"                       csv: a line a call;\n"
+	"                       csv: a line a call; waits: a line a wait\n"
 	"                       otf2: an archive in a new folder NAME\n"
 	"  -o, --output NAME    of what is written [standard output; prv, otf2: needed]\n"
 	"      --for scout      otf2: only what Scalasca's scout knows [all]\n"
-	"      --from SECONDS   perfetto, csv: calls from then on [all]\n"
-	"      --to SECONDS     perfetto, csv: calls up to then [all]\n"
-	"      --ranks RANKS    perfetto, csv: those of these: 0,4-7 [all]\n"
+	"      --from SECONDS   perfetto, csv, waits: from then on [all]\n"
+	"      --to SECONDS     perfetto, csv, waits: up to then [all]\n"
+	"      --ranks RANKS    perfetto, csv, waits: of these: 0,4-7 [all]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
@@ -44,6 +44,7 @@ static const struct format {
 	{ "speedscope", export_speedscope, false, false, false, false },
 	{ "extrap", export_extrap, false, true, false, false },
 	{ "csv", export_csv, false, false, true, false },
+	{ "waits", export_waits, false, false, true, false },
 };
 
 static const struct format *

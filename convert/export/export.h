@@ -63,5 +63,6 @@ void export_speedscope(const struct export *export);
 void export_extrap(const struct export *export);
 void export_csv(const struct export *export);
 void export_otf2(const struct export *export);
+void export_waits(const struct export *export);
 
 #endif

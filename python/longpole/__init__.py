@@ -10,13 +10,14 @@ Streams of longpole in Python; the format is in lp-trace(5).
 
     longpole.columns("app.graph", "calls", ["location", "enter"])   # all blocks, one array a column
     longpole.frames("app.graph")["calls"]                           # with pandas: data frames
+    longpole.waits("app.graph")                                     # who waited where for whom, a frame
 
 Writing: Writer. Checking a stream to the letter: longpole.check.read.
 """
 from .check import Damaged, Writer
 from .stream import Message, Stream, columns, open, pass_on
 
-__all__ = ["Damaged", "Message", "Stream", "Writer", "columns", "frames", "open", "pass_on"]
+__all__ = ["Damaged", "Message", "Stream", "Writer", "columns", "frames", "open", "pass_on", "waits"]
 __version__ = "0.1.0"
 
 
@@ -24,3 +25,13 @@ def frames(file):
     """Calls, messages, members of collectives and the path of a stream as data frames, by name."""
     from ._frames import frames as make    # pandas is loaded only here
     return make(file)
+
+
+def waits(file, **limits):
+    """
+    A data frame of the waits in a graph or path stream, as lp-imbalance finds them: rank, thread, call, state,
+    from_ns, to_ns, wait_ns, waits_for (a rank; -1: not known), communicator, site. lp-export makes it; LIMITS are
+    its options start and end (seconds) and ranks ("0,4-7").
+    """
+    from ._frames import waits as make
+    return make(file, **limits)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Data frames of a stream, for pandas. Memory: all rows that are asked for."""
+import io
+import subprocess
+
 import numpy
 import pandas
 
@@ -84,3 +87,18 @@ def frames(file):
             frame["kind"] = _named(frame["kind"], dict(enumerate(SEGMENT_KINDS)))
         found["path" if kind == "segments" else kind] = pandas.DataFrame(frame)
     return found
+
+
+def waits(file, start=None, end=None, ranks=None):
+    """What lp-export tells of the waits of a stream."""
+    command = ["lp-export", "-f", "waits"]
+    for option, value in (("--from", start), ("--to", end), ("--ranks", ranks)):
+        command += [] if value is None else [option, str(value)]
+    done = subprocess.run([*command, file], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode != 0:
+        raise ValueError(done.stderr.decode(errors="replace").strip())
+    frame = pandas.read_csv(io.BytesIO(done.stdout), keep_default_na=False)
+    frame.insert(6, "wait_ns", frame.to_ns - frame.from_ns)
+    for name in ("call", "state", "site"):
+        frame[name] = frame[name].astype("category")
+    return frame

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A line a wait, as lp-imbalance finds them: who could not go on where, why, and for whom.
+ *
+ * memory  that of lp-imbalance without causes
+ */
+#include <string.h>
+
+#include "../../base/tool/csv.h"
+#include "../../imbalance/imbalance.h"
+#include "export.h"
+
+struct watch {
+	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
+	const struct export *export;
+	struct csv csv;
+	bool any;
+};
+
+static void
+see_message(struct observer *observer, struct imbalance *im, const struct message *message,
+    const struct calls *calls)
+{
+	(void)observer, (void)im, (void)message, (void)calls;
+}
+
+static void
+see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
+    const struct wait *waits, int count)
+{
+	struct watch *watch = (struct watch *)(void *)observer;
+	const int32_t rank = im->known.location_rank[location];
+	char site[512];
+
+	for (int i = 0; i < count; i++) {
+		const struct wait *w = &waits[i];
+
+		if (!is_wanted(watch->export, rank, w->from_ns, w->to_ns))
+			continue;
+		watch->any = true;
+		csv_int(&watch->csv, rank);
+		csv_uint(&watch->csv, im->known.location_thread[location]);
+		csv_text(&watch->csv, call_name(row->call));
+		csv_text(&watch->csv, state_names[w->state]);
+		csv_int(&watch->csv, w->from_ns);
+		csv_int(&watch->csv, w->to_ns);
+		csv_int(&watch->csv, w->cause != NOBODY ? im->known.location_rank[w->cause] : -1);
+		csv_uint(&watch->csv, row->comm);
+		csv_text(&watch->csv, site_text(&im->known, row->site, site, sizeof site));
+		csv_end_row(&watch->csv);
+	}
+}
+
+void
+export_waits(const struct export *export)
+{
+	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .waits_only = true };
+	static struct text text;
+	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .export = export };
+
+	text_begin(&text, stdout, NULL);
+	csv_begin(&watch.csv, &text, "rank,thread,call,state,from_ns,to_ns,waits_for,communicator,site");
+	im.observer = &watch.observer;
+	read_graph(&im, export->files[0]);
+	if (!watch.any && (export->ranks != NULL || export->from_ns != INT64_MIN || export->to_ns != INT64_MAX))
+		die("no wait is of the ranks and times asked for");
+	text_flush(&text);
+}
