@@ -22,6 +22,7 @@ add_frames(struct frames *frames, const struct definitions *known, uint32_t site
 {
 	const struct site *s;
 	char text[1024];
+	bool has_lines;
 
 	if (site == 0 || site >= known->site_count)
 		return;
@@ -31,9 +32,10 @@ add_frames(struct frames *frames, const struct definitions *known, uint32_t site
 			add_frames(frames, known, s->stack[i]);
 		return;
 	}
-	add_frame(frames, place_name(known, site, text, sizeof text), s->function != NULL ? s->file : NULL,
-	    s->function != NULL ? s->line : 0);
-	for (size_t i = 0; i < s->inlined_count; i++)
+	has_lines = place_has_lines(known, site);
+	add_frame(frames, place_name(known, site, text, sizeof text), has_lines ? s->file : NULL,
+	    has_lines ? s->line : 0);
+	for (size_t i = 0; i < s->inlined_count && has_lines; i++)
 		add_frame(frames, s->inlined[i].function, s->inlined[i].file, s->inlined[i].line);
 }
 

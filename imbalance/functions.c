@@ -132,20 +132,13 @@ free_groups(struct groups *g)
 
 /* ---- by function ---- */
 
-static const struct site *
-known_site(const struct imbalance *im, uint32_t place)
-{
-	return place < im->known.site_count ? &im->known.sites[place] : NULL;
-}
-
 static struct sampled_function
 function_of(const struct imbalance *im, uint32_t place)
 {
-	const struct site *s = known_site(im, place);
 	char text[1024];
 
 	return (struct sampled_function){ need(strdup(place_name(&im->known, place, text, sizeof text))),
-	    s != NULL && s->function != NULL ? s->file : NULL };
+	    place_has_lines(&im->known, place) ? im->known.sites[place].file : NULL };
 }
 
 static int

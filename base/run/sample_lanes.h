@@ -39,6 +39,8 @@ size_t lane_from(const struct sample_lane *lane, int64_t ns);
 /* Forgets those before TO. */
 void lane_forget(struct sample_lane *lane, size_t to);
 
+/* Its function is known by name, and so may be file and line. */
+bool place_has_lines(const struct definitions *known, uint32_t site);
 /* The function of a sampled place; "[module]" where that is all that is known. */
 const char *place_name(const struct definitions *known, uint32_t site, char *text, size_t size);
 
