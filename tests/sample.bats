@@ -69,7 +69,7 @@ sampled() {
 }
 
 @test "a function gains what the run would without it: no more than until another rank takes over" {
-	# Rank 0 takes 0.4 s, of which 0.3 are long_work; the other rank has 0.15 s to do meanwhile: more where
+	# Rank 0 takes 0.4 s, of which 0.3 are long_work; the other rank has 0.05 s to do meanwhile: more where
 	# the machine has other work, so that there may be nothing to gain.
 	for try in 1 2 3 4 5; do
 		sampled planted

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * sampled [SCALE [ROUNDS]]: between the same two calls rank 0 computes 0.3 s in long_work() and 0.1 s
- * in short_work(); the others 0.15 s in short_work() alone, off the path.
+ * in short_work(); the others 0.05 s in short_work() alone, off the path.
  */
 #include <mpi.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ main(int argc, char **argv)
 			long_work(0.3 * scale);
 			short_work(0.1 * scale);
 		} else
-			short_work(0.15 * scale);
+			short_work(0.05 * scale);
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
 	return MPI_Finalize();

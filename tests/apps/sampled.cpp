@@ -34,7 +34,7 @@ main(int argc, char **argv)
 		work::adder<double>().long_loop(0.3 * scale);
 		short_work(0.1 * scale);
 	} else
-		short_work(0.15 * scale);
+		short_work(0.05 * scale);
 	MPI_Barrier(MPI_COMM_WORLD);
 	return MPI_Finalize();
 }

@@ -44,7 +44,7 @@ program planted
 		call long_part(0.3d0)
 		call short_part(0.1d0)
 	else
-		call short_part(0.15d0)
+		call short_part(0.05d0)
 	end if
 	call MPI_Barrier(MPI_COMM_WORLD, ierr)
 	call MPI_Finalize(ierr)
