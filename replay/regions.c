@@ -388,3 +388,24 @@ regions_print(const struct monitor *m)
 	table_end(&table);
 	text_flush(&text);
 }
+
+void
+regions_write(const struct monitor *m, struct writer *out)
+{
+	static struct region_found found[BINS + 1];
+
+	for (uint32_t r = 0; r < m->count; r++) {
+		size_t n = regions_find(&m->series[r], found);
+
+		for (size_t i = 0; i < n; i++) {
+			message_begin(out, "region", 5);
+			put_uint(out, "rank", r);
+			put_int(out, "begin_ns", found[i].begin_ns);
+			put_int(out, "end_ns", found[i].end_ns);
+			put_double(out, "transfer_efficiency", found[i].efficiency);
+			put_double(out, "computing", found[i].computing);
+			if (message_end(out) < 0)
+				die_output();
+		}
+	}
+}

@@ -280,6 +280,8 @@ write_or_print(struct state *s, int argc, char **argv)
 		output_partial(s->output, &s->engine);	/* nothing is left, unless the run is blocked */
 		if (opt->monitor.ranks != NULL)
 			monitor_write(&opt->monitor, output_writer(s->output));
+		if (opt->regions)
+			regions_write(&opt->monitor, output_writer(s->output));
 		if (opt->tolerance.asked)
 			tolerance_write(&opt->tolerance, output_writer(s->output));
 		output_end(s->output, &s->engine, result, s->in, argc, argv);

@@ -52,6 +52,7 @@ void monitor_write(const struct monitor *monitor, struct writer *out);
 struct region_found { int64_t begin_ns, end_ns; double efficiency, computing; };
 size_t regions_find(const struct series *series, struct region_found *found);
 void regions_print(const struct monitor *monitor);
+void regions_write(const struct monitor *monitor, struct writer *out);
 
 /* scale.c */
 struct scales { struct scale *items; size_t count, capacity; };

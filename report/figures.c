@@ -515,12 +515,25 @@ draw_efficiency(struct text *out, const struct page *page)
 	(page->run_count > 1 ? draw_efficiencies : draw_one_efficiency)(out, page);
 }
 
+static bool
+has_monitor(const struct page *page)
+{
+	return page->monitor.count > 0;
+}
+
+static void
+draw_monitor(struct text *out, const struct page *page)
+{
+	monitor_draw(out, &page->monitor);
+}
+
 const struct figure figures[] = {
 	{ "timeline", "Timeline", draw_timeline, always },
 	{ "path", "Critical path by rank", draw_path_bars, has_path },
 	{ "waits", "Waits by rank", draw_waits, always },
 	{ "gains", "What would be gained", draw_gains, has_gains },
 	{ "efficiency", "Efficiencies", draw_efficiency, has_efficiency },
+	{ "monitor", "Transfer efficiency over time", draw_monitor, has_monitor },
 	{ "matrix", "Communication", draw_matrix, has_messages },
 };
 const size_t figure_count = sizeof figures / sizeof *figures;

@@ -23,12 +23,14 @@ static const char usage[] =
 	"Show a run: one HTML page from a graph or path stream, or one of its pictures.\n"
 	"  -F, --format FORM    html; svg: one picture; text: the verdict; csv: the\n"
 	"                       columns of the timeline as numbers [html]\n"
-	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix [timeline]\n"
+	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix,\n"
+	"                       monitor [timeline]\n"
 	"  -o, --output FILE    where to [standard output]\n"
 	"      --verdict FILE   the verdict as a line of text, too\n"
 	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
 	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
-	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer\n"
+	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer,\n"
+	"                       and over time what lp-replay --monitor says\n"
 	"      --runs FILE,...  graphs of other runs, for efficiencies against ranks\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
@@ -220,6 +222,8 @@ main(int argc, char **argv)
 	if (opt.runs != NULL)
 		read_runs(&page, opt.runs);
 	read_run(&page, &opt);
+	if (page.ideal != NULL)
+		monitor_read(&page.monitor, opt.ideal, page.im.known.run_ns);
 	if (page.ideal != NULL && ideal.ranks != page.im.known.ranks)
 		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks, (int)page.im.known.ranks);
 	if (opt.form == SVG && !figures[opt.figure].has(&page))

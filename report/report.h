@@ -17,6 +17,7 @@
 #include "../imbalance/imbalance.h"
 #include "../imbalance/report.h"
 #include "../imbalance/times.h"
+#include "monitor.h"
 
 /* Activities, as colours: a wait is of one of the classes below. */
 enum activity { OUTSIDE, COMPUTING, IN_MPI, WAIT_MESSAGE, WAIT_RECEIVER, WAIT_COLLECTIVE, WAIT_SETUP,
@@ -100,6 +101,7 @@ struct page {
 	size_t gain_count, gain_capacity;
 	int percent;			/* of the gains */
 	const struct times *ideal;	/* or NULL */
+	struct monitor monitor;		/* of the replay */
 	const struct times *runs;	/* to compare with, this one first; count 0: none */
 	size_t run_count;
 };

@@ -119,3 +119,29 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		    assert 0 < inside <= run * 1.0001
 	END
 }
+
+@test "what lp-replay monitors is a figure and a part of the page: the last value is the run's transfer efficiency" {
+	random_run.py make 5 | lp-graph 2>/dev/null >t.graph
+	lp-replay --monitor all --regions t.graph >ideal.graph
+	trace.py check ideal.graph
+	lp-dump -k region ideal.graph | jq -s -e 'length > 0 and all(.begin_ns <= .end_ns and .computing <= 1)'
+	lp-report -F svg --figure monitor --ideal ideal.graph --gain 0 t.graph >m.svg
+	/usr/bin/python3 - <<-'END'
+		import re, subprocess
+		svg = open("m.svg").read()
+		# Of each rank the line since the beginning ends where its last pair does: 76 units are 120 %.
+		ends = [float(p.rsplit(" ", 1)[1]) for p in re.findall(r'class="a5 s"[^>]* d="([^"]+)"', svg)]
+		last = {}
+		for line in subprocess.run(
+		        "lp-replay --monitor all -F text t.graph", shell=True, capture_output=True, text=True).stdout.splitlines()[1:]:
+		    cells = line.split("\t")
+		    last[int(cells[0])] = float(cells[6])
+		assert len(ends) == min(8, len(last)) > 0
+		for i, rank in enumerate(sorted(last)[:8]):
+		    top = 44 + i * 102
+		    assert abs(ends[i] - (top + 76 * (1 - min(last[rank], 1.2) / 1.2))) < 0.06, (rank, ends[i], last[rank])
+	END
+	lp-report --ideal ideal.graph --gain 0 t.graph | grep -q 'Transfer efficiency over time'
+	run -2 --separate-stderr lp-report -F svg --figure monitor --gain 0 t.graph
+	[ "$stderr" = "lp-report: --figure monitor: the stream holds nothing for it" ]
+}
