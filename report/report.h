@@ -14,6 +14,7 @@
 #include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../imbalance/causes.h"
+#include "../imbalance/functions.h"
 #include "../imbalance/imbalance.h"
 #include "../imbalance/report.h"
 #include "../imbalance/times.h"

@@ -129,6 +129,39 @@ delays_table(struct text *out, const struct page *page)
 	free(delays);
 }
 
+/* Of a run with samples: each place where one rank computes longer, by function. */
+static void
+functions_table(struct text *out, const struct page *page)
+{
+	const struct by_function *by = functions_by(&page->im);
+	size_t count = 0;
+	char where[LABEL];
+
+	if (by == NULL)
+		return;
+	begin_table(out, "functions", "Functions", "From samples: what the slowest rank of each place computes there, and "
+	    "the mean of the other ranks; what is more, with its standard error.",
+	    "more (s)\terror (s)\tslowest (s)\tothers (s)\tsamples\trank\t*function\t*in computation before");
+	for (size_t i = 0; i < by->site_count; i++)
+		for (size_t k = 0; k < by->sites[i].count; k++) {
+			const struct excess *e = &by->sites[i].functions[k];
+
+			if (count++ >= MOST_LINES)
+				continue;
+			text_put(out, "<tr>");
+			put_seconds(out, 1e-9 * ((double)e->slow_ns - e->others_ns));
+			put_seconds(out, 1e-9 * e->error_ns);
+			put_seconds(out, 1e-9 * (double)e->slow_ns);
+			put_seconds(out, 1e-9 * e->others_ns);
+			put_count(out, e->samples);
+			put_count(out, (uint64_t)by->sites[i].rank);
+			put_name(out, by->names[e->function].name);
+			put_name(out, site_label(page, by->sites[i].site, where, sizeof where));
+			text_put(out, "</tr>\n");
+		}
+	end_table(out, count);
+}
+
 static void
 states_table(struct text *out, const struct page *page)
 {
@@ -242,6 +275,7 @@ tables_write(struct text *out, const struct page *page)
 	places_table(out, page);
 	gains_table(out, page);
 	delays_table(out, page);
+	functions_table(out, page);
 	states_table(out, page);
 	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation is that up to "
 	    "the call, MPI includes waits.", "*site");

@@ -55,3 +55,14 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 		"$(lp-imbalance --from 0.003 -F json t.graph | jq '[.compute_by_function[].functions[].samples] | add')" ]
 	sampled_run.py make 1 1 3 9 | lp-graph 2>/dev/null | lp-imbalance -F json | jq -e '.delays_by_function == []'
 }
+
+@test "the page has the functions of samples as a table, with the numbers that lp-imbalance tells" {
+	sampled_run.py make 3 4 12 40 | lp-graph 2>/dev/null >t.graph
+	lp-report -o t.html t.graph
+	sed -n '/<table id="t-functions">/,/<\/table>/p' t.html | grep -o '^<tr>.*' | sed 's/<td data-v="\([^"]*\)">[^<]*<\/td>/\1 /g; s/<td class="t" title="\([^"]*\)">.*/\1/; s/<tr>//' |
+		awk '{ printf "%.9f %.9f %s\n", $1, $4, $7 }' >page
+	lp-imbalance -F json t.graph | jq -r '.compute_by_function[].functions[] | [.more_s, .others_s, .function] | join(" ")' |
+		awk '{ printf "%.9f %.9f %s\n", $1, $2, $3 }' >told
+	[ -s told ]
+	cmp page told
+}
