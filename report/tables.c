@@ -131,7 +131,7 @@ delays_table(struct text *out, const struct page *page)
 
 /* Of a run with samples: each place where one rank computes longer, by function. */
 static void
-functions_table(struct text *out, const struct page *page)
+sampled_table(struct text *out, const struct page *page)
 {
 	const struct by_function *by = functions_by(&page->im);
 	size_t count = 0;
@@ -275,7 +275,7 @@ tables_write(struct text *out, const struct page *page)
 	places_table(out, page);
 	gains_table(out, page);
 	delays_table(out, page);
-	functions_table(out, page);
+	sampled_table(out, page);
 	states_table(out, page);
 	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation is that up to "
 	    "the call, MPI includes waits.", "*site");
