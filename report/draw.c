@@ -60,7 +60,7 @@ draw_legend(struct text *out, const char *const *classes, const char *const *nam
 	double x = LEFT, y = 8;
 
 	for (size_t i = 0; i < count; i++) {
-		double width = 22 + 6.6 * (double)strlen(names[i]);
+		double width = 24 + 7.0 * (double)strlen(names[i]);
 
 		if ((wanted >> i & 1) == 0)
 			continue;

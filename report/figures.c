@@ -110,13 +110,27 @@ location_label(const struct page *page, size_t row, char *text, size_t size)
 		snprintf(text, size, "%d", (int)known->location_rank[l]);
 }
 
+void
+timeline_legend(struct text *out, const struct page *page, unsigned used)
+{
+	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
+
+	for (int i = 0; i < ACTIVITIES; i++) {
+		classes[i] = activity_classes[i];
+		names[i] = activity_names[i];
+	}
+	classes[ACTIVITIES] = "way";
+	names[ACTIVITIES] = "critical path";
+	draw_legend(out, classes, names, ACTIVITIES + 1, (used & ~1u) |
+	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
+}
+
 static void
 draw_timeline(struct text *out, const struct page *page)
 {
 	const struct bins *bins = &page->bins;
 	const struct raster r = raster_of(bins);
 	const double bottom = TOP + r.height * (double)r.rows;
-	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
 	char *verdict = page_verdict(page), label[32];
 	size_t step = (size_t)ceil(12 / r.height);
 	unsigned used = 0;
@@ -126,14 +140,7 @@ draw_timeline(struct text *out, const struct page *page)
 	for (size_t row = 0; row < r.rows; row++)
 		for (size_t c = 0; c < r.columns; c++)
 			used |= 1u << cell_of_raster(bins, &r, row, c);
-	for (int i = 0; i < ACTIVITIES; i++) {
-		classes[i] = activity_classes[i];
-		names[i] = activity_names[i];
-	}
-	classes[ACTIVITIES] = "way";
-	names[ACTIVITIES] = "critical path";
-	draw_legend(out, classes, names, ACTIVITIES + 1, (used & ~1u) |
-	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
+	timeline_legend(out, page, used);
 	draw_time_axis(out, 1e-9 * (double)bins->run_ns, TOP, bottom);
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)

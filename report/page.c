@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "draw.h"
 #include "report.h"
 
 /* The files beside this one, as they are. */
@@ -189,6 +190,11 @@ put_timeline(struct text *out, const struct page *page)
 	    "<button id=\"whole\">whole run</button><button id=\"theme\">light or dark</button>"
 	    "<input id=\"search\" type=\"search\" placeholder=\"search functions and places ( / )\" "
 	    "aria-label=\"search functions and places\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
+	    "<div id=\"legend\" class=\"picture\">\n");
+	draw_begin(out, "legend-figure", TOP - 4, "What the colours mean", "The colours of the timeline.");
+	timeline_legend(out, page, ~0u);
+	draw_end(out);
+	text_put(out, "</div>\n"
 	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture below in print and the "
 	    "tables hold the same\"></canvas>\n<div id=\"what\" aria-live=\"polite\">Nothing is chosen.</div>\n"
 	    "<div id=\"still\" class=\"picture\">\n");

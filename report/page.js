@@ -35,8 +35,9 @@ const bins = data.bins.map(text => {
 const rowOf = l => Math.floor(l * data.rows / data.locations);
 function timeText(ns) {
 	const s = Math.abs(ns);
-	return s >= 1e9 ? (ns / 1e9).toPrecision(6) + " s" : s >= 1e6 ? (ns / 1e6).toPrecision(6) + " ms" :
-		s >= 1e3 ? (ns / 1e3).toPrecision(6) + " us" : ns + " ns";
+	const digits = (value) => Number(value.toPrecision(6)).toString();
+	return s >= 1e9 ? digits(ns / 1e9) + " s" : s >= 1e6 ? digits(ns / 1e6) + " ms" :
+		s >= 1e3 ? digits(ns / 1e3) + " us" : ns + " ns";
 }
 const place = e => data.sites[e.site] || "a place that is not known";
 const isWait = e => e.what < CALL;

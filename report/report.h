@@ -124,6 +124,8 @@ extern const struct figure figures[];
 extern const size_t figure_count;
 /* columns.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
+/* What the colours of the timeline mean: of the activities in USED, a bit each. */
+void timeline_legend(struct text *out, const struct page *page, unsigned used);
 void figure_file(struct text *out, const struct page *page, const struct figure *figure);
 
 /* page.c */
