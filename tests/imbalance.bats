@@ -232,7 +232,7 @@ explained() {
 		1 MPI_Send 1500 1505 comm=1 peer=0 tag=0 sent=8
 		1 MPI_Finalize 3000 3010
 	END
-	[ "$(lp-imbalance -F json t.graph | jq -c '.causes | map(if . == 1 then . else . * 1e9 | round end)')" = \
+	[ "$(lp-imbalance -F json t.graph | jq -c '.causes | map(if . == 1 then 1 else . * 1e9 | round end)')" = \
 		'[800,400,400,1]' ]
 	[ "$(lp-imbalance -F json t.graph | jq -c '.delays[0] | [.rank, .kind, (.short_s * 1e9 | round)]')" = \
 		'[1,"mpi",400]' ]
