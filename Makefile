@@ -73,7 +73,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export PATH := $(CURDIR)/bin:$(PATH)
 
 ifdef SAN				# make clean && make SAN=1 test
-CFLAGS  += -fsanitize=address,undefined -fno-omit-frame-pointer
+CFLAGS  += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # Tools leave their memory to the system, and say themselves when there is none.
 export ASAN_OPTIONS = detect_leaks=0:allocator_may_return_null=1
 endif

@@ -317,11 +317,11 @@ read_programs(char **files, size_t count, bool whole, size_t *programs)
 			die("standard input: graph streams are read from files only");
 		else {
 			char *name = folder_name(file);
+			size_t k = 0;
 
-			for (p = all; p < all + *programs && strcmp(p->name, name) != 0; p++)
-				;
-			if (p == all + *programs)
-				p = add_program(&all, &capacity, programs, name);
+			while (k < *programs && strcmp(all[k].name, name) != 0)
+				k++;
+			p = k < *programs ? &all[k] : add_program(&all, &capacity, programs, name);
 			add_run(p, read_graph(file, whole));
 		}
 		if (!is_stdin)

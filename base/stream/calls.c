@@ -119,6 +119,8 @@ calls_append(struct calls *calls, const struct calls *more)
 {
 	const size_t all = calls->count + more->count;
 
+	if (more->count == 0)	/* it may have no columns yet */
+		return 0;
 	if (all > calls->capacity && calls_reserve(calls, 2 * all) < 0)
 		return -1;
 #define ADD(field) \
