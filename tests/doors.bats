@@ -152,3 +152,28 @@ for row in csv.DictReader(sys.stdin):
 	run -2 lp-export -f csv -o out.csv cut
 	[ ! -e out.csv ]
 }
+
+@test "prv: callers of each call by level, and the path as events that begin and end" {
+	example
+	lp-export -f prv -o out t.path
+	# MPI_Recv of rank 1, called from place 2, that from place 1; values are sites and 2.
+	grep -qx '2:2:1:2:1:200:50000001:2:70000001:4:80000001:4:70000002:3:80000002:3' out.prv
+	grep -qx '4      20 (src/app.c)' out.pcf
+	grep -qx '3      main' out.pcf
+	grep -qx '0    70000002    Caller at level 2' out.pcf
+	# Of each piece of the path begin and end, on its rank.
+	lp-dump -k segment t.path | jq -r 'select(.end_ns > .begin_ns) |
+		"\(.rank + 1) \(.begin_ns) b", "\(.rank + 1) \(.end_ns) e"' | sort >pieces
+	sed -n 's/^2:[0-9]*:1:\([0-9]*\):1:\([0-9]*\):59000001:\(.*\)$/\1 \2 \3/p' out.prv |
+		sed 's/ 0$/ e/; t; s/ [1-4]$/ b/' | sort | cmp - pieces
+	grep '^[123]:' out.prv | cut -d: -f6 | sort -nc
+	lp-import -f prv out.prv >back.graph
+	trace.py check back.graph
+}
+
+@test "prv: memory does not grow with the trace" {
+	make -s -C "$ROOT" build/bench/synthetic
+	"$ROOT/build/bench/synthetic" -r 4 -c 400000 | lp-merge | lp-graph 2>/dev/null >t.graph
+	limited 40000 lp-export -f prv -o out t.graph
+	[ "$(grep -c . out.prv)" -gt 1000000 ]
+}

@@ -4,7 +4,7 @@
  *
  * reads   a graph stream, or one of a later stage; for extrap one of each run
  * writes  what the format says, to standard output or to files of a name
- * memory  prv: the trace; speedscope: the path; the others: ranks, call sites, and rows to which edges may still come
+ * memory  speedscope: the path; the others: ranks, call sites, and rows to which edges may still come
  */
 #include <errno.h>
 #include <string.h>

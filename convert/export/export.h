@@ -31,29 +31,12 @@ is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t l
 	return wanted && leave_ns >= export->from_ns && enter_ns <= export->to_ns;
 }
 
-struct edge {			/* a message */
-	uint32_t source, target;
-	uint64_t send, receive;
-};
-
-struct trace {
-	struct definitions known;
-	struct calls *rows;	/* by location */
-	struct edge *edges;
-	size_t edge_count, edge_capacity;
-	char **hosts;		/* by rank; NULL: not known */
-};
-
-void trace_read(struct trace *trace, const char *file);
 /* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are places. */
 enum { PLACES = 256 };
 size_t site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES]);
 /* Functions of its frames with SEPARATOR between, in a form that is fit to be read. */
 void frames_text(const struct definitions *known, uint32_t site, const char *separator, char *text,
     size_t size);
-
-/* Writes NAME.prv, NAME.pcf and NAME.row. */
-void export_prv(const struct trace *trace, const char *name);
 
 /* One a format. */
 void export_prv_files(const struct export *export);

@@ -3,56 +3,57 @@
  * Paraver: .prv with the records in order of time, .pcf with the names of what they hold, .row with
  * the names of processors, nodes and threads. As no time is written that was not measured, the
  * physical times of a message are those at which its send began and its receive ended.
+ *
+ * A record can be written when nothing earlier comes any more: when all locations have been read up to
+ * its time, and with them their edges, and where there is one the critical path.
+ *
+ * memory  rows to which edges may still come, and those behind the location that has come least far
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/mpi/paraver.h"
+#include "../../base/run/window.h"
+#include "../../base/tool/hash_table.h"
+#include "../../base/tool/whole_file.h"
 #include "prv.h"
 
-struct file {			/* gets its name when all of them are whole */
-	char *path, *part;
-	FILE *out;
+struct prv_row {
+	struct row row;
+	uint64_t sent, received;
+	int32_t tag;
 };
 
-static void
-begin_file(struct file *file, const char *name, const char *suffix)
-{
-	size_t length = strlen(name) + strlen(suffix) + sizeof ".part", capacity = 0;
+/* When a receive was posted, by its row, until it has completed. */
+struct post {
+	uint64_t seq;
+	uint32_t location;	/* UINT32_MAX: free */
+	int64_t enter_ns;
+};
+#define POST_HASH(p) mix((p)->seq, (p)->location)
+#define POST_SAME(a, b) ((a)->seq == (b)->seq && (a)->location == (b)->location)
+#define POST_FREE(p) ((p)->location == UINT32_MAX)
+#define POST_MAKE_FREE(p) ((p)->location = UINT32_MAX)
+HASH_TABLE(posts, struct post, POST_HASH, POST_SAME, POST_FREE, POST_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
-	file->path = grow(NULL, &capacity, length, 1);
-	capacity = 0;
-	file->part = grow(NULL, &capacity, length, 1);
-	snprintf(file->path, length, "%s%s", name, suffix);
-	snprintf(file->part, length, "%s.part", file->path);
-	file->out = fopen(file->part, "w");
-	if (file->out == NULL)
-		die("%s: %s", file->part, strerror(errno));
-}
-
-/* All is there, under a name that does not look like it yet. */
-static void
-end_file(const struct file *file)
-{
-	if (fflush(file->out) != 0 || ferror(file->out) || fclose(file->out) != 0) {
-		int error = errno;
-
-		unlink(file->part);
-		die("%s: %s", file->path, strerror(error));
-	}
-}
-
-static void
-name_file(struct file *file)
-{
-	if (rename(file->part, file->path) != 0)
-		die("%s: %s", file->path, strerror(errno));
-	free(file->path);
-	free(file->part);
-}
+struct input {
+	struct reader *in;
+	struct window window;
+	struct edge_block edges;
+	struct segments segments;
+	struct calls calls;
+	struct posts posts;
+	struct output o;
+	uint64_t *seqs;
+	int64_t *left_ns;	/* by location: all its lines before are made */
+	int64_t path_ns;	/* the path is read up to here */
+	bool has_path;
+	struct whole_file file;
+	struct text text;
+};
 
 static struct code
 code_of(uint16_t call)
@@ -91,172 +92,297 @@ state_of(uint16_t call)
 	}
 }
 
-static void
-add_line(struct output *o, int64_t at_ns, enum line_kind kind, uint32_t location, uint64_t what, int state)
-{
-	o->lines = grow(o->lines, &o->capacity, o->count + 1, sizeof *o->lines);
-	o->lines[o->count] = (struct line){ at_ns, o->count, kind, location, what, state };
-	o->count++;
-	if (at_ns > o->end_ns)
-		o->end_ns = at_ns;
-}
+
+/* ---- lines ---- */
 
 static void
 add_state(struct output *o, uint32_t location, int64_t begin_ns, int64_t end_ns, int state)
 {
 	if (end_ns > begin_ns)
-		add_line(o, begin_ns, LINE_STATE, location, (uint64_t)end_ns, state);
-}
-
-static void
-add_location(struct output *o, uint32_t location)
-{
-	const struct calls *rows = &o->trace->rows[location];
-	int64_t left_ns = 0;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		uint16_t call = rows->call[i];
-
-		if (call == 0)
-			continue;
-		o->codes[call] = code_of(call);
-		add_state(o, location, left_ns, rows->enter_ns[i], 1);
-		left_ns = rows->leave_ns[i];
-		if (o->codes[call].type == 0) {		/* an event, or the end of the rank */
-			add_line(o, rows->enter_ns[i], LINE_EVENT, location, i, 0);
-			continue;
-		}
-		add_state(o, location, rows->enter_ns[i], rows->leave_ns[i], state_of(call));
-		add_line(o, rows->enter_ns[i], LINE_ENTER, location, i, 0);
-		add_line(o, rows->leave_ns[i], LINE_LEAVE, location, i, 0);
-	}
-}
-
-static int
-by_time(const void *left, const void *right)
-{
-	const struct line *a = left, *b = right;
-
-	if (a->at_ns != b->at_ns)
-		return a->at_ns < b->at_ns ? -1 : 1;
-	return a->order < b->order ? -1 : a->order > b->order;
-}
-
-/* CPU:1:TASK:THREAD, all from 1. A rank has a CPU of its own. */
-static void
-put_object(FILE *out, const struct output *o, uint32_t location)
-{
-	uint32_t rank = (uint32_t)o->trace->known.location_rank[location];
-
-	fprintf(out, "%u:1:%u:%u", rank + 1, rank + 1, o->trace->known.location_thread[location] + 1);
+		line_add(o, location, &(struct line){ .kind = LINE_STATE, .at_ns = begin_ns, .end_ns = end_ns,
+		    .value = (uint32_t)state, .location = location });
 }
 
 /* The rank that the row is of is the root of its collective. */
 static bool
-is_root(const struct output *o, const struct calls *rows, size_t i, uint32_t location)
+is_root(const struct definitions *known, const struct row *row, uint32_t location)
 {
-	int32_t rank = o->trace->known.location_rank[location];
+	const int32_t rank = known->location_rank[location];
 
-	return rows->peer[i] == ROOT_PEER || (rows->peer[i] >= 0 &&
-	    world_rank(&o->trace->known, rows->comm[i], rank, rows->peer[i]) == rank);
+	return row->peer == ROOT_PEER ||
+	    (row->peer >= 0 && world_rank(known, row->comm, rank, row->peer) == rank);
 }
 
 static void
-put_enter(FILE *out, const struct output *o, const struct line *line)
+add_call(struct input *p, uint32_t location, const struct prv_row *call)
 {
-	const struct calls *rows = &o->trace->rows[line->location];
-	size_t i = (size_t)line->what;
-	const struct code *code = &o->codes[rows->call[i]];
+	struct output *o = &p->o;
+	const struct row *row = &call->row;
+	struct line line = { .location = location, .at_ns = row->enter_ns };
 
-	fprintf(out, ":%lld:%u:%u", (long long)line->at_ns, code->type, code->value);
-	if (code->type == PARAVER_TYPE + 2 && rows->comm[i] != 0 && rows->comm[i] != 2) {
-		if (rows->bytes_sent[i] > 0)
-			fprintf(out, ":%d:%llu", PARAVER_SEND_BYTES, (unsigned long long)rows->bytes_sent[i]);
-		if (rows->bytes_received[i] > 0)
-			fprintf(out, ":%d:%llu", PARAVER_RECEIVE_BYTES,
-			    (unsigned long long)rows->bytes_received[i]);
-		if (is_root(o, rows, i, line->location))
-			fprintf(out, ":%d:1", PARAVER_ROOT);
-		fprintf(out, ":%d:%u", PARAVER_COMM, rows->comm[i]);
-	}
-	fputc('\n', out);
-}
-
-/* Logical times are those of the calls that send and that post the receive. */
-static void
-put_message(FILE *out, const struct output *o, const struct line *line)
-{
-	const struct edge *edge = &o->trace->edges[line->what];
-	const struct calls *from = &o->trace->rows[edge->source], *to = &o->trace->rows[edge->target];
-	uint64_t post = edge->receive;
-
-	if (to->request[edge->receive] > 0 && to->request_at[edge->receive] == 0)
-		post = edge->receive - to->request[edge->receive];
-	fputs("3:", out);
-	put_object(out, o, edge->source);
-	fprintf(out, ":%lld:%lld:", (long long)from->enter_ns[edge->send],
-	    (long long)from->enter_ns[edge->send]);
-	put_object(out, o, edge->target);
-	fprintf(out, ":%lld:%lld:%llu:%d\n", (long long)to->enter_ns[post],
-	    (long long)to->leave_ns[edge->receive], (unsigned long long)from->bytes_sent[edge->send],
-	    from->tag[edge->send] >= 0 ? from->tag[edge->send] : 0);
-}
-
-static void
-put_line(FILE *out, const struct output *o, const struct line *line)
-{
-	const struct calls *rows = &o->trace->rows[line->location];
-
-	if (line->kind == LINE_MESSAGE) {
-		put_message(out, o, line);
+	if (o->codes[row->call].type == 0)
+		o->codes[row->call] = code_of(row->call);
+	add_state(o, location, p->left_ns[location], row->enter_ns, 1);
+	p->left_ns[location] = row->leave_ns;
+	line.type = o->codes[row->call].type;
+	if (line.type == 0) {		/* an event, or the end of the rank */
+		if (call->tag == NO_TAG)
+			return;		/* it only ends a burst */
+		line.kind = LINE_EVENT;
+		line.type = (uint32_t)call->tag;
+		line.value = (uint32_t)row->peer;
+		line_add(o, location, &line);
 		return;
 	}
-	if (line->kind == LINE_EVENT && rows->tag[line->what] == NO_TAG)
-		return;		/* it only ends a burst */
-	fputs(line->kind == LINE_STATE ? "1:" : "2:", out);
-	put_object(out, o, line->location);
-	switch (line->kind) {
-	case LINE_STATE:
-		fprintf(out, ":%lld:%llu:%d\n", (long long)line->at_ns, (unsigned long long)line->what,
-		    line->state);
-		break;
-	case LINE_LEAVE:
-		fprintf(out, ":%lld:%u:0\n", (long long)line->at_ns, o->codes[rows->call[line->what]].type);
-		break;
-	case LINE_EVENT:
-		fprintf(out, ":%lld:%d:%d\n", (long long)line->at_ns, rows->tag[line->what],
-		    rows->peer[line->what]);
-		break;
-	default:
-		put_enter(out, o, line);
+	add_state(o, location, row->enter_ns, row->leave_ns, state_of(row->call));
+	line.kind = LINE_ENTER;
+	line.value = o->codes[row->call].value;
+	line.site = row->site;
+	if (line.type == PARAVER_TYPE + 2 && row->comm != 0 && row->comm != 2) {
+		line.comm = row->comm;
+		line.sent = call->sent;
+		line.received = call->received;
+		line.root = is_root(&o->known, row, location);
 	}
+	line_add(o, location, &line);
+	line_add(o, location, &(struct line){ .kind = LINE_LEAVE, .at_ns = row->leave_ns, .type = line.type,
+	    .location = location });
+}
+
+/* ---- reading ---- */
+
+static void
+take_rank(struct input *p, const struct message *message)
+{
+	int64_t rank;
+
+	if (p->o.hosts == NULL || body_int(p->in, message, "rank", 0, p->o.known.ranks - 1, &rank) < 0)
+		return;
+	free(p->o.hosts[rank]);
+	p->o.hosts[rank] = body_string(message, "host");
+}
+
+static void
+take_run(struct input *p)
+{
+	const uint32_t locations = p->o.known.location_count;
+
+	window_open(&p->window, locations, sizeof(struct prv_row));
+	p->seqs = zalloc(locations, sizeof *p->seqs);
+	p->left_ns = zalloc(locations, sizeof *p->left_ns);
+	p->o.hosts = zalloc((size_t)p->o.known.ranks + 1, sizeof *p->o.hosts);
+	lines_begin(&p->o);
+}
+
+/* Ranks and communicators are defined before the first block. */
+static void
+begin_records(struct input *p)
+{
+	if (p->o.nodes != NULL)
+		return;
+	find_nodes(&p->o);
+	put_header(p->file.file, &p->o);
+}
+
+static void
+take_calls(struct input *p, const struct message *message)
+{
+	const struct calls *c = &p->calls;
+
+	begin_records(p);
+	if (calls_read(&p->calls, p->in, message) < 0 || window_add(&p->window, p->in, message, c) < 0)
+		die_input(p->in);
+	for (size_t i = 0; i < c->count; i++) {
+		struct prv_row *row = window_row(&p->window, c->location, c->first + i);
+
+		row->sent = c->bytes_sent[i];
+		row->received = c->bytes_received[i];
+		row->tag = c->tag[i];
+	}
+}
+
+/* The row that posted what this row completes: itself where nothing did. */
+static int64_t
+posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct prv_row *receive)
+{
+	struct post key = { .seq = seq - receive->row.request, .location = location };
+	const struct prv_row *row;
+	const struct post *post;
+
+	if (receive->row.request == 0 || receive->row.request_at != 0 || receive->row.request > seq)
+		return receive->row.enter_ns;
+	if ((row = window_row(&p->window, location, key.seq)) != NULL)
+		return row->row.enter_ns;
+	post = posts_find(&p->posts, &key);
+	return post != NULL ? post->enter_ns : receive->row.enter_ns;
+}
+
+static void
+take_messages(struct input *p, const struct message *message)
+{
+	const struct edge_block *e = &p->edges;
+
+	if (messages_read(&p->edges, p->in, message, &p->window) < 0)
+		die_input(p->in);
+	for (size_t i = 0; i < e->count; i++) {
+		const struct prv_row *send = window_row(&p->window, e->source[i], e->send[i]);
+		const struct prv_row *receive = window_row(&p->window, e->target[i], e->receive[i]);
+
+		message_add(&p->o, &(struct sent){ send->row.enter_ns,
+		    posted_ns(p, e->target[i], e->receive[i], receive), receive->row.leave_ns, p->o.order++,
+		    send->sent, e->source[i], e->target[i], send->tag });
+	}
+}
+
+/* A receive that is posted is looked for when its message comes. */
+static void
+note_post(struct input *p, uint32_t location, uint64_t seq, const struct row *row)
+{
+	const enum call_class class = call_class(row->call);
+	struct post post = { seq, location, row->enter_ns }, *found;
+
+	if (class == CLASS_RECV_START || class == CLASS_START)
+		posts_add(&p->posts, &post);
+	else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
+	    row_refers(row, location, seq, &post.location, &post.seq) &&
+	    (found = posts_find(&p->posts, &post)) != NULL)
+		posts_remove(&p->posts, found);
+}
+
+static void
+settle(struct input *p, uint32_t location, uint64_t seq)
+{
+	const uint64_t all = window_end(&p->window, location), end = seq < all ? seq : all;
+	uint64_t at = p->window.lanes[location].first;
+
+	for (; at < end; at++) {
+		const struct prv_row *row = window_row(&p->window, location, at);
+
+		if (row->row.part == 0)
+			add_call(p, location, row);
+		note_post(p, location, at, &row->row);
+	}
+	window_drop(&p->window, location, at);
+}
+
+static void
+write_settled(struct input *p)
+{
+	int64_t limit_ns = p->has_path ? p->path_ns : INT64_MAX;
+
+	for (uint32_t l = 0; l < p->o.known.location_count; l++)
+		if (p->o.known.location_rank[l] >= 0 && p->left_ns[l] < limit_ns)
+			limit_ns = p->left_ns[l];
+	lines_until(&p->o, limit_ns);
+}
+
+static void
+take_settled(struct input *p, const struct message *message)
+{
+	if (seqs_read(p->seqs, p->in, message, &p->window) < 0)
+		die_input(p->in);
+	for (uint32_t l = 0; l < p->o.known.location_count; l++)
+		settle(p, l, p->seqs[l]);
+	write_settled(p);
+}
+
+/* On the location that the path is on its kind is an event; in a gap it is on none. */
+static void
+take_segments(struct input *p, const struct message *message)
+{
+	const uint32_t queue = p->o.known.location_count;
+
+	p->segments.count = 0;
+	if (segments_read(&p->segments, p->in, message, &p->o.known) < 0)
+		die_input(p->in);
+	for (size_t i = 0; i < p->segments.count; i++) {
+		const struct segment *s = &p->segments.at[i];
+		struct line line = { .kind = LINE_PATH, .at_ns = s->begin_ns, .location = s->location,
+		    .type = PATH_TYPE, .value = s->kind + 1u };
+
+		p->path_ns = s->end_ns;
+		if (s->kind == GAP || s->begin_ns == s->end_ns)
+			continue;
+		p->o.path = true;
+		line_add(&p->o, queue, &line);
+		line.at_ns = s->end_ns;
+		line.value = 0;
+		line_add(&p->o, queue, &line);
+	}
+	write_settled(p);
+}
+
+static void
+take(struct input *p, const struct message *message)
+{
+	if (definitions_take(&p->o.known, p->in, message) < 0)
+		die_input(p->in);
+	if (is_kind(message, "run"))
+		take_run(p);
+	else if (is_kind(message, "rank"))
+		take_rank(p, message);
+	else if (is_kind(message, "calls"))
+		take_calls(p, message);
+	else if (is_kind(message, "messages"))
+		take_messages(p, message);
+	else if (is_kind(message, "sync") || is_kind(message, "settled"))
+		take_settled(p, message);
+	else if (is_kind(message, "segments"))
+		take_segments(p, message);
+}
+
+static struct whole_file
+begin_file(const char *name, const char *suffix)
+{
+	char *path;
+
+	if (asprintf(&path, "%s%s", name, suffix) < 0)
+		die("out of memory");
+	return whole_file_begin(path);
+}
+
+static void
+end_run(struct input *p)
+{
+	if (p->o.known.ranks == 0)
+		die("the stream has no message of kind run");
+	begin_records(p);
+	for (uint32_t l = 0; l < p->o.known.location_count; l++) {
+		settle(p, l, UINT64_MAX);
+		if (p->left_ns[l] > p->o.known.run_ns)
+			die("a call of location %u ends behind the end of the run", l);
+	}
+	lines_until(&p->o, INT64_MAX);
+	text_flush(&p->text);
 }
 
 void
-export_prv(const struct trace *trace, const char *name)
+export_prv_files(const struct export *export)
 {
-	struct output o = { .trace = trace, .end_ns = trace->known.run_ns };
-	struct file files[3];
+	static struct input p;
+	struct whole_file names, rows;
+	struct message message;
+	struct progress progress = { 0 };
 
-	o.codes = zalloc(UINT16_MAX + 1, sizeof *o.codes);
-	find_nodes(&o);
-	for (uint32_t l = 0; l < trace->known.location_count; l++)
-		add_location(&o, l);
-	for (size_t i = 0; i < trace->edge_count; i++)
-		add_line(&o, trace->rows[trace->edges[i].source].enter_ns[trace->edges[i].send], LINE_MESSAGE,
-		    trace->edges[i].source, i, 0);
-	qsort(o.lines, o.count, sizeof *o.lines, by_time);
-	begin_file(&files[0], name, ".prv");
-	put_header(files[0].out, &o);
-	for (size_t i = 0; i < o.count; i++)
-		put_line(files[0].out, &o, &o.lines[i]);
-	end_file(&files[0]);
-	begin_file(&files[1], name, ".pcf");
-	put_names(files[1].out, &o);
-	end_file(&files[1]);
-	begin_file(&files[2], name, ".row");
-	put_rows(files[2].out, &o);
-	end_file(&files[2]);
-	for (int i = 0; i < 3; i++)
-		name_file(&files[i]);
+	if (reader_open(&p.in, export->files[0], READ_STREAM) < 0 ||
+	    reader_refuse_content(p.in, "trace", "lp-graph matches it first") < 0)
+		die_input(p.in);
+	p.has_path = strcmp(reader_content(p.in), "path") == 0;
+	p.o.codes = zalloc(UINT16_MAX + 1, sizeof *p.o.codes);
+	p.o.text = &p.text;
+	posts_begin(&p.posts, 64);
+	p.file = begin_file(export->name, ".prv");
+	text_begin(&p.text, p.file.file, p.file.name);
+	while (progress_next(&progress, p.in, &message))
+		take(&p, &message);
+	end_run(&p);
+	names = begin_file(export->name, ".pcf");
+	put_names(names.file, &p.o);
+	rows = begin_file(export->name, ".row");
+	put_rows(rows.file, &p.o);
+	if (fflush(p.file.file) != 0 || fflush(names.file) != 0 || fflush(rows.file) != 0)
+		die("%s: %s", export->name, strerror(errno));
+	whole_file_end(&rows);
+	whole_file_end(&names);
+	whole_file_end(&p.file);	/* the last, so that where it is new the others are */
 }

@@ -3,39 +3,75 @@
 #ifndef PRV_H
 #define PRV_H
 
+#include "../../base/run/segments.h"
+#include "../../base/tool/text.h"
 #include "export.h"
 
 enum { OTHER_VALUES = 1000 };	/* functions that Extrae has no number for: this and their index */
+enum {
+	CALLER = 70000000, CALLER_LINE = 80000000,	/* and the level, 1 that of the call itself */
+	MOST_LEVELS = 99,
+	CALLER_VALUES = 2,		/* 0 end, 1 unresolved, 2 not found; then sites */
+	PATH_TYPE = 59000001,
+};
 
 struct code { uint32_t type, value; };
 
-/* What one line is about; the lines are sorted by time. */
-enum line_kind { LINE_STATE, LINE_LEAVE, LINE_ENTER, LINE_EVENT, LINE_MESSAGE };
+/* A record; those of a location come in order of time. */
+enum line_kind { LINE_STATE, LINE_LEAVE, LINE_ENTER, LINE_EVENT, LINE_PATH };
 struct line {
-	int64_t at_ns;
-	size_t order;			/* of those at the same time: as they were made */
+	int64_t at_ns, end_ns;		/* end: of a state */
 	enum line_kind kind;
-	uint32_t location;
-	uint64_t what;			/* row; of a message its number; of a state its end */
-	int state;
+	uint32_t type, value;		/* of an event; of a state its number is the value */
+	uint32_t location, site, comm;
+	bool root;
+	uint64_t sent, received;
+};
+
+struct queue {				/* lines, first in first out */
+	struct line *at;
+	size_t begin, end, capacity;
+};
+
+struct sent {				/* a message */
+	int64_t at_ns, post_ns, received_ns;
+	uint64_t order, bytes;
+	uint32_t source, target;
+	int32_t tag;
 };
 
 struct output {
-	const struct trace *trace;
+	struct definitions known;
+	char **hosts;			/* by rank; NULL: not known */
 	struct code *codes;		/* by index of call_name; type 0: not used */
+	bool *placed;			/* by site: a caller */
+	size_t placed_capacity, levels;	/* the deepest caller */
+	bool path;
 	uint32_t *node_of;		/* by rank */
 	const char **nodes;		/* names; NULL: made up */
 	uint32_t node_count;
 	uint32_t *ranks_on;		/* by node */
 	uint32_t *threads_of;		/* by rank */
-	struct line *lines;
-	size_t count, capacity;
-	int64_t end_ns;
+	struct text *text;		/* the .prv */
+	struct queue *queues;		/* by location; behind them the path */
+	struct next { int64_t at_ns; uint32_t queue; } *heap;	/* of queues that have lines */
+	size_t heap_count;
+	struct sent *messages;		/* a heap */
+	size_t message_count, message_capacity;
+	uint64_t order;
 };
 
+/* prv_names.c */
 void find_nodes(struct output *output);
 void put_header(FILE *out, const struct output *output);	/* of the .prv */
 void put_names(FILE *out, const struct output *output);		/* the .pcf */
 void put_rows(FILE *out, const struct output *output);		/* the .row */
+
+/* prv_lines.c */
+void lines_begin(struct output *output);
+void line_add(struct output *output, uint32_t queue, const struct line *line);
+void message_add(struct output *output, const struct sent *message);
+/* Writes what begins before LIMIT: nothing that is added later does. */
+void lines_until(struct output *output, int64_t limit_ns);
 
 #endif

@@ -24,7 +24,7 @@ by_host(const void *left, const void *right)
 void
 find_nodes(struct output *o)
 {
-	size_t ranks = (size_t)o->trace->known.ranks;
+	size_t ranks = (size_t)o->known.ranks;
 	struct seat *seats = zalloc(ranks + 1, sizeof *seats);
 	uint32_t *first = zalloc(ranks + 1, sizeof *first);	/* by rank: the first on its node */
 
@@ -33,7 +33,7 @@ find_nodes(struct output *o)
 	o->ranks_on = zalloc(ranks + 1, sizeof *o->ranks_on);
 	o->threads_of = zalloc(ranks + 1, sizeof *o->threads_of);
 	for (uint32_t r = 0; r < ranks; r++)
-		seats[r] = (struct seat){ o->trace->hosts[r], r };
+		seats[r] = (struct seat){ o->hosts[r], r };
 	qsort(seats, ranks, sizeof *seats, by_host);
 	for (size_t i = 0; i < ranks; i++)
 		first[seats[i].rank] = i > 0 && seats[i].host != NULL && seats[i - 1].host != NULL &&
@@ -41,15 +41,15 @@ find_nodes(struct output *o)
 		    seats[i].rank;
 	for (uint32_t r = 0; r < ranks; r++) {
 		if (first[r] == r) {
-			o->nodes[o->node_count] = o->trace->hosts[r];
+			o->nodes[o->node_count] = o->hosts[r];
 			o->node_of[r] = o->node_count++;
 		} else
 			o->node_of[r] = o->node_of[first[r]];
 		o->ranks_on[o->node_of[r]]++;
 	}
-	for (uint32_t l = 0; l < o->trace->known.location_count; l++)
-		if (o->trace->known.location_rank[l] >= 0)
-			o->threads_of[o->trace->known.location_rank[l]]++;
+	for (uint32_t l = 0; l < o->known.location_count; l++)
+		if (o->known.location_rank[l] >= 0)
+			o->threads_of[o->known.location_rank[l]]++;
 	free(seats);
 	free(first);
 }
@@ -58,12 +58,12 @@ find_nodes(struct output *o)
 void
 put_header(FILE *out, const struct output *o)
 {
-	const struct definitions *known = &o->trace->known;
+	const struct definitions *known = &o->known;
 	unsigned comms = 1;
 
 	for (size_t c = 3; c < known->comm_count; c++)
 		comms += known->comms[c].members != NULL;
-	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->end_ns, o->node_count);
+	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->known.run_ns, o->node_count);
 	for (uint32_t n = 0; n < o->node_count; n++)
 		fprintf(out, "%s%u", n > 0 ? "," : "", o->ranks_on[n]);
 	fprintf(out, "):1:%d(", known->ranks);
@@ -93,6 +93,34 @@ put_name(FILE *out, uint32_t value, const char *name)
 	fprintf(out, "%u      %s\n", value, shown);
 }
 
+/* Functions of places, or their lines and files. */
+static void
+put_caller_names(FILE *out, const struct output *o, int type, const char *what)
+{
+	char text[512];
+
+	if (o->levels == 0)
+		return;
+	fputs("\nEVENT_TYPE\n", out);
+	for (size_t level = 1; level <= o->levels; level++)
+		fprintf(out, "0    %zu    %s %zu\n", (size_t)type + level, what, level);
+	fputs("VALUES\n0      End\n1      Unresolved\n2      Not found\n", out);
+	for (uint32_t s = 1; s < o->placed_capacity && s < o->known.site_count; s++) {
+		const struct site *site = &o->known.sites[s];
+
+		if (!o->placed[s])
+			continue;
+		if (type == CALLER && site->function != NULL)
+			put_name(out, CALLER_VALUES + s, site->function);
+		else if (type == CALLER || site->file == NULL)
+			put_name(out, CALLER_VALUES + s, site_text(&o->known, s, text, sizeof text));
+		else {
+			snprintf(text, sizeof text, "%d (%s)", (int)site->line, site->file);
+			put_name(out, CALLER_VALUES + s, text);
+		}
+	}
+}
+
 void
 put_names(FILE *out, const struct output *o)
 {
@@ -118,6 +146,11 @@ put_names(FILE *out, const struct output *o)
 	fprintf(out, "\nEVENT_TYPE\n0    %d    Send size in MPI global op\n0    %d    Recv size in MPI global op\n"
 	    "0    %d    Root in MPI global op\n0    %d    Communicator in MPI global op\n", PARAVER_SEND_BYTES,
 	    PARAVER_RECEIVE_BYTES, PARAVER_ROOT, PARAVER_COMM);
+	put_caller_names(out, o, CALLER, "Caller at level");
+	put_caller_names(out, o, CALLER_LINE, "Caller line at level");
+	if (o->path)
+		fprintf(out, "\nEVENT_TYPE\n9    %d    Critical path\nVALUES\n0      not on it\n1      compute\n"
+		    "2      MPI\n3      transfer\n4      start\n", PATH_TYPE);
 }
 
 static void
@@ -135,7 +168,7 @@ put_node_name(FILE *out, const struct output *o, uint32_t node)
 void
 put_rows(FILE *out, const struct output *o)
 {
-	const struct definitions *known = &o->trace->known;
+	const struct definitions *known = &o->known;
 
 	fprintf(out, "LEVEL CPU SIZE %d\n", known->ranks);
 	for (int32_t r = 0; r < known->ranks; r++) {
