@@ -114,4 +114,11 @@ void print_csv(struct text *out, const struct analysis *analysis, bool first);
 void print_gnuplot(struct text *out, const struct analysis *analysis);
 void write_messages(struct writer *out, const struct analysis *analysis);
 
+/* values.c */
+/* What is said of a point, in the order of all outputs. */
+enum value { N, T, T_FIT, T_LOW, T_HIGH, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, SHARE, TAU_BOUND,
+	TAU_ESTIMATE, EFFICIENCY, DTAU, VALUES };
+extern const char *const value_names[VALUES];
+void values_of(const struct analysis *a, const struct point *p, double values[VALUES]);
+
 #endif

@@ -29,4 +29,7 @@ void draw_time_axis(struct text *out, double run_s, double top, double bottom);
 /* Names of COUNT rows, or of so many as fit; FIRST is "0", "16-31", ... of ranks in groups. */
 void group_label(int32_t ranks, size_t groups, size_t group, char *text, size_t size);
 
+/* timeline.c: one of the pictures. */
+void draw_timeline(struct text *out, const struct page *page);
+
 #endif

@@ -63,11 +63,6 @@ entry_of(const struct at *at)
 	    .peer = NO_PEER, .tag = NO_TAG };
 }
 
-/* Storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
-MPI_Status *own_statuses(struct thread *thread, int count);
-MPI_Request *own_requests(struct thread *thread, int count);
-struct entry *own_entries(struct thread *thread, int count);
-
 /* ---- the rows ---- */
 
 void commit(struct at *at, const struct entry *entry);

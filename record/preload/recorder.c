@@ -26,27 +26,6 @@ pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static int own_rank;
 static bool by_session;		/* recording began with a session, before any MPI_Init */
 static pid_t recorded_pid;	/* a forked child is another process: it must not write */
-static struct thread *threads;
-static uint32_t thread_count;
-__thread struct thread *self;
-
-struct thread *
-new_thread(void)
-{
-	struct thread *thread = calloc(1, sizeof *thread);
-
-	if (thread == NULL) {
-		out_of_memory();
-		return NULL;
-	}
-	pthread_mutex_lock(&table_lock);
-	thread->location = thread_count++;
-	thread->tid = gettid();
-	thread->next = threads;
-	threads = thread;
-	pthread_mutex_unlock(&table_lock);
-	return self = thread;
-}
 
 void
 say(const char *what)
@@ -59,25 +38,10 @@ say(const char *what)
 }
 
 bool
-thread_location(pid_t tid, uint32_t *location)
-{
-	struct thread *thread;
-
-	pthread_mutex_lock(&table_lock);
-	for (thread = threads; thread != NULL && thread->tid != tid; )	/* the last one first */
-		thread = thread->next;
-	if (thread != NULL)
-		*location = thread->location;
-	pthread_mutex_unlock(&table_lock);
-	return thread != NULL;
-}
-
-bool
 in_recorded_process(void)
 {
 	return recording && recorded_pid == getpid();
 }
-
 
 void
 give_up(const char *what, const char *why)
@@ -102,47 +66,6 @@ in_forked_child(void)
 {
 	recording = false;
 	sample_forget();
-}
-
-/* Storage for COUNT things of SIZE bytes, the old one if it has room; NULL: recording has ended. */
-static void *
-room_for(void *storage, size_t *capacity, int count, size_t size)
-{
-	const size_t wanted = count < 1 ? 1 : (size_t)count;
-	void *more;
-
-	if (wanted <= *capacity)
-		return storage;
-	if ((more = realloc(storage, wanted * size)) == NULL)
-		out_of_memory();
-	else
-		*capacity = wanted;
-	return more;
-}
-
-/* Where there is no memory the old storage stays the thread's. */
-#define ROOM(kind, storage) \
-	kind *own = room_for(thread->storage, &thread->storage##_capacity, count, sizeof *own); \
-	if (own != NULL) \
-		thread->storage = own; \
-	return own
-
-MPI_Status *
-own_statuses(struct thread *thread, int count)
-{
-	ROOM(MPI_Status, statuses);
-}
-
-MPI_Request *
-own_requests(struct thread *thread, int count)
-{
-	ROOM(MPI_Request, requests);
-}
-
-struct entry *
-own_entries(struct thread *thread, int count)
-{
-	ROOM(struct entry, entries);
 }
 
 /* A number that no other run has, agreed on by all ranks. */
@@ -353,7 +276,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		recording = false;
 		if (own_rank == 0)
 			say_unrecorded();
-		file_close(threads);
+		file_close(all_threads);
 	}
 	return result;
 }
@@ -481,5 +404,5 @@ at_end(void)
 	recording = false;
 	if (own_rank == 0)
 		say_unrecorded();
-	file_close(threads);
+	file_close(all_threads);
 }

@@ -64,7 +64,11 @@ extern pthread_mutex_t table_lock;
 static inline void lock_tables(void) { if (many_threads) pthread_mutex_lock(&table_lock); }
 static inline void unlock_tables(void) { if (many_threads) pthread_mutex_unlock(&table_lock); }
 
+/* threads.c */
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
+extern struct thread *all_threads;		/* all that have made MPI calls, the last one first */
+struct thread *new_thread(void);	/* NULL: no memory */
+bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
 
 /* unrecorded.c */
 void say_unrecorded(void);	/* what the program uses of MPI and is not recorded */
@@ -76,8 +80,6 @@ int session_finalize_wrapper(MPI_Session *session, const void *from);
 /* All processes, where there is a session; to be freed. MPI_GROUP_NULL: there is none. */
 MPI_Group session_world(void);
 #endif
-struct thread *new_thread(void);	/* NULL: no memory */
-bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
 bool in_recorded_process(void);		/* recording, and not a forked child */
 /* Recording ends, the program goes on. Nothing that fails in here may do more harm than that. */
 void give_up(const char *what, const char *why);

@@ -58,4 +58,9 @@ void rows_commit(struct thread *thread, const struct entry *entries, uint32_t co
 bool rows_fold(struct thread *thread, int64_t leave_ns);
 void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 
+/* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
+MPI_Status *own_statuses(struct thread *thread, int count);
+MPI_Request *own_requests(struct thread *thread, int count);
+struct entry *own_entries(struct thread *thread, int count);
+
 #endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was summed up of the path, for people and for scripts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "../base/tool/table.h"
+#include "../base/run/span.h"
+#include "../base/run/verdict.h"
+#include "critpath.h"
+#include "whatif.h"
+
+/* What shares are of. */
+static int64_t
+told_sum(const struct share *told, bool whole)
+{
+	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] + (whole ? told->ns[START] : 0);
+}
+
+struct item {
+	size_t index;
+	struct share share;	/* as told */
+	int64_t ns;		/* of it what shares are of */
+};
+
+static int
+by_share(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->share.ns[START] != b->share.ns[START])
+		return a->share.ns[START] > b->share.ns[START] ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* The items that are not zero, largest first. */
+static struct item *
+sorted(const struct share *shares, size_t count, bool whole, size_t *kept)
+{
+	struct item *items = zalloc(count, sizeof *items);
+
+	*kept = 0;
+	for (size_t i = 0; i < count; i++)
+		if (share_sum(&shares[i]) > 0) {
+			struct share told = share_told(&shares[i], whole);
+
+			items[(*kept)++] = (struct item){ i, told, told_sum(&told, whole) };
+		}
+	qsort(items, *kept, sizeof *items, by_share);
+	return items;
+}
+
+enum { WHERE = 1024 };		/* bytes of a call site's name */
+
+struct names {
+	const char *what;	/* head of the column */
+	void (*put)(struct table_writer *table, size_t index, const struct definitions *known);
+};
+
+static void
+put_rank(struct table_writer *table, size_t index, const struct definitions *known)
+{
+	(void)known;
+	table_uint(table, index);
+}
+
+static void
+put_call(struct table_writer *table, size_t index, const struct definitions *known)
+{
+	(void)known;
+	table_text(table, index == 0 ? "(compute)" : call_name((unsigned)index));
+}
+
+void
+put_site(struct table_writer *table, size_t index, const struct definitions *known)
+{
+	char where[WHERE];
+
+	site_text(known, (uint32_t)index, where, sizeof where);
+	table_text(table, where[0] != '\0' ? where : "(unknown)");
+}
+
+void
+put_more(struct table_writer *table, int before, size_t more)
+{
+	for (int i = 0; i < before; i++)
+		table_text(table, "");
+	table_format(table, "(%zu more; --all shows them)", more);
+	table_end_line(table);
+}
+
+static void
+print_shares(struct text *out, const struct report *report, const struct names *names,
+    const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
+{
+	const struct share total = share_told(&report->total, report->whole);
+	const double all = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
+	struct table_writer table;
+	size_t count;
+	struct item *items = sorted(shares, all_count, report->whole, &count);
+	char head[100];
+
+	text_char(out, '\n');
+	snprintf(head, sizeof head, "share_%%\tcompute_s\tmpi_s\ttransfer_s\tstart_s\t%s", names->what);
+	table_begin(&table, out, head);
+	for (size_t i = 0; i < count && i < shown; i++) {
+		const struct share *s = &items[i].share;
+
+		table_fixed(&table, 100 * (double)items[i].ns / all, 2);
+		for (int kind = 0; kind < KINDS; kind++)
+			table_seconds(&table, s->ns[kind]);
+		names->put(&table, items[i].index, known);
+		table_end_line(&table);
+	}
+	if (count > shown)
+		put_more(&table, 5, count - shown);
+	table_end(&table);
+	free(items);
+}
+
+static void
+print_longest(struct text *out, const struct report *report, const struct definitions *known)
+{
+	struct table_writer table;
+
+	text_char(out, '\n');
+	table_begin(&table, out, "length_s\tbegin_s\trank\twhat\twhere");
+	for (size_t i = 0; i < report->longest_count; i++) {
+		const struct segment *s = &report->longest[i];
+		char where[WHERE];
+
+		site_text(known, s->site, where, sizeof where);
+		table_seconds(&table, s->end_ns - s->begin_ns);
+		table_seconds(&table, s->begin_ns);
+		table_int(&table, known->location_rank[s->location]);
+		table_format(&table, "%s%s", s->kind == COMPUTE ? "compute" : s->kind == START ? "start" :
+		    s->kind == TRANSFER ? "transfer to " : "", s->call == 0 ? "" : call_name(s->call));
+		table_format(&table, "%s%s", s->call == 0 && where[0] != '\0' ? "before " : "", where);
+		table_end_line(&table);
+	}
+	table_end(&table);
+}
+
+/* The largest place on the path; what it gains is added where that was asked for. */
+static char *
+report_verdict(const struct report *report, const struct definitions *known, const struct whatif *whatif)
+{
+	const struct share total = share_told(&report->total, report->whole);
+	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
+	char where[WHERE] = "", *line;
+	size_t count;
+	struct place *place = places_sorted(&report->places, &count);
+
+	if (count > 0) {
+		v.rank = place->rank;
+		v.compute = place->compute;
+		v.path_share = (double)place->ns / (double)told_sum(&total, report->whole);
+		if (place->site != 0)
+			v.where = site_text(known, place->site, where, sizeof where);
+		if (whatif->faster > 0 && place->site < whatif->gain_capacity && known->run_ns > 0) {
+			v.percent = whatif->faster;
+			v.gain_share = (double)whatif->gains[place->site].ns / (double)known->run_ns;
+		}
+	}
+	line = verdict_line(&known->headline, &v);
+	free(place);
+	return line;
+}
+
+void
+report_text(struct text *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif, bool all)
+{
+	static const struct names by_rank = { "rank", put_rank }, by_call = { "call", put_call },
+	    by_site = { "up to and in the call at", put_site };
+	size_t shown = all ? SIZE_MAX : 8;
+	const struct share total = share_told(&report->total, report->whole);
+	const double of = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
+	struct share *ranks = shares_by_rank(report, known);
+	char start[80], *verdict = report_verdict(report, known, whatif);
+
+	text_line(out, "%s", verdict);
+	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
+	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
+	    report->hops);
+	if (report->gap_ns > 0)
+		text_line(out, "gaps of %.9f s in it, of which this approximation knows nothing", seconds(report->gap_ns));
+	snprintf(start, sizeof start, report->whole ? ", start %.2f %%" :
+	    "; start, MPI_Init and MPI_Finalize %.9f s", report->whole ? 100 * (double)total.ns[START] / of :
+	    seconds(total.ns[START]));
+	text_line(out, "on the path, %s: compute %.2f %%, MPI %.2f %%, transfer %.2f %%%s",
+	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of, 100 * (double)total.ns[MPI] / of,
+	    100 * (double)total.ns[TRANSFER] / of, start);
+	print_shares(out, report, &by_rank, ranks, (size_t)known->ranks, shown, known);
+	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
+	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
+	print_longest(out, report, known);
+	free(verdict);
+	free(ranks);
+}
+
+void
+segment_json(struct json *out, const struct segment *segment, const struct definitions *known)
+{
+	json_break(out);
+	json_begin_object(out, NULL);
+	if (segment->kind == GAP)
+		json_null(out, "rank");
+	else
+		json_int(out, "rank", known->location_rank[segment->location]);
+	json_int(out, "begin_ns", segment->begin_ns);
+	json_int(out, "end_ns", segment->end_ns);
+	json_text(out, "kind", segment_names[segment->kind]);
+	if (segment->call == 0)
+		json_null(out, "call");
+	else
+		json_text(out, "call", call_name(segment->call));
+	json_uint(out, "site", segment->site);
+	json_end_object(out);
+}
+
+void
+share_json(struct json *out, const struct share *share, bool whole)
+{
+	const struct share told = share_told(share, whole);
+
+	json_seconds(out, "compute_s", told.ns[COMPUTE]);
+	json_seconds(out, "mpi_s", told.ns[MPI]);
+	json_seconds(out, "transfer_s", told.ns[TRANSFER]);
+	json_seconds(out, "start_s", told.ns[START]);
+}
+
+void
+site_json(struct json *out, size_t site, const struct definitions *known)
+{
+	char where[WHERE];
+
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_uint(out, "site", site);
+	json_text(out, "where", site_text(known, (uint32_t)site, where, sizeof where));
+}
+
+void
+report_json(struct json *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif)
+{
+	struct share *ranks = shares_by_rank(report, known);
+	char *verdict = report_verdict(report, known, whatif);
+
+	json_break(out);
+	json_text(out, "verdict", verdict);
+	free(verdict);
+	json_break(out);
+	json_seconds(out, "run_time_s", known->run_ns);
+	json_break(out);
+	json_seconds(out, "path_length_s", report_length_ns(report));
+	json_break(out);
+	json_seconds(out, "unknown_s", report->gap_ns);
+	json_break(out);
+	json_uint(out, "segment_count", report->segments);
+	json_break(out);
+	json_uint(out, "rank_changes", report->hops);
+	json_break(out);
+	json_begin_object(out, "total");
+	share_json(out, &report->total, report->whole);
+	json_end_object(out);
+	json_break(out);
+	json_begin_array(out, "by_rank");
+	for (int32_t r = 0; r < known->ranks; r++) {
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_int(out, "rank", r);
+		share_json(out, &ranks[r], report->whole);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "by_call");
+	for (size_t i = 1; i < report->call_capacity; i++)
+		if (share_sum(&report->by_call[i]) > 0) {
+			json_break(out);
+			json_begin_object(out, NULL);
+			json_text(out, "call", call_name((unsigned)i));
+			share_json(out, &report->by_call[i], report->whole);
+			json_end_object(out);
+		}
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "by_site");
+	for (size_t i = 0; i < report->site_capacity; i++)
+		if (share_sum(&report->by_site[i]) > 0) {
+			site_json(out, i, known);
+			share_json(out, &report->by_site[i], report->whole);
+			json_end_object(out);
+		}
+	json_end_array(out);
+	free(ranks);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The threads that make MPI calls, and what each has of its own. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "recorder.h"
+#include "rows.h"
+
+struct thread *all_threads;
+static uint32_t thread_count;
+__thread struct thread *self;
+
+struct thread *
+new_thread(void)
+{
+	struct thread *thread = calloc(1, sizeof *thread);
+
+	if (thread == NULL) {
+		out_of_memory();
+		return NULL;
+	}
+	pthread_mutex_lock(&table_lock);
+	thread->location = thread_count++;
+	thread->tid = gettid();
+	thread->next = all_threads;
+	all_threads = thread;
+	pthread_mutex_unlock(&table_lock);
+	return self = thread;
+}
+
+bool
+thread_location(pid_t tid, uint32_t *location)
+{
+	struct thread *thread;
+
+	pthread_mutex_lock(&table_lock);
+	for (thread = all_threads; thread != NULL && thread->tid != tid; )	/* the last one first */
+		thread = thread->next;
+	if (thread != NULL)
+		*location = thread->location;
+	pthread_mutex_unlock(&table_lock);
+	return thread != NULL;
+}
+
+/* Storage for COUNT things of SIZE bytes, the old one if it has room; NULL: recording has ended. */
+static void *
+room_for(void *storage, size_t *capacity, int count, size_t size)
+{
+	const size_t wanted = count < 1 ? 1 : (size_t)count;
+	void *more;
+
+	if (wanted <= *capacity)
+		return storage;
+	if ((more = realloc(storage, wanted * size)) == NULL)
+		out_of_memory();
+	else
+		*capacity = wanted;
+	return more;
+}
+
+/* Where there is no memory the old storage stays the thread's. */
+#define ROOM(kind, storage) \
+	kind *own = room_for(thread->storage, &thread->storage##_capacity, count, sizeof *own); \
+	if (own != NULL) \
+		thread->storage = own; \
+	return own
+
+MPI_Status *
+own_statuses(struct thread *thread, int count)
+{
+	ROOM(MPI_Status, statuses);
+}
+
+MPI_Request *
+own_requests(struct thread *thread, int count)
+{
+	ROOM(MPI_Request, requests);
+}
+
+struct entry *
+own_entries(struct thread *thread, int count)
+{
+	ROOM(struct entry, entries);
+}
+
