@@ -5,7 +5,9 @@
  */
 #include <stdlib.h>
 
+#include "collective.h"
 #include "engine.h"
+#include "transfer.h"
 #include "../base/mpi/call_class.h"
 
 enum { REDUCE = 10 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How the times of collectives come about, for who looks on. */
 #include "../base/mpi/call_class.h"
+#include "collective.h"
 #include "engine.h"
 
 /* A time becomes no less than what this member needs to leave. */

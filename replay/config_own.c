@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "config.h"
+#include "collective.h"
 #include "engine.h"
 
 struct line {

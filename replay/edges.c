@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edges as they are read: rows get their messages and instances, and are settled. */
+#include "collective.h"
 #include "engine.h"
+#include "transfer.h"
 #include "../base/mpi/call_class.h"
 
 static const struct column_type location_type = { 4, false, true, 0 };

@@ -4,6 +4,7 @@
  * waits for it and keeps what it has, unless another borrows it. Dimemas' links.c.
  */
 #include "engine.h"
+#include "transfer.h"
 
 /* IN and OUT links; exactly one of them 0: half duplex, a message takes a pair. */
 void

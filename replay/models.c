@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "../base/mpi/call_class.h"
+#include "collective.h"
 #include "engine.h"
 
 int

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "transfer.h"
 
 uint32_t
 flight_new(struct engine *e)
