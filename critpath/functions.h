@@ -8,6 +8,7 @@
 #define FUNCTIONS_H
 
 #include "../base/run/sample_lanes.h"
+#include "../base/tool/json.h"
 #include "../base/tool/stacks.h"
 #include "dag.h"
 

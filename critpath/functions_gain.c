@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "functions.h"
+#include "report.h"
 
 /* The samples of the computation that ends in a call's enter. */
 struct piece {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "functions.h"
+#include "report.h"
 
 /* A list with what its shares are of. */
 struct listed {

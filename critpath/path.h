@@ -3,6 +3,7 @@
 #ifndef PATH_H
 #define PATH_H
 
+#include "report.h"
 #include "run.h"
 
 struct path {

@@ -6,7 +6,7 @@
 #include "../base/tool/table.h"
 #include "../base/run/span.h"
 #include "../base/run/verdict.h"
-#include "critpath.h"
+#include "report.h"
 #include "whatif.h"
 
 /* What shares are of. */

@@ -8,6 +8,7 @@
 #define WHATIF_H
 
 #include "dag.h"
+#include "report.h"
 
 enum { NO_SLACK = -1 };		/* not known: the activity leads to nothing */
 

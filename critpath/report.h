@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The path summed up, and what the forms for people and scripts have in common: report.c, report_print.c. */
+#ifndef REPORT_H
+#define REPORT_H
+
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
+#include "critpath.h"
+
+static inline double
+seconds(int64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
+
+
+struct share {
+	int64_t ns[KINDS];	/* by segment kind */
+	int64_t frame_mpi_ns, frame_transfer_ns;	/* of MPI_Init and MPI_Finalize, apart */
+};
+
+struct report {
+	struct share total;
+	struct share *by_location, *by_call, *by_site;
+	struct places places;	/* without the start and, unless WHOLE, what frames MPI */
+	size_t call_capacity, site_capacity;
+	size_t segments, hops;	/* hops: changes of location */
+	size_t computations;	/* segments that are COMPUTE or START */
+	int64_t gap_ns;		/* of an approximate path; no part of its length */
+	uint32_t first_location, last_location;
+	struct segment longest[10];
+	size_t longest_count;
+	int64_t begin_ns, end_ns;
+	bool whole;		/* MPI_Init and MPI_Finalize are MPI like all, and shares of the whole path */
+};
+
+void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
+/* MORE comes behind what REPORT has. */
+void report_append(struct report *report, const struct definitions *known, const struct report *more);
+void report_free(struct report *report);
+/* Member 0 gets the reports of all, one behind the other, as one. */
+void report_gather(struct report *report, const struct definitions *known, const struct team *team);
+struct whatif;
+void report_text(struct text *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif, bool all);
+int64_t report_length_ns(const struct report *report);
+int64_t share_sum(const struct share *share);
+/* By rank, to be freed: several threads of a rank are one. */
+struct share *shares_by_rank(const struct report *report, const struct definitions *known);
+/* As it is told: what frames the spans is MPI where WHOLE, else it is with the start. */
+struct share share_told(const struct share *share, bool whole);
+/* Members of an object: its times; its site, of an object that is begun. */
+void share_json(struct json *out, const struct share *share, bool whole);
+void site_json(struct json *out, size_t site, const struct definitions *known);
+/* What follows the array of segments. */
+void report_json(struct json *out, const struct report *report, const struct definitions *known,
+    const struct whatif *whatif);
+void segment_json(struct json *out, const struct segment *segment, const struct definitions *known);
+/* A cell with the site's name; a row that says how many are not shown, behind BEFORE empty cells. */
+void put_site(struct table_writer *table, size_t site, const struct definitions *known);
+void put_more(struct table_writer *table, int before, size_t more);
+
+#endif
