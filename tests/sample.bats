@@ -315,3 +315,63 @@ chained() {
 	! lp-dump t.graph | grep -q '"sampled"'
 	lp-critpath -F json t.graph | jq -e '(has("by_function") | not) and .path_length_s > 0.01'
 }
+
+@test "threads that call MPI at once have samples of their own, a child that executes has no ring, and rings stay below 1 MiB a thread" {
+	cat >multiple.c <<-END
+		#include <mpi.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include "sampled_work.h"
+		static MPI_Comm comms[2];
+		static void *work(void *arg) {
+			int self = *(int *)arg;
+			for (int i = 0; i < 8; i++) {
+				if (self == 0) long_work(0.03); else short_work(0.03);
+				MPI_Barrier(comms[self]);
+			}
+			return NULL;
+		}
+		int main(int c, char **v) {
+			int provided, numbers[2] = { 0, 1 };
+			unsigned long from, to, bytes = 0;
+			char line[400];
+			pthread_t thread;
+			MPI_Init_thread(&c, &v, MPI_THREAD_MULTIPLE, &provided);
+			for (int i = 0; i < 2; i++) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+			pthread_create(&thread, NULL, work, &numbers[1]);
+			work(&numbers[0]);
+			pthread_join(thread, NULL);
+			FILE *maps = fopen("/proc/self/maps", "r");
+			while (fgets(line, sizeof line, maps) != NULL)
+				if (strstr(line, "perf_event") != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2)
+					bytes += to - from;
+			fclose(maps);
+			if (bytes == 0 || bytes > 2 * (1 << 20)) printf("%lu bytes of rings\n", bytes);
+			fflush(stdout);
+			if (system("ls -l /proc/self/fd | grep perf_event") == 0) printf("a child has a ring\n");
+			return MPI_Finalize();
+		}
+	END
+	mpicc -g -O2 -I"$ROOT/tests/apps" -o multiple multiple.c "$BATS_FILE_TMPDIR/sampled_work.o" -lpthread
+	for stack in '' '--sample-stack 4096'; do
+		lp-record --sample 1000 $stack -o run -- $RUN -n 2 ./multiple >out
+		! grep . out
+		lp-merge run >t.trace
+		trace.py check t.trace
+	done
+	# Rank 0's two locations: each has what its own thread did.
+	lp-dump -k site t.trace | jq -r 'select(.function) | [.site, .function] | @tsv' >names
+	lp-dump -k sampled t.trace | jq -r 'select(.worker | not) | .location as $l | .site[] | [$l, .] | @tsv' |
+		awk 'NR == FNR { name[$1] = $2; next } { n[$1 "," name[$2]]++ }
+			END { exit !(n["0,long_work"] > 50 && n["0,short_work"] == 0 && n["2,short_work"] > 50 && n["2,long_work"] == 0) }' names -
+}
+
+@test "more ranks than cores: time off the core is in the pieces, and is told apart from time on it" {
+	lp-record --sample 1000 -o run -- $RUN -n 6 "$BATS_FILE_TMPDIR/planted" 0.5
+	lp-merge run | lp-graph 2>/dev/null >t.graph
+	lp-critpath -F json t.graph | jq -e '(.by_function | map({ (.function): . }) | add) |
+		.long_work.all_s > 0.05 and .long_work.all_s < 0.2 and .long_work.path_s > 0.5 * .long_work.all_s'
+	lp-critpath -F text t.graph | grep -q '^computation on the path .* s: [0-9]* samples, .* s on a core; '
+}
