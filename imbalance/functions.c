@@ -8,6 +8,7 @@
 #include "../base/run/sample_lanes.h"
 #include "../base/tool/hash_table.h"
 #include "causes.h"
+#include "site_groups.h"
 
 /* Samples at a place, of the computation of a rank up to a call site. */
 struct taken {
@@ -64,72 +65,6 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 	lane_forget(lane, lane_from(lane, row->leave_ns));
 }
 
-/* ---- call sites ---- */
-
-/*
- * Sites of one name are one: a compiler may make several of a line, each for other ranks. Each is told by
- * the lowest of them.
- */
-struct groups {
-	uint32_t *of;			/* by site */
-	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
-	size_t count;
-};
-
-struct named_site {
-	char *name;
-	uint32_t site;
-};
-
-static int
-by_site_name(const void *left, const void *right)
-{
-	const struct named_site *a = left, *b = right;
-	const int order = strcmp(a->name, b->name);
-
-	return order != 0 ? order : (a->site > b->site) - (a->site < b->site);
-}
-
-static struct groups
-make_groups(const struct imbalance *im)
-{
-	struct groups g = { .count = im->site_count };
-	struct named_site *list = zalloc(g.count + 1, sizeof *list);
-	char text[1024];
-
-	g.of = zalloc(g.count + 1, sizeof *g.of);
-	g.compute_ns = zalloc(g.count + 1, sizeof *g.compute_ns);
-	for (size_t i = 0; i < g.count; i++)
-		list[i] = (struct named_site){ need(strdup(index_text(im, BY_SITE, i, text, sizeof text))), (uint32_t)i };
-	qsort(list, g.count, sizeof *list, by_site_name);
-	for (size_t i = 0; i < g.count; i++) {
-		const uint32_t site = list[i].site;
-		const uint32_t group = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ?
-		    g.of[list[i - 1].site] : site;
-
-		g.of[site] = group;
-		if (im->sites[site] == NULL)
-			continue;
-		if (g.compute_ns[group] == NULL)
-			g.compute_ns[group] = zalloc((size_t)im->known.ranks, sizeof **g.compute_ns);
-		for (int32_t r = 0; r < im->known.ranks; r++)
-			g.compute_ns[group][r] += im->sites[site][r].compute_ns;
-	}
-	for (size_t i = 0; i < g.count; i++)
-		free(list[i].name);
-	free(list);
-	return g;
-}
-
-static void
-free_groups(struct groups *g)
-{
-	for (size_t i = 0; i < g->count; i++)
-		free(g->compute_ns[i]);
-	free(g->compute_ns);
-	free(g->of);
-}
-
 /* ---- by function ---- */
 
 static struct sampled_function
@@ -168,7 +103,7 @@ by_place(const void *left, const void *right)
 
 /* All of them by site, function and rank, each once; their functions are in BY. */
 static struct taken *
-sorted_taken(const struct imbalance *im, const struct groups *groups, struct by_function *by, size_t *count)
+sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by, size_t *count)
 {
 	const struct taken_table *table = &im->functions->taken;
 	struct taken *list = zalloc(table->count + 1, sizeof *list);
@@ -397,7 +332,7 @@ by_cost(const void *left, const void *right)
 
 /* The samples of one site. */
 static struct sums
-sums_of(const struct imbalance *im, const struct groups *groups, const struct by_function *by,
+sums_of(const struct imbalance *im, const struct site_groups *groups, const struct by_function *by,
     const struct taken *list, size_t count, uint32_t site)
 {
 	struct sums s = { .im = im, .by = by };
@@ -422,7 +357,7 @@ sums_of(const struct imbalance *im, const struct groups *groups, const struct by
 }
 
 static void
-find_costs(const struct imbalance *im, const struct groups *groups, struct by_function *by,
+find_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
     const struct taken *list, size_t taken)
 {
 	struct costs costs = { zalloc(by->count, sizeof *costs.of), named(by, "not sampled"), named(by, "(MPI)") };
@@ -469,13 +404,13 @@ const struct by_function *
 functions_by(const struct imbalance *im)
 {
 	struct by_function *by;
-	struct groups groups;
+	struct site_groups groups;
 	struct taken *list;
 	size_t count;
 
 	if (im->functions == NULL)
 		return NULL;
-	groups = make_groups(im);
+	groups = site_groups(im);
 	by = zalloc(1, sizeof *by);
 	list = sorted_taken(im, &groups, by, &count);
 	by->sites = zalloc(count + 1, sizeof *by->sites);
@@ -491,7 +426,7 @@ functions_by(const struct imbalance *im)
 	}
 	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
 	find_costs(im, &groups, by, list, count);
-	free_groups(&groups);
+	site_groups_free(&groups);
 	free(list);
 	return by;
 }

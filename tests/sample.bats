@@ -42,8 +42,13 @@ sampled() {
 	for program in planted:long_work:short_work planted_shared:long_work:short_work \
 		planted_cpp:long_loop:short_work planted_fortran:long_part:short_part; do
 		local words=(${program//:/ })
-		sampled ${words[0]}
-		lp-critpath -F json t.graph | sample_check.py ${words[1]} ${words[2]}
+		for try in 1 2 3 4 5; do
+			sampled ${words[0]}
+			status=0
+			lp-critpath -F json t.graph | sample_check.py ${words[1]} ${words[2]} || status=$?
+			[ $status -eq 3 ] || break	# the path led elsewhere, as other programs had the cores
+		done
+		[ $status -eq 0 ]
 	done
 }
 

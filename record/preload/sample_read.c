@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From the rings of samples to the trace. */
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder.h"
+#include "sample.h"
+#include "sites.h"
+#include "small.h"
+
+enum {
+	BATCH = 4096,		/* samples of a message */
+	STACKS = 64,		/* of a message, at most */
+	STACK_BYTES = 1 << 17,	/* and of these */
+	REGISTERS = 17,
+};
+
+/* In the kernel's order of their bits; in the trace they are in DWARF's, the instruction's address last. */
+static const unsigned char dwarf_register[REGISTERS] = {
+	0, 3, 2, 1, 4, 5, 6, 7, 16, 8, 9, 10, 11, 12, 13, 14, 15,
+};
+
+static struct {
+	int64_t time_ns[BATCH];
+	uint32_t site[BATCH], callers[BATCH];
+	uint32_t count;
+	/* Where stacks are asked for: */
+	uint64_t registers[STACKS][REGISTERS];
+	uint32_t stack_bytes[STACKS];
+	unsigned char *stacks;		/* one behind the other */
+	size_t used;
+} batch;
+static uint32_t workers;
+
+bool
+sample_room(void)
+{
+	return batch.stacks != NULL || (batch.stacks = malloc(STACK_BYTES)) != NULL;
+}
+
+/* ---- what frames may lie in ---- */
+
+static struct {
+	struct { uintptr_t begin, end; } at[512];
+	size_t count;
+	unsigned long long loads;	/* objects ever loaded, as of the last look */
+} modules;
+
+static int
+learn_module(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 &&
+		    modules.count < sizeof modules.at / sizeof modules.at[0]) {
+			modules.at[modules.count].begin = info->dlpi_addr + part->p_vaddr;
+			modules.at[modules.count++].end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
+		}
+	}
+	return 0;
+}
+
+static int
+count_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+	(void)size;
+	*(unsigned long long *)loads = info->dlpi_adds;
+	return 1;
+}
+
+void
+sample_learn_modules(void)
+{
+	unsigned long long loads = 0;
+
+	dl_iterate_phdr(count_loads, &loads);
+	if (loads == modules.loads)
+		return;
+	modules.loads = loads;
+	modules.count = 0;
+	dl_iterate_phdr(learn_module, NULL);
+}
+
+static bool
+is_in_module(const void *address)
+{
+	for (size_t i = 0; i < modules.count; i++)
+		if ((uintptr_t)address - modules.at[i].begin < modules.at[i].end - modules.at[i].begin)
+			return true;
+	return false;
+}
+
+/* ---- samples ---- */
+
+static void
+write_batch(struct ring *ring, int64_t until_ns)
+{
+	uint32_t location = 0, number = 0;
+	struct small small;
+
+	if (batch.count == 0 && ring->lost == 0)
+		return;
+	if (!thread_location(ring->tid, &location))
+		number = ring->worker != 0 ? ring->worker : (ring->worker = ++workers);
+	small_begin(&small, "sampled", 7u + (number > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
+	small_uint(&small, "location", location);
+	if (number > 0)
+		small_uint(&small, "worker", number);
+	small_uint(&small, "count", batch.count);
+	small_uint(&small, "period_ns", (uint64_t)(1000000000 / options.sample_hz));
+	small_int(&small, "until_ns", until_ns);
+	if (ring->lost > 0)
+		small_uint(&small, "lost", ring->lost);
+	small_bytes(&small, "time", batch.time_ns, 8 * (size_t)batch.count);
+	small_bytes(&small, "site", batch.site, 4 * (size_t)batch.count);
+	small_bytes(&small, "callers", batch.callers, 4 * (size_t)batch.count);
+	if (batch.stacks != NULL) {
+		small_bytes(&small, "registers", batch.registers, sizeof batch.registers[0] * batch.count);
+		small_bytes(&small, "stack_bytes", batch.stack_bytes, 4 * (size_t)batch.count);
+		small_bytes(&small, "stacks", batch.stacks, batch.used);
+	}
+	small_append(&small);
+	batch.count = 0;
+	batch.used = 0;
+	ring->lost = 0;
+}
+
+/* What a ring's record is made of: struct perf_event_header, then these. */
+struct taken {
+	uint64_t ip, time, frames, frame[FRAMES + 8];
+};
+
+static void
+take_sample(const struct taken *taken, size_t size, int64_t offset)
+{
+	const void *callers[FRAMES];
+	int depth = 0;
+	bool first = true;
+
+	for (uint64_t i = 0; i < taken->frames && size >= 8 * (3 + i + 1) && depth < FRAMES; i++) {
+		if (taken->frame[i] >= (uint64_t)PERF_CONTEXT_MAX)
+			continue;	/* says whose frames follow */
+		if (first)		/* the place itself */
+			first = false;
+		else if (is_in_module((const void *)(uintptr_t)taken->frame[i]))
+			callers[depth++] = (const void *)(uintptr_t)taken->frame[i];
+		else
+			break;		/* a register that holds no frame */
+	}
+	batch.time_ns[batch.count] = (int64_t)taken->time + offset;
+	/* Like a return address: one byte before it lies inside. */
+	batch.site[batch.count] = plain_site((const void *)(uintptr_t)(taken->ip + 1), 0);
+	batch.callers[batch.count++] = frames_site(callers, depth, 0);
+}
+
+static void
+copy_out(const struct ring *ring, uint64_t from, void *to, size_t size)
+{
+	const unsigned char *data = (const unsigned char *)ring->page + ring->page->data_offset;
+	size_t at = (size_t)(from % ring->bytes), first = ring->bytes - at < size ? ring->bytes - at : size;
+
+	memcpy(to, data + at, first);
+	memcpy((unsigned char *)to + first, data, size - first);
+}
+
+/*
+ * What lies behind the callers: which registers there are, they, the size of the stack, it, and how much of
+ * it was there. FROM and END: of the record, in the ring. Before take_sample(), which counts.
+ */
+static void
+take_stack(const struct ring *ring, uint64_t from, uint64_t end)
+{
+	uint64_t abi = 0, registers[REGISTERS], size = 0, there = 0;
+	uint64_t *into = batch.registers[batch.count];
+
+	batch.stack_bytes[batch.count] = 0;
+	memset(into, 0, sizeof batch.registers[0]);
+	if (end - from < sizeof abi)
+		return;
+	copy_out(ring, from, &abi, sizeof abi);
+	from += sizeof abi;
+	if (abi != PERF_SAMPLE_REGS_ABI_64 || end - from < sizeof registers + sizeof size)
+		return;
+	copy_out(ring, from, registers, sizeof registers);
+	from += sizeof registers;
+	for (int i = 0; i < REGISTERS; i++)
+		into[dwarf_register[i]] = registers[i];
+	copy_out(ring, from, &size, sizeof size);
+	from += sizeof size;
+	if (size == 0 || size > end - from || end - from - size < sizeof there)
+		return;
+	copy_out(ring, from + size, &there, sizeof there);
+	if (there > size || there > STACK_BYTES - batch.used)
+		return;
+	copy_out(ring, from, batch.stacks + batch.used, (size_t)there);
+	batch.stack_bytes[batch.count] = (uint32_t)there;
+	batch.used += (size_t)there;
+}
+
+/* No room for one more. */
+static bool
+is_full(void)
+{
+	return batch.count == BATCH || (batch.stacks != NULL && (batch.count == STACKS ||
+	    STACK_BYTES - batch.used < (size_t)options.sample_stack));
+}
+
+void
+sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
+{
+	uint64_t head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = ring->page->data_tail;
+	struct perf_event_header header;
+	struct taken taken;
+
+	while (tail + sizeof header <= head) {
+		size_t size;
+
+		copy_out(ring, tail, &header, sizeof header);
+		if (header.size < sizeof header)
+			break;
+		size = header.size - sizeof header < sizeof taken ? header.size - sizeof header : sizeof taken;
+		copy_out(ring, tail + sizeof header, &taken, size);
+		if (header.type == PERF_RECORD_SAMPLE && size >= 3 * sizeof(uint64_t)) {
+			if (batch.stacks != NULL && taken.frames <= sizeof taken / sizeof(uint64_t))
+				take_stack(ring, tail + sizeof header + (3 + taken.frames) * sizeof(uint64_t),
+				    tail + header.size);
+			take_sample(&taken, size, offset);
+		}
+		else if (header.type == PERF_RECORD_LOST && size >= 2 * sizeof(uint64_t))
+			ring->lost += taken.time;	/* an id, then how many */
+		tail += header.size;
+		if (is_full())
+			write_batch(ring, until_ns);
+	}
+	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
+	write_batch(ring, until_ns);
+}
