@@ -167,8 +167,27 @@ for row in csv.DictReader(sys.stdin):
 	sed -n 's/^2:[0-9]*:1:\([0-9]*\):1:\([0-9]*\):59000001:\(.*\)$/\1 \2 \3/p' out.prv |
 		sed 's/ 0$/ e/; t; s/ [1-4]$/ b/' | sort | cmp - pieces
 	grep '^[123]:' out.prv | cut -d: -f6 | sort -nc
+	# They come back as sites.
 	lp-import -f prv out.prv >back.graph
 	trace.py check back.graph
+	for graph in t.graph back.graph; do
+		lp-critpath $graph | lp-export -f folded | sed 's/a:b .xff/a:b/; s/(src.app/(app/' >$graph.folded
+	done
+	cut -d' ' -f1-4 t.graph.folded >1
+	cut -d' ' -f1-4 back.graph.folded | cmp - 1
+	# Without names the numbers are left.
+	rm out.pcf
+	lp-import -f prv out.prv | lp-dump -k site | jq -s -e 'map(select(.stack == null)) |
+		map(.offset) == [3, 4] and all(has("function") | not)'
+}
+
+@test "prv: several applications are refused, with their names where there are any" {
+	printf '%s\n' '#Paraver (01/01/1970 at 00:00):10_ns:1(2):2:1(1:1):1(1:1)' 1:1:1:1:1:0:10:1 >two.prv
+	run -2 --separate-stderr lp-import -f prv two.prv
+	[[ "$stderr" == "lp-import: two.prv:0: 2 applications, which are not read" ]]
+	printf 'LEVEL CPU SIZE 1\n1.a\n\nLEVEL APPL SIZE 2\nocean\nice\n' >two.row
+	run -2 --separate-stderr lp-import -f prv two.prv
+	[[ "$stderr" == "lp-import: two.prv:0: 2 applications, which are not read: ocean, ice" ]]
 }
 
 @test "prv: memory does not grow with the trace" {

@@ -3,11 +3,21 @@
  * How Extrae numbers MPI calls in Paraver and Dimemas traces (its MPI_EventEncoding.h). Include it
  * with PARAVER_CALL(type, value, name) defined; it is the last digit of the event type 5000000x.
  */
+#ifndef PARAVER_H
+#define PARAVER_H
+
 #define PARAVER_TYPE 50000000		/* + 1 point-to-point, 2 collective, 3 other, 4 one-sided, 5 files */
 #define PARAVER_SEND_BYTES 50100001	/* arguments of a collective, on the line of its entry */
 #define PARAVER_RECEIVE_BYTES 50100002
 #define PARAVER_ROOT 50100003		/* 1 on the root */
 #define PARAVER_COMM 50100004
+
+/* Who called it: functions, and their lines, by level, 1 that of the call itself. */
+enum {
+	CALLER = 70000000, CALLER_LINE = 80000000,	/* and the level */
+	MOST_LEVELS = 99,
+	CALLER_VALUES = 2,		/* 0 end, 1 unresolved, 2 not found */
+};
 
 #define PARAVER_CALLS \
 	PARAVER_CALL(1, 1, "MPI_Send") PARAVER_CALL(1, 2, "MPI_Recv") \
@@ -39,3 +49,5 @@
 	PARAVER_CALL(2, 158, "MPI_Ialltoall") PARAVER_CALL(2, 160, "MPI_Iallgather") \
 	PARAVER_CALL(2, 168, "MPI_Reduce_scatter_block") PARAVER_CALL(2, 170, "MPI_Alltoallw") \
 	PARAVER_CALL(3, 194, "MPI_Init_thread")
+
+#endif

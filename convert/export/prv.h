@@ -3,17 +3,13 @@
 #ifndef PRV_H
 #define PRV_H
 
+#include "../../base/mpi/paraver.h"
 #include "../../base/run/segments.h"
 #include "../../base/tool/text.h"
 #include "export.h"
 
 enum { OTHER_VALUES = 1000 };	/* functions that Extrae has no number for: this and their index */
-enum {
-	CALLER = 70000000, CALLER_LINE = 80000000,	/* and the level, 1 that of the call itself */
-	MOST_LEVELS = 99,
-	CALLER_VALUES = 2,		/* 0 end, 1 unresolved, 2 not found; then sites */
-	PATH_TYPE = 59000001,
-};
+enum { PATH_TYPE = 59000001 };
 
 struct code { uint32_t type, value; };
 

@@ -106,7 +106,7 @@ build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 }
 
 /* What of a row differs from BUILD_ROW is put behind its call, in this order. */
-enum { COMM = 1, REQUEST = 2, PEER = 4, TAG = 8, SENT = 16, RECEIVED = 32, LASTS = 64, BITS = 7 };
+enum { COMM = 1, REQUEST = 2, PEER = 4, TAG = 8, SENT = 16, RECEIVED = 32, LASTS = 64, SITE = 128, BITS = 8 };
 
 uint64_t
 build_row(struct build *build, uint32_t location, const struct build_row *row)
@@ -115,7 +115,8 @@ build_row(struct build *build, uint32_t location, const struct build_row *row)
 	struct spill *to = &build->rows;
 	unsigned has = (row->comm != 0) * COMM | (row->request != 0) * REQUEST | (row->peer != NO_PEER) * PEER |
 	    (row->tag != NO_TAG) * TAG | (row->bytes_sent != 0) * SENT |
-	    (row->bytes_received != 0) * RECEIVED | (row->leave_ns != row->enter_ns) * LASTS;
+	    (row->bytes_received != 0) * RECEIVED | (row->leave_ns != row->enter_ns) * LASTS |
+	    (row->site != 0) * SITE;
 
 	spill_put(to, location, (uint64_t)row->call << BITS | has);
 	spill_put(to, location, fold_sign(row->enter_ns - of->enter_ns));
@@ -133,6 +134,8 @@ build_row(struct build *build, uint32_t location, const struct build_row *row)
 		spill_put(to, location, row->bytes_sent);
 	if (has & RECEIVED)
 		spill_put(to, location, row->bytes_received);
+	if (has & SITE)
+		spill_put(to, location, row->site);
 	of->enter_ns = row->enter_ns;
 	if (row->leave_ns > build->run_ns)
 		build->run_ns = row->leave_ns;
@@ -175,6 +178,8 @@ build_take(struct build *build, uint32_t location, struct build_row *row)
 		row->bytes_sent = spill_take(from, location);
 	if (first & RECEIVED)
 		row->bytes_received = spill_take(from, location);
+	if (first & SITE)
+		row->site = (uint32_t)spill_take(from, location);
 }
 
 void

@@ -81,6 +81,8 @@ write_definitions(const struct build *build, struct writer *out)
 	build->used[0] = false;
 	if (call_names_write(out, build->used) < 0)
 		die_output();
+	if (build->define != NULL)
+		build->define(build->context, out);
 }
 
 static void
@@ -94,7 +96,8 @@ add_row(struct output *o, const struct build_row *row)
 	to->enter_ns[i] = row->enter_ns;
 	to->leave_ns[i] = row->leave_ns;
 	to->call[i] = row->call;
-	to->site[i] = to->request_at[i] = to->folded[i] = 0;
+	to->site[i] = row->site;
+	to->request_at[i] = to->folded[i] = 0;
 	to->comm[i] = row->comm;
 	to->peer[i] = row->peer;
 	to->tag[i] = row->tag;

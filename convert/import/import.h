@@ -66,6 +66,8 @@ struct build {
 	uint64_t comm_members;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	bool *used;			/* by index of call_name */
+	void (*define)(void *context, struct writer *out);	/* writes sites; NULL: there are none */
+	void *context;
 	struct build_useful {		/* by rank; NULL: not known */
 		int64_t running_ns, instructions, cycles;
 	} *useful;
@@ -74,7 +76,7 @@ struct build {
 struct build_row {
 	int64_t enter_ns, leave_ns;
 	uint16_t call;			/* index of call_name; 0: a part */
-	uint32_t comm, request;
+	uint32_t comm, request, site;
 	int32_t peer, tag;
 	uint64_t bytes_sent, bytes_received;
 };

@@ -107,9 +107,17 @@ begin_call(struct prv *p, uint32_t number, int64_t at_ns, uint16_t call)
 	task->any = task->in_call = true;
 }
 
+static bool
+is_caller(int64_t type)
+{
+	return (type > CALLER && type <= CALLER + MOST_LEVELS) ||
+	    (type > CALLER_LINE && type <= CALLER_LINE + MOST_LEVELS);
+}
+
 static void
 take_events(struct prv *p, char *at)
 {
+	static struct levels levels;
 	uint32_t number;
 	struct task *task = take_object(p, &at, &number);
 	int64_t at_ns = text_integer(&p->text, &at, 0, INT64_MAX);
@@ -119,6 +127,7 @@ take_events(struct prv *p, char *at)
 		return;
 	if (at_ns > task->end_ns)
 		task->end_ns = at_ns;
+	callers_clear(&levels);
 	while (*at != '\0') {
 		int64_t type = text_integer(&p->text, &at, 0, INT64_MAX);
 		int64_t value = text_integer(&p->text, &at, INT64_MIN + 1, INT64_MAX);
@@ -140,9 +149,13 @@ take_events(struct prv *p, char *at)
 			call->root = value != 0;
 		else if (call != NULL && type == PARAVER_COMM)
 			call->comm = value > 0 && value < (1 << 24) ? (uint32_t)value : 0;
+		else if (is_caller(type))
+			callers_take(&levels, type, value);
 		else
 			count_useful(task, at_ns, type, value);
 	}
+	if (levels.count > 0 && task->in_call)
+		task->call.site = callers_site(p, &levels);
 }
 
 static void
@@ -196,10 +209,36 @@ take_communicator(struct prv *p, char *at)
 }
 
 /* #Paraver (date at time):END_ns:NODES(cpus,...):APPLICATIONS:TASKS(...),COMMUNICATORS */
-static void
-take_header(struct prv *p)
+/* What the .row beside the trace calls its applications. */
+static _Noreturn void
+refuse_applications(const struct prv *p, const char *file, int64_t count)
 {
-	int64_t ranks;
+	const char *suffix = file != NULL ? strstr(file, ".prv") : NULL;
+	char *path = NULL, *line = NULL, names[256] = "", what[400];
+	size_t capacity = 0, used = 0;
+	long left = 0;
+	FILE *in = NULL;
+
+	if (suffix != NULL && asprintf(&path, "%.*s.row", (int)(suffix - file), file) > 0)
+		in = fopen(path, "r");
+	while (in != NULL && getline(&line, &capacity, in) > 0) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (sscanf(line, "LEVEL APPL SIZE %ld", &left) == 1)
+			continue;
+		if (left > 0 && used + 2 < sizeof names) {
+			used += (size_t)snprintf(names + used, sizeof names - used, "%s%.100s", used > 0 ? ", " : ": ",
+			    line);
+			left--;
+		}
+	}
+	snprintf(what, sizeof what, "%lld applications, which are not read%s", (long long)count, names);
+	die_text(&p->text, what);
+}
+
+static void
+take_header(struct prv *p, const char *file)
+{
+	int64_t ranks, applications;
 	char *at;
 
 	if (!text_next(&p->text) || strncmp(p->text.line, "#Paraver (", 10) != 0 ||
@@ -217,8 +256,8 @@ take_header(struct prv *p)
 	if (at == NULL)
 		die_text(&p->text, "the header is cut short");
 	at++;
-	if (text_integer(&p->text, &at, 1, INT32_MAX) != 1)
-		die_text(&p->text, "several applications, which are not read");
+	if ((applications = text_integer(&p->text, &at, 1, INT32_MAX)) != 1)
+		refuse_applications(p, file, applications);
 	ranks = text_integer(&p->text, &at, 1, 1 << 24);
 	if ((uint64_t)ranks > p->text.next ||	/* their threads and nodes are listed */
 	    !text_allows(&p->text, (uint64_t)ranks, BYTES_OF_TASK))
@@ -243,7 +282,8 @@ import_prv(char **files, int argc, char **argv)
 	static struct prv p;
 
 	text_open(&p.text, file);
-	take_header(&p);
+	p.callers = callers_new();
+	take_header(&p, file);
 #define PARAVER_CALL(type, value, name) p.by_value[type][value] = build_call(name);
 	PARAVER_CALLS
 #undef PARAVER_CALL
@@ -276,5 +316,8 @@ import_prv(char **files, int argc, char **argv)
 		note("%llu records of further threads are left out", (unsigned long long)p.other_threads);
 	prv_rows(&p);
 	put_useful(&p);
+	callers_names(&p, file);
+	p.build.define = callers_write;
+	p.build.context = p.callers;
 	build_write(&p.build, argc, argv);
 }

@@ -3,6 +3,7 @@
 #ifndef PRV_H
 #define PRV_H
 
+#include "../../base/mpi/paraver.h"
 #include "import.h"
 
 struct call {
@@ -11,6 +12,12 @@ struct call {
 	uint32_t comm;			/* as in the file; 0: not told */
 	uint16_t call;
 	bool root;
+	uint32_t site;			/* 0: not told */
+};
+
+struct levels {				/* callers on a line: numbers of functions and lines, 0 not known */
+	int64_t function[MOST_LEVELS], line[MOST_LEVELS];
+	size_t count;
 };
 
 enum { INSTRUCTIONS, CYCLES, COUNTERS };
@@ -46,6 +53,7 @@ struct prv {
 	struct task *tasks;
 	struct spill calls;		/* by task */
 	struct sorter items, placed;
+	struct callers *callers;
 	uint64_t message_count;
 	struct comm { uint32_t number; int32_t size; } *comms;	/* by id */
 	size_t comm_capacity;
@@ -53,6 +61,14 @@ struct prv {
 	int64_t end_ns, last_ns;	/* as the first line says; of all records */
 	uint64_t other_threads;		/* records of further threads, which are not read */
 };
+
+/* prv_callers.c: sites of calls. */
+struct callers *callers_new(void);
+void callers_clear(struct levels *levels);
+void callers_take(struct levels *levels, int64_t type, int64_t value);
+uint32_t callers_site(struct prv *prv, const struct levels *levels);
+void callers_names(struct prv *prv, const char *file);	/* of the .pcf beside the file */
+void callers_write(void *callers, struct writer *out);
 
 void prv_begin(struct prv *prv);
 void prv_put_call(struct prv *prv, uint32_t task);	/* the last one of a task is over */

@@ -81,6 +81,7 @@ prv_put_call(struct prv *p, uint32_t number)
 	spill_put(&p->calls, number, call->comm);
 	spill_put(&p->calls, number, call->sent);
 	spill_put(&p->calls, number, call->received);
+	spill_put(&p->calls, number, call->site);
 	task->put_ns = call->enter_ns;
 }
 
@@ -100,6 +101,7 @@ take_call(struct prv *p, uint32_t number, struct call *call)
 	call->comm = (uint32_t)spill_take(&p->calls, number);
 	call->sent = spill_take(&p->calls, number);
 	call->received = spill_take(&p->calls, number);
+	call->site = (uint32_t)spill_take(&p->calls, number);
 	return true;
 }
 
@@ -225,6 +227,7 @@ put_call(struct rows *r, const struct call *call)
 	row.enter_ns = call->enter_ns;
 	row.leave_ns = call->leave_ns;
 	row.call = call->call;
+	row.site = call->site;
 	if (r->count > 0)
 		qsort(r->parts, r->count, sizeof *r->parts, by_part);
 	/* MPI_Sendrecv that only receives: its send went to nobody. */

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Callers that Extrae notes with a call, level by level, as the site of the call: a place, or a stack of
+ * them. They are numbers, of functions and of lines; what these are called stands in the .pcf beside the
+ * trace, as far as there is one.
+ *
+ * memory  places and stacks that differ
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/mpi/paraver.h"
+#include "../../base/tool/hash_table.h"
+#include "prv.h"
+
+struct place_slot { int64_t function, line; uint32_t site; };
+#define PLACE_HASH(s) mix((uint64_t)(s)->function, (uint64_t)(s)->line)
+#define PLACE_SAME(a, b) ((a)->function == (b)->function && (a)->line == (b)->line)
+#define PLACE_FREE(s) ((s)->site == 0)
+#define PLACE_MAKE_FREE(s) ((s)->site = 0)
+HASH_TABLE(place_table, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+/* A stack is a site, the place of a caller, and the stack that it was called from, which is one, too. */
+struct stack_slot { uint32_t place, outer, site; };
+#define STACK_HASH(s) mix((s)->place, (s)->outer)
+#define STACK_SAME(a, b) ((a)->place == (b)->place && (a)->outer == (b)->outer)
+#define STACK_FREE(s) ((s)->site == 0)
+#define STACK_MAKE_FREE(s) ((s)->site = 0)
+HASH_TABLE(stack_table, struct stack_slot, STACK_HASH, STACK_SAME, STACK_FREE, STACK_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+struct name_slot { int64_t value; bool line; char *text; };	/* text NULL: free */
+#define NAME_HASH(s) mix((uint64_t)(s)->value, (s)->line)
+#define NAME_SAME(a, b) ((a)->value == (b)->value && (a)->line == (b)->line)
+#define NAME_FREE(s) ((s)->text == NULL)
+#define NAME_MAKE_FREE(s) ((s)->text = NULL)
+HASH_TABLE(name_table, struct name_slot, NAME_HASH, NAME_SAME, NAME_FREE, NAME_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+struct callers {
+	struct place_table places;
+	struct stack_table stacks;
+	struct name_table names;
+	struct made { bool stack; int64_t function, line; uint32_t place, outer; } *made;	/* by site, from 1 */
+	size_t count, capacity;
+};
+
+static const struct column_type site_type = { 4, false, true, 0 };
+
+struct callers *
+callers_new(void)
+{
+	struct callers *c = zalloc(1, sizeof *c);
+
+	place_table_begin(&c->places, 64);
+	stack_table_begin(&c->stacks, 64);
+	name_table_begin(&c->names, 64);
+	c->count = 1;
+	return c;
+}
+
+static uint32_t
+make(struct prv *p, const struct made *made)
+{
+	struct callers *c = p->callers;
+
+	if (!text_allows(&p->text, c->count, 4 * sizeof *made))
+		die_text(&p->text, "too many callers");
+	c->made = grow(c->made, &c->capacity, c->count + 1, sizeof *c->made);
+	c->made[c->count] = *made;
+	return (uint32_t)c->count++;
+}
+
+void
+callers_clear(struct levels *levels)
+{
+	levels->count = 0;
+}
+
+void
+callers_take(struct levels *levels, int64_t type, int64_t value)
+{
+	const bool line = type > CALLER_LINE;
+	const size_t level = (size_t)(type - (line ? CALLER_LINE : CALLER));
+
+	if (value <= CALLER_VALUES)
+		return;		/* it is not known */
+	for (; levels->count < level; levels->count++)
+		levels->function[levels->count] = levels->line[levels->count] = 0;
+	*(line ? &levels->line[level - 1] : &levels->function[level - 1]) = value;
+}
+
+uint32_t
+callers_site(struct prv *p, const struct levels *levels)
+{
+	struct callers *c = p->callers;
+	uint32_t site = 0;
+
+	for (size_t level = levels->count; level > 0; level--) {
+		const struct place_slot key = { levels->function[level - 1], levels->line[level - 1],
+		    (uint32_t)c->count };
+		struct stack_slot stack = { .outer = site };
+
+		if (key.function == 0 && key.line == 0)
+			continue;
+		stack.place = place_table_add(&c->places, &key)->site;
+		if (stack.place == c->count)
+			make(p, &(struct made){ .function = key.function, .line = key.line });
+		if (site == 0) {
+			site = stack.place;
+			continue;
+		}
+		stack.site = (uint32_t)c->count;
+		site = stack_table_add(&c->stacks, &stack)->site;
+		if (site == c->count)
+			make(p, &(struct made){ .stack = true, .place = stack.place, .outer = stack.outer });
+	}
+	return site;
+}
+
+/* ---- names ---- */
+
+/* "short [whole]" is the whole. */
+static char *
+whole_name(char *text)
+{
+	char *open = strrchr(text, '['), *close = strrchr(text, ']');
+
+	if (open == NULL || close == NULL || close < open || close[1] != '\0')
+		return text;
+	*close = '\0';
+	return open + 1;
+}
+
+static void
+take_names(struct callers *c, FILE *in)
+{
+	enum { OTHER, FUNCTIONS, LINES } what = OTHER;
+	char *line = NULL;
+	size_t capacity = 0;
+
+	while (getline(&line, &capacity, in) > 0) {
+		long long number, type;
+		int behind = 0;
+
+		line[strcspn(line, "\r\n")] = '\0';
+		if (strncmp(line, "EVENT_TYPE", 10) == 0)
+			what = OTHER;
+		else if (sscanf(line, "%lld %lld %n", &number, &type, &behind) == 2 && behind > 0 &&
+		    (type > CALLER && type <= CALLER + MOST_LEVELS))
+			what = FUNCTIONS;
+		else if (behind > 0 && type > CALLER_LINE && type <= CALLER_LINE + MOST_LEVELS)
+			what = LINES;
+		else if (what != OTHER && sscanf(line, "%lld %n", &number, &behind) == 1 && behind > 0) {
+			const struct name_slot slot = { number, what == LINES,
+			    need(strdup(what == LINES ? line + behind : whole_name(line + behind))) };
+			const struct name_slot *kept = name_table_add(&c->names, &slot);
+
+			if (kept->text != slot.text)
+				free(slot.text);
+		}
+	}
+	free(line);
+}
+
+void
+callers_names(struct prv *p, const char *file)
+{
+	const char *suffix = file != NULL ? strstr(file, ".prv") : NULL;
+	char *path;
+	FILE *in;
+
+	for (const char *next = suffix; next != NULL; next = strstr(next + 1, ".prv"))
+		suffix = next;
+	if (suffix == NULL)
+		return;
+	if (asprintf(&path, "%.*s.pcf", (int)(suffix - file), file) < 0)
+		die("out of memory");
+	if ((in = fopen(path, "r")) != NULL) {
+		take_names(p->callers, in);
+		fclose(in);
+	}
+	free(path);
+}
+
+static const char *
+name_of(const struct callers *c, int64_t value, bool line)
+{
+	const struct name_slot key = { value, line, NULL }, *found = value != 0 ? name_table_find(&c->names, &key) : NULL;
+
+	return found != NULL ? found->text : NULL;
+}
+
+/* ---- written ---- */
+
+/* A line is "133 (file.c, function)", or without a function. */
+static void
+write_place(const struct callers *c, uint32_t site, struct writer *out)
+{
+	const struct made *made = &c->made[site];
+	const char *function = name_of(c, made->function, false), *source = name_of(c, made->line, true);
+	char *end = NULL, *file = NULL;
+	long number = source != NULL ? strtol(source, &end, 10) : 0;
+
+	if (source != NULL && end > source && strncmp(end, " (", 2) == 0) {
+		file = need(strdup(end + 2));
+		file[strcspn(file, ",)")] = '\0';
+	}
+	message_begin(out, "site", 2u + (function != NULL) + 2u * (file != NULL));
+	put_uint(out, "site", site);
+	put_uint(out, "offset", (uint64_t)(made->line != 0 ? made->line : made->function));
+	if (function != NULL)
+		put_string(out, "function", function);
+	if (file != NULL) {
+		put_string(out, "file", file);
+		put_uint(out, "line", number > 0 && number <= INT32_MAX ? (uint64_t)number : 0);
+	}
+	if (message_end(out) < 0)
+		die_output();
+	free(file);
+}
+
+static void
+write_stack(const struct callers *c, uint32_t site, struct writer *out)
+{
+	uint32_t frames[MOST_LEVELS], depth = 0;
+	uint32_t at = site;
+
+	for (; c->made[at].stack && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
+		frames[depth++] = c->made[at].place;
+	frames[depth++] = at;
+	message_begin(out, "site", 3);
+	put_uint(out, "site", site);
+	put_uint(out, "count", depth);
+	put_column(out, "stack", site_type, frames, depth);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+void
+callers_write(void *context, struct writer *out)
+{
+	const struct callers *c = context;
+
+	for (uint32_t site = 1; site < c->count; site++)
+		if (c->made[site].stack)
+			write_stack(c, site, out);
+		else
+			write_place(c, site, out);
+}
