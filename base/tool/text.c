@@ -26,7 +26,7 @@ text_flush(struct text *text)
 }
 
 void
-text_bytes(struct text *text, const char *bytes, size_t size)
+text_more(struct text *text, const char *bytes, size_t size)
 {
 	while (size > 0) {
 		size_t room = TEXT_BYTES - text->used, part = size < room ? size : room;
@@ -40,16 +40,23 @@ text_bytes(struct text *text, const char *bytes, size_t size)
 	}
 }
 
+#define TENS(n) #n "0" #n "1" #n "2" #n "3" #n "4" #n "5" #n "6" #n "7" #n "8" #n "9"
+static const char hundred[] =
+    TENS(0) TENS(1) TENS(2) TENS(3) TENS(4) TENS(5) TENS(6) TENS(7) TENS(8) TENS(9);
+#undef TENS
+
 void
 text_uint(struct text *text, uint64_t value)
 {
 	char digits[20];
 	size_t begin = sizeof digits;
 
-	do {
-		digits[--begin] = (char)('0' + value % 10);
-		value /= 10;
-	} while (value > 0);
+	for (; value >= 100; value /= 100)	/* two digits for each division */
+		memcpy(digits + (begin -= 2), hundred + 2 * (value % 100), 2);
+	if (value >= 10)
+		memcpy(digits + (begin -= 2), hundred + 2 * value, 2);
+	else
+		digits[--begin] = (char)('0' + value);
 	text_bytes(text, digits + begin, sizeof digits - begin);
 }
 

@@ -26,7 +26,16 @@ void text_begin(struct text *text, FILE *file, const char *name);
 void text_flush(struct text *text);
 
 /* As they stand: bytes of ours, numbers. */
-void text_bytes(struct text *text, const char *bytes, size_t size);
+void text_more(struct text *text, const char *bytes, size_t size);	/* whatever room there is */
+static inline void text_bytes(struct text *text, const char *bytes, size_t size)
+{
+	if (size > TEXT_BYTES - text->used) {
+		text_more(text, bytes, size);
+		return;
+	}
+	memcpy(text->bytes + text->used, bytes, size);
+	text->used += size;
+}
 void text_uint(struct text *text, uint64_t value);
 void text_int(struct text *text, int64_t value);
 void text_print(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
