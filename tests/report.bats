@@ -53,6 +53,26 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	[ "$(stat -c %s page.html)" -gt 50000 ]
 }
 
+@test "a million calls take no more memory than the page and the ranks need" {
+	"$ROOT/build/bench/synthetic" -r 64 -b 64 -c 1000000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >long.graph
+	limited 40000 lp-report --size 500k -o page.html long.graph
+}
+
+@test "of many calls the longest are on the page" {
+	"$ROOT/build/bench/synthetic" -r 8 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
+	lp-report --size 200k -o page.html t.graph
+	lp-dump -F text t.graph >calls
+	/usr/bin/python3 - <<-END
+		import csv, json, re
+		data = json.loads(re.search('id="data">(.*?)</script>', open("page.html").read(), re.S).group(1))
+		n = data["events"]
+		kept = sorted((n[i + 2] for i in range(0, len(n), 7) if n[i + 3] == len(data["states"])), reverse=True)
+		calls = csv.DictReader(open("calls"), delimiter="\t")
+		lengths = sorted((int(c["leave_ns"]) - int(c["enter_ns"]) for c in calls), reverse=True)
+		assert 100 < len(kept) < len(lengths) and kept == lengths[:len(kept)], (len(kept), len(lengths))
+	END
+}
+
 @test "the verdict names the rank and place of the path, what it costs and what less of it gains" {
 	pack >t.graph <<-END
 		graph ranks=2

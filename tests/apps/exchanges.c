@@ -6,6 +6,7 @@
  *				ranks, then a swap with the transposed rank, as in CG
  *	exchanges lu SWEEPS	a wave front over a grid of ranks, plane by plane from one corner, then
  *				back from the other; blocking receives from behind, sends ahead, as in LU
+ *	exchanges pingpong N	pairs of ranks send to and fro, without a call of all
  *
  * The ranks, 4 or 16, form a square grid. Each computes a little more or less each time, by a fixed
  * sequence of numbers, so that most waits come from many small delays of all ranks.
@@ -109,6 +110,17 @@ lu(int sweeps)
 	}
 }
 
+static void
+pingpong(int times)
+{
+	for (int i = 0; i < times; i++) {
+		if (rank % 2 == i % 2)
+			MPI_Send(here, 1, MPI_DOUBLE, rank ^ 1, 4, MPI_COMM_WORLD);
+		else
+			MPI_Recv(there, 1, MPI_DOUBLE, rank ^ 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -124,6 +136,8 @@ main(int argc, char **argv)
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (strcmp(argv[1], "cg") == 0)
 		cg(count);
+	else if (strcmp(argv[1], "pingpong") == 0)
+		pingpong(count);
 	else
 		lu(count);
 	MPI_Finalize();
