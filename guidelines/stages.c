@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/text.h"
 #include "guidelines.h"
 
 /* Of the mpiruns that both have, logarithms of ratios; times of 0 are taken for 1 ns. */
@@ -148,6 +149,7 @@ write_candidates(const struct campaign *c, const struct verdict *v, const char *
 {
 	enum { LONGER = 4 };
 	FILE *out = fopen(file, "w");
+	char name[256];
 	size_t written = 0;
 
 	if (out == NULL)
@@ -161,7 +163,8 @@ write_candidates(const struct campaign *c, const struct verdict *v, const char *
 			needed = v->at[k].candidate && (v->at[k].function == s || v->at[k].other == s);
 		if (!needed || s->role != FUNCTION)
 			continue;
-		fprintf(out, "%s\t%" PRIu64 "\t%" PRId64 "\t%zu\n", s->function, s->bytes,
+		visible_copy(name, sizeof name, s->function);
+		fprintf(out, "%s\t%" PRIu64 "\t%" PRId64 "\t%zu\n", name, s->bytes,
 		    c->setting.ranks, LONGER * s->reps);
 		written++;
 	}

@@ -130,6 +130,8 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 	    (calls->count > 0 && calls->first > 0 && calls->enter_ns[0] < lane->last_leave_ns))
 		return reader_fail(in, message->offset, "calls: the block does not follow the one before");
 	take_seat(e, calls->location, (uint32_t)e->known->location_rank[calls->location]);
+	if (calls->count == 0)
+		return 0;
 	make_room(lane, calls->count);
 	op = lane->ops + lane->begin + lane->count;
 	row = lane->rows + lane->begin + lane->count;

@@ -39,13 +39,14 @@ offset_text(const struct definitions *d, const struct site *s, char *text, size_
 const char *
 site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size)
 {
-	const struct site *s = &definitions->sites[site];
+	const struct site *s;
 	char offset[300];
 	int used = 0;
 
 	text[0] = '\0';
 	if (site == 0 || site >= definitions->site_count)
 		return text;
+	s = &definitions->sites[site];
 	if (s->stack != NULL) {
 		stack_text(definitions, s, text, size);
 		return text;
