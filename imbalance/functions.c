@@ -7,16 +7,7 @@
 
 #include "../base/run/sample_lanes.h"
 #include "../base/tool/hash_table.h"
-#include "causes.h"
-#include "site_groups.h"
-
-/* Samples at a place, of the computation of a rank up to a call site. */
-struct taken {
-	uint32_t site, place;		/* site UINT32_MAX: a free slot */
-	int32_t rank;
-	uint32_t function;		/* once it is known */
-	uint64_t samples;
-};
+#include "functions_sums.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | (t)->place)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place)
@@ -142,8 +133,8 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	return list;
 }
 
-static uint32_t
-named(const struct by_function *by, const char *name)
+uint32_t
+function_named(const struct by_function *by, const char *name)
 {
 	const struct sampled_function key = { name, NULL }, *found =
 	    bsearch(&key, by->names, by->count, sizeof key, by_name);
@@ -152,16 +143,6 @@ named(const struct by_function *by, const char *name)
 }
 
 /* ---- one site ---- */
-
-/* Computation up to a site, by rank: how long, and how many samples it has. */
-struct sums {
-	const struct imbalance *im;
-	const struct by_function *by;
-	const int64_t *compute_ns;	/* by rank */
-	const struct taken *at;		/* by function and rank */
-	size_t count;
-	uint64_t *samples;		/* by rank */
-};
 
 /* What a rank has of a function, and its variance. */
 struct estimate {
@@ -208,7 +189,7 @@ excess_of(const struct sums *s, int32_t rank, size_t first, size_t end)
 static struct excess
 unknown_of(const struct sums *s, int32_t rank)
 {
-	struct excess e = { .function = named(s->by, "not sampled") };
+	struct excess e = { .function = function_named(s->by, "not sampled") };
 
 	for (int32_t r = 0; r < s->im->known.ranks; r++)
 		if (s->samples[r] > 0)
@@ -230,7 +211,7 @@ by_excess(const void *left, const void *right)
 }
 
 /* Each function there, on RANK against the others; they add up to the nanosecond. To be freed. */
-static struct excess *
+struct excess *
 excesses_of(const struct sums *s, int32_t rank, size_t *count)
 {
 	struct excess *list = zalloc(s->count + 1, sizeof *list), *largest = NULL;
@@ -281,57 +262,8 @@ by_most_excess(const void *left, const void *right)
 	return x != y ? (x > y ? -1 : 1) : (a->site > b->site) - (a->site < b->site);
 }
 
-/* ---- costs of delays ---- */
-
-struct costs {
-	struct function_cost *of;	/* by function; errors squared */
-	uint32_t not_sampled, mpi;
-};
-
-/*
- * A delay's cost goes to the functions that its rank has more of than the others, as they have it; where it
- * has no more of any, to all that it has.
- */
-static void
-share_out(struct costs *costs, const struct excess *list, size_t count, double cost_ns)
-{
-	double sum_ns = 0, variance = 0;
-	bool any_more = false;
-
-	for (size_t i = 0; i < count; i++)
-		any_more |= (double)list[i].slow_ns > list[i].others_ns;
-	for (size_t i = 0; i < count; i++) {
-		const double more_ns = (double)list[i].slow_ns - (any_more ? list[i].others_ns : 0);
-
-		if (more_ns <= 0)
-			continue;
-		sum_ns += more_ns;
-		variance += list[i].error_ns * list[i].error_ns;
-	}
-	for (size_t i = 0; i < count; i++) {
-		const double more_ns = (double)list[i].slow_ns - (any_more ? list[i].others_ns : 0);
-		const double share = sum_ns > 0 ? more_ns / sum_ns : 0, own = list[i].error_ns * list[i].error_ns;
-
-		if (share <= 0)
-			continue;
-		costs->of[list[i].function].cost_ns += cost_ns * share;
-		/* Of a share of independent parts. */
-		costs->of[list[i].function].error_ns += cost_ns * cost_ns / (sum_ns * sum_ns) *
-		    ((1 - share) * (1 - share) * own + share * share * (variance - own));
-	}
-}
-
-static int
-by_cost(const void *left, const void *right)
-{
-	const struct function_cost *a = left, *b = right;
-
-	return a->cost_ns != b->cost_ns ? (a->cost_ns > b->cost_ns ? -1 : 1) :
-	    (a->function > b->function) - (a->function < b->function);
-}
-
 /* The samples of one site. */
-static struct sums
+struct sums
 sums_of(const struct imbalance *im, const struct site_groups *groups, const struct by_function *by,
     const struct taken *list, size_t count, uint32_t site)
 {
@@ -354,50 +286,6 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 		s.samples[s.at[i].rank] += s.at[i].samples;
 	s.compute_ns = groups->compute_ns[site];
 	return s;
-}
-
-static void
-find_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
-    const struct taken *list, size_t taken)
-{
-	struct costs costs = { zalloc(by->count, sizeof *costs.of), named(by, "not sampled"), named(by, "(MPI)") };
-	size_t count;
-	struct delay *delays = sorted_delays(im, &count);
-
-	for (size_t f = 0; f < by->count; f++)
-		costs.of[f].function = (uint32_t)f;
-	for (size_t i = 0; i < count; i++) {
-		const double cost_ns = delays[i].short_ns + delays[i].long_ns;
-		struct sums s;
-
-		if (delays[i].key % 2 == 1) {
-			costs.of[costs.mpi].cost_ns += cost_ns;
-			continue;
-		}
-		if (delays[i].key / 2 >= groups->count) {
-			costs.of[costs.not_sampled].cost_ns += cost_ns;
-			continue;
-		}
-		s = sums_of(im, groups, by, list, taken, groups->of[delays[i].key / 2]);
-		if (s.compute_ns == NULL || s.samples[delays[i].rank] == 0)
-			costs.of[costs.not_sampled].cost_ns += cost_ns;
-		else {
-			size_t functions;
-			struct excess *of = excesses_of(&s, delays[i].rank, &functions);
-
-			share_out(&costs, of, functions, cost_ns);
-			free(of);
-		}
-		free(s.samples);
-	}
-	free(delays);
-	qsort(costs.of, by->count, sizeof *costs.of, by_cost);
-	while (by->cost_count < by->count && costs.of[by->cost_count].cost_ns > 0) {
-		struct function_cost *of = &costs.of[by->cost_count++];
-
-		of->error_ns = sqrt(of->error_ns);
-	}
-	by->costs = costs.of;
 }
 
 const struct by_function *
@@ -425,7 +313,7 @@ functions_by(const struct imbalance *im)
 		free(s.samples);
 	}
 	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
-	find_costs(im, &groups, by, list, count);
+	find_function_costs(im, &groups, by, list, count);
 	site_groups_free(&groups);
 	free(list);
 	return by;
