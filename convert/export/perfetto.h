@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the export to Perfetto share: perfetto.c (reads), perfetto_packets.c, perfetto_slices.c. */
+#ifndef PERFETTO_H
+#define PERFETTO_H
+
+#include "../../base/run/segments.h"
+#include "../../base/run/window.h"
+#include "export.h"
+#include "protobuf.h"
+
+enum { BINS = 2000 };		/* of the counter, over the whole run */
+
+/* Numbers that Perfetto's .proto files give to fields. */
+enum {
+	TRACE_PACKET = 1,
+	PACKET_TIMESTAMP = 8, PACKET_SEQUENCE = 10, PACKET_EVENT = 11, PACKET_INTERNED = 12, PACKET_FLAGS = 13,
+	PACKET_TRACK = 60,
+	EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_NAME_IID = 10, EVENT_TRACK = 11, EVENT_COUNTER = 44,
+	EVENT_FLOW = 47, EVENT_FLOW_END = 48,
+	TRACK_UUID = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8,
+	PROCESS_PID = 1, PROCESS_NAME = 6,
+	THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5,
+	COUNTER_UNIT_NAME = 6,
+	INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3, INTERNED_STRINGS = 29,
+	INTERNED_IID = 1, INTERNED_TEXT = 2,
+	ANNOTATION_NAME_IID = 1, ANNOTATION_UINT = 3, ANNOTATION_INT = 4, ANNOTATION_STRING_IID = 17,
+};
+enum { SLICE_BEGIN = 1, SLICE_END = 2, COUNTER = 4 };
+enum { STATE_CLEARED = 1, NEEDS_STATE = 2 };
+
+enum annotation { PEER = 1, TAG, COMM, SENT, RECEIVED, SITE, WAITS_FOR, RANK, FOLDED, ANNOTATIONS };
+
+/* Names of slices: calls by their index, and behind them these. */
+enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER, NAME_LATE_MEMBER,
+	NAMES };
+enum { OWN_NAMES = NAMES - NAME_COMPUTE };
+
+/* Tracks. */
+enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
+#define PROCESS_TRACK(rank) (FIRST_TRACK + 4 * (uint64_t)(rank))
+#define WAIT_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 1)
+#define THREAD_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 2)
+
+struct slice {
+	struct row row;
+	uint64_t sent, received;
+	uint64_t flow, flow_end;	/* 0: no message */
+	int64_t wait_end_ns;		/* from the enter on; 0: none */
+	uint32_t waits_for;		/* location */
+	int32_t tag;
+	uint32_t folded;
+	bool late_sender;
+};
+
+struct perfetto {
+	const struct export *export;
+	struct reader *in;
+	struct definitions known;
+	struct window window;
+	struct calls calls;
+	struct edge_block edges;
+	struct segments segments;
+	struct proto out;
+	uint64_t flows, slices;
+	uint64_t *seqs;			/* of sync and settled */
+	bool *named;			/* names of slices, by number */
+	bool *told;			/* sites, by number */
+	size_t told_capacity;
+	bool begun, path;
+	int64_t *left_ns;		/* by location, of its last call; -1: none */
+	double *bins;			/* ns that ranks compute, by time */
+	uint32_t *waits_for;		/* members of an instance */
+	struct member *members;
+	size_t waits_capacity, member_capacity;
+};
+
+/* perfetto_packets.c */
+void perfetto_flush(struct perfetto *p);
+void packet_end(struct perfetto *p, size_t packet);
+void perfetto_begin(struct perfetto *p);
+uint64_t name_iid(struct perfetto *p, uint32_t name);
+uint64_t site_iid(struct perfetto *p, uint32_t site);
+void process_track(struct perfetto *p, int32_t rank);
+void location_tracks(struct perfetto *p, uint32_t location);
+void own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit);
+size_t event_begin(struct perfetto *p, size_t *packet, int64_t at_ns, uint64_t track,
+    unsigned type);
+void annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value);
+void slice_end(struct perfetto *p, int64_t at_ns, uint64_t track);
+
+/* perfetto_slices.c: calls of a location before SEQ, which are complete with all their edges. */
+void put_calls(struct perfetto *p, uint32_t location, uint64_t seq);
+/* How many of all ranks compute, in percent, where it is of the whole run. */
+void put_counter(struct perfetto *p);
+
+#endif

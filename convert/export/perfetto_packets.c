@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Packets of Perfetto's trace: names and tracks that are told once, and events. */
+#include <string.h>
+#include <unistd.h>
+
+#include "../../base/tool/text.h"
+#include "perfetto.h"
+
+enum { WRITE_BYTES = 1 << 18, TEXT_SIZE = 512 };
+
+static const char *const annotation_names[] = { [PEER] = "peer", [TAG] = "tag", [COMM] = "communicator",
+	[SENT] = "bytes sent", [RECEIVED] = "bytes received", [SITE] = "site", [WAITS_FOR] = "waits for rank",
+	[RANK] = "rank", [FOLDED] = "further calls" };
+
+static const char *const own_names[] = { "compute", "MPI", "transfer", "start of the process", "late sender",
+	"late to a collective" };
+
+void
+perfetto_flush(struct perfetto *p)
+{
+	if (p->out.count > 0 && fwrite(p->out.bytes, 1, p->out.count, stdout) != p->out.count)
+		die_output();
+	p->out.count = 0;
+}
+
+static size_t
+packet_begin(struct perfetto *p)
+{
+	size_t packet = proto_begin(&p->out, TRACE_PACKET);
+
+	proto_uint(&p->out, PACKET_SEQUENCE, 1);
+	return packet;
+}
+
+void
+packet_end(struct perfetto *p, size_t packet)
+{
+	proto_end(&p->out, packet);
+	if (p->out.count >= WRITE_BYTES)
+		perfetto_flush(p);
+}
+
+static void
+put_text(struct perfetto *p, unsigned field, const char *name)
+{
+	char text[TEXT_SIZE];
+
+	visible_copy(text, sizeof text, name);	/* it has to be UTF-8 */
+	proto_text(&p->out, field, text);
+}
+
+/* ---- what is said once ---- */
+
+static void
+intern(struct perfetto *p, unsigned kind, uint64_t iid, const char *text)
+{
+	size_t packet = packet_begin(p), interned, one;
+
+	proto_uint(&p->out, PACKET_FLAGS, NEEDS_STATE);
+	interned = proto_begin(&p->out, PACKET_INTERNED);
+	one = proto_begin(&p->out, kind);
+	proto_uint(&p->out, INTERNED_IID, iid);
+	put_text(p, INTERNED_TEXT, text);
+	proto_end(&p->out, one);
+	proto_end(&p->out, interned);
+	packet_end(p, packet);
+}
+
+void
+perfetto_begin(struct perfetto *p)
+{
+	size_t packet = packet_begin(p);
+
+	proto_uint(&p->out, PACKET_FLAGS, STATE_CLEARED);
+	packet_end(p, packet);
+	for (unsigned a = 1; a < ANNOTATIONS; a++)
+		intern(p, INTERNED_ANNOTATION_NAMES, a, annotation_names[a]);
+}
+
+/* An iid may not be 0. */
+uint64_t
+name_iid(struct perfetto *p, uint32_t name)
+{
+	if (!p->named[name]) {
+		p->named[name] = true;
+		intern(p, INTERNED_EVENT_NAMES, name + (uint64_t)1,
+		    name < NAME_COMPUTE ? call_name(name) : own_names[name - NAME_COMPUTE]);
+	}
+	return name + (uint64_t)1;
+}
+
+/* 0 where it is not known. */
+uint64_t
+site_iid(struct perfetto *p, uint32_t site)
+{
+	char text[TEXT_SIZE];
+
+	if (site == 0 || site >= p->known.site_count)
+		return 0;
+	if (site >= p->told_capacity) {
+		size_t before = p->told_capacity;
+
+		p->told = grow(p->told, &p->told_capacity, site + (size_t)1, sizeof *p->told);
+		memset(p->told + before, 0, (p->told_capacity - before) * sizeof *p->told);
+	}
+	if (!p->told[site]) {
+		p->told[site] = true;
+		intern(p, INTERNED_STRINGS, site, site_text(&p->known, site, text, sizeof text));
+	}
+	return site;
+}
+
+static size_t
+track_begin(struct perfetto *p, size_t *packet, uint64_t uuid)
+{
+	size_t track;
+
+	*packet = packet_begin(p);
+	track = proto_begin(&p->out, PACKET_TRACK);
+	proto_uint(&p->out, TRACK_UUID, uuid);
+	return track;
+}
+
+void
+process_track(struct perfetto *p, int32_t rank)
+{
+	char name[32];
+	size_t packet, track = track_begin(p, &packet, PROCESS_TRACK(rank)), process;
+
+	snprintf(name, sizeof name, "rank %d", (int)rank);
+	process = proto_begin(&p->out, TRACK_PROCESS);
+	proto_uint(&p->out, PROCESS_PID, (uint64_t)rank + 1);
+	proto_text(&p->out, PROCESS_NAME, name);
+	proto_end(&p->out, process);
+	proto_end(&p->out, track);
+	packet_end(p, packet);
+}
+
+void
+location_tracks(struct perfetto *p, uint32_t location)
+{
+	const int32_t rank = p->known.location_rank[location];
+	char name[48];
+	size_t packet, track, thread;
+
+	snprintf(name, sizeof name, p->known.location_thread[location] == 0 ? "MPI" : "MPI of thread %u",
+	    (unsigned)p->known.location_thread[location]);
+	track = track_begin(p, &packet, THREAD_TRACK(location));
+	thread = proto_begin(&p->out, TRACK_THREAD);
+	proto_uint(&p->out, THREAD_PID, (uint64_t)rank + 1);
+	proto_uint(&p->out, THREAD_TID, (uint64_t)location + 1);
+	proto_text(&p->out, THREAD_NAME, name);
+	proto_end(&p->out, thread);
+	proto_end(&p->out, track);
+	packet_end(p, packet);
+	track = track_begin(p, &packet, WAIT_TRACK(location));
+	proto_uint(&p->out, TRACK_PARENT, PROCESS_TRACK(rank));
+	proto_text(&p->out, TRACK_NAME, "waits");
+	proto_end(&p->out, track);
+	packet_end(p, packet);
+}
+
+void
+own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit)
+{
+	size_t packet, track = track_begin(p, &packet, uuid), counter;
+
+	proto_text(&p->out, TRACK_NAME, name);
+	if (unit != NULL) {
+		counter = proto_begin(&p->out, TRACK_COUNTER);
+		proto_text(&p->out, COUNTER_UNIT_NAME, unit);
+		proto_end(&p->out, counter);
+	}
+	proto_end(&p->out, track);
+	packet_end(p, packet);
+}
+
+/* ---- slices ---- */
+
+size_t
+event_begin(struct perfetto *p, size_t *packet, int64_t at_ns, uint64_t track, unsigned type)
+{
+	size_t event;
+
+	*packet = packet_begin(p);
+	proto_uint(&p->out, PACKET_FLAGS, NEEDS_STATE);
+	proto_uint(&p->out, PACKET_TIMESTAMP, at_ns > 0 ? (uint64_t)at_ns : 0);
+	event = proto_begin(&p->out, PACKET_EVENT);
+	proto_uint(&p->out, EVENT_TYPE, type);
+	proto_uint(&p->out, EVENT_TRACK, track);
+	return event;
+}
+
+void
+annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value)
+{
+	size_t annotation = proto_begin(&p->out, EVENT_ANNOTATION);
+
+	proto_uint(&p->out, ANNOTATION_NAME_IID, name);
+	proto_uint(&p->out, field, value);
+	proto_end(&p->out, annotation);
+}
+
+void
+slice_end(struct perfetto *p, int64_t at_ns, uint64_t track)
+{
+	size_t packet, event = event_begin(p, &packet, at_ns, track, SLICE_END);
+
+	proto_end(&p->out, event);
+	packet_end(p, packet);
+	p->slices++;
+}
