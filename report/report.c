@@ -30,7 +30,7 @@ static const char usage[] =
 	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
 	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
 	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer,\n"
-	"                       and over time what lp-replay --monitor says\n"
+	"                       and over time what a monitored one says\n"
 	"      --runs FILE,...  graphs of other runs, for efficiencies against ranks\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
