@@ -54,6 +54,8 @@ struct summary {
 	int64_t wait_ns[STATES];
 	uint64_t messages, collectives, communicators;
 	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
+	struct variable *environment;	/* NULL: not known */
+	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */
 	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
 	struct place *places;		/* [0]: what has no site */
@@ -157,9 +159,10 @@ struct limit {
 };
 
 struct fact {
-	const char *what;		/* ranks, program, site, calls, bytes_sent, ... */
+	const char *what;		/* ranks, program, hosts, library, environment, site, calls, bytes_sent, ... */
 	uint32_t unit;			/* NOBODY: of the whole run */
-	double a, b;
+	double a, b;			/* NaN: it is told in words only */
+	const char *name;		/* of a variable, or NULL */
 	char text[512];
 };
 

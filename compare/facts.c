@@ -4,6 +4,7 @@
  * is the same in all runs of a side; of sides with other numbers of ranks where it differs for each
  * rank. How often tests and probes were called is chance, and no fact.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -107,12 +108,116 @@ run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SI
 		add_fact(v, "ranks", NOBODY, (double)ranks[A], (double)ranks[B],
 		    "%llu ranks, then %llu", (unsigned long long)ranks[A], (unsigned long long)ranks[B]);
 	if (program[A] != NULL && program[B] != NULL && strcmp(program[A], program[B]) != 0)
-		add_fact(v, "program", NOBODY, 0, 0, "the program was %s, then %s", program[A], program[B]);
+		add_fact(v, "program", NOBODY, NAN, NAN, "the program was %s, then %s", program[A], program[B]);
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (counts(c, all[i].of, 0, count) && count[A] != count[B])
 			add_fact(v, all[i].what, NOBODY, (double)count[A], (double)count[B], "%llu %s, then %llu",
 			    (unsigned long long)count[A], all[i].text, (unsigned long long)count[B]);
 }
+
+/* ---- facts in words --------------------------------------------------------------------- */
+
+/* A text of a run by name; NULL: it has none. */
+#define WORDS(name) const char *(*name)(const struct summary *run, const char *key)
+
+static const char *
+variable_of(const struct summary *run, const char *name)
+{
+	for (size_t i = 0; i < run->variable_count; i++)
+		if (strcmp(run->environment[i].name, name) == 0)
+			return run->environment[i].value;
+	return NULL;
+}
+
+static const char *
+hosts_of(const struct summary *run, const char *key)
+{
+	(void)key;
+	return run->hosts;
+}
+
+/* The text of each side; false where runs of a side do not agree. */
+static bool
+words(const struct comparison *c, WORDS(of), const char *key, const char *text[SIDES])
+{
+	for (int side = A; side < SIDES; side++) {
+		text[side] = of(&c->runs[side][0], key);
+		for (size_t r = 1; r < c->count[side]; r++) {
+			const char *other = of(&c->runs[side][r], key);
+
+			if ((text[side] == NULL) != (other == NULL) || (other != NULL && strcmp(text[side], other) != 0))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Hosts are the same where sides differ in ranks, and so in ranks of a host. */
+static bool
+same_hosts(const char *a, const char *b, bool same_ranks)
+{
+	if (same_ranks)
+		return strcmp(a, b) == 0;
+	while (*a != '\0' && *a == *b) {
+		if (*a == '*') {
+			a += strcspn(a, " ");
+			b += strcspn(b, " ");
+		} else {
+			a++;
+			b++;
+		}
+	}
+	return *a == *b;
+}
+
+/* The lines of an MPI library's version become one, the first of them are enough. */
+static void
+one_line(char *to, size_t size, const char *text)
+{
+	snprintf(to, size, "%s", text != NULL ? text : "not set");
+	for (char *at = to; *at != '\0'; at++)
+		if (*at == '\n' || *at == '\t')
+			*at = ' ';
+}
+
+static void
+variable_fact(const struct comparison *c, struct verdict *v, const char *name)
+{
+	const bool library = strcmp(name, "MPI_Get_library_version") == 0;
+	const char *text[SIDES];
+	char was[200], is[200];
+
+	if (!words(c, variable_of, name, text) || (text[A] != NULL && text[B] != NULL && strcmp(text[A], text[B]) == 0))
+		return;
+	for (size_t i = 0; i < v->fact_count; i++)	/* B has it, too */
+		if (v->facts[i].name != NULL && strcmp(v->facts[i].name, name) == 0)
+			return;
+	one_line(was, sizeof was, text[A]);
+	one_line(is, sizeof is, text[B]);
+	add_fact(v, library ? "library" : "environment", NOBODY, NAN, NAN, "%s was %s, then %s",
+	    library ? "the MPI library" : name, was, is);
+	v->facts[v->fact_count - 1].name = name;
+}
+
+/* Told only where both sides have recorded their surroundings. */
+static void
+word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
+{
+	const char *hosts[SIDES];
+
+	if (words(c, hosts_of, NULL, hosts) && hosts[A] != NULL && hosts[B] != NULL &&
+	    !same_hosts(hosts[A], hosts[B], same_ranks))
+		add_fact(v, "hosts", NOBODY, NAN, NAN, "hosts and their ranks were %.200s, then %.200s", hosts[A], hosts[B]);
+	for (int side = A; side < SIDES; side++)
+		for (size_t r = 0; r < c->count[side]; r++)
+			if (c->runs[side][r].variable_count == 0)
+				return;
+	for (int side = A; side < SIDES; side++)
+		for (size_t i = 0; i < c->runs[side][0].variable_count; i++)
+			variable_fact(c, v, c->runs[side][0].environment[i].name);
+}
+
+/* ---- facts of sites --------------------------------------------------------------------- */
 
 static void
 unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint64_t ranks[SIDES])
@@ -158,6 +263,7 @@ find_facts(const struct comparison *c, struct verdict *v)
 	if (!counts(c, ranks_of, 0, ranks))
 		die("the runs of a side are of different numbers of ranks");
 	run_facts(c, v, ranks);
+	word_facts(c, v, ranks[A] == ranks[B]);
 	for (uint32_t u = 0; u < c->unit_count; u++)
 		unit_facts(c, v, u, ranks);
 }

@@ -78,6 +78,8 @@ put_facts(struct json *out, const struct comparison *c, const struct verdict *v)
 		json_text(out, "what", f->what);
 		if (f->unit != NOBODY)
 			put_place(out, &c->units[f->unit]);
+		if (f->name != NULL)
+			json_text(out, "name", f->name);
 		json_double(out, "a", f->a);
 		json_double(out, "b", f->b);
 		json_text(out, "text", f->text);

@@ -313,6 +313,8 @@ summarise(const char *file, int argc, char **argv)
 	w.s.ranks = im.known.ranks;
 	w.s.run_ns = w.last_ns;
 	w.s.date_s = im.known.headline.date_s;
+	w.s.environment = im.known.headline.environment;
+	w.s.variable_count = im.known.headline.variable_count;
 	w.s.hosts = hosts_text(&im.known.headline);
 	w.s.span_ns = e.span_ns;
 	w.s.useful_ns = e.useful_total_ns;

@@ -71,6 +71,9 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	}
 	if (message_end(&out) < 0)
 		die_output();
+	for (size_t i = 0; i < s->variable_count; i++)
+		if (variable_write(&out, &s->environment[i]) < 0)
+			die_output();
 	for (size_t i = 0; i < s->count; i++)
 		write_place(&out, &s->places[i]);
 	if (writer_end(&out) < 0)
@@ -172,6 +175,17 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	p->polls = polls != 0;
 }
 
+static void
+read_variable(struct summary *s, const struct message *message)
+{
+	struct variable v;
+
+	if (!variable_read(&v, message))
+		return;
+	s->environment = grow(s->environment, &s->variable_capacity, s->variable_count + 1, sizeof v);
+	s->environment[s->variable_count++] = v;
+}
+
 /* 0, or -1 with the reason in the reader. */
 static int
 read_stream(struct summary *s, struct reader **opened, const char *name)
@@ -186,6 +200,8 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 	while ((got = reader_next(in, &message)) > 0)
 		if (is_kind(&message, "summary") && s->ranks == 0)
 			read_head(s, in, &message);
+		else if (is_kind(&message, "environment"))
+			read_variable(s, &message);
 		else if (is_kind(&message, "place"))
 			read_place(s, in, &message);
 	if (got == 0 && (s->ranks == 0 || s->count < s->capacity))

@@ -342,6 +342,16 @@ scan_clock(struct scan *scan, const struct message *message)
 }
 
 static void
+scan_environment(struct scan *scan, const struct message *message)
+{
+	struct input *input = scan->input;
+	struct variable v;
+
+	if (owner(scan, message) == &input->ranks[0] && variable_read(&v, message))
+		*APPEND(input->environment, input->variable_count, input->variable_capacity) = v;
+}
+
+static void
 end_trace(struct scan *scan, const struct message *message)
 {
 	if (scan->rank == NULL) {
@@ -380,6 +390,8 @@ survey_file(struct input *input, const char *file)
 			scan_communicator(&scan, &message);
 		else if (is_kind(&message, "neighbours"))
 			scan_neighbours(&scan, &message);
+		else if (is_kind(&message, "environment"))
+			scan_environment(&scan, &message);
 		else if (is_kind(&message, "module"))
 			scan_module(&scan, &message);
 		else if (is_kind(&message, "site"))

@@ -3,6 +3,7 @@
 #ifndef MERGE_H
 #define MERGE_H
 
+#include "../base/run/headline.h"
 #include "../base/stream/calls.h"
 #include "../base/tool/tool.h"
 #include "clock.h"
@@ -99,6 +100,8 @@ struct input {
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;
 	const char *run_file;	/* that told */
+	struct variable *environment;	/* as rank 0 has told */
+	size_t variable_count, variable_capacity;
 	struct module *modules;
 	size_t module_count, module_capacity;
 	struct known_site *sites;	/* index 0 is unused */

@@ -65,6 +65,8 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 	if (input->date_s > 0)
 		put_int(out, "date_s", input->date_s);
 	message_end(out);
+	for (size_t i = 0; i < input->variable_count; i++)
+		variable_write(out, &input->environment[i]);
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		const struct rank *rank = &input->ranks[r];
 		const struct correction *c = &rank->correction;

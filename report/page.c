@@ -166,8 +166,19 @@ put_provenance(struct text *out, const struct page *page)
 		text_markup(out, headline->hosts[i].name);
 		text_print(out, " (%d ranks)", (int)headline->hosts[i].ranks);
 	}
-	text_print(out, "%s.</p>\n<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
-	    "collectives.</p></section>\n", headline->host_count > 64 ? ", ..." : "",
+	text_print(out, "%s.</p>\n", headline->host_count > 64 ? ", ..." : "");
+	if (headline->variable_count > 0)
+		text_put(out, "<pre id=\"environment\">");
+	for (size_t i = 0; i < headline->variable_count && i < 300; i++) {
+		text_markup(out, headline->environment[i].name);
+		text_put(out, " = ");
+		text_markup(out, headline->environment[i].value);
+		text_char(out, '\n');
+	}
+	if (headline->variable_count > 0)
+		text_put(out, "</pre>\n");
+	text_print(out, "<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
+	    "collectives.</p></section>\n",
 	    (unsigned long long)reader_rows(im->in), (unsigned long long)im->unmatched_sends,
 	    (unsigned long long)im->unmatched_receives, (unsigned long long)im->unmatched_collectives);
 }

@@ -201,6 +201,32 @@ facts() {
 	jq -e '[.facts[] | select(.what == "calls")] == []' t.json
 }
 
+@test "other variables of MPI, another library and other hosts are exact differences, secrets are nowhere" {
+	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
+	OMP_NUM_THREADS=1 UCX_TOKEN_X=hidden OMPI_MCA_orte_base_x=hidden facts >/dev/null 2>&1 || true
+	cp b.graph a.graph
+	lp-dump -k environment run/rank.0 | jq -e -s 'map(.name) | index("OMP_NUM_THREADS") and .[0] == "MPI_Get_library_version"'
+	! grep -aq hidden run/rank.0 a.graph || false
+	! lp-dump -k environment run/rank.1 2>/dev/null | grep . || false
+	OMP_NUM_THREADS=1 facts
+	[ "$(jq -c .facts t.json)" = '[]' ]
+	OMPI_MCA_coll_tuned_priority=29 OMP_NUM_THREADS=2 facts
+	jq -e '[.facts[] | [.what, .name, .text, .a]] == [
+		["environment", "OMP_NUM_THREADS", "OMP_NUM_THREADS was 1, then 2", null],
+		["environment", "OMPI_MCA_coll_tuned_priority", "OMPI_MCA_coll_tuned_priority was not set, then 29", null]]' t.json
+	lp-critpath b.graph | lp-dump -k environment - | grep -q '"value":"29"'
+	lp-compare --summary b.graph >b.summary
+	lp-compare -F json a.graph -- b.summary | cmp - t.json
+	lp-report b.graph | grep -q '^OMP_NUM_THREADS = 2$'
+	for side in 'node1 Open' 'node2 MPICH'; do
+		printf 'trace ranks=2 host=%s\nenvironment name=MPI_Get_library_version value="%s <1>\\x0a2"\n%s\n' $side \
+			'0 MPI_Init 0 10 comm=1
+1 MPI_Init 0 10 comm=1' | pack | lp-graph 2>/dev/null >"${side%% *}.graph"
+	done
+	lp-compare -F json node1.graph -- node2.graph | jq -e '[.facts[] | .text] == ["hosts and their ranks were node1*2, then node2*2",
+		"the MPI library was Open <1> 2, then MPICH <1> 2"]'
+}
+
 @test "the recipe takes turns, compares and draws" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	run="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./sites us=5"

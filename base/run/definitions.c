@@ -45,6 +45,14 @@ take_rank(struct definitions *d, struct reader *in, const struct message *messag
 }
 
 static int
+take_environment(struct definitions *d, struct reader *in, const struct message *message)
+{
+	(void)in;
+	headline_environment(&d->headline, message);
+	return 1;
+}
+
+static int
 take_location(struct definitions *d, struct reader *in, const struct message *message)
 {
 	int64_t location, rank, thread;
@@ -321,6 +329,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "run", take_run, false },
 		{ "rank", take_rank, true },
 		{ "location", take_location, true },
+		{ "environment", take_environment, false },
 		{ "communicator", take_communicator, true },
 		{ "neighbours", take_neighbours, true },
 		{ "site", take_site, false },
@@ -347,7 +356,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site" };
+		"neighbours", "module", "site", "environment" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

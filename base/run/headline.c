@@ -57,6 +57,37 @@ headline_rank(struct headline *h, const struct message *message)
 		add_host(h, host);
 }
 
+bool
+variable_read(struct variable *v, const struct message *message)
+{
+	*v = (struct variable){ body_string(message, "name"), body_string(message, "value") };
+	if (v->name != NULL && v->value != NULL)
+		return true;
+	free(v->name);
+	free(v->value);
+	return false;
+}
+
+int
+variable_write(struct writer *out, const struct variable *v)
+{
+	message_begin(out, "environment", 2);
+	put_string(out, "name", v->name);
+	put_string(out, "value", v->value);
+	return message_end(out);
+}
+
+void
+headline_environment(struct headline *h, const struct message *message)
+{
+	struct variable v;
+
+	if (!variable_read(&v, message))
+		return;
+	h->environment = grow(h->environment, &h->variable_capacity, h->variable_count + 1, sizeof v);
+	h->environment[h->variable_count++] = v;
+}
+
 static const char *
 program_name(const struct headline *h)
 {

@@ -12,6 +12,14 @@ struct host {
 	int32_t ranks;
 };
 
+/* What a run depends on: trace.5, environment. */
+struct variable {
+	char *name, *value;
+};
+/* From a message of that kind; false where it has no name or no value. */
+bool variable_read(struct variable *variable, const struct message *message);
+int variable_write(struct writer *out, const struct variable *variable);
+
 struct headline {
 	char *program;		/* path of the first rank's; NULL: not known */
 	int64_t date_s;		/* when it was recorded, since 1970; 0: not known */
@@ -19,10 +27,15 @@ struct headline {
 	struct host *hosts;	/* in order of their first rank */
 	size_t host_count, host_capacity;
 	struct host_table *by_name;
+	struct variable *environment;	/* as recorded; the MPI library first */
+	size_t variable_count, variable_capacity;
 };
 
 /* Takes a message of kind rank. */
 void headline_rank(struct headline *headline, const struct message *message);
+
+/* Takes a message of kind environment. */
+void headline_environment(struct headline *headline, const struct message *message);
 
 /* "heat, 4 ranks on node1, 2026-11-22 05:30 UTC"; to be freed. */
 char *headline_text(const struct headline *headline);

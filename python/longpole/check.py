@@ -40,7 +40,8 @@ EDGE_COLUMNS = {
     "index": {"rows": (False, None), "from": (False, None), "before": (False, None),
               "at": (False, None)},
 }
-DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site")
+DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
+               "environment")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -51,6 +52,7 @@ REQUIRED = {
     "rank": {"rank": int},
     "communicator": {"comm": int, "size": int},
     "neighbours": {"comm": int, "count": int},
+    "environment": {"name": str, "value": str},
     "module": {"module": int, "path": str},
     "site": {"site": int},
     "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},

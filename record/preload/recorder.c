@@ -108,6 +108,8 @@ append_rank(int rank, int ranks, unsigned long long run)
 	small_string(&small, "program", program);
 	small_uint(&small, "date_s", (uint64_t)now.tv_sec);
 	small_append(&small);
+	if (rank == 0)
+		environment_append();
 }
 
 /*

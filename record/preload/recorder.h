@@ -70,6 +70,8 @@ extern struct thread *all_threads;		/* all that have made MPI calls, the last on
 struct thread *new_thread(void);	/* NULL: no memory */
 bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
 
+/* environment.c: the MPI library and variables that matter, of the first rank */
+void environment_append(void);
 /* unrecorded.c */
 void say_unrecorded(void);	/* what the program uses of MPI and is not recorded */
 

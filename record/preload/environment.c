@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a run depends on beside the program: the MPI library, and variables by which its user steers it.
+ * Only names with the prefixes below are looked at. Not told: what a launcher sets for itself, which
+ * is another one in each run, and what a name calls secret.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "pack.h"
+#include "recorder.h"
+
+enum { MOST_VARIABLES = 256, MOST_BYTES = 1000 };	/* the value of one is cut there */
+
+extern char **environ;
+
+static bool
+begins(const char *text, const char *const *prefixes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(text, prefixes[i], strlen(prefixes[i])) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_told(const char *variable)
+{
+	static const char *const ours[] = { "OMPI_MCA_", "MPICH_", "MPIR_CVAR_", "UCX_", "FI_", "OMP_", "I_MPI_" };
+	static const char *const launchers[] = { "OMPI_MCA_orte_", "OMPI_MCA_prte_", "OMPI_MCA_ess", "OMPI_MCA_pmix",
+	    "OMPI_MCA_initial_wdir", "OMPI_MCA_shmem_RUNTIME_", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME" };
+	static const char *const secret[] = { "key", "token", "secret", "passw", "credential", "uuid", "auth" };
+	const char *equals = strchr(variable, '=');
+	char name[200];
+
+	if (equals == NULL || equals - variable >= (ptrdiff_t)sizeof name ||
+	    !begins(variable, ours, sizeof ours / sizeof ours[0]) ||
+	    begins(variable, launchers, sizeof launchers / sizeof launchers[0]))
+		return false;
+	memcpy(name, variable, (size_t)(equals - variable));
+	name[equals - variable] = '\0';
+	for (size_t i = 0; i < sizeof secret / sizeof secret[0]; i++)
+		if (strcasestr(name, secret[i]) != NULL)
+			return false;
+	return true;
+}
+
+static void
+append(const char *name, const char *value)
+{
+	struct small small;
+
+	small_begin(&small, "environment", 2);
+	small_string(&small, "name", name);
+	small_string(&small, "value", value);
+	small_append(&small);
+}
+
+static int
+by_text(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+void
+environment_append(void)
+{
+	static char version[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+	char *told[MOST_VARIABLES], name[200], value[MOST_BYTES + 1];
+	size_t count = 0;
+	int length = 0;
+
+	if (PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
+		append("MPI_Get_library_version", version);
+	for (char **v = environ; v != NULL && *v != NULL && count < MOST_VARIABLES; v++)
+		if (is_told(*v))
+			told[count++] = *v;
+	qsort(told, count, sizeof *told, by_text);
+	for (size_t i = 0; i < count; i++) {
+		const char *equals = strchr(told[i], '=');
+
+		if (equals == NULL)
+			continue;	/* another thread has changed it */
+		snprintf(name, sizeof name, "%.*s", (int)(equals - told[i]), told[i]);
+		snprintf(value, sizeof value, "%s", equals + 1);
+		append(name, value);
+	}
+}
