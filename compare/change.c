@@ -206,7 +206,7 @@ chosen(const struct comparison *c, const struct verdict *v, size_t *units)
 	size_t count = 0;
 
 	for (size_t u = 0; u < c->unit_count; u++)
-		if (v->paths[u].a + v->paths[u].b >= 1e-3 * (v->run_time.a + v->run_time.b))
+		if (v->paths[u].a + v->paths[u].b >= WORTH * (v->run_time.a + v->run_time.b))
 			units[count++] = u;
 	return count;
 }
@@ -250,7 +250,7 @@ adjust(const struct comparison *c, struct verdict *v)
 		v->paths[u].p_adjusted = adjusted[PARTS * i + second];
 		/* What is certain and yet nothing is not worth a name. */
 		v->named[u] = part->judged && v->paths[u].p_adjusted <= LEVEL &&
-		    fabs(part->shift) >= 1e-3 * v->run_time.a && part->low * part->high > 0;
+		    fabs(part->shift) >= WORTH * v->run_time.a && part->low * part->high > 0;
 	}
 	free(units);
 	free(p);

@@ -147,6 +147,7 @@ main(int argc, char **argv)
 	align(&c);
 	find_facts(&c, &v);
 	judge(&c, &v);
+	judge_functions(&c, &v);
 	say_verdict(&c, &v);
 	beyond = judge_limits(&c, &v, opt.limits, opt.limit_count);
 	if (opt.junit != NULL)

@@ -45,6 +45,11 @@ struct place {				/* a call site of one run */
 	uint32_t unit;			/* align.c */
 };
 
+struct function_time {			/* of samples, or what stands for the rest of the path */
+	char *name, *file;		/* file NULL: not known */
+	int64_t path_ns, all_ns;
+};
+
 struct summary {
 	const char *file;
 	char *program;
@@ -60,6 +65,9 @@ struct summary {
 	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
 	struct place *places;		/* [0]: what has no site */
 	size_t count, capacity;
+	struct function_time *functions;	/* none: it was not sampled */
+	size_t function_count, function_capacity;
+	const struct function_time **by_function;	/* functions.c, as by_unit */
 	const struct place **by_unit;	/* align.c; NULL: it has none of it */
 	int64_t *phase_unit_ns;		/* change.c: by unit, then behind the last synchronisation point */
 	int64_t *rank_ns;		/* by rank: of the path */
@@ -109,6 +117,8 @@ struct change {
 
 /* Errors of the first kind that are put up with: of a test, and of all of Holm's together. */
 #define LEVEL 0.05
+/* A change by less of the run time is not worth a name, however sure. */
+#define WORTH 1e-3
 
 /* The least p that so many runs can reach: are there enough for a statement of chance at all? */
 double least_two_sided_p(const struct comparison *c);
@@ -145,9 +155,18 @@ struct verdict {
 	bool *named;				/* by unit */
 	struct fact *facts;
 	size_t fact_count, fact_capacity;
+	struct function_change *functions;	/* largest first; none: not all runs were sampled */
+	size_t function_count;
 	struct limit *limits;
 	size_t limit_count, limit_capacity;
 	char text[2048];
+};
+
+struct function_change {
+	const char *name, *file;
+	struct change path;
+	int64_t all_change_ns;		/* of all time, on the path or not */
+	bool named;
 };
 
 struct limit {
@@ -167,6 +186,14 @@ struct fact {
 };
 
 void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
+/* functions.c */
+void add_function(struct summary *summary, const struct function_time *more);
+void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
+void take_sampled_path(struct summary *summary, struct reader *in, const struct message *message,
+    const struct definitions *known);
+void judge_functions(const struct comparison *c, struct verdict *v);
+void put_functions(struct json *out, const struct verdict *v);
+void print_functions(struct text *text, const struct verdict *v, size_t shown);
 void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */

@@ -162,6 +162,7 @@ print_comparison_json(struct text *text, const struct comparison *c, const struc
 	for (size_t i = 0; i < c->unit_count; i++)
 		put_site(out, c, v, units[i]);
 	json_end_array(out);
+	put_functions(out, v);
 	put_facts(out, c, v);
 	put_limits(out, v);
 	put_rest(out, c, v);

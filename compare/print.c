@@ -95,6 +95,7 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 		text_line(text, "(%zu more; --all shows them)", v->fact_count - shown);
 	text_char(text, '\n');
 	print_sites(text, c, v, shown);
+	print_functions(text, v, shown);
 	for (size_t s = 0, any = 0; s < STATES; s++)
 		if (difference(c, state_wait, s) != 0) {
 			if (any++ == 0)

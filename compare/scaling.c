@@ -13,8 +13,6 @@
 #include "compare.h"
 #include "../imbalance/times.h"
 
-static const double WORTH = 1e-3;	/* a share that grew by less is not told */
-
 /* The runs on one number of ranks. */
 struct group {
 	struct summary *runs;

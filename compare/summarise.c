@@ -144,6 +144,8 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_sync(w, im, message);
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
+	else if (is_kind(message, "sampled_path"))
+		take_sampled_path(&w->s, im->in, message, &im->known);
 	else if (is_kind(message, "matching")) {
 		if (body_int(im->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
 		    body_int(im->in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
@@ -327,5 +329,6 @@ summarise(const char *file, int argc, char **argv)
 		w.s.wait_ns[i] = im.states[i].wait_ns;
 	phase_at(&w, w.s.count);
 	name_places(&w.s, &im);
+	add_other_functions(&w.s);
 	summary_write(&w.s, im.in, argc, argv);
 }

@@ -76,6 +76,15 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 			die_output();
 	for (size_t i = 0; i < s->count; i++)
 		write_place(&out, &s->places[i]);
+	for (size_t i = 0; i < s->function_count; i++) {
+		message_begin(&out, "function", 4);
+		put_string(&out, "function", s->functions[i].name);
+		put_string(&out, "file", s->functions[i].file != NULL ? s->functions[i].file : "");
+		put_int(&out, "path_ns", s->functions[i].path_ns);
+		put_int(&out, "all_ns", s->functions[i].all_ns);
+		if (message_end(&out) < 0)
+			die_output();
+	}
 	if (writer_end(&out) < 0)
 		die_output();
 }
@@ -186,6 +195,23 @@ read_variable(struct summary *s, const struct message *message)
 	s->environment[s->variable_count++] = v;
 }
 
+static void
+read_function(struct summary *s, struct reader *in, const struct message *message)
+{
+	struct function_time f = { .name = text_of(message, "function"), .file = text_of(message, "file") };
+
+	if (f.name == NULL) {
+		reader_fail(in, message->offset, "function: without a name");
+		die_input(in);
+	}
+	if (body_int(in, message, "path_ns", INT64_MIN / 4, INT64_MAX / 4, &f.path_ns) < 0 ||
+	    body_int(in, message, "all_ns", INT64_MIN / 4, INT64_MAX / 4, &f.all_ns) < 0)
+		die_input(in);
+	add_function(s, &f);
+	free(f.name);
+	free(f.file);
+}
+
 /* 0, or -1 with the reason in the reader. */
 static int
 read_stream(struct summary *s, struct reader **opened, const char *name)
@@ -202,6 +228,8 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 			read_head(s, in, &message);
 		else if (is_kind(&message, "environment"))
 			read_variable(s, &message);
+		else if (is_kind(&message, "function"))
+			read_function(s, in, &message);
 		else if (is_kind(&message, "place"))
 			read_place(s, in, &message);
 	if (got == 0 && (s->ranks == 0 || s->count < s->capacity))

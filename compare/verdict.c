@@ -109,6 +109,12 @@ say_verdict(const struct comparison *c, struct verdict *v)
 		say(v, "; and %zu more", count - 3);
 	if (v->run_time.judged && count == 0)
 		say(v, "; no site stands out");
+	for (size_t f = 0, told = 0; f < v->function_count && told < 3; f++)
+		if (v->functions[f].named && v->functions[f].name[0] != '(') {
+			say(v, "%s function %s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", told++ == 0 ? "; of samples," : ",",
+			    v->functions[f].name, share_of(v, v->functions[f].path.shift),
+			    share_of(v, v->functions[f].path.low), share_of(v, v->functions[f].path.high));
+		}
 	if (v->fact_count > 0)
 		say(v, "; %zu exact difference%s", v->fact_count, v->fact_count > 1 ? "s" : "");
 	free(orders);

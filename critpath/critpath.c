@@ -64,7 +64,7 @@ report_segments(struct critpath *c, const struct segments *segments)
 		if (c->opt.form == JSON)
 			segment_json(&c->json, &segments->at[i], &c->run.known);
 		report_add(&c->report, &c->run.known, &segments->at[i]);
-		if (!c->path_counted && c->opt.form != STREAM)
+		if (!c->path_counted)
 			functions_segment(&c->functions, &segments->at[i]);
 	}
 }
@@ -148,7 +148,7 @@ end_output(struct critpath *c)
 	} else {
 		if (c->whatif.faster > 0)
 			write_gains(&c->out, &c->whatif);
-		if (c->functions.sums.any)	/* of a part, or joined parts, which have no samples */
+		if (c->functions.sums.any)
 			functions_write(&c->out, &c->functions);
 		message_begin(&c->out, "path", 3);
 		put_int(&c->out, "run_ns", c->run.known.run_ns);
@@ -211,8 +211,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	bool looks_early;
 
 	run_open(&c->run, c->opt.files[0]);
-	if (c->opt.form != STREAM)	/* there samples stand for whoever makes a report */
-		c->run.functions = &c->functions;
+	c->run.functions = &c->functions;
 	c->whatif.functions = &c->functions;
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
@@ -274,13 +273,12 @@ solve_together(struct critpath *c, struct path *path)
 	    splits == PAR_PAR && c->team.size > 1 ? c->team.size / 2 : 1;
 	int colour = splits == SEQ_SEQ ? c->team.rank > 0 :	/* the others have nothing to do */
 	    (int)((int64_t)c->team.rank * groups / c->team.size);
-	struct functions *functions = c->opt.form != STREAM ? &c->functions : NULL;
 	struct part part = { .to = UINT64_MAX };
 	struct team group;
 
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
 		run_open_lazy(&c->run, c->opt.files[0]);
-		c->run.functions = functions;
+		c->run.functions = &c->functions;
 		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->report : NULL);
 		functions_gather(&c->functions, &c->team);
 		return;
@@ -290,7 +288,7 @@ solve_together(struct critpath *c, struct path *path)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
 		run_open_part(&c->run, c->opt.files[0], &part);
-		c->run.functions = functions;
+		c->run.functions = &c->functions;
 		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
 		    c->opt.form == TEXT ? &c->report : NULL);
 	}

@@ -227,6 +227,23 @@ facts() {
 		"the MPI library was Open <1> 2, then MPICH <1> 2"]'
 }
 
+@test "sampled runs are compared by function, which make up the path and its change, and other runs are not" {
+	for seed in 1 2; do sampled_run.py make $seed 3 20 12 | lp-graph 2>/dev/null >$seed.graph; done
+	lp-compare -F json 1.graph -- 2.graph >t.json
+	jq -e '.run_time.change_s * 1e9 | round as $whole | $whole != 0' t.json
+	jq -e '(.run_time.change_s * 1e9 | round) == ([.functions[].path_change_s * 1e9 | round] | add)' t.json
+	lp-critpath -F json 1.graph | jq -c '.by_function | map({(.function | gsub("[()]"; "")): .path_s}) | add | with_entries(select(.value > 0))' >path.json
+	jq -c '.functions | map({(.function | gsub("[()]"; "")): .path_a_s}) | add | with_entries(select(.value > 0))' t.json |
+		jq -e --slurpfile path path.json '. == $path[0] and length > 3'
+	lp-compare --summary 1.graph >1.summary
+	trace.py check 1.summary
+	lp-compare -F json 1.summary -- <(lp-critpath 2.graph) | cmp - t.json
+	lp-compare 1.graph -- 2.graph | grep -q '^change of the critical path by function'
+	lp-compare -F json 1.graph -- "$BATS_FILE_TMPDIR/a1.graph" | jq -e '.functions == []'
+	lp-compare -F json 2.graph -- 1.graph | jq -S '.functions | map({(.function): -.path_change_s}) | add' >back.json
+	jq -S '.functions | map({(.function): .path_change_s}) | add' t.json | jq -e --slurpfile back back.json '. == $back[0]'
+}
+
 @test "the recipe takes turns, compares and draws" {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	run="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./sites us=5"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sample_lanes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "../tool/search.h"
@@ -59,48 +58,4 @@ lane_forget(struct sample_lane *lane, size_t to)
 	lane->begin = to;
 	if (lane->seen < to)
 		lane->seen = to;
-}
-
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-/* What recording takes between calls is told as that, whichever function of the recorder it is. */
-static bool
-is_recorder(const struct definitions *known, const struct site *s)
-{
-	static const char library[] = "liblongpole-record";
-	const char *path = s->module < known->module_count ? known->modules[s->module] : NULL;
-
-	return path != NULL && strncmp(file_name(path), library, sizeof library - 1) == 0;
-}
-
-bool
-place_has_lines(const struct definitions *known, uint32_t site)
-{
-	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
-
-	return s != NULL && s->function != NULL && !is_recorder(known, s);
-}
-
-const char *
-place_name(const struct definitions *known, uint32_t site, char *text, size_t size)
-{
-	const struct site *s = site < known->site_count ? &known->sites[site] : NULL;
-
-	if (site == 0 || s == NULL)
-		return "(unknown)";
-	if (is_recorder(known, s))
-		return "(lp-record)";
-	if (s->function != NULL)
-		return s->function;
-	if (s->module < known->module_count && known->modules[s->module] != NULL)
-		snprintf(text, size, "[%s]", file_name(known->modules[s->module]));
-	else
-		snprintf(text, size, "(no module)");
-	return text;
 }

@@ -10,6 +10,7 @@
 #include "../stream/calls.h"
 #include "../stream/samples.h"
 #include "definitions.h"
+#include "sampled_place.h"
 
 enum { SITE_IN_CALL = UINT32_MAX };	/* of a sample that was taken within a call */
 
@@ -38,10 +39,5 @@ void lane_see(struct sample_lane *lane, const struct calls *calls);
 size_t lane_from(const struct sample_lane *lane, int64_t ns);
 /* Forgets those before TO. */
 void lane_forget(struct sample_lane *lane, size_t to);
-
-/* Its function is known by name, and so may be file and line. */
-bool place_has_lines(const struct definitions *known, uint32_t site);
-/* The function of a sampled place; "[module]" where that is all that is known. */
-const char *place_name(const struct definitions *known, uint32_t site, char *text, size_t size);
 
 #endif

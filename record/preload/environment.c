@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "pack.h"
+#include "small.h"
 #include "recorder.h"
 
 enum { MOST_VARIABLES = 256, MOST_BYTES = 1000 };	/* the value of one is cut there */

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The path by function, of runs that were sampled: lp-critpath tells what each place has of it, here
+ * places become functions, by name and file. With what was not sampled and what is no computation they
+ * make up the path, and their changes that of the run time.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "../base/run/sampled_place.h"
+
+static const char *
+base_name(const char *file)
+{
+	const char *slash = file != NULL ? strrchr(file, '/') : NULL;
+
+	return slash != NULL ? slash + 1 : file != NULL ? file : "";
+}
+
+/* By name and file, whatever folder that is in. */
+static int
+compare_functions(const void *left, const void *right)
+{
+	const struct function_time *a = left, *b = right;
+	const int names = strcmp(a->name, b->name);
+
+	return names != 0 ? names : strcmp(base_name(a->file), base_name(b->file));
+}
+
+void
+add_function(struct summary *s, const struct function_time *more)
+{
+	s->functions = grow(s->functions, &s->function_capacity, s->function_count + 1, sizeof *s->functions);
+	s->functions[s->function_count] = *more;
+	s->functions[s->function_count].name = need(strdup(more->name));
+	s->functions[s->function_count++].file = more->file != NULL ? need(strdup(more->file)) : NULL;
+}
+
+/* Those that are one become one. */
+static void
+fold_functions(struct summary *s)
+{
+	size_t last = 0;
+
+	if (s->function_count == 0)
+		return;
+	qsort(s->functions, s->function_count, sizeof *s->functions, compare_functions);
+	for (size_t i = 1; i < s->function_count; i++)
+		if (compare_functions(&s->functions[last], &s->functions[i]) == 0) {
+			s->functions[last].path_ns += s->functions[i].path_ns;
+			s->functions[last].all_ns += s->functions[i].all_ns;
+		} else {
+			s->functions[++last] = s->functions[i];
+		}
+	s->function_count = last + 1;
+}
+
+void
+take_sampled_path(struct summary *s, struct reader *in, const struct message *message,
+    const struct definitions *known)
+{
+	static const struct column_type u32 = { 4, false, true, 0 }, u64 = { 8, false, true, 0 };
+	static const struct column_type i64 = { 8, true, true, 0 };
+	int64_t count, period_ns, rest_ns;
+	uint32_t *site;
+	uint64_t *all;
+	int64_t *path;
+	char text[1024];
+	size_t n;
+
+	if (body_int(in, message, "count", 0, (int64_t)message->size, &count) < 0 ||
+	    body_int(in, message, "period_ns", 1, INT32_MAX, &period_ns) < 0 ||
+	    body_int(in, message, "not_sampled_ns", 0, INT64_MAX, &rest_ns) < 0)
+		die_input(in);
+	n = (size_t)count;
+	site = zalloc(n + 1, sizeof *site);
+	all = zalloc(n + 1, sizeof *all);
+	path = zalloc(n + 1, sizeof *path);
+	if (body_column(in, message, "site", u32, n, n, site) < 0 ||
+	    body_column(in, message, "all", u64, n, n, all) < 0 ||
+	    body_column(in, message, "path", i64, n, n, path) < 0)
+		die_input(in);
+	for (size_t i = 0; i < n; i++) {
+		const bool is_known = site[i] > 0 && site[i] < known->site_count;
+		struct function_time f = { .path_ns = path[i], .all_ns = (int64_t)all[i] * period_ns };
+
+		f.name = is_known ? (char *)(uintptr_t)place_name(known, site[i], text, sizeof text) : "(unknown)";
+		f.file = is_known && place_has_lines(known, site[i]) ? known->sites[site[i]].file : NULL;
+		add_function(s, &f);
+	}
+	add_function(s, &(struct function_time){ .name = "(not sampled)", .path_ns = rest_ns });
+	free(site);
+	free(all);
+	free(path);
+}
+
+/* What is no computation has its own lines, so that all of them are the path. */
+void
+add_other_functions(struct summary *s)
+{
+	static const char *const names[PATH_KINDS_COUNT] = {
+		[PATH_MPI] = "(MPI)", [PATH_TRANSFER] = "(transfer)", [PATH_START] = "(start)",
+	};
+
+	for (size_t k = 0; k < PATH_KINDS_COUNT && s->function_count > 0; k++)
+		if (names[k] != NULL) {
+			struct function_time f = { .name = (char *)(uintptr_t)names[k] };
+
+			for (size_t i = 0; i < s->count; i++)
+				f.path_ns += s->places[i].path_ns[k];
+			add_function(s, &f);
+		}
+	fold_functions(s);
+}
+
+/* ---- both sides ------------------------------------------------------------------------- */
+
+static int64_t
+function_path(const struct summary *run, size_t index)
+{
+	return run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0;
+}
+
+static int64_t
+function_all(const struct summary *run, size_t index)
+{
+	return run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0;
+}
+
+/* Numbers functions alike in all runs: false where one has none. */
+static bool
+align_functions(const struct comparison *c, struct verdict *v)
+{
+	struct summary all = { 0 };
+
+	for (int side = A; side < SIDES; side++)
+		for (size_t r = 0; r < c->count[side]; r++) {
+			const struct summary *run = &c->runs[side][r];
+
+			if (run->function_count == 0)
+				return false;
+			for (size_t i = 0; i < run->function_count; i++)
+				add_function(&all, &run->functions[i]);
+		}
+	fold_functions(&all);
+	v->function_count = all.function_count;
+	v->functions = zalloc(all.function_count, sizeof *v->functions);
+	for (size_t f = 0; f < all.function_count; f++) {
+		v->functions[f].name = all.functions[f].name;
+		v->functions[f].file = all.functions[f].file;
+	}
+	for (int side = A; side < SIDES; side++)
+		for (size_t r = 0; r < c->count[side]; r++) {
+			struct summary *run = &c->runs[side][r];
+
+			run->by_function = zalloc(all.function_count, sizeof *run->by_function);
+			fold_functions(run);
+			for (size_t i = 0; i < run->function_count; i++) {
+				const struct function_time *at = bsearch(&run->functions[i], all.functions,
+				    all.function_count, sizeof *at, compare_functions);
+
+				run->by_function[at - all.functions] = &run->functions[i];
+			}
+		}
+	return true;
+}
+
+static int
+by_change(const void *left, const void *right)
+{
+	const struct function_change *a = left, *b = right;
+	const int64_t x = llabs(a->path.change_ns), y = llabs(b->path.change_ns);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+void
+judge_functions(const struct comparison *c, struct verdict *v)
+{
+	int64_t *parts_ns;
+	double *p, *adjusted;
+	size_t *tested, count = 0;
+
+	if (!align_functions(c, v))
+		return;
+	parts_ns = zalloc(v->function_count, sizeof *parts_ns);
+	p = zalloc(v->function_count, sizeof *p);
+	adjusted = zalloc(v->function_count, sizeof *adjusted);
+	tested = zalloc(v->function_count, sizeof *tested);
+	apportion(c, function_path, v->function_count, v->run_time.change_ns, parts_ns);
+	for (size_t f = 0; f < v->function_count; f++) {
+		struct function_change *it = &v->functions[f];
+
+		change_of(c, function_path, f, &it->path);
+		it->path.change_ns = parts_ns[f];
+		it->all_change_ns = difference(c, function_all, f);
+		if (it->path.a + it->path.b >= WORTH * (v->run_time.a + v->run_time.b)) {
+			p[count] = it->path.p;
+			tested[count++] = f;
+		}
+	}
+	correct(HOLM, p, adjusted, count);
+	for (size_t i = 0; i < count; i++) {
+		struct function_change *it = &v->functions[tested[i]];
+
+		it->path.p_adjusted = adjusted[i];
+		it->named = it->path.judged && adjusted[i] <= LEVEL && it->path.low * it->path.high > 0 &&
+		    fabs(it->path.shift) >= WORTH * v->run_time.a;
+	}
+	qsort(v->functions, v->function_count, sizeof *v->functions, by_change);
+	free(parts_ns);
+	free(p);
+	free(adjusted);
+	free(tested);
+}
+
+/* ---- output ----------------------------------------------------------------------------- */
+
+void
+put_functions(struct json *out, const struct verdict *v)
+{
+	json_break(out);
+	json_begin_array(out, "functions");
+	for (size_t i = 0; i < v->function_count; i++) {
+		const struct function_change *f = &v->functions[i];
+
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_text(out, "function", f->name);
+		if (f->file != NULL)
+			json_text(out, "file", f->file);
+		else
+			json_null(out, "file");
+		json_seconds(out, "path_change_s", f->path.change_ns);
+		json_fixed(out, "low_s", f->path.judged ? 1e-9 * f->path.low : NAN, 9);
+		json_fixed(out, "high_s", f->path.judged ? 1e-9 * f->path.high : NAN, 9);
+		json_fixed(out, "p_adjusted", f->path.judged ? f->path.p_adjusted : NAN, 9);
+		json_bool(out, "named", f->named);
+		json_fixed(out, "path_a_s", 1e-9 * f->path.a, 9);
+		json_fixed(out, "path_b_s", 1e-9 * f->path.b, 9);
+		json_seconds(out, "total_change_s", f->all_change_ns);
+		json_end_object(out);
+	}
+	json_end_array(out);
+}
+
+void
+print_functions(struct text *text, const struct verdict *v, size_t shown)
+{
+	struct table_writer table, *out = &table;
+
+	if (v->function_count == 0)
+		return;
+	text_char(text, '\n');
+	text_line(text, "change of the critical path by function, of samples; these, too, make up that of the run time");
+	table_begin(out, text, "change_s\tlow_s\thigh_s\tp_adjusted\tall_time_s\tnamed\tfunction");
+	for (size_t i = 0; i < v->function_count && i < shown; i++) {
+		const struct function_change *f = &v->functions[i];
+
+		table_seconds(out, f->path.change_ns);
+		table_fixed(out, f->path.judged ? 1e-9 * f->path.low : NAN, 6);
+		table_fixed(out, f->path.judged ? 1e-9 * f->path.high : NAN, 6);
+		table_fixed(out, f->path.judged ? f->path.p_adjusted : NAN, 4);
+		table_seconds(out, f->all_change_ns);
+		table_text(out, f->named ? "yes" : "-");
+		if (f->file != NULL)
+			table_format(out, "%s (%s)", f->name, base_name(f->file));
+		else
+			table_text(out, f->name);
+		table_end_line(out);
+	}
+	table_end(out);
+	if (v->function_count > shown)
+		text_line(text, "(%zu more; --all shows them)", v->function_count - shown);
+}
