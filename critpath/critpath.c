@@ -11,6 +11,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "distance.h"
@@ -160,9 +161,21 @@ end_output(struct critpath *c)
 }
 
 /*
- * What an approximate path lacks. It is told when all is out: the mpirun of Open MPI 5 puts the half of a line
- * that waits on one output into what comes on the other.
+ * Until mpirun has taken all that was written: that of Open MPI 5 puts the half of a line that waits on one
+ * output into what comes on the other.
  */
+static void
+wait_for_reader(void)
+{
+	const bool terminal = isatty(STDOUT_FILENO);
+	int left = 0;
+
+	fflush(stdout);
+	for (int ms = 0; ms < 2000 && ioctl(STDOUT_FILENO, terminal ? TIOCOUTQ : FIONREAD, &left) == 0 && left > 0; ms++)
+		usleep(1000);
+}
+
+/* What an approximate path lacks, when all else is out. */
 static void
 tell_gaps(const struct critpath *c)
 {
@@ -174,6 +187,8 @@ tell_gaps(const struct critpath *c)
 		snprintf(distance, sizeof distance, "; for %.2f %% of the time it is on the exact path's rank, for %.2f %% "
 		    "at its site, too", 100 * distance_share(&c->distance, c->distance.same_rank_ns),
 		    100 * distance_share(&c->distance, c->distance.same_site_ns));
+	if (c->team.size > 1)
+		wait_for_reader();
 	note("intervals: %zu groups; the length is %.9f s, gaps are %.9f s (%.2f %%)%s", r->computations,
 	    seconds(report_length_ns(r)), seconds(r->gap_ns), all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0,
 	    distance);

@@ -69,12 +69,13 @@ $(OUT)/errors.tsv: $(OUT)/fitted
 
 # Equation 1 of all tables in one picture; ratio(i, n) is that of the i-th.
 $(call drawn,shares) &: $(OUT)/fitted $(OUT)/figures
-	@{ for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
+	@{ awk -F, '$$2 > most { most = $$2 } END { print "set xrange [1:" (most > 1 ? most : 2) "]" }' $(names:%=$(OUT)/%.csv); \
+	for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
 		$(names:%=$(OUT)/%.json) | tr '\n' ' ')'"; done; \
 	echo "names = '$(names)'; set datafile separator ','; set logscale x; set key outside right; \
 	b(i) = real(word(bs, i)); c(i) = real(word(cs, i)); ratio(i, n) = b(i)/(c(i)+1) - b(i)/(c(i)+n); \
 	set xlabel 'cores'; set ylabel 'overhead, share of the run time'; set samples 300; \
-	set xrange [1:*]; set yrange [0:1]; \
+	set yrange [0:1]; \
 	plot for [i=1:words(names)] '$(OUT)/'.word(names, i).'.csv' using 2:(\$$7/\$$3) with points pt 7 \
 	ps 0.6 lc i title word(names, i) noenhanced, \
 	for [i=1:words(names)] ratio(i, x) with lines lc i notitle"; } | $(call picture,shares,900x700)
