@@ -140,7 +140,8 @@ inclusive_text(struct text *out, const struct listed *l, enum by by, size_t show
 	qsort(list, count, sizeof *list, by_inclusive);
 	if (count > 0) {
 		text_char(out, '\n');
-		table_begin(&table, out, by == BY_FUNCTION ? "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
+		table_begin(&table, out, by == BY_FUNCTION ?
+		    "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
 		    "with_called_%\twith_called_s\tall_%\tline, with what was called there");
 		for (size_t i = 0; i < count && i < shown; i++) {
 			table_fixed(&table, 100 * of_path(l, list[i].inclusive_ns), 2);
@@ -166,7 +167,8 @@ struct beside {
 static int
 by_all(const void *left, const void *right)
 {
-	const struct function *a = *(const struct function *const *)left, *b = *(const struct function *const *)right;
+	const struct function *a = *(const struct function *const *)left;
+	const struct function *b = *(const struct function *const *)right;
 
 	return a->all != b->all ? (a->all > b->all ? -1 : 1) : (a > b) - (a < b);
 }
@@ -236,7 +238,8 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 	}
 	table_end(&table);
 	if (count == 0)
-		text_line(out, "no function that makes 1 %% differs by more than a factor of two, beyond three standard errors");
+		text_line(out, "no function that makes 1 %% differs by more than a factor of two, beyond three "
+		    "standard errors");
 	free(list);
 }
 

@@ -23,7 +23,8 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 	char where[1024];
 
 	text_char(out, '\n');
-	table_begin(&table, out, "more_s\terror_s\tslow_s\tothers_s\trank\tfunction that takes longer there than on the other ranks");
+	table_begin(&table, out, "more_s\terror_s\tslow_s\tothers_s\trank\t"
+	    "function that takes longer there than on the other ranks");
 	for (size_t i = 0; i < by->site_count && i < sites; i++) {
 		const struct uneven *u = &by->sites[i];
 

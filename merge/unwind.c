@@ -40,7 +40,8 @@ hash_frames(const struct found *found)
 }
 
 #define HASH(f) hash_frames(f)
-#define SAME(a, b) ((a)->depth == (b)->depth && memcmp((a)->frames, (b)->frames, (a)->depth * sizeof *(a)->frames) == 0)
+#define SAME(a, b) ((a)->depth == (b)->depth && \
+	memcmp((a)->frames, (b)->frames, (a)->depth * sizeof *(a)->frames) == 0)
 #define FREE(f) ((f)->frames == NULL)
 #define MAKE_FREE(f) ((f)->frames = NULL)
 HASH_TABLE(found_table, struct found, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
@@ -279,7 +280,8 @@ unwind_rank(struct unwinder *u, struct source *source, int32_t number)
 	for (size_t i = 0; i < u->rank->site_count; i++)
 		if (u->rank->sites[i].site >= u->next)
 			u->next = u->rank->sites[i].site + 1;
-	for (offset = u->rank->offset; source_look(source, number, offset, &message); offset = reader_offset(source->in)) {
+	for (offset = u->rank->offset; source_look(source, number, offset, &message);
+	    offset = reader_offset(source->in)) {
 		struct stacks stacks;
 		int got;
 

@@ -66,3 +66,27 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	[ -s told ]
 	cmp page told
 }
+
+@test "where the logical clock moves calls, samples stay between the calls that they were taken between" {
+	pack >rank.0 <<-END
+		raw rank=0 ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Send 1000 1100 comm=1 peer=1 tag=5 sent=8
+		0 MPI_Finalize 2000 2100
+	END
+	# The message is received before it is sent. Samples: one before the receive, one in it, three behind.
+	pack >rank.1 <<-END
+		raw rank=1 ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Recv 300 400 comm=1 peer=0 tag=5 received=8
+		0 MPI_Finalize 900 1000
+		sampled location=0 count=5 period_ns=100 until_ns=950 time=0xc8005e01f4015802bc02 site=0x0000000000 callers=0x0000000000
+	END
+	lp-merge -s clc rank.0 rank.1 >t.trace 2>/dev/null
+	trace.py check t.trace
+	lp-dump -k call t.trace | jq -s -e 'map(select(.rank == 1)) | .[1].leave_ns >= 1000'
+	lp-dump t.trace | jq -s -e '(map(select(.rank == 1 and .enter_ns != null)) | map([.enter_ns, .leave_ns])) as $calls |
+		(map(select(.kind == "sampled")) | map(.time) | add) as $at | ($at | length) == 5 and
+		$at[0] >= $calls[0][1] and $at[0] < $calls[1][0] and $at[1] >= $calls[1][0] and $at[1] < $calls[1][1] and
+		$at[2] >= $calls[1][1] and $at[4] < $calls[2][0]'
+}
