@@ -226,6 +226,7 @@ test-long: test
 	tests/lying_index.py build/long.graph 3000
 	tests/fit_coverage.py 1000
 	tests/sample_trials 64
+	tests/compare_trials 20
 	tests/otf2_programs
 	tests/mend
 

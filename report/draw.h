@@ -16,6 +16,15 @@ void draw_box(struct text *out, const char *class, double x, double y, double wi
     const char *tip);
 void draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);
 
+/* timeline.c: a run's lanes on an axis of that length. */
+int lanes_height(const struct page *page);
+void draw_lanes(struct text *out, const struct page *page, const char *id, const char *title, int64_t axis_ns);
+/* beside.c: READ reads the other run, in a process of its own. */
+void beside_read(struct beside *beside, const char *own, const char *other,
+    void (*read)(struct page *page, void *arguments), void *arguments);
+bool has_beside(const struct page *page);
+void draw_beside(struct text *out, const struct page *page);
+
 /* A legend in a row at the top, of those that are wanted: bit i. */
 void draw_legend(struct text *out, const char *const *classes, const char *const *names, size_t count,
     unsigned wanted);

@@ -393,6 +393,7 @@ draw_monitor(struct text *out, const struct page *page)
 
 const struct figure figures[] = {
 	{ "timeline", "Timeline", draw_timeline, always },
+	{ "beside", "Timelines of two runs", draw_beside, has_beside },
 	{ "path", "Critical path by rank", draw_path_bars, has_path },
 	{ "waits", "Waits by rank", draw_waits, always },
 	{ "gains", "What would be gained", draw_gains, has_gains },

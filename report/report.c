@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "report.h"
+#include "draw.h"
 #include "../base/tool/whole_file.h"
 
 static const char usage[] =
@@ -31,6 +31,7 @@ static const char usage[] =
 	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
 	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer,\n"
 	"                       and over time what a monitored one says\n"
+	"      --beside FILE    another run, whose timeline is shown with this one's on one axis\n"
 	"      --runs FILE,...  graphs of other runs, for efficiencies against ranks\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
@@ -46,6 +47,7 @@ struct options {
 	int percent;
 	const char *ideal;
 	char *runs;
+	const char *beside;
 	const char *file;	/* NULL or "-": standard input */
 };
 
@@ -62,14 +64,15 @@ parse_figure(const char *text)
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { FIGURE = 256, VERDICT_FILE, SIZE, GAIN, IDEAL, RUNS };
+	enum { FIGURE = 256, VERDICT_FILE, SIZE, GAIN, IDEAL, RUNS, BESIDE };
 	static const char *const forms[] = { "html", "svg", "text", "csv", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
 		{ "output", required_argument, NULL, 'o' },
 		{ "verdict", required_argument, NULL, VERDICT_FILE }, { "size", required_argument, NULL, SIZE },
 		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL, IDEAL },
-		{ "runs", required_argument, NULL, RUNS }, { NULL, 0, NULL, 0 },
+		{ "runs", required_argument, NULL, RUNS },
+		{ "beside", required_argument, NULL, BESIDE }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .size = 5 << 20, .percent = 20 };
 	int c;
@@ -84,6 +87,7 @@ parse_options(int argc, char **argv)
 		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
 		case IDEAL: opt.ideal = optarg; break;
 		case RUNS: opt.runs = optarg; break;
+		case BESIDE: opt.beside = optarg; break;
 		}
 	if (argc - optind > 1)
 		bad_usage(usage);
@@ -168,6 +172,17 @@ read_run(struct page *page, const struct options *opt)
 
 /* ---- output ------------------------------------------------------------------------------- */
 
+/* The other run as this one, without what only a page needs. */
+static void
+read_other(struct page *page, void *options)
+{
+	struct options its = *(const struct options *)options;
+
+	its.file = its.beside;
+	its.percent = 0;
+	read_run(page, &its);
+}
+
 static void
 read_runs(struct page *page, char *list)
 {
@@ -221,6 +236,11 @@ main(int argc, char **argv)
 	}
 	if (opt.runs != NULL)
 		read_runs(&page, opt.runs);
+	if (opt.beside != NULL) {
+		beside_read(&page.beside, opt.file, opt.beside, read_other, &opt);
+		if (strcmp(figures[opt.figure].name, "timeline") == 0)
+			opt.figure = parse_figure("beside");
+	}
 	read_run(&page, &opt);
 	if (page.ideal != NULL)
 		monitor_read(&page.monitor, opt.ideal, page.im.known.run_ns);

@@ -83,6 +83,14 @@ struct gain {
 	int64_t gain_ns, most_ns;
 };
 
+/* beside.c: another run's timeline. */
+struct beside {
+	const char *own, *file;		/* the streams */
+	int64_t axis_ns;		/* of the longer run */
+	int height;			/* of the other's picture */
+	char *svg;			/* NULL: there is none */
+};
+
 struct page {
 	struct observer observer;	/* first: the engine of lp-imbalance knows no more of it */
 	struct imbalance im;
@@ -100,6 +108,7 @@ struct page {
 	uint64_t segments;
 	struct gain *gains;
 	size_t gain_count, gain_capacity;
+	struct beside beside;
 	int percent;			/* of the gains */
 	const struct times *ideal;	/* or NULL */
 	struct monitor monitor;		/* of the replay */

@@ -10,18 +10,21 @@ enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, LABEL = 1024 };
 struct raster {
 	size_t rows, columns, each_row, each_column;
 	double height, width;		/* of a row and a column in the picture */
+	double right;			/* where the run ends */
 };
 
 static struct raster
-raster_of(const struct bins *bins)
+raster_of(const struct bins *bins, int64_t axis_ns)
 {
+	const double plot = (WIDTH - LEFT - RIGHT) * (axis_ns > 0 ? (double)bins->run_ns / (double)axis_ns : 1);
 	struct raster r = { .each_row = (bins->rows + SHOWN_ROWS - 1) / SHOWN_ROWS,
 	    .each_column = (bins->columns + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS };
 
 	r.rows = (bins->rows + r.each_row - 1) / r.each_row;
 	r.columns = (bins->columns + r.each_column - 1) / r.each_column;
 	r.height = r.rows <= 8 ? 26 : r.rows <= 24 ? 14 : 380.0 / (double)r.rows;
-	r.width = (double)(WIDTH - LEFT - RIGHT) * (double)r.each_column / (double)bins->columns;
+	r.width = plot * (double)r.each_column / (double)bins->columns;
+	r.right = LEFT + plot;
 	return r;
 }
 
@@ -83,7 +86,7 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 			last = row;
 		}
 		if (begun)
-			text_print(out, "H%d\"/>\n", WIDTH - RIGHT);
+			text_print(out, "H%g\"/>\n", r->right);
 	}
 }
 
@@ -116,23 +119,30 @@ timeline_legend(struct text *out, const struct page *page, unsigned used)
 	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
 }
 
+int
+lanes_height(const struct page *page)
+{
+	const struct raster r = raster_of(&page->bins, 0);
+
+	return (int)(TOP + r.height * (double)r.rows) + 40;
+}
+
 void
-draw_timeline(struct text *out, const struct page *page)
+draw_lanes(struct text *out, const struct page *page, const char *id, const char *title, int64_t axis_ns)
 {
 	const struct bins *bins = &page->bins;
-	const struct raster r = raster_of(bins);
+	const struct raster r = raster_of(bins, axis_ns);
 	const double bottom = TOP + r.height * (double)r.rows;
 	char *verdict = page_verdict(page), label[32];
 	size_t step = (size_t)ceil(12 / r.height);
 	unsigned used = 0;
 
-	draw_begin(out, "timeline", (int)bottom + 40,
-	    "Timeline: what each rank did, and the critical path over it", verdict);
+	draw_begin(out, id, lanes_height(page), title, verdict);
 	for (size_t row = 0; row < r.rows; row++)
 		for (size_t c = 0; c < r.columns; c++)
 			used |= 1u << cell_of_raster(bins, &r, row, c);
 	timeline_legend(out, page, used);
-	draw_time_axis(out, 1e-9 * (double)bins->run_ns, TOP, bottom);
+	draw_time_axis(out, 1e-9 * (double)axis_ns, TOP, bottom);
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)
 			draw_activity(out, bins, &r, a);
@@ -145,4 +155,11 @@ draw_timeline(struct text *out, const struct page *page)
 	draw_label(out, WIDTH / 2, bottom + 32, "middle", "time since the run began");
 	draw_end(out);
 	free(verdict);
+}
+
+void
+draw_timeline(struct text *out, const struct page *page)
+{
+	draw_lanes(out, page, "timeline", "Timeline: what each rank did, and the critical path over it",
+	    page->bins.run_ns);
 }

@@ -251,6 +251,7 @@ facts() {
 	grep -q 'exact: MPI_Barrier at main (sites.c:[0-9]*) is only in B, 20 calls' t.text
 	jq -e '.runs == {a: 2, b: 2}' out/compare.json
 	grep -q '<svg' out/path.svg
+	grep -q 'a1.graph' out/timeline.svg && grep -q 'b1.graph' out/timeline.svg
 	[ "$(ls out/*.summary | wc -l)" = 4 ]
 }
 

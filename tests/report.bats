@@ -165,3 +165,30 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	run -2 --separate-stderr lp-report -F svg --figure monitor --gain 0 t.graph
 	[ "$stderr" = "lp-report: --figure monitor: the stream holds nothing for it" ]
 }
+
+@test "the timelines of two runs stand one above the other on one axis of time" {
+	for end in 1000 4000; do
+		printf 'trace ranks=2\n0 MPI_Init 0 10 comm=1\n1 MPI_Init 0 10 comm=1\n0 MPI_Barrier 500 %s comm=1\n1 MPI_Barrier %s %s comm=1\n' \
+			$end $((end - 100)) $end | pack | lp-graph 2>/dev/null >$end.graph
+	done
+	lp-report -F svg --figure timeline --beside 4000.graph -o t.svg 1000.graph
+	python3 - <<-'END'
+		import re, xml.dom.minidom
+		page = xml.dom.minidom.parse("t.svg")
+		inner = {e.getAttribute("aria-labelledby").split("-t ")[0]: e for e in page.getElementsByTagName("svg")}
+		assert set(inner) == {"beside", "timeline-own", "timeline-beside"}
+		def end(name):	# where the line of the path ends
+		    way = [p for p in inner[name].getElementsByTagName("path") if p.getAttribute("class") == "way"]
+		    return float(re.findall(r"H([0-9.]+)$", way[-1].getAttribute("d"))[0])
+		assert abs(end("timeline-beside") - 944) < 0.01 and abs(end("timeline-own") - (64 + 880 / 4)) < 0.5
+		axes = [[t.firstChild.data for t in inner[n].getElementsByTagName("text")
+		         if t.getAttribute("text-anchor") == "middle"] for n in ("timeline-own", "timeline-beside")]
+		assert axes[0] == axes[1] and len(axes[0]) > 3
+	END
+	lp-report --beside 4000.graph 1000.graph | grep -q 'timeline-beside'
+	lp-report -F svg --beside 1000.graph 1000.graph >/dev/null
+	run -2 --separate-stderr lp-report -F svg --beside nowhere 1000.graph
+	[ "$stderr" = 'lp-report: nowhere: No such file or directory' ] && [ -z "$output" ]
+	run -2 --separate-stderr lp-report -F svg --beside 1000.graph - <1000.graph
+	[ "$stderr" = 'lp-report: --beside: both runs are in files' ]
+}

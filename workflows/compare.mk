@@ -3,7 +3,8 @@
 #
 # run     make -f workflows/compare.mk A="mpirun -n 4 ./before" B="mpirun -n 4 ./after" RUNS=7 OUT=compared
 # input   A, B: commands; RUNS: how many of each; LIMITS: of lp-compare, as in "run_time=2%"
-# output  $(OUT)/compare.txt, compare.json, and path.svg, the path of both sides by site
+# output  $(OUT)/compare.txt, compare.json, limits.xml (JUnit); path.svg, the path of both sides by site;
+#         timeline.svg, the first run of each on one axis of time
 #
 # The order is A B B A A B B A ..., so that a machine that drifts does so for both alike.
 
@@ -16,9 +17,9 @@ OUT = compared
 SETTINGS = A B RUNS LIMITS OUT
 stamped = A B
 folder = $(OUT)
-tools = lp-record lp-merge lp-graph lp-critpath lp-compare
+tools = lp-record lp-merge lp-graph lp-critpath lp-compare lp-report
 needs = [ -n $(call quoted,$(A)) ] && [ -n $(call quoted,$(B)) ] || { echo 'A and B are not set: A="mpirun ..." B="mpirun ..."' >&2; exit 2; }
-made = runs compare.txt compare.json path.svg path.tsv *.summary run.log
+made = runs compare.txt compare.json limits.xml path.svg path.tsv timeline.svg a1.graph b1.graph *.summary run.log
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 numbers := $(shell seq $(call quoted,$(RUNS)) 2>/dev/null)
@@ -26,9 +27,9 @@ sides = $(foreach n,$(numbers),$(1)$(n).summary)
 inputs = $(call sides,a) -- $(call sides,b)
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
 
-all: $(OUT)/compare.txt $(OUT)/compare.json $(call drawn,path)
+all: $(OUT)/compare.txt $(OUT)/compare.json $(call drawn,path) $(OUT)/timeline.svg
 	@cat $<
-	@cd $(OUT) && lp-compare $(limits) $(inputs) >/dev/null
+	@cd $(OUT) && lp-compare $(limits) --junit limits.xml $(inputs) >/dev/null
 
 # One run of a side: $(call one,a,COMMAND).
 define one
@@ -37,6 +38,7 @@ define one
 	lp-merge $(OUT)/run.part 2>>$(OUT)/run.log | lp-graph 2>>$(OUT)/run.log >$(OUT)/graph.part
 	lp-compare --summary $(OUT)/graph.part >$(OUT)/$(1).summary.part
 	mv $(OUT)/$(1).summary.part $(OUT)/$(1).summary
+	$(if $(filter a1 b1,$(1)),mv $(OUT)/graph.part $(OUT)/$(1).graph)
 	rm -rf $(OUT)/run.part $(OUT)/graph.part
 
 endef
@@ -64,3 +66,6 @@ $(call drawn,path) &: $(OUT)/path.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set style data histograms; set style fill solid; set key top right'; \
 	echo 'set xtics rotate by -30 noenhanced; set ylabel "on the critical path, s"'; \
 	echo 'plot "$<" using 2:xtic(1) title "A", "" using 3 title "B"'; } | $(call picture,path,900x500)
+
+$(OUT)/timeline.svg: $(OUT)/runs
+	@cd $(OUT) && lp-report -F svg --beside b1.graph -o timeline.svg a1.graph

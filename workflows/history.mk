@@ -4,9 +4,9 @@
 # run     make -f workflows/history.mk RUN=run.graph OUT=history LIMITS="run_time=3%"
 # input   RUN: graph or path streams, or summaries, to be added; none: what is there is shown
 #         LAST, NEW: the newest NEW runs are compared with so many before them, on as many ranks: 1 run needs
-#         39 to be judged, 2 need 8, 3 need 5, 4 need 4; LIMITS: of lp-compare; FORMATS: svg, pdf, png
+#         39 to be judged, 2 need 8, 3 need 5, 4 need 4; LIMITS: of lp-compare
 # output  $(OUT)/runs: a summary of each run, some kilobytes, named by its date; history.json, and history.svg:
-#         run time, efficiencies, sites on the critical path; compare.json, compare.txt, and limits.xml (JUnit)
+#         run time, efficiencies, sites on the critical path (FIGURES="svg pdf png" are its formats); compare.json, compare.txt, and limits.xml (JUnit)
 #
 # The date is that of the recording. A run that is there already is not added again. `clean` leaves the runs.
 
@@ -14,27 +14,23 @@ RUN =
 LAST = 39
 NEW = 1
 LIMITS =
-FORMATS = svg
 OUT = history
 
-SETTINGS = RUN LAST NEW LIMITS FORMATS OUT
-stamped = LAST NEW FORMATS
+SETTINGS = RUN LAST NEW LIMITS OUT
+stamped = LAST NEW
 folder = $(OUT)
 tools = lp-compare
 needs = $(check_number) && [ -n "$$(ls $(OUT)/runs 2>/dev/null)" ] || { echo 'there is no run yet: RUN=run.graph' >&2; exit 2; }
 asks = $(call state,$(OUT)/runs/*.summary)
-made = added history.json history.tsv sites.tsv $(pictures) compared compare.json compare.txt limits.xml
-pictures = history.svg history.pdf history.png
+made = added history.json history.tsv sites.tsv history.svg compared compare.json compare.txt limits.xml
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .PHONY: add
 
 check_number = { [[ $(call quoted,$(LAST)) =~ ^[1-9][0-9]{0,4}$$ && $(call quoted,$(NEW)) =~ ^[1-9][0-9]{0,4}$$ ]] || \
-	{ echo 'LAST and NEW are numbers of runs' >&2; exit 2; }; \
-	for f in $(call each_quoted,$(FORMATS)); do [[ $$f =~ ^(svg|pdf|png)$$ ]] || \
-	{ echo "FORMATS: svg, pdf and png, not $$f" >&2; exit 2; }; done; }
+	{ echo 'LAST and NEW are numbers of runs' >&2; exit 2; }; }
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
 
-all: $(OUT)/history.json $(FORMATS:%=$(OUT)/history.%) $(OUT)/compared
+all: $(OUT)/history.json $(call drawn,history) $(OUT)/compared
 	@cd $(OUT) && lp-compare --history -- runs/*.summary | sed '/^$$/,$$d' | tail -n 10
 	@cd $(OUT) && if [ -s compared ]; then \
 		echo; status=0; xargs -d '\n' lp-compare $(limits) --junit limits.xml <compared >compare.txt.part || status=2; \
@@ -77,19 +73,15 @@ $(OUT)/history.tsv: $(OUT)/history.json
 $(OUT)/sites.tsv: $(OUT)/history.json
 	@jq -r '$(sites)' $< $(whole)
 
-svg = svg size 900,900 background 'white'
-pdf = pdfcairo size 9in,9in
-png = pngcairo size 900,900
-draw = set output '$(OUT)/history.$(1).part'; set datafile separator tab; set grid ytics; set yrange [0:*]; \
-	set multiplot layout 3,1 margins 0.11,0.62,0.1,0.98 spacing 0,0.03; set key at graph 1.72,1 noenhanced; \
-	n = system('wc -l <$(OUT)/history.tsv') + 0; step = n > 30 ? ceil(n / 30.0) : 1; set xrange [-0.5:n - 0.5]; \
-	label(i, s) = int(i) % step == 0 ? s : ''; set xtics format ''; \
-	set ylabel 'run time, s'; plot '$(OUT)/history.tsv' using 1:3 with linespoints pt 7 title 'run time'; \
-	set yrange [0:1.05]; set ylabel 'efficiency'; plot '$(OUT)/history.tsv' using 1:4 with linespoints pt 7 title 'parallel', \
-	'' using 1:5 with linespoints pt 7 title 'load balance', '' using 1:6 with linespoints pt 7 title 'communication'; \
-	set yrange [0:*]; set xtics rotate by -30 noenhanced; set ylabel 'on the critical path, s'; \
-	plot for [c = 2:$$(head -1 $(OUT)/sites.tsv | awk -F'\t' '{ print NF }')] '$(OUT)/sites.tsv' skip 1 \
-	using 0:c:xtic(label(\$$0, strcol(1))) with linespoints pt 7 title system('head -1 $(OUT)/sites.tsv | cut -f' . c); \
-	unset multiplot
-$(pictures:%=$(OUT)/%): $(OUT)/history.%: $(OUT)/history.tsv $(OUT)/sites.tsv
-	@gnuplot -e "set terminal $($*); $(call draw,$*)" && mv $@.part $@
+$(call drawn,history) &: $(OUT)/history.tsv $(OUT)/sites.tsv $(OUT)/figures
+	@{ echo 'set datafile separator tab; set grid ytics; set yrange [0:*]; set key at graph 1.72,1 noenhanced'; \
+	echo 'set multiplot layout 3,1 margins 0.11,0.62,0.1,0.98 spacing 0,0.03; set xtics format ""'; \
+	echo "n = $$(wc -l <$(OUT)/history.tsv); step = n > 30 ? ceil(n / 30.0) : 1; set xrange [-0.5:n - 0.5]"; \
+	echo 'label(i, s) = int(i) % step == 0 ? s : ""'; \
+	echo 'set ylabel "run time, s"; plot "$(OUT)/history.tsv" using 1:3 with linespoints pt 7 title "run time"'; \
+	echo 'set yrange [0:1.05]; set ylabel "efficiency"; plot "$(OUT)/history.tsv" using 1:4 with linespoints pt 7 title "parallel", \'; \
+	echo '"" using 1:5 with linespoints pt 7 title "load balance", "" using 1:6 with linespoints pt 7 title "communication"'; \
+	echo 'set yrange [0:*]; set xtics rotate by -30 noenhanced; set ylabel "on the critical path, s"'; \
+	echo "plot for [c = 2:$$(head -1 $(OUT)/sites.tsv | awk -F'\t' '{ print NF }')] '$(OUT)/sites.tsv' skip 1 \\"; \
+	echo 'using 0:c:xtic(label($$0, strcol(1))) with linespoints pt 7 title system("head -1 $(OUT)/sites.tsv | cut -f" . c)'; \
+	echo 'unset multiplot'; } | $(call picture,history,900x900)

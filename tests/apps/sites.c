@@ -2,26 +2,45 @@
 /*
  * Ten call sites that compute alike before they meet, for lp-compare.
  *
- *	sites [slow=SITE:PERCENT] [bytes=N] [barrier=1] [self=1] [iterations=N] [us=N]
+ *	sites [slow=SITE:PERCENT] [bytes=N] [barrier=1] [self=1] [iterations=N] [us=N] [cpu=1]
  *
  * slow: one site computes longer, by so much of the whole run; bytes: what the messages have; barrier:
- * one more in each iteration; self: one of the collectives is on a copy of the communicator.
+ * one more in each iteration; self: one of the collectives is on a copy of the communicator; cpu: sites
+ * compute for so much processor time, however fast the core is just now.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { SITES = 10 };
 
 static volatile double sink;
 static double turns_of_us;	/* of the loop below, in a microsecond */
 
+static bool by_cpu_time;
+
+static double
+cpu_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
+}
+
 static void
 turn(double turns)
 {
+	const double until_us = cpu_us() + turns / turns_of_us;
 	double x = 1;
 
+	while (by_cpu_time && cpu_us() < until_us)
+		;
+	if (by_cpu_time)
+		return;
 	for (long i = 0; i < (long)turns; i++)
 		x = x * 0.999999 + 1e-6;
 	sink = x;
@@ -70,6 +89,7 @@ main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		sscanf(argv[i], "slow=%d:%lf", &slow, &percent);
 	turns_of_us = 300;
+	by_cpu_time = option(argc, argv, "cpu", 0) > 0;
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
