@@ -195,8 +195,8 @@ exported() {
 	lp-export -f otf2 --for scout -o scout t.path
 	otf2-print -G scout/traces.otf2 >definitions
 	otf2-print scout/traces.otf2 >events
-	! grep -E '^(INTER_COMM|ATTRIBUTE|PARAMETER|METRIC|IO_)' definitions
-	! grep -E '^(NON_BLOCKING|COMM_|IO_|PARAMETER|METRIC|MPI_ISEND )|ADDITIONAL' events
+	run -1 grep -E '^(INTER_COMM|ATTRIBUTE|PARAMETER|METRIC|IO_)' definitions
+	run -1 grep -E '^(NON_BLOCKING|COMM_|IO_|PARAMETER|METRIC|MPI_ISEND )|ADDITIONAL' events
 	grep -q '^MPI_SEND ' events
 	grep -q '^MPI_COLLECTIVE_END ' events
 	run -2 --separate-stderr lp-export -f csv --for scout t.path

@@ -39,7 +39,7 @@ collective_of(const char *name)
 	word[length] = '\0';
 	if (length > 2 && strcmp(word + length - 2, "_c") == 0)
 		word[length - 2] = '\0';
-	for (int skip = 0; skip <= (word[0] == 'i'); skip++)
+	for (int skip = 0; skip <= (word[0] == 'i' ? 1 : 0); skip++)
 		for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
 			if (strcmp(word + skip, ops[i].name) == 0)
 				return (int)ops[i].op;
