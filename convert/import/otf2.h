@@ -117,6 +117,7 @@ struct lane {			/* a location */
 	struct calls rows;	/* not written yet; first is the seq of the first of these */
 	bool *open;		/* rows whose call is known only when it completes */
 	size_t open_capacity, open_count;
+	size_t known;		/* so many rows wait for nothing; those before the first open one */
 };
 
 struct otf2 {

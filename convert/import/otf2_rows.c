@@ -42,6 +42,7 @@ write_rows(struct otf2 *o, struct lane *lane, size_t count)
 		die_output();
 	rows->first += count;
 	rows->count -= count;
+	lane->known -= count < lane->known ? count : lane->known;
 #define MOVE(field) memmove(rows->field, rows->field + count, rows->count * sizeof *rows->field);
 	MOVE(enter_ns)
 	MOVE(leave_ns)
@@ -56,17 +57,17 @@ static void
 write_known(struct otf2 *o, struct lane *lane)
 {
 	const struct calls *rows = &lane->rows;
-	size_t known = 0;
+	size_t known;
 
-	if (lane->open_count == 0)
-		known = rows->count;
-	else if (rows->count >= MOST_WAITING) {
+	if (rows->count >= MOST_WAITING) {
 		memset(lane->open, 0, rows->count * sizeof *lane->open);
 		lane->open_count = 0;
-		known = rows->count;
-	} else
-		while (!lane->open[known])
-			known++;
+	}
+	if (lane->open_count == 0)
+		lane->known = rows->count;
+	while (lane->known < rows->count && !lane->open[lane->known])
+		lane->known++;
+	known = lane->known;
 	if (known < rows->count)
 		while (known > 0 && rows->call[known] == 0)
 			known--;
