@@ -258,5 +258,6 @@ void
 pool_sort(struct pool *pool, size_t most)
 {
 	cut(pool, most);
-	qsort(pool->at, pool->count, sizeof *pool->at, by_place);
+	if (pool->count > 0)
+		qsort(pool->at, pool->count, sizeof *pool->at, by_place);
 }
