@@ -55,6 +55,26 @@ open_archive(struct otf2 *o)
 		otf2_die(o, "cannot be opened");
 }
 
+/*
+ * The anchor has a hundred bytes, but where it is damaged the library may go round for ever: after some
+ * seconds of processor time the kernel ends it.
+ */
+static void
+open_first(struct otf2 *o)
+{
+	enum { SECONDS = 3 };
+	struct rlimit before, some;
+
+	if (getrlimit(RLIMIT_CPU, &before) != 0)
+		before = (struct rlimit){ RLIM_INFINITY, RLIM_INFINITY };
+	some = before;
+	if (some.rlim_cur > SECONDS)
+		some.rlim_cur = SECONDS;
+	setrlimit(RLIMIT_CPU, &some);
+	open_archive(o);
+	setrlimit(RLIMIT_CPU, &before);
+}
+
 /* Whether lp-export has written it. */
 static void
 find_creator(struct otf2 *o)
@@ -128,7 +148,7 @@ import(const char *file, int argc, char **argv)
 	o.file = file;
 	o.used = zalloc(UINT16_MAX + 1, sizeof *o.used);
 	OTF2_Error_RegisterCallback(keep_reason, &o);
-	open_archive(&o);
+	open_first(&o);
 	find_creator(&o);
 	otf2_definitions(&o);
 	if (o.ranks == 0)
