@@ -31,11 +31,15 @@ whole_file_begin(const char *name)
 void
 whole_file_end(struct whole_file *whole)
 {
+	int error = 0;
+
 	if (whole->name == NULL)
 		return;
-	if (fclose(whole->file) != 0 || rename(whole->temporary, whole->name) != 0) {
-		const int error = errno;
-
+	if (ferror(whole->file) != 0)	/* of a write before, whose reason is gone */
+		error = EIO;
+	if (fclose(whole->file) != 0 || (error == 0 && rename(whole->temporary, whole->name) != 0))
+		error = errno;
+	if (error != 0) {
 		unlink(whole->temporary);
 		die("%s: %s", whole->name, strerror(error));
 	}
