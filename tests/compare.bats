@@ -250,6 +250,7 @@ facts() {
 	trace.py check 1.summary
 	lp-compare -F json 1.summary -- <(lp-critpath 2.graph) | cmp - t.json
 	lp-compare 1.graph -- 2.graph | grep -q '^change of the critical path by function'
+	! lp-critpath 1.graph | lp-replay -F stream - | lp-dump | grep '"kind":"sampled' || false	# times are others
 	lp-compare -F json 1.graph -- "$BATS_FILE_TMPDIR/a1.graph" | jq -e '.functions == []'
 	lp-compare -F json 2.graph -- 1.graph | jq -S '.functions | map({(.function): -.path_change_s}) | add' >back.json
 	jq -S '.functions | map({(.function): .path_change_s}) | add' t.json | jq -e --slurpfile back back.json '. == $back[0]'
