@@ -52,7 +52,8 @@ output_take(struct output *o, const struct message *message, const struct calls 
 	struct held *held;
 
 	/* These are written anew, also where they are of a replay before; samples have the old times. */
-	if (is_kind(message, "sampled") || is_kind(message, "sampled_path") || is_kind(message, "run") || is_kind(message, "replay") || is_kind(message, "monitor"))
+	if (is_kind(message, "sampled") || is_kind(message, "sampled_path") || is_kind(message, "run") ||
+	    is_kind(message, "replay") || is_kind(message, "monitor"))
 		return;
 	if (o->begin > 0 && o->begin >= o->count) {
 		memmove(o->held, o->held + o->begin, o->count * sizeof *o->held);
