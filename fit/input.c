@@ -176,7 +176,7 @@ read_table(FILE *in, const char *file, struct program *p)
 /* What is known of a rank: of its first thread, and what a call nests is in its own row. */
 struct rank_time {
 	int64_t begin_ns, end_ns;	/* leave of its MPI_Init, enter of its MPI_Finalize */
-	int64_t mpi_ns;			/* in calls between them */
+	double mpi_ns;			/* in calls between them */
 };
 
 static void
@@ -189,7 +189,7 @@ add_call(struct rank_time *rank, enum call_class class, int64_t enter_ns, int64_
 	} else if (class == CLASS_FINALIZE && !whole)
 		rank->end_ns = enter_ns;
 	else if (class != CLASS_PART && enter_ns < rank->end_ns)
-		rank->mpi_ns += leave_ns - enter_ns;
+		rank->mpi_ns += (double)leave_ns - (double)enter_ns;
 }
 
 /*
@@ -201,17 +201,19 @@ run_of(const struct rank_time *ranks, int32_t count)
 {
 	int64_t begin_ns = INT64_MAX, end_ns = 0;
 	struct run run = { .n = count };
-	double *tau = zalloc((size_t)count, sizeof *tau);
+	double run_ns, *tau = zalloc((size_t)count, sizeof *tau);
 
 	for (int32_t r = 0; r < count; r++) {
 		begin_ns = ranks[r].begin_ns < begin_ns ? ranks[r].begin_ns : begin_ns;
 		end_ns = ranks[r].end_ns > end_ns ? ranks[r].end_ns : end_ns;
 	}
-	run.t = 1e-9 * (double)(end_ns - begin_ns);
+	/* Whole nanoseconds, exact as far as a run can be long; times of damaged input may be any. */
+	run_ns = (double)end_ns - (double)begin_ns;
+	run.t = 1e-9 * run_ns;
 	for (int32_t r = 0; r < count; r++) {
-		int64_t useful_ns = ranks[r].end_ns - ranks[r].begin_ns - ranks[r].mpi_ns;
+		double useful_ns = (double)ranks[r].end_ns - (double)ranks[r].begin_ns - ranks[r].mpi_ns;
 
-		tau[r] = 1e-9 * (double)(end_ns - begin_ns - useful_ns);
+		tau[r] = 1e-9 * (run_ns - useful_ns);
 		run.tau += tau[r] / run.n;
 	}
 	for (int32_t r = 0; r < count && count > 1; r++)
