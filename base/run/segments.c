@@ -31,12 +31,15 @@ columns_read(struct columns *c, struct reader *in, const struct message *message
 	    body_column(in, message, "site", optional, n, n, c->site) < 0 ? -1 : 0;
 }
 
+/* As far as leaves may be: calls.c. */
+#define MOST_NS ((int64_t)1 << 62)
+
 static int
 check(struct segments *s, struct reader *in, const struct message *message, const struct columns *c, size_t i,
     const struct definitions *known)
 {
 	if (c->location[i] >= known->location_count || c->kind[i] > GAP || c->call[i] > UINT16_MAX ||
-	    c->end_ns[i] < c->begin_ns[i])
+	    c->end_ns[i] < c->begin_ns[i] || c->begin_ns[i] < -MOST_NS || c->end_ns[i] > MOST_NS)
 		return reader_fail(in, message->offset, "segments: location, kind, call or time is out of range");
 	if (s->begun && c->begin_ns[i] != s->end_ns)
 		return reader_fail(in, message->offset, "segments: does not go on where the path so far ends");

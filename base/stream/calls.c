@@ -199,19 +199,25 @@ add_gaps(struct calls *calls)
  * branch: a compiler makes vectors of them.
  */
 
-/* Durations become leaves. False: one has a sign, which it has not in the stream, or a leave overflows. */
+#define MOST_BIT 61
+#define MOST_NS ((uint64_t)1 << MOST_BIT)
+
+/*
+ * Durations become leaves. False: an enter or duration is so far from 0 that the difference of two times might
+ * overflow (trace.5, BLOCKS).
+ */
 static bool
 add_durations(struct calls *calls)
 {
-	uint64_t signs = 0;
+	uint64_t far = 0;
 
 	for (size_t i = 0; i < calls->count; i++) {
 		const uint64_t enter_ns = (uint64_t)calls->enter_ns[i], ns = (uint64_t)calls->leave_ns[i];
 
-		signs |= ns | (~enter_ns & (enter_ns + ns));
+		far |= (enter_ns + MOST_NS) >> (MOST_BIT + 1) | ns >> MOST_BIT;
 		calls->leave_ns[i] = (int64_t)(enter_ns + ns);
 	}
-	return signs >> 63 == 0;
+	return far == 0;
 }
 
 static size_t

@@ -218,13 +218,12 @@ class _Checker:
             return
         if call[0] == 0:
             self.fail(message, "a part without its call")
-        if columns["duration"].max() >= 2**63:
-            self.fail(message, "a duration is out of range")
+        enter = columns["enter"]
+        if columns["duration"].max() >= 2**61 or enter.min() < -2**61 or enter.max() >= 2**61:
+            self.fail(message, "a time is out of range")
         for key, bits in BITS.items():
             if width_of((columns[key].min(), columns[key].max()), CALL_COLUMNS[key][0]) * 8 > bits:
                 self.fail(message, f"{key} is out of range")
-        if (columns["enter"] > 2**63 - 1 - columns["duration"].astype(numpy.int64)).any():
-            self.fail(message, "a leave is out of range")
         seq = numpy.arange(first, first + count, dtype=numpy.uint64)
         if (columns["request"] > seq)[columns["request_at"] == 0].any():
             self.fail(message, "a request before row 0")
