@@ -31,9 +31,10 @@ refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uin
 static void
 add_request(struct at *at, struct request request)
 {
+	request.ticks = at->enter_ticks;
 	lock_tables();
 	if (request_is_static(request.handle) && !request.persistent)
-		static_add(at->thread->location, request.start);
+		static_add(at->thread->location, request.start, at->enter_ticks);
 	else if (request.handle != MPI_REQUEST_NULL)
 		request_add(&request);
 	unlock_tables();
@@ -245,7 +246,7 @@ note_start(struct at *at, int count, const MPI_Request *requests)
 
 /* Looks up, and for the last time but for a persistent one, what the call has completed. */
 static bool
-take_request(MPI_Request handle, struct request *done)
+take_request(const struct at *at, MPI_Request handle, struct request *done)
 {
 	struct request *request;
 	bool taken = false;
@@ -255,8 +256,8 @@ take_request(MPI_Request handle, struct request *done)
 	lock_tables();
 	if (request_is_static(handle)) {
 		*done = (struct request){ .kind = OF_SEND };
-		taken = static_take(&done->location, &done->start);
-	} else if ((request = request_find(handle)) != NULL && request->active) {
+		taken = static_take(at->thread->location, at->leave_ticks, &done->location, &done->start);
+	} else if ((request = request_of(handle, at->enter_ticks)) != NULL && request->active) {
 		taken = true;
 		*done = *request;
 		request->active = false;
@@ -303,7 +304,7 @@ complete(struct at *at, const struct entry *call, struct entry *e, uint64_t seq,
 	struct request done;
 
 	e[0] = *call;
-	if (!take_request(handle, &done))
+	if (!take_request(at, handle, &done))
 		return 0;
 	refer(at, &e[0], seq, done.location, done.start);
 	if (done.kind == OF_IDUP)
@@ -401,7 +402,7 @@ note_request_free(struct at *at, MPI_Request handle)
 
 	lock_tables();
 	if (request_is_static(handle)) {
-		if (static_take(&location, &start))
+		if (static_take(at->thread->location, at->enter_ticks, &location, &start))
 			refer(at, &e, at->thread->seq, location, start);
 	} else if ((request = request_find(handle)) != NULL) {
 		if (request->persistent && !request->active)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Open requests by handle. Open MPI has one handle for all requests that were complete when they
- * were started; those are kept in order and taken oldest first.
+ * were started; those are kept in order and taken oldest first, a thread's own before those of others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,12 @@ static struct open_requests table;
 static MPI_Request static_handle;
 
 struct pending {
-	uint64_t start;
+	uint64_t start, ticks;		/* row, and when that call was entered */
 	uint32_t location;
 };
 static struct pending *pending;		/* of the static handle: a ring */
 static size_t pending_first, pending_count, pending_size;
+enum { LOOKED_AT = 1 << 10 };		/* for one of the thread's own */
 enum { PENDING_LIMIT = 1 << 16 };	/* a program that never completes its sends loses the oldest */
 
 void
@@ -91,11 +92,27 @@ request_find(MPI_Request handle)
 	return handle == MPI_REQUEST_NULL || table.size == 0 ? NULL : open_requests_find(&table, &key);
 }
 
+struct request *
+request_of(MPI_Request handle, uint64_t ticks)
+{
+	struct request *best = request_find(handle);
+
+	for (size_t i = 0; i < behind_count && best != NULL; i++)
+		if (behind[i].handle == handle && behind[i].ticks <= ticks &&
+		    (best->ticks > ticks || behind[i].ticks >= best->ticks))
+			best = &behind[i];
+	return best;
+}
+
 void
 request_remove(struct request *request)
 {
 	const MPI_Request handle = request->handle;
 
+	if (request >= behind && request < behind + behind_count) {
+		memmove(request, request + 1, (size_t)(behind + --behind_count - request) * sizeof *request);
+		return;
+	}
 	open_requests_remove(&table, request);
 	for (size_t i = 0; i < behind_count; i++)
 		if (behind[i].handle == handle) {
@@ -112,7 +129,7 @@ request_is_static(MPI_Request handle)
 }
 
 void
-static_add(uint32_t location, uint64_t start)
+static_add(uint32_t location, uint64_t start, uint64_t ticks)
 {
 	if (pending_count == pending_size && pending_size < PENDING_LIMIT) {
 		size_t size = pending_size == 0 ? 256 : 2 * pending_size;
@@ -134,16 +151,37 @@ static_add(uint32_t location, uint64_t start)
 		pending_count--;
 	}
 	pending[(pending_first + pending_count++) & (pending_size - 1)] =
-	    (struct pending){ start, location };
+	    (struct pending){ start, ticks, location };
 }
 
-bool
-static_take(uint32_t *location, uint64_t *start)
+static struct pending *
+pending_at(size_t i)
 {
+	return &pending[(pending_first + i) & (pending_size - 1)];
+}
+
+/*
+ * Which of the requests that share the handle a thread completes nobody can tell. It is its own as long as it
+ * has one, else the oldest that was not started after this call had ended.
+ */
+bool
+static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *start)
+{
+	size_t taken = 0;
+
 	if (pending_count == 0)
 		return false;
-	*location = pending[pending_first].location;
-	*start = pending[pending_first].start;
+	while (taken < pending_count && taken < LOOKED_AT && pending_at(taken)->location != own)
+		taken++;
+	if (taken == pending_count || taken == LOOKED_AT)
+		for (taken = 0; taken < pending_count && pending_at(taken)->ticks > leave_ticks;)
+			taken++;
+	if (taken == pending_count)
+		taken = 0;
+	*location = pending_at(taken)->location;
+	*start = pending_at(taken)->start;
+	for (; taken > 0; taken--)
+		*pending_at(taken) = *pending_at(taken - 1);
 	pending_first = (pending_first + 1) & (pending_size - 1);
 	pending_count--;
 	return true;

@@ -16,6 +16,7 @@ enum request_kind {
 };
 struct request {
 	MPI_Request handle;
+	uint64_t ticks;		/* when the call that made it was entered */
 	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
 	uint64_t init;		/* row of the init call of a persistent one */
 	uint64_t creation;	/* OF_IDUP: id of the creation */
@@ -34,9 +35,15 @@ void requests_start(void);
 void requests_find_static(void);	/* when MPI_Init has been called */
 void request_add(const struct request *request);
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
+/*
+ * Of those that have had the handle and are not noted as complete the one that a call which was entered at TICKS
+ * completes: the newest that was there then.
+ */
+struct request *request_of(MPI_Request handle, uint64_t ticks);
 void request_remove(struct request *request);	/* as found */
 bool request_is_static(MPI_Request handle);	/* the one handle of all that are complete at once */
-void static_add(uint32_t location, uint64_t start);
-bool static_take(uint32_t *location, uint64_t *start);
+void static_add(uint32_t location, uint64_t start, uint64_t ticks);	/* when the start was entered */
+/* One that a thread of location OWN completes in a call that ended at LEAVE_TICKS. */
+bool static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *start);
 
 #endif
