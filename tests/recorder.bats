@@ -246,7 +246,8 @@ recorded() {
 @test "sessions without MPI_Init are recorded, and matched over the communicators made from groups" {
 	mpicc.mpich -g -w -o sessions "$ROOT/tests/apps/sessions.c" || skip "no sessions here"
 	lp-record -o run -- mpirun.mpich -n 3 ./sessions >out
-	[ "$(sort -u out)" = "sessions: fine" ]
+	# MPICH 4.2 may put the lines of several ranks into one.
+	[ "$(grep -o 'sessions: fine' out | wc -l)" -eq 3 ]
 	for rank in 0 1 2; do
 		trace.py check run/rank.$rank
 	done
