@@ -148,7 +148,9 @@ slow_run() {
 	until ls run/rank.*.new >/dev/null 2>&1; do sleep 0.05; done
 	local workers=$(pgrep -P $pid)
 	kill -KILL $pid
-	wait $pid || true
+	status=0
+	wait $pid || status=$?
+	[ "$status" -eq 137 ]
 	sleep 0.2
 	for worker in $workers; do ! kill -0 $worker 2>/dev/null || grep -q '^State:.Z' /proc/$worker/status; done
 	# What they have left goes with the next run.

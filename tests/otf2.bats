@@ -225,7 +225,9 @@ exported() {
 	(cat t.trace; sleep 20) | lp-export -f otf2 -o out &
 	while [ ! -e out.part/traces ]; do sleep 0.02; done
 	kill -9 $!
-	wait $! || true
+	status=0
+	wait $! || status=$?
+	[ "$status" -eq 137 ]
 	[ ! -e out ]
 	[ ! -e out.part/traces.otf2 ]
 	lp-export -f otf2 -o out t.trace

@@ -161,7 +161,7 @@ record() {
 	cp "$ROOT/fit/data/hpl.csv" "$hostile.csv"
 	run -2 --separate-stderr flow overhead DATA="$hostile.csv" OUT=o
 	[[ "$stderr" == *"the name of a table is made of"* ]]
-	[ -z "$(ls | grep '^taken' || true)" ]
+	run -1 compgen -G 'taken*'
 	run -2 --separate-stderr flow whatif GRAPH=plain.graph OUT='w; touch taken7'
 	[ ! -e taken7 ]
 	run -2 --separate-stderr flow whatif GRAPH=nosuch.graph
