@@ -136,31 +136,48 @@ OTF2_EVENT(Leave, OTF2_RegionRef region)
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(MpiSend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
-	struct operation *op = otf2_operation(user, location, PLAIN, attributes);
+/* A message as both of its ends tell it: with whom, by what, and how many bytes. */
+struct told {
+	uint32_t peer, comm, tag;
+	uint64_t bytes, request;
+};
 
-	UNUSED_HERE;
+static OTF2_CallbackCode
+take_send(struct operation *op, const struct otf2 *o, struct told told)
+{
 	if (op != NULL) {
-		set_message(user, op, receiver, comm, tag);
+		set_message(o, op, told.peer, told.comm, told.tag);
 		op->sends = true;
-		op->sent = bytes;
+		op->sent = told.bytes;
+		op->request = told.request;
 	}
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(MpiIsend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
+static OTF2_CallbackCode
+take_receive(struct operation *op, const struct otf2 *o, struct told told)
 {
-	struct operation *op = otf2_operation(user, location, STARTS, attributes);
-
-	UNUSED_HERE;
 	if (op != NULL) {
-		set_message(user, op, receiver, comm, tag);
-		op->sends = true;
-		op->sent = bytes;
-		op->request = request;
+		set_message(o, op, told.peer, told.comm, told.tag);
+		op->receives = true;
+		op->received = told.bytes;
+		op->request = told.request;
 	}
 	return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_EVENT(MpiSend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
+{
+	UNUSED_HERE;
+	return take_send(otf2_operation(user, location, PLAIN, attributes), user,
+	    (struct told){ receiver, comm, tag, bytes, 0 });
+}
+
+OTF2_EVENT(MpiIsend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
+{
+	UNUSED_HERE;
+	return take_send(otf2_operation(user, location, STARTS, attributes), user,
+	    (struct told){ receiver, comm, tag, bytes, request });
 }
 
 OTF2_EVENT(MpiIrecvRequest, uint64_t request)
@@ -179,29 +196,16 @@ OTF2_EVENT(MpiIrecvRequest, uint64_t request)
 
 OTF2_EVENT(MpiRecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
-	struct operation *op = otf2_operation(user, location, PLAIN, attributes);
-
 	UNUSED_HERE;
-	if (op != NULL) {
-		set_message(user, op, sender, comm, tag);
-		op->receives = true;
-		op->received = bytes;
-	}
-	return OTF2_CALLBACK_SUCCESS;
+	return take_receive(otf2_operation(user, location, PLAIN, attributes), user,
+	    (struct told){ sender, comm, tag, bytes, 0 });
 }
 
 OTF2_EVENT(MpiIrecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
-	struct operation *op = otf2_operation(user, location, COMPLETES, attributes);
-
 	UNUSED_HERE;
-	if (op != NULL) {
-		set_message(user, op, sender, comm, tag);
-		op->receives = true;
-		op->received = bytes;
-		op->request = request;
-	}
-	return OTF2_CALLBACK_SUCCESS;
+	return take_receive(otf2_operation(user, location, COMPLETES, attributes), user,
+	    (struct told){ sender, comm, tag, bytes, request });
 }
 
 /* A send that is done, or a request that was cancelled: nothing more is known of it. */

@@ -228,54 +228,62 @@ OTF2_EVENT(IoOperationComplete, OTF2_IoHandleRef handle, uint64_t bytes, uint64_
 
 /* ---- communicators and windows come and go ---- */
 
+/* What the next call of the location makes is made of this communicator. */
+static OTF2_CallbackCode
+comes(struct otf2 *o, OTF2_LocationRef location, uint64_t made_from)
+{
+	struct lane *lane = otf2_lane(o, location);
+
+	if (lane != NULL)
+		lane->made_from = otf2_comm(o, o->comm_ids, (uint32_t)made_from);
+	return OTF2_CALLBACK_SUCCESS;
+}
+
+/* Unless the call has told more of itself it is about COMM. */
+static OTF2_CallbackCode
+goes(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *attributes, uint32_t comm)
+{
+	const struct lane *lane = otf2_lane(o, location);
+	struct operation *op;
+
+	if (lane != NULL && lane->operation_count == 0 &&
+	    (op = otf2_operation(o, location, PLAIN, attributes)) != NULL)
+		op->comm = comm;
+	return OTF2_CALLBACK_SUCCESS;
+}
+
 OTF2_EVENT(CommCreate, OTF2_CommRef comm)
 {
 	struct otf2 *o = user;
 	const uint32_t at = ids_find_at(o->comm_ids, comm);
-	struct lane *lane = otf2_lane(o, location);
 
 	UNUSED_HERE;
-	if (lane != NULL && at != UNKNOWN)
-		lane->made_from = otf2_comm(o, o->comm_ids, (uint32_t)o->comms[at].parent);
-	return OTF2_CALLBACK_SUCCESS;
+	return at == UNKNOWN ? OTF2_CALLBACK_SUCCESS : comes(o, location, o->comms[at].parent);
 }
 
 OTF2_EVENT(CommDestroy, OTF2_CommRef comm)
 {
 	struct otf2 *o = user;
-	struct lane *lane = otf2_lane(o, location);
-	struct operation *op;
 
 	UNUSED_HERE;
-	if (lane != NULL && lane->operation_count == 0 &&
-	    (op = otf2_operation(user, location, PLAIN, attributes)) != NULL)
-		op->comm = otf2_comm(o, o->comm_ids, comm);
-	return OTF2_CALLBACK_SUCCESS;
+	return goes(o, location, attributes, otf2_comm(o, o->comm_ids, comm));
 }
 
 OTF2_EVENT(RmaWinCreate, OTF2_RmaWinRef window)
 {
 	struct otf2 *o = user;
 	const uint32_t at = ids_find_at(o->window_ids, window);
-	struct lane *lane = otf2_lane(o, location);
 
 	UNUSED_HERE;
-	if (lane != NULL && at != UNKNOWN)
-		lane->made_from = otf2_comm(o, o->comm_ids, (uint32_t)o->comms[at].of);
-	return OTF2_CALLBACK_SUCCESS;
+	return at == UNKNOWN ? OTF2_CALLBACK_SUCCESS : comes(o, location, o->comms[at].of);
 }
 
 OTF2_EVENT(RmaWinDestroy, OTF2_RmaWinRef window)
 {
 	struct otf2 *o = user;
-	struct lane *lane = otf2_lane(o, location);
-	struct operation *op;
 
 	UNUSED_HERE;
-	if (lane != NULL && lane->operation_count == 0 &&
-	    (op = otf2_operation(user, location, PLAIN, attributes)) != NULL)
-		op->comm = otf2_comm(o, o->window_ids, window);
-	return OTF2_CALLBACK_SUCCESS;
+	return goes(o, location, attributes, otf2_comm(o, o->window_ids, window));
 }
 
 static OTF2_CallbackCode
