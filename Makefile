@@ -137,7 +137,7 @@ build/guidelines/measure/%.o: CC = $(MPICC)
 build/guidelines/measure/%.o: WARN += -Wno-stringop-overflow
 shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/mockups.o \
          build/guidelines/measure/launcher.o build/guidelines/measure/sync.o build/libbase.a
-bin/lp-measure: build/guidelines/measure/measure.o build/guidelines/measure/jobs.o $(shared)
+bin/lp-measure: $(foreach f,measure jobs own evaluate program,build/guidelines/measure/$f.o) $(shared)
 bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)
 $(MEASURE:%=bin/%):
 	@mkdir -p $(@D)

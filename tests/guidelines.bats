@@ -371,3 +371,108 @@ noisy() {
 		run -2 mpirun.mpich -n 2 lp-measure -f Bcast -s 8
 	fi
 }
+
+@test "guidelines of one's own: written like built-in ones they have the same results, on 1 to 5 ranks" {
+	cat >mine <<-'END'
+		# the built-in ones once more
+		mine: Gather <= Allgather(in, out, block)
+		mine: Allgather <= Gather(in, out, block) root (p - 1) + Bcast(out, out, n) root (p - 1)
+		mine: Scatter <= Copy(in, a, n) + Bcast(a, a, n) + Copy(a[rank * block], out, block)
+		mine: Bcast <= Copy(in, a, n) + Scatter(a, b, ceil(n, p))
+		  + Allgather(b, a, ceil(n, p))		# it goes on
+		  + Copy(a, out, n)
+		scatters: Alltoall <= Scatter(in, out[i * block], block) root i for i < p
+		pairs: Reduce_scatter_block <= Reduce(in, out, block) for i < min(p, 0)
+		  + Reduce(in, a, n) + Scatterv(a, out, block)
+		mine: Scan <= Exscan(in, a, n) + Copy(in, out, n) + Reduce_local(a, out, n * min(rank, 1))
+		mine: Exscan <= Scan(in, a, n) + Sendrecv(a, out, n)
+		one: Barrier <= Ibarrier()
+	END
+	for p in 1 2 3 5; do
+		run -0 --separate-stderr ranks $p lp-measure --check --guidelines mine
+		[ "$output" = "960 results equal on $p ranks" ]
+	done
+	ranks 3 lp-measure --check --guidelines mine --root 2 >out
+	lp-measure --list --guidelines mine | tail -9 | cut -f1,2 | head -3 >listed
+	[ "$(cat listed)" = "$(printf '100\tGather <= mine\n101\tAllgather <= mine\n102\tScatter <= mine')" ]
+}
+
+@test "guidelines of one's own are measured and judged as the built-in ones are" {
+	echo 'Gather <= Zero(a, n) + Copy(in, a[rank * block], block) + Reduce(a, out, n) + Barrier()' >mine
+	for r in 1 2; do
+		ranks 2 lp-measure --guidelines mine -s 8,64 -n 10 --split 0 -o $r.run 2>err
+	done
+	lp-dump 1.run | jq -s -e 'map(select(.guideline == "Gather <= Reduce+Barrier")) |
+		map(.bytes) | sort == [8, 64]' >/dev/null
+	lp-dump 1.run | jq -s -e '[.[] | select(.guideline == "Gather <= Reduce+Barrier")] |
+		all(.number == 100 and .function == "MPI_Gather" and .name == "Gather_as_ReduceBarrier" and
+		.extra_bytes == 2 * .bytes)' >/dev/null
+	lp-guidelines -F csv 1.run 2.run >csv || [ $? = 3 ]
+	[ "$(grep -c '^pattern,Gather <= Reduce+Barrier,' csv)" = 2 ]
+	[ "$(cut -d, -f3 csv | sort -u | grep -c MPI_)" = 1 ]
+}
+
+@test "a right side with another result is noticed" {
+	echo 'Gather <= Gather(in, out, block / 2)' >mine
+	run -2 ranks 2 lp-measure --guidelines mine -s 8 -n 1
+	[[ "$output" == *"Gather_as_Gather at 8 bytes: the result differs from that of MPI_Gather"* ]]
+}
+
+@test "faults in a file of guidelines are one line with its number, and nothing is measured" {
+	local deep n=0
+	deep=$(printf '(%.0s' {1..40})
+	while IFS='|' read -r line message; do
+		printf '# head\n\n%b\n' "$line" >mine
+		run -2 --separate-stderr lp-measure --list --guidelines mine
+		[ -z "$output" ]
+		[ "$stderr" = "lp-measure: mine: line 3: $message" ] || { echo "$line: $stderr"; false; }
+		n=$((n + 1))
+	done <<-END
+		Gather|"<=" is wanted at the end of the line
+		Gather <=|a name is wanted at the end of the line
+		Gather < Allgather(in, out, block)|"<=" is wanted in place of "<"
+		Gather <= Allgather in|"(" is wanted in place of "in"
+		Gather <= Allgather(in, out)|"," is wanted in place of ")"
+		Gather <= Allgather(in, out, m)|m is no number: n, p, block, rank, root and i are
+		Gather <= Allgather(in, out, 1 +)|a name is wanted in place of ")"
+		Gather <= Allgather(in, out, rank)|rank: the ranks would not agree on this number
+		Gather <= Allgather(in, out, block) Bcast(out, out, n)|"+" is wanted in place of "Bcast(out,"
+		Gather <= Allgather(in, in, block)|Allgather writes to in, which has to stay as it is
+		Gather <= Pingpong(in, out, block)|Pingpong is nothing that a right side can call
+		Sendrecv_vector <= Copy(in, out, n)|Sendrecv_vector is no function that can be measured; lp-measure --list shows them
+		Gather <= Allgather(in, out, 99999999999999999999)|a number is too large
+		Gather <= Allgather(in, out, ${deep}1)|more than 32 parentheses in each other
+		Gatherv: Gather <= Gatherv(in, out, block)|there is a built-in "Gather <= Gatherv": give it a name, as in mine: Gather <= ...
+	END
+	[ $n -eq 15 ]
+	printf 'a: Scan <= Scan(in, out, n)\n\na: Scan <= Scan(in, out, n)\n' >mine
+	run -2 --separate-stderr lp-measure --list --guidelines mine
+	[ "$stderr" = 'lp-measure: mine: line 3: line 1 has a "Scan <= a" already: give it a name, as in mine: Scan <= ...' ]
+	printf 'Scan <= Scan(in, out, n)\n\0' >mine
+	run -2 --separate-stderr lp-measure --list --guidelines mine
+	[ "$stderr" = 'lp-measure: mine: line 2: a byte of 0' ]
+	: >mine
+	run -2 --separate-stderr lp-measure --list --guidelines mine
+	[ "$stderr" = 'lp-measure: mine: line 1: there is no guideline in the file' ]
+	run -2 --separate-stderr lp-measure --list --guidelines nothing
+	[ "$stderr" = 'lp-measure: nothing: No such file or directory' ]
+}
+
+@test "what does not fit is said before anything is measured, once, with the numbers" {
+	while IFS='|' read -r line message; do
+		printf '%s\n' "$line" >mine
+		run -2 --separate-stderr ranks 3 lp-measure --guidelines mine -s 8,64 -n 1 --seed 1 -o out
+		[ ! -e out ]
+		[ "$(grep -c '^lp-measure' <<<"$stderr")" = 1 ]
+		[[ "$stderr" == *"lp-measure: mine: line 1: $message"* ]] || { echo "$line: $stderr"; false; }
+	done <<-'END'
+		my: Bcast <= Scatter(in, a, ceil(n, p)) + Allgather(a, b, ceil(n, p)) + Copy(b, out, n)|Scatter needs element
+		my: Gather <= Allgather(in, out, block) root p|the root is 3, with n = 
+		my: Gather <= Allgather(in, out, block - 100)|the count is -
+		my: Gather <= Allgather(in, out[1], block)|Allgather needs element
+		Scan <= Copy(in, a, n) + Scan(a, a, n)|Scan reads and writes the same elements of a
+		Scan <= Scan(in, out, n / (p - 3))|
+		Scan <= Scan(in, out, n) for i < 100000|the number of turns is 100000
+		Scan <= Scan(in, out, n * 1000000000)|the count is
+	END
+}

@@ -3,6 +3,7 @@
 #
 # run     make -f workflows/guidelines.mk
 #         make -f workflows/guidelines.mk RANKS=4 R=20 BUDGET=600 FUNCTIONS=Bcast,Reduce
+#         make -f workflows/guidelines.mk GUIDELINES=mine  # of one's own, too: see lp-measure
 #         make -f workflows/guidelines.mk rules        # and a rules file for Open MPI that mends it
 # input   none but the library; BUDGET is in seconds, for the whole campaign: a tenth for lp-nrep, the
 #         rest in halves for the two stages. All functions in twice 20 mpiruns of 2 ranks cannot do with
@@ -20,12 +21,13 @@ CAMPAIGN = campaign
 RANKS = 2
 R = 20
 BUDGET = 120
-FUNCTIONS = all
+FUNCTIONS = $(if $(GUIDELINES),,all)
+GUIDELINES =
 SIZES = 8,64,512,4096,32768,262144
 MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 JUDGE =
 
-SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS SIZES MPIRUN JUDGE
+SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS GUIDELINES SIZES MPIRUN JUDGE
 stamped = R JUDGE
 folder = $(CAMPAIGN)
 tools = lp-guidelines
@@ -36,7 +38,11 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 run = $(MPIRUN) -n $(RANKS)
 runs = $(patsubst %,$(CAMPAIGN)/%.run,$(shell seq $(R)))
-choice = -f $(call quoted,$(FUNCTIONS)) -s $(call quoted,$(SIZES))
+own = $(if $(GUIDELINES),--guidelines $(call quoted,$(GUIDELINES)))
+# Without FUNCTIONS those on the left sides of the file.
+functions = $(if $(FUNCTIONS),$(call quoted,$(FUNCTIONS)),"$$(lp-measure --list $(own) | \
+	awk '$$1 >= 100 { print $$2 }' | sort -u | paste -sd,)")
+choice = -f $(functions) -s $(call quoted,$(SIZES))
 confirming = $(patsubst %,$(CAMPAIGN)/confirm.%.run,$(shell seq $(R)))
 judged = $(JUDGE) --pairs $(runs) $$(find $(confirming) -size +0)
 # To start an mpirun takes half a second here.
@@ -47,7 +53,7 @@ all: $(CAMPAIGN)/report.txt
 
 settings:
 	@mkdir -p $(CAMPAIGN)
-	@$(here)state command $(run) lp-measure $(choice) >$(CAMPAIGN)/settings.new
+	@$(here)state command $(run) lp-measure $(own) $(choice) >$(CAMPAIGN)/settings.new
 	@if [ -e $(CAMPAIGN)/settings ] && ! cmp -s $(CAMPAIGN)/settings $(CAMPAIGN)/settings.new; then \
 		echo '$(CAMPAIGN) was begun with other settings, or another program or library (was <, is >):' >&2; \
 		diff $(CAMPAIGN)/settings $(CAMPAIGN)/settings.new >&2 || exit 2; fi
@@ -57,7 +63,7 @@ $(CAMPAIGN)/nrep: | settings
 	@$(run) lp-nrep $(choice) -B $(call share,0.1) $(whole)
 
 # A stream without its end never gets its name.
-measure = $(run) lp-measure $(choice) -B $(call share,0.45/$$2) -o $@.part
+measure = $(run) lp-measure $(own) $(choice) -B $(call share,0.45/$$2) -o $@.part
 
 $(runs): $(CAMPAIGN)/%.run: | settings $(CAMPAIGN)/nrep
 	@$(measure) -N $(CAMPAIGN)/nrep

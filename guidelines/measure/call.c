@@ -133,6 +133,8 @@ same_result(const struct call *c, void (*mockup)(const struct call *call))
 	char *result = zalloc(out, 1), *input = zalloc(in, 1);
 	int same = 1, all_same;
 
+	if (c->rank == 0 && strcmp(c->function->name, "MPI_Exscan") == 0)
+		out = 0;	/* undefined there */
 	memcpy(input, c->input, in);
 	for (int fill = 0; fill < 2; fill++) {
 		memset(c->output, fill == 0 ? 0x5a : 0xa5, out);

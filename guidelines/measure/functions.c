@@ -67,7 +67,7 @@ run_Pingpong(const struct call *c)
 }
 
 #define ROW(name, in, out) \
-	{ "MPI_" #name, "MPI_" #name, NULL, NULL, run_##name, NULL, in, out, FUNCTION, 0 },
+	{ "MPI_" #name, "MPI_" #name, NULL, NULL, run_##name, NULL, in, out, FUNCTION, 0, NULL },
 const struct subject functions[] = { FUNCTIONS(ROW) NETWORK_FUNCTIONS(ROW) };
 const size_t function_count = sizeof functions / sizeof functions[0];
 #define ONE_EACH(name, in, out) +1

@@ -16,6 +16,7 @@ struct member {
 	size_t part;			/* SPLIT: bytes of each call */
 	uint64_t extra_bytes;
 	uint64_t *ns;			/* one a repetition */
+	struct program *program;	/* of a guideline of the file, or NULL */
 };
 
 static struct member *
@@ -28,7 +29,15 @@ add_member(struct state *s, const struct group *g, struct member *members, size_
 	*to = member;
 	to->call = s->call;
 	to->ns = zalloc(g->reps, sizeof *to->ns);
-	if (member.role == MOCKUP)
+	if (member.role == MOCKUP && member.subject->own != NULL) {
+		char error[ERROR_BYTES];
+
+		to->program = program_make(member.subject->own, &s->call, error);
+		if (to->program == NULL)
+			die("%s: %s", s->opt.guidelines, error);	/* own_fits has looked */
+		to->call.program = to->program;
+		to->extra_bytes = program_bytes(to->program);
+	} else if (member.role == MOCKUP)
 		to->extra_bytes = s->call.extent * member.subject->extra(p, elements,
 		    (elements + p - 1) / p * p);
 	return to;
@@ -50,6 +59,10 @@ make_members(struct state *s, const struct group *g, struct member *members)
 	for (size_t i = 0; i < mockup_count; i++)
 		if (strcmp(mockups[i].function, f->name) == 0)
 			add_member(s, g, members, &count, (struct member){ &mockups[i], .role = MOCKUP });
+	for (size_t i = 0; i < s->own.count; i++)
+		if (s->own.subjects[i].own->function == f)
+			add_member(s, g, members, &count,
+			    (struct member){ &s->own.subjects[i], .role = MOCKUP });
 	for (size_t i = 0; i < s->size_count && f->input != NONE && f->input != TWO; i++) {
 		size_t part = s->sizes[i], k = part > 0 ? (g->bytes + part - 1) / part : 0;
 
@@ -141,7 +154,8 @@ void
 measure_group(struct state *s, size_t position)
 {
 	const struct group *g = &s->groups[position];
-	struct member *members = zalloc(mockup_count + s->size_count + 2, sizeof *members);
+	struct member *members = zalloc(mockup_count + s->own.count + s->size_count + 2,
+	    sizeof *members);
 	size_t count = make_members(s, g, members), done = 0;
 	int64_t now = now_ns();
 	int64_t end_ns = now + (s->began_ns + s->opt.budget_ns - now) /
@@ -163,12 +177,38 @@ measure_group(struct state *s, size_t position)
 	for (size_t i = 0; i < count; i++) {
 		if (s->call.rank == 0 && put_samples(s, g, &members[i], position, done) < 0)
 			die_output();
+		program_free(members[i].program);
 		free(members[i].ns);
 	}
 	free(members);
 }
 
-void
+static bool
+fits(struct state *s, const struct subject *mockup, size_t bytes)
+{
+	char error[ERROR_BYTES];
+	struct program *program;
+
+	set_call(&s->call, mockup->own->function, bytes / s->call.extent);
+	program = program_make(mockup->own, &s->call, error);
+	if (program == NULL && s->call.rank == 0)
+		note("%s: %s", s->opt.guidelines, error);
+	program_free(program);
+	return program != NULL;
+}
+
+bool
+own_fits(struct state *s)
+{
+	for (size_t g = 0; g < s->group_count; g++)
+		for (size_t i = 0; i < s->own.count; i++)
+			if (s->own.subjects[i].own->function == s->groups[g].function &&
+			    !fits(s, &s->own.subjects[i], s->groups[g].bytes))
+				return false;
+	return true;
+}
+
+bool
 check_all(struct state *s)
 {
 	static const size_t counts[] = { 0, 1, 7, 1000 };
@@ -178,18 +218,25 @@ check_all(struct state *s)
 		s->call = make_call(MPI_COMM_WORLD, s->opt.root, type, 1000);
 		for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
 			for (size_t f = 0; f < function_count; f++) {
-				struct member *members = zalloc(mockup_count + 3, sizeof *members);
+				struct member *members = zalloc(mockup_count + s->own.count + 3, sizeof *members);
 				struct group g = { &functions[f], counts[i] * s->call.extent, 1 };
 				size_t parts[] = { g.bytes / 3, g.bytes / 2 }, count;
 
+				s->groups = &g;
+				s->group_count = 1;
+				if (!own_fits(s))
+					return false;
 				s->sizes = parts;
 				s->size_count = 2;
 				count = make_members(s, &g, members);
 				for (size_t m = 1; m < count; m++, results++)
 					check_member(&members[m], g.bytes);
+				for (size_t m = 0; m < count; m++)
+					program_free(members[m].program);
 				free(members);
 			}
 	}
 	if (s->call.rank == 0)
 		printf("%zu results equal on %d ranks\n", results, s->call.ranks);
+	return true;
 }

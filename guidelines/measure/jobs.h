@@ -5,9 +5,12 @@
 
 #include "../../base/stream/stream.h"
 #include "measure.h"
+#include "own.h"
 
 struct options {
-	const char *functions, *sizes, *reps_file, *output;
+	const char *functions;		/* NULL: those of the file's guidelines, or all */
+	const char *sizes, *reps_file, *output;
+	const char *guidelines;		/* NULL or a file of them */
 	const char *confirm;		/* a file of candidates: these only, a second time */
 	const char *control;		/* NULL: the first that is chosen */
 	size_t reps, splits, warm_up;
@@ -17,7 +20,7 @@ struct options {
 	int root;
 	int64_t seed;			/* -1: from the clock */
 	int64_t budget_ns;		/* 0: none */
-	bool plain, check;
+	bool plain, check, list;
 };
 
 /* A function at one size, with all that it is compared with. */
@@ -36,6 +39,7 @@ struct state {
 	struct group *groups;
 	size_t group_count;
 	const struct subject *control;
+	struct own_file own;		/* guidelines of the file */
 	size_t *sizes, size_count;
 	int64_t began_ns;
 };
@@ -43,7 +47,9 @@ struct state {
 /* Measures the group at this place of the order, and writes what comes out. */
 void measure_group(struct state *s, size_t position);
 
-/* Compares the results of everything there is. */
-void check_all(struct state *s);
+/* Compares the results of everything there is; false: a guideline of the file cannot be made. */
+bool check_all(struct state *s);
+/* Whether all guidelines of the file can be made at the sizes that are planned; else it is said why. */
+bool own_fits(struct state *s);
 
 #endif

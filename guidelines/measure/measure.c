@@ -6,6 +6,7 @@
  * writes  one measurement stream, by rank 0
  * memory  buffers for the largest call, and the times of one function at one size
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ static const char usage[] =
 	"usage: lp-measure [OPTION...], as the ranks of an mpirun\n"
 	"Time functions of the MPI library and their mock-ups; a measurement stream.\n"
 	"  -f, --functions LIST  names, separated by commas [all]\n"
+	"      --guidelines FILE guidelines of one's own, too; then their functions only\n"
 	"  -s, --sizes LIST      bytes a block [8,64,512,4096,32768,262144]\n"
 	"  -n, --reps N          repetitions [100]\n"
 	"  -N, --reps-file FILE  repetitions by function and size, from lp-nrep\n"
@@ -38,13 +40,57 @@ static const char usage[] =
 	"  -V, --version         print the version\n";
 
 static void
-list(void)
+list(const struct own_file *own)
 {
 	for (size_t i = 0; i < function_count; i++)
 		printf("%s\n", functions[i].name);
 	for (size_t i = 0; i < mockup_count; i++)
 		printf("%d\t%s\textra memory %s elements\n", mockups[i].number, mockups[i].guideline,
 		    mockups[i].memory);
+	for (size_t i = 0; i < own->count; i++)
+		printf("%d\t%s\tof its own\n", own->subjects[i].number, own->subjects[i].guideline);
+}
+
+/* The file's bytes, with a 0 behind them; where there are none ERROR says why. */
+static char *
+read_file(const char *path, size_t *size, char error[ERROR_BYTES])
+{
+	char *text = zalloc(OWN_BYTES + 1, 1);
+	FILE *file = fopen(path, "r");
+
+	error[0] = '\0';
+	*size = file != NULL ? fread(text, 1, OWN_BYTES, file) : 0;
+	if (file == NULL || ferror(file))
+		snprintf(error, ERROR_BYTES, "%s", strerror(errno));
+	else if (*size == OWN_BYTES)
+		snprintf(error, ERROR_BYTES, "more than %d bytes are too many", OWN_BYTES - 1);
+	if (file != NULL)
+		fclose(file);
+	return text;
+}
+
+/* Rank 0 reads, and says what is wrong with the file; with RANKS 1 nobody else is asked. */
+static bool
+read_guidelines(struct state *s, int ranks)
+{
+	struct { size_t size; char error[ERROR_BYTES]; } head = { 0 };
+	char *text = NULL;
+	bool right;
+
+	if (s->opt.guidelines == NULL)
+		return true;
+	if (s->call.rank == 0)
+		text = read_file(s->opt.guidelines, &head.size, head.error);
+	else
+		text = zalloc(OWN_BYTES + 1, 1);
+	if (ranks > 1) {
+		MPI_Bcast(&head, sizeof head, MPI_BYTE, 0, MPI_COMM_WORLD);
+		MPI_Bcast(text, (int)head.size, MPI_BYTE, 0, MPI_COMM_WORLD);
+	}
+	right = head.error[0] == '\0' && own_parse(text, head.size, &s->own, head.error);
+	if (!right && s->call.rank == 0)
+		note("%s: %s", s->opt.guidelines, head.error);
+	return right;
 }
 
 static struct options
@@ -52,6 +98,7 @@ parse_options(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "functions", required_argument, NULL, 'f' }, { "sizes", required_argument, NULL, 's' },
+		{ "guidelines", required_argument, NULL, 'G' },
 		{ "reps", required_argument, NULL, 'n' }, { "reps-file", required_argument, NULL, 'N' },
 		{ "confirm", required_argument, NULL, 'O' },
 		{ "control", required_argument, NULL, 'c' }, { "split", required_argument, NULL, 'k' },
@@ -63,13 +110,14 @@ parse_options(int argc, char **argv)
 		{ "plain", no_argument, NULL, 'P' }, { "list", no_argument, NULL, 'l' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .functions = "all", .sizes = "8,64,512,4096,32768,262144", .reps = 100,
+	struct options opt = { .sizes = "8,64,512,4096,32768,262144", .reps = 100,
 	    .splits = 16, .warm_up = 20, .window_ns = 1000000, .seed = -1 };
 	int c;
 
 	while ((c = next_option(argc, argv, "f:s:n:N:c:S:w:t:B:o:l", longs, usage)) != -1)
 		switch (c) {
 		case 'f': opt.functions = optarg; break;
+		case 'G': opt.guidelines = optarg; break;
 		case 's': opt.sizes = optarg; break;
 		case 'n': opt.reps = (size_t)parse_integer("--reps", optarg, 1, 10000000); break;
 		case 'N': opt.reps_file = optarg; break;
@@ -86,11 +134,25 @@ parse_options(int argc, char **argv)
 		case 'o': opt.output = optarg; break;
 		case 'C': opt.check = true; break;
 		case 'P': opt.plain = true; break;
-		case 'l': list(); exit(finish(DONE));
+		case 'l': opt.list = true; break;
 		}
 	if (optind < argc)
 		bad_usage(usage);
 	return opt;
+}
+
+/* What is asked for; else the left sides of the file, else all. */
+static bool *
+chosen_functions(const struct state *s)
+{
+	bool *chosen;
+
+	if (s->opt.functions != NULL || s->own.count == 0)
+		return choose_functions(s->opt.functions != NULL ? s->opt.functions : "all");
+	chosen = zalloc(function_count, sizeof *chosen);
+	for (size_t i = 0; i < s->own.count; i++)
+		chosen[s->own.subjects[i].own->function - functions] = true;
+	return chosen;
 }
 
 /* Every function and size that is asked for, in an order of this mpirun's own. */
@@ -98,7 +160,7 @@ static void
 plan(struct state *s)
 {
 	const struct options *opt = &s->opt;
-	bool *chosen = choose_functions(opt->functions), *control = NULL;
+	bool *chosen = chosen_functions(s), *control = NULL;
 	size_t capacity = 0;
 
 	if (opt->control != NULL)
@@ -270,6 +332,8 @@ measure(struct state *s, int argc, char **argv)
 	plan(s);
 	if (s->opt.reps_file != NULL)
 		read_reps(s);
+	if (!own_fits(s))
+		return TROUBLE;
 	if (s->call.rank == 0)
 		open_output(s, argc, argv);
 	if (s->sync.kind == WINDOW)
@@ -289,17 +353,27 @@ int
 main(int argc, char **argv)
 {
 	static struct state s;
-	int status = DONE;
+	int status = DONE, ranks;
 
 	tool = "lp-measure";
 	s.opt = parse_options(argc, argv);
+	if (s.opt.list) {
+		if (!read_guidelines(&s, 1))
+			return TROUBLE;
+		list(&s.own);
+		return finish(DONE);
+	}
 	MPI_Init(&argc, &argv);
-	if (s.opt.check)
-		check_all(&s);
+	MPI_Comm_rank(MPI_COMM_WORLD, &s.call.rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	if (!read_guidelines(&s, ranks))
+		status = TROUBLE;
+	else if (s.opt.check)
+		status = check_all(&s) ? DONE : TROUBLE;
 	else
 		status = measure(&s, argc, argv);
 	MPI_Finalize();
-	if (s.opt.check)
+	if (s.opt.check && status == DONE)
 		status = finish(DONE);
 	return status;
 }

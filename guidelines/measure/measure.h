@@ -28,6 +28,7 @@ struct call {
 	int *counts, *displs;		/* argument of Reduce_scatter: count for each rank */
 	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
 	const struct subject *function;	/* whose arguments these are; splits call it */
+	const struct program *program;	/* of a guideline of one's own: own.h */
 };
 
 enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };	/* names in the stream: role_name */
@@ -39,10 +40,11 @@ struct subject {
 	const char *guideline;		/* "Gather <= Allgather" */
 	const char *memory;		/* formula of the extra memory, "p * m" */
 	void (*run)(const struct call *call);
-	size_t (*extra)(size_t p, size_t m, size_t pad);	/* elements */
+	size_t (*extra)(size_t p, size_t m, size_t pad);	/* elements; NULL: has its own memory */
 	enum layout input, output;
 	enum role role;
 	int number;			/* of the guideline; 0 of a function */
+	const struct own *own;		/* NULL of what is built in, and of functions */
 };
 
 extern const struct subject functions[], mockups[];
