@@ -4,6 +4,7 @@
  *
  * reads   one graph stream
  * writes  the same messages and the path's segments; or a report as text or JSON, as text to a terminal
+ *         of what would be only a report
  * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
  *         ranks last heard of each other (decided.c); more for what is asked beyond (critpath.1);
  *         where several processes or parts take part, the path, and in a
@@ -14,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "choice.h"
 #include "distance.h"
 #include "functions.h"
 #include "join.h"
@@ -24,6 +26,9 @@
 static solver *const solvers[] = {
 	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
 };
+
+/* Of the graph of all that events need. */
+static chooser *const choosers[] = { choose_walk, choose_kahn, choose_dijkstra, choose_delta };
 
 struct critpath {
 	struct options opt;
@@ -39,6 +44,7 @@ struct critpath {
 	struct whatif whatif;
 	struct functions functions;
 	struct distance distance;	/* of --distance */
+	struct choice choice;		/* of --needed */
 	bool path_counted;		/* they know the path; it need not be told again */
 };
 
@@ -133,6 +139,11 @@ end_output(struct critpath *c)
 		functions_stacks(&c->text, &c->functions, &c->run.known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
 		report_text(&c->text, &c->report, &c->run.known, &c->whatif, c->opt.all);
+		if (c->choice.wanted) {
+			text_char(&c->text, '\n');
+			text_line(&c->text, "the path over all that calls need%s", c->choice.scales.count > 0 ?
+			    ", with what --scale changes" : "");
+		}
 		functions_text(&c->text, &c->functions, &c->run.known, c->opt.all);
 		whatif_text(&c->text, &c->whatif, &c->run.known, c->opt.all);
 		text_flush(&c->text);
@@ -143,6 +154,8 @@ end_output(struct critpath *c)
 		whatif_json(&c->json, &c->whatif, &c->run.known);
 		if (c->distance.wanted)
 			put_distance(&c->json, &c->distance);
+		if (c->choice.wanted)
+			json_bool(&c->json, "needed", true);
 		json_end_object(&c->json);
 		json_end_line(&c->json);
 		text_flush(&c->text);
@@ -202,6 +215,12 @@ solve_stretch(struct critpath *c, struct event last)
 	struct stretch stretch = run_stretch(&c->run, &c->team, last);
 
 	c->segments.count = 0;
+	if (c->choice.wanted) {
+		choice_solve(&c->choice, choosers[c->opt.algorithm], &stretch, &c->run.instances, &c->run.known,
+		    &c->segments);
+		report_segments(c, &c->segments);
+		return;
+	}
 	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
 		cut_cycle(&stretch, &c->run.known);
 	if (c->distance.wanted)
@@ -226,12 +245,15 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	bool looks_early;
 
 	run_open(&c->run, c->opt.files[0]);
-	c->run.functions = &c->functions;
+	c->choice = (struct choice){ .wanted = c->opt.needed, .scales = c->opt.scales, .last = NOBODY };
+	/* When samples were taken is when pieces were, not when they would be. */
+	c->path_counted = c->choice.wanted;
+	c->run.functions = c->choice.wanted ? NULL : &c->functions;
 	c->whatif.functions = &c->functions;
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
 	c->whatif.count = c->opt.alternatives;
-	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0;
+	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0 || c->choice.wanted;
 	looks_early = c->opt.algorithm == WALK && !c->run.keeps_instances;
 	begin_output(c, argc, argv);
 	progress_begin(&progress);
@@ -401,7 +423,7 @@ check_options(const struct critpath *c)
 	if (c->team.size == 1)
 		return;
 	if (c->opt.slack || c->opt.alternatives > 0 || c->opt.faster > 0 || c->opt.list > 0 ||
-	    c->opt.part > 0 || c->opt.join || c->opt.distance)
+	    c->opt.part > 0 || c->opt.join || c->opt.distance || c->opt.needed)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;

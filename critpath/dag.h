@@ -48,6 +48,9 @@ void dag_open(struct dag *dag, const struct stretch *stretch, const struct insta
     const struct definitions *known);
 void dag_close(struct dag *dag);
 
+/* What a way that comes FROM a vertex, or BEGIN, shows of the activity that ends in VERTEX, an event, at END_NS. */
+struct segment dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns);
+
 /* The row that a vertex below dag->events belongs to. */
 static inline const struct row *
 dag_row(const struct dag *dag, uint32_t vertex)

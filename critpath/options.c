@@ -18,6 +18,8 @@ const char usage[] =
 	"  -F, --format FORM    text, json, stream: the input and the path's segments;\n"
 	"                       of samples folded or speedscope [stream; to a terminal text]\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
+	"      --needed         over all that calls need, not what they waited for\n"
+	"      --scale WHAT     the same, with rank=N,site=NAME,call=NAME,factor=X times as long\n"
 	"      --slack          how much later each activity could end without harm\n"
 	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
 	"      --gain PERCENT   what each call site would gain if it took less time\n"
@@ -47,14 +49,20 @@ static void
 check_together(const struct options *opt)
 {
 	bool whatif = opt->slack || opt->alternatives > 0 || opt->faster > 0;
+	bool split = opt->part > 0 || opt->join || opt->splits > SEQ_SEQ;
 
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
-	if (opt->distance && (opt->algorithm != INTERVALS || opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
+	if (opt->distance && (opt->algorithm != INTERVALS || split))
 		die("--distance is that of -a intervals, of the whole run on one process");
 	if (whatif && opt->algorithm == INTERVALS)
 		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
-	if (whatif && (opt->part > 0 || opt->join || opt->splits > SEQ_SEQ))
+	if (opt->needed && (opt->algorithm == INTERVALS || whatif || split))
+		die("--needed and --scale are of the whole run on one process, by an exact algorithm, and not of --slack, "
+		    "--alternatives and --gain");
+	if (opt->needed && opt->form != TEXT && opt->form != JSON)
+		die("--needed and --scale: what would be has forms text and json");
+	if (whatif && split)
 		die("--slack, --alternatives and --gain need the whole run on one process");
 	if (opt->splits >= PAR_SEQ && opt->algorithm <= KAHN)
 		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
@@ -75,6 +83,7 @@ parse_options(int argc, char **argv)
 		{ "all", no_argument, NULL, 'A' }, { "list", required_argument, NULL, 'L' },
 		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
 		{ "whole", no_argument, NULL, 'W' }, { "distance", no_argument, NULL, 'D' },
+		{ "needed", no_argument, NULL, 'N' }, { "scale", required_argument, NULL, 'C' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID };
@@ -94,9 +103,14 @@ parse_options(int argc, char **argv)
 		case 'J': opt.join = true; break;
 		case 'W': opt.whole = true; break;
 		case 'D': opt.distance = true; break;
+		case 'N': opt.needed = true; break;
+		case 'C': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);
+	opt.needed |= opt.scales.count > 0;
+	if (opt.needed && opt.form == UNSAID_FORM)
+		opt.form = TEXT;
 	check_together(&opt);
 	opt.files = argv + optind;
 	opt.file_count = argc - optind > 0 ? argc - optind : 1;	/* argv ends with NULL */

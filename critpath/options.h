@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "../base/run/scale.h"
+
 enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, FOLDED, SPEEDSCOPE };
 enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
 /* The algorithm on a stretch, then the stretches: one after the other or in parallel. */
@@ -13,7 +15,8 @@ struct options {
 	enum algorithm algorithm;
 	enum form form;
 	enum splits splits;
-	bool all, slack, join, whole, distance;
+	bool all, slack, join, whole, distance, needed;
+	struct scales scales;		/* what would last longer or shorter */
 	int alternatives, faster;	/* how many; per cent */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve this one, from 1, of so many; 0: the whole run */

@@ -255,21 +255,13 @@ take_way(struct ways *ways, struct segments *segments)
 
 	segments->count = 0;
 	for (uint32_t v = ways->from[dag->end]; v != BEGIN; v = ways->from[v]) {
-		const struct row *row;
-		int64_t end_ns = dag->stretch->begin_ns + dag->time_ns[v];
-		uint32_t from = ways->from[v];
-
 		if (v >= dag->events || dag->weight_ns[v] == 0)
 			continue;
 		use(ways, v);
-		row = dag_row(dag, v);
 		segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
 		    sizeof *segments->at);
-		segments->at[segments->count++] = (struct segment){ end_ns - dag->weight_ns[v], end_ns,
-		    numbering_event(&dag->numbering, v).location, row->site,
-		    (v & 1) == 0 ? 0 : row->call,
-		    (uint8_t)((v & 1) == 0 ? kind_before(row->call, from == BEGIN &&
-		    !dag->stretch->from_sync) : from + 1 == v ? MPI : TRANSFER) };
+		segments->at[segments->count++] = dag_piece(dag, ways->from[v], v,
+		    dag->stretch->begin_ns + dag->time_ns[v]);
 	}
 	reverse_segments(segments, 0);
 }

@@ -51,13 +51,6 @@ struct options {
 	const char *file;	/* NULL or "-": standard input */
 };
 
-/* The factor may stand alone behind the rest, as a word of its own. */
-static const char *
-next_factor(int argc, char **argv)
-{
-	return optind < argc && strncmp(argv[optind], "factor=", 7) == 0 ? argv[optind++] + 7 : NULL;
-}
-
 static struct options
 parse_options(int argc, char **argv)
 {
@@ -83,7 +76,7 @@ parse_options(int argc, char **argv)
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
 		case 'M': monitor_begin(&opt.monitor, optarg); break;
 		case 'R': opt.regions = true; break;
-		case 'S': scale_add(&opt.scales, optarg, next_factor(argc, argv)); break;
+		case 'S': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
 		case 'X': explain_parse(&opt.explain, optarg); break;
 		case 'P': opt.partial = true; break;
 		case 'W': opt.whole = true; break;
@@ -139,7 +132,7 @@ scale(void *context, uint32_t rank, const struct replay_row *row, bool compute)
 {
 	struct state *s = context;
 
-	return scale_factor(&s->opt.scales, &s->known, rank, row, compute);
+	return scale_factor(&s->opt.scales, &s->known, rank, row->call, row->site, compute);
 }
 
 static void

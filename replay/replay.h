@@ -3,6 +3,7 @@
 #ifndef REPLAY_H
 #define REPLAY_H
 
+#include "../base/run/scale.h"
 #include "engine.h"
 
 struct result {			/* of a replay */
@@ -53,12 +54,6 @@ struct region_found { int64_t begin_ns, end_ns; double efficiency, computing; };
 size_t regions_find(const struct series *series, struct region_found *found);
 void regions_print(const struct monitor *monitor);
 void regions_write(const struct monitor *monitor, struct writer *out);
-
-/* scale.c */
-struct scales { struct scale *items; size_t count, capacity; };
-void scale_add(struct scales *scales, const char *text, const char *factor);	/* factor: or NULL */
-double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank,
-    const struct replay_row *row, bool compute);
 
 /* explain.c */
 struct explain { bool asked, message; uint32_t location; uint64_t seq; };

@@ -193,6 +193,37 @@ late_sender() {
 	run -0 tests/whatif_check.py 1 60
 }
 
+@test "on the graph of all that calls need the solvers agree with brute force, where nothing changes and where other edges bind" {
+	run -0 tests/choice_check.py 1 40
+}
+
+@test "what --scale makes shorter or longer is what it names" {
+	graph <<-'END'
+		trace ranks=2
+		site site=1 offset=0
+		0 MPI_Init 0 10
+		0 MPI_Barrier 100 110 comm=1
+		0 MPI_Finalize 200 210
+		1 MPI_Init 0 10
+		1 MPI_Barrier 90 110 comm=1 site=1
+		1 MPI_Finalize 110 210
+	END
+	length() {
+		lp-critpath -F json "$@" t.graph | jq -r '"\(.path_length_s * 1e9 | round) \([.segments[] | .rank] | join(" "))"'
+	}
+	[ "$(length --needed)" = '210 0 0 0 0 0' ]
+	# Half of what rank 0 computes: rank 1 comes to the barrier last.
+	[ "$(length --scale rank=0,factor=0.5)" = '155 1 1 0 0 0' ]
+	[ "$(length --scale 'site=#1,factor=2')" = '280 1 1 0 0 0' ]
+	[ "$(length --scale call=MPI_Barrier,factor=3 --scale call=MPI_Init factor=0)" = '220 0 0 0 0' ]
+	lp-critpath --scale rank=0,factor=0.5 t.graph >t.text
+	grep -qx 'the path over all that calls need, with what --scale changes' t.text
+	for wrong in '-F stream' '-a intervals' '--slack' '--gain 20' '-k 1' '--part 1/2' '-F folded'; do
+		run -2 --separate-stderr lp-critpath --needed $wrong t.graph
+		[[ "$stderr" == "lp-critpath: --needed and --scale"* ]] && [ -z "$output" ]
+	done
+}
+
 @test "a faster call site gains until another path takes over" {
 	graph <<-'END'
 		trace ranks=2
@@ -223,6 +254,7 @@ late_sender() {
 		.wait_after_time_s == 2e-8 and .total_execution_time_s == 1e-8 and .num_calls == 1' t.json
 	jq -e '.processes[] | .total_execution_time_s + .total_wait_time_s + .program_time_s +
 		.unsynchronised_time_s - .total_time_s | fabs < 1e-12' t.json
+	jq -e '.processes + [.program] | all(.program_time_s + .mpi_time_s - .total_time_s | fabs < 1e-12)' t.json
 	jq -e '.processes[1] | .rank == 1 and .num_calls == 3 and .num_nodes == 6' t.json
 	[ "$(lp-imbalance -F csv t.graph | wc -l)" -eq 8 ]
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What if: factors on chosen computing or communication. */
+#include "scale.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay.h"
+#include "../stream/calls.h"
+#include "../tool/tool.h"
 
 struct scale {
 	int64_t rank;		/* -1: all */
@@ -45,9 +47,8 @@ next_part(char **rest)
 	return part;
 }
 
-/* "rank=3,site=NAME,call=MPI_Bcast factor=0.5": commas between the parts, or a blank before factor. */
 void
-scale_add(struct scales *scales, const char *text, const char *factor)
+scale_add(struct scales *scales, const char *text, int argc, char **argv, int *next)
 {
 	struct scale *scale = add_scale(scales);
 	char *copy = need(strdup(text)), *rest = copy, *blank = strstr(copy, " factor=");
@@ -67,8 +68,8 @@ scale_add(struct scales *scales, const char *text, const char *factor)
 			scale->factor = parse_number("--scale factor", word + 7, 0, 1e9);
 		else
 			die("--scale: %s is none of rank=, site=, call= and factor=", word);
-	if (factor != NULL)
-		scale->factor = parse_number("--scale factor", factor, 0, 1e9);
+	if (*next < argc && strncmp(argv[*next], "factor=", 7) == 0)
+		scale->factor = parse_number("--scale factor", argv[(*next)++] + 7, 0, 1e9);
 	if (scale->factor < 0)
 		die("--scale: factor= is missing");
 	free(copy);
@@ -96,8 +97,8 @@ is_site(struct scale *scale, const struct definitions *known, uint32_t site)
 }
 
 double
-scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, const struct replay_row *row,
-    bool compute)
+scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, uint16_t call,
+    uint32_t site, bool compute)
 {
 	double factor = 1;
 
@@ -105,9 +106,9 @@ scale_factor(struct scales *scales, const struct definitions *known, uint32_t ra
 		struct scale *scale = &scales->items[i];
 
 		if ((scale->call == NULL) == compute && (scale->rank < 0 || scale->rank == rank) &&
-		    (scale->call == NULL || strcmp(scale->call, call_name(row->call)) == 0) &&
-		    (scale->number < 0 || scale->number == row->site) &&
-		    (scale->site == NULL || is_site(scale, known, row->site)))
+		    (scale->call == NULL || strcmp(scale->call, call_name(call)) == 0) &&
+		    (scale->number < 0 || scale->number == site) &&
+		    (scale->site == NULL || is_site(scale, known, site)))
 			factor *= scale->factor;
 	}
 	return factor;
