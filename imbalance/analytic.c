@@ -12,7 +12,7 @@ add_totals(struct totals *to, const struct totals *call)
 	to->execution_ns += call->execution_ns;
 	to->unsynchronised_ns += call->unsynchronised_ns;
 	to->program_ns += call->program_ns;
-	to->graph_ns += call->graph_ns;
+	to->mpi_ns += call->mpi_ns;
 	to->calls += call->calls;
 	to->unsynchronised += call->unsynchronised;
 	to->nodes += call->nodes;
@@ -27,7 +27,7 @@ imbalance_of(const struct totals *t)
 	return useful_ns > 0 ? (double)wait_ns(t) / (double)useful_ns : 0;
 }
 
-/* Into the group's sums GRAPH_NS goes what of the calls is in groups: analytic_end takes it out again. */
+/* Into the group's sums MPI_NS goes what of the calls is in groups: analytic_end takes it out again. */
 static void
 add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t execution_ns, int64_t mpi_ns,
     uint64_t edges)
@@ -35,7 +35,7 @@ add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t executi
 	t->wait_before_ns += before_ns;
 	t->wait_after_ns += after_ns;
 	t->execution_ns += execution_ns;
-	t->graph_ns += mpi_ns;
+	t->mpi_ns += mpi_ns;
 	t->edges += edges;
 }
 
@@ -94,8 +94,8 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 static void
 add_cell_to(struct totals *t, const struct cell *cell)
 {
-	t->execution_ns += cell->mpi_ns - t->graph_ns;
-	t->graph_ns = cell->mpi_ns;
+	t->execution_ns += cell->mpi_ns - t->mpi_ns;
+	t->mpi_ns = cell->mpi_ns;
 	t->calls = cell->calls;
 	t->nodes = 2 * cell->calls;
 	t->edges += cell->calls;

@@ -8,7 +8,7 @@
 static void
 put_totals(struct csv *out, const char *what, const char *name, const struct totals *t)
 {
-	const int64_t times_ns[] = { t->program_ns + t->graph_ns, t->program_ns, t->graph_ns,
+	const int64_t times_ns[] = { t->program_ns + t->mpi_ns, t->program_ns, t->mpi_ns,
 		t->execution_ns, wait_ns(t), t->wait_before_ns, t->wait_after_ns, t->unsynchronised_ns };
 
 	csv_text(out, what);
@@ -29,7 +29,7 @@ print_analytic(struct text *text, const struct imbalance *im)
 	struct csv csv, *out = &csv;
 	char rank[16];
 
-	csv_begin(out, text, "what,name,total_time_s,program_time_s,graph_time_s,total_execution_time_s,"
+	csv_begin(out, text, "what,name,total_time_s,program_time_s,mpi_time_s,total_execution_time_s,"
 	    "total_wait_time_s,wait_before_time_s,wait_after_time_s,unsynchronised_time_s,imbalance,"
 	    "num_calls,num_unsynchronised,num_nodes,num_edges");
 	put_totals(out, "program", "", &im->program);

@@ -37,7 +37,7 @@
 struct totals {
 	int64_t wait_before_ns, wait_after_ns, execution_ns, unsynchronised_ns;
 	int64_t program_ns;	/* outside of MPI calls; processes only */
-	int64_t graph_ns;	/* in MPI calls */
+	int64_t mpi_ns;	/* in MPI calls */
 	uint64_t calls, unsynchronised, nodes, edges;
 };
 

@@ -28,9 +28,9 @@ begin_item(struct json *out)
 static void
 put_totals(struct json *out, const struct totals *t)
 {
-	json_seconds(out, "total_time_s", t->program_ns + t->graph_ns);
+	json_seconds(out, "total_time_s", t->program_ns + t->mpi_ns);
 	json_seconds(out, "program_time_s", t->program_ns);
-	json_seconds(out, "graph_time_s", t->graph_ns);
+	json_seconds(out, "mpi_time_s", t->mpi_ns);
 	json_seconds(out, "total_execution_time_s", t->execution_ns);
 	json_seconds(out, "total_wait_time_s", wait_ns(t));
 	json_seconds(out, "wait_before_time_s", t->wait_before_ns);

@@ -30,7 +30,7 @@ static const char usage[] =
 	"                       output, and the program's own output to standard error]\n"
 	"  -z, --compress HOW   none, min or max: make the traces smaller after the run [none]\n"
 	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
-	"      --threshold S    fold local calls that are shorter than S seconds [0]\n"
+	"      --fold-local S   fold local calls that are shorter than S seconds [0]\n"
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
 	"      --sample HZ      sample what is computed between calls, so often a second [0]\n"
 	"      --sample-stack BYTES  keep so much of the stack with each, to find who called [0]\n"
@@ -61,7 +61,8 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
-		{ "threshold", required_argument, NULL, THRESHOLD },
+		{ "fold-local", required_argument, NULL, THRESHOLD },
+		{ "threshold", required_argument, NULL, THRESHOLD },	/* as it was called before */
 		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
 		{ "sample", required_argument, NULL, SAMPLE },
 		{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
@@ -84,7 +85,7 @@ parse_options(int argc, char **argv)
 		case 'o': opt.folder = optarg; break;
 		case 'z': opt.level = levels[parse_choice("--compress", optarg, amounts)]; break;
 		case POLLS: fold = parse_choice("--polls", optarg, polls); break;
-		case THRESHOLD: threshold_ns = parse_seconds("--threshold", optarg); break;
+		case THRESHOLD: threshold_ns = parse_seconds("--fold-local", optarg); break;
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
 		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
 		case SAMPLE_STACK: sample_stack = (int)parse_integer("--sample-stack", optarg, 128, 32768); break;

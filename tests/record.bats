@@ -327,13 +327,15 @@ calls:   6   6   1   2   3" ]
 		.leave_ns - .enter_ns) | max < 450e6'
 }
 
-@test "short local calls are folded under a threshold" {
+@test "short local calls are folded under a threshold, and what communicates is kept however short" {
 	mpicc -o polls "$ROOT/tests/apps/polls.c"
-	lp-record --threshold 0.01 -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./polls
+	lp-record --fold-local 0.01 -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./polls
 	lp-merge run >t.trace
 	lp-dump -k call t.trace | jq -s -e 'map(select(.rank == 1 and (.folded // 0) > 0)) | length >= 3'
 	lp-graph t.trace 2>err >t.graph
 	grep -q '2 messages and 2 collectives matched, 0 sends, 0 receives and 0 collectives not' err
+	run -2 --separate-stderr lp-record --threshold never -- true
+	[[ "$stderr" == "lp-record: --fold-local never"* ]]
 }
 
 @test "--stack names the callers, --paused waits for MPI_Pcontrol" {
