@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mpi/call_class.h"
 #include "../base/stream/calls.h"
 #include "../base/run/definitions.h"
+#include "../base/run/span.h"
 #include "fit.h"
 
 enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS };
@@ -173,47 +173,27 @@ read_table(FILE *in, const char *file, struct program *p)
 	free(line);
 }
 
-/* What is known of a rank: of its first thread, and what a call nests is in its own row. */
-struct rank_time {
-	int64_t begin_ns, end_ns;	/* leave of its MPI_Init, enter of its MPI_Finalize */
-	double mpi_ns;			/* in calls between them */
-};
-
-static void
-add_call(struct rank_time *rank, enum call_class class, int64_t enter_ns, int64_t leave_ns,
-    bool whole)
-{
-	if (class == CLASS_INIT && !whole) {
-		rank->begin_ns = leave_ns;
-		rank->mpi_ns = 0;	/* MPI_Initialized and its like come before it */
-	} else if (class == CLASS_FINALIZE && !whole)
-		rank->end_ns = enter_ns;
-	else if (class != CLASS_PART && enter_ns < rank->end_ns)
-		rank->mpi_ns += (double)leave_ns - (double)enter_ns;
-}
-
 /*
- * The run begins where the first rank leaves MPI_Init and ends where the last enters MPI_Finalize:
- * what the program cannot help is left out, what ranks wait there for each other is not.
+ * The run begins where the first rank leaves MPI_Init and ends where the last enters MPI_Finalize
+ * (base/run/span.h): what the program cannot help is left out, what ranks wait there for each other is
+ * not. WHOLE_NS, unless it is 0, is all of the run instead.
  */
 static struct run
-run_of(const struct rank_time *ranks, int32_t count)
+run_of(const struct span *spans, int32_t count, int64_t whole_ns)
 {
-	int64_t begin_ns = INT64_MAX, end_ns = 0;
+	int64_t begin_ns = whole_ns > 0 ? 0 : INT64_MAX, end_ns = whole_ns;
 	struct run run = { .n = count };
 	double run_ns, *tau = zalloc((size_t)count, sizeof *tau);
 
-	for (int32_t r = 0; r < count; r++) {
-		begin_ns = ranks[r].begin_ns < begin_ns ? ranks[r].begin_ns : begin_ns;
-		end_ns = ranks[r].end_ns > end_ns ? ranks[r].end_ns : end_ns;
+	for (int32_t r = 0; r < count && whole_ns == 0; r++) {
+		begin_ns = spans[r].begin_ns < begin_ns ? spans[r].begin_ns : begin_ns;
+		end_ns = spans[r].end_ns > end_ns ? spans[r].end_ns : end_ns;
 	}
 	/* Whole nanoseconds, exact as far as a run can be long; times of damaged input may be any. */
 	run_ns = (double)end_ns - (double)begin_ns;
 	run.t = 1e-9 * run_ns;
 	for (int32_t r = 0; r < count; r++) {
-		double useful_ns = (double)ranks[r].end_ns - (double)ranks[r].begin_ns - ranks[r].mpi_ns;
-
-		tau[r] = 1e-9 * (run_ns - useful_ns);
+		tau[r] = 1e-9 * (run_ns - (double)(whole_ns > 0 ? spans[r].outside_ns : spans[r].useful_ns));
 		run.tau += tau[r] / run.n;
 	}
 	for (int32_t r = 0; r < count && count > 1; r++)
@@ -231,7 +211,7 @@ read_graph(const char *file, bool whole)
 	struct definitions known = { 0 };
 	struct calls calls = { 0 };
 	struct message message;
-	struct rank_time *ranks = NULL;
+	struct span *spans = NULL;
 	struct run run;
 	int got;
 
@@ -241,28 +221,26 @@ read_graph(const char *file, bool whole)
 	while ((got = reader_next(in, &message)) > 0) {
 		if (definitions_take(&known, in, &message) < 0)
 			die_input(in);
-		if (is_kind(&message, "run")) {
-			ranks = zalloc((size_t)known.ranks, sizeof *ranks);
-			for (int32_t r = 0; r < known.ranks; r++)
-				ranks[r].end_ns = known.run_ns;
-		}
+		if (is_kind(&message, "run"))
+			spans = zalloc((size_t)known.ranks, sizeof *spans);
 		if (!is_kind(&message, "calls"))
 			continue;
 		if (calls_read(&calls, in, &message) < 0)
 			die_input(in);
+		/* What a call nests is in its own row; further threads are no ranks. */
 		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
-			add_call(&ranks[calls.location], call_class(calls.call[i]), calls.enter_ns[i],
-			    calls.leave_ns[i], whole);
+			if (calls.call[i] != 0)
+				span_call(&spans[calls.location], calls.call[i], calls.enter_ns[i], calls.leave_ns[i]);
 	}
 	if (got < 0)
 		die_input(in);
 	if (known.ranks == 0 || known.run_ns <= 0)
 		die("%s: no run with a run time", file);
-	run = run_of(ranks, known.ranks);
+	run = run_of(spans, known.ranks, whole ? known.run_ns : 0);
 	if (!(run.t > 0))
 		die("%s: no time between MPI_Init and MPI_Finalize; --whole takes all of it", file);
 	calls_free(&calls);
-	free(ranks);
+	free(spans);
 	reader_close(in);
 	return run;
 }
