@@ -56,27 +56,50 @@ put_events(struct json *out, const char *key, const struct pool *pool, struct nu
 	json_end_array(out);
 }
 
-/* A letter for each cell, with how often it comes: "b12a3". */
+/* A letter for each cell of a row, with how often it comes: "b12a3". */
 static void
-put_bins(struct json *out, const struct bins *bins)
+put_rows(struct json *out, const struct bins *bins, const char *key,
+    unsigned (*value)(const struct bins *bins, size_t row, size_t column))
 {
 	json_break(out);
-	json_begin_array(out, "bins");
+	json_begin_array(out, key);
 	for (size_t row = 0; row < bins->rows; row++) {
 		json_next(out, NULL);
 		text_char(out->text, '"');
 		for (size_t c = 0, end; c < bins->columns; c = end) {
-			enum activity activity = bins_main(bins, row, c, c + 1);
+			const unsigned letter = value(bins, row, c);
 
-			for (end = c + 1; end < bins->columns && bins_main(bins, row, end, end + 1) == activity; end++)
+			for (end = c + 1; end < bins->columns && value(bins, row, end) == letter; end++)
 				;
-			text_char(out->text, (char)('a' + activity));
+			text_char(out->text, (char)('a' + letter));
 			if (end > c + 1)
 				text_uint(out->text, end - c);
 		}
 		text_char(out->text, '"');
 	}
 	json_end_array(out);
+}
+
+static unsigned
+activity_in(const struct bins *bins, size_t row, size_t column)
+{
+	return bins_main(bins, row, column, column + 1);
+}
+
+static unsigned
+level_in(const struct bins *bins, size_t row, size_t column)
+{
+	return bins_path_level(bins, row, 1, column, column + 1);
+}
+
+/* The path as a line, or where that would be a smear by its share of each cell. */
+static void
+put_path(struct json *out, const struct bins *bins)
+{
+	if (bins_path_spreads(bins)) {
+		put_rows(out, bins, "levels", level_in);
+		return;
+	}
 	json_break(out);
 	json_begin_array(out, "way");
 	for (size_t c = 0; c < bins->columns; c++) {
@@ -159,7 +182,8 @@ data_write(struct text *text, struct page *page, size_t events)
 		json_end_array(out);
 	}
 	put_states(out);
-	put_bins(out, &page->bins);
+	put_rows(out, &page->bins, "bins", activity_in);
+	put_path(out, &page->bins);
 	put_events(out, "events", &page->events, &numbers);
 	put_events(out, "pieces", &page->pieces, &numbers);
 	put_names(out, page, &numbers);

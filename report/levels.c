@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-enum { MOST_ROWS = 256, MOST_BIN_COLUMNS = 2048, LEAST_COLUMNS = 64 };
+enum { MOST_ROWS = 256, MOST_BIN_COLUMNS = 2048, LEAST_COLUMNS = 64, SEEN_COLUMNS = 440 };
 
 /* ---- bins ------------------------------------------------------------------------------- */
 
@@ -121,6 +121,17 @@ bins_main(const struct bins *bins, size_t row, size_t from, size_t to)
 	return all > 0 && waits >= 0.25 * all ? wait : most;
 }
 
+/* How long the path is in a row in those columns. */
+static double
+path_in(const struct bins *bins, size_t row, size_t from, size_t to)
+{
+	double ns = 0;
+
+	for (size_t c = from; c < to; c++)
+		ns += (double)bins->path_ns[row * bins->columns + c];
+	return ns;
+}
+
 size_t
 bins_path(const struct bins *bins, size_t from, size_t to)
 {
@@ -128,16 +139,47 @@ bins_path(const struct bins *bins, size_t from, size_t to)
 	double most = 0;
 
 	for (size_t row = 0; row < bins->rows; row++) {
-		double ns = 0;
+		const double ns = path_in(bins, row, from, to);
 
-		for (size_t c = from; c < to; c++)
-			ns += (double)bins->path_ns[row * bins->columns + c];
 		if (ns > most) {
 			most = ns;
 			best = row;
 		}
 	}
 	return best;
+}
+
+unsigned
+bins_path_level(const struct bins *bins, size_t row, size_t rows, size_t from, size_t to)
+{
+	static const double least[PATH_LEVELS - 1] = { 1.0 / 256, 1.0 / 16, 1.0 / 4, 1.0 / 2 };
+	const double width = (double)(to - from) * (double)bins->run_ns / (double)bins->columns;
+	double ns = 0;
+	unsigned level = 0;
+
+	for (size_t r = row; r < row + rows && r < bins->rows; r++)
+		ns += path_in(bins, r, from, to);
+	while (level < PATH_LEVELS - 1 && ns > 0 && ns >= least[level] * width)
+		level++;
+	return level;
+}
+
+bool
+bins_path_spreads(const struct bins *bins)
+{
+	const size_t each_column = (bins->columns + SEEN_COLUMNS - 1) / SEEN_COLUMNS;
+	double main_ns = 0, all_ns = 0;
+
+	for (size_t from = 0, to; from < bins->columns; from = to) {
+		size_t main;
+
+		to = from + each_column < bins->columns ? from + each_column : bins->columns;
+		main = bins_path(bins, from, to);
+		main_ns += main == SIZE_MAX ? 0 : path_in(bins, main, from, to);
+		for (size_t row = 0; row < bins->rows; row++)
+			all_ns += path_in(bins, row, from, to);
+	}
+	return main_ns < all_ns / 2;
 }
 
 /* ---- events ----------------------------------------------------------------------------- */

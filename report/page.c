@@ -122,7 +122,7 @@ put_chains(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	struct wait chain[MOST_LINKS];
-	char where[1024];
+	char where[1024], length[40];
 
 	if (chain_count(im) == 0)
 		return;
@@ -136,8 +136,10 @@ put_chains(struct text *out, const struct page *page)
 		for (size_t k = 0; k < links && k < 12; k++) {
 			const struct wait *w = &chain[k];
 
-			text_print(out, "%srank %d waited %.6f s for rank %d at %.6f s, ", k > 0 ? "<br>&nbsp; as " : "",
-			    (int)im->known.location_rank[w->location], 1e-9 * (double)(w->to_ns - w->from_ns),
+			time_label(1e-9 * (double)(w->to_ns - w->from_ns), 1e-9 * (double)(w->to_ns - w->from_ns), length,
+			    sizeof length);
+			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ", k > 0 ? "<br>&nbsp; as " : "",
+			    (int)im->known.location_rank[w->location], length,
 			    (int)im->known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
 			text_print(out, "%s in ", state_names[w->state]);
 			text_markup(out, site_label(page, w->site, where, sizeof where));

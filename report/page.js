@@ -25,13 +25,14 @@ function unpack(numbers) {
 const events = unpack(data.events), pieces = unpack(data.pieces);
 const path = pieces.flat().sort((a, b) => a.begin - b.begin || a.end - b.end);
 const rankOf = l => data.ranks ? data.ranks[l] : l, locationOf = r => data.ranks ? data.ranks.indexOf(r) : r;
-const bins = data.bins.map(text => {
+const unletter = rows => rows.map(text => {
 	const row = new Uint8Array(data.columns);
 	let c = 0;
 	for (const [, letter, times] of text.matchAll(/([a-h])(\d*)/g))
 		for (let n = +(times || 1); n > 0; n--) row[c++] = letter.charCodeAt(0) - 97;
 	return row;
 });
+const bins = unletter(data.bins), levels = data.levels && unletter(data.levels);
 const rowOf = l => Math.floor(l * data.rows / data.locations);
 function timeText(ns) {
 	const s = Math.abs(ns);
@@ -53,7 +54,7 @@ const rowHeight = () => (height() - BOTTOM) / shown;
 const y = l => (l - top) * rowHeight();
 let colours = {};
 function readColours() {
-	picture = null;
+	picture = shades = null;
 	const style = getComputedStyle(document.querySelector("svg.figure"));
 	const value = name => style.getPropertyValue(name).trim();
 	colours = { ink: value("--ink"), paper: value("--paper"), grid: value("--grid"), way: value("--way"),
@@ -74,24 +75,22 @@ function inView(list, most, act) {
 	for (let i = firstBehind(list, from - most); i < list.length && list[i].begin <= to; i++)
 		if (list[i].end >= from) act(list[i]);
 }
-// The bins as a picture of one point each, made anew for other colours; the browser scales it.
-let picture = null;
-function paintBins() {
-	const rgb = colours.a.map(c => [1, 3, 5].map(i => parseInt(c.slice(i, i + 2), 16)));
-	picture = document.createElement("canvas");
-	picture.width = data.columns;
-	picture.height = data.rows;
-	const to = picture.getContext("2d"), image = to.createImageData(data.columns, data.rows);
+// Cells as a picture of one point each, made anew for other colours; the browser scales it.
+let picture = null, shades = null;
+function paint(cells, colours) {	// red, green, blue and opacity of each value
+	const painted = document.createElement("canvas");
+	painted.width = data.columns;
+	painted.height = data.rows;
+	const to = painted.getContext("2d"), image = to.createImageData(data.columns, data.rows);
 	for (let r = 0, i = 0; r < data.rows; r++)
-		for (let c = 0; c < data.columns; c++, i += 4) {
-			image.data.set(rgb[bins[r][c]], i);
-			image.data[i + 3] = 255;
-		}
+		for (let c = 0; c < data.columns; c++, i += 4) image.data.set(colours[cells[r][c]], i);
 	to.putImageData(image, 0, 0);
+	return painted;
 }
+const rgb = colour => [1, 3, 5].map(i => parseInt(colour.slice(i, i + 2), 16));
 function drawBins() {
 	const each = data.rows / data.locations, scale = data.columns / data.run;
-	if (!picture) paintBins();
+	picture ||= paint(bins, colours.a.map(c => [...rgb(c), 255]));
 	ink.imageSmoothingEnabled = false;
 	ink.drawImage(picture, from * scale, top * each, (to - from) * scale, shown * each,
 		LEFT, 0, width() - LEFT, height() - BOTTOM);
@@ -135,13 +134,25 @@ function pathLine(points) {
 	}
 	ink.lineWidth = 1;
 }
+// Where the path is all over the place: the middle of each row, the darker the more of the path is there.
+function drawLevels() {
+	const scale = data.columns / data.run, high = rowHeight() * data.locations / data.rows;
+	shades ||= paint(levels, [0, 0.12, 0.3, 0.6, 1].map(share => [...rgb(colours.way), 255 * share]));
+	ink.imageSmoothingEnabled = false;
+	for (let r = 0; r < data.rows; r++)
+		ink.drawImage(shades, from * scale, r, (to - from) * scale, 1,
+			LEFT, y(r * data.locations / data.rows) + 0.3 * high, width() - LEFT, 0.4 * high);
+}
 function drawPath(h) {
-	const points = [], dense = data.allPath || (to - from) / data.run < 0.02;
+	const points = [], many = firstBehind(path, to) - firstBehind(path, from) > 4 * width();
+	const dense = (data.allPath || (to - from) / data.run < 0.02) && !(levels && many);
 	if (dense) {
 		for (const e of path)
 			if (e.end >= from && e.begin <= to)
 				points.push([Math.max(LEFT, x(e.begin)), y(e.location) + h / 2], [x(e.end), y(e.location) + h / 2]);
-	} else
+	} else if (levels)
+		drawLevels();
+	else
 		data.way.forEach((row, c) => {
 			const ns = c * data.run / data.columns;
 			if (row >= 0 && ns >= from && ns <= to) {

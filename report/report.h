@@ -70,6 +70,13 @@ size_t bins_row(const struct bins *bins, uint32_t location);
 enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t to);
 /* The row that the path is in for most of those columns' time; SIZE_MAX: none. */
 size_t bins_path(const struct bins *bins, size_t from, size_t to);
+/*
+ * Where the path changes rows far more often than there are columns a line through them is a smear:
+ * most of its time is then in no column's main row. Its share of each cell is shown instead, by level.
+ */
+bool bins_path_spreads(const struct bins *bins);
+enum { PATH_LEVELS = 5 };	/* of the columns' time: less than 1/256, 1/16, 1/4, 1/2; more */
+unsigned bins_path_level(const struct bins *bins, size_t row, size_t rows, size_t from, size_t to);
 
 /* Who sent how much to whom; ranks in groups where they are many. */
 struct matrix {

@@ -61,6 +61,14 @@ draw_activity(struct text *out, const struct bins *bins, const struct raster *r,
 		text_put(out, "\"/>\n");
 }
 
+static unsigned
+path_level(const struct bins *bins, const struct raster *r, size_t row, size_t column)
+{
+	const size_t from = column * r->each_column, to = from + r->each_column;
+
+	return bins_path_level(bins, row * r->each_row, r->each_row, from, to < bins->columns ? to : bins->columns);
+}
+
 /* The path goes from row to row; a line beneath it sets it off from what it runs over. */
 static void
 draw_path(struct text *out, const struct bins *bins, const struct raster *r)
@@ -90,6 +98,32 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 	}
 }
 
+/* Where it goes through too many rows for that: the darker a cell, the more of the path is in it. */
+static void
+draw_path_levels(struct text *out, const struct bins *bins, const struct raster *r)
+{
+	for (unsigned level = 1; level < PATH_LEVELS; level++) {
+		bool begun = false;
+
+		for (size_t row = 0; row < r->rows; row++)
+			for (size_t c = 0, to; c < r->columns; c = to) {
+				to = c + 1;
+				if (path_level(bins, r, row, c) != level)
+					continue;
+				while (to < r->columns && path_level(bins, r, row, to) == level)
+					to++;
+				if (!begun)
+					text_print(out, "<path class=\"way f w%u\" d=\"", level);
+				text_print(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", LEFT + r->width * (double)c,
+				    TOP + r->height * ((double)row + 0.3), r->width * (double)(to - c), 0.4 * r->height,
+				    r->width * (double)(to - c));
+				begun = true;
+			}
+		if (begun)
+			text_put(out, "\"/>\n");
+	}
+}
+
 static void
 location_label(const struct page *page, size_t row, char *text, size_t size)
 {
@@ -114,7 +148,7 @@ timeline_legend(struct text *out, const struct page *page, unsigned used)
 		names[i] = activity_names[i];
 	}
 	classes[ACTIVITIES] = "way";
-	names[ACTIVITIES] = "critical path";
+	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)" : "critical path";
 	draw_legend(out, classes, names, ACTIVITIES + 1, (used & ~1u) |
 	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
 }
@@ -146,7 +180,10 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)
 			draw_activity(out, bins, &r, a);
-	draw_path(out, bins, &r);
+	if (bins_path_spreads(bins))
+		draw_path_levels(out, bins, &r);
+	else
+		draw_path(out, bins, &r);
 	for (size_t row = 0; row < r.rows; row += step) {
 		location_label(page, row * r.each_row, label, sizeof label);
 		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + 0.5) + 4, "end", label);

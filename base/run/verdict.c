@@ -37,7 +37,7 @@ verdict_sentence(const struct verdict *v)
 		snprintf(cost, sizeof cost, "%s cost the others %s", path[0] != '\0' ? " and" : "", length);
 	}
 	if (isfinite(v->gain_share))
-		snprintf(gain, sizeof gain, "; %d %% less there gains %.1f %%", v->percent,
+		snprintf(gain, sizeof gain, "; %d %% less there on all ranks gains %.1f %%", v->percent,
 		    100 * v->gain_share);
 	snprintf(sentence, room, "rank %d's %s%s%s%s%s", (int)v->rank,
 	    !v->compute ? "time in " : v->where[0] == '\0' ? "computation" : "computation before ",

@@ -21,7 +21,7 @@ struct verdict {
 
 /*
  * "rank 2's computation before exchange_halos (heat.c:134) is 52 % of the critical path and cost the
- * others 3.6 s; 20 % less there gains 10.6 %"; to be freed.
+ * others 3.6 s; 20 % less there on all ranks gains 10.6 %"; to be freed.
  */
 char *verdict_sentence(const struct verdict *verdict);
 /* The same behind the run that it is of: the first line of every report; to be freed. */
