@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "../base/tool/file_name.h"
 
 static int
 compare_texts(const char *a, const char *b)
@@ -167,15 +168,13 @@ const char *
 unit_text(const struct unit *unit, char *text, size_t size)
 {
 	const struct place *p = unit->first;
-	const char *slash = p->file != NULL ? strrchr(p->file, '/') : NULL;
-	const char *file = slash != NULL ? slash + 1 : p->file;
 	const char *call = p->call != NULL ? p->call : "(no call)";
 
 	if (p->function == NULL)
 		snprintf(text, size, "%s%s", p->call == NULL ? "start, and what has no site" : call,
 		    p->call == NULL ? "" : ", site not known");
-	else if (file != NULL && p->line > 0)
-		snprintf(text, size, "%s at %s (%s:%d)", call, p->function, file, (int)p->line);
+	else if (p->file != NULL && p->line > 0)
+		snprintf(text, size, "%s at %s (%s:%d)", call, p->function, file_name(p->file), (int)p->line);
 	else
 		snprintf(text, size, "%s at %s+0x%llx", call, p->function, (unsigned long long)p->order);
 	return text;

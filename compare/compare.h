@@ -11,6 +11,7 @@
 #ifndef COMPARE_H
 #define COMPARE_H
 
+#include "../base/run/sampled_path.h"
 #include "../base/run/segments.h"
 #include "../imbalance/imbalance.h"
 #include "../imbalance/report.h"
@@ -45,11 +46,6 @@ struct place {				/* a call site of one run */
 	uint32_t unit;			/* align.c */
 };
 
-struct function_time {			/* of samples, or what stands for the rest of the path */
-	char *name, *file;		/* file NULL: not known */
-	int64_t path_ns, all_ns;
-};
-
 struct summary {
 	const char *file;
 	char *program;
@@ -65,8 +61,7 @@ struct summary {
 	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
 	struct place *places;		/* [0]: what has no site */
 	size_t count, capacity;
-	struct function_time *functions;	/* none: it was not sampled */
-	size_t function_count, function_capacity;
+	struct function_times functions;
 	const struct function_time **by_function;	/* functions.c, as by_unit */
 	const struct place **by_unit;	/* align.c; NULL: it has none of it */
 	int64_t *phase_unit_ns;		/* change.c: by unit, then behind the last synchronisation point */
@@ -187,10 +182,7 @@ struct fact {
 
 void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
 /* functions.c */
-void add_function(struct summary *summary, const struct function_time *more);
 void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
-void take_sampled_path(struct summary *summary, struct reader *in, const struct message *message,
-    const struct definitions *known);
 void judge_functions(const struct comparison *c, struct verdict *v);
 void put_functions(struct json *out, const struct verdict *v);
 void print_functions(struct text *text, const struct verdict *v, size_t shown);

@@ -9,92 +9,7 @@
 #include <string.h>
 
 #include "compare.h"
-#include "../base/run/sampled_place.h"
-
-static const char *
-base_name(const char *file)
-{
-	const char *slash = file != NULL ? strrchr(file, '/') : NULL;
-
-	return slash != NULL ? slash + 1 : file != NULL ? file : "";
-}
-
-/* By name and file, whatever folder that is in. */
-static int
-compare_functions(const void *left, const void *right)
-{
-	const struct function_time *a = left, *b = right;
-	const int names = strcmp(a->name, b->name);
-
-	return names != 0 ? names : strcmp(base_name(a->file), base_name(b->file));
-}
-
-void
-add_function(struct summary *s, const struct function_time *more)
-{
-	s->functions = grow(s->functions, &s->function_capacity, s->function_count + 1, sizeof *s->functions);
-	s->functions[s->function_count] = *more;
-	s->functions[s->function_count].name = need(strdup(more->name));
-	s->functions[s->function_count++].file = more->file != NULL ? need(strdup(more->file)) : NULL;
-}
-
-/* Those that are one become one. */
-static void
-fold_functions(struct summary *s)
-{
-	size_t last = 0;
-
-	if (s->function_count == 0)
-		return;
-	qsort(s->functions, s->function_count, sizeof *s->functions, compare_functions);
-	for (size_t i = 1; i < s->function_count; i++)
-		if (compare_functions(&s->functions[last], &s->functions[i]) == 0) {
-			s->functions[last].path_ns += s->functions[i].path_ns;
-			s->functions[last].all_ns += s->functions[i].all_ns;
-		} else {
-			s->functions[++last] = s->functions[i];
-		}
-	s->function_count = last + 1;
-}
-
-void
-take_sampled_path(struct summary *s, struct reader *in, const struct message *message,
-    const struct definitions *known)
-{
-	static const struct column_type u32 = { 4, false, true, 0 }, u64 = { 8, false, true, 0 };
-	static const struct column_type i64 = { 8, true, true, 0 };
-	int64_t count, period_ns, rest_ns;
-	uint32_t *site;
-	uint64_t *all;
-	int64_t *path;
-	char text[1024];
-	size_t n;
-
-	if (body_int(in, message, "count", 0, (int64_t)message->size, &count) < 0 ||
-	    body_int(in, message, "period_ns", 1, INT32_MAX, &period_ns) < 0 ||
-	    body_int(in, message, "not_sampled_ns", 0, INT64_MAX, &rest_ns) < 0)
-		die_input(in);
-	n = (size_t)count;
-	site = zalloc(n + 1, sizeof *site);
-	all = zalloc(n + 1, sizeof *all);
-	path = zalloc(n + 1, sizeof *path);
-	if (body_column(in, message, "site", u32, n, n, site) < 0 ||
-	    body_column(in, message, "all", u64, n, n, all) < 0 ||
-	    body_column(in, message, "path", i64, n, n, path) < 0)
-		die_input(in);
-	for (size_t i = 0; i < n; i++) {
-		const bool is_known = site[i] > 0 && site[i] < known->site_count;
-		struct function_time f = { .path_ns = path[i], .all_ns = (int64_t)all[i] * period_ns };
-
-		f.name = is_known ? (char *)(uintptr_t)place_name(known, site[i], text, sizeof text) : "(unknown)";
-		f.file = is_known && place_has_lines(known, site[i]) ? known->sites[site[i]].file : NULL;
-		add_function(s, &f);
-	}
-	add_function(s, &(struct function_time){ .name = "(not sampled)", .path_ns = rest_ns });
-	free(site);
-	free(all);
-	free(path);
-}
+#include "../base/tool/file_name.h"
 
 /* What is no computation has its own lines, so that all of them are the path. */
 void
@@ -104,15 +19,15 @@ add_other_functions(struct summary *s)
 		[PATH_MPI] = "(MPI)", [PATH_TRANSFER] = "(transfer)", [PATH_START] = "(start)",
 	};
 
-	for (size_t k = 0; k < PATH_KINDS_COUNT && s->function_count > 0; k++)
+	for (size_t k = 0; k < PATH_KINDS_COUNT && s->functions.count > 0; k++)
 		if (names[k] != NULL) {
 			struct function_time f = { .name = (char *)(uintptr_t)names[k] };
 
 			for (size_t i = 0; i < s->count; i++)
 				f.path_ns += s->places[i].path_ns[k];
-			add_function(s, &f);
+			function_times_add(&s->functions, &f);
 		}
-	fold_functions(s);
+	function_times_fold(&s->functions);
 }
 
 /* ---- both sides ------------------------------------------------------------------------- */
@@ -133,35 +48,35 @@ function_all(const struct summary *run, size_t index)
 static bool
 align_functions(const struct comparison *c, struct verdict *v)
 {
-	struct summary all = { 0 };
+	struct function_times all = { 0 };
 
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++) {
 			const struct summary *run = &c->runs[side][r];
 
-			if (run->function_count == 0)
+			if (run->functions.count == 0)
 				return false;
-			for (size_t i = 0; i < run->function_count; i++)
-				add_function(&all, &run->functions[i]);
+			for (size_t i = 0; i < run->functions.count; i++)
+				function_times_add(&all, &run->functions.at[i]);
 		}
-	fold_functions(&all);
-	v->function_count = all.function_count;
-	v->functions = zalloc(all.function_count, sizeof *v->functions);
-	for (size_t f = 0; f < all.function_count; f++) {
-		v->functions[f].name = all.functions[f].name;
-		v->functions[f].file = all.functions[f].file;
+	function_times_fold(&all);
+	v->function_count = all.count;
+	v->functions = zalloc(all.count, sizeof *v->functions);
+	for (size_t f = 0; f < all.count; f++) {
+		v->functions[f].name = all.at[f].name;
+		v->functions[f].file = all.at[f].file;
 	}
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++) {
 			struct summary *run = &c->runs[side][r];
 
-			run->by_function = zalloc(all.function_count, sizeof *run->by_function);
-			fold_functions(run);
-			for (size_t i = 0; i < run->function_count; i++) {
-				const struct function_time *at = bsearch(&run->functions[i], all.functions,
-				    all.function_count, sizeof *at, compare_functions);
+			run->by_function = zalloc(all.count, sizeof *run->by_function);
+			function_times_fold(&run->functions);
+			for (size_t i = 0; i < run->functions.count; i++) {
+				const struct function_time *at = bsearch(&run->functions.at[i], all.at, all.count,
+				    sizeof *at, function_times_compare);
 
-				run->by_function[at - all.functions] = &run->functions[i];
+				run->by_function[at - all.at] = &run->functions.at[i];
 			}
 		}
 	return true;
@@ -268,7 +183,7 @@ print_functions(struct text *text, const struct verdict *v, size_t shown)
 		table_seconds(out, f->all_change_ns);
 		table_text(out, f->named ? "yes" : "-");
 		if (f->file != NULL)
-			table_format(out, "%s (%s)", f->name, base_name(f->file));
+			table_format(out, "%s (%s)", f->name, file_name(f->file));
 		else
 			table_text(out, f->name);
 		table_end_line(out);

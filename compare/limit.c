@@ -9,6 +9,7 @@
 
 #include "compare.h"
 #include "../base/tool/whole_file.h"
+#include "../base/tool/file_name.h"
 
 static int64_t
 all_waits(const struct summary *run, size_t index)
@@ -34,11 +35,9 @@ static bool
 is_site(const struct unit *unit, const char *name)
 {
 	const struct place *p = unit->first;
-	const char *slash = p->file != NULL ? strrchr(p->file, '/') : NULL;
 	char line[512], text[512];
 
-	snprintf(line, sizeof line, "%s:%d", slash != NULL ? slash + 1 : p->file != NULL ? p->file : "",
-	    (int)p->line);
+	snprintf(line, sizeof line, "%s:%d", file_name(p->file), (int)p->line);
 	return (p->function != NULL && strcmp(p->function, name) == 0) || strcmp(line, name) == 0 ||
 	    strcmp(unit_text(unit, text, sizeof text), name) == 0;
 }

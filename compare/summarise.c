@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "../base/tool/file_name.h"
 #include "../imbalance/causes.h"
 
 struct watcher {
@@ -144,9 +145,10 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_sync(w, im, message);
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
-	else if (is_kind(message, "sampled_path"))
-		take_sampled_path(&w->s, im->in, message, &im->known);
-	else if (is_kind(message, "matching")) {
+	else if (is_kind(message, "sampled_path")) {
+		if (sampled_path_read(&w->s.functions, im->in, message, &im->known) < 0)
+			die_input(im->in);
+	} else if (is_kind(message, "matching")) {
 		if (body_int(im->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
 		    body_int(im->in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
 			die_input(im->in);
@@ -244,11 +246,11 @@ name_places(struct summary *s, const struct imbalance *im)
 			top = &im->known.sites[site->stack[0]];
 		if (site != NULL && i > 0) {
 			const char *module = top->module < im->known.module_count ?
-			    im->known.modules[top->module] : NULL, *slash = module != NULL ? strrchr(module, '/') : NULL;
+			    im->known.modules[top->module] : NULL;
 
 			p->function = function_of(&im->known, site);
 			if (p->function == NULL && module != NULL)
-				p->function = need(strdup(slash != NULL ? slash + 1 : module));
+				p->function = need(strdup(file_name(module)));
 			p->file = top->file != NULL ? need(strdup(top->file)) : NULL;
 			p->line = top->line;
 			p->order = top->line > 0 ? (uint64_t)top->line : top->offset;

@@ -76,12 +76,12 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 			die_output();
 	for (size_t i = 0; i < s->count; i++)
 		write_place(&out, &s->places[i]);
-	for (size_t i = 0; i < s->function_count; i++) {
+	for (size_t i = 0; i < s->functions.count; i++) {
 		message_begin(&out, "function", 4);
-		put_string(&out, "function", s->functions[i].name);
-		put_string(&out, "file", s->functions[i].file != NULL ? s->functions[i].file : "");
-		put_int(&out, "path_ns", s->functions[i].path_ns);
-		put_int(&out, "all_ns", s->functions[i].all_ns);
+		put_string(&out, "function", s->functions.at[i].name);
+		put_string(&out, "file", s->functions.at[i].file != NULL ? s->functions.at[i].file : "");
+		put_int(&out, "path_ns", s->functions.at[i].path_ns);
+		put_int(&out, "all_ns", s->functions.at[i].all_ns);
 		if (message_end(&out) < 0)
 			die_output();
 	}
@@ -207,7 +207,7 @@ read_function(struct summary *s, struct reader *in, const struct message *messag
 	if (body_int(in, message, "path_ns", INT64_MIN / 4, INT64_MAX / 4, &f.path_ns) < 0 ||
 	    body_int(in, message, "all_ns", INT64_MIN / 4, INT64_MAX / 4, &f.all_ns) < 0)
 		die_input(in);
-	add_function(s, &f);
+	function_times_add(&s->functions, &f);
 	free(f.name);
 	free(f.file);
 }

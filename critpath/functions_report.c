@@ -6,6 +6,7 @@
 
 #include "functions.h"
 #include "report.h"
+#include "../base/tool/file_name.h"
 
 /* A list with what its shares are of. */
 struct listed {
@@ -15,14 +16,6 @@ struct listed {
 	int64_t path_ns, sampled_ns;
 	uint64_t all;		/* samples, 1 where there are none */
 };
-
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
 
 static struct listed
 list_by(const struct functions *f, const struct definitions *known, enum by by)

@@ -9,6 +9,7 @@
 #include "../base/run/definitions.h"
 #include "../base/run/span.h"
 #include "fit.h"
+#include "../base/tool/file_name.h"
 
 enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS };
 static const char *const column_names[COLUMNS] = { "n", "t", "tau", "dtau" };
@@ -120,8 +121,7 @@ read_run(const struct table *table, struct program *p, char *line)
 static char *
 base_name(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *begin = slash != NULL ? slash + 1 : path;
-	const char *dot = strrchr(begin, '.');
+	const char *begin = file_name(path), *dot = strrchr(begin, '.');
 
 	return need(dot != NULL && dot > begin ? strndup(begin, (size_t)(dot - begin)) : strdup(begin));
 }

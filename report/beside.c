@@ -11,14 +11,7 @@
 
 #include "../base/tool/spool.h"
 #include "draw.h"
-
-static const char *
-last_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
+#include "../base/tool/file_name.h"
 
 /* How long a run takes, as the head of its stream says. */
 static int64_t
@@ -53,7 +46,7 @@ draw_other(struct beside *b, int fd, void (*read)(struct page *page, void *argum
 	char title[300];
 
 	read(&other, arguments);
-	snprintf(title, sizeof title, "Timeline of %s", last_of(b->file));
+	snprintf(title, sizeof title, "Timeline of %s", file_name(b->file));
 	fprintf(file, "%d\n", lanes_height(&other));
 	text_begin(&text, file, "temporary file");
 	draw_lanes(&text, &other, "timeline-beside", title, b->axis_ns);
@@ -98,13 +91,13 @@ draw_beside(struct text *out, const struct page *page)
 	char title[300];
 
 	draw_begin(out, "beside", height + page->beside.height + 2 * strip,
-	    "Timelines of two runs, one above the other on one axis of time", last_of(page->beside.file));
-	draw_label(out, 8, 16, "start", last_of(page->beside.own));
+	    "Timelines of two runs, one above the other on one axis of time", file_name(page->beside.file));
+	draw_label(out, 8, 16, "start", file_name(page->beside.own));
 	text_print(out, "<g transform=\"translate(0 %d)\">\n", strip);
-	snprintf(title, sizeof title, "Timeline of %s", last_of(page->beside.own));
+	snprintf(title, sizeof title, "Timeline of %s", file_name(page->beside.own));
 	draw_lanes(out, page, "timeline-own", title, page->beside.axis_ns);
 	text_put(out, "</g>\n");
-	draw_label(out, 8, height + strip + 16, "start", last_of(page->beside.file));
+	draw_label(out, 8, height + strip + 16, "start", file_name(page->beside.file));
 	text_print(out, "<g transform=\"translate(0 %d)\">\n", height + 2 * strip);
 	text_put(out, page->beside.svg);
 	text_put(out, "</g>\n");

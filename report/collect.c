@@ -161,6 +161,9 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		take_segments(page, im->in, message);
 	else if (is_kind(message, "gain"))
 		take_gain(page, im->in, message);
+	else if (is_kind(message, "sampled_path") &&
+	    sampled_path_read(&page->functions, im->in, message, &im->known) < 0)
+		die_input(im->in);
 }
 
 static void
@@ -188,6 +191,19 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	bins_add(&page->bins, location, IN_MPI, at_ns, row->leave_ns);
 }
 
+/* What of the path is no computation has its own lines, so that all of them are the path. */
+static void
+add_other_times(struct page *page)
+{
+	if (page->functions.count == 0)
+		return;
+	function_times_add(&page->functions, &(struct function_time){ .name = "(MPI)",
+	    .path_ns = page->path_all_ns[MPI_PIECE] });
+	function_times_add(&page->functions, &(struct function_time){ .name = "(transfer)",
+	    .path_ns = page->path_all_ns[TRANSFER_PIECE] });
+	function_times_fold(&page->functions);
+}
+
 void
 page_read(struct page *page, const char *file, int fd, size_t budget)
 {
@@ -203,6 +219,7 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	page->im.to_ns = INT64_MAX;
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	read_graph(&page->im, fd >= 0 ? path : file);
+	add_other_times(page);
 }
 
 /* ---- what comes of it --------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #define REPORT_REPORT_H
 
 #include "../base/run/places.h"
+#include "../base/run/sampled_path.h"
 #include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../imbalance/causes.h"
@@ -113,6 +114,7 @@ struct page {
 	size_t path_sites;
 	int64_t path_all_ns[PIECES];
 	uint64_t segments;
+	struct function_times functions;	/* of the path, by samples */
 	struct gain *gains;
 	size_t gain_count, gain_capacity;
 	struct beside beside;

@@ -105,6 +105,46 @@ places_table(struct text *out, const struct page *page)
 	free(places);
 }
 
+static int
+longest_on_path(const void *left, const void *right)
+{
+	const struct function_time *a = left, *b = right;
+
+	if (a->path_ns != b->path_ns)
+		return a->path_ns > b->path_ns ? -1 : 1;
+	if (a->all_ns != b->all_ns)
+		return a->all_ns > b->all_ns ? -1 : 1;
+	return function_times_compare(a, b);
+}
+
+/* Of a run with samples: what computes on the path, beside what computes anywhere. */
+static void
+path_functions_table(struct text *out, const struct page *page)
+{
+	const struct function_times *f = &page->functions;
+	struct function_time *sorted;
+
+	if (f->count == 0)
+		return;
+	sorted = zalloc(f->count, sizeof *sorted);
+	memcpy(sorted, f->at, f->count * sizeof *sorted);
+	qsort(sorted, f->count, sizeof *sorted, longest_on_path);
+	begin_table(out, "path-functions", "The critical path by function", "From samples: what computes on the path; "
+	    "beside it all its computation, on all ranks. What is no computation is in parentheses.",
+	    "share of path (%)\ttime (s)\tall computation (s)\t*function\t*file");
+	for (size_t i = 0; i < f->count && i < MOST_LINES; i++) {
+		text_put(out, "<tr>");
+		put_share(out, (double)sorted[i].path_ns / (double)path_length_ns(page));
+		put_seconds(out, 1e-9 * (double)sorted[i].path_ns);
+		put_seconds(out, 1e-9 * (double)sorted[i].all_ns);
+		put_name(out, sorted[i].name);
+		put_name(out, sorted[i].file != NULL ? sorted[i].file : "");
+		text_put(out, "</tr>\n");
+	}
+	end_table(out, f->count);
+	free(sorted);
+}
+
 static void
 delays_table(struct text *out, const struct page *page)
 {
@@ -273,6 +313,7 @@ void
 tables_write(struct text *out, const struct page *page)
 {
 	places_table(out, page);
+	path_functions_table(out, page);
 	gains_table(out, page);
 	delays_table(out, page);
 	sampled_table(out, page);

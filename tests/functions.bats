@@ -67,6 +67,20 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	cmp page told
 }
 
+@test "the page has the path by function, as lp-critpath tells it, and its lines are the path" {
+	sampled_run.py make 3 4 12 40 | lp-graph 2>/dev/null >t.graph
+	lp-report -o page.html t.graph
+	grep -A100000 'id="t-path-functions"' page.html | sed '/<\/table>/q' | grep '^<tr><td' >lines
+	sed 's/<td[^>]*data-v="\([^"]*\)">[^<]*<\/td>/\1 /g; s/<td class="t" title="[^"]*">\([^<]*\)<\/td>/\1 /g; s/<[^>]*>//g' lines |
+		awk '$3 > 0 { print $2, $3, $4 }' | sort >page
+	lp-critpath -F json t.graph | jq -r '.by_function[] | [.path_s, .all_s, .function] | @tsv' |
+		awk '$2 > 0 { printf "%.9f %.9f %s\n", $1, $2, $3 }' | sort >told
+	[ "$(wc -l <told)" = 5 ]
+	cmp page told
+	grep -q 'title="(MPI)"' lines	# and what is no computation; without MPI_Init and MPI_Finalize
+	sed 's/<tr><td data-v="\([^"]*\)".*/\1/' lines | awk '{ s += $1 } END { exit !(s > 0.999999 && s < 1.000001) }'
+}
+
 @test "where the logical clock moves calls, samples stay between the calls that they were taken between" {
 	pack >rank.0 <<-END
 		raw rank=0 ranks=2

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sampled_place.h"
+#include "../tool/file_name.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char *
-file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
 
 /* What recording takes between calls is told as that, whichever function of the recorder it is. */
 static bool

@@ -4,14 +4,7 @@
 #include <string.h>
 
 #include "definitions.h"
-
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
+#include "../tool/file_name.h"
 
 /* Where the call is, then who called the function that it is in, and so on. */
 static void
@@ -30,7 +23,7 @@ static void
 offset_text(const struct definitions *d, const struct site *s, char *text, size_t size)
 {
 	if (s->module < d->module_count && d->modules[s->module] != NULL)
-		snprintf(text, size, "%s+0x%llx", base_name(d->modules[s->module]),
+		snprintf(text, size, "%s+0x%llx", file_name(d->modules[s->module]),
 		    (unsigned long long)s->offset);
 	else
 		snprintf(text, size, "0x%llx", (unsigned long long)s->offset);
@@ -63,7 +56,7 @@ site_text(const struct definitions *definitions, uint32_t site, char *text, size
 		used += snprintf(text + used, size - (size_t)used,
 		    strlen(s->function) > 64 ? "%.61s..." : "%s", s->function);
 		if (s->file != NULL && (size_t)used < size)
-			snprintf(text + used, size - (size_t)used, " (%s:%d)", base_name(s->file),
+			snprintf(text + used, size - (size_t)used, " (%s:%d)", file_name(s->file),
 			    (int)s->line);
 		else if ((size_t)used < size)	/* tells two calls in one function apart */
 			snprintf(text + used, size - (size_t)used, " (%s)", offset);

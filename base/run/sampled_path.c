@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sampled_path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/memory.h"
+#include "sampled_place.h"
+#include "../tool/file_name.h"
+
+int
+function_times_compare(const void *left, const void *right)
+{
+	const struct function_time *a = left, *b = right;
+	const int names = strcmp(a->name, b->name);
+
+	return names != 0 ? names : strcmp(file_name(a->file), file_name(b->file));
+}
+
+void
+function_times_add(struct function_times *f, const struct function_time *more)
+{
+	f->at = grow(f->at, &f->capacity, f->count + 1, sizeof *f->at);
+	f->at[f->count] = *more;
+	f->at[f->count].name = need(strdup(more->name));
+	f->at[f->count++].file = more->file != NULL ? need(strdup(more->file)) : NULL;
+}
+
+/* Of what lies in a damaged stream, too. */
+static int64_t
+sum_of(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+void
+function_times_fold(struct function_times *f)
+{
+	size_t last = 0;
+
+	if (f->count == 0)
+		return;
+	qsort(f->at, f->count, sizeof *f->at, function_times_compare);
+	for (size_t i = 1; i < f->count; i++)
+		if (function_times_compare(&f->at[last], &f->at[i]) == 0) {
+			f->at[last].path_ns = sum_of(f->at[last].path_ns, f->at[i].path_ns);
+			f->at[last].all_ns = sum_of(f->at[last].all_ns, f->at[i].all_ns);
+			free(f->at[i].name);
+			free(f->at[i].file);
+		} else {
+			f->at[++last] = f->at[i];
+		}
+	f->count = last + 1;
+}
+
+int
+sampled_path_read(struct function_times *f, struct reader *in, const struct message *message,
+    const struct definitions *known)
+{
+	static const struct column_type u32 = { 4, false, true, 0 }, u64 = { 8, false, true, 0 };
+	static const struct column_type i64 = { 8, true, true, 0 };
+	int64_t count, period_ns, rest_ns;
+	uint32_t *site;
+	uint64_t *all;
+	int64_t *path;
+	char text[1024];
+	size_t n;
+	int got = -1;
+
+	if (body_int(in, message, "count", 0, (int64_t)message->size, &count) < 0 ||
+	    body_int(in, message, "period_ns", 1, INT32_MAX, &period_ns) < 0 ||
+	    body_int(in, message, "not_sampled_ns", 0, INT64_MAX, &rest_ns) < 0)
+		return -1;
+	n = (size_t)count;
+	site = zalloc(n + 1, sizeof *site);
+	all = zalloc(n + 1, sizeof *all);
+	path = zalloc(n + 1, sizeof *path);
+	if (body_column(in, message, "site", u32, n, n, site) == 0 &&
+	    body_column(in, message, "all", u64, n, n, all) == 0 &&
+	    body_column(in, message, "path", i64, n, n, path) == 0)
+		got = 0;
+	for (size_t i = 0; i < n && got == 0; i++) {
+		const bool is_known = site[i] > 0 && site[i] < known->site_count;
+		struct function_time one = { .path_ns = path[i] };
+
+		if (__builtin_mul_overflow(all[i], period_ns, &one.all_ns))
+			one.all_ns = INT64_MAX;
+		one.name = is_known ? (char *)(uintptr_t)place_name(known, site[i], text, sizeof text) : "(unknown)";
+		one.file = is_known && place_has_lines(known, site[i]) ? known->sites[site[i]].file : NULL;
+		function_times_add(f, &one);
+	}
+	if (got == 0)
+		function_times_add(f, &(struct function_time){ .name = "(not sampled)", .path_ns = rest_ns });
+	free(site);
+	free(all);
+	free(path);
+	return got;
+}
