@@ -18,7 +18,7 @@ compare_texts(const char *a, const char *b)
 }
 
 static int
-by_group(const struct place *a, const struct place *b)
+by_group(const struct site_sums *a, const struct site_sums *b)
 {
 	const int functions = compare_texts(a->function, b->function);
 
@@ -28,7 +28,7 @@ by_group(const struct place *a, const struct place *b)
 static int
 by_order(const void *left, const void *right)
 {
-	const struct place *a = *(struct place *const *)left, *b = *(struct place *const *)right;
+	const struct site_sums *a = *(struct site_sums *const *)left, *b = *(struct site_sums *const *)right;
 	const int groups = by_group(a, b);
 
 	if (groups != 0)
@@ -39,13 +39,13 @@ by_order(const void *left, const void *right)
 }
 
 static uint64_t
-distance(const struct place *a, const struct place *b)
+distance(const struct site_sums *a, const struct site_sums *b)
 {
 	return a->order > b->order ? a->order - b->order : b->order - a->order;
 }
 
 static void
-new_unit(struct comparison *c, const struct summary *run, struct place *place)
+new_unit(struct comparison *c, const struct summary *run, struct site_sums *place)
 {
 	c->units = grow(c->units, &c->unit_capacity, c->unit_count + 1, sizeof *c->units);
 	place->unit = (uint32_t)c->unit_count;
@@ -54,8 +54,8 @@ new_unit(struct comparison *c, const struct summary *run, struct place *place)
 
 /* N places of a run and M units of the same group, both in order: the shorter all find a partner. */
 static void
-align_group(struct comparison *c, const struct summary *run, struct place **places, size_t n,
-    const struct place **units, size_t m)
+align_group(struct comparison *c, const struct summary *run, struct site_sums **places, size_t n,
+    const struct site_sums **units, size_t m)
 {
 	const size_t wide = m + 1;
 	uint64_t *cost = zalloc((n + 1) * wide, sizeof *cost);
@@ -94,7 +94,7 @@ align_group(struct comparison *c, const struct summary *run, struct place **plac
 }
 
 static size_t
-group_end(struct place **places, size_t from, size_t count)
+group_end(struct site_sums **places, size_t from, size_t count)
 {
 	size_t to = from;
 
@@ -104,7 +104,7 @@ group_end(struct place **places, size_t from, size_t count)
 }
 
 static bool
-is_used(const struct place *p)
+is_used(const struct site_sums *p)
 {
 	int64_t path_ns = 0;
 
@@ -116,8 +116,8 @@ is_used(const struct place *p)
 static void
 align_run(struct comparison *c, const struct summary *run)
 {
-	struct place **places = zalloc(run->count + 1, sizeof *places);
-	const struct place **units = zalloc(c->unit_count + 1, sizeof *units);
+	struct site_sums **places = zalloc(run->count + 1, sizeof *places);
+	const struct site_sums **units = zalloc(c->unit_count + 1, sizeof *units);
 	size_t n = 0, m = c->unit_count, j = 0;
 
 	for (size_t i = 0; i < run->count; i++) {
@@ -167,7 +167,7 @@ align(struct comparison *c)
 const char *
 unit_text(const struct unit *unit, char *text, size_t size)
 {
-	const struct place *p = unit->first;
+	const struct site_sums *p = unit->first;
 	const char *call = p->call != NULL ? p->call : "(no call)";
 
 	if (p->function == NULL)

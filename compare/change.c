@@ -150,7 +150,7 @@ run_time(const struct summary *run, size_t index)
 static int64_t
 unit_kind(const struct summary *run, size_t index)
 {
-	const struct place *p = run->by_unit[index / PATH_KINDS_COUNT];
+	const struct site_sums *p = run->by_unit[index / PATH_KINDS_COUNT];
 
 	return p != NULL ? p->path_ns[index % PATH_KINDS_COUNT] : 0;
 }

@@ -32,11 +32,14 @@ extern const char *const path_kind_names[PATH_KINDS_COUNT];
 
 /* ---- one run ---------------------------------------------------------------------------- */
 
-struct place {				/* a call site of one run */
+struct site_sums {			/* a call site of one run */
 	char *function, *file, *call;	/* function: with the callers where stacks are known */
 	int32_t line;			/* 0: not known; ORDER then tells them apart */
 	uint64_t order;			/* line, or offset in the module */
 	int64_t path_ns[PATH_KINDS_COUNT];
+	int32_t *rank;			/* those with most of the path, so many at most */
+	int64_t *rank_ns;		/* of each, less its start */
+	uint32_t rank_count;
 	int64_t total_ns;		/* of all ranks: compute up to it and useful MPI in it */
 	int64_t wait_ns, delay_ns;	/* waits in it; waits of others that it caused */
 	uint64_t calls, sent_bytes, received_bytes;
@@ -59,11 +62,11 @@ struct summary {
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */
 	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
-	struct place *places;		/* [0]: what has no site */
+	struct site_sums *places;		/* [0]: what has no site */
 	size_t count, capacity;
 	struct function_times functions;
 	const struct function_time **by_function;	/* functions.c, as by_unit */
-	const struct place **by_unit;	/* align.c; NULL: it has none of it */
+	const struct site_sums **by_unit;	/* align.c; NULL: it has none of it */
 	int64_t *phase_unit_ns;		/* change.c: by unit, then behind the last synchronisation point */
 	int64_t *rank_ns;		/* by rank: of the path */
 	int64_t *phase_ns;		/* by place that ended a stretch; [count]: behind the last */
@@ -80,9 +83,9 @@ void summary_write(const struct summary *summary, struct reader *in, int argc, c
 enum { A, B, SIDES };
 
 struct unit {
-	const struct place *first;	/* as the first run that has it tells it */
+	const struct site_sums *first;	/* as the first run that has it tells it */
 	const struct summary *of;
-	const struct place *on[SIDES];	/* the same of each side; NULL: it has none of it */
+	const struct site_sums *on[SIDES];	/* the same of each side; NULL: it has none of it */
 };
 
 struct comparison {
@@ -156,6 +159,14 @@ struct verdict {
 	size_t limit_count, limit_capacity;
 	char text[2048];
 };
+
+/*
+ * ranks.c: the rank on which most of a unit's change on the path is, or -1. There is one only where what
+ * all ranks spend there does not change by more than half as much again as the path does: where all
+ * ranks take longer, which of them the path runs through is chance.
+ */
+enum { LISTED_RANKS = 64 };
+int32_t rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit);
 
 struct function_change {
 	const char *name, *file;

@@ -15,7 +15,7 @@ put_interval(struct json *out, const struct change *change)
 void
 put_place(struct json *out, const struct unit *unit)
 {
-	const struct place *p = unit->first;
+	const struct site_sums *p = unit->first;
 
 	if (p->function != NULL)
 		json_text(out, "function", p->function);
@@ -39,7 +39,8 @@ static void
 put_site(struct json *out, const struct comparison *c, const struct verdict *v, size_t u)
 {
 	const struct change *path = &v->paths[u];
-	const struct place *const *at = c->units[u].on;
+	const int32_t rank = rank_of_change(c, v, u);
+	const struct site_sums *const *at = c->units[u].on;
 
 	json_break(out);
 	json_begin_object(out, NULL);
@@ -49,6 +50,10 @@ put_site(struct json *out, const struct comparison *c, const struct verdict *v, 
 	json_fixed(out, "p_adjusted", path->judged ? path->p_adjusted : NAN, 9);
 	json_fixed(out, "detectable_s", 1e-9 * v->detectable[u], 9);
 	json_bool(out, "named", v->named[u]);
+	if (rank >= 0)
+		json_int(out, "rank", rank);
+	else
+		json_null(out, "rank");
 	json_text(out, "on", at[A] != NULL && at[B] != NULL ? "both" : at[A] != NULL ? "a" : "b");
 	if (at[A] != NULL && at[B] != NULL && at[A]->line != at[B]->line && at[B]->line > 0)
 		json_int(out, "line_b", at[B]->line);

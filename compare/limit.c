@@ -34,7 +34,7 @@ parallel_loss(const struct summary *run, size_t index)
 static bool
 is_site(const struct unit *unit, const char *name)
 {
-	const struct place *p = unit->first;
+	const struct site_sums *p = unit->first;
 	char line[512], text[512];
 
 	snprintf(line, sizeof line, "%s:%d", file_name(p->file), (int)p->line);

@@ -108,7 +108,7 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 void
 csv_place(struct csv *out, const struct unit *unit)
 {
-	const struct place *p = unit->first;
+	const struct site_sums *p = unit->first;
 
 	csv_text(out, p->function != NULL ? p->function : "");
 	csv_text(out, p->file != NULL ? p->file : "");
@@ -162,7 +162,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 	if (message_end(&out) < 0)
 		die_output();
 	for (size_t u = 0; u < c->unit_count; u++) {
-		const struct place *p = c->units[u].first;
+		const struct site_sums *p = c->units[u].first;
 		const struct change *path = &v->paths[u];
 
 		message_begin(&out, "site_change", path->judged ? 10 : 7);

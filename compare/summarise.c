@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "compare.h"
+#include "../base/run/places.h"
 #include "../base/tool/file_name.h"
 #include "../imbalance/causes.h"
 
@@ -19,11 +20,12 @@ struct watcher {
 	size_t phase;			/* site that ended the stretch whose path comes; SIZE_MAX: none */
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
+	struct places by_rank;		/* of the path */
 	int64_t last_ns;
 	bool any_path;
 };
 
-static struct place *
+static struct site_sums *
 place_at(struct summary *s, size_t site)
 {
 	const size_t before = s->capacity;
@@ -64,7 +66,7 @@ static void
 take_calls(struct watcher *w, const struct imbalance *im, const struct calls *calls)
 {
 	for (size_t i = 0; i < calls->count; i++) {
-		struct place *p = place_at(&w->s, calls->site[i]);
+		struct site_sums *p = place_at(&w->s, calls->site[i]);
 
 		p->sent_bytes += calls->bytes_sent[i];
 		p->received_bytes += calls->bytes_received[i];
@@ -123,6 +125,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		w->last_ns = s->end_ns;
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
 		w->s.rank_ns[im->known.location_rank[s->location]] += ns;
+		if (s->kind != START)
+			places_add(&w->by_rank, &(struct place){ s->site, im->known.location_rank[s->location], false, ns });
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
 	w->any_path = true;
@@ -238,7 +242,7 @@ name_places(struct summary *s, const struct imbalance *im)
 {
 	for (size_t i = 0; i < s->count; i++) {
 		const struct site *site = i < im->known.site_count ? &im->known.sites[i] : NULL, *top = site;
-		struct place *p = &s->places[i];
+		struct site_sums *p = &s->places[i];
 		const struct cell *cell = i < im->tables[BY_SITE].count ? &im->tables[BY_SITE].cells[i] : NULL;
 
 		if (site != NULL && site->stack != NULL && site->depth > 0 &&
@@ -265,6 +269,28 @@ name_places(struct summary *s, const struct imbalance *im)
 			p->call = NULL;
 		}
 	}
+}
+
+/* The ranks with most of each site's path. */
+static void
+list_ranks(struct summary *s, const struct places *by_rank)
+{
+	size_t count;
+	struct place *sorted = places_sorted(by_rank, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		struct site_sums *p = &s->places[sorted[i].site];
+
+		if (p->rank_count == LISTED_RANKS || sorted[i].ns == 0)
+			continue;
+		if (p->rank == NULL) {
+			p->rank = zalloc(LISTED_RANKS, sizeof *p->rank);
+			p->rank_ns = zalloc(LISTED_RANKS, sizeof *p->rank_ns);
+		}
+		p->rank[p->rank_count] = sorted[i].rank;
+		p->rank_ns[p->rank_count++] = sorted[i].ns;
+	}
+	free(sorted);
 }
 
 static int
@@ -331,6 +357,7 @@ summarise(const char *file, int argc, char **argv)
 		w.s.wait_ns[i] = im.states[i].wait_ns;
 	phase_at(&w, w.s.count);
 	name_places(&w.s, &im);
+	list_ranks(&w.s, &w.by_rank);
 	add_other_functions(&w.s);
 	summary_write(&w.s, im.in, argc, argv);
 }

@@ -9,7 +9,7 @@
 
 #include "compare.h"
 
-static const struct column_type i64 = { 8, true, true, 0 };
+static const struct column_type i32 = { 4, true, true, 0 }, i64 = { 8, true, true, 0 };
 
 const char *const path_kind_names[PATH_KINDS_COUNT] = {
 #define X(KIND, name) [PATH_##KIND] = name,
@@ -18,15 +18,18 @@ const char *const path_kind_names[PATH_KINDS_COUNT] = {
 };
 
 static void
-write_place(struct writer *out, const struct place *p)
+write_place(struct writer *out, const struct site_sums *p)
 {
-	message_begin(out, "place", 15);
+	message_begin(out, "place", 18);
 	put_string(out, "function", p->function != NULL ? p->function : "");
 	put_string(out, "file", p->file != NULL ? p->file : "");
 	put_string(out, "call", p->call != NULL ? p->call : "");
 	put_int(out, "line", p->line);
 	put_uint(out, "order", p->order);
 	put_column(out, "path_ns", i64, p->path_ns, PATH_KINDS_COUNT);
+	put_uint(out, "ranks", p->rank_count);
+	put_column(out, "rank", i32, p->rank, p->rank_count);
+	put_column(out, "rank_path_ns", i64, p->rank_ns, p->rank_count);
 	put_int(out, "total_ns", p->total_ns);
 	put_int(out, "wait_ns", p->wait_ns);
 	put_int(out, "delay_ns", p->delay_ns);
@@ -151,10 +154,33 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 		die_input(in);
 }
 
+/* What older summaries do not tell, either. */
+static void
+read_ranks(struct site_sums *p, struct reader *in, const struct message *message)
+{
+	int64_t count;
+
+	if (body_get(message, "ranks") == NULL)
+		return;
+	if (body_int(in, message, "ranks", 0, LISTED_RANKS, &count) < 0)
+		die_input(in);
+	p->rank_count = (uint32_t)count;
+	p->rank = zalloc((size_t)count + 1, sizeof *p->rank);
+	p->rank_ns = zalloc((size_t)count + 1, sizeof *p->rank_ns);
+	if (body_column(in, message, "rank", i32, (size_t)count, (size_t)count, p->rank) < 0 ||
+	    body_column(in, message, "rank_path_ns", i64, (size_t)count, (size_t)count, p->rank_ns) < 0)
+		die_input(in);
+	for (int64_t i = 0; i < count; i++)
+		if (p->rank[i] < 0 || p->rank_ns[i] < 0 || p->rank_ns[i] > INT64_MAX / LISTED_RANKS) {
+			reader_fail(in, message->offset, "place: no such rank or time");
+			die_input(in);
+		}
+}
+
 static void
 read_place(struct summary *s, struct reader *in, const struct message *message)
 {
-	struct place *p;
+	struct site_sums *p;
 	int64_t line, comm, comm_size, polls;
 
 	if (s->count == s->capacity) {
@@ -178,6 +204,7 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	    body_int(in, message, "comm_size", 0, INT32_MAX, &comm_size) < 0 ||
 	    body_int(in, message, "polls", 0, 1, &polls) < 0)
 		die_input(in);
+	read_ranks(p, in, message);
 	p->line = (int32_t)line;
 	p->comm = (uint32_t)comm;
 	p->comm_size = (int32_t)comm_size;

@@ -43,15 +43,18 @@ static void
 say_site(const struct comparison *c, struct verdict *v, size_t unit)
 {
 	const struct change *part = &v->parts[unit][v->part[unit]];
-	char text[256];
+	const int32_t rank = rank_of_change(c, v, unit);
+	char text[256], on[24] = "";
 
 	unit_text(&c->units[unit], text, sizeof text);
+	if (rank >= 0)
+		snprintf(on, sizeof on, " on rank %d", (int)rank);
 	if (v->run_time.judged)
-		say(v, "%s %s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", v->part[unit] == COMPUTING ?
-		    "computation up to" : "communication in", text, share_of(v, part->shift),
+		say(v, "%s %s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", v->part[unit] == COMPUTING ?
+		    "computation up to" : "communication in", text, on, share_of(v, part->shift),
 		    share_of(v, part->low), share_of(v, part->high));
 	else
-		say(v, "%s %s: %+.2f %% of the run", main_kind(v, unit), text,
+		say(v, "%s %s%s: %+.2f %% of the run", main_kind(v, unit), text, on,
 		    share_of(v, (double)v->paths[unit].change_ns));
 }
 

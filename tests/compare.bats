@@ -27,6 +27,24 @@ setup_file() {
 	compare_runs.py exact a[1-7].summary -- b[1-5].summary
 }
 
+@test "the verdict says on which rank a site takes longer, where it is one rank and not all" {
+	cd "$BATS_FILE_TMPDIR"
+	for rank in 0 1; do
+		for i in 1 2 3 4 5 6 7; do
+			compare_runs.py make 20$i slow=3:9:$rank | pack | lp-graph 2>/dev/null >c.graph; lp-compare --summary c.graph >c$i.summary
+		done
+		lp-compare -F json a[1-7].summary -- c[1-7].summary >c.json
+		jq -e --argjson rank $rank '.sites[] | select(.named) | .line == 13 and .rank == $rank' c.json
+		lp-compare a[1-7].summary -- c[1-7].summary | head -1 | grep -q "(solve.c:13) on rank $rank: +"
+		lp-compare -F json c[1-7].summary -- a[1-7].summary | jq -e --argjson rank $rank \
+			'.sites[] | select(.named) | .line == 13 and .rank == $rank'
+	done
+	for i in 1 2 3 4 5 6 7; do
+		compare_runs.py make 20$i slow=3:9 | pack | lp-graph 2>/dev/null >c.graph; lp-compare --summary c.graph >c$i.summary
+	done
+	lp-compare -F json a[1-7].summary -- c[1-7].summary | jq -e '.sites[] | select(.named) | .line == 13 and .rank == null'
+}
+
 @test "a summary stands for its run, and a path for its graph" {
 	cd "$BATS_FILE_TMPDIR"
 	lp-critpath a1.graph >a1.path

@@ -3,7 +3,7 @@
 """
 Runs with noise for lp-compare, and what it makes of them.
 
-    tests/compare_runs.py make SEED [slow=SITE:PERCENT] [moved=LINES] [date=S]   one trace as text for tests/pack
+    tests/compare_runs.py make SEED [slow=SITE:PERCENT[:RANK]] [moved=LINES] [date=S]   one trace as text for tests/pack
     tests/compare_runs.py trials SEED N A... -- B...    N times 7 runs of each side by chance: how often
                                                         which lines were named, as JSON
     tests/compare_runs.py exact A... -- B...            the parts make up the whole to the nanosecond, and
@@ -20,7 +20,7 @@ import sys
 SITES, TURNS, NS = 10, 15, 100000
 
 
-def make(seed, slow=-1, percent=0.0, moved=0, date=None):
+def make(seed, slow=-1, percent=0.0, only=None, moved=0, date=None):
     rng = random.Random(seed)
     run = 1 + abs(rng.gauss(0, 0.01))
     at, lines = 10000, []
@@ -33,7 +33,7 @@ def make(seed, slow=-1, percent=0.0, moved=0, date=None):
                 ns = NS * run * (1 + abs(rng.gauss(0, 0.02)))
                 if rng.random() < 1 / 30:
                     ns *= 1 + rng.random()
-                if site == slow:
+                if site == slow and only in (None, rank):
                     ns += NS * SITES * percent / 100
                 ready.append(at + int(ns))
             done = max(ready) + 1000
@@ -99,8 +99,8 @@ def exact(a, b):
 def main():
     if sys.argv[1] == "make":
         given = dict(a.split("=") for a in sys.argv[3:])
-        slow, percent = given.get("slow", "-1:0").split(":")
-        make(int(sys.argv[2]), int(slow), float(percent), int(given.get("moved", 0)), given.get("date"))
+        slow, percent, *rank = given.get("slow", "-1:0").split(":")
+        make(int(sys.argv[2]), int(slow), float(percent), int(rank[0]) if rank else None, int(given.get("moved", 0)), given.get("date"))
         return
     files = sys.argv[4:] if sys.argv[1] == "trials" else sys.argv[2:]
     cut = files.index("--")
