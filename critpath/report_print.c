@@ -192,6 +192,9 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	text_line(out, "on the path, %s: compute %.2f %%, MPI %.2f %%, transfer %.2f %%%s",
 	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of, 100 * (double)total.ns[MPI] / of,
 	    100 * (double)total.ns[TRANSFER] / of, start);
+	if (known->polls_wait)
+		text_line(out, "failed polls that led to a message are waits for it, not on the path, where at most "
+		    "%.6g us lie between two", 1e-3 * (double)known->poll_gap_ns);
 	print_shares(out, report, &by_rank, ranks, (size_t)known->ranks, shown, known);
 	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
 	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
@@ -252,6 +255,11 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_break(out);
 	json_text(out, "verdict", verdict);
 	free(verdict);
+	json_break(out);
+	if (known->polls_wait)
+		json_seconds(out, "poll_gap_s", known->poll_gap_ns);
+	else
+		json_null(out, "poll_gap_s");
 	json_break(out);
 	json_seconds(out, "run_time_s", known->run_ns);
 	json_break(out);

@@ -242,6 +242,7 @@ main(int argc, char **argv)
 		if (is_kind(&message, "run"))
 			make_locations(&graph);
 		if (is_kind(&message, "calls") && !told) {
+			graph.index.defined = writer_offset(&graph.out);
 			polls_begin(&polls, &graph);
 			told = true;
 		}

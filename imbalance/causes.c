@@ -346,8 +346,8 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 		if (waits[i].cause == NOBODY || waits[i].cause == call->location ||
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
-		origin_release(&im->origins, now->origin);
-		now->origin = NULL;	/* not while the new one is explained */
+		if (now->origin != NULL)	/* of the first of two */
+			now = past_divide(im, past, im->causes->most, waits[i].from_ns);
 		now->origin = explain(im, &waits[i]);
 	}
 	note_syncs(im, call);

@@ -64,9 +64,12 @@ struct totals {
 	X(WAIT_AT_WINDOW_CREATE, "wait_at_window_create") \
 	X(WAIT_AT_WINDOW_FREE, "wait_at_window_free") \
 	X(WAIT_AT_FENCE, "wait_at_fence") \
+	X(EARLY_FENCE, "early_fence") \
 	X(LATE_POST, "late_post") \
 	X(EARLY_WAIT, "early_wait") \
-	X(LOCK_CONTENTION, "lock_contention")
+	X(LATE_COMPLETE, "late_complete") \
+	X(LOCK_CONTENTION, "lock_contention") \
+	X(WAIT_FOR_PROGRESS, "wait_for_progress")
 
 enum state {
 #define X(STATE, name) STATE,
@@ -136,9 +139,15 @@ struct wait_row {
 	bool open;		/* it started a request that nothing counted so far has completed */
 };
 
+enum one_sided_kind {
+	NO_ACCESS, ACCESSES, LOCKS, UNLOCKS, FLUSHES, FLUSHES_LOCALLY, LOCKS_ALL, UNLOCKS_ALL, FLUSHES_ALL,
+	ENDS_EPOCH,			/* of active targets */
+};
+
 /* What a call can lead to, by index of call_name: waits.c. */
 struct call_kind {
 	enum call_class class;
+	enum one_sided_kind one_sided;
 	enum state before, after;	/* STATES: none */
 	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
 	bool is_test;			/* returns at once: it only waits for the polls before it */
@@ -188,8 +197,6 @@ struct imbalance {
 	size_t member_capacity, wait_capacity;
 
 	int64_t from_ns, to_ns;		/* what is outside does not count */
-	bool polls_wait;		/* lp-graph made waits of polls that led to something */
-	int64_t poll_gap_ns;
 	struct queue *queue;		/* read.c: calls to be counted next */
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
@@ -208,7 +215,7 @@ struct imbalance {
 	} **sites;
 	size_t site_count, site_capacity;
 	struct late_list *late;		/* waits.c: by location, receives that might be in wrong order */
-	struct locks *locks;		/* waits.c: who held a window's lock last */
+	struct one_sided *one_sided;	/* one_sided.c: what was done to windows */
 	struct causes *causes;		/* causes.c */
 	struct origin_pool origins;
 	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */

@@ -63,6 +63,21 @@ past_add(struct imbalance *im, struct past *past, size_t most, const struct whol
 	return &past->of[past->end++];
 }
 
+struct activity *
+past_divide(struct imbalance *im, struct past *past, size_t most, int64_t at_ns)
+{
+	struct activity rest;
+
+	if (past->end - past->begin >= most)
+		past_forget(im, past, past->begin + most / 4);
+	make_room(past);
+	rest = past->of[past->end - 1];
+	past->of[past->end - 1].leave_ns = rest.enter_ns = at_ns;
+	rest.origin = NULL;
+	past->of[past->end] = rest;
+	return &past->of[past->end++];
+}
+
 void
 past_sync(struct imbalance *im, struct past *past, int64_t at_ns)
 {

@@ -36,6 +36,8 @@ activity_begin_ns(const struct past *past, size_t at)
  */
 struct activity *past_add(struct imbalance *im, struct past *past, size_t most,
     const struct whole_call *call);
+/* What the last call did from then on becomes an activity of its own, which is returned. */
+struct activity *past_divide(struct imbalance *im, struct past *past, size_t most, int64_t at_ns);
 /* The last call was a synchronisation of all: what was before the last but one may go. */
 void past_sync(struct imbalance *im, struct past *past, int64_t at_ns);
 void past_forget(struct imbalance *im, struct past *past, size_t until);

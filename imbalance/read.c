@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The graph stream, call by call: each is counted once no edge can reach it any more. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "causes.h"
 #include "functions.h"
 #include "imbalance.h"
+#include "one_sided.h"
 #include "../base/mpi/call_class.h"
 #include "../base/tool/heap.h"
 
@@ -45,6 +47,7 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	if (!im->waits_only)
 		count_causes(im, call, waits, count);
 	count_analytic(im, call);
+	one_sided_count(im, call);
 	if (call->kind->starts || call->kind->ends)
 		open_count(im, call);
 	if (location >= (uint32_t)im->known.ranks)
@@ -252,14 +255,13 @@ take_matching(struct imbalance *im, const struct message *message)
 }
 
 static void
-take_polls(struct imbalance *im, const struct message *message)
+take_window(struct imbalance *im, const struct message *message)
 {
-	char *as = body_string(message, "as");
+	char *type = body_string(message, "type");
 
-	if (body_int(im->in, message, "gap_ns", 0, INT64_MAX, &im->poll_gap_ns) < 0)
-		die_input(im->in);
-	im->polls_wait = as != NULL && strcmp(as, "wait") == 0;
-	free(as);
+	if (type != NULL && strcmp(type, "window") == 0 && im->one_sided != NULL)
+		one_sided_window(im);
+	free(type);
 }
 
 static void
@@ -279,12 +281,12 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 		take_collectives(im, message);
 	else if (is_kind(message, "settled") || is_kind(message, "sync"))
 		take_settled(im, message);
-	else if (is_kind(message, "polls"))
-		take_polls(im, message);
 	else if (is_kind(message, "sampled"))
 		functions_take(im, message);
 	else if (is_kind(message, "matching"))
 		take_matching(im, message);
+	else if (is_kind(message, "communicator"))
+		take_window(im, message);
 	if (im->observer != NULL)
 		im->observer->message(im->observer, im, message, calls);
 }

@@ -71,9 +71,9 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 		    "the collective itself took so long", 100 * explained_share(&why),
 		    100 * (double)why.delay_ns / (double)why.wait_ns,
 		    100 * (double)why.completion_ns / (double)why.wait_ns);
-	if (im->polls_wait)
+	if (im->known.polls_wait)
 		text_line(out, "failed tests and probes before the one that succeeds are a wait where at most "
-		    "%.6g us lie between two", 1e-3 * (double)im->poll_gap_ns);
+		    "%.6g us lie between two", 1e-3 * (double)im->known.poll_gap_ns);
 	if (im->unmatched_sends + im->unmatched_receives + im->unmatched_collectives > 0)
 		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without partners",
 		    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,

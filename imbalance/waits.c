@@ -2,13 +2,14 @@
 /*
  * Wait states, as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al. 2010;
  * Boehme et al. 2016), and the same rules for what those leave out: non-blocking and neighbourhood
- * collectives. E is the enter and L the leave of the waiting call. Every wait begins at E or ends at
- * L, lies within the call, and at most one of each kind is taken from a call.
+ * collectives. E is the enter and L the leave of the waiting call. Every wait lies within its call, and
+ * at most one of each kind is taken from a call. Those of one-sided communication are in one_sided.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "imbalance.h"
+#include "one_sided.h"
 #include "origins.h"
 #include "../base/mpi/call_class.h"
 
@@ -43,12 +44,30 @@ state_before(unsigned call)
 	}
 }
 
+static enum one_sided_kind
+one_sided_of(const char *name, enum call_class class)
+{
+	static const struct { const char *name; enum one_sided_kind kind; } synchronise[] = {
+		{ "MPI_Win_lock", LOCKS }, { "MPI_Win_unlock", UNLOCKS }, { "MPI_Win_flush", FLUSHES },
+		{ "MPI_Win_flush_local", FLUSHES_LOCALLY }, { "MPI_Win_lock_all", LOCKS_ALL },
+		{ "MPI_Win_unlock_all", UNLOCKS_ALL }, { "MPI_Win_flush_all", FLUSHES_ALL },
+		{ "MPI_Win_flush_local_all", FLUSHES_LOCALLY }, { "MPI_Win_fence", ENDS_EPOCH },
+		{ "MPI_Win_complete", ENDS_EPOCH },
+	};
+
+	for (size_t i = 0; i < sizeof synchronise / sizeof synchronise[0]; i++)
+		if (strcmp(name, synchronise[i].name) == 0)
+			return synchronise[i].kind;
+	return class == CLASS_RMA && !begins(name, "MPI_Win_") ? ACCESSES : NO_ACCESS;
+}
+
 static struct call_kind
 kind_of(unsigned call)
 {
 	const char *name = call_name(call);
 	const enum call_class class = call_class(call);
-	struct call_kind k = { .class = class, .before = state_before(call), .after = STATES };
+	struct call_kind k = { .class = class, .before = state_before(call), .after = STATES,
+	    .one_sided = one_sided_of(name, class) };
 
 	if (class == CLASS_INIT)
 		k.after = INIT_COMPLETION;
@@ -176,92 +195,6 @@ check_order(struct imbalance *im, uint32_t location, const struct wait_row *rece
 		change_later(im, list, receive);
 }
 
-/* ---- locks ------------------------------------------------------------------------------ */
-
-/* A window at a target: who holds its lock, and who let go of it last. */
-struct lock {
-	uint32_t window;
-	int32_t target;
-	struct { uint32_t location; bool shared; } *holders;
-	size_t count, capacity;
-	uint32_t location;		/* that unlocked it last; NOBODY */
-	bool shared;
-	uint64_t seq;
-	int64_t free_ns;
-	struct lock *next;
-};
-enum { LOCK_LISTS = 256 };
-struct locks {
-	struct lock *lists[LOCK_LISTS];
-};
-
-static struct lock *
-lock_of(struct imbalance *im, const struct row *row)
-{
-	struct lock **at = &im->locks->lists[(row->comm * 31 + (uint32_t)row->peer) % LOCK_LISTS];
-
-	while (*at != NULL && ((*at)->window != row->comm || (*at)->target != row->peer))
-		at = &(*at)->next;
-	if (*at == NULL) {
-		*at = zalloc(1, sizeof **at);
-		**at = (struct lock){ .window = row->comm, .target = row->peer, .location = NOBODY };
-	}
-	return *at;
-}
-
-static void
-hold(struct lock *lock, uint32_t location, bool shared)
-{
-	lock->holders = grow(lock->holders, &lock->capacity, lock->count + 1, sizeof *lock->holders);
-	lock->holders[lock->count].location = location;
-	lock->holders[lock->count++].shared = shared;
-}
-
-/* The place of the location among the holders; count where it is none. */
-static size_t
-holder(const struct lock *lock, uint32_t location)
-{
-	size_t at = 0;
-
-	while (at < lock->count && lock->holders[at].location != location)
-		at++;
-	return at;
-}
-
-/*
- * Lock Contention: a call of one epoch goes on when another, with which it cannot share the lock, has
- * unlocked the window at that target. Calls come here in order of their leaves, so that unlock has
- * been here.
- */
-static void
-find_contention(struct imbalance *im, uint32_t location, uint64_t seq, const struct row *row,
-    struct wait *wait)
-{
-	struct lock *lock = lock_of(im, row);
-	const char *name = call_name(row->call);
-	size_t at;
-
-	if (strcmp(name, "MPI_Win_lock") == 0)
-		hold(lock, location, row->shared);
-	at = holder(lock, location);
-	if (at == lock->count)
-		return;		/* no epoch of this target alone */
-	if (lock->location != NOBODY && lock->location != location && lock->free_ns > row->enter_ns &&
-	    lock->free_ns < row->leave_ns && !(lock->shared && lock->holders[at].shared)) {
-		wait->state = LOCK_CONTENTION;
-		wait->to_ns = lock->free_ns;
-		wait->cause = lock->location;
-		wait->cause_seq = lock->seq;
-	}
-	if (strcmp(name, "MPI_Win_unlock") == 0) {
-		lock->location = location;
-		lock->shared = lock->holders[at].shared;
-		lock->seq = seq;
-		lock->free_ns = row->leave_ns;
-		lock->holders[at] = lock->holders[--lock->count];
-	}
-}
-
 /* ---- the waits of a call ---------------------------------------------------------------- */
 
 /* The wait until the other end of EDGE was entered, if it is longer than what is in WAIT. */
@@ -373,6 +306,7 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 {
 	const struct row *row = &c->rows[0].row;
 	const struct call_kind *kind = c->kind;
+	int count;
 
 	waits[0].state = STATES;
 	if (kind->starts && c->count == 1 && !c->rows[0].has_other)
@@ -380,7 +314,7 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,
 	    .location = c->location, .site = row->site, .comm = row->comm, .call = row->call,
 	    .cause = NOBODY };
-	if (kind->is_test && !(im->polls_wait && kind->class == CLASS_COMPLETE)) {
+	if (kind->is_test && !(im->known.polls_wait && kind->class == CLASS_COMPLETE)) {
 		note_received(im, c, &waits[0]);
 		return 0;
 	}
@@ -395,16 +329,18 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 		break;
 	case CLASS_ACCESS:
 	case CLASS_ACCESS_END:
+		epoch_waits(c, &waits[0]);
+		return waits[0].state != STATES;
 	case CLASS_EXPOSE_END:
 		epoch_waits(c, &waits[0]);
-		break;
+		return exposure_waits(im, c, waits);
 	case CLASS_RMA:
-		if (row->peer >= 0)
-			find_contention(im, c->location, c->first, row, &waits[0]);
-		break;
+		return passive_waits(im, c, waits);
 	default:
-		if (is_collective(kind->class) && !is_collective_start(kind->class))
-			return collective_waits_of(&c->rows[0], kind, waits);
+		if (!is_collective(kind->class) || is_collective_start(kind->class))
+			break;
+		count = collective_waits_of(&c->rows[0], kind, waits);
+		return kind->before == WAIT_AT_FENCE ? fence_waits(im, c, waits, count) : count;
 	}
 	note_received(im, c, &waits[0]);
 	return waits[0].state != STATES;
@@ -414,7 +350,7 @@ void
 waits_begin(struct imbalance *im)
 {
 	im->late = zalloc(im->known.location_count, sizeof *im->late);
-	im->locks = zalloc(1, sizeof *im->locks);
+	one_sided_begin(im);
 }
 
 void

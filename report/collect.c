@@ -38,6 +38,9 @@ activity_of(enum state state)
 	case LATE_POST:
 	case EARLY_WAIT:
 	case LOCK_CONTENTION:
+	case EARLY_FENCE:
+	case LATE_COMPLETE:
+	case WAIT_FOR_PROGRESS:
 		return WAIT_RMA;
 	default:
 		return WAIT_COLLECTIVE;

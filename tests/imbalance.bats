@@ -84,6 +84,9 @@ f_planted() {
 		fence wait_at_fence 0
 		late_post late_post 1
 		early_wait early_wait 0
+		early_fence early_fence 0
+		late_complete late_complete 0
+		progress wait_for_progress 1
 		file_open wait_at_file_open 0
 	END
 }
@@ -92,6 +95,110 @@ f_planted() {
 	planted 3 c_states lock
 	jq -e '.wait_states[] | select(.name == "lock_contention") | .wait_s > 0.02 and .wait_s < 0.15 and
 		.ranks[0] < 0.01 and .ranks[2] == .wait_s and .partners[0] == .wait_s' report.json
+}
+
+# one_sided TEXT: the states of a run in windows, as "name rank microseconds", and that all sums hold
+one_sided() {
+	tests/pack >t.trace <<<"$1"
+	lp-graph t.trace 2>/dev/null >t.graph
+	lp-imbalance -F json t.graph >report.json
+	jq -e .sums.hold report.json >/dev/null
+	jq -r '.wait_states[] | .name as $name | .ranks | to_entries[] | select(.value > 0) |
+		"\($name) \(.key) \(.value * 1e9 | round)"' report.json | grep -v completion
+}
+
+# Rank 0 puts at 510 and, as soon as it has left the fence, again; rank 2 at 300. Rank 1 is there from 100 on.
+@test "a fence that is early for operations on its memory is told apart from one that waits for fences" {
+	[ "$(one_sided 'trace ranks=3
+		communicator comm=3 members=0,1,2 type=window
+		0 MPI_Win_fence 10 20 comm=3
+		1 MPI_Win_fence 10 20 comm=3
+		2 MPI_Win_fence 10 20 comm=3
+		2 MPI_Put 290 300 comm=3 peer=1 sent=8
+		0 MPI_Put 500 510 comm=3 peer=1 sent=8
+		0 MPI_Put 511 600 comm=3 peer=2 sent=8
+		0 MPI_Win_fence 800 850 comm=3
+		0 MPI_Put 860 870 comm=3 peer=1 sent=8
+		1 MPI_Win_fence 100 1000 comm=3
+		2 MPI_Win_fence 700 1000 comm=3
+		0 MPI_Win_fence 2000 2100 comm=3
+		1 MPI_Win_fence 2000 2100 comm=3
+		2 MPI_Win_fence 2000 2100 comm=3')" = "wait_at_fence 1 290
+wait_at_fence 2 100
+early_fence 1 410" ]
+	[ "$(jq -c '.wait_states[] | select(.name == "early_fence") | .partners' report.json)" = '[4.1e-07,0,0]' ]
+}
+
+# Two origins: the one ends its epoch at 500, and puts in the next at 620; the other puts at 420 and ends at 700.
+@test "an exposure that waits for operations is told apart from one that waits for MPI_Win_complete" {
+	[ "$(one_sided 'trace ranks=3
+		communicator comm=3 members=0,1,2 type=window
+		1 MPI_Win_post 10 20 comm=3 peer=0 as=a
+		1 + comm=3 peer=2 as=b
+		0 MPI_Win_start 30 40 comm=3 peer=1 as=c
+		2 MPI_Win_start 30 40 comm=3 peer=1 as=d
+		2 MPI_Put 200 210 comm=3 peer=1 sent=8
+		0 MPI_Put 410 420 comm=3 peer=1 sent=8
+		2 MPI_Win_complete 500 510 comm=3 of=d
+		2 MPI_Win_start 600 610 comm=3 peer=1 as=e
+		2 MPI_Put 615 620 comm=3 peer=1 sent=8
+		0 MPI_Win_complete 700 710 comm=3 of=c
+		1 MPI_Win_wait 100 720 comm=3 of=a
+		1 + comm=3 of=b
+		1 MPI_Win_post 730 740 comm=3 peer=2 as=f
+		2 MPI_Win_complete 760 790 comm=3 of=e
+		1 MPI_Win_wait 750 800 comm=3 of=f')" = "early_wait 1 320
+late_complete 1 290" ]
+}
+
+# Rank 1 is in MPI until 50 and from 600 on, rank 2 is in a barrier of its own throughout.
+@test "an origin that locks waits for the target to make a call, where that is not in one" {
+	local progress='trace ranks=3
+		communicator comm=3 members=0,1,2 type=window
+		communicator comm=4 members=2
+		1 MPI_Iprobe 40 50 comm=1 peer=0 tag=0
+		2 MPI_Barrier 60 950 comm=4
+		1 MPI_Iprobe 600 610 comm=1 peer=0 tag=0
+		1 MPI_Iprobe 700 710 comm=1 peer=0 tag=0
+		1 MPI_Iprobe 1200 1210 comm=1 peer=0 tag=0'
+	[ "$(one_sided "$progress
+		0 MPI_Win_lock 100 110 comm=3 peer=1 tag=1
+		0 MPI_Put 110 120 comm=3 peer=1 sent=8
+		0 MPI_Win_unlock 120 900 comm=3 peer=1")" = "wait_for_progress 0 480" ]
+	[ "$(jq -c '.wait_states[] | select(.name == "wait_for_progress") | .partners' report.json)" = '[0,4.8e-07,0]' ]
+	# It is in a call when the origin's begins; the call returns before; no lock; another target.
+	for calls in '1 605 900' '1 120 590'; do
+		set -- $calls
+		[ -z "$(one_sided "$progress
+			0 MPI_Win_lock 100 110 comm=3 peer=$1 tag=1
+			0 MPI_Win_unlock $2 $3 comm=3 peer=$1")" ]
+	done
+	[ -z "$(one_sided "$progress
+		0 MPI_Get 120 900 comm=3 peer=1 received=8")" ]
+	[ -z "$(one_sided "$progress
+		0 MPI_Win_lock 100 110 comm=3 peer=2 tag=1
+		0 MPI_Win_unlock 120 900 comm=3 peer=2")" ]
+	# All targets that were accessed and not flushed since.
+	[ "$(one_sided "$progress
+		0 MPI_Win_lock_all 100 110 comm=3
+		0 MPI_Put 110 115 comm=3 peer=2 sent=8
+		0 MPI_Put 115 120 comm=3 peer=1 sent=8
+		0 MPI_Win_flush_all 120 630 comm=3
+		0 MPI_Win_flush_all 640 720 comm=3
+		0 MPI_Put 720 730 comm=3 peer=1 sent=8
+		0 MPI_Win_unlock_all 730 1300 comm=3")" = "wait_for_progress 0 950" ]
+}
+
+# The holder unlocks at 500 and is not waited for any longer; the target makes a call at 700.
+@test "who waits for a lock and then for progress waits for the holder first" {
+	[ "$(one_sided 'trace ranks=3
+		communicator comm=3 members=0,1,2 type=window
+		1 MPI_Iprobe 700 710 comm=1 peer=0 tag=0
+		2 MPI_Win_lock 100 110 comm=3 peer=1 tag=1
+		2 MPI_Win_unlock 400 500 comm=3 peer=1
+		0 MPI_Win_lock 200 800 comm=3 peer=1 tag=1
+		0 MPI_Win_unlock 800 810 comm=3 peer=1')" = "lock_contention 0 300
+wait_for_progress 0 200" ]
 }
 
 @test "a delay is on the line that caused it" {

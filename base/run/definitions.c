@@ -304,6 +304,16 @@ take_module(struct definitions *d, struct reader *in, const struct message *mess
 	return 1;
 }
 
+static int
+take_polls(struct definitions *d, struct reader *in, const struct message *message)
+{
+	char *as = body_string(message, "as");
+
+	d->polls_wait = as != NULL && strcmp(as, "wait") == 0;
+	free(as);
+	return body_int(in, message, "gap_ns", 0, INT64_MAX, &d->poll_gap_ns) < 0 ? -1 : 1;
+}
+
 /* A block is no definition, but its location must have one. */
 static int
 check_location(struct definitions *d, struct reader *in, const struct message *message)
@@ -334,6 +344,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "neighbours", take_neighbours, true },
 		{ "site", take_site, false },
 		{ "module", take_module, false },
+		{ "polls", take_polls, false },
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "messages", NULL, true },
@@ -356,7 +367,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "environment" };
+		"neighbours", "module", "site", "environment", "polls" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

@@ -47,6 +47,8 @@ struct definitions {
 	size_t site_count, site_capacity;
 	char **modules;			/* paths, by number; NULL: not defined */
 	size_t module_count, module_capacity;
+	bool polls_wait;		/* lp-graph made waits of polls that led to something */
+	int64_t poll_gap_ns;		/* with no more than that between two */
 };
 
 /*

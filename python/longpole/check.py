@@ -41,7 +41,7 @@ EDGE_COLUMNS = {
               "at": (False, None)},
 }
 DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment")
+               "environment", "polls")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values

@@ -190,11 +190,11 @@ neighbours(void)
 static MPI_Win window;
 static int memory[4];
 
+/* That takes a while: so rank 2 makes one, too, for itself. */
 static void
 make_window(void)
 {
-	if (rank < 2)
-		MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, pair, &window);
+	MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, pair, &window);
 }
 
 static void window_create(void) { come(0); make_window(); }
@@ -210,7 +210,36 @@ fence(void)
 		MPI_Win_fence(0, window);
 }
 
+/* What rank 0 has to put it puts late: rank 1 is in its fence by then. */
+static void
+early_fence(void)
+{
+	make_window();
+	if (rank < 2)
+		MPI_Win_fence(0, window);
+	come(0);
+	if (rank == 0)
+		MPI_Put(out, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+	if (rank < 2)
+		MPI_Win_fence(0, window);
+}
+
+/* Rank 1 is not in MPI, where it would answer, when rank 0 locks its window. */
+static void
+progress(void)
+{
+	make_window();
+	if (rank == 0) {
+		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+		MPI_Put(out, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+		MPI_Win_unlock(1, window);
+	} else
+		late();
+	MPI_Win_free(&window);
+}
+
 /* Rank 0 is the origin, rank 1 the target. */
+enum { COMPLETES = 2 };
 static void
 epoch(int who)
 {
@@ -225,13 +254,12 @@ epoch(int who)
 	if (rank == 2)
 		late();
 	else if (rank == 0) {
-		if (who == 0)
-			MPI_Win_start(other, 0, window);
+		MPI_Win_start(other, 0, window);
 		if (who == 0)
 			late();
-		else
-			MPI_Win_start(other, 0, window);
 		MPI_Put(out, 1, MPI_INT, 1, 0, 1, MPI_INT, window);
+		if (who == COMPLETES)
+			late();
 		MPI_Win_complete(window);
 	} else {
 		if (who == 1)
@@ -242,6 +270,7 @@ epoch(int who)
 }
 static void late_post(void) { epoch(1); }
 static void early_wait(void) { epoch(0); }
+static void late_complete(void) { epoch(COMPLETES); }
 
 /* Ranks 0 and 2 lock rank 1, which is in MPI meanwhile, so that it answers. */
 static void
@@ -285,7 +314,8 @@ static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "finalize", finalize }, { "dup", dup }, { "ibarrier", ibarrier }, { "iallreduce", iallreduce },
 	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
 	{ "late_post", late_post }, { "early_wait", early_wait }, { "file_open", file_open },
-	{ "lock", lock },
+	{ "lock", lock }, { "early_fence", early_fence }, { "late_complete", late_complete },
+	{ "progress", progress },
 };
 
 int
