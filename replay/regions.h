@@ -1,45 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finding the phases of a rank: time in bins, the best cut of them into pieces, the exact borders. */
+/* Finding the phases of a rank: pairs in blocks, the best cut of them into pieces, the exact borders. */
 #ifndef REGIONS_H
 #define REGIONS_H
 
 #include "replay.h"
 
-enum { BINS = 300, SIGNALS = 3, LEAST_BINS = 8 };	/* a phase has that many at least */
+enum { MOST_PHASES = 40 };	/* none is shorter than a fortieth of the run while it is looked for */
 
-struct bins {
-	double signal[SIGNALS][BINS];
-	double sum[SIGNALS][BINS + 1], squares[SIGNALS][BINS + 1];	/* of those before */
-};
-
-/* What a pair lasted: computing, waiting and, on the ideal network, all of it. */
+/* What a pair lasts: computing, waiting and, on the ideal network, all of it. */
 enum part { USEFUL, WAITING, SIMULATED, PARTS };
 
-static inline double
-part_of(const struct series *s, size_t i, enum part part)
-{
-	const struct pair *p = &s->pairs[i];
-	struct pair last = i > 0 ? s->pairs[i - 1] : (struct pair){ 0, 0, 0 };
-	double useful = (double)p->useful_ns - (double)last.useful_ns;
+/* The logarithms of these, in ns; below 100 ns all is alike. */
+struct sizes {
+	double *of[PARTS];
+	size_t count;
+};
 
-	return part == USEFUL ? useful : part == SIMULATED ?
-	    (double)p->simulated_ns - (double)last.simulated_ns :
-	    (double)p->recorded_ns - (double)last.recorded_ns - useful;
+static inline double
+recorded_until(const struct series *s, size_t pairs)
+{
+	return pairs > 0 ? (double)s->pairs[pairs - 1].recorded_ns : 0;
 }
 
 /* For qsort, of doubles. */
 int by_value(const void *left, const void *right);
 
-/* regions_fences.c: by block of FENCED pairs how long a part of a pair may be and count. */
-enum { FENCED = 8 };
-void find_fences(const struct series *s, enum part part, double *fence);
-/* regions_bins.c: ENDS is where each pair ends, in bins. */
-void fill_bins(struct bins *bins, const struct series *s, double *ends);
-/* regions_pelt.c: into CUT, ends of the pieces in order; how many. */
-int find_cuts(const struct bins *bins, int *cut);
-/* regions_borders.c: LAST of each piece becomes the pair that ends it. */
-void find_lasts(const struct series *s, const double *ends, const int *cut, int cuts, size_t *last);
-/* Pieces whose pairs are alike, or that are too short, become one phase. How many are left. */
-int unite(const struct series *s, size_t *last, int cuts);
+/*
+ * regions_cuts.c: how many pairs there are up to the end of each piece, into ENDS, which has room for
+ * MOST_PHASES; how many pieces.
+ */
+int find_cuts(const struct series *series, const struct sizes *sizes, size_t *ends);
+/* regions_borders.c: each border to the pair where it lies. */
+void move_borders(const struct series *series, const struct sizes *sizes, size_t *ends, int count);
 
 #endif
