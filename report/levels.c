@@ -168,18 +168,24 @@ bool
 bins_path_spreads(const struct bins *bins)
 {
 	const size_t each_column = (bins->columns + SEEN_COLUMNS - 1) / SEEN_COLUMNS;
-	double main_ns = 0, all_ns = 0;
+	const double far = (double)(bins->rows * SEEN_COLUMNS) / 10;
+	double main_ns = 0, all_ns = 0, rows = 0;
+	size_t last = SIZE_MAX;
 
 	for (size_t from = 0, to; from < bins->columns; from = to) {
 		size_t main;
 
 		to = from + each_column < bins->columns ? from + each_column : bins->columns;
 		main = bins_path(bins, from, to);
-		main_ns += main == SIZE_MAX ? 0 : path_in(bins, main, from, to);
+		if (main != SIZE_MAX) {
+			main_ns += path_in(bins, main, from, to);
+			rows += last == SIZE_MAX ? 0 : fabs((double)main - (double)last);
+			last = main;
+		}
 		for (size_t row = 0; row < bins->rows; row++)
 			all_ns += path_in(bins, row, from, to);
 	}
-	return main_ns < all_ns / 2;
+	return main_ns < all_ns / 2 || rows > far;
 }
 
 /* ---- events ----------------------------------------------------------------------------- */

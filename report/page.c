@@ -196,6 +196,8 @@ put_figure(struct text *out, const struct page *page, const struct figure *figur
 static void
 put_timeline(struct text *out, const struct page *page)
 {
+	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
+
 	text_put(out, "<section><h2 id=\"time\">Timeline</h2>\n"
 	    "<p class=\"hint\">Keys: w and s zoom, a and d move, 0 shows all, / searches, t changes between light and dark; "
 	    "wheel and drag work, too. A click on a wait tells for whom it was.</p>\n"
@@ -203,11 +205,12 @@ put_timeline(struct text *out, const struct page *page)
 	    "<button id=\"whole\">whole run</button><button id=\"theme\">light or dark</button>"
 	    "<input id=\"search\" type=\"search\" placeholder=\"search functions and places ( / )\" "
 	    "aria-label=\"search functions and places\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
-	    "<div id=\"legend\" class=\"picture\">\n");
-	draw_begin(out, "legend-figure", TOP - 4, "What the colours mean", "The colours of the timeline.");
-	timeline_legend(out, page, ~0u);
-	draw_end(out);
-	text_put(out, "</div>\n"
+	    "<ul id=\"legend\">\n");
+	timeline_colours(page, classes, names);
+	for (int i = COMPUTING; i < ACTIVITIES + (page->segments > 0); i++)
+		text_print(out, "<li><svg class=\"figure\" width=\"11\" height=\"11\" aria-hidden=\"true\">"
+		    "<rect class=\"f %s\" width=\"11\" height=\"11\"/></svg> %s</li>\n", classes[i], names[i]);
+	text_put(out, "</ul>\n"
 	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture below in print and the "
 	    "tables hold the same\"></canvas>\n<div id=\"what\" aria-live=\"polite\">Nothing is chosen.</div>\n"
 	    "<div id=\"still\" class=\"picture\">\n");

@@ -72,8 +72,9 @@ enum activity bins_main(const struct bins *bins, size_t row, size_t from, size_t
 /* The row that the path is in for most of those columns' time; SIZE_MAX: none. */
 size_t bins_path(const struct bins *bins, size_t from, size_t to);
 /*
- * Where the path changes rows far more often than there are columns a line through them is a smear:
- * most of its time is then in no column's main row. Its share of each cell is shown instead, by level.
+ * Where the path changes rows far more often than there are columns a line through them is a smear: it
+ * would go through a tenth of all rows from column to column, or most of the path's time is in no
+ * column's main row. Its share of each cell is shown instead, by level.
  */
 bool bins_path_spreads(const struct bins *bins);
 enum { PATH_LEVELS = 5 };	/* of the columns' time: less than 1/256, 1/16, 1/4, 1/2; more */
@@ -142,8 +143,8 @@ extern const struct figure figures[];
 extern const size_t figure_count;
 /* columns.c: the timeline as CSV. */
 void columns_write(struct text *out, const struct page *page);
-/* What the colours of the timeline mean: of the activities in USED, a bit each. */
-void timeline_legend(struct text *out, const struct page *page, unsigned used);
+/* What the colours of the timeline mean: classes and names, the path last. */
+void timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1], const char *names[ACTIVITIES + 1]);
 void figure_file(struct text *out, const struct page *page, const struct figure *figure);
 
 /* page.c */

@@ -139,16 +139,23 @@ location_label(const struct page *page, size_t row, char *text, size_t size)
 }
 
 void
-timeline_legend(struct text *out, const struct page *page, unsigned used)
+timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1], const char *names[ACTIVITIES + 1])
 {
-	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
-
 	for (int i = 0; i < ACTIVITIES; i++) {
 		classes[i] = activity_classes[i];
 		names[i] = activity_names[i];
 	}
 	classes[ACTIVITIES] = "way";
 	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)" : "critical path";
+}
+
+/* Of the activities in USED, a bit each. */
+static void
+timeline_legend(struct text *out, const struct page *page, unsigned used)
+{
+	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
+
+	timeline_colours(page, classes, names);
 	draw_legend(out, classes, names, ACTIVITIES + 1, (used & ~1u) |
 	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
 }
