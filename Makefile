@@ -86,7 +86,9 @@ SHELL    = bash
 
 MEASURE  = lp-measure lp-nrep
 
-COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) bin/lp-critpath-mpi $(MEASURE:%=bin/%)
+# Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
+TEAMS    = critpath merge
+COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) $(TEAMS:%=bin/lp-%-mpi) $(MEASURE:%=bin/%)
 LIBRARIES = lib/liblongpole-record.so $(MPIS:%=lib/liblongpole-record.%.so)
 
 all: $(COMMANDS) $(LIBRARIES) lib/liblongpole-stream.so
@@ -102,7 +104,7 @@ build/%.o: %.c Makefile
 	$(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The floors under the tools.
-build/libbase.a: $(foreach f,stream mpi tool run statistics,$(call objects,base/$(f)))
+build/libbase.a: $(foreach f,stream mpi tool run statistics team,$(call objects,base/$(f)))
 	rm -f $@ && $(AR) rcs $@ $^
 
 # The page is what lp-imbalance counts, shown; files beside the code are taken into it.
@@ -115,12 +117,12 @@ bin/lp-export: LDLIBS += -lotf2
 bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 # A tool is every .c in its folder and the floors, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
-bin/lp-merge: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
+bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
-# The same tool for several processes: lp-critpath runs it where a launcher has started it.
-build/critpath/mpi/%.o: CC = $(MPICC)
-bin/lp-critpath-mpi: $(filter-out build/critpath/alone.o,$(call objects,critpath)) \
-                     $(call objects,critpath/mpi) build/libbase.a
+# The same tool for several processes: what makes a team of them stands before the library's team of one.
+build/base/team/mpi/%.o: CC = $(MPICC)
+$(foreach t,$(TEAMS),$(eval bin/lp-$(t)-mpi: $(call objects,$(t)) $(call objects,base/team/mpi) build/libbase.a))
+$(TEAMS:%=bin/lp-%-mpi):
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 bin/lp-import: LDLIBS += -lz -lotf2
@@ -260,7 +262,7 @@ bench-replay: all build/bench/ring
 # Shell, manual pages and C; quiet where all is well. The floors and tools are looked at, not the recorder's
 # wrappers, which are macros. clang-tidy's list is in .clang-tidy.
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!/(usr/)?bin/(env )?(ba)?sh')
-CHECKED = $(shell git ls-files '*.c' | grep -vE '^(tests|workflows|record/(preload|front)|critpath/mpi|guidelines/measure)/')
+CHECKED = $(shell git ls-files '*.c' | grep -vE '^(tests|workflows|record/(preload|front)|base/team/mpi|guidelines/measure)/')
 lint: MORE_PACKAGES = cppcheck clang-tidy
 lint: setup
 	@shellcheck -S warning -e SC2128,SC2178 $(SCRIPTS) tests/helpers.bash workflows/completion.bash

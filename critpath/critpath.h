@@ -22,7 +22,7 @@
 #include "../base/run/places.h"
 #include "../base/run/segments.h"
 #include "../base/tool/tool.h"
-#include "team.h"
+#include "../base/team/team.h"
 
 /* A row with the far end of its edge: send and receive refer to each other's row, a member of a
  * collective to the member that it waits for. */

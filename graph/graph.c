@@ -14,35 +14,53 @@
 #include "../base/mpi/call_class.h"
 
 static const char usage[] =
-	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [FILE]\n"
+	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [--partial] [FILE]\n"
 	"Match the messages, collectives and global synchronisation points of a trace.\n"
 	"      --polls HOW        failed tests and probes before the one that succeeds are a wait\n"
 	"                         for that, or work [wait]\n"
 	"      --poll-gap SECONDS computing for longer between two of them is work [0.00002]\n"
+	"      --partial          a folder of shards may lack some; what is damaged is left out\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";
 
 enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at least */
 
-static const char *
+struct options {
+	const char *file;
+	bool partial;
+};
+
+static struct options
 parse_options(int argc, char **argv, struct polls *polls)
 {
 	static const char *const readings[] = { "wait", "work", NULL };
 	static const struct option longs[] = {
 		{ "polls", required_argument, NULL, 'p' }, { "poll-gap", required_argument, NULL, 'g' },
-		{ NULL, 0, NULL, 0 },
+		{ "partial", no_argument, NULL, 'P' }, { NULL, 0, NULL, 0 },
 	};
+	struct options opt = { 0 };
 	int c;
 
 	*polls = (struct polls){ .as_waits = true, .gap_ns = 20000 };
 	while ((c = next_option(argc, argv, "", longs, usage)) != -1)
 		if (c == 'p')
 			polls->as_waits = parse_choice("--polls", optarg, readings) == 0;
+		else if (c == 'P')
+			opt.partial = true;
 		else if ((polls->gap_ns = parse_seconds("--poll-gap", optarg)) < 0)
 			die("--poll-gap: less than no time");
 	if (argc - optind > 1)
 		bad_usage(usage);
-	return argv[optind];
+	opt.file = argv[optind];
+	return opt;
+}
+
+/* What of the shards is missing or damaged, and has not been told yet. */
+static void
+tell_lost(const struct reader *in, size_t *told)
+{
+	for (const char *line; (line = reader_lost(in, *told)) != NULL; (*told)++)
+		note("%s", line);
 }
 
 static void
@@ -215,18 +233,20 @@ main(int argc, char **argv)
 	struct progress progress;
 	struct message message;
 	struct reader *in;
-	const char *file;
+	struct options opt;
 	uint64_t settled_rows = 0;
+	size_t lost = 0;
 	bool told = false;	/* how polls are read */
 	int got;
 
 	tool = "lp-graph";
-	file = parse_options(argc, argv, &polls);
-	refuse_terminal_input(file, usage);
+	opt = parse_options(argc, argv, &polls);
+	refuse_terminal_input(opt.file, usage);
 	refuse_terminal_output();
-	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	if (reader_open(&in, opt.file, opt.partial ? READ_PARTIAL : READ_STREAM) < 0 ||
 	    reader_refuse_content(in, "graph", "its messages and collectives are matched already") < 0)
 		die_input(in);
+	tell_lost(in, &lost);
 	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
 		die_output();
 	request_begin(&graph);
@@ -261,6 +281,7 @@ main(int argc, char **argv)
 	if (got < 0)
 		die_input(in);
 	progress_end(&progress);
+	tell_lost(in, &lost);
 	polls_end(&polls, &graph, in);
 	match_end(&graph);
 	epoch_end(&graph);

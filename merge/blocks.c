@@ -25,7 +25,7 @@ HEAP(heap, struct next, earlier)
 /* ---- from block to block ---- */
 
 void
-blocks_open(struct blocks *b, const struct input *input)
+blocks_open(struct blocks *b, const struct input *input, const uint32_t *of, uint32_t shard)
 {
 	const uint32_t locations = input->location_count;
 
@@ -40,7 +40,7 @@ blocks_open(struct blocks *b, const struct input *input)
 	for (uint32_t l = 0; l < locations; l++) {
 		const struct thread *thread = thread_of(input, l);
 
-		if (thread == NULL)
+		if (thread == NULL || (of != NULL && of[input->location_rank[l]] != shard))
 			continue;
 		b->cursors[l] = (struct cursor){ .leave_ns = INT64_MIN, .rows = thread->rows, .read = true };
 		b->heap[b->count++] = (struct next){ event_ns(input, l, 0, thread->begin_ns), l };

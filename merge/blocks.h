@@ -40,7 +40,8 @@ struct blocks {
 	uint32_t location;		/* whose it is; of none: UINT32_MAX */
 };
 
-void blocks_open(struct blocks *blocks, const struct input *input);
+/* Of the ranks in SHARD, with OF by rank; NULL: of all. */
+void blocks_open(struct blocks *blocks, const struct input *input, const uint32_t *of, uint32_t shard);
 void blocks_close(struct blocks *blocks);
 
 /*

@@ -81,7 +81,7 @@ find_ends_of(struct source *source, struct rank *rank, int32_t number, struct ca
 }
 
 /* A trace begins with its end. */
-static void
+void
 find_ends(struct input *input)
 {
 	struct source source;
@@ -135,5 +135,4 @@ check_ranks(struct input *input, const char *whole, bool partial)
 			    (unsigned long long)rank->rows);
 	}
 	number_locations(input);
-	find_ends(input);
 }

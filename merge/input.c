@@ -107,6 +107,7 @@ scan_rank(struct scan *scan, const struct message *message)
 	scan->rank = &input->ranks[rank];
 	scan->rank->file = scan->file;
 	scan->rank->present = true;
+	scan->rank->order = input->traces++;
 	scan->rank->offset = message->offset;
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
@@ -245,23 +246,16 @@ scan_neighbours(struct scan *scan, const struct message *message)
 		die_input(scan->in);
 }
 
-/* The number of a module in the table of all: ranks of one program share theirs. */
-static uint32_t
-module_number(struct input *input, char *path, const msgpack_object *build_id)
+/* Ranks of one program share their modules. */
+uint32_t
+module_number(struct input *input, char *path, const void *build_id, uint32_t size)
 {
 	struct module *module;
-	uint32_t size = 0;
-	const char *bytes = "";
 
-	if (build_id != NULL && build_id->type == MSGPACK_OBJECT_BIN &&
-	    build_id->via.bin.size <= sizeof module->build_id) {
-		size = build_id->via.bin.size;
-		bytes = build_id->via.bin.ptr;
-	}
 	for (size_t i = 0; i < input->module_count; i++) {
 		module = &input->modules[i];
 		if (strcmp(module->path, path) == 0 && module->build_id_size == size &&
-		    memcmp(module->build_id, bytes, size) == 0) {
+		    memcmp(module->build_id, build_id, size) == 0) {
 			free(path);
 			return (uint32_t)i;
 		}
@@ -269,7 +263,7 @@ module_number(struct input *input, char *path, const msgpack_object *build_id)
 	module = APPEND(input->modules, input->module_count, input->module_capacity);
 	module->path = path;
 	module->build_id_size = size;
-	memcpy(module->build_id, bytes, size);
+	memcpy(module->build_id, build_id, size);
 	return (uint32_t)input->module_count - 1;
 }
 
@@ -278,6 +272,9 @@ scan_module(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = owner(scan, message);
 	struct raw_module *module;
+	const msgpack_object *id = body_get(message, "build_id");
+	const bool known = id != NULL && id->type == MSGPACK_OBJECT_BIN &&
+	    id->via.bin.size <= sizeof scan->input->modules->build_id;
 	char *path = body_string(message, "path");
 	uint64_t base, bytes;
 
@@ -288,7 +285,7 @@ scan_module(struct scan *scan, const struct message *message)
 		return;
 	module = APPEND(rank->modules, rank->module_count, rank->module_capacity);
 	*module = (struct raw_module){ base, bytes,
-	    module_number(scan->input, path, body_get(message, "build_id")) };
+	    module_number(scan->input, path, known ? id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
 }
 
 static void

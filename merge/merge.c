@@ -4,7 +4,8 @@
  *
  * reads   the raw traces of all ranks of a run: folders, files, or one concatenated stream; a
  *         pipe is kept in a temporary file, for the input is looked through before it is read
- * writes  one trace: the definitions, then the blocks of calls in order of their first enter
+ * writes  one trace: the definitions, then the blocks of calls in order of their first enter; or a folder
+ *         of shards that are that trace in pieces, each process its own
  * memory  ranks, their threads, communicators and call sites, and one block of calls; for clocks that
  *         need messages, see merge.1, what lp-graph needs, too
  */
@@ -15,15 +16,20 @@
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
+#include "exchange.h"
 #include "merge.h"
+#include "shards.h"
 #include "survey.h"
 
 static const char usage[] =
 	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
+	"       lp-merge -o SHARDS [--shards N|node] ...; or mpirun -n P lp-merge -o SHARDS ...\n"
 	"Make one trace on one clock of the raw traces of a run.\n"
 	"  -s, --sync HOW   none: clocks as they are; offset: as measured in MPI_Init;\n"
 	"                   linear: and from then on; clc: and no message comes before it\n"
 	"                   was sent [linear]\n"
+	"  -o, --output SHARDS  a folder of shards; several processes write theirs each\n"
+	"      --shards N|node  how many, or one a node [as many as processes]\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -33,6 +39,8 @@ struct options {
 	enum sync sync;
 	bool partial;
 	bool names;	/* look for functions and lines in the recorded program */
+	struct shard_wish wish;
+	bool counted;	/* of that, how many */
 	char **files;	/* NULL-terminated; none: standard input */
 };
 
@@ -42,17 +50,26 @@ parse_options(int argc, char **argv)
 	static const char *const syncs[] = { "none", "offset", "linear", "clc", NULL };
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
-		{ "no-names", no_argument, NULL, 'n' }, { NULL, 0, NULL, 0 },
+		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
+		{ "shards", required_argument, NULL, 'S' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { SYNC_LINEAR, false, true, NULL };
+	struct options opt = { .sync = SYNC_LINEAR, .names = true };
 	int c;
 
-	while ((c = next_option(argc, argv, "s:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "s:o:", longs, usage)) != -1)
 		switch (c) {
 		case 's': opt.sync = (enum sync)parse_choice("--sync", optarg, syncs); break;
 		case 'p': opt.partial = true; break;
 		case 'n': opt.names = false; break;
+		case 'o': opt.wish.folder = optarg; break;
+		case 'S':
+			opt.counted = true;
+			if (strcmp(optarg, "node") != 0)
+				opt.wish.count = (uint32_t)parse_integer("--shards", optarg, 1, 1 << 20);
+			break;
 		}
+	if (opt.counted && opt.wish.folder == NULL)
+		die("--shards needs -o, the folder that gets them");
 	opt.files = argv + optind;
 	return opt;
 }
@@ -106,24 +123,66 @@ add_all_files(struct input *input, char **files)
 			add_file(input, *files);
 }
 
+/* What all of the team find alike; the first one says what there is to say, and dies first if need be. */
+static void
+correct(struct input *input, const struct options *opt)
+{
+	check_ranks(input, input->run_file, opt->partial);
+	correct_clocks(input, opt->sync);
+	if (opt->sync >= SYNC_LINEAR)
+		survey_drift(input);
+	if (opt->sync == SYNC_CLC)
+		correct_order(input);
+}
+
+static void
+check_options(const struct options *opt, const struct team *team)
+{
+	if (opt->wish.folder == NULL) {
+		refuse_terminal_output();
+		if (team->size > 1)
+			die("several processes write shards: -o FOLDER");
+	}
+	if (team->size == 1)
+		return;
+	if (*opt->files == NULL)
+		die("several processes read files, not standard input");
+	for (char **file = opt->files; *file != NULL; file++)
+		if (strcmp(*file, "-") == 0)
+			die("several processes read files, not standard input");
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct input input;	/* static: its table of calls is too large for a stack */
 	struct options opt;
+	struct team team;
 
 	tool = "lp-merge";
+	team = team_start(&argc, &argv);
 	opt = parse_options(argc, argv);
-	refuse_terminal_output();
+	check_options(&opt, &team);
 	add_all_files(&input, opt.files);
-	for (size_t i = 0; i < input.file_count; i++)
-		survey_file(&input, input.files[i]);
-	check_ranks(&input, input.run_file, opt.partial);
-	correct_clocks(&input, opt.sync);
-	if (opt.sync >= SYNC_LINEAR)
-		survey_drift(&input);
-	if (opt.sync == SYNC_CLC)
-		correct_order(&input);
-	write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
+	team_open(&team, &argc, &argv);
+	if (opt.wish.folder != NULL)
+		shards_prepare(opt.wish.folder, &team);
+	survey(&input, &team);
+	for (int turn = 0; turn < 2; turn++) {
+		if ((team.rank > 0) == turn) {
+			if (turn == 1)
+				be_silent();
+			correct(&input, &opt);
+			be_heard();
+		}
+		team_sum(&team, 0);
+	}
+	if (!opt.counted)
+		opt.wish.count = (uint32_t)team.size;
+	if (opt.wish.folder != NULL)
+		write_shards(&input, &opt.wish, &team, opt.names, argc, argv);
+	else
+		write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
+	team_close();
 	return DONE;
 }

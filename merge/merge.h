@@ -54,6 +54,7 @@ struct rank {
 	bool present, ended;
 	char *host, *program;
 	uint64_t rows;
+	uint64_t order;		/* in which the traces were read */
 	uint64_t offset;	/* in its file: of what tells that it is this rank's trace */
 	uint64_t calls_offset;	/* and of its first block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
@@ -100,6 +101,7 @@ struct input {
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;
 	const char *run_file;	/* that told */
+	uint64_t traces;	/* read so far */
 	struct variable *environment;	/* as rank 0 has told */
 	size_t variable_count, variable_capacity;
 	struct module *modules;
@@ -120,7 +122,11 @@ struct input {
 
 /* input.c: surveys one of the files, or standard input when FILE is NULL. Dies on bad input. */
 void survey_file(struct input *input, const char *file);
-/* check.c: dies where a rank is missing (unless PARTIAL); numbers the locations; finds their ends. */
+/* The number of a module in the table of all; PATH becomes the table's. */
+uint32_t module_number(struct input *input, char *path, const void *build_id, uint32_t size);
+/* check.c: the last leaves of all threads that were surveyed. */
+void find_ends(struct input *input);
+/* Dies where a rank is missing (unless PARTIAL); numbers the locations. */
 void check_ranks(struct input *input, const char *whole, bool partial);
 /* The thread that is this location; NULL where it has no rows. */
 const struct thread *thread_of(const struct input *input, uint32_t location);

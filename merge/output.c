@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "blocks.h"
+#include "output.h"
 #include "samples.h"
 #include "shift.h"
 #include "unwind.h"
@@ -135,7 +136,7 @@ add_all(int64_t *times_ns, size_t count, int64_t ns)
 /* What goes out, and what the logical clock does to it. */
 struct output {
 	struct writer out;
-	const struct input *input;
+	struct input *input;
 	int64_t moved_ns;	/* by what all is moved */
 	struct sample_pass samples;
 	struct moves *moves;	/* by location: the leave of its last row; NULL: no samples, or no shifts */
@@ -206,8 +207,8 @@ write_block(struct output *o, struct calls *calls)
 		die_output();
 }
 
-static void
-write_blocks(struct output *o)
+void
+output_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 {
 	const struct input *input = o->input;
 	struct blocks blocks;
@@ -216,9 +217,9 @@ write_blocks(struct output *o)
 	uint64_t rows = 0;
 
 	for (int32_t r = 0; r < input->rank_count; r++)
-		rows += input->ranks[r].rows;
+		rows += of == NULL || of[r] == shard ? input->ranks[r].rows : 0;
 	progress_begin(&progress);
-	blocks_open(&blocks, input);
+	blocks_open(&blocks, input, of, shard);
 	samples_begin(&o->samples, &o->out, &blocks.source, o->moved_ns);
 	while (blocks_next(&blocks, &slice)) {
 		write_block(o, &slice);
@@ -229,25 +230,54 @@ write_blocks(struct output *o)
 	progress_end(&progress);
 }
 
+struct output *
+output_begin(struct input *input)
+{
+	struct output *o = zalloc(1, sizeof *o);
+
+	o->input = input;
+	o->moved_ns = first_moved_ns(input);
+	if (input->sampled && input->shifts != NULL)
+		o->moves = zalloc(input->location_count, sizeof *o->moves);
+	return o;
+}
+
+void
+output_end(struct output *o)
+{
+	free(o->moves);
+	free(o->before_ns);
+	free(o);
+}
+
+void
+output_define(struct output *o, struct writer *out, bool names)
+{
+	write_ranks(out, o->input, o->moved_ns);
+	if (call_names_write(out, o->input->used) < 0)
+		die_output();
+	write_communicators(out, o->input);
+	o->input->unwound = unwind_samples(o->input);
+	write_sites(out, o->input, names);
+}
+
+struct writer *
+output_open(struct output *o, int fd, int argc, char **argv)
+{
+	if (writer_open(&o->out, fd, "trace", o->input->in, argc, argv) < 0)
+		die_output();
+	return &o->out;
+}
+
 void
 write_trace(struct input *input, int fd, bool names, int argc, char **argv)
 {
-	static struct output o;		/* large for a stack */
+	struct output *o = output_begin(input);
 
-	o = (struct output){ .input = input, .moved_ns = first_moved_ns(input) };
-	if (writer_open(&o.out, fd, "trace", input->in, argc, argv) < 0)
+	output_open(o, fd, argc, argv);
+	output_define(o, &o->out, names);
+	output_blocks(o, NULL, 0);
+	if (writer_end(&o->out) < 0)
 		die_output();
-	write_ranks(&o.out, input, o.moved_ns);
-	if (call_names_write(&o.out, input->used) < 0)
-		die_output();
-	write_communicators(&o.out, input);
-	input->unwound = unwind_samples(input);
-	write_sites(&o.out, input, names);
-	if (input->sampled && input->shifts != NULL)
-		o.moves = zalloc(input->location_count, sizeof *o.moves);
-	write_blocks(&o);
-	free(o.moves);
-	free(o.before_ns);
-	if (writer_end(&o.out) < 0)
-		die_output();
+	output_end(o);
 }

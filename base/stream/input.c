@@ -10,8 +10,6 @@
 #include "reader.h"
 #include "skim.h"
 
-enum { INPUT_BYTES = 1 << 20 };		/* asked of the kernel at once */
-
 int
 input_open(struct reader *in, const char *file)
 {
@@ -65,7 +63,7 @@ input_more(struct reader *in)
 
 	if (in->eof)
 		return 0;
-	if (input_room(in, INPUT_BYTES) < 0)
+	if (input_room(in, in->chunk_bytes) < 0)
 		return -1;
 	wanted = in->capacity - in->end;
 	if (in->skims)
@@ -149,7 +147,7 @@ input_copy(struct reader *in, const void *bytes, size_t size)
 bool
 reader_is_seekable(const struct reader *in)
 {
-	return lseek(in->fd, 0, SEEK_CUR) >= 0;
+	return in->shards != NULL || lseek(in->fd, 0, SEEK_CUR) >= 0;
 }
 
 /* All that is unread, and what is still to come. 0 or -1. */

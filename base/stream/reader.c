@@ -3,9 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "calls.h"
 #include "reader.h"
+#include "shards.h"
+
+enum { INPUT_BYTES = 1 << 20 };		/* asked of the kernel at once */
 
 static void
 forget_history(struct reader *in)
@@ -67,12 +71,26 @@ read_header(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "not a raw trace but a %s stream", in->content);
 	if (!in->raw || in->history == NULL)
 		read_history(in, body_get(message, "history"));
-	if (!in->raw)		/* the ranks of a run number their calls alike */
+	if (!in->raw)		/* the ranks of a run, and its shards, number their calls alike */
 		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
 	in->in_stream = in->started = true;
 	in->messages = in->rows = 0;
 	in->site_end = 0;
 	in->sites_early = !in->raw;	/* in a raw trace they come behind their calls */
+	return 0;
+}
+
+int
+reader_name_call(struct reader *in, uint16_t number, const char *name)
+{
+	const int index = call_number(name);
+
+	if (index <= 0)
+		return reader_fail(in, input_here(in), "call: its name cannot be kept");
+	if (in->call_map[number] != 0 && in->call_map[number] != index)
+		return reader_fail(in, input_here(in), "call: number %d has two names", (int)number);
+	in->call_map[number] = (uint16_t)index;
+	in->call_number[index] = number;
 	return 0;
 }
 
@@ -82,21 +100,17 @@ read_call_name(struct reader *in, const struct message *message)
 {
 	char *name = body_string(message, "name");
 	int64_t number;
-	int index;
+	int named;
 
 	if (name == NULL)
 		return reader_fail(in, message->offset, "call: name is missing or no string");
-	index = call_number(name);
+	named = body_int(in, message, "number", 1, UINT16_MAX, &number);
+	if (named == 0)
+		named = reader_name_call(in, (uint16_t)number, name);
+	if (named < 0)
+		in->error_offset = message->offset;
 	free(name);
-	if (body_int(in, message, "number", 1, UINT16_MAX, &number) < 0)
-		return -1;
-	if (index <= 0)
-		return reader_fail(in, message->offset, "call: its name cannot be kept");
-	if (in->call_map[number] != 0 && in->call_map[number] != index)
-		return reader_fail(in, message->offset, "call: number %d has two names", (int)number);
-	in->call_map[number] = (uint16_t)index;
-	in->call_number[index] = (uint16_t)number;
-	return 0;
+	return named;
 }
 
 /*
@@ -153,19 +167,55 @@ read_end(struct reader *in, const struct message *message)
 	return 0;
 }
 
+/* Behind a shard the next one of the same run may follow: what is the same in both is passed over. */
+static int
+next_shard(struct reader *in, struct message *message)
+{
+	const struct shard_head last = in->shard;
+	const uint64_t rows = in->rows;
+	char content[sizeof in->content];
+	int got = message_take(in, message);
+
+	strcpy(content, in->content);
+	if (got <= 0 || read_header(in, message) < 0)
+		return got < 0 || in->error[0] != '\0' ? -1 : 0;
+	in->rows_before += rows;
+	in->more_shards = true;
+	if (strcmp(content, in->content) != 0 || strcmp(content, "trace") != 0)
+		return reader_fail(in, message->offset, strcmp(content, in->content) != 0 ? "a %s behind a shard" :
+		    "only shards of a trace can be one behind the other; these of a %s are read from their folder",
+		    in->content);
+	in->shard.of = NULL;
+	free(last.of);
+	if ((got = reader_next(in, message)) <= 0)
+		return got;
+	if (!is_kind(message, "shard") || in->shard.run != last.run)
+		return reader_fail(in, message->offset, "no shard of the run before");
+	if (in->shard.number != last.number + 1)
+		return reader_fail(in, message->offset, "shard %u behind shard %u", in->shard.number, last.number);
+	for (uint64_t d = 0; d < in->shard.defined && got > 0; d++)
+		got = reader_next(in, message);
+	return got > 0 ? reader_next(in, message) : got;
+}
+
 /* Between streams: a raw trace may be followed by another one, any other by nothing. */
 static int
 next_stream(struct reader *in, struct message *message)
 {
 	int more = in->raw && in->started ? input_skip_zeros(in) : in->begin < in->end ? 1 : input_more(in);
 
+	if (more == 0 && in->more_shards && in->shard.number + 1 < in->shard.count)
+		return reader_fail(in, input_here(in), "shard %u of %u is missing", in->shard.number + 1,
+		    in->shard.count);
 	if (more == 0 && !in->started)
 		return reader_fail(in, 0, in->raw ? "empty: no raw trace" :
 		    "empty: not a longpole stream");
 	if (more <= 0)
 		return more;
-	if (!in->raw && in->started)
+	if (!in->raw && in->started && in->shard.count == 0)
 		return reader_fail(in, input_here(in), "bytes after the end of the stream");
+	if (!in->raw && in->started && !in->all)
+		return next_shard(in, message);
 	if ((more = message_take(in, message)) <= 0)
 		return more;
 	return read_header(in, message) < 0 ? -1 : 1;
@@ -178,6 +228,8 @@ reader_next(struct reader *in, struct message *message)
 
 	if (in->error[0] != '\0')
 		return -1;
+	if (in->shards != NULL)
+		return shards_next(in, message);
 	if (!in->in_stream)
 		return next_stream(in, message);
 	if (in->inflated_begin < in->inflated_end)
@@ -206,6 +258,8 @@ reader_next(struct reader *in, struct message *message)
 		return read_run(in, message);
 	if (is_kind(message, "site"))
 		read_site(in, message);
+	if (is_kind(message, "shard") && shard_read(in, message, &in->shard) < 0)
+		return -1;
 	if (is_kind(message, "calls")) {
 		int64_t rows;
 
@@ -235,6 +289,14 @@ peek_header(struct reader *in)
 	return 0;
 }
 
+static bool
+is_folder(const char *file)
+{
+	struct stat status;
+
+	return file != NULL && strcmp(file, "-") != 0 && stat(file, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int
 start(struct reader *in, const char *file, enum reading how)
 {
@@ -246,6 +308,8 @@ start(struct reader *in, const char *file, enum reading how)
 	in->skims = how == READ_SKIMMING;
 	in->names_late = how == READ_NUMBERED;
 	in->by_offset = how == READ_FILE || in->lazy || in->skims;
+	if (!in->raw && how != READ_BYTES && is_folder(file))
+		return shards_open(in, file, how);
 	if (how == READ_BYTES)		/* of our own writing, and not from the first one on */
 		in->hashed = in->jumped = true;
 	else if (input_open(in, file) < 0)
@@ -265,6 +329,7 @@ reader_open(struct reader **opened, const char *file, enum reading how)
 	if (in == NULL)
 		return -1;
 	in->fd = -1;
+	in->chunk_bytes = INPUT_BYTES;
 	msgpack_unpacked_init(&in->unpacked);
 	in->call_map = calloc(65536, sizeof *in->call_map);
 	in->call_number = calloc(65536, sizeof *in->call_number);
@@ -287,6 +352,10 @@ reader_verify(struct reader *in, const struct message *message)
 void
 reader_jump(struct reader *in, uint64_t offset)
 {
+	if (in->shards != NULL) {
+		shards_jump(in, offset);
+		return;
+	}
 	input_seek(in, offset);
 	in->inflated_begin = in->inflated_end = 0;
 	in->jumped = true;
@@ -295,6 +364,8 @@ reader_jump(struct reader *in, uint64_t offset)
 int
 reader_rewind(struct reader *in)
 {
+	if (in->shards != NULL)
+		return shards_rewind(in);
 	if (input_rewind(in) < 0)
 		return -1;
 	in->inflated_begin = in->inflated_end = in->inflated_bytes = 0;
@@ -352,6 +423,8 @@ reader_close(struct reader *in)
 {
 	if (in == NULL)
 		return;
+	shards_close(in);
+	free(in->shard.of);
 	forget_history(in);
 	msgpack_unpacked_destroy(&in->unpacked);
 	input_close(in);

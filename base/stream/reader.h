@@ -21,6 +21,14 @@ enum {
 	INFLATED_FACTOR = 64,
 };
 
+/* What a message of kind shard says (trace.5, SHARDS). */
+struct shard_head {
+	uint64_t run;		/* the same in all shards of the run */
+	uint64_t defined;	/* messages behind it that all shards have */
+	uint32_t number, count;	/* of how many; 0: no such message */
+	uint32_t ranks, *of;	/* the shard of each rank */
+};
+
 struct reader {
 	const char *file;		/* for messages; "standard input" */
 	int fd;
@@ -55,6 +63,12 @@ struct reader {
 	uint16_t *call_number;		/* and back */
 	char error[200];		/* empty while all is well */
 	uint64_t error_offset;
+	size_t chunk_bytes;		/* asked of the kernel at once */
+	struct shard_head shard;	/* of the stream being read, where it is a shard */
+	uint64_t rows_before;		/* rows in shards before it */
+	bool more_shards;		/* there was one before it */
+	struct shards *shards;		/* a folder of them is read; NULL: a stream */
+	bool placed;			/* the error of such a folder is at a place in the file */
 };
 
 /* Where the next byte lies in the input. */

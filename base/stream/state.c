@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "reader.h"
+#include "shards.h"
 
 int
 reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
@@ -13,6 +14,8 @@ reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
 	va_list arguments;
 
 	if (in != NULL && in->error[0] == '\0') {
+		if (in->shards != NULL)
+			in->placed = shards_place(in, &offset);
 		va_start(arguments, format);
 		vsnprintf(in->error, sizeof in->error, format, arguments);
 		va_end(arguments);
@@ -25,7 +28,7 @@ const char *
 reader_error(const struct reader *in, int64_t *offset)
 {
 	if (offset != NULL)	/* what could not be opened has no place */
-		*offset = in == NULL || (in->buffer == NULL && in->fd < 0) ? -1 : (int64_t)in->error_offset;
+		*offset = in == NULL || (in->buffer == NULL && in->fd < 0 && !in->placed) ? -1 : (int64_t)in->error_offset;
 	return in == NULL ? "out of memory" : in->error[0] != '\0' ? in->error : NULL;
 }
 
@@ -64,6 +67,12 @@ reader_is_raw(const struct reader *in)
 }
 
 const char *
+reader_lost(const struct reader *in, size_t i)
+{
+	return shards_lost(in, i);
+}
+
+const char *
 reader_history(const struct reader *in, size_t i)
 {
 	return in != NULL && i < in->history_count ? in->history[i] : NULL;
@@ -78,7 +87,7 @@ reader_messages(const struct reader *in)
 uint64_t
 reader_rows(const struct reader *in)
 {
-	return in->rows;
+	return in->rows_before + in->rows;
 }
 
 const uint16_t *
@@ -96,6 +105,8 @@ reader_call_numbers(const struct reader *in)
 uint64_t
 reader_offset(const struct reader *in)
 {
+	if (in->shards != NULL)
+		return shards_offset(in);
 	return in->inflated_begin < in->inflated_end ? in->inflated_offset : input_here(in);
 }
 
@@ -105,6 +116,8 @@ reader_share(const struct reader *in)
 	struct stat status;
 	double share;
 
+	if (in->shards != NULL)
+		return shards_share(in);
 	if (in->fd < 0 || fstat(in->fd, &status) < 0 || !S_ISREG(status.st_mode) || status.st_size <= 0)
 		return 0;
 	share = (double)reader_offset(in) / (double)status.st_size;

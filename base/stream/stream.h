@@ -38,7 +38,11 @@ static inline bool is_kind(const struct message *message, const char *kind)
 /* A stream being read; what is in it is the library's own. */
 struct reader;
 
-/* How a stream is opened. In all but the last, calls_read turns numbers of calls into indices of call_name. */
+/*
+ * How a stream is opened. FILE may be a folder of shards but for raw traces, and is then read as the one
+ * stream that they are pieces of; its offsets are places in that. In all but the last, calls_read turns numbers of calls into
+ * indices of call_name.
+ */
 enum reading {
 	READ_STREAM,	/* one stream of any content but raw; its header is read at once */
 	READ_FILE,	/* the same of a file, in which reader_jump goes elsewhere */
@@ -58,6 +62,7 @@ enum reading {
 	READ_ANY,	/* whichever comes; headers and ends are returned, too */
 	READ_BYTES,	/* no file: messages in memory, as reader_bytes gives them */
 	READ_NUMBERED,	/* as READ_RAW; numbers of calls stay those of the stream */
+	READ_PARTIAL,	/* as READ_STREAM; of a folder of shards what is there and whole: see reader_lost */
 };
 
 /*
@@ -82,6 +87,8 @@ const char *reader_error(const struct reader *in, int64_t *offset);
 /* "raw", "trace", "graph", ... as the header says; "" before it. */
 const char *reader_content(const struct reader *in);
 bool reader_is_raw(const struct reader *in);
+/* READ_PARTIAL: line I about what of the shards is missing or damaged; NULL behind the last. */
+const char *reader_lost(const struct reader *in, size_t i);
 /* Command line I of the tools so far; NULL behind the last. */
 const char *reader_history(const struct reader *in, size_t i);
 /* Since the header: messages, and rows of blocks of calls. */
@@ -102,6 +109,9 @@ int reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
 int reader_need_content(struct reader *in, const char *content);
 /* An error, "a CONTENT; HINT", where it is the one that is too early for the tool. */
 int reader_refuse_content(struct reader *in, const char *content, const char *hint);
+
+/* Number NUMBER is the call of this name, as a message of kind call says. 0 or -1. */
+int reader_name_call(struct reader *in, uint16_t number, const char *name);
 
 /* ---- going elsewhere ---- */
 
@@ -193,6 +203,10 @@ int put_compressed(struct writer *out, const void *bytes, size_t size, int level
  * dropped: its offsets are those of the stream that was read.
  */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
+
+/* The messages that MORE holds in memory. 0 or -1; and a hash of their bytes. */
+int writer_append(struct writer *out, const struct writer *more);
+uint64_t writer_hash(const struct writer *out);
 
 int writer_flush(struct writer *out);
 /* Where the next message begins, in bytes from the header. */

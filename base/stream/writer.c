@@ -209,6 +209,21 @@ writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 }
 
 int
+writer_append(struct writer *out, const struct writer *more)
+{
+	if (msgpack_sbuffer_write(&out->buffer, more->buffer.data, more->buffer.size) < 0)
+		return writer_fail(out, ENOMEM);
+	out->messages += more->messages;
+	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
+}
+
+uint64_t
+writer_hash(const struct writer *out)
+{
+	return XXH3_64bits(out->buffer.data, out->buffer.size);
+}
+
+int
 writer_end_more(struct writer *out)
 {
 	uint64_t messages = out->messages;

@@ -13,6 +13,21 @@
 #include "text.h"
 
 const char *tool = "longpole";
+const char *output_name = "standard output";
+
+static bool silent;
+
+void
+be_silent(void)
+{
+	silent = true;
+}
+
+void
+be_heard(void)
+{
+	silent = false;
+}
 
 static void
 say(const char *format, va_list arguments)
@@ -34,6 +49,8 @@ note(const char *format, ...)
 {
 	va_list arguments;
 
+	if (silent)
+		return;
 	va_start(arguments, format);
 	say(format, arguments);
 	va_end(arguments);
@@ -70,7 +87,7 @@ die_output(void)
 		signal(SIGPIPE, SIG_DFL);
 		raise(SIGPIPE);
 	}
-	die("standard output: %s", strerror(error));
+	die("%s: %s", output_name, strerror(error));
 }
 
 void

@@ -24,17 +24,22 @@ struct writer;
 enum exit_status { DONE = 0, ANSWER_IS_NO = 1, TROUBLE = 2 };
 
 extern const char *tool;	/* the command's name, set first thing by main */
+extern const char *output_name;	/* what die_output is about: "standard output", unless a tool writes elsewhere */
 
 /* The only ways out of a tool. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void die_input(const struct reader *in);	/* says file, offset and the reader's reason */
-_Noreturn void die_output(void);			/* says why standard output failed */
+_Noreturn void die_output(void);			/* says why the output failed */
 _Noreturn void bad_usage(const char *usage);		/* first line of the usage text, on stderr */
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
 int finish(enum exit_status status);			/* flushes and checks standard output */
 
 /* One line on standard error that is no failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Notes are kept back from here to there: another process says the same. */
+void be_silent(void);
+void be_heard(void);
 
 /* The rank as which a launcher has started this process; NULL where none has. */
 const char *rank_of_launcher(void);

@@ -201,6 +201,7 @@ put_members(struct dump *dump, const struct message *message, const char *key)
 		{ "sampled", "time", "count", COLUMN_SIGNED },
 		{ "sampled", "site", "count", COLUMN_UNSIGNED },
 		{ "sampled", "callers", "count", COLUMN_UNSIGNED },
+		{ "shard", "of", "count", COLUMN_UNSIGNED },
 		{ "index", "rows", "count", COLUMN_UNSIGNED },
 		{ "index", "from", "count", COLUMN_UNSIGNED },
 		{ "index", "before", "count", COLUMN_UNSIGNED },

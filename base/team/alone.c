@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A team of one, without MPI. Where a launcher has started several of us we are the wrong program:
- * lp-critpath-mpi lies beside and takes over. So who analyses on one process pays nothing for MPI.
+ * lp-critpath-mpi and the like lie beside and take over. So who analyses on one process pays nothing for MPI.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 #include "launcher.h"
 #include "team.h"
 
@@ -22,10 +22,10 @@ team_start(int *argc, char ***argv)
 	if (launcher_tells(&rank, &size) && size > 1) {
 		length = readlink("/proc/self/exe", path, sizeof path - 5);
 		if (length < 0)
-			die("finding lp-critpath-mpi: /proc/self/exe cannot be read");
+			die("finding %s-mpi: /proc/self/exe cannot be read", tool);
 		strcpy(path + length, "-mpi");
 		execv(path, *argv);
-		die("%s cannot be run: build it with MPI, or start lp-critpath without a launcher", path);
+		die("%s cannot be run: build it with MPI, or start %s without a launcher", path, tool);
 	}
 	return (struct team){ 0, 1, NULL, false };
 }
@@ -71,6 +71,12 @@ team_copy(const struct team *team, void *data, size_t bytes)
 	(void)team;
 	(void)data;
 	(void)bytes;
+}
+
+void *
+team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+{
+	return team_gather(team, items, count, bytes, received);
 }
 
 void *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The processes that solve a problem together. lp-critpath is a team of one (alone.c);
- * lp-critpath-mpi has the same sources but for that file, and teams of MPI processes (mpi/team.c).
+ * The processes that solve a problem together. A tool is a team of one (alone.c); where there is a TOOL-mpi
+ * beside it, that has the same sources but for this file, and teams of MPI processes (mpi/team.c).
  */
 #ifndef TEAM_H
 #define TEAM_H
@@ -17,7 +17,7 @@ struct team {
 };
 
 /*
- * First thing in main: rank and size; lp-critpath hands over to lp-critpath-mpi here. Where all would
+ * First thing in main: rank and size; the tool hands over to TOOL-mpi here. Where all would
  * end for the same reason before team_open only the first one says so: the others try it in a child,
  * which nobody hears, and end well where the child does not get that far.
  */
@@ -38,6 +38,9 @@ void team_copy(const struct team *team, void *data, size_t bytes);
  * then those for member 1 and so on. The result is to be freed; *received items, by sender.
  */
 void *team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
+    size_t *received);
+/* Every member gets all items, by member. */
+void *team_share(const struct team *team, const void *items, size_t count, size_t bytes,
     size_t *received);
 /* Member 0 gets all items, by member; the others nothing. */
 void *team_gather(const struct team *team, const void *items, size_t count, size_t bytes,

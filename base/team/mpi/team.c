@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Teams of MPI processes: what lp-critpath-mpi has in place of alone.c. */
+/* Teams of MPI processes: what lp-critpath-mpi and the like have in place of alone.c. */
 #include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../base/tool/tool.h"
+#include "../../tool/tool.h"
 #include "../launcher.h"
 #include "../team.h"
 
@@ -99,9 +99,12 @@ team_sum(const struct team *team, uint64_t value)
 void
 team_copy(const struct team *team, void *data, size_t bytes)
 {
-	if (bytes > INT_MAX)
-		die("more than 2 GiB for all processes");
-	MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm_of(team));
+	char *at = data;
+
+	for (size_t piece; bytes > 0; at += piece, bytes -= piece) {
+		piece = bytes < INT_MAX ? bytes : INT_MAX;
+		MPI_Bcast(at, (int)piece, MPI_BYTE, 0, comm_of(team));
+	}
 }
 
 /* Where each count begins; the sum goes to *TOTAL. MPI counts items in int. */
@@ -155,6 +158,25 @@ team_exchange(const struct team *team, const void *items, const size_t *counts, 
 	free(in);
 	free(out_at);
 	free(in_at);
+	return got;
+}
+
+void *
+team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
+{
+	int *counts = zalloc((size_t)team->size, sizeof *counts), *at, mine = (int)count;
+	MPI_Datatype type = item_type(bytes);
+	void *got;
+
+	if (count > INT_MAX)
+		die("more than 2^31 items of one process at once");
+	MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm_of(team));
+	at = offsets(counts, team->size, received);
+	got = zalloc(*received, bytes);
+	MPI_Allgatherv(items, mine, type, got, counts, at, type, comm_of(team));
+	MPI_Type_free(&type);
+	free(counts);
+	free(at);
 	return got;
 }
 

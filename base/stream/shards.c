@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A folder of shards, read as the one stream that they are pieces of: the definitions of one of them;
+ * then, round by round, the blocks of calls of all in order of their first enter, each behind its
+ * samples, and what else each of them has in the round. Memory: of each shard what its reader has.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls.h"
+#include "shard_parts.h"
+
+/* ---- a shard's next message ---- */
+
+static int
+keep_samples(struct reader *in, struct part *part)
+{
+	const size_t size = part->head.size, needed = part->sample_end + sizeof size + size;
+
+	if (needed > part->sample_capacity) {
+		unsigned char *more = realloc(part->samples, 2 * needed);
+
+		if (more == NULL)
+			return reader_fail(in, 0, "out of memory");
+		part->samples = more;
+		part->sample_capacity = 2 * needed;
+	}
+	memcpy(part->samples + part->sample_end, &size, sizeof size);
+	memcpy(part->samples + part->sample_end + sizeof size, part->head.bytes, size);
+	part->sample_end = needed;
+	return 0;
+}
+
+/* A block without rows stands where the one before it stood. */
+static int
+place_block(struct part *part)
+{
+	uint64_t rows;
+
+	if (calls_count(part->in, &part->head, &rows) < 0 ||
+	    body_int(part->in, &part->head, "location", 0, INT32_MAX, &part->location) < 0)
+		return -1;
+	return rows > 0 ? calls_begin(part->in, &part->head, &part->enter_ns) : 0;
+}
+
+static int
+advance(struct reader *in, struct part *part)
+{
+	int got;
+
+	part->sample_at = part->sample_end = 0;
+	while ((got = reader_next(part->in, &part->head)) > 0 && is_kind(&part->head, "sampled"))
+		if (keep_samples(in, part) < 0)
+			return -1;
+	part->has_head = got > 0;
+	part->state = got > 0 ? OTHER : part->sample_end > 0 ? OTHER : ENDED;
+	if (got > 0 && is_kind(&part->head, "calls")) {
+		part->state = BLOCK;
+		got = place_block(part);
+	}
+	return got < 0 ? shard_damaged(in, part) : 0;
+}
+
+/* ---- the order of blocks ---- */
+
+static bool
+earlier(const struct shards *s, uint32_t a, uint32_t b)
+{
+	const struct part *x = &s->parts[a], *y = &s->parts[b];
+
+	if (x->enter_ns != y->enter_ns)
+		return x->enter_ns < y->enter_ns;
+	return x->location != y->location ? x->location < y->location : a < b;
+}
+
+static void
+sink(struct shards *s, uint32_t at)
+{
+	for (;;) {
+		uint32_t least = at, swap;
+
+		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < s->heap_count; child++)
+			if (earlier(s, s->heap[child], s->heap[least]))
+				least = child;
+		if (least == at)
+			return;
+		swap = s->heap[at];
+		s->heap[at] = s->heap[least];
+		s->heap[least] = swap;
+		at = least;
+	}
+}
+
+static void
+make_heap(struct shards *s)
+{
+	s->heap_count = 0;
+	for (uint32_t i = 0; i < s->count; i++)
+		if (s->parts[i].state == BLOCK)
+			s->heap[s->heap_count++] = i;
+	for (uint32_t i = s->heap_count / 2; i-- > 0; )
+		sink(s, i);
+}
+
+/* Behind the message returned last. 0 or -1. */
+static int
+go_on(struct reader *in)
+{
+	struct shards *s = in->shards;
+	struct part *part = s->current;
+
+	if (part == NULL || part->sample_at < part->sample_end)
+		return 0;
+	s->current = NULL;
+	if (advance(in, part) < 0)
+		return -1;
+	if (s->other < s->count || s->heap_count == 0)
+		return 0;
+	if (part->state != BLOCK)
+		s->heap[0] = s->heap[--s->heap_count];
+	sink(s, 0);
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static int
+give(struct reader *in, struct part *part, struct message *message)
+{
+	struct shards *s = in->shards;
+	size_t size;
+
+	s->current = part;
+	in->file = part->path;
+	if (part->sample_at < part->sample_end) {
+		memcpy(&size, part->samples + part->sample_at, sizeof size);
+		if (reader_bytes(s->replay, part->samples + part->sample_at + sizeof size, size) < 0 ||
+		    reader_next(s->replay, message) <= 0)
+			return reader_fail(in, 0, "out of memory");
+		part->sample_at += sizeof size + size;
+		/* The block itself follows, or nothing. */
+		if (part->sample_at == part->sample_end)
+			part->sample_at = part->sample_end = 0;
+		s->current = part->sample_end > 0 || part->has_head ? NULL : part;
+	} else
+		*message = part->head;
+	s->last_offset = message->offset;
+	return 1;
+}
+
+/* READ_ANY: the header, and an end that counts what all shards have. */
+static int
+give_frame(struct reader *in, struct message *message)
+{
+	struct shards *s = in->shards;
+	struct writer *frame = &s->header;
+	int got;
+
+	if (s->place > 1) {
+		s->end_given = true;
+		message_begin(frame, "end", 2);
+		put_uint(frame, "messages", in->messages);
+		put_uint(frame, "rows", in->rows);
+		if (message_end(frame) < 0)
+			return reader_fail(in, 0, "out of memory");
+	}
+	got = reader_bytes(s->replay, frame->buffer.data, frame->buffer.size);
+	s->replay->started = s->replay->in_stream = s->end_given;
+	got = got < 0 ? -1 : reader_next(s->replay, message);
+	s->replay->hashed = false;
+	msgpack_sbuffer_clear(&frame->buffer);
+	return got > 0 ? 1 : reader_fail(in, 0, "out of memory");
+}
+
+/* The definitions are those of the first shard; the others have the same. */
+static int
+give_definition(struct reader *in, struct message *message)
+{
+	struct shards *s = in->shards;
+	struct part *first = &s->parts[0];
+	int got = reader_next(first->in, message);
+
+	if (got <= 0)
+		return got < 0 ? shard_fail(in, first) : reader_fail(in, 0, "definitions are missing");
+	in->file = first->path;
+	s->last_offset = message->offset;
+	s->defined--;
+	return 1;
+}
+
+/* What the others have of definitions is passed over, and all stand before their first blocks. */
+static int
+end_definitions(struct reader *in)
+{
+	struct shards *s = in->shards;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct part *part = &s->parts[i];
+		int got = 1;
+
+		for (uint64_t d = 0; i > 0 && d < s->head.defined && got > 0; d++)
+			got = reader_next(part->in, &part->head);
+		if (got < 0 ? shard_damaged(in, part) < 0 : advance(in, part) < 0)
+			return -1;
+	}
+	in->site_end = s->parts[0].in->site_end;
+	s->head.defined = 0;
+	make_heap(s);
+	s->other = s->count;
+	return 0;
+}
+
+/* The next of what a round has behind its blocks. 1: a message; 0: the round is over; -1. */
+static int
+give_other(struct reader *in, struct message *message)
+{
+	struct shards *s = in->shards;
+
+	while (s->other < s->count) {
+		struct part *part = &s->parts[s->other];
+		bool round;
+
+		if (part->state != OTHER) {
+			s->other++;
+			continue;
+		}
+		round = part->has_head && is_kind(&part->head, "round");
+		if (!round && !(part->has_head && is_kind(&part->head, "index")))
+			return give(in, part, message);
+		if (advance(in, part) < 0)
+			return -1;
+		s->other += round;
+	}
+	return 0;
+}
+
+static int
+next_message(struct reader *in, struct message *message)
+{
+	struct shards *s = in->shards;
+
+	if (s->defined > 0)
+		return give_definition(in, message);
+	if (s->head.defined > 0 && end_definitions(in) < 0)
+		return -1;
+	if (go_on(in) < 0)
+		return -1;
+	for (bool any = true; any; ) {
+		if (s->heap_count > 0)
+			return give(in, &s->parts[s->heap[0]], message);
+		if (s->other == s->count)
+			s->other = 0;
+		if (give_other(in, message) != 0)
+			return in->error[0] != '\0' ? -1 : 1;
+		any = false;
+		for (uint32_t i = 0; i < s->count; i++)
+			any |= s->parts[i].state != ENDED;
+		make_heap(s);
+	}
+	return 0;
+}
+
+int
+shards_next(struct reader *in, struct message *message)
+{
+	struct shards *s = in->shards;
+	uint64_t rows = 0;
+	int got;
+
+	if (s->end_given)
+		return 0;
+	if (s->header.buffer.size > 0)
+		return give_frame(in, message);
+	do {
+		if ((got = next_message(in, message)) <= 0)
+			return got == 0 && s->how == READ_ANY ? give_frame(in, message) : got;
+		s->last_place = s->place;
+		message->offset = s->place;
+		s->place += message->size;
+		in->messages++;
+		if (is_kind(message, "calls") && calls_count(in, message, &rows) == 0)
+			in->rows += rows;
+	} while (message->offset < s->skip_to);
+	return 1;
+}
+
+/* ---- places ---- */
+
+bool
+shards_place(const struct reader *in, uint64_t *offset)
+{
+	if (in->shards->last_place == 0)
+		return false;
+	*offset = in->shards->last_offset;
+	return true;
+}
+
+uint64_t
+shards_offset(const struct reader *in)
+{
+	return in->shards->skip_to > in->shards->place ? in->shards->skip_to : in->shards->place;
+}
+
+double
+shards_share(const struct reader *in)
+{
+	const struct shards *s = in->shards;
+	double share = 0;
+
+	for (uint32_t i = 0; i < s->count; i++)
+		share += reader_share(s->parts[i].in) / s->count;
+	return share;
+}
+
+void
+shards_jump(struct reader *in, uint64_t offset)
+{
+	if (offset < in->shards->place && shards_rewind(in) < 0)
+		return;
+	in->shards->skip_to = offset;
+	in->jumped = true;
+}
+
+int
+shards_rewind(struct reader *in)
+{
+	char *folder = strdup(in->shards->folder);
+	const enum reading how = in->shards->how;
+	int opened;
+
+	if (folder == NULL)
+		return reader_fail(in, 0, "out of memory");
+	shards_close(in);
+	in->content[0] = in->error[0] = '\0';
+	opened = shards_open(in, folder, how);
+	free(folder);
+	return opened;
+}
+
+const char *
+shards_lost(const struct reader *in, size_t i)
+{
+	return in->shards != NULL && i < in->shards->lost_count ? in->shards->lost[i] : NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A folder of shards as the one stream that they are pieces of (trace.5, SHARDS). Part of the reader. */
+#ifndef SHARDS_H
+#define SHARDS_H
+
+#include "reader.h"
+
+/* The folder's shards; PARTIAL: those that are there and whole enough to begin. 0 or -1. */
+int shards_open(struct reader *in, const char *folder, enum reading how);
+void shards_close(struct reader *in);
+int shards_next(struct reader *in, struct message *message);
+/* From a place of the one stream to the offset in the shard's file; false: no message has come yet. */
+bool shards_place(const struct reader *in, uint64_t *offset);
+/* Where the next message is, counted over all shards; and how much of them has been read. */
+uint64_t shards_offset(const struct reader *in);
+double shards_share(const struct reader *in);
+/* Goes on at that place. */
+void shards_jump(struct reader *in, uint64_t offset);
+int shards_rewind(struct reader *in);
+const char *shards_lost(const struct reader *in, size_t i);
+
+/* What a message of kind shard says. 0 or -1. */
+int shard_read(struct reader *in, const struct message *message, struct shard_head *head);
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which shards a folder has, whether they are of one run, and which of them are missing. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "shard_parts.h"
+
+enum {
+	ALL_CHUNKS = 1 << 22,		/* bytes asked of the kernel at once, of all shards together */
+	LEAST_CHUNK = 1 << 16,
+	OTHER_FILES = 64,		/* that the process may have open besides */
+};
+
+int
+shard_read(struct reader *in, const struct message *message, struct shard_head *head)
+{
+	static const struct column_type type = { 4, false, true, 0 };
+	const msgpack_object *of = body_get(message, "of");
+	int64_t number, count, ranks, defined;
+
+	if (body_uint(in, message, "run", &head->run) < 0 ||
+	    body_int(in, message, "shards", 1, 1 << 24, &count) < 0 ||
+	    body_int(in, message, "number", 0, count - 1, &number) < 0 ||
+	    body_int(in, message, "defined", 1, INT64_MAX, &defined) < 0 ||
+	    body_int(in, message, "count", 1, 1 << 24, &ranks) < 0)
+		return -1;
+	if (of == NULL || of->type != MSGPACK_OBJECT_BIN || of->via.bin.size < ranks)
+		return reader_fail(in, message->offset, "shard: of is missing or too short");
+	free(head->of);
+	if ((head->of = calloc((size_t)ranks, sizeof *head->of)) == NULL)
+		return reader_fail(in, message->offset, "out of memory");
+	head->number = (uint32_t)number;
+	head->count = (uint32_t)count;
+	head->ranks = (uint32_t)ranks;
+	head->defined = (uint64_t)defined;
+	return body_column(in, message, "of", type, (size_t)ranks, (size_t)ranks, head->of);
+}
+
+static int
+by_number(const void *left, const void *right)
+{
+	const struct part *a = left, *b = right;
+
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* The number in a name "shard.000012"; -1: it is no such name. */
+static int64_t
+number_of(const char *name)
+{
+	char *end;
+	unsigned long number;
+
+	if (strncmp(name, "shard.", 6) != 0 || strlen(name + 6) < 6 || strspn(name + 6, "0123456789") != strlen(name + 6))
+		return -1;
+	number = strtoul(name + 6, &end, 10);
+	return number > UINT32_MAX ? -1 : (int64_t)number;
+}
+
+static int
+find_files(struct reader *in, struct shards *s)
+{
+	DIR *folder = opendir(s->folder);
+	struct dirent *entry;
+	size_t capacity = 0;
+
+	if (folder == NULL)
+		return reader_fail(in, 0, "%s", strerror(errno));
+	while ((entry = readdir(folder)) != NULL) {
+		const int64_t number = number_of(entry->d_name);
+		struct part *more = s->parts;
+
+		if (number < 0)
+			continue;
+		if (s->count == capacity && (more = realloc(s->parts, (capacity = 2 * capacity + 16) * sizeof *more)) == NULL)
+			break;
+		s->parts = more;
+		more[s->count] = (struct part){ .number = (uint32_t)number };
+		if (asprintf(&more[s->count].path, "%s/%s", s->folder, entry->d_name) < 0)
+			break;
+		s->count++;
+	}
+	closedir(folder);
+	if (entry != NULL)
+		return reader_fail(in, 0, "out of memory");
+	if (s->count == 0)
+		return reader_fail(in, 0, "a folder without shards (shard.000000, ...)");
+	qsort(s->parts, s->count, sizeof *s->parts, by_number);
+	return 0;
+}
+
+int
+shard_fail(struct reader *in, const struct part *part)
+{
+	int64_t offset;
+	const char *why = reader_error(part->in, &offset);
+
+	in->file = part->path;
+	if (in->error[0] == '\0') {
+		snprintf(in->error, sizeof in->error, "%s", why);
+		in->error_offset = offset < 0 ? 0 : (uint64_t)offset;
+		in->placed = offset >= 0;
+	}
+	return -1;
+}
+
+/* A line about what is left out. 0, or -1 where memory is out. */
+static int
+lose(struct reader *in, const char *file, const char *what)
+{
+	struct shards *s = in->shards;
+	char **more = realloc(s->lost, (s->lost_count + 1) * sizeof *more);
+
+	if (more == NULL)
+		return reader_fail(in, 0, "out of memory");
+	s->lost = more;
+	if (asprintf(&more[s->lost_count], "%s: %s", file, what) < 0)
+		return reader_fail(in, 0, "out of memory");
+	s->lost_count++;
+	return 0;
+}
+
+int
+shard_damaged(struct reader *in, struct part *part)
+{
+	char what[300];
+	int64_t offset;
+	const char *why = reader_error(part->in, &offset);
+
+	part->state = ENDED;
+	part->sample_at = part->sample_end = 0;
+	if (in->shards->how != READ_PARTIAL)
+		return shard_fail(in, part);
+	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read", (long long)offset, why);
+	return lose(in, part->path, what);
+}
+
+/* The shard's first message says that it belongs to the others. */
+static int
+check_part(struct reader *in, struct part *part, struct message *message)
+{
+	struct shards *s = in->shards;
+	struct shard_head head = { 0 };
+	int got = reader_next(part->in, message);
+
+	if (got < 0)
+		return -1;
+	if (got == 0 || !is_kind(message, "shard"))
+		return reader_fail(part->in, got == 0 ? 0 : message->offset, "not a shard of a run");
+	if (shard_read(part->in, message, &head) < 0) {
+		free(head.of);
+		return -1;
+	}
+	if (s->head.of == NULL)
+		s->head = head;
+	else
+		free(head.of);
+	if (head.run != s->head.run || head.count != s->head.count || head.defined != s->head.defined)
+		return reader_fail(part->in, message->offset, "a shard of another run than %s", s->parts[0].path);
+	if (head.number != part->number)
+		return reader_fail(part->in, message->offset, "it is shard %u", head.number);
+	if (in->content[0] != '\0' && strcmp(in->content, part->in->content) != 0)
+		return reader_fail(part->in, 0, "a %s, but %s is a %s", part->in->content, s->parts[0].path, in->content);
+	strcpy(in->content, part->in->content);
+	return 0;
+}
+
+static int
+open_part(struct reader *in, struct part *part)
+{
+	struct shards *s = in->shards;
+	const bool header = s->how == READ_ANY && s->header.buffer.size == 0;
+	const enum reading how = s->how == READ_LAZY || s->how == READ_FILE || header ? s->how : READ_STREAM;
+	struct message message;
+
+	if (reader_open(&part->in, part->path, how) < 0)
+		return -1;
+	if (header) {	/* of all shards: they have the same history */
+		if (reader_next(part->in, &message) <= 0 || writer_pass(&s->header, &message, 0) < 0)
+			return -1;
+		part->in->all = false;
+	}
+	part->in->chunk_bytes = ALL_CHUNKS / s->count < LEAST_CHUNK ? LEAST_CHUNK : ALL_CHUNKS / s->count;
+	return check_part(in, part, &message);
+}
+
+/* A shard takes a file; a process may have few of them open by itself. */
+static void
+allow_files(uint32_t count)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= count + OTHER_FILES)
+		return;
+	limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > count + OTHER_FILES ?
+	    count + OTHER_FILES : limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);	/* where it cannot be had, opening says so */
+}
+
+/* One line for all that are missing; they are named by the first, and by whose calls it held. */
+static int
+check_missing(struct reader *in)
+{
+	const struct shards *s = in->shards;
+	uint32_t missing = s->head.count - s->count, number = 0, first = 0, ranks = 0;
+	char more[64] = "", what[200];
+
+	if (missing == 0)
+		return 0;
+	while (number < s->count && s->parts[number].number == number)
+		number++;
+	for (uint32_t r = s->head.ranks; r-- > 0; )
+		if (s->head.of[r] == number)
+			first = r, ranks++;
+	if (missing > 1)
+		snprintf(more, sizeof more, ", and %u more", missing - 1);
+	snprintf(what, sizeof what, "shard %u of %u is missing (rank %u and %u others)%s", number, s->head.count,
+	    first, ranks > 0 ? ranks - 1 : 0, more);
+	if (s->how == READ_PARTIAL)
+		return lose(in, s->folder, what);
+	return reader_fail(in, 0, "%s; lp-graph --partial goes on without", what);
+}
+
+static int
+open_parts(struct reader *in)
+{
+	struct shards *s = in->shards;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < s->count; i++) {
+		struct part part = s->parts[i];
+
+		if (open_part(in, &part) < 0) {
+			if (shard_damaged(in, &part) < 0) {
+				s->parts[i] = part;
+				return -1;
+			}
+			reader_close(part.in);
+			free(part.path);
+			continue;
+		}
+		s->parts[kept++] = part;
+	}
+	s->count = kept;
+	return kept > 0 ? check_missing(in) : reader_fail(in, 0, "no shard can be read");
+}
+
+/* What tools ask of the reader is the same in all shards. */
+static void
+borrow(struct reader *in)
+{
+	const struct shards *s = in->shards;
+	const struct reader *first = s->parts[0].in;
+
+	free(in->call_map);
+	free(in->call_number);
+	in->call_map = first->call_map;
+	in->call_number = first->call_number;
+	in->history = first->history;
+	in->history_count = first->history_count;
+	in->lazy = first->lazy;
+	in->sites_early = true;
+	in->hashed = true;
+	for (uint32_t i = 0; i < s->count; i++)
+		in->hashed &= s->parts[i].in->hashed;
+}
+
+int
+shards_open(struct reader *in, const char *folder, enum reading how)
+{
+	struct shards *s = in->shards = calloc(1, sizeof *s);
+
+	in->file = folder;
+	if (s == NULL)
+		return reader_fail(in, 0, "out of memory");
+	s->how = how;
+	writer_start(&s->header, -1);
+	if ((s->folder = strdup(folder)) == NULL || find_files(in, s) < 0)
+		return -1;
+	allow_files(s->count);
+	if (open_parts(in) < 0)
+		return -1;
+	if ((s->heap = calloc(s->count, sizeof *s->heap)) == NULL || reader_open(&s->replay, NULL, READ_BYTES) < 0)
+		return reader_fail(in, 0, "out of memory");
+	s->replay->hashed = false;	/* hashes were checked before */
+	s->defined = s->head.defined;
+	s->other = s->count;
+	s->place = 1;
+	borrow(in);
+	in->started = in->in_stream = true;
+	in->messages = in->rows = 0;
+	return 0;
+}
+
+void
+shards_close(struct reader *in)
+{
+	struct shards *s = in->shards;
+
+	if (s == NULL)
+		return;
+	if (s->replay != NULL) {	/* then these were borrowed */
+		in->call_map = in->call_number = NULL;
+		in->history = NULL;
+		in->history_count = 0;
+	}
+	for (uint32_t i = 0; i < s->count; i++) {
+		reader_close(s->parts[i].in);
+		free(s->parts[i].path);
+		free(s->parts[i].samples);
+	}
+	for (size_t i = 0; i < s->lost_count; i++)
+		free(s->lost[i]);
+	reader_close(s->replay);
+	writer_close(&s->header);
+	free(s->lost);
+	free(s->parts);
+	free(s->heap);
+	free(s->head.of);
+	free(s->folder);
+	free(s);
+	in->shards = NULL;
+}
+

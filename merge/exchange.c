@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What one process knows of the raw traces that it has read, as numbers of 8 bytes for the others: the
+ * fields of struct rank and what is behind its pointers. Blocks of calls stay in the files.
+ */
+#include "exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/stream/calls.h"
+
+struct pack {
+	uint64_t *words;
+	size_t count, capacity;
+};
+
+struct unpack {
+	const uint64_t *words;
+	size_t at, count;
+};
+
+static void
+put(struct pack *p, uint64_t word)
+{
+	p->words = grow(p->words, &p->capacity, p->count + 1, sizeof *p->words);
+	p->words[p->count++] = word;
+}
+
+static void
+put_data(struct pack *p, const void *bytes, size_t size)
+{
+	const size_t words = (size + 7) / 8;
+
+	put(p, size);
+	p->words = grow(p->words, &p->capacity, p->count + words, sizeof *p->words);
+	if (words > 0)
+		p->words[p->count + words - 1] = 0;
+	if (size > 0)
+		memcpy(&p->words[p->count], bytes, size);
+	p->count += words;
+}
+
+/* With its end; a NULL is no text. */
+static void
+put_text(struct pack *p, const char *text)
+{
+	put_data(p, text, text == NULL ? 0 : strlen(text) + 1);
+}
+
+static uint64_t
+get(struct unpack *u)
+{
+	return u->words[u->at++];
+}
+
+/* A copy; NULL where there is nothing. */
+static void *
+get_data(struct unpack *u, size_t *size)
+{
+	const size_t bytes = (size_t)get(u);
+	void *copy = NULL;
+
+	if (bytes > 0)
+		memcpy(copy = zalloc(bytes, 1), &u->words[u->at], bytes);
+	u->at += (bytes + 7) / 8;
+	if (size != NULL)
+		*size = bytes;
+	return copy;
+}
+
+/* An array of FIELD_count elements. */
+#define PUT_ARRAY(p, of, field, count) put_data(p, (of)->field, (count) * sizeof *(of)->field)
+#define GET_ARRAY(u, of, field, count) { \
+		size_t bytes_; \
+		(of)->field = get_data(u, &bytes_); \
+		(of)->count = (__typeof__((of)->count))(bytes_ / sizeof *(of)->field); \
+	}
+
+/* ---- a rank ---- */
+
+static void
+pack_rank(struct pack *p, const struct input *input, const struct rank *rank)
+{
+	put(p, (uint64_t)(rank - input->ranks));
+	put_text(p, rank->file);
+	put_text(p, rank->host);
+	put_text(p, rank->program);
+	put(p, rank->ended);
+	put(p, rank->rows);
+	put(p, rank->offset);
+	put(p, rank->calls_offset);
+	put(p, (uint64_t)rank->begin_ns);
+	put(p, (uint64_t)rank->end_ns);
+	put(p, (uint64_t)rank->clock_peer);
+	PUT_ARRAY(p, rank, thread, rank->threads);
+	PUT_ARRAY(p, rank, samples, rank->sample_count);
+	PUT_ARRAY(p, rank, comms, rank->comm_count);
+	for (size_t i = 0; i < rank->comm_count; i++) {
+		put_text(p, rank->comms[i].type);
+		PUT_ARRAY(p, &rank->comms[i], sources, rank->comms[i].source_count);
+		put(p, rank->comms[i].sources != NULL);
+	}
+	PUT_ARRAY(p, rank, modules, rank->module_count);
+	for (size_t i = 0; i < rank->module_count; i++) {
+		const struct module *module = &input->modules[rank->modules[i].module];
+
+		put_text(p, module->path);
+		put_data(p, module->build_id, module->build_id_size);
+	}
+	PUT_ARRAY(p, rank, sites, rank->site_count);
+	for (size_t i = 0; i < rank->site_count; i++)
+		PUT_ARRAY(p, &rank->sites[i], stack, rank->sites[i].depth);
+}
+
+static void
+unpack_comms(struct unpack *u, struct rank *rank)
+{
+	GET_ARRAY(u, rank, comms, comm_count)
+	rank->comm_capacity = rank->comm_count;
+	for (size_t i = 0; i < rank->comm_count; i++) {
+		struct membership *comm = &rank->comms[i];
+
+		comm->type = get_data(u, NULL);
+		GET_ARRAY(u, comm, sources, source_count)
+		if (get(u) != 0 && comm->sources == NULL)
+			comm->sources = zalloc(1, sizeof *comm->sources);
+	}
+}
+
+static void
+unpack_places(struct unpack *u, struct input *input, struct rank *rank)
+{
+	GET_ARRAY(u, rank, modules, module_count)
+	rank->module_capacity = rank->module_count;
+	for (size_t i = 0; i < rank->module_count; i++) {
+		char *path = get_data(u, NULL);
+		size_t size;
+		void *build_id = get_data(u, &size);
+
+		rank->modules[i].module = module_number(input, path, build_id != NULL ? build_id : "", (uint32_t)size);
+		free(build_id);
+	}
+	GET_ARRAY(u, rank, sites, site_count)
+	rank->site_capacity = rank->site_count;
+	for (size_t i = 0; i < rank->site_count; i++)
+		GET_ARRAY(u, &rank->sites[i], stack, depth)
+}
+
+/* One by one as their traces were read, so that modules are numbered as they came. */
+static void
+unpack_rank(struct unpack *u, struct input *input)
+{
+	struct rank *rank = &input->ranks[get(u)];
+	char *file = get_data(u, NULL);
+
+	if (rank->present)
+		die("%s: rank %d again: it was read from %s", file, (int)(rank - input->ranks), rank->file);
+	rank->present = true;
+	rank->file = file;
+	rank->host = get_data(u, NULL);
+	rank->program = get_data(u, NULL);
+	rank->ended = get(u) != 0;
+	rank->rows = get(u);
+	rank->offset = get(u);
+	rank->calls_offset = get(u);
+	rank->begin_ns = (int64_t)get(u);
+	rank->end_ns = (int64_t)get(u);
+	rank->clock_peer = (int32_t)get(u);
+	GET_ARRAY(u, rank, thread, threads)
+	GET_ARRAY(u, rank, samples, sample_count)
+	rank->sample_capacity = rank->sample_count;
+	unpack_comms(u, rank);
+	unpack_places(u, input, rank);
+	rank->order = input->traces++;
+}
+
+/* ---- all ---- */
+
+static int
+by_order(const void *left, const void *right)
+{
+	const struct rank *const *a = left, *const *b = right;
+
+	return (*a)->order < (*b)->order ? -1 : (*a)->order > (*b)->order;
+}
+
+static void
+pack_ranks(struct pack *p, const struct input *input)
+{
+	const struct rank **ranks = zalloc((size_t)input->rank_count, sizeof *ranks);
+	size_t count = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++)
+		if (input->ranks[r].present)
+			ranks[count++] = &input->ranks[r];
+	qsort(ranks, count, sizeof *ranks, by_order);
+	put(p, count);
+	for (size_t i = 0; i < count; i++)
+		pack_rank(p, input, ranks[i]);
+	free(ranks);
+}
+
+static void
+pack_survey(struct pack *p, const struct input *input)
+{
+	put(p, 0);	/* words, once they are known */
+	put_text(p, input->run_file);
+	put(p, (uint64_t)input->rank_count);
+	put(p, input->run);
+	put(p, (uint64_t)input->date_s);
+	put(p, input->sampled);
+	for (unsigned number = 1; number <= UINT16_MAX; number++)
+		if (reader_calls(input->in)[number] != 0) {
+			put(p, number);
+			put_text(p, call_name(reader_calls(input->in)[number]));
+		}
+	put(p, 0);
+	put(p, input->variable_count);
+	for (size_t i = 0; i < input->variable_count; i++) {
+		put_text(p, input->environment[i].name);
+		put_text(p, input->environment[i].value);
+	}
+	pack_ranks(p, input);
+	p->words[0] = p->count;
+}
+
+/* Of one run; a process that had no file to read has nothing to say. */
+static bool
+unpack_run(struct unpack *u, struct input *input)
+{
+	char *file = get_data(u, NULL);
+	const int32_t ranks = (int32_t)get(u);
+	const uint64_t run = get(u);
+
+	if (file == NULL)
+		return false;
+	if (input->run_file == NULL) {
+		input->run_file = file;
+		input->run = run;
+		input->rank_count = ranks;
+		input->ranks = zalloc((size_t)ranks, sizeof *input->ranks);
+	} else if (run != input->run)
+		die("%s: of another run than %s", file, input->run_file);
+	else if (ranks != input->rank_count)
+		die("%s: of a run of %d ranks, but %s is of %d", file, (int)ranks, input->run_file,
+		    (int)input->rank_count);
+	return true;
+}
+
+static void
+unpack_survey(struct unpack *u, struct input *input)
+{
+	const size_t end = u->at + (size_t)u->words[u->at];
+	int64_t date_s;
+	uint64_t number, variables, ranks;
+
+	u->at++;
+	if (!unpack_run(u, input)) {
+		u->at = end;
+		return;
+	}
+	date_s = (int64_t)get(u);
+	if (date_s != 0 && (input->date_s == 0 || date_s < input->date_s))
+		input->date_s = date_s;
+	input->sampled |= get(u) != 0;
+	while ((number = get(u)) != 0) {
+		char *name = get_data(u, NULL);
+
+		if (reader_name_call(input->in, (uint16_t)number, name) < 0)
+			die("%s: %s", input->run_file, reader_error(input->in, NULL));
+		free(name);
+	}
+	if ((variables = get(u)) > 0)
+		input->environment = zalloc((size_t)variables, sizeof *input->environment);
+	for (; variables > 0; variables--) {
+		struct variable *v = &input->environment[input->variable_count++];
+
+		v->name = get_data(u, NULL);
+		v->value = get_data(u, NULL);
+	}
+	for (ranks = get(u); ranks > 0; ranks--)
+		unpack_rank(u, input);
+}
+
+static void
+unpack_all(struct input *input, const uint64_t *words, size_t count)
+{
+	struct unpack u = { words, 0, count };
+	struct input own = *input;
+
+	*input = (struct input){ .in = own.in, .files = own.files, .file_count = own.file_count,
+	    .file_capacity = own.file_capacity };
+	while (u.at < u.count)
+		unpack_survey(&u, input);
+}
+
+/* Names and the history are those of the first trace for whoever reads others. */
+static void
+read_header(struct input *input)
+{
+	struct message message;
+
+	if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 || reader_next(input->in, &message) < 0)
+		die_input(input->in);
+	reader_leave(input->in);
+}
+
+void
+survey(struct input *input, const struct team *team)
+{
+	const size_t files = input->file_count;
+	const size_t first = files * (size_t)team->rank / (size_t)team->size;
+	const size_t end = files * ((size_t)team->rank + 1) / (size_t)team->size;
+	struct pack pack = { 0 };
+	uint64_t *words;
+	size_t count;
+
+	if (first > 0 || end == 0)
+		read_header(input);
+	for (size_t i = first; i < end; i++)
+		survey_file(input, input->files[i]);
+	find_ends(input);
+	if (team->size == 1)
+		return;
+	pack_survey(&pack, input);
+	words = team_share(team, pack.words, pack.count, sizeof *words, &count);
+	free(pack.words);
+	for (int turn = 0; turn < 2; turn++) {		/* what is wrong is told by one */
+		if ((team->rank > 0) == turn)
+			unpack_all(input, words, count);
+		team_sum(team, 0);
+	}
+	free(words);
+}

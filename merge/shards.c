@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shards.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+
+/* A rank that is missing has no host, and goes with the one before it. */
+static uint32_t
+by_node(const struct input *input, uint32_t *of)
+{
+	const char **hosts = zalloc((size_t)input->rank_count, sizeof *hosts);
+	uint32_t count = 0, shard = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const char *host = input->ranks[r].host;
+
+		if (host != NULL && (count == 0 || strcmp(hosts[shard], host) != 0)) {
+			for (shard = 0; shard < count && strcmp(hosts[shard], host) != 0; shard++)
+				;
+			if (shard == count)
+				hosts[count++] = host;
+		}
+		of[r] = shard;
+	}
+	free(hosts);
+	return count > 0 ? count : 1;
+}
+
+struct shard_plan
+plan_shards(const struct input *input, uint32_t count)
+{
+	struct shard_plan plan = { .ranks = (uint32_t)input->rank_count, .count = count };
+
+	plan.of = zalloc(plan.ranks, sizeof *plan.of);
+	if (count == 0) {
+		plan.count = by_node(input, plan.of);
+		return plan;
+	}
+	if (plan.count > plan.ranks)
+		plan.count = plan.ranks;
+	for (uint32_t r = 0; r < plan.ranks; r++)
+		plan.of[r] = (uint32_t)((uint64_t)r * plan.count / plan.ranks);
+	return plan;
+}
+
+/* All have numbered what is defined alike; how it reads is the first member's. */
+static void
+share_definitions(struct writer *definitions, const struct team *team)
+{
+	uint64_t size[2] = { definitions->buffer.size, definitions->messages };
+	char *bytes;
+
+	if (team->size == 1)
+		return;
+	team_copy(team, size, sizeof size);
+	if (team->rank == 0) {
+		team_copy(team, definitions->buffer.data, size[0]);
+		return;
+	}
+	bytes = zalloc(size[0], 1);
+	team_copy(team, bytes, size[0]);
+	msgpack_sbuffer_clear(&definitions->buffer);
+	if (msgpack_sbuffer_write(&definitions->buffer, bytes, size[0]) < 0)
+		die("out of memory");
+	definitions->messages = size[1];
+	free(bytes);
+}
+
+void
+write_shards(struct input *input, const struct shard_wish *wish, const struct team *team, bool names,
+    int argc, char **argv)
+{
+	static struct writer definitions;
+	struct shard_plan plan = plan_shards(input, wish->count);
+	struct output *o = output_begin(input);
+	uint32_t first, end;
+
+	writer_start(&definitions, -1);
+	output_define(o, &definitions, names && team->rank == 0);
+	share_definitions(&definitions, team);
+	plan.run = writer_hash(&definitions) ^ input->run;
+	shards_of_member(team, team->rank, plan.count, &first, &end);
+	for (uint32_t number = first; number < end; number++) {
+		struct writer *out = output_open(o, shard_create(wish->folder, number), argc, argv);
+
+		shard_write(out, &plan, number, definitions.messages);
+		if (writer_append(out, &definitions) < 0)
+			die_output();
+		output_blocks(o, plan.of, number);
+		if (writer_end(out) < 0)
+			die_output();
+	}
+	output_end(o);
+	writer_close(&definitions);
+	free(plan.of);
+}

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Runs that lie in pieces: folders of shards, and what several processes make of them.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# parallel_run P COMMAND...: on P processes, however few cores there are.
+parallel_run() {
+	local processes=$1
+	shift
+	timeout 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$processes" "$@"
+}
+
+# five_ranks: raw traces of five ranks on two nodes, in run/; rank 4 sends to all others between barriers.
+five_ranks() {
+	local rank
+	mkdir -p run
+	for rank in 0 1 2 3 4; do
+		{
+			echo "raw ranks=5 rank=$rank run=77 host=node$((rank % 2))"
+			echo "0 MPI_Init $((1000 + rank)) 1100"
+			for k in 1 2 3 4 5; do
+				if [ $rank -eq 4 ]; then
+					for to in 0 1 2 3; do
+						echo "0 MPI_Send $((k * 1000 + 200 + to * 20)) $((k * 1000 + 210 + to * 20)) comm=1 peer=$to tag=$k bytes_sent=8"
+					done
+				else
+					echo "0 MPI_Recv $((k * 1000 + 150)) $((k * 1000 + 300 + rank)) comm=1 peer=4 tag=$k bytes_received=8"
+				fi
+				echo "0 MPI_Barrier $((k * 1000 + 400 + rank)) $((k * 1000 + 500 + rank)) comm=1"
+			done
+			echo "0 MPI_Finalize 7000 7100"
+		} | tests/pack >run/rank.$rank
+	done
+}
+
+# results GRAPH: what the analyses find, as lines.
+results() {
+	lp-imbalance -F json "$1"
+	lp-critpath -F json "$1"
+	lp-critpath -a kahn --slack --gain 20 -F json "$1"
+}
+
+# without_history STREAM: its messages as lines but for the header, which tells of other commands.
+without_history() {
+	lp-dump "$1" | tail -n +2
+}
+
+@test "shards are the trace in pieces: folder, cat and the stream are the same" {
+	five_ranks
+	lp-merge run >t.trace
+	for n in 1 2 3 5 9 node; do
+		lp-merge -o shards --shards $n run
+		cmp <(without_history shards) <(without_history t.trace)
+		for shard in shards/*; do
+			tests/trace.py check "$shard"
+		done
+		cat shards/* | lp-graph 2>/dev/null >cat.graph
+		lp-graph shards 2>/dev/null >shards.graph
+		lp-graph t.trace 2>/dev/null >t.graph
+		cmp <(results cat.graph) <(results t.graph)
+		cmp <(without_history shards.graph | grep -v '"index"') <(without_history t.graph | grep -v '"index"')
+	done
+	[ "$(echo shards/*)" = 'shards/shard.000000 shards/shard.000001' ]	# two nodes
+	[ "$(lp-dump -k shard shards/shard.000001 | jq -c .of)" = '[0,1,0,1,0]' ]
+}
+
+@test "random runs in shards have the results of the one stream" {
+	for seed in 2 3 5 8; do
+		tests/random_run.py make $seed more >t.trace
+		lp-graph t.trace 2>/dev/null >t.graph
+		results t.graph >expected
+		for n in 2 3 7; do
+			rm -rf cut
+			tests/cut_trace.py t.trace cut $n $([ $n -ne 2 ] || echo turns)
+			lp-graph cut 2>/dev/null >cut.graph
+			cmp expected <(results cut.graph)
+			cat cut/* | lp-graph 2>/dev/null >cat.graph
+			cmp expected <(results cat.graph)
+		done
+	done
+}
+
+@test "several processes write the shards that one writes" {
+	five_ranks
+	cat run/rank.3 run/rank.1 >run/rank.1.both && rm run/rank.3 && mv run/rank.1.both run/rank.1
+	mkdir one
+	(cd one && lp-merge -o shards --shards 3 ../run)
+	for p in 2 3 7; do
+		rm -rf many && mkdir many
+		(cd many && parallel_run $p lp-merge -o shards --shards 3 ../run)
+		diff -r one many
+	done
+}
+
+@test "what is missing, damaged or of another run is named in a line, and left out when asked for" {
+	five_ranks
+	lp-merge -o good --shards 3 run
+	lp-merge -s none --shards 3 -o other run
+
+	cp -r good missing && rm missing/shard.000001
+	run -2 --separate-stderr lp-graph missing
+	[ "$stderr" = 'lp-graph: missing: shard 1 of 3 is missing (rank 2 and 1 others); lp-graph --partial goes on without' ]
+	[ -z "$output" ]
+	lp-graph --partial missing 2>err >m.graph
+	grep -q '^lp-graph: missing: shard 1 of 3 is missing' err
+	[ "$(lp-dump -k call m.graph | jq -s -c 'map(.rank) | unique')" = '[0,1,4]' ]
+	lp-critpath -F text m.graph >/dev/null
+
+	cp -r good damaged && head -c -300 good/shard.000002 >damaged/shard.000002
+	run -2 --separate-stderr lp-graph damaged
+	[[ "$stderr" == 'lp-graph: damaged/shard.000002:'*': '* ]]
+	[ ${#stderr_lines[@]} -eq 1 ]
+	lp-graph --partial damaged 2>err >d.graph
+	grep -q '^lp-graph: damaged/shard.000002: .* nothing behind that is read' err
+	lp-imbalance d.graph >/dev/null
+
+	printf 'run of ranks=5' >strange
+	cp -r good mixed && cp strange mixed/shard.000001
+	run -2 --separate-stderr lp-imbalance mixed
+	[ "$stderr" = 'lp-imbalance: mixed/shard.000001:0: not a longpole stream' ]
+
+	cp -r good two && cp good/shard.000000 two/shard.000001
+	run -2 --separate-stderr lp-graph two
+	[[ "$stderr" == 'lp-graph: two/shard.000001:'*': it is shard 0' ]]
+	for cut in 'shard.000000 shard.000001' 'shard.000000 shard.000002' 'shard.000001 shard.000000'; do
+		run -2 --separate-stderr bash -c "cd good && cat $cut | lp-graph >/dev/null"
+		[[ "$stderr" == 'lp-graph: standard input:'*': shard '* ]]
+	done
+
+	mkdir none && run -2 --separate-stderr lp-dump none
+	[ "$stderr" = 'lp-dump: none: a folder without shards (shard.000000, ...)' ]
+}
+
+@test "shards of another run are told apart" {
+	five_ranks
+	lp-merge -o good --shards 3 run
+	mkdir next
+	for rank in 0 1 2 3 4; do
+		printf 'raw ranks=5 rank=%d run=78\n0 MPI_Init 1000 1100\n0 MPI_Finalize 1400 1500\n' $rank | tests/pack >next/rank.$rank
+	done
+	lp-merge -o other --shards 3 next
+	cp other/shard.000002 good/shard.000002
+	run -2 --separate-stderr lp-graph good
+	[[ "$stderr" == 'lp-graph: good/shard.000002:'*': a shard of another run than good/shard.000000' ]]
+	lp-graph --partial good 2>err >/dev/null
+	grep -q 'a shard of another run' err
+}
+
+@test "a folder for shards holds nothing else, and none of a run before" {
+	five_ranks
+	lp-merge -o shards --shards 5 run
+	lp-merge -o shards --shards 2 run
+	[ "$(ls shards | wc -l)" -eq 2 ]
+	touch shards/notes
+	run -2 --separate-stderr lp-merge -o shards run
+	[ "$stderr" = 'lp-merge: shards: holds notes: shards have a folder of their own' ]
+	run -2 --separate-stderr lp-merge --shards 2 run
+	[[ "$stderr" == 'lp-merge: --shards needs -o'* ]]
+	run -2 --separate-stderr parallel_run 2 lp-merge run
+	[ "$(grep -c '^lp-merge: ' <<<"$stderr")" -eq 1 ]
+}
+
+@test "an error of one process ends all with one line" {
+	five_ranks
+	rm run/rank.3
+	run -2 --separate-stderr parallel_run 3 lp-merge -o shards run
+	[ "$(grep '^lp-merge: ' <<<"$stderr")" = 'lp-merge: run/rank.0: rank 3 of 5 is missing (1 in all; --partial goes on without)' ]
+	five_ranks
+	head -c -40 run/rank.4 >cut && mv cut run/rank.4
+	run -2 --separate-stderr parallel_run 3 lp-merge -o shards run
+	[ "$(grep -c '^lp-merge: run/rank.4:' <<<"$stderr")" -eq 1 ]
+	! lp-graph shards >/dev/null 2>&1
+}
