@@ -78,6 +78,7 @@ uint64_t count_events(const struct stretch *stretch);
 
 /* What the path shows of an event. */
 struct stop {
+	bool polls;		/* a test or probe that completed nothing */
 	struct event event;
 	int64_t ns;
 	uint32_t site;

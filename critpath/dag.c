@@ -194,12 +194,12 @@ struct segment
 dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns)
 {
 	const struct row *row = dag_row(dag, vertex);
-	const bool leaves = (vertex & 1) != 0;
+	const bool leaves = (vertex & 1) != 0, stays = from + 1 == vertex;
 
 	return (struct segment){ end_ns - dag->weight_ns[vertex], end_ns,
 	    numbering_event(&dag->numbering, vertex).location, row->site, leaves ? row->call : 0,
 	    (uint8_t)(!leaves ? kind_before(row->call, from == BEGIN && !dag->stretch->from_sync) :
-	    from + 1 == vertex ? MPI : TRANSFER) };
+	    stays ? MPI : TRANSFER), leaves && stays && row->polled && call_polls(row->call) };
 }
 
 void

@@ -128,7 +128,8 @@ stop_at(const struct stretch *stretch, struct event event)
 {
 	const struct event_row *row = row_at(stretch->window, event.location, event.seq);
 
-	return (struct stop){ event, time_of(stretch, event), row->row.site, row->row.call };
+	return (struct stop){ row->row.polled && call_polls(row->row.call), event, time_of(stretch, event),
+	    row->row.site, row->row.call };
 }
 
 enum segment_kind
@@ -152,7 +153,7 @@ add_between(struct segments *segments, const struct stretch *stretch, const stru
 	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
 	    sizeof *segments->at);
 	segments->at[segments->count++] = (struct segment){ begin_ns, at->ns, at->event.location,
-	    at->site, kind == COMPUTE || kind == START ? 0 : at->call, (uint8_t)kind };
+	    at->site, kind == COMPUTE || kind == START ? 0 : at->call, (uint8_t)kind, kind == MPI && at->polls };
 }
 
 void

@@ -103,9 +103,9 @@ add_call(struct chain *chain, uint32_t location, int64_t enter_ns, int64_t end_n
 
 	if (enter_ns > chain->at_ns)
 		add_link(chain, (struct segment){ chain->at_ns, enter_ns < end_ns ? enter_ns : end_ns, location,
-		    0, 0, GAP });
+		    0, 0, GAP, false });
 	add_link(chain, (struct segment){ chain->at_ns, end_ns, location, site, call,
-	    (uint8_t)(call == 0 ? COMPUTE : stays ? MPI : TRANSFER) });
+	    (uint8_t)(call == 0 ? COMPUTE : stays ? MPI : TRANSFER), false });
 }
 
 static void
@@ -115,7 +115,7 @@ add_longest(struct chain *chain, const struct interval *longest)
 		add_call(chain, longest->location, longest->call_enter_ns, longest->begin_ns,
 		    longest->call_site, longest->call);
 	add_link(chain, (struct segment){ longest->begin_ns, longest->end_ns, longest->location,
-	    longest->site, 0, longest->kind });
+	    longest->site, 0, longest->kind, false });
 }
 
 void

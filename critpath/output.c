@@ -22,7 +22,8 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 	uint32_t location[BLOCK], site[BLOCK];
 	int64_t begin[BLOCK], end[BLOCK];
 	uint16_t call[BLOCK];
-	uint8_t kind[BLOCK];
+	uint8_t kind[BLOCK], polls[BLOCK];
+	bool any = false;
 
 	for (size_t i = 0; i < count; i++) {
 		location[i] = at[i].location;
@@ -31,8 +32,10 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 		end[i] = at[i].end_ns;
 		call[i] = reader_call_numbers(in)[at[i].call];
 		kind[i] = at[i].kind;
+		polls[i] = at[i].polls;
+		any |= at[i].polls;
 	}
-	message_begin(out, number > 0 ? "alternatives" : "segments", number > 0 ? 8 : 7);
+	message_begin(out, number > 0 ? "alternatives" : "segments", (number > 0 ? 8U : 7U) + any);
 	if (number > 0)
 		put_int(out, "number", number);
 	put_uint(out, "count", count);
@@ -42,6 +45,8 @@ write_block(struct writer *out, const struct reader *in, int number, const struc
 	put_column(out, "kind", kind_type, kind, count);
 	put_column(out, "call", call_type, call, count);
 	put_column(out, "site", location_type, site, count);
+	if (any)
+		put_column(out, "polls", kind_type, polls, count);
 	if (message_end(out) < 0)
 		die_output();
 }

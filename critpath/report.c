@@ -49,6 +49,7 @@ add_segment(struct share *share, const struct segment *segment)
 {
 	const int64_t ns = segment->end_ns - segment->begin_ns;
 
+	share->polls_ns += segment->polls ? ns : 0;
 	if (segment->call == 0 || !span_frames(segment->call))
 		share->ns[segment->kind] += ns;
 	else if (segment->kind == TRANSFER)
@@ -98,6 +99,7 @@ add_share(struct share *to, const struct share *more)
 {
 	for (int kind = 0; kind < KINDS; kind++)
 		to->ns[kind] += more->ns[kind];
+	to->polls_ns += more->polls_ns;
 	to->frame_mpi_ns += more->frame_mpi_ns;
 	to->frame_transfer_ns += more->frame_transfer_ns;
 }

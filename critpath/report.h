@@ -16,6 +16,7 @@ seconds(int64_t ns)
 
 struct share {
 	int64_t ns[KINDS];	/* by segment kind */
+	int64_t polls_ns;		/* of MPI, in tests and probes that completed nothing */
 	int64_t frame_mpi_ns, frame_transfer_ns;	/* of MPI_Init and MPI_Finalize, apart */
 };
 

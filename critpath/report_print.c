@@ -192,6 +192,9 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	text_line(out, "on the path, %s: compute %.2f %%, MPI %.2f %%, transfer %.2f %%%s",
 	    span_rule(report->whole), 100 * (double)total.ns[COMPUTE] / of, 100 * (double)total.ns[MPI] / of,
 	    100 * (double)total.ns[TRANSFER] / of, start);
+	if (total.polls_ns > 0)
+		text_line(out, "of MPI, %.2f %% of the path are tests and probes that completed nothing and that the rank did "
+		    "not wait in: they are what polling costs", 100 * (double)total.polls_ns / of);
 	if (known->polls_wait)
 		text_line(out, "failed polls that led to a message are waits for it, not on the path, where at most "
 		    "%.6g us lie between two", 1e-3 * (double)known->poll_gap_ns);
@@ -232,6 +235,7 @@ share_json(struct json *out, const struct share *share, bool whole)
 	json_seconds(out, "mpi_s", told.ns[MPI]);
 	json_seconds(out, "transfer_s", told.ns[TRANSFER]);
 	json_seconds(out, "start_s", told.ns[START]);
+	json_seconds(out, "polls_s", told.polls_ns);
 }
 
 void

@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "polls.h"
+#include "../base/tool/hash_table.h"
 
-enum { MOST_HELD = 64 << 20, LOOK_BACK = 8 };
+enum { MOST_HELD = 64 << 20, LOOK_BACK = 8, THINGS = 8 };
 
 struct held {
 	struct held *next, *next_block;	/* of all; of the same location */
@@ -13,16 +14,39 @@ struct held {
 	bool is_block, changed;
 };
 
+/* What a run polls for, as far as a trace tells: the call at a site, and where it was first made. */
+struct thing {
+	uint32_t site;
+	uint16_t call;
+	struct held *block;		/* NULL: in the block being looked at */
+	size_t row;
+	int64_t begin_ns;
+	uint64_t polls_before;		/* of the run */
+};
+
 /* Polls that may turn out to be a wait. */
 struct poll_run {
 	bool open;
-	struct held *block;		/* where it begins; NULL: in the block being looked at */
-	size_t row;
-	int64_t begin_ns, last_ns;
+	struct thing things[THINGS];	/* in the order in which they joined */
+	unsigned thing_count;
+	int64_t last_ns;
 	uint64_t polls;
 	struct held *newest;		/* of the location's blocks held back */
-	struct { uint32_t site, comm; int32_t peer, tag; uint16_t call; } last[LOOK_BACK];
+	struct { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
+	uint64_t probes;
 };
+
+/* How runs for the same things ended on a location. */
+struct habit {
+	uint64_t things;		/* a hash, the same in any order */
+	uint32_t location;		/* UINT32_MAX: free slot */
+	uint64_t ended, left;		/* by success; the rank went on without */
+};
+#define HASH(h) mix((h)->things, (h)->location)
+#define SAME(a, b) ((a)->things == (b)->things && (a)->location == (b)->location)
+#define FREE(h) ((h)->location == UINT32_MAX)
+#define MAKE_FREE(h) ((h)->location = UINT32_MAX)
+HASH_TABLE(habits, struct habit, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
 enum poll_kind { NO_POLL, TEST, PROBE };
 
@@ -61,19 +85,54 @@ same_envelope(int32_t peer, int32_t tag, const struct calls *c, size_t i)
 	return (peer == c->peer[i] || peer == ANY_PEER) && (tag == c->tag[i] || tag == -1);
 }
 
-/* Does the call at row I end the run: with what one of its last polls asked for? */
 static bool
-ends_run(const struct poll_run *run, const struct calls *c, size_t i)
+was_probed(const struct poll_run *run, const struct calls *c, size_t i)
 {
-	const enum poll_kind kind = kind_of(c->call[i]);
-
-	for (uint64_t k = 0; k < run->polls && k < LOOK_BACK; k++)
-		if (kind == TEST ? run->last[k].call == c->call[i] && run->last[k].site == c->site[i] :
-		    call_class(c->call[i]) == CLASS_RECV && kind_of(run->last[k].call) == PROBE &&
-		    run->last[k].comm == c->comm[i] &&
-		    same_envelope(run->last[k].peer, run->last[k].tag, c, i))
+	for (uint64_t k = 0; k < run->probes && k < LOOK_BACK; k++)
+		if (run->probed[k].comm == c->comm[i] &&
+		    same_envelope(run->probed[k].peer, run->probed[k].tag, c, i))
 			return true;
 	return false;
+}
+
+static struct thing *
+find_thing(struct poll_run *run, uint16_t call, uint32_t site)
+{
+	for (unsigned k = 0; k < run->thing_count; k++)
+		if (run->things[k].call == call && run->things[k].site == site)
+			return &run->things[k];
+	return NULL;
+}
+
+/* Does the call at row I bring what the run polled for? */
+static bool
+ends_run(struct poll_run *run, const struct calls *c, size_t i)
+{
+	if (kind_of(c->call[i]) == TEST)
+		return find_thing(run, c->call[i], c->site[i]) != NULL;
+	return (call_class(c->call[i]) == CLASS_RECV || call_class(c->call[i]) == CLASS_RECV_START) &&
+	    was_probed(run, c, i);
+}
+
+/*
+ * Whether the rank waits in runs for these things: it does not if it goes on, time and again, although none
+ * of them has come. Counts this one.
+ */
+static bool
+waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t location, bool ended)
+{
+	struct habit key = { .location = location }, *habit;
+
+	for (unsigned k = 0; k < run->thing_count; k++)
+		key.things += mix(run->things[k].call, run->things[k].site);
+	if (polls->habits == NULL) {
+		polls->habits = zalloc(1, sizeof *polls->habits);
+		habits_begin(polls->habits, 64);
+	}
+	habit = habits_add(polls->habits, &key);
+	habit->ended += ended;
+	habit->left += !ended;
+	return ended && habit->left * POLLS_MOST_LEFT <= habit->ended;
 }
 
 /* Rows FROM to before TO of a block become polls without time, or the call that they led to. */
@@ -87,34 +146,46 @@ move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
 	}
 }
 
-/* The call in rows I to before END of the newest block has ended the run. */
+/* The call in rows I to before END of the newest block is what was waited for, since all was polled. */
 static void
-become_wait(struct polls *polls, struct poll_run *run, struct calls *c, size_t i, size_t end, bool *changed)
+become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end, bool *changed)
 {
-	size_t from = run->row;
+	const struct thing *last = &run->things[run->thing_count - 1];
+	size_t from = last->row;
 
-	for (struct held *h = run->block; h != NULL; h = h->next_block) {
-		move_rows(&h->calls, from, h->calls.count, run->begin_ns, false);
+	for (struct held *h = last->block; h != NULL; h = h->next_block) {
+		move_rows(&h->calls, from, h->calls.count, last->begin_ns, false);
 		h->changed = true;
 		from = 0;
 	}
-	move_rows(c, from, i, run->begin_ns, false);
-	move_rows(c, i, end, run->begin_ns, true);
+	move_rows(c, from, i, last->begin_ns, false);
+	move_rows(c, i, end, last->begin_ns, true);
 	*changed = true;
 	polls->waits++;
-	polls->absorbed += run->polls;
+	polls->absorbed += run->polls - last->polls_before;
 }
 
 static void
 note_poll(struct poll_run *run, const struct calls *c, size_t i)
 {
-	const size_t at = run->polls++ % LOOK_BACK;
+	if (run->open && find_thing(run, c->call[i], c->site[i]) == NULL && run->thing_count == THINGS)
+		run->open = false;
+	if (!run->open) {
+		run->open = true;
+		run->polls = run->probes = run->thing_count = 0;
+	}
+	if (find_thing(run, c->call[i], c->site[i]) == NULL)
+		run->things[run->thing_count++] = (struct thing){ c->site[i], c->call[i], NULL, i,
+		    c->enter_ns[i], run->polls };
+	if (kind_of(c->call[i]) == PROBE) {
+		const size_t at = run->probes++ % LOOK_BACK;
 
-	run->last[at].site = c->site[i];
-	run->last[at].comm = c->comm[i];
-	run->last[at].peer = c->peer[i];
-	run->last[at].tag = c->tag[i];
-	run->last[at].call = c->call[i];
+		run->probed[at].comm = c->comm[i];
+		run->probed[at].peer = c->peer[i];
+		run->probed[at].tag = c->tag[i];
+	}
+	run->polls++;
+	run->last_ns = c->leave_ns[i];
 }
 
 /* Most programs never poll: then there is nothing to look at. */
@@ -141,18 +212,11 @@ look_at(struct polls *polls, struct poll_run *run, struct calls *c)
 			;
 		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns)
 			run->open = false;
-		if (is_poll(c, i)) {
-			if (!run->open) {
-				run->open = true;
-				run->polls = 0;
-				run->block = NULL;
-				run->row = i;
-				run->begin_ns = c->enter_ns[i];
-			}
+		if (is_poll(c, i))
 			note_poll(run, c, i);
-			run->last_ns = c->leave_ns[i];
-		} else if (run->open) {
-			if (ends_run(run, c, i))
+		else if (run->open) {
+			if (waits_for_them(polls, run, c->location, ends_run(run, c, i)) &&
+			    call_class(c->call[i]) != CLASS_RECV_START)
 				become_wait(polls, run, c, i, end, &changed);
 			run->open = false;
 		}
@@ -197,7 +261,7 @@ release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 		struct held *h = polls->oldest;
 		struct poll_run *run = h->is_block ? &polls->runs[h->calls.location] : NULL;
 
-		if (run != NULL && run->open && run->block == h) {
+		if (run != NULL && run->open && run->things[0].block == h) {
 			if (!all && polls->held_bytes <= MOST_HELD)
 				return;
 			run->open = false;
@@ -244,8 +308,9 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 	if (run->newest != NULL)
 		run->newest->next_block = h;
 	run->newest = h;
-	if (run->open && run->block == NULL)
-		run->block = h;
+	for (unsigned k = 0; run->open && k < run->thing_count; k++)
+		if (run->things[k].block == NULL)
+			run->things[k].block = h;
 	release(polls, graph, in, false);
 }
 
@@ -269,7 +334,8 @@ void
 polls_tell(const struct polls *polls)
 {
 	if (polls->waits > 0)
-		note("%llu runs of %llu failed tests and probes, with at most %.6g us between two, are waits; "
-		    "--polls work leaves them", (unsigned long long)polls->waits,
-		    (unsigned long long)polls->absorbed, 1e-3 * (double)polls->gap_ns);
+		note("%llu runs of %llu failed tests and probes, with at most %.6g us between two, are waits, where "
+		    "the rank went on without in at most one of %d; --polls work leaves them",
+		    (unsigned long long)polls->waits, (unsigned long long)polls->absorbed,
+		    1e-3 * (double)polls->gap_ns, POLLS_MOST_LEFT + 1);
 }

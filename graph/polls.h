@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polling is waiting. Failed tests and probes in a row, with no longer than a given time between
- * two, that are ended by the one that succeeds (a probe by the receive behind it) become one wait:
- * the call that ended them was entered when the first of them was, and they have no time. A run of
- * polls that anything else ends, a longer computation among it, is left as it is.
+ * Polling is waiting where the rank goes on only when something has come. Failed tests and probes, of one
+ * thing or in turns of several, with no longer than a given time between two, that are ended by the success of
+ * one of these (of a probe by the receive behind it) become one wait: the call that ended them was entered
+ * when all of them were first polled, and they have no time from then on.
+ *
+ * A run that anything else ends is left as it is, and so are runs for the same things where the rank did not
+ * need them to go on, as it has done that in more than one of nine: between these polls it works, however
+ * short that is, and they cost it time, as HPCC's RandomAccess that tests once for each number it makes.
  *
  * For this messages are held back until the runs in them have ended, as far as memory allows.
  */
@@ -12,11 +16,14 @@
 
 #include "graph.h"
 
+enum { POLLS_MOST_LEFT = 8 };	/* a wait ends by success that many times for each time it does not */
+
 struct polls {
 	bool as_waits;
 	int64_t gap_ns;			/* computing for longer between two polls is work */
 	uint64_t waits, absorbed;	/* waits made, and failed polls in them */
 	struct poll_run *runs;		/* by location */
+	struct habits *habits;
 	struct held *oldest, *newest;	/* messages held back */
 	struct calls spare;		/* a block that is written anew */
 	size_t held_bytes;

@@ -79,7 +79,7 @@ kind_of(unsigned call)
 	    class == CLASS_COMM_CREATE;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
-	k.polls = k.is_test || begins(name, "MPI_Iprobe") || begins(name, "MPI_Improbe");
+	k.polls = k.is_test || call_polls(call);
 	k.frames = span_frames(call);
 	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
 	    is_collective_start(class);

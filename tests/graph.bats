@@ -273,6 +273,84 @@ polls() {
 	done
 }
 
+# turns ROW...: rank 1 polls at two sites, 1000 ns apart; what it does is given by letters: a and b fail at site
+# 1 and 2, A and B succeed there, s sends. Prints the calls that last longer than before, with their new enter.
+turns() {
+	local at=9000 letter name
+	{
+		echo 'trace ranks=2'
+		echo '0 MPI_Init 0 1000 comm=1'
+		echo '1 MPI_Init 0 1000 comm=1'
+		for letter in $*; do
+			[[ "$letter" != [AB] ]] || echo "0 MPI_Send $((at + 900)) +10 comm=1 peer=1 tag=5 sent=8"
+			at=$((at + 1000))
+		done
+		echo 'site site=1 module=0 offset=1'
+		echo 'site site=2 module=0 offset=2'
+		at=9000
+		for letter in $*; do
+			at=$((at + 1000))
+			case $letter in
+			a) echo "1 MPI_Test $at +500 site=1" ;;
+			b) echo "1 MPI_Testany $at +500 site=2" ;;
+			A) name=MPI_Test ;;
+			B) name=MPI_Testany ;;
+			s) echo "1 MPI_Send $at +10 comm=1 peer=0 tag=6 sent=8" ;;
+			esac
+			[[ "$letter" != [AB] ]] || printf '1 MPI_Irecv %s +1 comm=1 peer=0 tag=5 received=8 as=r%s\n' \
+				$((at - 400)) $at >>irecvs
+			[[ "$letter" != [AB] ]] || echo "1 $name $at +500 comm=1 peer=0 tag=5 received=8 of=r$at site=$([ $letter = A ] && echo 1 || echo 2)"
+		done
+	} >text
+	# All receives are posted at first.
+	awk 'NR == FNR { if ($1 == 1) posts = posts "1 MPI_Irecv " 1100 + 10 * n++ " +1 " substr($0, index($0, "comm=")) "\n"; next }
+		/^1 MPI_Init/ { print; printf "%s", posts; next } { print }' irecvs text | tests/pack >t.trace
+	rm irecvs
+	lp-graph t.trace 2>t.err >t.graph
+	lp-dump -k call t.graph | jq -r 'select(.rank == 1 and (.call | startswith("MPI_Test")) and .leave_ns - .enter_ns > 500) |
+		"\(.call) \(.enter_ns) \(.leave_ns)"' | paste -sd' '
+}
+
+@test "polls of several things in turn are one wait for what comes first, from where all of them were polled" {
+	[ "$(turns a a a a B)" = "" ]			# what came had not been polled
+	[ "$(turns a b a b A)" = "MPI_Test 11000 14500" ]
+	[ "$(turns a b a b B)" = "MPI_Testany 11000 14500" ]
+	# The rank worked on until it polled for the other, too.
+	[ "$(turns a a a a b a b a B)" = "MPI_Testany 14000 18500" ]
+}
+
+@test "polls without which the rank goes on, time and again, are work, however close they lie" {
+	[ "$(turns a a A a a s)" = "MPI_Test 10000 12500" ]
+	# It sends although nothing has come; so the next runs are no waits.
+	[ "$(turns a a s a a A a a A)" = "" ]
+	# Of others at once it is still known that the rank waits for them.
+	[ "$(turns a a s a b a b A)" = "MPI_Test 14000 17500" ]
+	# Once in nine is too little.
+	runs=$(for _ in 1 2 3 4 5 6 7; do echo a a A; done)
+	[ "$(turns a a s $runs a a A | wc -w)" -eq 3 ]
+	[ "$(turns a a s $runs a A | wc -w)" -eq 3 ]
+	[ "$(turns a a s a a s $runs a a A | wc -w)" -eq 0 ]
+	turns a a s $runs a a A >/dev/null
+	grep -q '^lp-graph: 1 runs of 2 failed .* the rank went on without in at most one of 9' t.err
+}
+
+@test "what of the path are polls that are no waits is told, with the threshold, by all ways to find it" {
+	turns a a s a a A s >/dev/null
+	lp-critpath -F text t.graph >text
+	grep -q '^failed polls that led to a message are waits for it, .* where at most 20 us lie between two' text
+	grep -q '^of MPI, .* % of the path are tests and probes that completed nothing' text
+	lp-critpath -F json t.graph | jq -e '.poll_gap_s == 2e-05 and (.total.polls_s * 1e9 | round) == 2000 and
+		([.by_rank[].polls_s] | add) == .total.polls_s and .total.mpi_s >= .total.polls_s'
+	for way in walk kahn dijkstra delta; do
+		lp-critpath -a $way t.graph >t.path
+		trace.py check t.path
+		lp-dump -k segment t.path
+	done | sort | uniq -c | awk '{ print $1 }' | uniq | grep -qx 4
+	turns a a A >/dev/null
+	lp-critpath -F json t.graph | jq -e '.total.polls_s == 0'
+	lp-graph --polls work t.trace 2>/dev/null | lp-critpath -F json | jq -e '.poll_gap_s == null and .total.polls_s > 0'
+}
+
 @test "a probe that finds a message and the receive behind it end a wait, a receive of another does not" {
 	for tag in 5 6; do
 		tests/pack <<-END | lp-graph 2>/dev/null >t.graph

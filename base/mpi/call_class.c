@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call_class.h"
 
+#include <string.h>
+
 #include "../stream/calls.h"
 
 const unsigned char call_classes[] = {
@@ -20,6 +22,18 @@ static const char *const names[] = {
 #define DERIVED(number, name, class) name,
 #include "call_table.h"
 };
+
+bool
+call_polls(unsigned call)
+{
+	static const char *const polls[] = { "MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe",
+		"MPI_Improbe" };
+
+	for (size_t i = 0; i < sizeof polls / sizeof polls[0]; i++)
+		if (strcmp(call_name(call), polls[i]) == 0)
+			return true;
+	return false;
+}
 
 /* The format below knows no MPI function: the names of those known here get their indices first. */
 __attribute__((constructor)) static void

@@ -75,4 +75,7 @@ call_class(unsigned call)
 	return call < call_class_count ? (enum call_class)call_classes[call] : CLASS_LOCAL;
 }
 
+/* A test of requests or a probe: it returns at once, whatever it found. */
+bool call_polls(unsigned call);
+
 #endif

@@ -9,7 +9,7 @@ const char *const segment_names[KINDS + 1] = { "compute", "mpi", "transfer", "st
 
 /* The columns of a message, one behind the other in two allocations. */
 struct columns {
-	uint32_t *location, *kind, *call, *site;
+	uint32_t *location, *kind, *call, *site, *polls;
 	int64_t *begin_ns, *end_ns;
 };
 
@@ -19,8 +19,8 @@ columns_read(struct columns *c, struct reader *in, const struct message *message
 	static const struct column_type u32 = { 4, false, true, 0 }, optional = { 4, false, false, 0 },
 	    i64 = { 8, true, true, 0 };
 
-	c->location = zalloc(4 * n, sizeof *c->location);
-	c->kind = c->location + n, c->call = c->kind + n, c->site = c->call + n;
+	c->location = zalloc(5 * n, sizeof *c->location);
+	c->kind = c->location + n, c->call = c->kind + n, c->site = c->call + n, c->polls = c->site + n;
 	c->begin_ns = zalloc(2 * n, sizeof *c->begin_ns);
 	c->end_ns = c->begin_ns + n;
 	return body_column(in, message, "location", u32, n, n, c->location) < 0 ||
@@ -28,7 +28,8 @@ columns_read(struct columns *c, struct reader *in, const struct message *message
 	    body_column(in, message, "end", i64, n, n, c->end_ns) < 0 ||
 	    body_column(in, message, "kind", u32, n, n, c->kind) < 0 ||
 	    body_column(in, message, "call", u32, n, n, c->call) < 0 ||
-	    body_column(in, message, "site", optional, n, n, c->site) < 0 ? -1 : 0;
+	    body_column(in, message, "site", optional, n, n, c->site) < 0 ||
+	    body_column(in, message, "polls", optional, n, n, c->polls) < 0 ? -1 : 0;
 }
 
 /* As far as leaves may be: calls.c. */
@@ -69,7 +70,7 @@ segments_read(struct segments *s, struct reader *in, const struct message *messa
 	for (size_t i = 0; i < (size_t)count && (got = got < 0 ? got : check(s, in, message, &c, i, known)) == 0; i++)
 		s->at[s->count++] = (struct segment){ c.begin_ns[i], c.end_ns[i], c.location[i],
 		    c.site[i] < known->site_count ? c.site[i] : 0, reader_calls(in)[c.call[i]],
-		    (uint8_t)c.kind[i] };
+		    (uint8_t)c.kind[i], c.polls[i] != 0 };
 	free(c.location);
 	free(c.begin_ns);
 	return got;

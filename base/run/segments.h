@@ -18,6 +18,7 @@ struct segment {
 	uint32_t site;
 	uint16_t call;		/* index of call_name; 0 for compute */
 	uint8_t kind;		/* enum segment_kind */
+	bool polls;		/* MPI: a test or probe that completed nothing */
 };
 
 struct segments {
