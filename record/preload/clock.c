@@ -221,9 +221,10 @@ clock_start(const struct instant *init)
 
 	if (elapsed_ns > 1000000 && ticks > 0 && counter_is_good()) {
 		map.counter = true;
-		map.first_ticks = init->counter;
-		map.first_ns = init->monotonic_ns;
 		map.rate = (uint64_t)(((unsigned __int128)(uint64_t)elapsed_ns << 32) / ticks);
+		/* 2^48 ticks, a day, earlier, since another rank may have begun before: a whole number of ns. */
+		map.first_ticks = init->counter - ((uint64_t)1 << 48);
+		map.first_ns = init->monotonic_ns - (int64_t)(map.rate << 16);
 	}
 	share_map(map);
 }

@@ -7,13 +7,15 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "recorder.h"
+
 /*
  * clock.c: calls are timed in ticks, of the processor's counter where that can be trusted and
  * of CLOCK_MONOTONIC, in nanoseconds, elsewhere. One map per clock leads to nanoseconds.
  */
 struct clock_map {
 	bool counter;
-	uint64_t first_ticks;
+	uint64_t first_ticks;	/* before all that is timed */
 	int64_t first_ns;
 	uint64_t rate;		/* nanoseconds a tick, times 2^32 */
 };
@@ -31,27 +33,27 @@ uint64_t clock_ticks_at(const struct instant *instant);
 void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
 void clock_sync_again(void);	/* after a collective of MPI_COMM_WORLD: at times compares again */
 
-static inline uint64_t
+ALWAYS uint64_t
 clock_ticks(void)
 {
 	struct timespec now;
 
 #ifdef __x86_64__
-	if (clock_map.counter)
+	if (LIKELY(clock_map.counter))
 		return __builtin_ia32_rdtsc();
 #endif
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static inline int64_t
+ALWAYS int64_t
 ticks_ns(uint64_t ticks)
 {
-	__int128 since = (__int128)ticks - (__int128)clock_map.first_ticks;
+	const unsigned __int128 since = ticks - clock_map.first_ticks;	/* one multiplication of 64 bits by 64 */
 
 	return clock_map.first_ns + (int64_t)(since * clock_map.rate >> 32);
 }
 
-static inline int64_t clock_ns(void) { return ticks_ns(clock_ticks()); }
+ALWAYS int64_t clock_ns(void) { return ticks_ns(clock_ticks()); }
 
 #endif

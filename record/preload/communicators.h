@@ -28,35 +28,35 @@ struct communicator {
 /* None is NULL; one that was never seen has the number 0. */
 void communicators_start(void);
 void communicators_add_world(void);	/* when MPI_Init has been called */
-struct communicator *communicator_find(uintptr_t handle);
+SELDOM struct communicator *communicator_find(uintptr_t handle);
 enum { NEAR = 64 };		/* those used last, by hash */
 extern struct communicator *near[NEAR];
 
-static inline unsigned
+ALWAYS unsigned
 near_slot(uintptr_t handle)
 {
 	return (unsigned)((handle * 0x9e3779b97f4a7c15u) >> 58) % NEAR;
 }
 
-static inline struct communicator *
+ALWAYS struct communicator *
 of_handle(uintptr_t handle)
 {
 	struct communicator *it;
 
-	if (many_threads)	/* another one may change the slot, or free what is in it */
+	if (UNLIKELY(many_threads))	/* another one may change the slot, or free what is in it */
 		return communicator_find(handle);
 	it = near[near_slot(handle)];
-	return it != NULL && it->handle == handle ? it : communicator_find(handle);
+	return LIKELY(it != NULL && it->handle == handle) ? it : communicator_find(handle);
 }
 
 /* Handles of the three kinds are kept apart, whether they are addresses or numbers. */
-static inline uintptr_t comm_key(MPI_Comm comm) { return (uintptr_t)comm * 4; }
-static inline uintptr_t win_key(MPI_Win win) { return (uintptr_t)win * 4 + 1; }
-static inline uintptr_t file_key(MPI_File file) { return (uintptr_t)file * 4 + 2; }
-static inline uintptr_t partition_key(MPI_Comm comm) { return (uintptr_t)comm * 4 + 3; }
-static inline struct communicator *communicator_of(MPI_Comm comm) { return of_handle(comm_key(comm)); }
-static inline struct communicator *win_of(MPI_Win win) { return of_handle(win_key(win)); }
-static inline struct communicator *file_of(MPI_File file) { return of_handle(file_key(file)); }
+ALWAYS uintptr_t comm_key(MPI_Comm comm) { return (uintptr_t)comm * 4; }
+ALWAYS uintptr_t win_key(MPI_Win win) { return (uintptr_t)win * 4 + 1; }
+ALWAYS uintptr_t file_key(MPI_File file) { return (uintptr_t)file * 4 + 2; }
+ALWAYS uintptr_t partition_key(MPI_Comm comm) { return (uintptr_t)comm * 4 + 3; }
+ALWAYS struct communicator *communicator_of(MPI_Comm comm) { return of_handle(comm_key(comm)); }
+ALWAYS struct communicator *win_of(MPI_Win win) { return of_handle(win_key(win)); }
+ALWAYS struct communicator *file_of(MPI_File file) { return of_handle(file_key(file)); }
 
 void note_new_communicator(MPI_Comm parent, MPI_Comm made);
 void note_new_win(MPI_Comm parent, MPI_Win made);

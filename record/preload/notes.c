@@ -8,15 +8,7 @@
 #include "recorder.h"
 #include "rows.h"
 
-/* Sizes of predefined types by a hash of their handle; they never change. */
-enum { TYPE_SLOTS = 1 << 10 };
-static struct { MPI_Datatype type; uint32_t size; } types[TYPE_SLOTS];
-
-static unsigned
-type_slot(MPI_Datatype type)
-{
-	return (unsigned)(((uintptr_t)type * 0x9e3779b97f4a7c15u) >> 54) % TYPE_SLOTS;
-}
+struct type_size known_types[TYPE_SLOTS];
 
 void
 types_start(void)
@@ -36,24 +28,19 @@ types_start(void)
 	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (known[i] != MPI_DATATYPE_NULL && PMPI_Type_size(known[i], &size) == MPI_SUCCESS &&
 		    size > 0) {
-			types[type_slot(known[i])].type = known[i];
-			types[type_slot(known[i])].size = (uint32_t)size;
+			known_types[type_slot(known[i])].type = known[i];
+			known_types[type_slot(known[i])].size = (uint32_t)size;
 		}
 }
 
 uint64_t
-bytes_of(int64_t count, MPI_Datatype type)
+size_of(MPI_Datatype type)
 {
-	const unsigned slot = type_slot(type);
-	MPI_Count size;		/* of a type it may be more than an int holds */
+	MPI_Count size;		/* it may be more than an int holds */
 
-	if (count <= 0)
-		return 0;
-	if (types[slot].type == type && types[slot].size > 0)
-		return (uint64_t)count * types[slot].size;
 	if (type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
 		return 0;
-	return (uint64_t)count * (uint64_t)size;
+	return (uint64_t)size;
 }
 
 #define OF_COUNTS(name, count_type) \
@@ -68,19 +55,6 @@ bytes_of(int64_t count, MPI_Datatype type)
 OF_COUNTS(bytes_of_counts, int)
 OF_COUNTS(bytes_of_large_counts, MPI_Count)
 
-int32_t
-peer_of(int rank)
-{
-	return rank == MPI_ANY_SOURCE ? ANY_PEER : rank == MPI_PROC_NULL ? NULL_PEER :
-	    rank == MPI_ROOT ? ROOT_PEER : rank;
-}
-
-int32_t
-tag_of(int tag)
-{
-	return tag == MPI_ANY_TAG ? -1 : tag;
-}
-
 uint64_t
 moved_bytes(const MPI_Status *status)
 {
@@ -94,17 +68,11 @@ moved_bytes(const MPI_Status *status)
 	return (uint64_t)size;
 }
 
-void
-commit(struct at *at, const struct entry *entry)
-{
-	rows_commit(at->thread, entry, 1);
-}
-
 /* Calls of a run follow each other that closely: what lies between is the loop around them. */
 enum { POLL_GAP_NS = 10000 };
 
 void
-commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
+commit_folding(struct at *at, const struct entry *entry, enum foldable kind)
 {
 	struct thread *thread = at->thread;
 	const int64_t threshold_ns = options.threshold_ns;
@@ -117,7 +85,7 @@ commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
 		thread->fold_leave_ns = entry->leave_ns;
 		return;
 	}
-	commit(at, entry);
+	rows_commit(thread, entry, 1);
 	if (folds && !paused) {
 		thread->fold_seq = thread->seq;
 		thread->fold_leave_ns = entry->leave_ns;
@@ -161,15 +129,6 @@ note_send(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes)
 	e.tag = tag;
 	e.bytes_sent = bytes;
 	commit(at, &e);
-}
-
-/* What came in: where from, with which tag, how much. */
-void
-fill_received(struct entry *e, const MPI_Status *status)
-{
-	e->peer = peer_of(status->MPI_SOURCE);
-	e->tag = tag_of(status->MPI_TAG);
-	e->bytes_received = e->peer == NULL_PEER ? 0 : moved_bytes(status);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a call passes through, and the rows that it leaves when it has returned with success: notes.c, and
- * note_requests.c where requests are involved.
+ * note_requests.c and note_completions.c where requests are involved.
  */
 #ifndef NOTES_H
 #define NOTES_H
@@ -26,16 +26,16 @@ struct at {
 };
 
 /* False: do not record. */
-static inline bool
+ALWAYS bool
 enter_call(struct at *at, uint16_t call, const void *from)
 {
 	struct thread *thread = self;
 
-	if (!recording)
+	if (UNLIKELY(!recording))
 		return false;
-	if (thread == NULL && (thread = new_thread()) == NULL)
+	if (UNLIKELY(thread == NULL) && (thread = new_thread()) == NULL)
 		return false;
-	if (thread->depth > 0)
+	if (UNLIKELY(thread->depth > 0))
 		return false;		/* the library calls itself: not a call of the program */
 	thread->depth = 1;
 	at->thread = thread;
@@ -45,17 +45,17 @@ enter_call(struct at *at, uint16_t call, const void *from)
 	return true;
 }
 
-static inline void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
+ALWAYS void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
 /* A call may take on it what else is to be done at times, outside of its own duration. */
-static inline void
+ALWAYS void
 end_call(struct at *at)
 {
-	if (at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED))
+	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
 		sample_drain();
 	at->thread->depth = 0;
 }
 
-static inline struct entry
+ALWAYS struct entry
 entry_of(const struct at *at)
 {
 	return (struct entry){ .enter_ns = ticks_ns(at->enter_ticks),
@@ -65,27 +65,97 @@ entry_of(const struct at *at)
 
 /* ---- the rows ---- */
 
-void commit(struct at *at, const struct entry *entry);
+ALWAYS void
+commit(struct at *at, const struct entry *entry)
+{
+	row_commit(at->thread, entry);
+}
+
 /* A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
  * found nothing. */
 enum foldable { SHORT, POLL };
-void commit_foldable(struct at *at, const struct entry *entry, enum foldable kind);
-void fill_received(struct entry *entry, const MPI_Status *status);	/* where from, tag, size */
-void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
+SELDOM void commit_folding(struct at *at, const struct entry *entry, enum foldable kind);
+
+ALWAYS void
+commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
+{
+	if (UNLIKELY(folding())) {
+		const struct entry other = *entry;
+
+		commit_folding(at, &other, kind);
+	} else
+		commit(at, entry);
+}
+
+ALWAYS int32_t
+peer_of(int rank)
+{
+	return rank >= 0 ? rank : rank == MPI_ANY_SOURCE ? ANY_PEER : rank == MPI_PROC_NULL ? NULL_PEER :
+	    rank == MPI_ROOT ? ROOT_PEER : rank;
+}
+
+ALWAYS int32_t
+tag_of(int tag)
+{
+	return tag == MPI_ANY_TAG ? -1 : tag;
+}
+
+uint64_t moved_bytes(const MPI_Status *status);
+
+/* What came in: where from, with which tag, how much. */
+ALWAYS void
+fill_received(struct entry *e, const MPI_Status *status)
+{
+	e->peer = peer_of(status->MPI_SOURCE);
+	e->tag = tag_of(status->MPI_TAG);
+	e->bytes_received = e->peer == NULL_PEER ? 0 : moved_bytes(status);
+}
+
 /* Makes the row that will be SEQ refer to row START of LOCATION: by distance, or across threads. */
-void refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start);
-int32_t tag_of(int tag);
+ALWAYS void
+refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uint64_t start)
+{
+	if (start == NO_ROW)
+		return;
+	if (location == at->thread->location)
+		e->request = seq - start <= UINT32_MAX ? (uint32_t)(seq - start) : 0;
+	else if (location < UINT16_MAX && start <= UINT32_MAX) {
+		e->request = (uint32_t)start;
+		e->request_at = (uint16_t)(location + 1);
+	}
+}
+
+void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
+
+/* Sizes of predefined types by a hash of their handle; they never change. */
+enum { TYPE_SLOTS = 1 << 10 };
+extern struct type_size { MPI_Datatype type; uint32_t size; } known_types[TYPE_SLOTS];
 void types_start(void);
-uint64_t bytes_of(int64_t count, MPI_Datatype type);
+SELDOM uint64_t size_of(MPI_Datatype type);	/* of any */
+
+ALWAYS unsigned
+type_slot(MPI_Datatype type)
+{
+	return (unsigned)(((uintptr_t)type * 0x9e3779b97f4a7c15u) >> 54) % TYPE_SLOTS;
+}
+
+ALWAYS uint64_t
+bytes_of(int64_t count, MPI_Datatype type)
+{
+	const struct type_size *known = &known_types[type_slot(type)];
+
+	if (UNLIKELY(count <= 0))
+		return 0;
+	return (uint64_t)count * (LIKELY(known->type == type && known->size > 0) ? known->size : size_of(type));
+}
+
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
-int32_t peer_of(int rank);
 void note_local(struct at *at, MPI_Comm comm);
 void note_alone(struct at *at, bool done);	/* nobody else is involved */
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const void *from);
-uint64_t moved_bytes(const MPI_Status *status);
 void note_lock(struct at *at, const struct communicator *win, int rank, bool exclusive);
 void note_one_sided(struct at *at, const struct communicator *win, int rank, uint64_t sent,
     uint64_t received);

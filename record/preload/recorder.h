@@ -17,6 +17,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * What every call goes through is compiled into its wrapper; what is seldom needed is kept out of there,
+ * so that it takes neither registers nor room in caches.
+ */
+#define ALWAYS static inline __attribute__((always_inline))
+#define SELDOM __attribute__((noinline, cold))
+#define LIKELY(what) __builtin_expect(!!(what), 1)
+#define UNLIKELY(what) __builtin_expect(!!(what), 0)
+
 /* Open MPI 5 has the calls of MPI 4 but for large counts. */
 #if MPI_VERSION >= 4 || (defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5)
 #define HAVE_MPI_4
@@ -54,6 +63,7 @@ struct options {
 enum { MOST_CALLERS = 64 };
 extern struct options options;
 void read_options(void);		/* options.c */
+ALWAYS bool folding(void) { return options.fold_polls || options.threshold_ns > 0; }
 
 extern _Atomic bool lost;	/* the trace cannot be written any more */
 extern _Atomic bool paused;	/* by MPI_Pcontrol: calls leave no rows */
@@ -61,13 +71,13 @@ extern _Atomic bool recording;	/* between MPI_Init and MPI_Finalize, in this pro
 extern bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
 extern pthread_mutex_t table_lock;
 
-static inline void lock_tables(void) { if (many_threads) pthread_mutex_lock(&table_lock); }
-static inline void unlock_tables(void) { if (many_threads) pthread_mutex_unlock(&table_lock); }
+ALWAYS void lock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_lock(&table_lock); }
+ALWAYS void unlock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_unlock(&table_lock); }
 
 /* threads.c */
 extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread *all_threads;		/* all that have made MPI calls, the last one first */
-struct thread *new_thread(void);	/* NULL: no memory */
+SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
 
 /* environment.c: the MPI library and variables that matter, of the first rank */
@@ -93,7 +103,7 @@ int finalize_wrapper(int (*finalize)(void), const void *from);
 /* sample.c: samples of computation, where options.sample_hz asks for them. */
 extern uint64_t sample_due_ticks;	/* when sample_drain() is to be called next */
 void sample_start(int rank);
-void sample_drain(void);
+SELDOM void sample_drain(void);
 void sample_end(void);
 void sample_forget(void);		/* in a forked child */
 

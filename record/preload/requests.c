@@ -10,7 +10,8 @@
 #include "recorder.h"
 #include "requests.h"
 
-#define HASH(r) mix((uintptr_t)(r)->handle, 0)
+/* The low bits of addresses are alike; those in the middle of a product depend on all bits that differ. */
+#define HASH(r) ((uintptr_t)(r)->handle * 0x9e3779b97f4a7c15u >> 32)
 #define SAME(a, b) ((a)->handle == (b)->handle)
 #define FREE(r) ((r)->handle == MPI_REQUEST_NULL)
 #define MAKE_FREE(r) ((r)->handle = MPI_REQUEST_NULL)
@@ -82,6 +83,33 @@ request_add(const struct request *request)
 		add_behind(request);
 	else if ((at = open_requests_add(&table, request)) != NULL)
 		*at = *request;
+}
+
+void
+request_start(MPI_Request handle, enum request_kind kind, uint64_t start, uint32_t location, uint32_t comm,
+    uint64_t ticks)
+{
+	const struct request key = { .handle = handle };
+	struct request *at;
+
+	if (many_threads || 2 * (table.count + 1) > table.size) {
+		const struct request request = { .handle = handle, .kind = (uint8_t)kind, .start = start,
+			.location = location, .comm = comm, .ticks = ticks, .active = true };
+
+		request_add(&request);
+		return;
+	}
+	at = open_requests_at(&table, &key);
+	table.count += FREE(at);
+	at->handle = handle;
+	at->ticks = ticks;
+	at->start = start;
+	at->location = location;
+	at->comm = comm;
+	at->start_call = 0;
+	at->kind = (uint8_t)kind;
+	at->persistent = at->cancelled = false;
+	at->active = true;
 }
 
 struct request *

@@ -18,22 +18,26 @@ struct request {
 	MPI_Request handle;
 	uint64_t ticks;		/* when the call that made it was entered */
 	uint64_t start;		/* row of the start; of a persistent one that is idle its init */
-	uint64_t init;		/* row of the init call of a persistent one */
-	uint64_t creation;	/* OF_IDUP: id of the creation */
-	uint64_t bytes;		/* persistent: size of the message or room for it, bytes sent */
-	uint64_t received;	/* and received, of a persistent collective */
-	MPI_Comm made;		/* OF_IDUP */
 	uint32_t location, comm;	/* where its start is */
-	uint32_t init_location;
-	int32_t peer, tag;
-	int partitions, ready;	/* OF_PARTITIONS: in all, and of them ready since its start */
 	uint16_t start_call;	/* persistent: the name of the row of its start; 0: that of the call */
 	uint8_t kind;
 	bool persistent, active, cancelled;
+	/* What follows only a persistent one has, and where it is said: request_start() leaves it as it is. */
+	uint64_t init;		/* row of the init call of a persistent one */
+	uint64_t creation;	/* OF_IDUP: id of the creation */
+	uint64_t bytes;		/* persistent: size of the message or room for it, bytes sent */
+	uint64_t received;	/* and received, of a persistent collective; OF_SENDRECV: room */
+	MPI_Comm made;		/* OF_IDUP */
+	uint32_t init_location;
+	int32_t peer, tag;	/* persistent; OF_SENDRECV: of the receive */
+	int partitions, ready;	/* OF_PARTITIONS: in all, and of them ready since its start */
 };
 void requests_start(void);
 void requests_find_static(void);	/* when MPI_Init has been called */
 void request_add(const struct request *request);
+/* The same for one that was started as it was made, and of which no more need be known. */
+void request_start(MPI_Request handle, enum request_kind kind, uint64_t start, uint32_t location,
+    uint32_t comm, uint64_t ticks);
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
 /*
  * Of those that have had the handle and are not noted as complete the one that a call which was entered at TICKS

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
+
+#include "recorder.h"
 
 #define NO_ROW UINT64_MAX	/* where there is none, since recording was paused */
 
@@ -26,6 +29,7 @@ struct block {
 	unsigned char *message;	/* its first byte */
 	size_t message_bytes;
 	uint32_t count, capacity;
+	uint32_t plain_end;	/* capacity, where row_commit() may store; 0: where not */
 	bool wide;		/* 8 bytes for durations and sizes, 4 for communicators; else 4, 2 */
 	unsigned char *request_at, *folded;	/* NULL: the block is without */
 	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent, *received,
@@ -49,14 +53,64 @@ struct thread {
 	MPI_Status *statuses;	/* and MPI_STATUSES_IGNORE */
 	MPI_Request *requests;	/* as they were before the call */
 	struct entry *entries;
+	struct frame_memory *frames;	/* of stacks, where they are asked for */
 	size_t statuses_capacity, requests_capacity, entries_capacity;
 };
 
 /* blocks.c: rows of a thread, by itself. */
-void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
+SELDOM void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
 /* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
 bool rows_fold(struct thread *thread, int64_t leave_ns);
 void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
+
+extern _Atomic bool named[];	/* by number: calls whose name is in the trace */
+
+/* In one store, as the process may end between any two. */
+ALWAYS void
+put_count(const struct block *b)
+{
+	const uint32_t count = __builtin_bswap32(b->count);
+
+	__atomic_signal_fence(__ATOMIC_RELEASE);	/* the rows are there before they count */
+	memcpy(b->count_at, &count, 4);
+}
+
+/*
+ * One row, as most are: no value that needs a wide column, no reference to another thread. Always
+ * inlined, and the entry is a variable of the caller whose address goes nowhere else: so what a kind of
+ * call does not have is a constant there, and each kind has a sequence of stores of its own, without a
+ * struct in memory. All else goes through rows_commit().
+ */
+ALWAYS void
+row_commit(struct thread *thread, const struct entry *e)
+{
+	struct block *b = &thread->block;
+	const size_t i = b->count;
+	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
+	const uint64_t wide = duration_ns | e->bytes_sent | e->bytes_received |
+	    (uint64_t)(e->site | e->comm | e->request) << 16;
+
+	if (UNLIKELY(i >= b->plain_end || wide > UINT32_MAX || e->request_at != 0 || paused || lost ||
+	    !named[e->call])) {
+		const struct entry other = *e;
+
+		rows_commit(thread, &other, 1);
+		return;
+	}
+	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
+	memcpy(b->duration + 4 * i, &duration_ns, 4);	/* the low bytes come first */
+	memcpy(b->call + 2 * i, &e->call, 2);
+	memcpy(b->site + 2 * i, &e->site, 2);
+	memcpy(b->comm + 2 * i, &e->comm, 2);
+	memcpy(b->peer + 4 * i, &e->peer, 4);
+	memcpy(b->tag + 4 * i, &e->tag, 4);
+	memcpy(b->sent + 4 * i, &e->bytes_sent, 4);
+	memcpy(b->received + 4 * i, &e->bytes_received, 4);
+	memcpy(b->request + 2 * i, &e->request, 2);
+	b->count++;
+	thread->seq++;
+	put_count(b);
+}
 
 /* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
 MPI_Status *own_statuses(struct thread *thread, int count);

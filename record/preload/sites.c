@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Call sites: return addresses get numbers, and the loaded modules tell where they lie. */
 #include <elf.h>
-#include <execinfo.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "frames.h"
 #include "recorder.h"
+#include "rows.h"
 #include "sites.h"
 #include "small.h"
 
@@ -270,13 +271,8 @@ frames_site(const void *const *frames, int depth, uint16_t call)
 uint32_t
 stack_site(const void *address, uint16_t call)
 {
-	void *frames[MOST_CALLERS + 8];
-	int count = backtrace(frames, MOST_CALLERS + 8), first = 0, depth;
+	const void *frames[MOST_CALLERS];
+	int depth = callers_from(&self->frames, address, frames, options.stack);
 
-	while (first < count && frames[first] != address)
-		first++;	/* frames of this library */
-	depth = count - first < options.stack ? count - first : options.stack;
-	if (depth < 2)
-		return plain_site(address, call);
-	return frames_site((const void *const *)frames + first, depth, call);
+	return depth < 2 ? plain_site(address, call) : frames_site(frames, depth, call);
 }

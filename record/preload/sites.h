@@ -18,26 +18,26 @@ struct site_table {
 };
 extern struct site_table *_Atomic sites;	/* one that has got too small stays for its readers */
 /* CALL is the function called there, 0 for a frame further up. */
-uint32_t plain_site(const void *address, uint16_t call);
-uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
+SELDOM uint32_t plain_site(const void *address, uint16_t call);
+SELDOM uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
 uint32_t frames_site(const void *const *frames, int depth, uint16_t call);	/* of 0 frames: 0 */
 void modules_append(void);
 
-static inline size_t
+ALWAYS size_t
 site_slot(const struct site_table *table, const void *address)
 {
 	return (size_t)(((uintptr_t)address * 0x9e3779b97f4a7c15u) >> table->shift);
 }
 
-static inline uint32_t
+ALWAYS uint32_t
 site_number(const void *address, uint16_t call)
 {
 	const struct site_table *table = __atomic_load_n(&sites, __ATOMIC_ACQUIRE);
 	const struct site *site = &table->slots[site_slot(table, address)];
 
-	if (options.stack > 1)
+	if (UNLIKELY(options.stack > 1))
 		return stack_site(address, call);
-	return __atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address ? site->number :
+	return LIKELY(__atomic_load_n(&site->address, __ATOMIC_ACQUIRE) == address) ? site->number :
 	    plain_site(address, call);
 }
 

@@ -50,6 +50,55 @@ self_iprobe(void)
 }
 
 static void
+self_barrier(void)
+{
+	MPI_Barrier(MPI_COMM_SELF);
+}
+
+static void
+self_sendrecv(void)
+{
+	double in, out = 1;
+
+	MPI_Sendrecv(&out, 1, MPI_DOUBLE, 0, 3, &in, 1, MPI_DOUBLE, 0, 3, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
+/* Four pairs, completed together: 9 calls. */
+static void
+self_waitall(void)
+{
+	MPI_Request requests[8];
+	double in[4], out = 1;
+
+	for (int i = 0; i < 4; i++) {
+		MPI_Irecv(&in[i], 1, MPI_DOUBLE, 0, i, MPI_COMM_SELF, &requests[i]);
+		MPI_Isend(&out, 1, MPI_DOUBLE, 0, i, MPI_COMM_SELF, &requests[4 + i]);
+	}
+	MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
+}
+
+static MPI_Request posted;	/* a receive that nobody sends to */
+
+static void
+self_test(void)
+{
+	int flag;
+
+	MPI_Test(&posted, &flag, MPI_STATUS_IGNORE);
+}
+
+static MPI_Win window;
+static double shared[1];
+
+static void
+self_put(void)
+{
+	double out = 1;
+
+	MPI_Put(&out, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
+}
+
+static void
 ping_pong(void)
 {
 	double value = 1;
@@ -91,6 +140,8 @@ measure(const char *name, void (*what)(void), int calls_each)
 int
 main(int argc, char **argv)
 {
+	double in;
+
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	/* One rank at a time: the other would take a core, or half of one. */
@@ -99,6 +150,18 @@ main(int argc, char **argv)
 			measure("self_allreduce", self_allreduce, 1);
 			measure("self_message", self_message, 4);
 			measure("self_iprobe", self_iprobe, 1);
+			measure("self_barrier", self_barrier, 1);
+			measure("self_sendrecv", self_sendrecv, 1);
+			measure("self_waitall", self_waitall, 9);
+			MPI_Irecv(&in, 1, MPI_DOUBLE, 0, 8, MPI_COMM_SELF, &posted);
+			measure("self_test", self_test, 1);
+			MPI_Cancel(&posted);
+			MPI_Wait(&posted, MPI_STATUS_IGNORE);
+			MPI_Win_create(shared, sizeof shared, 1, MPI_INFO_NULL, MPI_COMM_SELF, &window);
+			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+			measure("self_put", self_put, 1);
+			MPI_Win_unlock(0, window);
+			MPI_Win_free(&window);
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The callers of a call. The system's own way, backtrace(), looks for every frame in the tables of the
+ * object that it lies in and carries out what they say of it, all the way up to main(): microseconds. Here
+ * what they say of an address is learnt once, and is a few additions from then on; no more frames are looked
+ * at than are asked for. Whatever is unusual goes the system's way.
+ */
+#include "frames.h"
+
+#include <execinfo.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum {
+	RULES = 1 << 10,
+	MOST_FRAMES = 64 + 8,		/* of the system's way: those asked for, and this library's own */
+	OWN_FRAMES = 8,
+};
+
+struct frame_memory {
+	struct frame_rule rules[RULES];		/* by address; a later one takes the place of another */
+	unsigned long long unloads;	/* objects unloaded, when the rules were learnt */
+	uintptr_t low, high;		/* the thread's stack; 0: not known */
+};
+
+static int
+count_unloads(struct dl_phdr_info *info, size_t size, void *unloads)
+{
+	(void)size;
+	*(unsigned long long *)unloads = info->dlpi_subs;
+	return 1;
+}
+
+static void
+find_stack(struct frame_memory *memory)
+{
+	pthread_attr_t attributes;
+	void *low;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+		memory->low = (uintptr_t)low;
+		memory->high = (uintptr_t)low + size;
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+/* Other code may lie now where an object was. NULL: no memory. */
+static struct frame_memory *
+prepared(struct frame_memory **kept)
+{
+	unsigned long long unloads = 0;
+
+	if (*kept == NULL) {
+		if ((*kept = calloc(1, sizeof **kept)) == NULL)
+			return NULL;
+		find_stack(*kept);
+	}
+	dl_iterate_phdr(count_unloads, &unloads);
+	if (unloads != (*kept)->unloads) {
+		for (size_t i = 0; i < RULES; i++)
+			(*kept)->rules[i].address = NULL;
+		(*kept)->unloads = unloads;
+	}
+	return *kept;
+}
+
+static const struct frame_rule *
+rule_of(struct frame_memory *memory, const void *address)
+{
+	struct frame_rule *rule = &memory->rules[((uintptr_t)address * 0x9e3779b97f4a7c15u) >> 54];
+
+	if (rule->address != address)
+		frame_rule(address, rule);
+	return rule;
+}
+
+/* Where the thread is: on its stack, in a function. */
+struct place {
+	const void *address;
+	uintptr_t stack, base;
+};
+
+/* Whether eight bytes there are the stack's, and in use. */
+static inline bool
+is_stack(const struct frame_memory *memory, const struct place *at, uintptr_t address)
+{
+	return address >= at->stack && address <= memory->high - 8 && address % 8 == 0;
+}
+
+static inline uintptr_t
+word(uintptr_t address)
+{
+	return *(const uintptr_t *)address;
+}
+
+/* To the caller. 0: there is none; -1: it is not known. */
+static inline int
+step_up(struct frame_memory *memory, struct place *at)
+{
+	const struct frame_rule *rule = rule_of(memory, at->address);
+	const uintptr_t offset = (uintptr_t)(intptr_t)rule->cfa;
+	uintptr_t cfa, saved;
+
+	switch ((enum frame_kind)rule->kind) {
+	case FRAME_LAST: return 0;
+	case FRAME_BY_STACK: cfa = at->stack + offset; break;
+	case FRAME_BY_BASE: cfa = at->base + offset; break;
+	case FRAME_AT_BASE:
+		if (!is_stack(memory, at, at->base + offset))
+			return -1;
+		cfa = word(at->base + offset);
+		break;
+	default: return -1;
+	}
+	if (cfa <= at->stack || !is_stack(memory, at, cfa - 8))
+		return -1;
+	if (rule->base_kind != BASE_SAME) {
+		saved = (rule->base_kind == BASE_AT_CFA ? cfa : at->base) + (uintptr_t)(intptr_t)rule->base;
+		if (!is_stack(memory, at, saved))
+			return -1;
+		at->base = word(saved);
+	}
+	at->stack = cfa;
+	at->address = (const void *)word(cfa - 8);
+	return at->address != NULL;
+}
+
+/* -1: the system's way is needed. */
+static int
+walk(struct frame_memory *memory, struct place at, const void *first, const void **frames, int depth)
+{
+	int count = 0, step = 1;
+
+	if (at.stack < memory->low || at.stack >= memory->high)
+		return -1;	/* a stack that the program has made for itself */
+	for (int own = 0; at.address != first; own++)
+		if (own == OWN_FRAMES || (step = step_up(memory, &at)) <= 0)
+			return -1;
+	do
+		frames[count++] = at.address;
+	while (count < depth && (step = step_up(memory, &at)) > 0);
+	return step < 0 ? -1 : count;
+}
+
+static __attribute__((noinline)) int
+ask_system(const void *first, const void **frames, int depth)
+{
+	void *all[MOST_FRAMES];
+	int count = backtrace(all, MOST_FRAMES), from = 0, found = 0;
+
+	while (from < count && all[from] != first)
+		from++;		/* frames of this library */
+	for (; from < count && found < depth; from++)
+		frames[found++] = all[from];
+	return found;
+}
+
+__attribute__((noinline)) int
+callers_from(struct frame_memory **kept, const void *first, const void **frames, int depth)
+{
+	int count = -1;
+#ifdef __x86_64__
+	/* What lies at the base pointer of a function that has one: its caller's, and where that goes on. */
+	const uintptr_t *own = __builtin_frame_address(0);
+	struct frame_memory *memory = prepared(kept);
+
+	if (memory != NULL)
+		count = walk(memory, (struct place){ (const void *)own[1], (uintptr_t)(own + 2), own[0] },
+		    first, frames, depth);
+#else
+	(void)kept;
+#endif
+	return count >= 0 ? count : ask_system(first, frames, depth);
+}
