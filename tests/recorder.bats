@@ -48,6 +48,16 @@ recorded() {
 	lp-dump -k site t.trace | jq -s -e 'map(select(.stack) | .stack | length) | max == 64'
 }
 
+@test "callers are found by what was learnt of an address, the same as the system finds, also where a library took another's place" {
+	[ "$(uname -m)" = x86_64 ] || skip "elsewhere the system is asked"
+	gcc -g -O2 -D_GNU_SOURCE -o frames "$ROOT/tests/apps/frames.c" -lpthread -ldl
+	for n in 1 3; do
+		gcc -O2 -shared -fPIC -DLIBRARY=$n -o "lib$n.so" "$ROOT/tests/apps/frames.c"
+	done
+	./frames ./lib1.so ./lib3.so >compared || { cat compared; false; }
+	grep -q '^[0-9]* compared, 0 by the system, [1-9][0-9]* at the place of another; [1-9]' compared
+}
+
 @test "more call sites than one table holds are told apart" {
 	recorded --stack 64 -- ways 14
 	[ ! -s err ]
