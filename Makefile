@@ -14,12 +14,13 @@ WARN     = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion \
 CPPFLAGS = -D_GNU_SOURCE -DVERSION='"$(VERSION)"'
 # msgpack's C library has one name in Debian 12 and another in 13.
 LDLIBS   = $(shell pkg-config --libs msgpack-c 2>/dev/null || pkg-config --libs msgpack) -lzstd -lm
-TOOLS    = record merge graph critpath imbalance compare fit guidelines replay network report import export dump
+TOOLS    = record merge graph critpath imbalance compare fit guidelines mend replay network report import export dump
 # Where a tool lives: in the folder of its name, but for these.
 import   = convert/import
 export   = convert/export
 dump     = convert/dump
 network  = replay/network
+mend     = guidelines/mend
 folder   = $(or $($(1)),$(1))
 MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1 \
            workflows/longpole.1
@@ -89,7 +90,7 @@ MEASURE  = lp-measure lp-nrep
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
 TEAMS    = critpath merge
 COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) $(TEAMS:%=bin/lp-%-mpi) $(MEASURE:%=bin/%)
-LIBRARIES = lib/liblongpole-record.so $(MPIS:%=lib/liblongpole-record.%.so)
+LIBRARIES = $(foreach l,record mend,lib/liblongpole-$(l).so $(MPIS:%=lib/liblongpole-$(l).%.so))
 
 all: $(COMMANDS) $(LIBRARIES) lib/liblongpole-stream.so
 
@@ -182,6 +183,33 @@ build/record.front/%.o: record/front/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(WARN) -Wno-pedantic $(CPPFLAGS) -Ibuild/record.front -O2 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 lib/liblongpole-record.so: $(patsubst record/front/%.c,build/record.front/%.o,$(wildcard record/front/*.c))
+	$(CC) -O2 -shared -Wl,-z,defs -o $@ $^ -lpthread -ldl
+
+# What lp-mend preloads: mock-ups by the library's own functions, for each MPI, and a front like the recorder's.
+define mending
+build/mend.$(1)/%.o: guidelines/mend/preload/%.c Makefile
+	@mkdir -p $$(@D)
+	$(2) $$(WARN) -Wno-stringop-overflow $$(CPPFLAGS) -O3 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
+build/mend.$(1)/%.o: guidelines/measure/%.c Makefile
+	@mkdir -p $$(@D)
+	$(2) $$(WARN) -Wno-stringop-overflow $$(CPPFLAGS) -DOF_MOCKUPS -include guidelines/mend/preload/real.h -O3 -g -fPIC \
+		-fvisibility=hidden -MMD -MP -c -o $$@ $$<
+lib/liblongpole-mend.$(1).so: $(patsubst guidelines/mend/preload/%.c,build/mend.$(1)/%.o,$(wildcard guidelines/mend/preload/*.c)) \
+                              build/mend.$(1)/mockups.o build/mend.$(1)/functions.o
+	@mkdir -p $$(@D)
+	$(2) -O3 -shared -Wl,-z,defs -o $$@ $$^ -lpthread
+endef
+$(foreach mpi,$(MPIS),$(eval $(call mending,$(mpi),$(if $(call have,mpicc.$(mpi)),mpicc.$(mpi),$(MPICC)))))
+build/mend.front/doors.h: $(MPIS:%=lib/liblongpole-mend.%.so)
+	@mkdir -p $(@D)
+	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" && $$3 ~ /^P?MPI_/ { print $$3 }' | LC_ALL=C sort -u | \
+		awk '{ print "DOOR(" NR - 1 ", " $$1 ")" }' >$@
+build/mend.front/doors.o: build/mend.front/doors.h
+build/mend.front/%.o: record/front/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(WARN) -Wno-pedantic $(CPPFLAGS) -DFRONT='"mend"' -DFRONT_SETTING='"LONGPOLE_MEND"' -DFRONT_PART='"library"' \
+		-DFRONT_LOSS='"nothing is replaced"' -Ibuild/mend.front -O2 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+lib/liblongpole-mend.so: build/mend.front/doors.o build/mend.front/front.o
 	$(CC) -O2 -shared -Wl,-z,defs -o $@ $^ -lpthread -ldl
 
 build/apps/%: workflows/apps/%.c

@@ -78,7 +78,7 @@ read_setting(struct reader *in, const struct message *message)
 {
 	struct setting s = { .root = 0, .library = optional(message, "library"),
 	    .hosts = optional(message, "hosts"), .type = optional(message, "type"),
-	    .sync = optional(message, "sync") };
+	    .sync = optional(message, "sync"), .mended = optional(message, "mended") };
 
 	if (body_int(in, message, "ranks", 1, INT32_MAX, &s.ranks) < 0 ||
 	    (body_get(message, "root") != NULL &&
@@ -105,10 +105,15 @@ check_setting(struct reader *in, const struct message *message, const struct set
 	refuse(in, message, "hosts", now.hosts, before->hosts);
 	refuse(in, message, "type", now.type, before->type);
 	refuse(in, message, "sync", now.sync, before->sync);
+	if (strcmp(now.mended, before->mended) != 0) {
+		reader_fail(in, message->offset, "an mpirun under other rules of lp-mend than those before");
+		die_input(in);
+	}
 	free(now.library);
 	free(now.hosts);
 	free(now.type);
 	free(now.sync);
+	free(now.mended);
 }
 
 /* Returns the campaign that it belongs to: the first stage or the second. */

@@ -31,6 +31,7 @@ struct series {
 struct setting {
 	int64_t ranks, root;
 	char *library, *hosts, *type, *sync;	/* "" where it is not known */
+	char *mended;		/* rules of lp-mend; "" where it was not there */
 };
 
 struct campaign {

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../base/stream/stream.h"
+#include "../base/tool/preload.h"
 #include "../base/tool/tool.h"
 #include "compress.h"
 #include "folder.h"
@@ -107,27 +108,14 @@ parse_options(int argc, char **argv)
 	return opt;
 }
 
-/* The preload library lies beside the folder of this command: ../lib. */
+/* The library that is preloaded, that of one MPI alone where MPI names one. */
 static void
 find_library(const char *mpi, char *path, size_t size)
 {
-	ssize_t got = readlink("/proc/self/exe", path, size - 1);
-	char name[100];
-	char *slash;
+	char name[60];
 
-	if (got < 0)
-		die("/proc/self/exe: %s", strerror(errno));
-	path[got] = '\0';
-	for (int up = 0; up < 2; up++)
-		if ((slash = strrchr(path, '/')) != NULL)
-			*slash = '\0';
-	snprintf(name, sizeof name, "/lib/liblongpole-record%s%.40s.so", mpi != NULL ? "." : "",
-	    mpi != NULL ? mpi : "");
-	strncat(path, name, size - strlen(path) - 1);
-	if (access(path, R_OK) != 0)
-		die("%s: %s", path, strerror(errno));
-	if (strpbrk(path, " :") != NULL)
-		die("%s: the dynamic linker preloads nothing from a path with a blank or a colon", path);
+	snprintf(name, sizeof name, "record%s%.40s", mpi != NULL ? "." : "", mpi != NULL ? mpi : "");
+	preload_find(name, path, size);
 }
 
 static void
@@ -263,19 +251,6 @@ start(const struct options *opt, const char *folder, const sigset_t *mask)
 	}
 }
 
-static void
-preload(const char *library)
-{
-	const char *others = getenv("LD_PRELOAD");
-	char *all;
-
-	if (asprintf(&all, "%s%s%s", library, others != NULL && *others != '\0' ? ":" : "",
-	    others != NULL ? others : "") < 0)
-		die("out of memory");
-	setenv("LD_PRELOAD", all, 1);
-	free(all);
-}
-
 /* Ends as the program did. */
 static int
 end_as(int status)
@@ -348,7 +323,7 @@ main(int argc, char **argv)
 	find_library(opt.mpi, library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
 	prepare(&opt, folder);
-	preload(library);
+	preload_add(library, true);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;

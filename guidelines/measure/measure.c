@@ -267,10 +267,11 @@ put_mpirun(struct state *s)
 		return;
 	MPI_Get_library_version(library, &length);
 	library[strcspn(library, ",\n")] = '\0';
-	message_begin(&s->out, "mpirun", 13);
+	message_begin(&s->out, "mpirun", 14);
 	put_int(&s->out, "ranks", s->call.ranks);
 	put_string(&s->out, "library", library);
 	put_string(&s->out, "hosts", hosts);
+	put_string(&s->out, "mended", getenv("LONGPOLE_MEND") != NULL ? getenv("LONGPOLE_MEND") : "");
 	put_string(&s->out, "stage", s->opt.confirm != NULL ? "confirm" : "screen");
 	put_int(&s->out, "seed", s->opt.seed);
 	put_string(&s->out, "sync", sync_names[s->sync.kind]);

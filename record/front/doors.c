@@ -29,6 +29,7 @@ __asm__(".pushsection .text\n"
 	"	pop %r9\n	pop %r8\n	pop %rcx\n	pop %rdx\n	pop %rsi\n	pop %rdi\n"
 	"	push %r10\n	leaq doors(%rip), %r10\n	movq (%r10,%r11,8), %r11\n	pop %r10\n"
 	"	jmp *%r11\n"
+#ifndef FRONT
 	/* RTLD_NEXT and RTLD_DEFAULT depend on who calls: the system must see that caller. */
 	".globl dlsym\n.type dlsym, @function\n"
 	"dlsym:\n"
@@ -37,7 +38,9 @@ __asm__(".pushsection .text\n"
 	"	addq $8, %rsp\n	pop %rsi\n	pop %rdi\n"
 	"	testq %rax, %rax\n	jz 1f\n	movq %rdx, %rax\n	ret\n"
 	"1:	movq system_dlsym(%rip), %rax\n	jmp *%rax\n"
-	".size dlsym, . - dlsym\n.popsection");
+	".size dlsym, . - dlsym\n"
+#endif
+	".popsection");
 
 #elif defined __aarch64__
 
@@ -59,6 +62,7 @@ __asm__(".pushsection .text\n"
 	"	ldp x6, x7, [sp, #64]\n	ldp x8, x17, [sp, #80]\n	ldp x29, x30, [sp], #112\n"
 	"	adrp x16, doors\n	add x16, x16, :lo12:doors\n	ldr x16, [x16, x17, lsl #3]\n"
 	"	br x16\n"
+#ifndef FRONT
 	".globl dlsym\n.type dlsym, %function\n"
 	"dlsym:\n"
 	"	bti c\n	stp x29, x30, [sp, #-32]!\n	stp x0, x1, [sp, #16]\n"
@@ -66,7 +70,9 @@ __asm__(".pushsection .text\n"
 	"	cbz x0, 1f\n	mov x0, x1\n	ldp x29, x30, [sp], #32\n	ret\n"
 	"1:	ldp x0, x1, [sp, #16]\n	ldp x29, x30, [sp], #32\n"
 	"	adrp x16, system_dlsym\n	ldr x16, [x16, :lo12:system_dlsym]\n	br x16\n"
-	".size dlsym, . - dlsym\n.popsection");
+	".size dlsym, . - dlsym\n"
+#endif
+	".popsection");
 
 #else
 #error "no doors for this processor: preload the recorder of an MPI itself, by --mpi"

@@ -3,6 +3,7 @@
  * The library that lp-record preloads. It is bound to no MPI: at the first call of an MPI function
  * it looks which MPI this process has loaded, by then or by dlopen(), and takes that MPI's recorder
  * from its own folder. Programs that ask for MPI functions by dlsym() get these doors, too.
+ * lp-mend's is made of the same files, with other names (Makefile) and without dlsym().
  *
  * Nothing is done, loaded or opened before that call.
  */
@@ -17,7 +18,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef FRONT
+#define FRONT "record"			/* of libraries: liblongpole-record.*.so */
+#define FRONT_SETTING "LONGPOLE_DIR"	/* is in the environment, or there is nothing to do */
+#define FRONT_PART "recorder"
+#define FRONT_LOSS "nothing is recorded"
 #define EXPORT __attribute__((visibility("default")))
+#else
+#define EXPORT
+#endif
 
 void *system_dlsym;
 
@@ -92,7 +101,7 @@ search_in(struct dl_phdr_info *info, size_t size, void *context)
 	address = ask_system(handle, search->name);
 	dlclose(handle);
 	if (address == NULL || dladdr(address, &of) == 0 || of.dli_fbase == search->own_base ||
-	    strstr(of.dli_fname, "/liblongpole-record.") != NULL)
+	    strstr(of.dli_fname, "/liblongpole-" FRONT ".") != NULL)
 		return 0;
 	search->address = address;
 	return 1;
@@ -130,21 +139,32 @@ open_recorder(const struct mpi *mpi)
 	Dl_info own;
 	char *slash;
 
-	if (getenv("LONGPOLE_DIR") == NULL || dladdr(doors, &own) == 0)
+	if (getenv(FRONT_SETTING) == NULL || dladdr(doors, &own) == 0)
 		return NULL;
 	snprintf(path, sizeof path - 60, "%s", own.dli_fname);
 	slash = strrchr(path, '/');
-	snprintf(slash != NULL ? slash + 1 : path, 60, "liblongpole-record.%s.so", mpi->name);
+	snprintf(slash != NULL ? slash + 1 : path, 60, "liblongpole-" FRONT ".%s.so", mpi->name);
 	if ((recorder = dlopen(path, RTLD_NOW | RTLD_LOCAL)) != NULL)
 		return recorder;
 	if (access(path, F_OK) != 0)
-		snprintf(line, sizeof line, "lp-record: the program has %s, whose recorder is not built: "
-		    "install %s and type make lib/liblongpole-record.%s.so all\n", mpi->title, mpi->package,
+		snprintf(line, sizeof line, "lp-" FRONT ": the program has %s, whose " FRONT_PART " is not built: "
+		    "install %s and type make lib/liblongpole-" FRONT ".%s.so all\n", mpi->title, mpi->package,
 		    mpi->name);
 	else
-		snprintf(line, sizeof line, "lp-record: %s; nothing is recorded\n", dlerror());
+		snprintf(line, sizeof line, "lp-" FRONT ": %s; " FRONT_LOSS "\n", dlerror());
 	say(line);
 	return NULL;
+}
+
+/* Who is opened may want to know the MPI library behind it. */
+static void
+begin(void *recorder, void *mpi)
+{
+	void (*tell)(void *) = NULL;
+
+	*(void **)&tell = ask_system(recorder, "longpole_begin");
+	if (tell != NULL)
+		tell(mpi);
 }
 
 static void
@@ -156,6 +176,8 @@ set_doors(void)
 	dl_iterate_phdr(look_at, &found);
 	recorder = found.mpi != NULL ? open_recorder(found.mpi) : NULL;
 	own = found.mpi != NULL ? dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (recorder != NULL)
+		begin(recorder, own);
 	for (size_t i = 0; i < door_count; i++) {
 		void *to = recorder != NULL ? ask_system(recorder, door_names[i]) : NULL;
 
@@ -176,7 +198,7 @@ front_open(size_t door)
 	if (__atomic_load_n(&doors[door], __ATOMIC_ACQUIRE) != first_doors[door])
 		return;
 	if ((doors[door] = longpole_next(door_names[door])) == NULL) {
-		say("lp-record: a function of MPI is called that no loaded library has\n");
+		say("lp-" FRONT ": a function of MPI is called that no loaded library has\n");
 		abort();
 	}
 }

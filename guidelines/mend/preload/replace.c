@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions in front of the library's. Whether one is replaced has to be decided alike by all ranks of the
+ * communicator, so only what MPI has all of them pass alike may decide: of data movements (move.c) the bytes
+ * of a block, whose types may differ from rank to rank and are packed where they do not lie as bytes; of
+ * reductions (reduce.c) count, type and operation. Sendrecv alone is nobody's matter but the caller's.
+ * Arguments that are wrong go to the library, which says so.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "replace.h"
+
+struct real real;
+_Thread_local int first_error;
+const char *tool = "lp-mend";
+
+/* Mock-ups end here where numbers are too large for MPI; nothing comes here, as fits() looks first. */
+_Noreturn void
+die(const char *format, ...)
+{
+	(void)format;
+	abort();
+}
+
+/* By the one who opened this library, before anything else: the library's own functions. */
+EXPORT void longpole_begin(void *mpi);
+void
+longpole_begin(void *mpi)
+{
+#define FILL(name) *(void **)&real.name = dlsym(mpi, "PMPI_" #name);
+	REAL_FUNCTIONS(FILL)
+}
+
+bool
+is_there(enum layout layout, bool at_root)
+{
+	return layout == ONE_BUT_ROOT ? !at_root : layout != NONE && (at_root || (layout != ONE_AT_ROOT &&
+	    layout != ALL_AT_ROOT));
+}
+
+/* Room for copies and what mock-ups need. A rank alone cannot go back to the library's own function. */
+static char *
+take_memory(MPI_Comm comm, size_t bytes)
+{
+	static const char line[] = "lp-mend: out of memory\n";
+	char *memory = malloc(bytes + 1);
+
+	if (memory == NULL) {
+		if (write(STDERR_FILENO, line, sizeof line - 1) > 0)
+			PMPI_Abort(comm, 2);
+		abort();
+	}
+	return memory;
+}
+
+static size_t
+extra_elements(const struct rule *rule, size_t ranks, size_t count)
+{
+	return rule->mockup != NULL ? rule->mockup->extra(ranks, count, (count + ranks - 1) / ranks * ranks) :
+	    ranks * count + 2 * ranks;
+}
+
+bool
+fits(const struct group *group, uint64_t count, uint64_t extent)
+{
+	uint64_t ranks = (uint64_t)group->ranks;
+
+	return count + ranks <= INT_MAX / ranks / (extent > 0 ? extent : 1);
+}
+
+struct call
+make_replaced(const struct rule *rule, const struct group *group, MPI_Comm comm, int count,
+    MPI_Datatype type, size_t extent, size_t copies, char **memory)
+{
+	size_t ranks = (size_t)group->ranks, ints = 2 * ranks * sizeof(int), align = 64;
+	size_t head = (ints + align - 1) / align * align, body = (copies + align - 1) / align * align;
+	struct call call = { .comm = comm, .rank = group->rank, .ranks = group->ranks, .type = type,
+	    .extent = extent, .count = count, .function = rule->function };
+
+	*memory = take_memory(comm, head + body + extent * extra_elements(rule, ranks, (size_t)count));
+	call.mock_counts = call.counts = (int *)(void *)*memory;
+	call.mock_displs = call.counts + ranks;
+	call.input = *memory + head;
+	call.extra = call.input + body;
+	return call;
+}
+
+int
+run_replaced(struct rule *rule, struct call *call)
+{
+	uint64_t bytes = (uint64_t)call->count * call->extent;
+
+	first_error = MPI_SUCCESS;
+	__atomic_fetch_add(&rule->calls, 1, __ATOMIC_RELAXED);
+	if (rule->mockup != NULL)
+		rule->mockup->run(call);
+	else {
+		call->calls = (int)((bytes + rule->part - 1) / rule->part);
+		run_split(call);
+	}
+	return first_error;
+}
+
+EXPORT int
+MPI_Barrier(MPI_Comm comm)
+{
+	struct group group;
+	struct rule *rule = !has_rules(R_Barrier) || comm == MPI_COMM_NULL ? NULL :
+	    find_rule(R_Barrier, comm, 0, &group);
+	struct call call;
+	char *memory;
+	int result;
+
+	if (rule == NULL)
+		return real.Barrier(comm);
+	call = make_replaced(rule, &group, comm, 0, MPI_BYTE, 1, 0, &memory);
+	result = run_replaced(rule, &call);
+	free(memory);
+	return result;
+}
+BOTH_NAMES(Barrier)
+
+EXPORT int
+MPI_Sendrecv(const void *from, int from_count, MPI_Datatype from_type, int target, int from_tag, void *to,
+    int to_count, MPI_Datatype to_type, int source, int to_tag, MPI_Comm comm, MPI_Status *status)
+{
+	struct group group;
+	struct rule *rule = NULL;
+	MPI_Request requests[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
+	MPI_Status own[2];
+	int result, size;
+
+	if (has_rules(R_Sendrecv) && comm != MPI_COMM_NULL && from_count >= 0 && to_count >= 0 &&
+	    from_type != MPI_DATATYPE_NULL && to_type != MPI_DATATYPE_NULL &&
+	    PMPI_Type_size(from_type, &size) == MPI_SUCCESS && size >= 0)
+		rule = find_rule(R_Sendrecv, comm, (uint64_t)from_count * (uint64_t)size, &group);
+	if (rule == NULL)
+		return real.Sendrecv(from, from_count, from_type, target, from_tag, to, to_count, to_type, source,
+		    to_tag, comm, status);
+	__atomic_fetch_add(&rule->calls, 1, __ATOMIC_RELAXED);
+	result = PMPI_Irecv(to, to_count, to_type, source, to_tag, comm, &requests[1]);
+	if (result == MPI_SUCCESS)
+		result = PMPI_Isend(from, from_count, from_type, target, from_tag, comm, &requests[0]);
+	if (result == MPI_SUCCESS)
+		result = PMPI_Waitall(2, requests, own);
+	if (result == MPI_ERR_IN_STATUS)
+		result = own[0].MPI_ERROR != MPI_SUCCESS ? own[0].MPI_ERROR : own[1].MPI_ERROR;
+	if (result == MPI_SUCCESS && status != MPI_STATUS_IGNORE) {
+		int error = status->MPI_ERROR;	/* which only calls on several requests set */
+
+		*status = own[1];
+		status->MPI_ERROR = error;
+	}
+	return result;
+}
+BOTH_NAMES(Sendrecv)
+
+EXPORT int
+MPI_Init(int *argc, char ***argv)
+{
+	int result = real.Init(argc, argv);
+
+	if (result == MPI_SUCCESS)
+		agree();
+	return result;
+}
+BOTH_NAMES(Init)
+
+EXPORT int
+MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	int result = real.Init_thread(argc, argv, required, provided);
+
+	if (result == MPI_SUCCESS)
+		agree();
+	return result;
+}
+BOTH_NAMES(Init_thread)
+
+EXPORT int
+MPI_Finalize(void)
+{
+	say_calls();
+	return real.Finalize();
+}
+BOTH_NAMES(Finalize)
