@@ -116,6 +116,8 @@ bin/lp-export: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance
 bin/lp-export: LDLIBS += -lotf2
 # lp-compare reads runs as lp-imbalance does.
 bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
+# How long the library's collectives would take lp-network learns from lp-replay's engine.
+bin/lp-network: $(filter-out build/replay/replay.o,$(call objects,replay))
 # A tool is every .c in its folder and the floors, nothing else.
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
 bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
@@ -138,7 +140,7 @@ $(TOOLS:%=bin/lp-%) build/bench/synthetic build/bench/ring build/statistics:
 build/guidelines/measure/%.o: CC = $(MPICC)
 # In MPICH ignored statuses have the address 1.
 build/guidelines/measure/%.o: WARN += -Wno-stringop-overflow
-shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/mockups.o \
+shared = build/guidelines/measure/call.o build/guidelines/measure/functions.o build/guidelines/measure/messages.o build/guidelines/measure/mockups.o \
          build/guidelines/measure/launcher.o build/guidelines/measure/sync.o build/libbase.a
 bin/lp-measure: $(foreach f,measure jobs own evaluate program,build/guidelines/measure/$f.o) $(shared)
 bin/lp-nrep: build/guidelines/measure/nrep.o $(shared)

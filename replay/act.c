@@ -110,8 +110,8 @@ after_ns(const struct engine *e, uint32_t id, const struct op *op)
 {
 	if ((op->act != ACT_RECEIVE && op->act != ACT_WAIT) || op->link == NONE)
 		return 0;
-	return e->machine->receive_ns + e->machine->receive_ns_per_byte *
-	    (double)row_at(e, id, e->runners[id].part)->received;
+	return overhead_ns(e->machine, e->flights[op->link].wire == WIRE_MEMORY, true,
+	    (double)row_at(e, id, e->runners[id].part)->received);
 }
 
 /* The data is there: who sleeps on it goes on. */
@@ -195,8 +195,7 @@ post(struct engine *e, uint32_t id, uint32_t link)
 	}
 }
 
-/* A rendezvous send waits until its receive is reached. */
-static bool
+bool
 wait_posted(struct engine *e, uint32_t id, uint32_t link)
 {
 	struct flight *f = &e->flights[link];
@@ -217,13 +216,13 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 
 /* What its way takes, and who pays for it: the sender. */
 static void
-mark_sent(struct engine *e, uint32_t id, uint32_t link)
+mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
 {
 	const struct replay_row *row = row_at(e, id, e->runners[id].part);
 	const struct flight *f = &e->flights[link];
 	struct weight *weight = message_weight(e, link);
 
-	*weight = (struct weight){ f->wire == WIRE_NETWORK ? (double)row->sent : 0,
+	*weight = (struct weight){ f->wire == WIRE_NETWORK ? bytes : 0,
 	    payer_here(e, id, false), weight->receiver };
 	if (e->scale != NULL)
 		weight->bytes *= e->scale(e->context, e->runners[id].rank, row, false);
@@ -232,36 +231,38 @@ mark_sent(struct engine *e, uint32_t id, uint32_t link)
 		mark_set(e, message_time(e, link, SENT), id, &(struct cost){ 0, { 0 } }, NO_PAYER);
 }
 
-static bool
-do_send(struct engine *e, uint32_t id, const struct op *op)
+void
+begin_send(struct engine *e, uint32_t id, uint32_t link, double bytes)
 {
 	struct runner *r = &e->runners[id];
-	bool blocking = op->act != ACT_SEND_START;
-	uint32_t link = op->link;
-	struct flight *f;
+	struct flight *f = &e->flights[link];
 
-	if (link == NONE)
-		return lost_send(e, id, op);
-	f = &e->flights[link];
 	f->flags |= MESSAGE_SENT;
 	f->sent_ns = r->now_ns;
 	if (e->scale != NULL)
 		f->wire_ns *= e->scale(e->context, r->rank, row_at(e, id, r->part), false);
 	if (e->marks != NULL)
-		mark_sent(e, id, link);
+		mark_sent(e, id, link, bytes);
 	start_if_due(e, link);
-	return blocking ? wait_posted(e, id, link) : true;
 }
 
 static bool
-do_wait(struct engine *e, uint32_t id, const struct op *op)
+do_send(struct engine *e, uint32_t id, const struct op *op)
 {
-	struct runner *r = &e->runners[id];
 	uint32_t link = op->link;
-	struct flight *f;
 
 	if (link == NONE)
-		return is_lost(e, id) ? block(e, id) : true;
+		return lost_send(e, id, op);
+	begin_send(e, id, link, (double)row_at(e, id, e->runners[id].part)->sent);
+	return op->act != ACT_SEND_START ? wait_posted(e, id, link) : true;
+}
+
+bool
+wait_arrived(struct engine *e, uint32_t id, uint32_t link)
+{
+	struct runner *r = &e->runners[id];
+	struct flight *f;
+
 	if (e->marks != NULL)
 		message_weight(e, link)->receiver = payer_here(e, id, true);
 	post(e, id, link);
@@ -275,6 +276,14 @@ do_wait(struct engine *e, uint32_t id, const struct op *op)
 	}
 	f->receiver = id;
 	return block(e, id);
+}
+
+static bool
+do_wait(struct engine *e, uint32_t id, const struct op *op)
+{
+	if (op->link == NONE)
+		return is_lost(e, id) ? block(e, id) : true;
+	return wait_arrived(e, id, op->link);
 }
 
 /* Does what the row does; false: the runner sleeps, and goes on behind it. */

@@ -10,8 +10,6 @@
 #include "transfer.h"
 #include "../base/mpi/call_class.h"
 
-enum { REDUCE = 10 };
-
 /* When this member may leave, as MPI has it; -1: not yet known. */
 static double
 leave_ns(const struct engine *e, const struct instance *i, uint32_t me)
@@ -153,7 +151,7 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 static bool
 is_messages(const struct engine *e, const struct instance *i)
 {
-	return e->machine->dimemas && i->operation == REDUCE && i->root != NONE &&
+	return e->machine->dimemas && i->operation == OP_REDUCE && i->root != NONE &&
 	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island].models_reduce;
 }
 

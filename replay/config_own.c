@@ -91,8 +91,7 @@ static void
 take_collective(struct machine *m, const struct config *config, struct line *line)
 {
 	struct island *island = machine_island(m, m->island_count - 1);
-	char name[64];
-	int call, operation;
+	enum operation operation;
 
 	line->used = line->count;	/* fewer and more are refused here */
 	if (line->count == 3 && strcmp(line->words[1], "all") == 0) {
@@ -104,10 +103,8 @@ take_collective(struct machine *m, const struct config *config, struct line *lin
 	}
 	if (line->count != 6)
 		die_config(config, "a collective has a name, and twice a model and a size");
-	snprintf(name, sizeof name, "MPI_%s", line->words[1]);
-	call = call_number(name);
-	operation = call >= 0 ? operation_of((uint16_t)call) : OPERATIONS - 1;
-	if (operation == OPERATIONS - 1)
+	operation = operation_named(line->words[1]);
+	if (operation == OP_OTHER)
 		die_config(config, "%s is no collective", line->words[1]);
 	island->models_reduce |= strcmp(line->words[1], "reduce") == 0;
 	island->phases[operation] = (struct phases){ config_model(config, line->words[2]),
@@ -194,40 +191,91 @@ take_model(struct machine *m, const struct config *config, struct line *line)
 		die_config(config, "a model is dimemas or loggp");
 }
 
-/* overhead call TIME UNIT; overhead send TIME UNIT [RATE UNIT]: so much, and a byte at this rate. */
+/* BYTES UNIT TIME UNIT from word FIRST on: a line of a table, sizes ascending. */
 static void
-take_overhead(struct machine *m, const struct config *config, struct line *line)
+take_size(struct curve_by_size *curve, const struct config *config, struct line *line, int first)
 {
-	bool send = is(line, "overhead", "send");
-	double ns, each = 0;
+	struct travel travel = { quantity(config, line, first, sizes), quantity(config, line, first + 2, times) };
 
-	if (is(line, "overhead", "call")) {
+	if (curve->count > 0 && curve->at[curve->count - 1].bytes >= travel.bytes)
+		die_config(config, "sizes are not ascending");
+	curve->at = grow(curve->at, &curve->capacity, curve->count + 1, sizeof *curve->at);
+	curve->at[curve->count++] = travel;
+	curve->told = true;
+}
+
+static bool
+is_size(const struct line *line, int i)
+{
+	for (const struct unit *unit = sizes; i < line->count && unit->name != NULL; unit++)
+		if (strcmp(line->words[i], unit->name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * overhead call TIME UNIT; [memory] overhead send TIME UNIT [RATE UNIT]: so much, and a byte at this rate;
+ * overhead send BYTES UNIT TIME UNIT: a line of a table.
+ */
+static void
+take_overhead(struct machine *m, const struct config *config, struct line *line, bool local)
+{
+	int first = local ? 2 : 1;
+	const char *whose = first < line->count ? line->words[first] : "";
+	struct wire_costs *wire = local ? &m->memory : &m->network;
+	struct curve_by_size *curve = strcmp(whose, "send") == 0 ? &wire->send : &wire->receive;
+
+	line->used = first + 1;
+	if (!local && strcmp(whose, "call") == 0) {
 		m->call_ns = quantity(config, line, 2, times);
 		return;
 	}
-	if (!send && !is(line, "overhead", "receive"))
-		die_config(config, "an overhead is that of a call, send or receive");
-	ns = quantity(config, line, 2, times);
-	if (line->count > 4)
-		each = ns_each(config, line, 4);
-	*(send ? &m->send_ns : &m->receive_ns) = ns;
-	*(send ? &m->send_ns_per_byte : &m->receive_ns_per_byte) = each;
+	if (strcmp(whose, "send") != 0 && strcmp(whose, "receive") != 0)
+		die_config(config, "an overhead is that of a %ssend or receive", local ? "" : "call, ");
+	if (is_size(line, first + 2)) {
+		take_size(curve, config, line, first + 1);
+		return;
+	}
+	curve->told = true;
+	curve->ns = quantity(config, line, first + 1, times);
+	curve->ns_per_byte = line->count > first + 3 ? ns_each(config, line, first + 3) : 0;
 }
 
-/* [memory] time BYTES UNIT TIME UNIT: what a message of so many bytes takes on its way, sizes ascending. */
+/* combining RATE UNIT, or a line of a table as above. */
 static void
-take_travel(struct machine *m, const struct config *config, struct line *line, bool local)
+take_combining(struct machine *m, const struct config *config, struct line *line)
 {
-	int first = local ? 2 : 1;
-	struct travel travel = { quantity(config, line, first, sizes), quantity(config, line, first + 2, times) };
-	struct travel **all = local ? &m->local_travels : &m->travels;
-	size_t *count = local ? &m->local_travel_count : &m->travel_count;
-	size_t *capacity = local ? &m->local_travel_capacity : &m->travel_capacity;
+	if (is_size(line, 2)) {
+		take_size(&m->combining, config, line, 1);
+		return;
+	}
+	m->combining.told = true;
+	m->combining.ns_per_byte = ns_each(config, line, 1);
+}
 
-	if (*count > 0 && (*all)[*count - 1].bytes >= travel.bytes)
-		die_config(config, "sizes are not ascending");
-	*all = grow(*all, capacity, *count + 1, sizeof **all);
-	(*all)[(*count)++] = travel;
+/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]]: how it is done by messages, from so many on. */
+static void
+take_schedule(struct machine *m, const struct config *config, struct line *line)
+{
+	const char *name = line->count > 1 ? line->words[1] : "", *how = line->count > 2 ? line->words[2] : "";
+	struct rule rule = { operation_named(name), NO_SCHEDULE, 0, 0 };
+	int64_t ranks;
+
+	line->used = 3;
+	if (rule.operation == OP_OTHER)
+		die_config(config, "%s is no collective", name);
+	while (schedule_names[rule.schedule] != NULL && strcmp(schedule_names[rule.schedule], how) != 0)
+		rule.schedule++;
+	if (schedule_names[rule.schedule] == NULL || !schedule_fits(rule.schedule, rule.operation))
+		die_config(config, "%s is no schedule of %s", how, name);
+	if (line->count > 3)
+		rule.from_bytes = quantity(config, line, 3, sizes);
+	if (line->count > 5) {
+		ranks = count(config, line, 5);
+		rule.from_ranks = ranks > INT32_MAX ? INT32_MAX : (uint32_t)ranks;
+	}
+	m->rules = grow(m->rules, &m->rule_capacity, m->rule_count + 1, sizeof *m->rules);
+	m->rules[m->rule_count++] = rule;
 }
 
 static void
@@ -251,12 +299,20 @@ take_line(struct machine *m, const struct config *config, struct line *line)
 		take_collective(m, config, line);
 	else if (is(line, "model", NULL))
 		take_model(m, config, line);
-	else if (is(line, "overhead", NULL))
-		take_overhead(m, config, line);
+	else if (is(line, "overhead", NULL) || is(line, "memory", "overhead"))
+		take_overhead(m, config, line, line->used == 2);
 	else if (is(line, "time", NULL))
-		take_travel(m, config, line, false);
+		take_size(&m->network.travel, config, line, 1);
+	else if (is(line, "gap", NULL))
+		take_size(&m->network.gap, config, line, 1);
+	else if (is(line, "memory", "gap"))
+		take_size(&m->memory.gap, config, line, 2);
 	else if (is(line, "memory", "time"))
-		take_travel(m, config, line, true);
+		take_size(&m->memory.travel, config, line, 2);
+	else if (is(line, "combining", NULL))
+		take_combining(m, config, line);
+	else if (is(line, "schedule", NULL))
+		take_schedule(m, config, line);
 	else if (is(line, "mapping", NULL))
 		take_mapping(m, config, line);
 	else if (is(line, "region", NULL))
@@ -278,6 +334,12 @@ take_line(struct machine *m, const struct config *config, struct line *line)
 		die_config(config, "%s is not known here", line->words[0]);
 	if (line->used < line->count)
 		die_config(config, "%s is one word too many", line->words[line->used]);
+}
+
+static bool
+tells_costs(const struct wire_costs *wire)
+{
+	return wire->send.told || wire->receive.told || wire->travel.told || wire->gap.told;
 }
 
 void
@@ -307,7 +369,7 @@ read_own(struct machine *m, struct config *config)
 		line.count = 0;
 	}
 	free(line.words);
-	if (!m->loggp && (m->send_ns > 0 || m->receive_ns > 0 || m->travel_count > 0 ||
-	    m->local_travel_count > 0))
-		die_config(config, "overheads of send and receive and times by size need: model loggp");
+	if (!m->loggp && (tells_costs(&m->network) || tells_costs(&m->memory) || m->rule_count > 0 ||
+	    m->combining.told))
+		die_config(config, "overheads of send and receive, times by size and schedules need: model loggp");
 }

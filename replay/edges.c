@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Edges as they are read: rows get their messages and instances, and are settled. */
+#include <stdlib.h>
+
 #include "collective.h"
 #include "engine.h"
 #include "transfer.h"
@@ -58,7 +60,7 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	if (from->rendezvous)
 		flight->flags = MESSAGE_RENDEZVOUS;
 	if (e->machine->loggp)
-		from->startup_ns = e->machine->send_ns + e->machine->send_ns_per_byte * (double)row->sent;
+		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY, false, (double)row->sent);
 	else {
 		from->startup_ns = flight_latency_ns(e, flight);
 		to->startup_ns = to->act == ACT_POST ? 0 : from->startup_ns;
@@ -121,6 +123,64 @@ comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
 	return (uint32_t)rank;
 }
 
+/* Bytes of a block, the mean where they differ: what a rank hands over to one other, or to all alike. */
+static double
+block_bytes(const struct engine *e, enum operation operation, const uint32_t *location, const uint64_t *seq,
+    uint32_t count)
+{
+	double sent = 0, received = 0, most = 0, n = count;
+
+	for (uint32_t k = 0; k < count; k++) {
+		const struct replay_row *row = row_at(e, location[k], seq[k]);
+
+		sent += (double)row->sent;
+		received += (double)row->received;
+		most = (double)row->sent > most ? (double)row->sent : most;
+	}
+	switch (operation) {
+	case OP_BARRIER: return 0;
+	case OP_BCAST: return most;	/* of the root alone */
+	case OP_SCATTER: case OP_SCATTERV: return received / n;
+	case OP_ALLTOALL: case OP_ALLTOALLV: case OP_ALLTOALLW: return sent / n / n;
+	case OP_REDUCE_SCATTER: case OP_REDUCE_SCATTER_BLOCK: return sent / n / n;
+	default: return sent / n;
+	}
+}
+
+/*
+ * Whether it is done by messages: then members stand in the order of the communicator, in ORDER. Who only
+ * starts it, or has an unknown place, does it as before.
+ */
+static bool
+make_plan(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,
+    uint32_t *order)
+{
+	uint32_t count = instance->count;
+	struct plan *plan = &instance->plan;
+	double bytes;
+
+	if (e->machine->rule_count == 0 || count < 2)
+		return false;
+	bytes = block_bytes(e, (enum operation)instance->operation, location, seq, count);
+	*plan = (struct plan){ machine_schedule(e->machine, (enum operation)instance->operation, count, bytes),
+	    (enum operation)instance->operation, count, 0, bytes };
+	if (plan->schedule == NO_SCHEDULE)
+		return false;
+	for (uint32_t k = 0; k < count; k++)
+		order[k] = NONE;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t rank = comm_rank(e, row_at(e, location[k], seq[k])->comm, location[k]);
+
+		if (op_at(e, location[k], seq[k])->act != ACT_COLLECTIVE || rank >= count ||
+		    order[rank] != NONE) {
+			plan->schedule = NO_SCHEDULE;
+			return false;
+		}
+		order[rank] = k;
+	}
+	return true;
+}
+
 static void
 add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
 {
@@ -128,28 +188,36 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 	struct instance *instance = &e->instances[i];
 	const struct replay_row *first = row_at(e, location[0], seq[0]);
 	enum call_class class = blocking_class(call_class(first->call));
-	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE);
+	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE), planned;
+	uint32_t *order = e->machine->rule_count > 0 ? zalloc(count, sizeof *order) : NULL;
 
 	instance->class = (uint8_t)class;
 	instance->operation = (uint8_t)operation_of(first->call);
 	instance->comm = first->comm;
-	for (uint32_t k = 0; k < count; k++) {
+	planned = class != CLASS_INIT && class != CLASS_FINALIZE &&
+	    make_plan(e, instance, location, seq, order);
+	for (uint32_t j = 0; j < count; j++) {
+		uint32_t k = planned ? order[j] : j;
 		struct op *op = op_at(e, location[k], seq[k]);
 		struct replay_row *row = row_at(e, location[k], seq[k]);
 		int32_t rank = e->known->location_rank[location[k]];
 
 		op->link = i;
-		row->member = k;
+		row->member = j;
 		/* The shortest call is that of the last to come, which waited for nobody. */
-		if (keeps && (k == 0 || (double)op->duration_ns < instance->own_ns))
+		if (keeps && (j == 0 || (double)op->duration_ns < instance->own_ns))
 			instance->own_ns = (double)op->duration_ns;
-		instance->members[k] = (struct arrival){ .location = location[k], .at_ns = -1,
+		instance->members[j] = (struct arrival){ .location = location[k], .at_ns = -1,
 		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
 		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank };
 		if (row->peer == ROOT_PEER ||
 		    (row->peer >= 0 && world_rank(e->known, row->comm, rank, row->peer) == rank))
-			instance->root = k;
+			instance->root = instance->plan.root = j;
 	}
+	free(order);
+	/* A root that nobody knows: as before. */
+	if (planned && schedule_is_rooted(instance->plan.operation) && instance->root == NONE)
+		instance->plan.schedule = NO_SCHEDULE;
 }
 
 int

@@ -149,6 +149,27 @@ begin_ns(struct engine *e, uint32_t id, const struct op *op)
 	return cost.ns;
 }
 
+/* One step of a collective that is done by messages; false: it sleeps, or has to wait for its turn. */
+static bool
+go_on(struct engine *e, uint32_t id)
+{
+	struct runner *r = &e->runners[id];
+	double ns = 0;
+
+	switch ((enum step)r->step) {
+	case STEP_MOVE:
+		r->step = move_next(e, id, &ns) ? STEP_MOVE_ACT : STEP_LEAVE;
+		break;
+	case STEP_MOVE_ACT:
+		r->step = STEP_MOVE_AFTER;
+		return move_act(e, id);
+	default:
+		r->step = STEP_MOVE;
+		ns = move_after(e, id);
+	}
+	return ns == 0 || spend(e, id, ns);
+}
+
 /* Runs until it blocks, lacks rows, or has to wait for its turn. */
 static void
 run(struct engine *e, uint32_t id)
@@ -199,8 +220,13 @@ run(struct engine *e, uint32_t id)
 				return;
 			break;
 		case STEP_ACT:
-			r->step = e->machine->loggp ? STEP_AFTER : STEP_LEAVE;
 			r->act_ns = r->now_ns;
+			if (is_scheduled(e, op_at(e, id, r->part))) {
+				moves_enter(e, id);
+				r->step = STEP_MOVE;
+				break;
+			}
+			r->step = e->machine->loggp ? STEP_AFTER : STEP_LEAVE;
 			if (!act(e, id))
 				return;
 			break;
@@ -222,6 +248,10 @@ run(struct engine *e, uint32_t id)
 				leave_call(e, id);
 				r->step = STEP_COMPUTE;
 			}
+			break;
+		case STEP_MOVE: case STEP_MOVE_ACT: case STEP_MOVE_AFTER:
+			if (!go_on(e, id))
+				return;
 			break;
 		case STEP_END:
 			return;
@@ -258,11 +288,16 @@ run_events(struct engine *e)
 			e->runners[event.who].now_ns = event.at_ns;
 			run(e, event.who);
 		} else if (event.kind == EVENT_ARRIVE) {
-			transfer_end(e, event.who);
+			if (e->held_ns == NULL)
+				transfer_end(e, event.who);
 			arrive(e, event.who, event.at_ns);
 		} else if (event.kind == EVENT_RELEASE) {
-			transfer_end(e, event.who);
+			if (e->held_ns == NULL)
+				transfer_end(e, event.who);
 			depart(e, event.who, event.at_ns);
+		} else if (event.kind == EVENT_FREE) {
+			transfer_end(e, event.who);
+			flight_unref(e, event.who);
 		} else {
 			bus_give_all(e, event.who);
 			collective_done(e, event.who, event.at_ns);

@@ -19,7 +19,9 @@
 #include "machine.h"
 #include "marks.h"
 
-enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_END };
+/* A move is a part of a collective that is done by messages. */
+enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_MOVE, STEP_MOVE_ACT,
+	STEP_MOVE_AFTER, STEP_END };
 
 struct spent {			/* by a location, outside computing, in ns */
 	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
@@ -28,6 +30,7 @@ struct spent {			/* by a location, outside computing, in ns */
 struct runner {			/* a location; what each step needs comes first */
 	double now_ns;
 	uint64_t seq, part;	/* row of the call, row in it */
+	uint64_t move;		/* in the schedule of its collective */
 	double enter_ns;	/* of the call it is in */
 	double useful_ns;	/* computed so far, simulated */
 	double cpu_ratio;	/* of its node's CPUs */
@@ -55,6 +58,8 @@ struct engine {
 	uint32_t *node_of;	/* by location */
 	struct flight *flights;
 	struct trail *trails;	/* by flight; NULL where nobody asks */
+	double *held_ns;	/* by flight: links and bus, where the machine tells gaps; else NULL */
+	size_t held_capacity;
 	size_t flight_count, flight_capacity, trail_capacity;
 	bool explains;		/* somebody asks, so trails are kept */
 	uint32_t *free_flights;	/* a stack, as a list would lead through lines that are far */
@@ -62,6 +67,7 @@ struct engine {
 	struct instance *instances;
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
+	struct letters *letters;	/* messages of collectives, see moves.c */
 	/* contended: */
 	struct events events;
 	double now_ns;
@@ -134,9 +140,22 @@ struct cost startup(const struct engine *engine, uint32_t runner, const struct o
 bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 /* A runner reaches the receive of a message. */
 void post(struct engine *engine, uint32_t runner, uint32_t flight);
+/* A message begins its way, or waits for its receive; false: the runner sleeps until it is over. */
+void begin_send(struct engine *engine, uint32_t runner, uint32_t flight, double bytes);
+bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);	/* a rendezvous one */
+bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
 /* The overhead of a receive whose data is there. */
 double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
 void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
+
+/* moves.c: collectives as messages. */
+void moves_begin(struct engine *engine);
+bool is_scheduled(const struct engine *engine, const struct op *op);
+void moves_enter(struct engine *engine, uint32_t runner);
+/* What it does next and what that costs on the CPU first; false: it has done all. */
+bool move_next(struct engine *engine, uint32_t runner, double *ns);
+bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
+double move_after(struct engine *engine, uint32_t runner);	/* cost of what is done */
 
 /* modes.c: which sends wait for their receive, and what was made to be started. */
 struct made_requests *made_requests(uint32_t locations);

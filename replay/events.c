@@ -6,7 +6,7 @@
 
 #include "../base/tool/tool.h"
 
-enum { NO_SLOT = (1 << 30) - 1 };
+enum { NO_SLOT = (1 << 29) - 1 };
 
 void
 events_begin(struct events *events)
@@ -72,7 +72,7 @@ events_add(struct events *events, double at_ns, enum event_kind kind, uint32_t w
 		at_ns = now_ns;
 	memcpy(&slot->time, &at_ns, sizeof at_ns);
 	slot->who = who;
-	slot->kind = kind & 3;
+	slot->kind = kind & 7;
 	file(events, s);
 }
 

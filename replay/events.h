@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum event_kind { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE, EVENT_RELEASE };
+enum event_kind { EVENT_RUN, EVENT_ARRIVE, EVENT_INSTANCE, EVENT_RELEASE, EVENT_FREE };
 
 struct event {
 	double at_ns;
@@ -29,7 +29,7 @@ enum { DIGIT_BITS = 4, DIGITS = 1 << DIGIT_BITS, LEVELS = 64 / DIGIT_BITS };
 struct slot {			/* of an event; 16 bytes, so that those of 1024 ranks stay near */
 	uint64_t time;		/* bits of a time >= 0, which are in order as the times are */
 	uint32_t who;
-	uint32_t next : 30, kind : 2;
+	uint32_t next : 29, kind : 3;
 };
 
 struct bucket { uint32_t first, last; };	/* slots */

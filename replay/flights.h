@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lanes.h"
+#include "schedule.h"
 
 enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
 	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
@@ -49,6 +50,7 @@ struct instance {		/* of a collective */
 	uint32_t comm, next;
 	uint8_t class, operation;
 	bool uneven;		/* sizes differ, so that who comes last matters */
+	struct plan plan;	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
 };
 
 struct queue { uint32_t head, tail; };	/* of flights */

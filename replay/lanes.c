@@ -63,6 +63,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->starving = n;
 	events_begin(&e->events);
 	transfer_begin(e);
+	moves_begin(e);
 }
 
 static void

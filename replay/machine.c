@@ -164,10 +164,18 @@ read_whole(const char *file)
 void
 machine_read(struct machine *m, const char *file)
 {
-	struct config config = { file, read_whole(file), 1, 0 };
+	char *text = read_whole(file);
 
-	if (config.text == NULL)
+	if (text == NULL)
 		die("%s: %s", file, strerror(errno));
+	machine_read_text(m, file, text);
+}
+
+void
+machine_read_text(struct machine *m, const char *file, char *text)
+{
+	struct config config = { file, text, 1, 0 };
+
 	memset(m, 0, sizeof *m);
 	m->dimemas = true;
 	m->eager_bytes = -1;
@@ -322,15 +330,41 @@ machine_connection(const struct machine *m, uint32_t from, uint32_t to, int64_t 
 }
 
 double
-travel_ns(const struct travel *t, size_t count, double bytes)
+by_size_ns(const struct curve_by_size *curve, double bytes)
 {
+	const struct travel *t = curve->at;
 	size_t i = 0;
 
-	if (count == 1 || bytes <= t[0].bytes)
+	if (curve->count == 0)
+		return curve->ns + curve->ns_per_byte * bytes;
+	if (curve->count == 1 || bytes <= t[0].bytes)
 		return t[0].ns;
-	while (i + 2 < count && t[i + 1].bytes < bytes)
+	while (i + 2 < curve->count && t[i + 1].bytes < bytes)
 		i++;
 	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes - t[i].bytes);
+}
+
+double
+overhead_ns(const struct machine *m, bool in_memory, bool receives, double bytes)
+{
+	const struct wire_costs *wire = in_memory ? &m->memory : &m->network;
+	const struct curve_by_size *curve = receives ? &wire->receive : &wire->send;
+
+	if (!curve->told)
+		curve = receives ? &m->network.receive : &m->network.send;
+	return by_size_ns(curve, bytes);
+}
+
+enum schedule
+machine_schedule(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+{
+	enum schedule schedule = NO_SCHEDULE;
+
+	for (size_t i = 0; i < m->rule_count; i++)
+		if (m->rules[i].operation == operation && ranks >= m->rules[i].from_ranks &&
+		    bytes >= m->rules[i].from_bytes)
+			schedule = m->rules[i].schedule;
+	return schedule;
 }
 
 static bool

@@ -5,6 +5,7 @@
 
 #include "../base/tool/tool.h"
 #include "marks.h"
+#include "schedule.h"
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC };
@@ -14,8 +15,6 @@ struct phases {
 	enum model in, out;
 	enum size in_size, out_size;
 };
-
-enum { OPERATIONS = 17 };	/* collectives of Dimemas, by id; the last is for all others */
 
 struct island {			/* what Dimemas calls a machine */
 	double ns_per_byte;	/* of its network; 0: no time at all */
@@ -63,11 +62,25 @@ struct machine {
 	 * a receive its own once the data is there, which travels latency and size over bandwidth.
 	 */
 	bool loggp;
-	double send_ns, receive_ns;		/* overheads */
-	double send_ns_per_byte, receive_ns_per_byte;
 	double call_ns;		/* of each call that communicates, on the CPU at its begin */
-	struct travel { double bytes, ns; } *travels, *local_travels;	/* measured, by size; see lp-replay(1) */
-	size_t travel_count, travel_capacity, local_travel_count, local_travel_capacity;
+	struct wire_costs {	/* between nodes; in memory */
+		struct curve_by_size {	/* measured, by size; or so much and a byte so much */
+			struct travel { double bytes, ns; } *at;
+			size_t count, capacity;
+			double ns, ns_per_byte;
+			bool told;
+		} send, receive;	/* overheads */
+		struct curve_by_size travel;	/* on its way, latency included; not told: by latency and bandwidth */
+		struct curve_by_size gap;	/* of that it holds links and bus; not told: all but the latency */
+	} network, memory;
+	struct curve_by_size combining;	/* of what was received in a reduction, on the CPU; by schedules */
+	struct rule {		/* of collectives as messages; of those that fit the last counts */
+		enum operation operation;
+		enum schedule schedule;
+		double from_bytes;	/* of a block */
+		uint32_t from_ranks;
+	} *rules;
+	size_t rule_count, rule_capacity;
 	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
 	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
 	struct island *islands;
@@ -101,10 +114,16 @@ void machine_collectives(struct machine *machine, size_t island);	/* those of Lo
 double machine_value(const struct machine *machine, enum parameter parameter);
 void machine_set(struct machine *machine, enum parameter parameter, double value);
 bool machine_is_uniform(const struct machine *machine, enum parameter parameter);
-/* A file of either format, or death naming the line. */
+/* A file of either format, or death naming the line; or TEXT, which is given away, under that name. */
 void machine_read(struct machine *machine, const char *file);
-/* How long a message is on its way by a table of sizes: linear between two, and like the last two behind. */
-double travel_ns(const struct travel *travels, size_t count, double bytes);
+void machine_read_text(struct machine *machine, const char *file, char *text);
+/* By a table of sizes: linear between two, and like the last two behind. */
+double by_size_ns(const struct curve_by_size *curve, double bytes);
+/* What the CPU spends on a message at one of its ends; where nothing is told of memory, as between nodes. */
+double overhead_ns(const struct machine *machine, bool in_memory, bool receives, double bytes);
+/* How a collective of so many ranks and bytes a block is done, or NO_SCHEDULE. */
+enum schedule machine_schedule(const struct machine *machine, enum operation operation, uint32_t ranks,
+    double bytes);
 /* Gives each rank its node; ranks that find none are an error. */
 void machine_map(struct machine *machine, uint32_t ranks);
 /* True where something that is limited may make one wait for another: events must be in order. */
@@ -122,6 +141,12 @@ void machine_list(struct machine *machine, int64_t node);	/* the next rank is on
 /* The first connection between two islands that may carry such a message, or -1. */
 int64_t machine_connection(const struct machine *machine, uint32_t from, uint32_t to, int64_t tag,
     uint64_t bytes);
+
+static inline bool
+has_gaps(const struct machine *machine)
+{
+	return machine->network.gap.told || machine->memory.gap.told;
+}
 
 static inline double
 ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes, as in Dimemas; 0: no time at all */

@@ -8,25 +8,35 @@
 #include "collective.h"
 #include "engine.h"
 
-int
-operation_of(uint16_t call)
+enum operation
+operation_named(const char *name)
 {
 	static const char *const names[] = {
 		"barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv",
 		"alltoall", "alltoallv", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block",
 		"scan", "alltoallw",
 	};
+	enum operation i = OP_BARRIER;
+
+	while (i < OP_OTHER && strcasecmp(name, names[i]) != 0)
+		i++;
+	return i;
+}
+
+enum operation
+operation_of(uint16_t call)
+{
 	const char *name = call_name(call);
 	enum call_class class = call_class(call);
+	enum operation operation;
 
 	if (class == CLASS_INIT || class == CLASS_FINALIZE)
-		return 0;
-	for (int i = 0; i < OPERATIONS - 1; i++)
-		if (strncmp(name, "MPI_", 4) == 0 &&
-		    (strcasecmp(name + 4, names[i]) == 0 || ((name[4] == 'I' || name[4] == 'i') &&
-		    strcasecmp(name + 5, names[i]) == 0)))
-			return i;
-	return OPERATIONS - 1;
+		return OP_BARRIER;
+	if (strncmp(name, "MPI_", 4) != 0)
+		return OP_OTHER;
+	operation = operation_named(name + 4);
+	return operation == OP_OTHER && (name[4] == 'I' || name[4] == 'i') ? operation_named(name + 5) :
+	    operation;
 }
 
 /* ceil(n / buses) summed over the stages of a tree of P: the validation paper's logarithmic model. */

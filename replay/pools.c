@@ -22,6 +22,8 @@ flight_new(struct engine *e)
 		f = (uint32_t)e->flight_count++;
 	}
 	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE };
+	if (e->contended && has_gaps(e->machine))
+		e->held_ns = grow(e->held_ns, &e->held_capacity, e->flight_count, sizeof *e->held_ns);
 	if (e->explains) {
 		e->trails = grow(e->trails, &e->trail_capacity, e->flight_count, sizeof *e->trails);
 		e->trails[f] = (struct trail){ 0 };

@@ -103,13 +103,16 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	f->wire = (uint8_t)wire;
 	f->wire_ns = (double)bytes * each;
 	/* A table holds all of the way, latency included. */
-	if (wire == WIRE_NETWORK && m->travel_count > 0)
-		f->wire_ns = travel_ns(m->travels, m->travel_count, (double)bytes) - m->nodes[from].latency_ns;
-	else if (wire == WIRE_MEMORY && m->local_travel_count > 0)
-		f->wire_ns = travel_ns(m->local_travels, m->local_travel_count, (double)bytes) -
-		    m->nodes[from].local_latency_ns;
+	if (wire == WIRE_NETWORK && m->network.travel.told)
+		f->wire_ns = by_size_ns(&m->network.travel, (double)bytes) - m->nodes[from].latency_ns;
+	else if (wire == WIRE_MEMORY && m->memory.travel.told)
+		f->wire_ns = by_size_ns(&m->memory.travel, (double)bytes) - m->nodes[from].local_latency_ns;
 	if (f->wire_ns < 0)
 		f->wire_ns = 0;
+	if (e->held_ns != NULL)
+		e->held_ns[f - e->flights] = wire == WIRE_NETWORK && m->network.gap.told ?
+		    by_size_ns(&m->network.gap, (double)bytes) : wire == WIRE_MEMORY && m->memory.gap.told ?
+		    by_size_ns(&m->memory.gap, (double)bytes) : f->wire_ns;
 }
 
 static struct pool *
@@ -129,6 +132,10 @@ ride(struct engine *e, uint32_t who)
 
 	if (e->explains)
 		e->trails[who].start_ns = e->now_ns;
+	if (e->held_ns != NULL) {
+		events_add(&e->events, e->now_ns + e->held_ns[who], EVENT_FREE, who);
+		e->flights[who].references++;
+	}
 	if (e->machine->loggp) {	/* links and bus are free again while it is in flight */
 		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);
 		ns += flight_latency_ns(e, f);

@@ -40,11 +40,19 @@ enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 
 /*
  * Not of the guidelines, so not of "all" either, but what lp-network fits: so many messages of a block,
- * one behind the other, between ranks 0 and 1, there and back in turn; the others do nothing.
+ * one behind the other, between ranks 0 and 1; the others do nothing. Pingpong: there and back in turn.
+ * Send, Recv: what the sender spends in MPI_Send while the receiver computes, and the receiver then in
+ * MPI_Recv. Exchange: both ways at once. Burst: all in one direction, and a word of thanks. Combine: no
+ * message, but the sum of two blocks.
  */
 enum { PINGPONG_MESSAGES = 16 };
 #define NETWORK_FUNCTIONS(FUNCTION) \
-	FUNCTION(Pingpong, ONE, ONE)
+	FUNCTION(Pingpong, ONE, ONE) \
+	FUNCTION(Send, ONE, ONE) \
+	FUNCTION(Recv, ONE, ONE) \
+	FUNCTION(Exchange, ONE, ONE) \
+	FUNCTION(Burst, ONE, ONE) \
+	FUNCTION(Combine, ONE, ONE)
 
 /*
  * MOCKUP(GL, function, name, text, extra memory): the memory beside the function's own buffers, in

@@ -29,6 +29,7 @@ struct call {
 	int *mock_counts, *mock_displs;	/* filled by mock-ups; 2 ranks ints each */
 	const struct subject *function;	/* whose arguments these are; splits call it */
 	const struct program *program;	/* of a guideline of one's own: own.h */
+	int64_t *part_ns;		/* a function of which only a part counts says here how long that took */
 };
 
 enum role { FUNCTION, MOCKUP, SPLIT, CONTROL };	/* names in the stream: role_name */
@@ -48,6 +49,10 @@ struct subject {
 };
 
 extern const struct subject functions[], mockups[];
+/* messages.c */
+#define RUN(name, in, out) void run_##name(const struct call *call);
+NETWORK_FUNCTIONS(RUN)
+#undef RUN
 extern const size_t function_count, mockup_count;
 extern const size_t guideline_functions;	/* so many of the functions come first: "all" */
 

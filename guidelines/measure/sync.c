@@ -74,10 +74,13 @@ sync_clocks(struct sync *s)
 static void
 time_one(struct timed *t)
 {
-	int64_t begin = now_ns();
+	int64_t part_ns = -1, begin;
+	struct call call = *t->call;
 
-	t->run(t->call);
-	t->ns = now_ns() - begin;
+	call.part_ns = &part_ns;
+	begin = now_ns();
+	t->run(&call);
+	t->ns = part_ns >= 0 ? part_ns : now_ns() - begin;
 }
 
 /*

@@ -15,14 +15,17 @@
 #include "network.h"
 
 static const char usage[] =
-	"usage: lp-network [-F machine|text|region] [-m FILE] [-c N] [-b RANGE] [-r N] [FILE ...]\n"
+	"usage: lp-network [-F machine|text|region] [-M dimemas|loggp] [-m FILE] [-c N] [-b RANGE]\n"
+	"                  [-r N] [-q Q] [FILE ...]\n"
 	"Fit latency, bandwidth, eager limit and collectives to measured times.\n"
 	"  -F, --format FORM  machine, for lp-replay -n; text: measured and fitted times;\n"
 	"                     region of parameters within 10 % [machine]\n"
+	"  -M, --model MODEL  dimemas: one latency and bandwidth; loggp: tables by size [dimemas]\n"
 	"  -m, --memory FILE  what was measured inside a node [as between nodes]\n"
 	"  -c, --cpus N       ranks on a node [1]\n"
 	"  -b, --bytes RANGE  fit to messages of 1-65536 bytes, for example [all]\n"
 	"  -r, --ranks N      that the machine has nodes for [those measured]\n"
+	"  -q, --quantile Q   of the repetitions, 0 the least [0.5]\n"
 	"  -h, --help         print this text\n"
 	"  -V, --version      print the version\n";
 
@@ -30,9 +33,11 @@ enum form { MACHINE, TABLE, REGION };
 
 struct options {
 	enum form form;
+	bool loggp;
 	char *memory;		/* NULL: not given */
 	struct range bytes;
 	int64_t cpus, ranks;	/* ranks 0: not given */
+	double quantile;	/* of repetitions */
 	char **files;
 };
 
@@ -55,24 +60,30 @@ static struct options
 parse_options(int argc, char **argv)
 {
 	static const char *const forms[] = { "machine", "text", "region", NULL };
+	static const char *const models[] = { "dimemas", "loggp", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "memory", required_argument, NULL, 'm' },
+		{ "model", required_argument, NULL, 'M' },
 		{ "cpus", required_argument, NULL, 'c' }, { "bytes", required_argument, NULL, 'b' },
-		{ "ranks", required_argument, NULL, 'r' },
+		{ "ranks", required_argument, NULL, 'r' }, { "quantile", required_argument, NULL, 'q' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .cpus = 1, .bytes = { 0, INT64_MAX } };
+	struct options opt = { .cpus = 1, .quantile = 0.5, .bytes = { 0, INT64_MAX } };
 	int c;
 
-	while ((c = next_option(argc, argv, "F:m:c:b:r:", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "F:M:m:c:b:r:q:", longs, usage)) != -1)
 		switch (c) {
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
+		case 'M': opt.loggp = parse_choice("--model", optarg, models) == 1; break;
 		case 'm': opt.memory = optarg; break;
 		case 'c': opt.cpus = parse_integer("--cpus", optarg, 1, 1 << 24); break;
 		case 'b': opt.bytes = parse_range("--bytes", optarg); break;
+		case 'q': opt.quantile = parse_number("--quantile", optarg, 0, 1); break;
 		case 'r': opt.ranks = parse_integer("--ranks", optarg, 1, 1 << 24); break;
 		}
 	opt.files = argv + optind;
+	if (opt.loggp && opt.form == REGION)
+		die("--format region: tables by size have no region");
 	return opt;
 }
 
@@ -88,7 +99,7 @@ struct fit {
 static struct fit
 make_fit(const struct options *opt)
 {
-	struct fit f = { .points = read_points(opt->files, opt->bytes) };
+	struct fit f = { .points = read_points(opt->files, opt->bytes, opt->quantile) };
 	struct wires wires = { .cpus = opt->cpus };
 	int64_t ranks;
 
@@ -97,7 +108,7 @@ make_fit(const struct options *opt)
 	wires.us_per_byte = f.pingpong.all.us_per_byte;
 	f.local = f.pingpong.all;
 	if (opt->memory != NULL) {
-		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes);
+		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes, opt->quantile);
 
 		f.local = fit_pingpong(&inside, opt->memory).all;
 	}
@@ -194,14 +205,74 @@ print_machine(struct text *out, const struct options *opt, const struct fit *f)
 	text_print(out, "init recorded\n");
 }
 
+/* Tables by size; without collectives, whose schedules are found on this machine. */
+static char *
+tables_machine(const struct options *opt, const struct points *points, const struct ends *ends)
+{
+	static const char *const links[LINKS] = { "no links", "links of both directions", "links of one direction" };
+	static struct text out;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = need(open_memstream(&text, &size));
+	int64_t ranks = opt->ranks > 0 ? opt->ranks : points->most_ranks;
+
+	text_begin(&out, file, "memory");
+	text_line(&out, "# lp-network: %s, tables of %zu sizes",
+	    points->library != NULL ? points->library : "a library that is not named", ends->count);
+	for (int i = NO_LINKS; i < LINKS; i++)
+		text_print(&out, "# error of exchanges and bursts with %s: %.1f %%\n", links[i],
+		    100 * ends->errors[i]);
+	text_print(&out, "machine\nmodel loggp\nnodes %lld\ncpus %lld\n",
+	    (long long)((ranks + opt->cpus - 1) / opt->cpus), (long long)opt->cpus);
+	text_print(&out, "latency %.6g us\n", ends->latency_us);
+	if (ends->links != NO_LINKS)
+		text_print(&out, "links 1 %d\n", ends->links == FULL_DUPLEX);
+	text_print(&out, "mapping %lld\n", (long long)opt->cpus);
+	if (ends->has_limit)
+		text_print(&out, "eager %llu B\n", (unsigned long long)ends->below + 1);
+	else
+		text_print(&out, "eager all\n");
+	text_print(&out, "init recorded\n");
+	print_ends(&out, ends, "");
+	print_combining(&out, ends);
+	if (opt->memory != NULL && opt->cpus > 1) {
+		struct points inside = read_points((char *[]){ opt->memory, NULL }, opt->bytes, opt->quantile);
+		struct ends memory = fit_ends(&inside, opt->memory);
+
+		text_print(&out, "memory latency %.6g us\n", memory.latency_us);
+		if (memory.links != NO_LINKS)
+			text_print(&out, "memory links 1 1\n");
+		print_ends(&out, &memory, "memory ");
+	}
+	text_flush(&out);
+	if (fclose(file) != 0)
+		die("out of memory");
+	return need(text);
+}
+
 static void
-print_table(struct text *out, const struct fit *f)
+print_rules(struct text *out, const struct rules *rules)
+{
+	for (size_t i = 0; i < rules->count; i++) {
+		const struct rule_found *r = &rules->at[i];
+
+		text_put(out, "schedule ");
+		for (const char *c = r->function + strlen("MPI_"); *c != '\0'; c++)
+			text_char(out, (char)tolower((unsigned char)*c));
+		text_print(out, " %s %llu B %lld\t# error %.1f %%\n", r->schedule,
+		    (unsigned long long)r->from_bytes, (long long)r->from_ranks,
+		    100 * r->error / (double)r->sizes);
+	}
+}
+
+static void
+print_table(struct text *out, const struct points *points)
 {
 	struct table_writer table;
 
 	table_begin(&table, out, "function\tranks\tbytes\tmeasured_us\tfitted_us\terror_%");
-	for (size_t i = 0; i < f->points.count; i++) {
-		const struct point *point = &f->points.at[i];
+	for (size_t i = 0; i < points->count; i++) {
+		const struct point *point = &points->at[i];
 
 		if (point->fitted_us < 0)
 			continue;
@@ -240,6 +311,25 @@ print_region(struct text *out, const struct fit *f)
 	table_end(&table);
 }
 
+static void
+use_tables(struct text *out, const struct options *opt)
+{
+	struct points points = read_points(opt->files, opt->bytes, opt->quantile);
+	struct ends ends = fit_ends(&points, opt->files[0] != NULL ? opt->files[0] : "standard input");
+	char *machine = tables_machine(opt, &points, &ends);
+	struct rules rules = fit_schedules(&points, machine);
+
+	for (size_t i = 0; i < points.count; i++)
+		if (is_pingpong(&points.at[i]))
+			points.at[i].fitted_us = points.at[i].us;	/* by the tables' making */
+	if (opt->form == TABLE)
+		print_table(out, &points);
+	else {
+		text_put(out, machine);
+		print_rules(out, &rules);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -250,12 +340,17 @@ main(int argc, char **argv)
 	tool = "lp-network";
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.files[0], usage);
-	fit = make_fit(&opt);
 	text_begin(&text, stdout, NULL);
+	if (opt.loggp) {
+		use_tables(&text, &opt);
+		text_flush(&text);
+		return finish(DONE);
+	}
+	fit = make_fit(&opt);
 	if (opt.form == MACHINE)
 		print_machine(&text, &opt, &fit);
 	else if (opt.form == TABLE)
-		print_table(&text, &fit);
+		print_table(&text, &fit.points);
 	else
 		print_region(&text, &fit);
 	text_flush(&text);

@@ -26,8 +26,8 @@ struct points {			/* by function, ranks and bytes */
 
 struct range { int64_t least, most; };
 
-/* Those of SIZES, bytes a block. FILES end with NULL; none is standard input. */
-struct points read_points(char **files, struct range sizes);
+/* Those of SIZES, bytes a block; of repetitions that quantile. FILES end with NULL; none is standard input. */
+struct points read_points(char **files, struct range sizes, double quantile);
 bool is_pingpong(const struct point *point);
 
 /* ---- lines.c: T = L + m / B ------------------------------------------------------------------ */
@@ -77,5 +77,47 @@ struct collective {
 
 /* The best model of each function that was measured; sets fitted_us. Returns how many. */
 size_t fit_collectives(struct points *points, const struct wires *wires, struct collective **all);
+
+/* ---- loggp.c: tables by size --------------------------------------------------------------- */
+
+enum { NO_LINKS, FULL_DUPLEX, HALF_DUPLEX, LINKS };
+
+struct ends {			/* what a message costs at its ends, and on its way */
+	struct end_times {
+		uint64_t bytes;
+		double pingpong_us, send_us, receive_us, way_us;
+		double held_us;	/* of links, where there are any */
+		double exchange_us, burst_us;	/* of a message, of 16; NaN: not measured */
+	double combine_us;	/* of two blocks; NaN: not measured */
+	} *at;
+	size_t count;
+	bool has_limit;		/* larger ones than BELOW wait for their receive */
+	uint64_t below;
+	double latency_us;	/* the least way */
+	int links;		/* with these exchanges and bursts are explained best */
+	double errors[LINKS];	/* mean relative ones */
+};
+
+struct text;
+struct ends fit_ends(const struct points *points, const char *file);
+/* Lines of a machine; WHERE is "" or "memory ". */
+void print_combining(struct text *out, const struct ends *ends);
+void print_ends(struct text *out, const struct ends *ends, const char *where);
+
+/* ---- schedules.c --------------------------------------------------------------------------- */
+
+struct rules {
+	struct rule_found {
+		const char *function, *schedule;
+		uint64_t from_bytes;
+		int64_t from_ranks;
+		double error;	/* sum of the relative ones over SIZES */
+		size_t sizes;
+	} *at;
+	size_t count, capacity;
+};
+
+/* The schedule of each collective that was measured, on MACHINE; sets fitted_us. */
+struct rules fit_schedules(struct points *points, const char *machine);
 
 #endif

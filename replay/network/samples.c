@@ -14,6 +14,21 @@ is_pingpong(const struct point *point)
 	return strcmp(point->function, "MPI_Pingpong") == 0;
 }
 
+/* Those of which a call is so many messages. */
+static bool
+is_of_messages(const struct point *point)
+{
+	static const char *const names[] = {
+#define NAME(name, in, out) "MPI_" #name,
+		NETWORK_FUNCTIONS(NAME)
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(point->function, names[i]) == 0)
+			return true;
+	return false;
+}
+
 static struct point *
 point_of(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
 {
@@ -27,8 +42,16 @@ point_of(struct points *points, const char *function, int64_t ranks, uint64_t by
 	return &points->at[points->count++];
 }
 
+static int
+by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return a < b ? -1 : a > b;
+}
+
 static double
-median_ns(struct reader *in, const struct message *message)
+quantile_ns(struct reader *in, const struct message *message, double quantile)
 {
 	static const struct column_type times = { .width = 8, .required = true };
 	struct sample sample = { NULL, 0 };
@@ -44,7 +67,12 @@ median_ns(struct reader *in, const struct message *message)
 	sample = (struct sample){ zalloc((size_t)count, sizeof(double)), (size_t)count };
 	for (size_t i = 0; i < sample.count; i++)
 		sample.at[i] = (double)ns[i];
-	result = median(sample);
+	if (quantile == 0.5)
+		result = median(sample);
+	else {
+		qsort(sample.at, sample.count, sizeof *sample.at, by_value);
+		result = sample.at[(size_t)(quantile * (double)(sample.count - 1))];
+	}
 	free(sample.at);
 	free(ns);
 	return result;
@@ -52,7 +80,7 @@ median_ns(struct reader *in, const struct message *message)
 
 static void
 take_samples(struct points *points, struct reader *in, const struct message *message, int64_t ranks,
-    struct range sizes)
+    struct range sizes, double quantile)
 {
 	char *role = body_string(message, "role"), *function = body_string(message, "function");
 	struct point *point;
@@ -65,20 +93,20 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 	}
 	if (body_int(in, message, "bytes", 0, INT64_MAX, &bytes) < 0)
 		die_input(in);
-	ns = median_ns(in, message);
+	ns = quantile_ns(in, message, quantile);
 	if (strcmp(role, "function") == 0 && ns > 0 && bytes >= sizes.least && bytes <= sizes.most) {
 		point = point_of(points, function, ranks, (uint64_t)bytes);
 		point->medians_us = grow(point->medians_us, &point->capacity, point->count + 1,
 		    sizeof *point->medians_us);
 		point->medians_us[point->count++] =
-		    ns / 1e3 / (is_pingpong(point) ? PINGPONG_MESSAGES : 1);
+		    ns / 1e3 / (is_of_messages(point) ? PINGPONG_MESSAGES : 1);
 	}
 	free(role);
 	free(function);
 }
 
 static void
-read_file(struct points *points, const char *file, struct range sizes)
+read_file(struct points *points, const char *file, struct range sizes, double quantile)
 {
 	struct reader *in;
 	struct message message;
@@ -100,7 +128,7 @@ read_file(struct points *points, const char *file, struct range sizes)
 				reader_fail(in, message.offset, "samples: no mpirun before them");
 				die_input(in);
 			}
-			take_samples(points, in, &message, ranks, sizes);
+			take_samples(points, in, &message, ranks, sizes, quantile);
 		}
 	if (got < 0)
 		die_input(in);
@@ -119,14 +147,14 @@ by_place(const void *left, const void *right)
 }
 
 struct points
-read_points(char **files, struct range sizes)
+read_points(char **files, struct range sizes, double quantile)
 {
 	struct points points = { 0 };
 
 	if (files[0] == NULL)
-		read_file(&points, NULL, sizes);
+		read_file(&points, NULL, sizes, quantile);
 	for (; *files != NULL; files++)
-		read_file(&points, *files, sizes);
+		read_file(&points, *files, sizes, quantile);
 	if (points.count > 0)
 		qsort(points.at, points.count, sizeof *points.at, by_place);
 	for (size_t i = 0; i < points.count; i++)

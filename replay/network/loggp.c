@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A machine of LogGP with tables by size, from times at one end and at both: T. Kielmann, H. E. Bal,
+ * K. Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms", RTSPP 2000. What a
+ * sender spends is the time of MPI_Send while the receiver computes, what a receiver spends that of
+ * MPI_Recv when the data is there, and the rest of half a round trip is the message's way.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../base/mpi/catalogue.h"
+#include "../../base/tool/text.h"
+#include "network.h"
+
+/* The receiver comes three messages late: a sender that waited for it took longer than this many. */
+#define WAITED 1.5
+#define NEAR 0.02		/* a limit must bring the error of exchanges and bursts down by so much */
+
+static const struct point *
+find_point(const struct points *points, const char *function, int64_t ranks, uint64_t bytes)
+{
+	for (size_t i = 0; i < points->count; i++)
+		if (points->at[i].ranks == ranks && points->at[i].bytes == bytes &&
+		    strcmp(points->at[i].function, function) == 0)
+			return &points->at[i];
+	return NULL;
+}
+
+static double
+time_of(const struct points *points, const char *function, const struct point *pingpong)
+{
+	const struct point *point = find_point(points, function, pingpong->ranks, pingpong->bytes);
+
+	return point != NULL ? point->us : NAN;
+}
+
+/* From FROM on messages are rendezvous: their ends spend what those of the least message do. */
+static void
+split_times(struct ends *e)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		struct end_times *t = &e->at[i];
+
+		if (e->has_limit && t->bytes > e->below) {
+			t->send_us = e->at[0].send_us;
+			t->receive_us = e->at[0].receive_us;
+		}
+		/* Where both ends are busy at one time, the sender is what holds the next one up. */
+		if (t->send_us > t->pingpong_us)
+			t->send_us = t->pingpong_us;
+		if (t->receive_us > t->pingpong_us - t->send_us)
+			t->receive_us = t->pingpong_us - t->send_us;
+		t->way_us = t->pingpong_us - t->send_us - t->receive_us;
+		if (i == 0 || t->way_us < e->latency_us)
+			e->latency_us = t->way_us;
+	}
+}
+
+/*
+ * How long a message would have to hold links of one direction for an exchange to take what it took, or
+ * links of both for a burst, of which each message waits for the one before; 0 without links.
+ */
+static double
+held_us(const struct ends *e, const struct end_times *t, int links)
+{
+	double us = links == HALF_DUPLEX ? t->exchange_us - t->pingpong_us :
+	    e->has_limit && t->bytes > e->below ? t->way_us - e->latency_us :
+	    (t->burst_us - t->pingpong_us - e->at[0].pingpong_us) / (PINGPONG_MESSAGES - 1);
+
+	return links != NO_LINKS && us > 0 ? us : 0;	/* nor where it is not a number: not measured */
+}
+
+/* What exchanges and bursts of 16 would take with such links, against what they took: mean relative error. */
+static double
+links_error(const struct ends *e, int links)
+{
+	double sum = 0, n = 0, thanks = e->at[0].pingpong_us, last = PINGPONG_MESSAGES - 1;
+
+	for (size_t i = 0; i < e->count; i++) {
+		const struct end_times *t = &e->at[i];
+		bool waits = e->has_limit && t->bytes > e->below;
+		double held = held_us(e, t, links);
+		double each = t->send_us > t->receive_us ? t->send_us : t->receive_us;
+
+		if (held > each)
+			each = held;
+		if (waits)		/* one after the other, whatever the links */
+			each = t->pingpong_us;
+		if (!isnan(t->exchange_us)) {
+			sum += fabs((t->pingpong_us + (links == HALF_DUPLEX ? held : 0)) / t->exchange_us - 1);
+			n++;
+		}
+		if (!isnan(t->burst_us)) {
+			sum += fabs((t->pingpong_us + last * each + thanks) / t->burst_us - 1);
+			n++;
+		}
+	}
+	return n > 0 ? sum / n : 0;
+}
+
+struct ends
+fit_ends(const struct points *points, const char *file)
+{
+	struct ends e = { .links = NO_LINKS };
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < points->count; i++) {
+		const struct point *p = &points->at[i];
+		struct end_times t = { .bytes = p->bytes, .pingpong_us = p->us };
+
+		if (!is_pingpong(p))
+			continue;
+		t.send_us = time_of(points, "MPI_Send", p);
+		t.receive_us = time_of(points, "MPI_Recv", p);
+		t.exchange_us = time_of(points, "MPI_Exchange", p);
+		t.combine_us = time_of(points, "MPI_Combine", p);
+		t.burst_us = time_of(points, "MPI_Burst", p) * PINGPONG_MESSAGES;
+		if (isnan(t.send_us) || isnan(t.receive_us))
+			die("%s: Send and Recv were not measured at %llu bytes, as Pingpong was", file,
+			    (unsigned long long)p->bytes);
+		if (!e.has_limit && t.send_us > WAITED * t.pingpong_us) {
+			if (e.count == 0)
+				die("%s: even the smallest message waits for its receive", file);
+			e.has_limit = true;
+			e.below = e.at[e.count - 1].bytes;
+		}
+		e.at = grow(e.at, &capacity, e.count + 1, sizeof *e.at);
+		e.at[e.count++] = t;
+	}
+	if (e.count < 3)
+		die("%s: a ping-pong of %zu sizes, at least 3 are needed", file, e.count);
+	split_times(&e);
+	for (int links = NO_LINKS; links <= HALF_DUPLEX; links++) {
+		e.errors[links] = links_error(&e, links);
+		if (e.errors[links] < e.errors[e.links] - NEAR)
+			e.links = links;
+	}
+	for (size_t i = 0; i < e.count; i++)
+		e.at[i].held_us = held_us(&e, &e.at[i], e.links);
+	return e;
+}
+
+/* Behind the limit the line through the next two sizes, down to it: no size in between was measured. */
+static struct end_times
+behind_limit(const struct ends *e, size_t i)
+{
+	struct end_times t = e->at[i], next = e->at[i + 1 < e->count ? i + 1 : i];
+	double back = next.bytes > t.bytes ? (double)(t.bytes - e->below - 1) / (double)(next.bytes - t.bytes) : 0;
+
+	t.way_us -= back * (next.way_us - t.way_us);
+	t.way_us = t.way_us > e->latency_us ? t.way_us : e->latency_us;
+	t.held_us -= back * (next.held_us - t.held_us);
+	t.held_us = t.held_us > 0 ? t.held_us : 0;
+	t.bytes = e->below + 1;
+	return t;
+}
+
+static void
+print_line(struct text *out, const char *where, const struct end_times *t, bool held)
+{
+	text_print(out, "%stime %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->way_us);
+	text_print(out, "%soverhead send %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->send_us);
+	text_print(out, "%soverhead receive %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->receive_us);
+	if (held)
+		text_print(out, "%sgap %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->held_us);
+}
+
+void
+print_combining(struct text *out, const struct ends *e)
+{
+	for (size_t i = 0; i < e->count; i++)
+		if (!isnan(e->at[i].combine_us))
+			text_print(out, "combining %llu B %.6g us\n", (unsigned long long)e->at[i].bytes,
+			    e->at[i].combine_us);
+}
+
+void
+print_ends(struct text *out, const struct ends *e, const char *where)
+{
+	for (size_t i = 0; i < e->count; i++) {
+		if (e->has_limit && i > 0 && e->at[i].bytes > e->below + 1 && e->at[i - 1].bytes <= e->below) {
+			struct end_times first = behind_limit(e, i);
+
+			print_line(out, where, &first, e->links != NO_LINKS);
+		}
+		print_line(out, where, &e->at[i], e->links != NO_LINKS);
+	}
+}

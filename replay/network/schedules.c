@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * By which schedule the library did a collective: that whose replay on the fitted machine comes closest to
+ * what was measured, by size and number of ranks. The replay is lp-replay's own.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../collective.h"
+#include "../engine.h"
+#include "../transfer.h"
+#include "network.h"
+
+#define CHANGE 0.05		/* another schedule from some size on must gain so much in relative error */
+
+/* Ranks that make one call, again and again. */
+struct stage {
+	struct machine machine;
+	struct definitions known;
+	struct engine engine;
+	uint32_t ranks;
+};
+
+static void
+stage_begin(struct stage *s, const char *machine, uint32_t ranks)
+{
+	memset(s, 0, sizeof *s);
+	s->ranks = ranks;
+	machine_read_text(&s->machine, "the fitted machine", need(strdup(machine)));
+	machine_map(&s->machine, ranks);
+	s->known.ranks = (int32_t)ranks;
+	s->known.location_count = ranks;
+	s->known.location_rank = zalloc(ranks, sizeof *s->known.location_rank);
+	for (uint32_t r = 0; r < ranks; r++)
+		s->known.location_rank[r] = (int32_t)r;
+	engine_begin(&s->engine, &s->machine, &s->known);
+	s->engine.ended = true;
+	for (uint32_t r = 0; r < ranks; r++) {
+		s->engine.lanes[r].ops = zalloc(1, sizeof *s->engine.lanes[r].ops);
+		s->engine.lanes[r].rows = zalloc(1, sizeof *s->engine.lanes[r].rows);
+	}
+}
+
+/* How long until the last has left, when all come at one time. */
+static double
+stage_us(struct stage *s, const struct plan *plan)
+{
+	struct engine *e = &s->engine;
+	uint32_t i = instance_new(e, s->ranks);
+	double last_ns = 0;
+
+	e->instances[i].plan = *plan;
+	e->starving = s->ranks;
+	e->now_ns = 0;
+	free(e->events.slots);
+	events_begin(&e->events);
+	for (uint32_t r = 0; r < s->ranks; r++) {
+		struct lane *lane = &e->lanes[r];
+		struct runner *runner = &e->runners[r];
+
+		e->instances[i].members[r] = (struct arrival){ .location = r, .at_ns = -1, .comm_rank = r };
+		lane->ops[0] = (struct op){ .act = ACT_COLLECTIVE, .link = i };
+		lane->rows[0] = (struct replay_row){ .member = r };
+		lane->first = 0;
+		lane->count = lane->ready = lane->settled = 1;
+		*runner = (struct runner){ .starved = true, .next = NONE, .rank = r, .cpu_ratio = 1 };
+	}
+	engine_run(e);
+	for (uint32_t r = 0; r < s->ranks; r++)
+		last_ns = e->runners[r].now_ns > last_ns ? e->runners[r].now_ns : last_ns;
+	return last_ns / 1e3;
+}
+
+/* Relative errors of all schedules at points FIRST to before END, of one function and number of ranks. */
+struct trial { double us[SCHEDULES], error[SCHEDULES]; };
+
+static struct trial *
+try_all(const struct points *points, size_t first, size_t end, enum operation operation, const char *machine)
+{
+	struct trial *trials = zalloc(end - first, sizeof *trials);
+	struct stage stage;
+
+	stage_begin(&stage, machine, (uint32_t)points->at[first].ranks);
+	for (size_t i = first; i < end; i++)
+		for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++) {
+			struct trial *t = &trials[i - first];
+			struct plan plan = { s, operation, stage.ranks, 0, (double)points->at[i].bytes };
+
+			t->error[s] = INFINITY;
+			if (!schedule_fits(s, operation))
+				continue;
+			t->us[s] = stage_us(&stage, &plan);
+			t->error[s] = fabs(t->us[s] / points->at[i].us - 1);
+		}
+	return trials;
+}
+
+/* The schedules with the least sum of errors, each change of them counting as CHANGE a size. */
+static void
+choose(const struct trial *trials, size_t count, enum schedule *chosen)
+{
+	double (*best)[SCHEDULES] = zalloc(count, sizeof *best);
+	enum schedule (*before)[SCHEDULES] = zalloc(count, sizeof *before), last = SCHEDULE_LINEAR;
+
+	for (size_t i = 0; i < count; i++)
+		for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++) {
+			best[i][s] = i > 0 ? best[i - 1][s] : 0;
+			before[i][s] = s;
+			for (enum schedule from = SCHEDULE_LINEAR; i > 0 && from < SCHEDULES; from++)
+				if (best[i - 1][from] + CHANGE < best[i][s]) {
+					best[i][s] = best[i - 1][from] + CHANGE;
+					before[i][s] = from;
+				}
+			best[i][s] += trials[i].error[s];
+		}
+	for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++)
+		if (best[count - 1][s] < best[count - 1][last])
+			last = s;
+	for (size_t i = count; i-- > 0; last = before[i][last])
+		chosen[i] = last;
+	free(best);
+	free(before);
+}
+
+static void
+add_rules(struct points *points, size_t first, size_t end, enum operation operation, const char *machine,
+    struct rules *rules)
+{
+	size_t count = end - first;
+	struct trial *trials = try_all(points, first, end, operation, machine);
+	enum schedule *chosen = zalloc(count, sizeof *chosen);
+
+	choose(trials, count, chosen);
+	for (size_t i = 0; i < count; i++) {
+		struct rule_found *rule;
+
+		points->at[first + i].fitted_us = trials[i].us[chosen[i]];
+		if (i == 0 || chosen[i] != chosen[i - 1]) {
+			rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
+			rules->at[rules->count++] = (struct rule_found){ points->at[first].function,
+			    schedule_names[chosen[i]], i == 0 ? 0 : points->at[first + i].bytes,
+			    points->at[first].ranks, 0, 0 };
+		}
+		rule = &rules->at[rules->count - 1];
+		rule->error += trials[i].error[chosen[i]];
+		rule->sizes++;
+	}
+	free(trials);
+	free(chosen);
+}
+
+struct rules
+fit_schedules(struct points *points, const char *machine)
+{
+	struct rules rules = { 0 };
+	size_t next;
+
+	for (size_t i = 0; i < points->count; i = next) {
+		const char *function = points->at[i].function;
+		enum operation operation = operation_named(function + strlen("MPI_"));
+
+		/* Of nothing the library makes no messages. */
+		if (operation != OP_BARRIER && points->at[i].bytes == 0) {
+			next = i + 1;
+			continue;
+		}
+
+		for (next = i; next < points->count && points->at[next].ranks == points->at[i].ranks &&
+		    strcmp(points->at[next].function, function) == 0; next++)
+			;
+		if (operation != OP_OTHER && points->at[i].ranks > 1 && points->at[i].ranks <= UINT16_MAX)
+			add_rules(points, i, next, operation, machine, &rules);
+	}
+	return rules;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives as MPI libraries do them: rounds of messages between members. Here is only who sends how
+ * much to whom in which round; the engine makes messages of it, as of those that the program sends.
+ */
+#ifndef SCHEDULE_H
+#define SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum schedule { NO_SCHEDULE, SCHEDULE_LINEAR, SCHEDULE_CHAIN, SCHEDULE_BINOMIAL, SCHEDULE_DOUBLING,
+	SCHEDULE_RING, SCHEDULE_BRUCK, SCHEDULE_PAIRWISE, SCHEDULE_HALVING, SCHEDULE_RABENSEIFNER,
+	SCHEDULE_TWO_TREES, SCHEDULE_SCATTER_RING, SCHEDULES };
+
+extern const char *const schedule_names[SCHEDULES + 1];
+
+/* Dimemas' ids of collectives. */
+enum operation { OP_BARRIER, OP_BCAST, OP_GATHER, OP_GATHERV, OP_SCATTER, OP_SCATTERV, OP_ALLGATHER,
+	OP_ALLGATHERV, OP_ALLTOALL, OP_ALLTOALLV, OP_REDUCE, OP_ALLREDUCE, OP_REDUCE_SCATTER,
+	OP_REDUCE_SCATTER_BLOCK, OP_SCAN, OP_ALLTOALLW, OP_OTHER, OPERATIONS };
+
+struct plan {			/* of one collective */
+	enum schedule schedule;
+	enum operation operation;
+	uint32_t ranks, root;
+	double bytes;		/* of a block: what a rank hands over to one other, or to all of them alike */
+};
+
+enum { NOBODY = UINT32_MAX };
+
+struct round {			/* of one member: both at once; NOBODY: neither */
+	uint32_t to, from;
+	double to_bytes, from_bytes;
+};
+
+bool schedule_is_rooted(enum operation operation);
+bool schedule_fits(enum schedule schedule, enum operation operation);
+uint32_t schedule_rounds(const struct plan *plan);
+/* True where all rounds go on at once; else one begins when the one before is over. */
+bool schedule_overlaps(const struct plan *plan);
+/* True where what is received in this round is put together with what is there: sums, say. */
+bool schedule_combines(const struct plan *plan, uint32_t round);
+struct round schedule_round(const struct plan *plan, uint32_t me, uint32_t round);
+
+#endif

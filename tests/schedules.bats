@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Collectives as messages: by hand, against the same messages as calls, and found again from their times.
+bats_require_minimum_version 1.5.0
+load helpers
+
+# collective RANKS NAME KEYS...: all begin at 1000 ns
+collective() {
+	local ranks=$1 name=$2
+	shift 2
+	{
+		echo "trace ranks=$ranks"
+		for ((r = 0; r < ranks; r++)); do echo "$r MPI_$name 1000 2000 comm=1 $*"; done
+	} | pack | lp-graph 2>/dev/null
+}
+
+# machine RANKS LINE...: 10 us, 1 GB/s, overheads of 1 and 2 us
+machine() {
+	printf 'machine\nmodel loggp\nbandwidth 1 GB/s\nnodes %d\nlatency 10 us\n' "$1"
+	printf 'overhead send 1 us\noverhead receive 2 us\n'
+	printf '%s\n' "${@:2}"
+}
+
+finish() {
+	lp-replay -n machine -F json "$1" | jq -c .finish_ns
+}
+
+@test "a binomial broadcast, recursive doubling and a ring take what follows by hand" {
+	# 0 sends to 2 by 1 us and to 1 by 2; a message is 1 + 10 us on its way, and taken in 2; then 2 sends to 3.
+	collective 4 Bcast peer=0 sent=1000 >t.graph
+	machine 4 'schedule bcast binomial' >machine
+	[ "$(finish t.graph)" = '[3000,16000,16000,29000]' ]
+	machine 4 'schedule bcast linear' >machine
+	[ "$(finish t.graph)" = '[4000,15000,16000,17000]' ]
+	machine 4 'schedule bcast chain' >machine
+	[ "$(finish t.graph)" = '[2000,16000,30000,43000]' ]
+	# Two rounds of 1 + 1 + 10 + 2.
+	collective 4 Allreduce sent=1000 received=1000 >t.graph
+	machine 4 'schedule allreduce recursive-doubling' >machine
+	[ "$(finish t.graph)" = '[29000,29000,29000,29000]' ]
+	# With two links of one direction an exchange holds them twice 1 us.
+	machine 2 'links 1 0' 'schedule allreduce recursive-doubling' >machine
+	collective 2 Allreduce sent=1000 received=1000 >two.graph
+	[ "$(finish two.graph | jq max)" -eq 16000 ]
+	# Six rounds of 250 bytes; in three of them 250 bytes are added in 0.5 us.
+	machine 4 'schedule allreduce ring' 'combining 0.5 GB/s' >machine
+	[ "$(finish t.graph | jq max)" -eq $((1000 + 6 * 13250 + 3 * 500)) ]
+}
+
+@test "the last line that fits counts: by bytes and by ranks" {
+	collective 4 Allreduce sent=1000 received=1000 >t.graph
+	machine 4 'schedule allreduce reduce-bcast' 'schedule allreduce recursive-doubling 1000 B 4' >machine
+	[ "$(finish t.graph)" = '[29000,29000,29000,29000]' ]
+	machine 4 'schedule allreduce recursive-doubling' 'schedule allreduce ring 1001 B' \
+		'schedule allreduce ring 0 B 5' >machine
+	[ "$(finish t.graph)" = '[29000,29000,29000,29000]' ]
+	machine 4 'schedule allreduce ring' 'schedule allreduce tree' >machine
+	[ "$(finish t.graph)" = "$(machine 4 >machine; finish t.graph)" ]
+}
+
+@test "schedules take as long as their messages written as calls, on random ranks, roots and machines" {
+	schedules_check.py 1 14
+}
+
+@test "a link is held for the gap, and a message is on its way for its time" {
+	{
+		echo 'trace ranks=3'
+		for r in 0 1; do
+			echo "$r MPI_Send 0 10 comm=1 peer=2 tag=0 sent=1000"
+			echo "2 MPI_Recv 0 10 comm=1 peer=$r tag=0 received=1000"
+		done
+	} | pack | lp-graph 2>/dev/null >t.graph
+	printf 'machine\nmodel loggp\nnodes 3\nlatency 2 us\nlinks 1 1\ntime 0 B 2 us\ntime 1000 B 12 us\n' >machine
+	[ "$(finish t.graph)" = '[0,0,22000]' ]
+	printf 'gap 0 B 0 us\ngap 1000 B 3 us\n' >>machine
+	[ "$(finish t.graph)" = '[0,0,15000]' ]
+	sed -i 's/gap 1000 B 3 us/gap 1000 B 30 us/' machine	# longer than on its way
+	[ "$(finish t.graph)" = '[0,0,42000]' ]
+}
+
+@test "overheads go by size, and in memory by their own" {
+	echo 'trace ranks=2
+	0 MPI_Send 0 10 comm=1 peer=1 tag=0 sent=500
+	1 MPI_Recv 0 10 comm=1 peer=0 tag=0 received=500' | pack | lp-graph 2>/dev/null >t.graph
+	printf 'machine\nmodel loggp\nnodes 2\ncpus 1\noverhead send 0 B 1 us\noverhead send 1000 B 3 us\noverhead receive 4 us\n' >machine
+	[ "$(finish t.graph)" = '[2000,6000]' ]
+	printf 'machine\nmodel loggp\nnodes 1\ncpus 2\noverhead send 7 us\nmemory overhead send 0.5 us\noverhead receive 4 us\n' >machine
+	[ "$(finish t.graph)" = '[500,4500]' ]
+}
+
+@test "schedules and tables that mean nothing are refused in one line" {
+	collective 2 Barrier >t.graph
+	for bad in 'schedule barrier ring' 'schedule bcast colour' 'schedule colour ring' 'schedule bcast' \
+		'schedule bcast chain 3' 'overhead colour 1 us' 'memory overhead call 1 us' 'combining 3' 'gap 1 B'; do
+		machine 2 "$bad" >machine
+		run -2 --separate-stderr lp-replay -n machine -F json t.graph
+		[[ "$stderr" == 'lp-replay: machine: line 8: '* ]]
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+	printf 'machine\nnodes 2\nschedule barrier bruck\n' >machine
+	run -2 --separate-stderr lp-replay -n machine -F json t.graph
+	[[ "$stderr" == *'need: model loggp' ]]
+}
+
+samples() {
+	echo "samples name=MPI_$1 function=MPI_$1 role=function guideline=\"\" number=0 bytes=$2 volume=$2 part=0 time=$3"
+}
+
+@test "tables and schedules that were planted are found again, and replayed as the table says" {
+	{
+		echo measurement
+		echo mpirun ranks=5 sync=none
+		for m in 0 1000 4000 16000 64000; do
+			samples Pingpong $m $((16 * (13000 + m)))	# 1 and 2 us at the ends, 10 us and 1 GB/s between
+			late=$((m > 4000 ? 60000 + 2 * m : 1000))
+			samples Send $m $((16 * late))
+			samples Recv $m $((16 * 2000))
+			samples Exchange $m $((16 * (13000 + m + m)))
+			[ "$m" -gt 0 ] || continue
+			machine 5 'eager 4001 B' 'links 1 0' \
+				"schedule bcast $([ "$m" -lt 16000 ] && echo binomial || echo scatter-ring)" \
+				"schedule allgather ring" >machine
+			samples Bcast $m $(($(finish <(collective 5 Bcast peer=0 sent=$m) | jq max) - 1000))
+			samples Allgather $m $(($(finish <(collective 5 Allgather sent=$m received=$((5 * m))) | jq max) - 1000))
+		done
+	} | pack >m
+	lp-network -M loggp m >machine
+	grep -qx 'eager 4001 B' machine
+	grep -qx 'links 1 0' machine
+	grep -qx 'time 4000 B 14 us' machine
+	grep -qx 'overhead receive 16000 B 2 us' machine
+	grep -qx 'gap 4000 B 4 us' machine
+	grep '^schedule' machine | cut -f1 | diff - <(printf 'schedule %s\n' 'allgather ring 0 B 5' \
+		'bcast binomial 0 B 5' 'bcast scatter-ring 16000 B 5')
+	lp-network -M loggp -F text m | awk -F'\t' 'NR > 1 && ($6 > 0.01 || $6 < -0.01) { exit 1 }'
+	# What the table says lp-replay says, too, of a run of its own.
+	fitted=$(lp-network -M loggp -F text m | awk -F'\t' '$1 == "MPI_Bcast" && $3 == 64000 { printf "%.0f", 1000 * $5 }')
+	[ "$(finish <(collective 5 Bcast peer=0 sent=64000) | jq max)" -eq $((fitted + 1000)) ]
+}
+
+@test "what tables by size need is named where it is missing" {
+	printf 'measurement\nmpirun ranks=2 sync=none\n%s\n' "$(for m in 0 1 2; do samples Pingpong $m 100; done)" | pack >m
+	run -2 --separate-stderr lp-network -M loggp m
+	[ "$stderr" = 'lp-network: m: Send and Recv were not measured at 0 bytes, as Pingpong was' ]
+	run -2 --separate-stderr lp-network -M loggp -F region m
+	[[ "$stderr" == *'tables by size have no region' ]]
+}
