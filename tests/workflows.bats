@@ -167,3 +167,32 @@ record() {
 	run -2 --separate-stderr flow whatif GRAPH=nosuch.graph
 	[[ "$stderr" == *"nosuch.graph: No such file or directory"* ]]
 }
+
+@test "table: what recording and analysing cost, by process and by solver; measured again when the program changed, and only then" {
+	cp "$BATS_FILE_TMPDIR/two" "an app"
+	table() {
+		flow table APP="'./an app'" RANKS=2 REPEAT=1 COMPRESS="none min" THRESHOLDS=0 PROCESSES=1 OUT=t "$@"
+	}
+	table >out 2>err
+	[ "$(cut -f 1-4 t/overhead.tsv)" = $'ranks\tcompress\tthreshold_s\trounds\n2\tnone\t0\t1\n2\tmin\t0\t1' ]
+	# Of one round per cents follow from the times, but for their digits.
+	awk -F'\t' 'function off(p, x) { d = p - x; return d * d > 0.25 } NR > 1 && (NF != 21 || $5 <= 0 ||
+		off($11, 100 * ($8 / $5 - 1)) || off($17, 100 * $14 / $5) || $20 <= 0) { bad = 1 } END { exit bad }' t/overhead.tsv
+	awk -F'\t' 'NR > 1 && (NF != 11 || ($3 + $4 - $5) ^ 2 > 1e-16 || $4 <= 0 || $9 != ($2 == "all" ? 8 : 4)) { bad = 1 }
+		END { exit bad || NR != 4 }' t/processes.tsv
+	[ "$(cut -f 2 t/solvers.tsv | tr '\n' ' ')" = 'algorithm walk kahn dijkstra delta intervals ' ]
+	[ "$(head -5 t/solvers.tsv | tail -4 | cut -f 8 | uniq | wc -l)" -eq 1 ]
+	[ -s t/overhead.svg ]
+	cp t/2.1.round first
+	table >out 2>err
+	cmp first t/2.1.round
+	cp "$BATS_FILE_TMPDIR/five" "an app"
+	table >out 2>err
+	[ "$(tail -1 t/processes.tsv | cut -f 9)" -eq 14 ]
+	for wrong in 'APP=' 'hpcc' 'hpcc lammps APP='; do
+		run -2 --separate-stderr table $wrong
+		[[ "$stderr" == *"one program: APP=./app, or one of: lammps hpcc openfoam cp2k gromacs"* ]]
+	done
+	table clean
+	[ ! -e t ]
+}
