@@ -37,6 +37,8 @@ void
 print_gnuplot(struct text *out, const struct analysis *a)
 {
 	double floor_s = lowest_value(a);
+	/* Over f it holds what is measured only where equation 6 does. */
+	const char *band = a->by_paper ? "band over f" : "95 % band";
 	char error[128] = "", *title;
 
 	text_print(out, "$runs << EOD\n# n t tau dtau estimate\n");
@@ -65,7 +67,7 @@ print_gnuplot(struct text *out, const struct analysis *a)
 		text_print(out, "\n");
 	}
 	if (a->fit_error.points > 0)
-		snprintf(error, sizeof error, ": median error of tau at n >= %d %.1f %% (fit), %.1f %% "
+		snprintf(error, sizeof error, ": median error of tau at n >= %d is %.1f %% (fit), %.1f %% "
 		    "(estimate)", ERRORS_FROM, 100 * a->fit_error.median, 100 * a->estimate_error.median);
 	title = zalloc(strlen(a->name) + strlen(error) + 1, 1);
 	strcat(strcpy(title, a->name), error);
@@ -82,14 +84,14 @@ print_gnuplot(struct text *out, const struct analysis *a)
 	    "set grid back lc rgb '#e0e0e0' lt 1\n"
 	    "set key tmargin center maxrows 4 samplen 2\n"
 	    "set style fill transparent solid 0.2 noborder\n"
-	    "plot $fit using 1:3:4 with filledcurves lc rgb '#0072b2' title '95 %% band of the run time', \\\n"
-	    "  $fit using 1:7:8 with filledcurves lc rgb '#d55e00' title '95 %% band of the overhead', \\\n"
+	    "plot $fit using 1:3:4 with filledcurves lc rgb '#0072b2' title '%s of the run time', \\\n"
+	    "  $fit using 1:7:8 with filledcurves lc rgb '#d55e00' title '%s of the overhead', \\\n"
 	    "  $fit using 1:5 with lines lw 2 dt 2 lc rgb '#555555' title 'Amdahl, f = %.3g', \\\n"
 	    "  $fit using 1:2 with lines lw 2 lc rgb '#0072b2' title 'fitted run time', \\\n"
 	    "  $fit using 1:6 with lines lw 2 lc rgb '#d55e00' title 'fitted overhead', \\\n"
 	    "  $runs using 1:5 with points pt 2 lc rgb '#d55e00' title 'estimate (%s)', \\\n"
 	    "  $runs using 1:3:4 with yerrorbars pt 6 lc rgb '#000000' title 'measured overhead', \\\n"
 	    "  $runs using 1:2 with points pt 7 lc rgb '#0072b2' title 'measured run time'\n",
-	    0.8 * a->points[0].n, 1.25 * fmax(a->n_max, a->points[a->count - 1].n), floor_s, a->curve.f,
+	    0.8 * a->points[0].n, 1.25 * fmax(a->n_max, a->points[a->count - 1].n), floor_s, band, band, a->curve.f,
 	    origin_names[a->origin]);
 }

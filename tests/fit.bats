@@ -381,7 +381,9 @@ started() {
 		(.tau_error.fit_median - $m | fabs) < 1e-12' fit.json
 	lp-fit -F csv "$data/amber.csv" | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "dtau") c = i }
 		NR == 6 && $c != 16.6 { exit 1 }'
-	lp-fit --paper --gnuplot "$data/amber.csv" | grep -q "^set title 'amber: median error of tau at n >= 16 16.5 % (fit)"
+	lp-fit --paper --gnuplot "$data/amber.csv" | grep -q "title 'band over f of the overhead'"
+	lp-fit --gnuplot "$data/amber.csv" | grep -q "title '95 % band of the overhead'"
+	lp-fit --paper --gnuplot "$data/amber.csv" | grep -q "^set title 'amber: median error of tau at n >= 16 is 16.5 % (fit)"
 	cut -d, -f1,2 "$data/amber.csv" >t.csv
 	lp-fit -F json t.csv | jq -e '.tau_error == null and .points[4].dtau == null'
 }

@@ -68,7 +68,7 @@ setup_file() {
 	for f in "$installed"/bin/lp-* "$installed"/share/longpole/workflows/*.mk; do
 		name=${f##*/}
 		name=${name#lp-}
-		case $name in critpath-mpi | common.mk) continue ;; critpath.mk) continue ;; esac
+		case $name in *-mpi | common.mk) continue ;; critpath.mk) continue ;; esac
 		case $name in *.mk) grep -q " ${name%.mk}\* " <<<"$output" ;; *) grep -qE "[ ,]$name " <<<"$output" ;; esac
 	done
 	[[ "$output" != *also:* ]]

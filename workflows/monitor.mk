@@ -50,5 +50,5 @@ $(call drawn,monitor) &: $(OUT)/monitor.tsv $(OUT)/regions.tsv $(OUT)/timeline.c
 	echo 'set datafile separator "\t"; set title "transfer efficiency of rank $(RANK): dots local, line cumulative"; set yrange [0:1.2]; set ytics auto; set ylabel "efficiency"'; \
 	echo 'plot "$(OUT)/monitor.tsv" skip 1 using ($$3/1e9):6 with points pt 7 ps 0.15 lc rgb "#888888", "" skip 1 using ($$3/1e9):7 with lines lw 2 lc rgb "#1b7837"'; \
 	echo 'set title "phases: filled transfer efficiency, outlined share of computing"; set format x "%g"; set xlabel "time (s)"; set yrange [0:1.1]; set style fill solid 0.5'; \
-	echo 'plot "$(OUT)/regions.tsv" skip 1 using ($$3+$$5/2):6:5 with boxes lc rgb "#762a83", "" skip 1 using ($$3+$$5/2):7:5 with boxes fs empty border lc rgb "#111111" lw 2'; \
+	echo 'plot "$(OUT)/regions.tsv" skip 1 using ($$3+$$5/2):6:5 with boxes lc rgb "#762a83", "" skip 1 using ($$3+$$5/2):7:5 with boxes fs empty border rgb "#111111" lc rgb "#111111" lw 2'; \
 	echo 'unset multiplot'; } | $(call picture,monitor,900x640)

@@ -69,7 +69,7 @@ $(OUT)/errors.tsv: $(OUT)/fitted
 
 # Equation 1 of all tables in one picture; ratio(i, n) is that of the i-th.
 $(call drawn,shares) &: $(OUT)/fitted $(OUT)/figures
-	@{ awk -F, '$$2 + 0 > most { most = $$2 + 0 } END { print "set xrange [1:" (most > 1 ? most : 2) "]" }' $(names:%=$(OUT)/%.csv); \
+	@{ awk -F, '$$2 + 0 > most { most = $$2 + 0 } END { print "set xrange [0.9:" 1.1 * (most > 1 ? most : 2) "]" }' $(names:%=$(OUT)/%.csv); \
 	for key in b c; do echo "$${key}s = '$$(jq -r ".equation1.$$key // \"NaN\"" \
 		$(names:%=$(OUT)/%.json) | tr '\n' ' ')'"; done; \
 	echo "names = '$(names)'; set datafile separator ','; set logscale x; set key outside right; \
