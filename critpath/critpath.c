@@ -6,7 +6,8 @@
  * writes  the same messages and the path's segments; or a report as text or JSON, as text to a terminal
  *         of what would be only a report
  * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
- *         ranks last heard of each other (decided.c); more for what is asked beyond (critpath.1);
+ *         ranks last heard of each other (decided.c), up to 160 MB and 768 bytes a rank: older rows are
+ *         packed, the rest is in a temporary file; more for what is asked beyond (critpath.1);
  *         where several processes or parts take part, the path, and in a
  *         group that solves a stretch together the rows of own ranks only
  */
@@ -249,6 +250,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	/* When samples were taken is when pieces were, not when they would be. */
 	c->path_counted = c->choice.wanted;
 	c->run.functions = c->choice.wanted ? NULL : &c->functions;
+	c->run.window_bytes = c->opt.memory;
 	c->whatif.functions = &c->functions;
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
@@ -315,6 +317,7 @@ solve_together(struct critpath *c, struct path *path)
 
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
 		run_open_lazy(&c->run, c->opt.files[0]);
+		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
 		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->report : NULL);
 		functions_gather(&c->functions, &c->team);
@@ -325,6 +328,7 @@ solve_together(struct critpath *c, struct path *path)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
 		run_open_part(&c->run, c->opt.files[0], &part);
+		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
 		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
 		    c->opt.form == TEXT ? &c->report : NULL);
@@ -452,6 +456,7 @@ main(int argc, char **argv)
 	} else if (c.opt.part > 0) {
 		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
 		run_open_part(&c.run, c.opt.files[0], &c.part);
+		c.run.window_bytes = c.opt.memory;
 		c.run.functions = &c.functions;
 		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], NULL);
 		print_path(&c, &path, true, argc, argv);

@@ -108,7 +108,7 @@ cut_cycle(const struct stretch *stretch, const struct definitions *known)
 	} while (!same_event(at, lowest));
 	cut_ns = look_at(stretch, lowest).ns;
 	add_name(first, sizeof first, 0, stretch, known, lowest);
-	cut = window_row(stretch->window, lowest.location, lowest.seq);
+	cut = window_change(stretch->window, lowest.location, lowest.seq);
 	if (cut != NULL)
 		cut->cut = true;
 	if (stretch->team->rank == 0)

@@ -21,12 +21,12 @@ static void
 add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t location, uint64_t seq)
 {
 	const struct stretch *stretch = dag->stretch;
-	const struct event_row *call = window_row(stretch->window, location, seq);
-	int64_t enter_ns = dag->time_ns[enter], leave_ns = call->row.leave_ns - stretch->begin_ns;
+	const struct event_row call = *(const struct event_row *)window_row(stretch->window, location, seq);
+	int64_t enter_ns = dag->time_ns[enter], leave_ns = call.row.leave_ns - stretch->begin_ns;
 	int64_t last_ns = enter_ns;
 
 	add_source(dag, enter);
-	if (may_wait(call))
+	if (may_wait(&call))
 		for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);) {
 			uint32_t gate = is_inside(stretch, e.edge_location, e.edge_seq) ?
 			    *gate_of(dag, hubs, e.edge_location, e.edge_seq) : NO_GATE;

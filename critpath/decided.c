@@ -57,7 +57,7 @@ find_open(const struct run *run, const uint64_t *settled, uint32_t location, uin
 	uint64_t end = window_end(&run->window, location);
 	const struct event_row *row;
 
-	if (end == run->first_seq[location] || run->window.lanes[location].count == 0)
+	if (end == run->first_seq[location] || window_first(&run->window, location) == end)
 		return false;
 	*open = settled[location] < end ? settled[location] : end - 1;	/* its parts may be to come */
 	if ((row = window_row(&run->window, location, *open)) == NULL)
@@ -152,7 +152,7 @@ rows_in(const struct window *window)
 	uint64_t rows = 0;
 
 	for (uint32_t l = 0; l < window->locations; l++)
-		rows += window->lanes[l].count;
+		rows += window_end(window, l) - window_first(window, l);
 	return rows;
 }
 
@@ -208,11 +208,11 @@ keep_starts(struct run *run, const uint64_t *end)
 	struct window *window = &run->window;
 
 	for (uint32_t l = 0; l < window->locations; l++)
-		for (uint64_t seq = window->lanes[l].first; seq < end[l]; seq++)
+		for (uint64_t seq = window_first(window, l); seq < end[l]; seq++)
 			if (is_open_start(window_row(window, l, seq)))
 				window_keep(window, l, seq);
 	for (uint32_t l = 0; l < window->locations && window->kept != NULL; l++)
-		for (uint64_t seq = window->lanes[l].first, to_seq; seq < end[l]; seq++) {
+		for (uint64_t seq = window_first(window, l), to_seq; seq < end[l]; seq++) {
 			const struct event_row *row = window_row(window, l, seq);
 			enum call_class class = call_class(row->row.call);
 			uint32_t to;
@@ -236,7 +236,7 @@ run_go_on(struct run *run, struct event from)
 
 		/* Calls that had ended by then; but never the last. */
 		last -= ((const struct event_row *)window_row(&run->window, l, last))->row.part;
-		for (end[l] = run->window.lanes[l].first; end[l] < last; end[l]++) {
+		for (end[l] = window_first(&run->window, l); end[l] < last; end[l]++) {
 			row = window_row(&run->window, l, end[l]);
 			if (row->row.leave_ns >= ns)
 				break;

@@ -66,13 +66,13 @@ candidate(const struct stretch *stretch, const struct event_row *edge, const str
 static bool
 blocked_by(const struct stretch *stretch, uint32_t location, uint64_t seq, struct far *far)
 {
-	const struct event_row *call = row_at(stretch->window, location, seq);
+	const struct event_row call = *row_at(stretch->window, location, seq);
 
 	*far = (struct far){ UINT64_MAX, INT64_MIN, NOBODY, 0 };
-	if (!may_wait(call))
+	if (!may_wait(&call))
 		return false;
 	for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);)
-		candidate(stretch, e.edge, call, far);
+		candidate(stretch, e.edge, &call, far);
 	return far->location != NOBODY;
 }
 

@@ -160,25 +160,32 @@ gate_collectives(const struct dag *dag, struct hubs *hubs, const struct instance
 	const struct stretch *stretch = dag->stretch;
 	bool ends_in_sync = !stretch->to.leave;
 	struct member *members = NULL;
-	size_t capacity = 0;
+	struct row *rows = NULL;	/* copies: more than may be pointed to at a time */
+	size_t capacity = 0, row_capacity = 0;
 
 	for (size_t k = 0; k < instances->count; k++) {
 		const struct instance *instance = &instances->at[k];
 		bool inside = true;
 
 		members = grow(members, &capacity, instance->size, sizeof *members);
+		rows = grow(rows, &row_capacity, instance->size, sizeof *rows);
 		for (uint32_t i = 0; i < instance->size; i++) {
 			const struct event *m = &instances->members[instance->first + i];
 
-			members[i] = (struct member){ m->location, m->seq,
-			    window_row(stretch->window, m->location, m->seq) };
-			inside = inside && is_inside(stretch, m->location, m->seq) &&
+			const struct row *row = window_row(stretch->window, m->location, m->seq);
+
+			inside = inside && row != NULL && is_inside(stretch, m->location, m->seq) &&
 			    !(ends_in_sync && m->seq + 1 == stretch->end_seq[m->location]);
+			if (!inside)
+				break;
+			rows[i] = *row;
+			members[i] = (struct member){ m->location, m->seq, &rows[i] };
 		}
 		if (inside)
 			gate_instance(dag, hubs, known, members, instance->size);
 	}
 	free(members);
+	free(rows);
 }
 
 static void

@@ -26,7 +26,7 @@ add_location(struct edges *edges, struct labels *labels, const struct numbering 
 	const struct stretch *stretch = n->stretch;
 
 	for (uint64_t seq = stretch->first_seq[location]; seq < stretch->end_seq[location]; seq++) {
-		const struct row *row = window_row(stretch->window, location, seq);
+		const bool is_part = ((const struct row *)window_row(stretch->window, location, seq))->part > 0;
 
 		for (int leave = 0; leave < 2; leave++) {
 			struct event at = { seq, location, leave != 0 }, before;
@@ -35,7 +35,7 @@ add_location(struct edges *edges, struct labels *labels, const struct numbering 
 
 			labels->distance_ns[to] = INT64_MIN;
 			labels->before[to] = UINT64_MAX;
-			if (row->part > 0)
+			if (is_part)
 				continue;
 			if (!event_before(stretch, at, &before, &before_ns)) {
 				labels->distance_ns[to] = time_of(stretch, at) - stretch->begin_ns;

@@ -28,6 +28,8 @@ const char usage[] =
 	"      --list N         list N parts of the run with about equally many calls\n"
 	"      --part I/N       only the I-th of them; as a stream, its segments alone\n"
 	"      --join           the FILEs are paths of parts: print the whole path\n"
+	"      --memory MB      for rows; older ones go into a temporary file [160 and 1 for\n"
+	"                       1400 ranks]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
@@ -84,9 +86,10 @@ parse_options(int argc, char **argv)
 		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
 		{ "whole", no_argument, NULL, 'W' }, { "distance", no_argument, NULL, 'D' },
 		{ "needed", no_argument, NULL, 'N' }, { "scale", required_argument, NULL, 'C' },
+		{ "memory", required_argument, NULL, 'M' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID };
+	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID, .memory = SIZE_MAX };
 	int c;
 
 	while ((c = next_option(argc, argv, "a:F:k:", longs, usage)) != -1)
@@ -105,6 +108,7 @@ parse_options(int argc, char **argv)
 		case 'D': opt.distance = true; break;
 		case 'N': opt.needed = true; break;
 		case 'C': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
+		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);

@@ -3,6 +3,7 @@
 #define OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "../base/run/scale.h"
 
@@ -18,6 +19,7 @@ struct options {
 	bool all, slack, join, whole, distance, needed;
 	struct scales scales;		/* what would last longer or shorter */
 	int alternatives, faster;	/* how many; per cent */
+	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve this one, from 1, of so many; 0: the whole run */
 	char **files;			/* with join several; NULL or "-": standard input */

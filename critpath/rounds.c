@@ -48,6 +48,7 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 	stretch.from_sync = run->stretch > in_sync;	/* the point that ends it has been counted */
 	for (uint32_t l = 0; l < run->known.location_count; l++) {
 		const struct row *row;
+		struct row last;
 		int64_t end_ns;
 
 		if (!is_own(r, l) || run->end_seq[l] == run->first_seq[l])
@@ -55,11 +56,12 @@ end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 		row = window_row(&run->window, l, run->end_seq[l] - 1);
 		if (row == NULL || run->end_seq[l] < run->first_seq[l])
 			die("%s: a synchronisation point names rows that are not there", reader_file(run->in));
+		last = *row;
 		r->bounds[arrays++] = merged.count;
 		add_intervals(&merged, &stretch, l);
-		end_ns = in_sync ? row->enter_ns : row->leave_ns;
+		end_ns = in_sync ? last.enter_ns : last.leave_ns;
 		if (end_ns > ending.end_ns)
-			ending = (struct ending){ end_ns, row->enter_ns, 0, l, row->site, row->call };
+			ending = (struct ending){ end_ns, last.enter_ns, 0, l, last.site, last.call };
 	}
 	r->bounds[arrays] = r->bounds[arrays + 1] = merged.count;
 	merge_intervals(&merged, r->bounds, arrays);

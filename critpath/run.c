@@ -13,10 +13,17 @@ check_open(struct run *run, int opened)
 		die_input(run->in);
 }
 
+static void
+begin(struct run *run)
+{
+	memset(run, 0, sizeof *run);
+	run->window_bytes = SIZE_MAX;
+}
+
 void
 run_open(struct run *run, const char *file)
 {
-	memset(run, 0, sizeof *run);
+	begin(run);
 	run->part = everything;
 	check_open(run, reader_open(&run->in, file, READ_STREAM));
 }
@@ -24,14 +31,14 @@ run_open(struct run *run, const char *file)
 void
 run_open_lazy(struct run *run, const char *file)
 {
-	memset(run, 0, sizeof *run);
+	begin(run);
 	check_open(run, reader_open(&run->in, file, READ_LAZY));
 }
 
 void
 run_open_part(struct run *run, const char *file, const struct part *part)
 {
-	memset(run, 0, sizeof *run);
+	begin(run);
 	run->part = *part;
 	check_open(run, reader_open(&run->in, file, READ_FILE));
 }
@@ -65,7 +72,7 @@ run_next(struct run *run, struct message *message)
 	return got > 0;
 }
 
-static struct event_row *
+static const struct event_row *
 row_of(const struct run *run, uint32_t location, uint64_t seq)
 {
 	return window_row(&run->window, location, seq);
@@ -112,7 +119,7 @@ run_forget_samples(struct run *run, bool counts)
 {
 	for (uint32_t l = 0; run->functions != NULL && l < run->known.location_count; l++) {
 		const bool owns = run_owns(run, l);
-		const struct event_row *row = row_of(run, l, run->window.lanes[l].first);
+		const struct event_row *row = row_of(run, l, window_first(&run->window, l));
 
 		if (!owns)
 			functions_forget(run->functions, l, run->last_ns, false, false);
@@ -141,8 +148,8 @@ take_messages(struct run *run, const struct message *message)
 		return;
 	}
 	for (size_t i = 0; i < e->count; i++) {
-		struct event_row *send = row_of(run, e->source[i], e->send[i]);
-		struct event_row *receive = row_of(run, e->target[i], e->receive[i]);
+		struct event_row *send = window_change(&run->window, e->source[i], e->send[i]);
+		struct event_row *receive = window_change(&run->window, e->target[i], e->receive[i]);
 		uint32_t poster = e->target[i];
 		uint64_t post = e->receive[i];
 
@@ -166,11 +173,30 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 	run->waits_for = grow(run->waits_for, &run->wait_capacity, size, sizeof *run->waits_for);
 	for (uint32_t i = 0; i < size; i++) {
 		run->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
-		    rows[first + i] };
+		    rows[i] };
 		if (run->members[i].row == NULL)
 			return false;
 	}
 	collective_waits(&run->known, run->members, size, run->waits_for);
+	return true;
+}
+
+/* As there are more of them than may be pointed to at a time: window_limit. False: not all are there. */
+static bool
+copy_members(struct run *run, size_t k, size_t first)
+{
+	const struct edge_block *e = &run->edges;
+
+	run->rows = grow(run->rows, &run->row_capacity, e->size[k], sizeof *run->rows);
+	run->copies = grow(run->copies, &run->copy_capacity, e->size[k], sizeof *run->copies);
+	for (uint32_t i = 0; i < e->size[k]; i++) {
+		const struct row *row = window_row(&run->window, e->location[first + i], e->seq[first + i]);
+
+		if (row == NULL)
+			return false;
+		run->copies[i] = *row;
+		run->rows[i] = &run->copies[i];
+	}
 	return true;
 }
 
@@ -186,18 +212,15 @@ take_collectives(struct run *run, const struct message *message)
 		share_collectives(run, message);
 		return;
 	}
-	run->rows = grow(run->rows, &run->row_capacity, e->count, sizeof *run->rows);
-	for (size_t i = 0; i < e->count; i++)
-		run->rows[i] = window_row(&run->window, e->location[i], e->seq[i]);
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		if (!collective_find(run, k, at, run->rows))
+		if (!copy_members(run, k, at) || !collective_find(run, k, at, run->rows))
 			continue;
 		if (run->keeps_instances)
 			instances_add(&run->instances, run->members, e->size[k]);
 		for (uint32_t i = 0; i < e->size[k]; i++)
 			if (run->waits_for[i] != NOBODY && run->waits_for[i] != i)
-				link_rows(row_of(run, run->members[i].location, run->members[i].seq),
-				    run->members[run->waits_for[i]].location,
+				link_rows(window_change(&run->window, run->members[i].location,
+				    run->members[i].seq), run->members[run->waits_for[i]].location,
 				    run->members[run->waits_for[i]].seq);
 	}
 }
@@ -250,6 +273,7 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	if (is_kind(message, "run")) {
 		window_open(&run->window, run->known.location_count,
 		    run->team != NULL ? sizeof(struct shared_row) : sizeof(struct event_row));
+		window_limit(&run->window, run->window_bytes, 1);
 		run->window.partial = run->part.from > 0;
 		run->window.shared = run->team != NULL;
 		run->first_seq = zalloc(run->known.location_count, sizeof *run->first_seq);

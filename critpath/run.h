@@ -20,12 +20,14 @@ struct run {
 	struct reader *in;
 	struct definitions known;
 	struct window window;
+	size_t window_bytes;		/* see window_limit; as run_open makes it SIZE_MAX */
 	struct calls calls;		/* the block read last */
 	struct edge_block edges;
-	const struct row **rows;	/* of the members in a block, where all rows are kept */
+	const struct row **rows;	/* of the members of one instance, where all rows are kept: copies */
+	struct row *copies;
 	struct member *members;		/* of one instance */
 	uint32_t *waits_for;
-	size_t row_capacity, member_capacity, wait_capacity;
+	size_t row_capacity, copy_capacity, member_capacity, wait_capacity;
 	bool keeps_instances;
 	struct instances instances;	/* where they are kept: collectives of the stretch, or later */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
@@ -63,7 +65,7 @@ post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
 
 /*
  * What the members of instance K of the block wait for, in run->waits_for; FIRST: the index of the
- * first in the block, ROWS by index. False: not all have one.
+ * first in the block, ROWS theirs. False: not all have one.
  */
 bool collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows);
 

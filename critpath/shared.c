@@ -68,7 +68,7 @@ owner(const struct run *run, uint32_t location)
 static struct event_row *
 own_row(struct run *run, const struct message *message, uint32_t location, uint64_t seq)
 {
-	struct event_row *row = window_row(&run->window, location, seq);
+	struct event_row *row = window_change(&run->window, location, seq);
 
 	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
 		reader_fail(run->in, message->offset, "%s: row %llu of location %u is not there",
@@ -99,7 +99,7 @@ take_links(struct run *run, struct post *out, size_t orders)
 	for (size_t i = 0; i < orders; i++) {
 		const struct link *link = in_order[i];
 		struct shared_row *row = link != NULL ?
-		    window_row(&run->window, link->location, link->seq) : NULL;
+		    window_change(&run->window, link->location, link->seq) : NULL;
 
 		if (row == NULL)
 			continue;
@@ -119,7 +119,7 @@ share_messages(struct run *run, const struct message *message)
 
 	for (size_t i = 0; i < e->count; i++) {
 		struct event_row *send = own_row(run, message, e->source[i], e->send[i]);
-		struct event_row *receive = own_row(run, message, e->target[i], e->receive[i]);
+		const struct event_row *receive = own_row(run, message, e->target[i], e->receive[i]);
 		uint32_t poster = e->target[i], order = 2 * (uint32_t)i;
 		uint64_t at = e->receive[i];
 
@@ -172,7 +172,7 @@ share_collectives(struct run *run, const struct message *message)
 	size_t at = 0;
 
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
-		if (owner(run, e->location[at]) != run->team->rank || !collective_find(run, k, at, rows))
+		if (owner(run, e->location[at]) != run->team->rank || !collective_find(run, k, at, rows + at))
 			continue;
 		for (uint32_t i = 0; i < e->size[k]; i++) {
 			uint32_t other = run->waits_for[i];

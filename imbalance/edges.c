@@ -31,8 +31,8 @@ take_messages(struct imbalance *im, const struct message *message)
 	if (messages_read(e, im->in, message, &im->window) < 0)
 		die_input(im->in);
 	for (size_t i = 0; i < e->count; i++) {
-		struct wait_row *send = wait_row(im, e->source[i], e->send[i]);
-		struct wait_row *receive = wait_row(im, e->target[i], e->receive[i]);
+		struct wait_row *send = wait_row_change(im, e->source[i], e->send[i]);
+		struct wait_row *receive = wait_row_change(im, e->target[i], e->receive[i]);
 		const struct wait_row *post = receive, *referred;
 		uint32_t poster = e->target[i];
 		uint64_t post_seq = e->receive[i];
@@ -94,32 +94,33 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 	else if (kept > 0)
 		collective_waits(&im->known, im->members, kept, im->waits_for);
 	for (uint32_t i = 0; i < kept; i++) {
-		struct wait_row *row = (struct wait_row *)im->members[i].row;
-		const struct member *cause = im->waits_for[i] == NOBODY ? NULL :
+		const struct member *member = &im->members[i], *cause = im->waits_for[i] == NOBODY ? NULL :
 		    &im->members[im->waits_for[i]];
 
 		if (cause != NULL)
-			link_rows(row, cause->location, cause->seq, cause->row->enter_ns, false);
+			link_rows(wait_row_change(im, member->location, member->seq), cause->location,
+			    cause->seq, cause->row->enter_ns, false);
 	}
 }
 
 /* The group of the analytic estimate is the whole instance. */
 static void
-group_instance(struct imbalance *im, const uint32_t *location, const uint64_t *seq, uint32_t size)
+group_instance(struct imbalance *im, const struct member *members, uint32_t size)
 {
 	int64_t start_ns = INT64_MIN, end_ns = INT64_MAX;
 
 	for (uint32_t i = 0; i < size; i++) {
-		const struct wait_row *row = wait_row(im, location[i], seq[i]);
+		const struct row *row = members[i].row;
 
-		start_ns = row->row.enter_ns > start_ns ? row->row.enter_ns : start_ns;
-		end_ns = row->row.leave_ns < end_ns ? row->row.leave_ns : end_ns;
+		start_ns = row->enter_ns > start_ns ? row->enter_ns : start_ns;
+		end_ns = row->leave_ns < end_ns ? row->leave_ns : end_ns;
 	}
 	for (uint32_t i = 0; i < size; i++) {
-		struct wait_row *row = wait_row(im, location[i], seq[i]);
+		struct wait_row *row;
 
-		if (is_collective_start(call_class(row->row.call)))
+		if (is_collective_start(call_class(members[i].row->call)))
 			continue;	/* a start waits for nobody */
+		row = wait_row_change(im, members[i].location, members[i].seq);
 		row->paired = true;
 		row->start_ns = start_ns;
 		row->end_ns = end_ns;
@@ -141,10 +142,13 @@ take_collectives(struct imbalance *im, const struct message *message)
 
 		im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size,
 		    sizeof *im->members);
-		for (uint32_t i = 0; i < size; i++)
+		im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
+		for (uint32_t i = 0; i < size; i++) {
+			im->copies[i] = wait_row(im, e->location[at + i], e->seq[at + i])->row;
 			im->members[size + i] = (struct member){ e->location[at + i], e->seq[at + i],
-			    window_row(&im->window, e->location[at + i], e->seq[at + i]) };
+			    &im->copies[i] };
+		}
 		note_instance(im, im->members + size, size);
-		group_instance(im, e->location + at, e->seq + at, size);
+		group_instance(im, im->members + size, size);
 	}
 }

@@ -29,6 +29,8 @@ static const char usage[] =
 	"      --whole             efficiencies of all the run, its start, Init and Finalize too\n"
 	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
 	"      --all               text: every line, not only the most costly\n"
+	"      --memory MB         for rows; older ones go into a temporary file [160 and 1\n"
+	"                          for 1400 ranks]\n"
 	"  -h, --help              print this text\n"
 	"  -V, --version           print the version\n";
 
@@ -39,6 +41,7 @@ struct options {
 	const char **limits;
 	size_t limit_count, limit_capacity;
 	const char *path, *ideal;
+	size_t memory;		/* bytes for rows; SIZE_MAX: unsaid */
 	bool weak;
 	char **files;		/* none or "-": standard input */
 	size_t file_count;
@@ -47,7 +50,7 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE };
+	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE, MEMORY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
@@ -55,9 +58,11 @@ parse_options(int argc, char **argv)
 		{ "path", required_argument, NULL, PATH }, { "ideal", required_argument, NULL, IDEAL },
 		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
+		{ "memory", required_argument, NULL, MEMORY },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1 };
+	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
+	    .memory = SIZE_MAX };
 	int c;
 
 	while ((c = next_option(argc, argv, "F:", longs, usage)) != -1)
@@ -75,6 +80,7 @@ parse_options(int argc, char **argv)
 		case PATH: opt.path = optarg; break;
 		case IDEAL: opt.ideal = optarg; break;
 		case WEAK: opt.weak = true; break;
+		case MEMORY: opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
 		case WHOLE: opt.view.whole = true; break;
 		}
 	opt.files = argv + optind;
@@ -118,6 +124,8 @@ main(int argc, char **argv)
 		refuse_terminal_output();
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
+	im.window_bytes = opt.memory;
+	im.window_bytes_set = opt.memory != SIZE_MAX;
 	read_graph(&im, opt.files[0]);
 	refuse_empty(&im);
 	if (opt.path != NULL) {

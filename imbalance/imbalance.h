@@ -190,11 +190,14 @@ struct imbalance {
 	bool waits_only;		/* no causes */
 	struct definitions known;
 	struct window window;
+	size_t window_bytes;		/* see window_limit; SIZE_MAX unless it is set */
+	bool window_bytes_set;
 	struct edge_block edges;
 	struct open_requests *open;
 	struct member *members;
+	struct row *copies;		/* of the rows of an instance's members */
 	uint32_t *waits_for;
-	size_t member_capacity, wait_capacity;
+	size_t member_capacity, copy_capacity, wait_capacity;
 
 	int64_t from_ns, to_ns;		/* what is outside does not count */
 	struct queue *queue;		/* read.c: calls to be counted next */
@@ -233,17 +236,29 @@ counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-static inline struct wait_row *
+static inline const struct wait_row *
 wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	const struct lane *lane = &im->window.lanes[location];	/* as window_row, of a known size */
 
 	return seq - lane->first < lane->count ?
-	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) : NULL;
+	    (const struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) :
+	    window_unpacked(&im->window, location, seq, false);
+}
+
+/* The same, to be changed. */
+static inline struct wait_row *
+wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &im->window.lanes[location];
+
+	return seq - lane->first < lane->count ?
+	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) :
+	    window_unpacked(&im->window, location, seq, true);
 }
 
 /* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or elsewhere. */
-static inline struct wait_row *
+static inline const struct wait_row *
 referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq,
     uint32_t *to, uint64_t *to_seq)
 {

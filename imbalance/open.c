@@ -49,7 +49,7 @@ open_count(struct imbalance *im, const struct whole_call *call)
 		if (!row_refers(&call->rows[i].row, call->location, call->first + i, &to, &to_seq) ||
 		    to >= im->known.location_count)
 			continue;
-		if ((start = wait_row(im, to, to_seq)) == NULL)
+		if ((start = wait_row_change(im, to, to_seq)) == NULL)
 			open_forget(im, to, to_seq);
 		else if (start->open) {
 			start->open = false;
@@ -61,7 +61,7 @@ open_count(struct imbalance *im, const struct whole_call *call)
 void
 open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	uint64_t at = im->window.lanes[location].first;
+	uint64_t at = window_first(&im->window, location);
 
 	for (; im->open_starts[location] > 0 && at < seq; at++) {
 		const struct wait_row *row = wait_row(im, location, at);

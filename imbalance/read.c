@@ -91,14 +91,14 @@ static inline bool
 next_call(const struct imbalance *im, uint32_t location, struct next *next)
 {
 	const uint64_t first = im->done[location], limit = im->settled[location];
-	const uint64_t read = window_end(&im->window, location);
 	const struct wait_row *rows;
 	uint32_t count = 1;
+	size_t left;
 
 	if (first >= limit)
 		return false;
-	rows = wait_row(im, location, first);
-	while (first + count < read && rows[count].row.part > 0)
+	rows = window_rows(&im->window, location, first, false, &left);
+	while (count < left && rows[count].row.part > 0)
 		if (first + count++ >= limit)
 			return false;
 	*next = (struct next){ rows[0].row.leave_ns, location, count };
@@ -110,9 +110,13 @@ whole_call(struct imbalance *im, const struct next *next)
 {
 	const int64_t last_ns = im->last_leave_ns[next->location];
 	const uint64_t first = im->done[next->location];
-	struct wait_row *rows = wait_row(im, next->location, first);
+	size_t left;
+	struct wait_row *rows = window_rows(&im->window, next->location, first, false, &left);
 	const struct row *row = &rows[0].row;
 	const struct call_kind *kind = call_kind(im, row->call);
+
+	if (kind->starts)	/* open_count changes them */
+		rows = window_rows(&im->window, next->location, first, true, &left);
 
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
@@ -147,7 +151,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		const struct whole_call call = whole_call(im, &heap[0]);
 
 		count_call(im, &call);
-		if (im->done[location] == im->window.lanes[location].first)
+		if (im->done[location] == window_first(&im->window, location))
 			q->counted[q->counted_count++] = location;
 		im->done[location] += call.count;
 		q->rows -= call.count;
@@ -224,6 +228,7 @@ begin_run(struct imbalance *im)
 	const uint32_t locations = im->known.location_count;
 
 	window_open(&im->window, locations, sizeof(struct wait_row));
+	window_limit(&im->window, im->window_bytes_set ? im->window_bytes : SIZE_MAX, 4);
 	im->queue = new_queue(locations);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
 	im->done = zalloc(locations, sizeof *im->done);

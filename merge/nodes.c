@@ -65,7 +65,7 @@ static void
 add_source(struct nodes *n, const struct window *window, uint32_t number, uint32_t location,
     uint64_t seq)
 {
-	struct event_row *row = window_row(window, location, seq);
+	struct event_row *row = window_change(window, location, seq);
 	struct node *node = node_at(n, number);
 	uint32_t new = pool_take(&n->sources);
 
@@ -79,7 +79,7 @@ static void
 add_user(struct nodes *n, const struct window *window, uint32_t number, uint32_t location,
     uint64_t seq)
 {
-	struct event_row *row = window_row(window, location, seq);
+	struct event_row *row = window_change(window, location, seq);
 	uint32_t new = pool_take(&n->waits);
 
 	*(struct wait *)pool_item(&n->waits, new) = (struct wait){ row->waits, number, seq };
@@ -93,7 +93,7 @@ nodes_take_calls(const struct matched *matched)
 	const struct calls *calls = &matched->calls;
 
 	for (size_t i = 0; i < calls->count; i++) {
-		struct event_row *row = window_row(&matched->window, calls->location, calls->first + i);
+		struct event_row *row = window_change(&matched->window, calls->location, calls->first + i);
 
 		row->bytes_sent = calls->bytes_sent[i];
 		row->bytes_received = calls->bytes_received[i];

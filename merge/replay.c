@@ -85,7 +85,7 @@ call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 	struct lane_replay *lane = &r->lanes[location];
 
 	for (uint64_t seq = begin; seq < end; seq++) {
-		struct event_row *row = window_row(&r->matched.window, location, seq);
+		struct event_row *row = window_change(&r->matched.window, location, seq);
 
 		for (uint32_t s = row->sources; s != NONE; ) {
 			const struct source *source = pool_item(&r->nodes.sources, s);
@@ -134,11 +134,11 @@ static bool
 call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, bool forced)
 {
 	struct lane_replay *lane = &r->lanes[location];
-	struct event_row *row = window_row(&r->matched.window, location, begin);
+	struct event_row *row = window_change(&r->matched.window, location, begin);
 	int64_t leave_ns = row->row.leave_ns;
 
 	for (uint64_t seq = begin; seq < end; seq++) {
-		row = window_row(&r->matched.window, location, seq);
+		row = window_change(&r->matched.window, location, seq);
 		for (uint32_t *link; *(link = row_wait(r, row, location, seq)) != NONE; ) {
 			struct wait *wait = pool_item(&r->nodes.waits, *link);
 			struct node *node = node_at(&r->nodes, wait->node);

@@ -24,6 +24,8 @@ window_open(struct window *window, uint32_t locations, size_t row_bytes)
 {
 	window->row_bytes = row_bytes;	/* a multiple of 8, as struct row is */
 	window->locations = locations;
+	window->packed = NULL;
+	window->bytes = 0;
 	window->lanes = zalloc(locations, sizeof *window->lanes);
 	for (uint32_t l = 0; l < locations; l++)
 		window->lanes[l].last_leave_ns = INT64_MIN;
@@ -34,17 +36,97 @@ window_close(struct window *window)
 {
 	for (uint32_t l = 0; l < window->locations; l++)
 		free(window->lanes[l].rows);
+	packed_free(window->packed);
+	window->packed = NULL;
 	free(window->lanes);
 	window->lanes = NULL;
 	window_forget_all_kept(window);
 }
+
+/* ---- rows that are packed --------------------------------------------------------------- */
+
+void
+window_limit(struct window *window, size_t bytes, unsigned wide)
+{
+	if (bytes == SIZE_MAX)
+		bytes = ((size_t)160 << 20) + 768 * (size_t)window->locations;
+	window->limit = bytes / 2;
+	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
+}
+
+/* Packs the rows of a lane but for the last STAY and those of their first call; the room of others is given back. */
+static void
+pack_lane(struct window *window, uint32_t location, size_t stay)
+{
+	struct lane *lane = &window->lanes[location];
+	size_t rows = lane->count > stay ? lane->count - stay : 0;
+	char *at = lane->rows + lane->begin * window->row_bytes, *left = NULL;
+
+	while (rows > 0 && rows < lane->count &&
+	    ((const struct row *)(const void *)(at + rows * window->row_bytes))->part > 0)
+		rows--;
+	if (rows > 0)
+		packed_add(window->packed, location, lane->first, at, rows);
+	lane->first += rows;
+	lane->count -= rows;
+	if (lane->count > 0) {
+		left = need(malloc(lane->count * window->row_bytes));
+		memcpy(left, at + rows * window->row_bytes, lane->count * window->row_bytes);
+	}
+	free(lane->rows);
+	window->bytes -= (lane->capacity - lane->count) * window->row_bytes;
+	lane->rows = left;
+	lane->capacity = lane->count;
+	lane->begin = 0;
+}
+
+static void
+keep_limit(struct window *window)
+{
+	const size_t stay = window->limit / 2 / window->row_bytes / window->locations;
+
+	if (window->packed == NULL || window->bytes <= window->limit)
+		return;
+	for (uint32_t n = 0; n < window->locations && window->bytes > window->limit / 2; n++) {
+		pack_lane(window, window->next_packed, stay);
+		window->next_packed = (window->next_packed + 1) % window->locations;
+	}
+}
+
+void *
+window_unpacked(const struct window *window, uint32_t location, uint64_t seq, bool changes)
+{
+	size_t left;
+
+	return seq >= window->lanes[location].first ? NULL :
+	    packed_rows(window->packed, location, seq, changes, &left);
+}
+
+void *
+window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes, size_t *left)
+{
+	const struct lane *lane = &window->lanes[location];
+	void *rows;
+
+	if (seq - lane->first < lane->count) {
+		*left = lane->count - (size_t)(seq - lane->first);
+		return lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes;
+	}
+	if (window->packed == NULL || seq >= lane->first)
+		return NULL;
+	rows = packed_rows(window->packed, location, seq, changes, left);
+	packed_pin(window->packed);
+	return rows;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
 
 /*
  * A lane gets what it needs, and an eighth more only once it grows again: with many locations most
  * lanes hold a block or two, and what doubling would add to each is memory that nobody uses.
  */
 static void
-grow_lane(const struct window *window, struct lane *lane, size_t rows)
+grow_lane(struct window *window, struct lane *lane, size_t rows)
 {
 	size_t more = rows + (lane->capacity > 0 ? rows / 8 : 0);
 
@@ -53,6 +135,7 @@ grow_lane(const struct window *window, struct lane *lane, size_t rows)
 	if (more > SIZE_MAX / window->row_bytes)
 		die("out of memory");
 	lane->rows = need(realloc(lane->rows, more * window->row_bytes));
+	window->bytes += (more - lane->capacity) * window->row_bytes;
 	lane->capacity = more;
 }
 
@@ -109,6 +192,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 			*(uint64_t *)(void *)(to + k) = 0;
 	}
 	lane->count += calls->count;
+	keep_limit(window);
 	return 0;
 }
 
@@ -118,6 +202,8 @@ window_drop(struct window *window, uint32_t location, uint64_t seq)
 	struct lane *lane = &window->lanes[location];
 	size_t rows = seq <= lane->first ? 0 : (size_t)(seq - lane->first);
 
+	if (window->packed != NULL)
+		packed_drop(window->packed, location, seq);
 	if (rows > lane->count)
 		rows = lane->count;
 	lane->begin += rows;
@@ -220,13 +306,19 @@ believable(struct reader *in, const struct message *message, const char *key, co
 	return 0;
 }
 
+static bool
+is_there(const struct window *window, uint32_t location, uint64_t seq)
+{
+	return seq < window_end(window, location) && seq >= window_first(window, location);
+}
+
 static int
 check_ends(struct reader *in, const struct message *message, const struct window *window,
     const uint32_t *location, const uint64_t *seq, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (location[i] >= window->locations ||
-		    (!window->partial && !window->shared && window_row(window, location[i], seq[i]) == NULL))
+		    (!window->partial && !window->shared && !is_there(window, location[i], seq[i])))
 			return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
 			    message->kind, (unsigned long long)seq[i], location[i]);
 	return 0;

@@ -8,6 +8,7 @@
 #define WINDOW_H
 
 #include "../stream/calls.h"
+#include "packed.h"
 
 struct row {
 	int64_t enter_ns, leave_ns;
@@ -25,8 +26,8 @@ struct row {
 
 struct lane {
 	char *rows;
-	size_t begin, count, capacity;	/* rows; kept ones are begin..begin + count - 1 */
-	uint64_t first;			/* seq of the first kept row */
+	size_t begin, count, capacity;	/* rows; those that are not packed are begin..begin + count - 1 */
+	uint64_t first;			/* seq of the first of these */
 	int64_t last_leave_ns;
 };
 
@@ -37,10 +38,20 @@ struct window {
 	bool shared;		/* others keep the rows of some locations: ends of edges may be missing */
 	struct lane *lanes;
 	struct kept_rows *kept;	/* see window_keep; NULL: none */
+	struct packed *packed;	/* see window_limit; NULL: no rows are packed */
+	size_t bytes, limit;	/* room of rows that are not */
+	uint32_t next_packed;	/* location whose rows are packed next */
 };
 
 void window_open(struct window *window, uint32_t locations, size_t row_bytes);
 void window_close(struct window *window);
+/*
+ * From now on, before any rows, memory for rows is BYTES (SIZE_MAX: 160 MB and 768 bytes a location): older rows
+ * are packed, and of these the further ones are in a temporary file. Then a pointer to a row is good
+ * until half of LEAST_SLOTS others have been asked for, or a block has been added. WIDE: of the tool's own
+ * fields that many come first and have 8 bytes.
+ */
+void window_limit(struct window *window, size_t bytes, unsigned wide);
 /* Appends a block; the tool's own fields are zero. 0, or -1 with the reason in the reader. */
 int window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls);
@@ -54,14 +65,44 @@ void *window_kept(const struct window *window, uint32_t location, uint64_t seq);
 void window_forget_kept(struct window *window, uint32_t location, uint64_t seq);
 void window_forget_all_kept(struct window *window);
 
+/* A row that is packed, or NULL. */
+void *window_unpacked(const struct window *window, uint32_t location, uint64_t seq, bool changes);
+
 /* A row, or NULL where it is not in the window. */
-static inline void *
+static inline const void *
 window_row(const struct window *window, uint32_t location, uint64_t seq)
 {
 	const struct lane *lane = &window->lanes[location];
 
 	return seq - lane->first < lane->count ?
-	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes : NULL;
+	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes :
+	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, false);
+}
+
+/* The same, to be changed. */
+static inline void *
+window_change(const struct window *window, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &window->lanes[location];
+
+	return seq - lane->first < lane->count ?
+	    lane->rows + (lane->begin + (size_t)(seq - lane->first)) * window->row_bytes :
+	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, true);
+}
+
+/*
+ * The same and how many rows from it on lie side by side, always whole calls; they stay there until it is
+ * called again or a block is added.
+ */
+void *window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes, size_t *left);
+
+/* The first row that is there; where there is none that one is the next to come. */
+static inline uint64_t
+window_first(const struct window *window, uint32_t location)
+{
+	const uint64_t first = window->lanes[location].first;
+
+	return window->packed == NULL ? first : packed_first(window->packed, location, first);
 }
 
 /* Where the row at LOCATION, SEQ refers to; false: nowhere. */

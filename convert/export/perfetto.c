@@ -53,7 +53,7 @@ take_calls(struct perfetto *p, const struct message *message)
 	    window_add(&p->window, p->in, message, c) < 0)
 		die_input(p->in);
 	for (size_t i = 0; i < c->count; i++) {
-		struct slice *slice = window_row(&p->window, c->location, c->first + i);
+		struct slice *slice = window_change(&p->window, c->location, c->first + i);
 
 		slice->sent = c->bytes_sent[i];
 		slice->received = c->bytes_received[i];
@@ -70,8 +70,8 @@ take_messages(struct perfetto *p, const struct message *message)
 	if (messages_read(e, p->in, message, &p->window) < 0)
 		die_input(p->in);
 	for (size_t i = 0; i < e->count; i++) {
-		struct slice *send = window_row(&p->window, e->source[i], e->send[i]);
-		struct slice *receive = window_row(&p->window, e->target[i], e->receive[i]);
+		struct slice *send = window_change(&p->window, e->source[i], e->send[i]);
+		struct slice *receive = window_change(&p->window, e->target[i], e->receive[i]);
 		const int64_t sent_ns = send->row.enter_ns;
 
 		send->flow = receive->flow_end = ++p->flows;
@@ -97,7 +97,7 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 		return;		/* the wait is in the completion, and what it waits for is not told there */
 	collective_waits(&p->known, p->members, count, p->waits_for);
 	for (uint32_t i = 0; i < count; i++) {
-		struct slice *slice = window_row(&p->window, p->members[i].location, p->members[i].seq);
+		struct slice *slice = window_change(&p->window, p->members[i].location, p->members[i].seq);
 		int64_t late_ns;
 
 		if (p->waits_for[i] == NOBODY || p->waits_for[i] == i)

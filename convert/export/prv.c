@@ -193,7 +193,7 @@ take_calls(struct input *p, const struct message *message)
 	if (calls_read(&p->calls, p->in, message) < 0 || window_add(&p->window, p->in, message, c) < 0)
 		die_input(p->in);
 	for (size_t i = 0; i < c->count; i++) {
-		struct prv_row *row = window_row(&p->window, c->location, c->first + i);
+		struct prv_row *row = window_change(&p->window, c->location, c->first + i);
 
 		row->sent = c->bytes_sent[i];
 		row->received = c->bytes_received[i];

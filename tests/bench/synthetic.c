@@ -8,7 +8,8 @@
  * Every iteration each rank computes, exchanges a message with both neighbours in a ring
  * (MPI_Irecv twice, MPI_Isend twice, MPI_Waitall), and every tenth iteration ends with an
  * MPI_Allreduce. All times follow from the rank and the iteration alone: in iteration k the rank
- * k modulo ranks is the last to arrive. So no rank needs to know another's history.
+ * k modulo ranks is the last to arrive. So no rank needs to know another's history. With -a a message is there
+ * when its receiver waits for it, and there is no MPI_Allreduce: no rank ever waits for another.
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -18,10 +19,10 @@
 #include "../../base/tool/tool.h"
 
 static const char usage[] =
-	"usage: synthetic [-r RANKS] [-c CALLS] [-d DRIFT] [-n SAMPLES] [-b ROWS]\n"
+	"usage: synthetic [-r RANKS] [-c CALLS] [-d DRIFT] [-n SAMPLES] [-b ROWS] [-a]\n"
 	"Write raw traces of about CALLS calls in all, on RANKS ranks [4, 100000], whose clocks drift\n"
 	"by up to DRIFT ns a second [0]; each has SAMPLES of its clock: none, one, or both ends [2].\n"
-	"A block has up to ROWS rows, at least 9 [4096].\n";
+	"A block has up to ROWS rows, at least 9 [4096]. With -a ranks never wait for each other.\n";
 
 enum { PERIOD_NS = 20000, JITTER_NS = 5000, LATENCY_NS = 300 };
 
@@ -31,6 +32,7 @@ struct generator {
 	int64_t ranks, iterations;
 	size_t block_rows;
 	int64_t drift, samples;		/* ns a second; how many */
+	bool apart;
 	int64_t rank_drift;		/* of the rank being written */
 	uint16_t init, irecv, isend, waitall, allreduce, finalize;
 };
@@ -100,6 +102,8 @@ add_iteration(struct generator *g, int64_t rank, int64_t k)
 
 	if (arrival_ns(g, right, k) > latest_ns)
 		latest_ns = arrival_ns(g, right, k);
+	if (g->apart)				/* all have sent by then */
+		wait_ns = 100000 + k * PERIOD_NS + 2 * JITTER_NS;
 	latest_ns += 300 + LATENCY_NS;		/* the neighbours' sends begin 200 and 300 ns on */
 	leave_ns = (latest_ns > wait_ns ? latest_ns : wait_ns) + 50;
 	if (c->count + 9 > g->block_rows)
@@ -122,7 +126,7 @@ add_iteration(struct generator *g, int64_t rank, int64_t k)
 			c->bytes_received[i] = 1024;
 		}
 	}
-	if (k % 10 == 9) {
+	if (k % 10 == 9 && !g->apart) {
 		size_t i = add_row(g, g->allreduce, leave_ns + 1000,
 		    100000 + k * PERIOD_NS + 2 * JITTER_NS + 3000);
 
@@ -171,13 +175,14 @@ main(int argc, char **argv)
 	tool = "synthetic";
 	g.samples = 2;
 	g.block_rows = 4096;
-	while ((c = getopt(argc, argv, "r:c:d:n:b:")) != -1)
+	while ((c = getopt(argc, argv, "r:c:d:n:b:a")) != -1)
 		switch (c) {
 		case 'r': ranks = parse_integer("-r", optarg, 2, 1 << 24); break;
 		case 'c': calls = parse_integer("-c", optarg, 1, INT64_MAX); break;
 		case 'd': g.drift = parse_integer("-d", optarg, -1000000, 1000000); break;
 		case 'n': g.samples = parse_integer("-n", optarg, 0, 2); break;
 		case 'b': g.block_rows = (size_t)parse_integer("-b", optarg, 9, 1 << 20); break;
+		case 'a': g.apart = true; break;
 		default: bad_usage(usage);
 		}
 	refuse_terminal_output();

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "packed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/spill.h"
+#include "../tool/tool.h"
+#include "packed_file.h"
+#include "window.h"
+
+/* Words of a row, bytes of a number, and which words of a row the times are. */
+enum { MOST_WORDS = 16, MOST_BYTES = 10, ENTER = 0, LEAVE = 1 };
+
+struct chunk {
+	uint64_t first;			/* seq of its first row */
+	union {
+		uint8_t *bytes;
+		uint64_t offset;	/* in the file */
+	} at;
+	uint32_t count, size;		/* rows, packed bytes */
+	uint32_t slot;			/* 1 + that of its rows; 0: they are only here */
+	bool filed;
+};
+
+struct chunks {
+	struct chunk *of;		/* BEGIN to before END, in order */
+	uint32_t begin, end, capacity;
+	uint64_t first;			/* the rows before have been forgotten */
+};
+
+struct slot {
+	char *rows;
+	size_t capacity;		/* in rows */
+	uint64_t first;			/* of the chunk */
+	uint32_t location;
+	bool used, changed;
+};
+
+struct packed {
+	size_t row_bytes;
+	unsigned words, mark_bytes;	/* of a row; bytes that say what in it changed */
+	uint32_t wide;			/* by word: it is one number, not two halves */
+	size_t chunk_rows;
+	uint32_t locations;
+	struct chunks *chunks;		/* by location */
+	struct slot *slots;
+	uint32_t slot_count, next_slot, last_slot, pinned;	/* pinned, last: 1 + it; 0: none */
+	uint8_t *scratch;
+	size_t scratch_size;
+	size_t bytes, limit;		/* of chunks in memory */
+	uint32_t next_filed;		/* location whose chunks go into the file next */
+	struct packed_file file;
+};
+
+/* ---- rows as bytes ---------------------------------------------------------------------- */
+
+/*
+ * A row is words of 8 bytes, and of each one field or two halves. Of each row is told which fields differ
+ * from the row before, and of these the difference from the last value that was not 0, so that fields that only some
+ * rows have stay small. A leave counts from its enter, an enter from the leave before.
+ */
+struct before {
+	uint64_t word[MOST_WORDS];
+	uint64_t last[2 * MOST_WORDS];	/* by field */
+};
+
+static inline uint8_t *
+put_number(uint8_t *to, uint64_t value, uint64_t last)
+{
+	uint64_t n = fold_sign((int64_t)(value - last));
+
+	if (value == 0) {
+		*to++ = 1;
+		return to;
+	}
+	*to++ = (uint8_t)((n & 0x3f) << 1 | (uint64_t)(n > 0x3f) << 7);
+	for (n >>= 6; n > 0; n >>= 7)
+		*to++ = (uint8_t)((n & 0x7f) | (uint64_t)(n > 0x7f) << 7);
+	return to;
+}
+
+static inline const uint8_t *
+get_number(const uint8_t *from, uint64_t *value, uint64_t last)
+{
+	uint64_t n = (uint64_t)(*from >> 1 & 0x3f);
+
+	if (*from == 1) {
+		*value = 0;
+		return from + 1;
+	}
+	for (unsigned shift = 6; *from++ & 0x80; shift += 7)
+		n |= (uint64_t)(*from & 0x7f) << shift;
+	*value = last + (uint64_t)unfold_sign(n);
+	return from;
+}
+
+static inline uint32_t
+changed_fields(const struct packed *p, const uint64_t *word, const struct before *before)
+{
+	uint32_t changed = 0;
+
+	for (unsigned w = 0; w < p->words; w++) {
+		const uint64_t bits = word[w] ^ before->word[w];
+
+		if (bits != 0)
+			changed |= (p->wide >> w & 1 ? 1u :
+			    ((uint32_t)bits != 0) | (uint32_t)(bits >> 32 != 0) << 1) << 2 * w;
+	}
+	return changed;
+}
+
+/* Into the scratch; how many bytes. */
+static size_t
+pack(struct packed *p, const char *rows, size_t count)
+{
+	struct before before = { 0 };
+	uint64_t word[MOST_WORDS];
+	uint8_t *to;
+
+	p->scratch = grow(p->scratch, &p->scratch_size, count * (p->mark_bytes + 2 * (size_t)p->words * MOST_BYTES), 1);
+	to = p->scratch;
+	for (const char *row = rows; count > 0; count--, row += p->row_bytes) {
+		uint32_t changed;
+
+		memcpy(word, row, p->row_bytes);
+		word[LEAVE] -= word[ENTER];
+		changed = changed_fields(p, word, &before);
+		memcpy(to, &changed, p->mark_bytes);
+		to += p->mark_bytes;
+		for (; changed != 0; changed &= changed - 1) {
+			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2;
+			const uint64_t value = p->wide >> w & 1 ? word[w] : (uint32_t)(word[w] >> 32 * (f % 2));
+
+			to = put_number(to, value, before.last[f]);
+			before.last[f] = value != 0 ? value : before.last[f];
+			before.word[w] = word[w];
+		}
+		before.last[2 * ENTER] = word[ENTER] + word[LEAVE];
+	}
+	return (size_t)(to - p->scratch);
+}
+
+static void
+unpack(const struct packed *p, const uint8_t *from, char *rows, size_t count)
+{
+	struct before before = { 0 };
+
+	for (char *row = rows; count > 0; count--, row += p->row_bytes) {
+		uint32_t changed = 0;
+
+		memcpy(&changed, from, p->mark_bytes);
+		from += p->mark_bytes;
+		for (; changed != 0; changed &= changed - 1) {
+			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2, shift = 32 * (f % 2);
+			uint64_t value;
+
+			from = get_number(from, &value, before.last[f]);
+			before.last[f] = value != 0 ? value : before.last[f];
+			before.word[w] = p->wide >> w & 1 ? value :
+			    (before.word[w] & ~((uint64_t)UINT32_MAX << shift)) | (value & UINT32_MAX) << shift;
+		}
+		memcpy(row, before.word, p->row_bytes);
+		before.last[2 * ENTER] = before.word[ENTER] + before.word[LEAVE];
+		memcpy(row + LEAVE * sizeof(uint64_t), &before.last[2 * ENTER], sizeof(uint64_t));
+	}
+}
+
+/* ---- chunks ----------------------------------------------------------------------------- */
+
+struct packed *
+packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
+{
+	enum { MANY_ROWS = 1 << 17, LEAST_ROWS = 16, MOST_ROWS = 1024 };
+	struct packed *p = zalloc(1, sizeof *p);
+
+	p->row_bytes = row_bytes;
+	p->locations = locations;
+	p->chunks = zalloc(locations, sizeof *p->chunks);
+	p->words = (unsigned)(row_bytes / sizeof(uint64_t));
+	if (p->words > MOST_WORDS)
+		die("rows of %zu bytes: a fault of this program", row_bytes);
+	p->mark_bytes = (2 * p->words + 7) / 8;
+	p->wide = 1u << ENTER | 1u << LEAVE | ((1u << wide) - 1) << sizeof(struct row) / sizeof(uint64_t);
+	/* One of each location are unpacked at a time where all take part in something. */
+	p->chunk_rows = MANY_ROWS / locations;
+	if (p->chunk_rows > MOST_ROWS)
+		p->chunk_rows = MOST_ROWS;
+	if (p->chunk_rows < LEAST_ROWS)
+		p->chunk_rows = LEAST_ROWS;
+	p->limit = bytes - bytes / 4;
+	p->slot_count = (uint32_t)(bytes / 4 / (p->chunk_rows * row_bytes));
+	if (p->slot_count < LEAST_SLOTS)
+		p->slot_count = LEAST_SLOTS;
+	p->slots = zalloc(p->slot_count, sizeof *p->slots);
+	packed_file_begin(&p->file);
+	return p;
+}
+
+void
+packed_free(struct packed *p)
+{
+	if (p == NULL)
+		return;
+	for (uint32_t l = 0; l < p->locations; l++) {
+		struct chunks *chunks = &p->chunks[l];
+
+		for (uint32_t c = chunks->begin; c < chunks->end; c++)
+			if (!chunks->of[c].filed)
+				free(chunks->of[c].at.bytes);
+		free(chunks->of);
+	}
+	for (uint32_t s = 0; s < p->slot_count; s++)
+		free(p->slots[s].rows);
+	free(p->chunks);
+	free(p->slots);
+	free(p->scratch);
+	packed_file_end(&p->file);
+	free(p);
+}
+
+/* The chunk that has the row, which must not lie before the first. */
+static struct chunk *
+find_chunk(const struct packed *p, uint32_t location, uint64_t seq)
+{
+	const struct chunks *chunks = &p->chunks[location];
+	uint32_t low = chunks->begin, high = chunks->end;
+
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (chunks->of[middle].first <= seq)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &chunks->of[low];
+}
+
+static void
+let_go(struct packed *p, struct chunk *chunk)
+{
+	if (chunk->filed) {
+		packed_file_forget(&p->file, chunk->at.offset, chunk->size);
+	} else {
+		p->bytes -= chunk->size;
+		free(chunk->at.bytes);
+	}
+}
+
+/* What is in the scratch. */
+static void
+keep_packed(struct packed *p, struct chunk *chunk, size_t size)
+{
+	if (size > UINT32_MAX)
+		die("out of memory");
+	chunk->at.bytes = need(malloc(size));
+	memcpy(chunk->at.bytes, p->scratch, size);
+	chunk->size = (uint32_t)size;
+	chunk->filed = false;
+	p->bytes += size;
+}
+
+/* All of a location at once, so that they lie side by side. */
+static void
+file_chunks(struct packed *p, struct chunks *chunks)
+{
+	for (uint32_t c = chunks->begin; c < chunks->end; c++) {
+		struct chunk *chunk = &chunks->of[c];
+		uint64_t offset;
+
+		if (chunk->filed || !packed_file_put(&p->file, chunk->at.bytes, chunk->size, &offset))
+			continue;
+		p->bytes -= chunk->size;
+		free(chunk->at.bytes);
+		chunk->at.offset = offset;
+		chunk->filed = true;
+	}
+}
+
+static void
+keep_limit(struct packed *p)
+{
+	if (p->bytes <= p->limit)
+		return;
+	for (uint32_t n = 0; n < p->locations && p->bytes > p->limit / 2; n++) {
+		file_chunks(p, &p->chunks[p->next_filed]);
+		p->next_filed = (p->next_filed + 1) % p->locations;
+	}
+}
+
+static struct chunk *
+new_chunk(struct chunks *chunks)
+{
+	size_t capacity = chunks->capacity;
+
+	if (chunks->begin > 0 && 2 * chunks->begin >= chunks->end) {
+		memmove(chunks->of, chunks->of + chunks->begin,
+		    (chunks->end - chunks->begin) * sizeof *chunks->of);
+		chunks->end -= chunks->begin;
+		chunks->begin = 0;
+	}
+	if (chunks->end == UINT32_MAX)
+		die("out of memory");
+	chunks->of = grow_little(chunks->of, &capacity, (size_t)chunks->end + 1, sizeof *chunks->of);
+	chunks->capacity = (uint32_t)capacity;
+	return &chunks->of[chunks->end++];
+}
+
+void
+packed_add(struct packed *p, uint32_t location, uint64_t first, const char *rows, size_t count)
+{
+	struct chunks *chunks = &p->chunks[location];
+
+	if (chunks->begin == chunks->end)
+		chunks->first = first;
+	while (count > 0) {
+		struct chunk chunk = { .first = first };
+		size_t n = count < p->chunk_rows ? count : p->chunk_rows;
+
+		while (n < count && ((const struct row *)(const void *)(rows + n * p->row_bytes))->part > 0)
+			n++;
+		chunk.count = (uint32_t)n;
+		keep_packed(p, &chunk, pack(p, rows, n));
+		*new_chunk(chunks) = chunk;
+		first += n;
+		rows += n * p->row_bytes;
+		count -= n;
+	}
+	keep_limit(p);
+}
+
+void
+packed_drop(struct packed *p, uint32_t location, uint64_t seq)
+{
+	struct chunks *chunks = &p->chunks[location];
+
+	while (chunks->begin < chunks->end) {
+		struct chunk *chunk = &chunks->of[chunks->begin];
+
+		if (chunk->first + chunk->count > seq)
+			break;
+		if (chunk->slot > 0)
+			p->slots[chunk->slot - 1].used = false;
+		let_go(p, chunk);
+		chunks->begin++;
+	}
+	if (seq > chunks->first)
+		chunks->first = seq;
+}
+
+uint64_t
+packed_first(const struct packed *p, uint32_t location, uint64_t end)
+{
+	const struct chunks *chunks = &p->chunks[location];
+
+	return chunks->begin == chunks->end ? end : chunks->first;
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
+
+static void
+empty_slot(struct packed *p, struct slot *slot)
+{
+	struct chunk *chunk = find_chunk(p, slot->location, slot->first);
+
+	if (slot->changed) {
+		const size_t size = pack(p, slot->rows, chunk->count);
+
+		let_go(p, chunk);
+		keep_packed(p, chunk, size);
+		keep_limit(p);
+	}
+	chunk->slot = 0;
+	slot->used = slot->changed = false;
+}
+
+/* The next one in turn that is not pinned, without a chunk. */
+static uint32_t
+free_slot(struct packed *p)
+{
+	uint32_t at = p->next_slot;
+
+	if (at + 1 == p->pinned)
+		at = (at + 1) % p->slot_count;
+	p->next_slot = (at + 1) % p->slot_count;
+	if (p->slots[at].used)
+		empty_slot(p, &p->slots[at]);
+	return at;
+}
+
+static void
+fill_slot(struct packed *p, uint32_t location, struct chunk *chunk)
+{
+	const uint32_t at = free_slot(p);
+	struct slot *slot = &p->slots[at];
+	const uint8_t *bytes = chunk->at.bytes;
+
+	slot->rows = grow_little(slot->rows, &slot->capacity, chunk->count, p->row_bytes);
+	if (chunk->filed) {
+		p->scratch = grow(p->scratch, &p->scratch_size, chunk->size, 1);
+		packed_file_get(&p->file, p->scratch, chunk->size, chunk->at.offset);
+		bytes = p->scratch;
+	}
+	unpack(p, bytes, slot->rows, chunk->count);
+	slot->first = chunk->first;
+	slot->location = location;
+	slot->used = true;
+	slot->changed = false;
+	chunk->slot = at + 1;
+}
+
+void *
+packed_rows(struct packed *p, uint32_t location, uint64_t seq, bool changes, size_t *left)
+{
+	struct chunk *chunk;
+	struct slot *slot;
+
+	if (p->chunks[location].begin == p->chunks[location].end || seq < p->chunks[location].first)
+		return NULL;
+	chunk = find_chunk(p, location, seq);
+	if (seq - chunk->first >= chunk->count)
+		return NULL;
+	if (chunk->slot == 0)
+		fill_slot(p, location, chunk);
+	p->last_slot = chunk->slot;
+	slot = &p->slots[chunk->slot - 1];
+	slot->changed |= changes;
+	*left = chunk->count - (size_t)(seq - chunk->first);
+	return slot->rows + (size_t)(seq - chunk->first) * p->row_bytes;
+}
+
+void
+packed_pin(struct packed *p)
+{
+	p->pinned = p->last_slot;
+}
