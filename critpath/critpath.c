@@ -208,13 +208,45 @@ tell_gaps(const struct critpath *c)
 	    distance);
 }
 
+/* The way to an event may be taken, and rows before it forgotten, before the stretch has ended. */
+static bool
+looks_early(const struct critpath *c)
+{
+	return c->opt.algorithm == WALK && !c->run.keeps_instances;
+}
+
 /* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
+
+/* A long way is gone twice: back, to see where it leads through, then piece by piece from its beginning. */
+static void
+take_pieces(struct critpath *c, struct event last)
+{
+	enum { PIECE = 1 << 18 };	/* events, and so segments in memory */
+	const struct stretch stretch = run_stretch(&c->run, &c->team, last);
+	const int64_t last_ns = c->run.last_ns;
+	struct event *marks;
+	size_t count;
+
+	if (count_events(&stretch) < 4 * PIECE)
+		return;
+	while (!walk_marks(&stretch, PIECE, &marks, &count))
+		cut_cycle(&stretch, &c->run.known);
+	while (count > 0) {
+		c->run.last_ns = time_of(&stretch, marks[--count]);
+		take_early(c, marks[count]);
+	}
+	c->run.last_ns = last_ns;
+	free(marks);
+}
 
 static void
 solve_stretch(struct critpath *c, struct event last)
 {
-	struct stretch stretch = run_stretch(&c->run, &c->team, last);
+	struct stretch stretch;
 
+	if (looks_early(c) && !c->distance.wanted)
+		take_pieces(c, last);
+	stretch = run_stretch(&c->run, &c->team, last);
 	c->segments.count = 0;
 	if (c->choice.wanted) {
 		choice_solve(&c->choice, choosers[c->opt.algorithm], &stretch, &c->run.instances, &c->run.known,
@@ -243,7 +275,6 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	struct progress progress;
 	struct message message;
 	struct event last;
-	bool looks_early;
 
 	run_open(&c->run, c->opt.files[0]);
 	c->choice = (struct choice){ .wanted = c->opt.needed, .scales = c->opt.scales, .last = NOBODY };
@@ -256,7 +287,6 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	c->whatif.faster = c->opt.faster;
 	c->whatif.count = c->opt.alternatives;
 	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0 || c->choice.wanted;
-	looks_early = c->opt.algorithm == WALK && !c->run.keeps_instances;
 	begin_output(c, argc, argv);
 	progress_begin(&progress);
 	while (run_next(&c->run, &message)) {
@@ -266,7 +296,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
-		} else if (looks_early && run_decided(&c->run, &message, &last)) {
+		} else if (looks_early(c) && run_decided(&c->run, &message, &last)) {
 			take_early(c, last);
 		}
 		progress_input(&progress, c->run.in);

@@ -135,6 +135,8 @@ numbering_of(const struct numbering *numbering, struct event event)
  * is a cycle behind the last event.
  */
 bool solve_walk(const struct stretch *stretch, struct segments *segments);
+/* Every STEP-th event of the way, the last first, to be freed; false: a cycle. */
+bool walk_marks(const struct stretch *stretch, uint64_t step, struct event **marks, size_t *count);
 bool solve_kahn(const struct stretch *stretch, struct segments *segments);
 bool solve_dijkstra(const struct stretch *stretch, struct segments *segments);
 bool solve_delta(const struct stretch *stretch, struct segments *segments);

@@ -156,11 +156,11 @@ rows_in(const struct window *window)
 	return rows;
 }
 
-/* Looking costs no more than the rows that have come since the last time. */
+/* Looking costs no more than the rows that have come since the last time; less where it was in vain. */
 static void
-set_next_try(struct run *run)
+set_next_try(struct run *run, bool met)
 {
-	run->next_try = 2 * rows_in(&run->window);
+	run->next_try = (met ? 2 : 4) * rows_in(&run->window);
 }
 
 bool
@@ -182,7 +182,7 @@ run_decided(struct run *run, const struct message *message, struct event *to)
 	if (met)
 		run->last_ns = time_of(&stretch, *to);
 	free(settled);
-	set_next_try(run);
+	set_next_try(run, met);
 	return met;
 }
 
@@ -198,56 +198,64 @@ is_open_start(const struct event_row *row)
 	    class == CLASS_START || is_collective_start(class));
 }
 
+/* Starts that rows of other locations complete, which may be set apart only later. */
+struct completed {
+	struct event *at;
+	size_t count, capacity;
+};
+
 /*
- * Before rows are forgotten those of starts that nothing has completed are set apart; those that rows
- * now forgotten completed are not needed any more. END: by location the first row that stays.
+ * Before a row is forgotten: that of a start that nothing has completed is set apart; one that this row completes
+ * is not needed any more.
  */
 static void
-keep_starts(struct run *run, const uint64_t *end)
+keep_start(struct run *run, const struct event_row *row, uint32_t location, uint64_t seq,
+    struct completed *completed)
 {
-	struct window *window = &run->window;
+	const enum call_class class = call_class(row->row.call);
+	uint64_t to_seq;
+	uint32_t to;
 
-	for (uint32_t l = 0; l < window->locations; l++)
-		for (uint64_t seq = window_first(window, l); seq < end[l]; seq++)
-			if (is_open_start(window_row(window, l, seq)))
-				window_keep(window, l, seq);
-	for (uint32_t l = 0; l < window->locations && window->kept != NULL; l++)
-		for (uint64_t seq = window_first(window, l), to_seq; seq < end[l]; seq++) {
-			const struct event_row *row = window_row(window, l, seq);
-			enum call_class class = call_class(row->row.call);
-			uint32_t to;
-
-			if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
-			    row_refers(&row->row, l, seq, &to, &to_seq))
-				window_forget_kept(window, to, to_seq);
+	if (is_open_start(row)) {
+		window_keep(&run->window, location, seq);
+	} else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
+	    row_refers(&row->row, location, seq, &to, &to_seq)) {
+		if (to == location) {
+			window_forget_kept(&run->window, to, to_seq);
+			return;
 		}
+		completed->at = grow(completed->at, &completed->capacity, completed->count + 1,
+		    sizeof *completed->at);
+		completed->at[completed->count++] = (struct event){ to_seq, to, false };
+	}
 }
 
 void
 run_go_on(struct run *run, struct event from)
 {
-	uint64_t *end = zalloc(run->window.locations, sizeof *end);
 	const struct stretch stretch = run_stretch(run, NULL, from);
 	const int64_t ns = time_of(&stretch, from);
+	struct completed completed = { 0 };
 
 	for (uint32_t l = 0; l < run->window.locations; l++) {
-		const struct event_row *row;
-		uint64_t last = window_end(&run->window, l) - 1;
+		uint64_t last = window_end(&run->window, l) - 1, seq = window_first(&run->window, l);
 
 		/* Calls that had ended by then; but never the last. */
 		last -= ((const struct event_row *)window_row(&run->window, l, last))->row.part;
-		for (end[l] = window_first(&run->window, l); end[l] < last; end[l]++) {
-			row = window_row(&run->window, l, end[l]);
+		for (; seq < last; seq++) {
+			const struct event_row *row = window_row(&run->window, l, seq);
+
 			if (row->row.leave_ns >= ns)
 				break;
+			keep_start(run, row, l, seq, &completed);
 		}
+		window_drop(&run->window, l, seq);
 	}
-	keep_starts(run, end);
-	for (uint32_t l = 0; l < run->window.locations; l++)
-		window_drop(&run->window, l, end[l]);
-	free(end);
+	for (size_t i = 0; i < completed.count; i++)
+		window_forget_kept(&run->window, completed.at[i].location, completed.at[i].seq);
+	free(completed.at);
 	run_forget_samples(run, true);
 	run->from_event = true;
 	run->from = from;
-	set_next_try(run);
+	set_next_try(run, true);
 }

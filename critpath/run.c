@@ -136,6 +136,17 @@ run_count_rest(struct run *run, const struct team *team)
 			functions_forget(run->functions, l, INT64_MAX, true, true);
 }
 
+/*
+ * A row entered before a call, or before the start that a call of the same thread completes, cannot have blocked it; but
+ * what would happen if calls took less time needs all edges.
+ */
+static bool
+may_block(const struct run *run, const struct row *far, const struct row *row)
+{
+	return far->enter_ns >= row->enter_ns || run->keeps_instances ||
+	    run->known.location_count > (uint32_t)run->known.ranks;
+}
+
 static void
 take_messages(struct run *run, const struct message *message)
 {
@@ -150,6 +161,7 @@ take_messages(struct run *run, const struct message *message)
 	for (size_t i = 0; i < e->count; i++) {
 		struct event_row *send = window_change(&run->window, e->source[i], e->send[i]);
 		struct event_row *receive = window_change(&run->window, e->target[i], e->receive[i]);
+		const struct event_row *posted;
 		uint32_t poster = e->target[i];
 		uint64_t post = e->receive[i];
 
@@ -157,9 +169,11 @@ take_messages(struct run *run, const struct message *message)
 			continue;	/* of a stretch before the first wanted one */
 		post_of(receive, &poster, &post);
 		send->is_send = true;
-		link_rows(receive, e->source[i], e->send[i]);
+		if (may_block(run, &send->row, &receive->row))
+			link_rows(receive, e->source[i], e->send[i]);
 		/* A send waits for the post of its receive. */
-		link_rows(send, poster, post);
+		if ((posted = row_of(run, poster, post)) == NULL || may_block(run, &posted->row, &send->row))
+			link_rows(send, poster, post);
 	}
 }
 

@@ -26,6 +26,7 @@ struct chunk {
 struct chunks {
 	struct chunk *of;		/* BEGIN to before END, in order */
 	uint32_t begin, end, capacity;
+	uint32_t found;			/* index of the one asked for last */
 	uint64_t first;			/* the rows before have been forgotten */
 };
 
@@ -223,9 +224,13 @@ packed_free(struct packed *p)
 static struct chunk *
 find_chunk(const struct packed *p, uint32_t location, uint64_t seq)
 {
-	const struct chunks *chunks = &p->chunks[location];
+	struct chunks *chunks = &p->chunks[location];
 	uint32_t low = chunks->begin, high = chunks->end;
 
+	/* Often it is the same again, or the one before it. */
+	for (uint32_t c = chunks->found; c + 2 > chunks->found && c >= low && c < high; c--)
+		if (seq - chunks->of[c].first < chunks->of[c].count)
+			return &chunks->of[chunks->found = c];
 	while (high - low > 1) {
 		const uint32_t middle = low + (high - low) / 2;
 
@@ -234,7 +239,7 @@ find_chunk(const struct packed *p, uint32_t location, uint64_t seq)
 		else
 			high = middle;
 	}
-	return &chunks->of[low];
+	return &chunks->of[chunks->found = low];
 }
 
 static void
