@@ -100,11 +100,21 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
 	}
 }
 
-/* Follows the chains back, always the latest, until they are one. */
+static uint64_t
+rows_in(const struct window *window)
+{
+	uint64_t rows = 0;
+
+	for (uint32_t l = 0; l < window->locations; l++)
+		rows += window_end(window, l) - window_first(window, l);
+	return rows;
+}
+
+/* Follows the chains back, always the latest, until they are one; not far back, as more rows may be to come. */
 static bool
 run_together(struct front *front, const struct stretch *stretch, struct event *met)
 {
-	uint64_t left = count_events(stretch) + front->count;
+	uint64_t left = rows_in(stretch->window) / 4 + front->count;
 
 	while (front->count > 0) {
 		struct chain last = chains_pop(front->at, &front->count);
@@ -146,21 +156,11 @@ find_met(const struct run *run, const struct stretch *stretch, const uint64_t *s
 	return all;
 }
 
-static uint64_t
-rows_in(const struct window *window)
-{
-	uint64_t rows = 0;
-
-	for (uint32_t l = 0; l < window->locations; l++)
-		rows += window_end(window, l) - window_first(window, l);
-	return rows;
-}
-
-/* Looking costs no more than the rows that have come since the last time; less where it was in vain. */
+/* Looking costs no more than half of the rows that have come since the last time: run_together. */
 static void
-set_next_try(struct run *run, bool met)
+set_next_try(struct run *run)
 {
-	run->next_try = (met ? 2 : 4) * rows_in(&run->window);
+	run->next_try = 2 * rows_in(&run->window);
 }
 
 bool
@@ -182,7 +182,7 @@ run_decided(struct run *run, const struct message *message, struct event *to)
 	if (met)
 		run->last_ns = time_of(&stretch, *to);
 	free(settled);
-	set_next_try(run, met);
+	set_next_try(run);
 	return met;
 }
 
@@ -257,5 +257,5 @@ run_go_on(struct run *run, struct event from)
 	run_forget_samples(run, true);
 	run->from_event = true;
 	run->from = from;
-	set_next_try(run, true);
+	set_next_try(run);
 }

@@ -189,6 +189,40 @@ late_sender() {
 	done
 }
 
+@test "rows that are packed and in a temporary file give the same path, byte for byte" {
+	for seed in 1 2 3 4; do
+		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
+		for how in '-a walk' '-a kahn' '-a dijkstra' '-a intervals' --slack '--gain 30' '-k 2'; do
+			lp-critpath $how -F json t.graph >kept 2>/dev/null
+			lp-critpath $how -F json --memory 0 t.graph >packed 2>/dev/null
+			cmp kept packed
+		done
+		lp-critpath t.graph | trace.py text | grep -v '^path' >kept
+		lp-critpath --memory 0 t.graph | trace.py text | grep -v '^path' >packed
+		cmp kept packed
+	done
+}
+
+@test "a stretch in which no rank waits for another takes no more memory than it is given, from a pipe, too" {
+	"$ROOT/build/bench/synthetic" -a -r 4 -c 600000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
+	lp-critpath -F json t.graph >kept
+	limited 60000 lp-critpath -F json --memory 8 t.graph >packed
+	cmp kept packed
+	cat t.graph | limited 60000 lp-critpath -F json --memory 8 >packed
+	cmp kept packed
+	run -2 --separate-stderr limited 40000 lp-critpath -F json --memory 4000 t.graph
+	[ "$stderr" = "lp-critpath: out of memory" ]
+	lp-critpath --gain 10 -F json t.graph >kept
+	lp-critpath --gain 10 -F json --memory 4 t.graph >packed
+	cmp kept packed
+}
+
+@test "a temporary file that cannot be written ends the path with a line" {
+	"$ROOT/build/bench/synthetic" -a -r 4 -c 100000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
+	TMPDIR=$PWD/nowhere run -2 --separate-stderr lp-critpath -F json --memory 0 t.graph
+	[[ "$stderr" == "lp-critpath: $PWD/nowhere/lp-critpath."*": No such file or directory" ]]
+}
+
 @test "slack, gain and alternatives of random runs are those of brute force" {
 	run -0 tests/whatif_check.py 1 60
 }

@@ -489,6 +489,19 @@ explained() {
 	grep -q late_sender t.table
 }
 
+@test "rows that are packed and in a temporary file give the same waits, byte for byte" {
+	for seed in 1 2 3 4 5 6; do
+		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
+		lp-imbalance -F json t.graph >kept
+		lp-imbalance -F json --memory 0 t.graph >packed
+		cmp kept packed
+	done
+	"$ROOT/build/bench/synthetic" -r 64 -c 64000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
+	lp-imbalance -F json t.graph >kept
+	lp-imbalance -F json --memory 1 t.graph >packed
+	cmp kept packed
+}
+
 @test "a graph without the message of its run is refused before anything is printed" {
 	printf 'graph\n' | tests/pack >t.graph
 	for form in table json csv msgpack; do

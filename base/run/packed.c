@@ -97,11 +97,11 @@ get_number(const uint8_t *from, uint64_t *value, uint64_t last)
 }
 
 static inline uint32_t
-changed_fields(const struct packed *p, const uint64_t *word, const struct before *before)
+changed_fields(const struct packed *p, const uint64_t *word, const struct before *before, unsigned words)
 {
 	uint32_t changed = 0;
 
-	for (unsigned w = 0; w < p->words; w++) {
+	for (unsigned w = 0; w < words; w++) {
 		const uint64_t bits = word[w] ^ before->word[w];
 
 		if (bits != 0)
@@ -111,22 +111,20 @@ changed_fields(const struct packed *p, const uint64_t *word, const struct before
 	return changed;
 }
 
-/* Into the scratch; how many bytes. */
-static size_t
-pack(struct packed *p, const char *rows, size_t count)
+/* How many bytes there are then at TO. Of a known number of WORDS the loops are unrolled. */
+static inline __attribute__((always_inline)) size_t
+pack_words(const struct packed *p, uint8_t *to, const char *rows, size_t count, const unsigned words)
 {
+	const uint8_t *begin = to;
 	struct before before = { 0 };
 	uint64_t word[MOST_WORDS];
-	uint8_t *to;
 
-	p->scratch = grow(p->scratch, &p->scratch_size, count * (p->mark_bytes + 2 * (size_t)p->words * MOST_BYTES), 1);
-	to = p->scratch;
-	for (const char *row = rows; count > 0; count--, row += p->row_bytes) {
+	for (; count > 0; count--, rows += words * sizeof *word) {
 		uint32_t changed;
 
-		memcpy(word, row, p->row_bytes);
+		memcpy(word, rows, words * sizeof *word);
 		word[LEAVE] -= word[ENTER];
-		changed = changed_fields(p, word, &before);
+		changed = changed_fields(p, word, &before, words);
 		memcpy(to, &changed, p->mark_bytes);
 		to += p->mark_bytes;
 		for (; changed != 0; changed &= changed - 1) {
@@ -139,15 +137,15 @@ pack(struct packed *p, const char *rows, size_t count)
 		}
 		before.last[2 * ENTER] = word[ENTER] + word[LEAVE];
 	}
-	return (size_t)(to - p->scratch);
+	return (size_t)(to - begin);
 }
 
-static void
-unpack(const struct packed *p, const uint8_t *from, char *rows, size_t count)
+static inline __attribute__((always_inline)) void
+unpack_words(const struct packed *p, const uint8_t *from, char *rows, size_t count, const unsigned words)
 {
 	struct before before = { 0 };
 
-	for (char *row = rows; count > 0; count--, row += p->row_bytes) {
+	for (char *row = rows; count > 0; count--, row += words * sizeof(uint64_t)) {
 		uint32_t changed = 0;
 
 		memcpy(&changed, from, p->mark_bytes);
@@ -161,9 +159,34 @@ unpack(const struct packed *p, const uint8_t *from, char *rows, size_t count)
 			before.word[w] = p->wide >> w & 1 ? value :
 			    (before.word[w] & ~((uint64_t)UINT32_MAX << shift)) | (value & UINT32_MAX) << shift;
 		}
-		memcpy(row, before.word, p->row_bytes);
+		memcpy(row, before.word, words * sizeof(uint64_t));
 		before.last[2 * ENTER] = before.word[ENTER] + before.word[LEAVE];
 		memcpy(row + LEAVE * sizeof(uint64_t), &before.last[2 * ENTER], sizeof(uint64_t));
+	}
+}
+
+enum { USUAL_WORDS = 8, MANY_WORDS = 12 };	/* of lp-critpath's and of lp-imbalance's rows */
+
+/* Into the scratch; how many bytes. */
+static size_t
+pack(struct packed *p, const char *rows, size_t count)
+{
+	p->scratch = grow(p->scratch, &p->scratch_size,
+	    count * (p->mark_bytes + 2 * (size_t)p->words * MOST_BYTES), 1);
+	switch (p->words) {
+	case USUAL_WORDS: return pack_words(p, p->scratch, rows, count, USUAL_WORDS);
+	case MANY_WORDS: return pack_words(p, p->scratch, rows, count, MANY_WORDS);
+	default: return pack_words(p, p->scratch, rows, count, p->words);
+	}
+}
+
+static void
+unpack(const struct packed *p, const uint8_t *from, char *rows, size_t count)
+{
+	switch (p->words) {
+	case USUAL_WORDS: unpack_words(p, from, rows, count, USUAL_WORDS); break;
+	case MANY_WORDS: unpack_words(p, from, rows, count, MANY_WORDS); break;
+	default: unpack_words(p, from, rows, count, p->words);
 	}
 }
 

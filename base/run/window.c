@@ -49,19 +49,22 @@ void
 window_limit(struct window *window, size_t bytes, unsigned wide)
 {
 	if (bytes == SIZE_MAX)
-		bytes = ((size_t)160 << 20) + 768 * (size_t)window->locations;
+		bytes = ((size_t)128 << 20) + 1024 * (size_t)window->locations;
 	window->limit = bytes / 2;
 	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
 }
 
-/* Packs the rows of a lane but for the last STAY and those of their first call; the room of others is given back. */
+/* Packs the older rows of a lane whose share is ROOM rows: half of that stays, and the calls that these are of. */
 static void
-pack_lane(struct window *window, uint32_t location, size_t stay)
+pack_lane(struct window *window, uint32_t location, size_t room)
 {
 	struct lane *lane = &window->lanes[location];
-	size_t rows = lane->count > stay ? lane->count - stay : 0;
-	char *at = lane->rows + lane->begin * window->row_bytes, *left = NULL;
+	size_t rows = lane->count > room / 2 ? lane->count - room / 2 : 0;
+	char *at = lane->rows, *left = NULL;
 
+	if (lane->capacity == 0)
+		return;
+	at += lane->begin * window->row_bytes;
 	while (rows > 0 && rows < lane->count &&
 	    ((const struct row *)(const void *)(at + rows * window->row_bytes))->part > 0)
 		rows--;
@@ -69,26 +72,34 @@ pack_lane(struct window *window, uint32_t location, size_t stay)
 		packed_add(window->packed, location, lane->first, at, rows);
 	lane->first += rows;
 	lane->count -= rows;
-	if (lane->count > 0) {
-		left = need(malloc(lane->count * window->row_bytes));
-		memcpy(left, at + rows * window->row_bytes, lane->count * window->row_bytes);
+	room = lane->count > room ? lane->count : room;
+	at += rows * window->row_bytes;
+	if (lane->capacity <= room) {
+		if (lane->count > 0)
+			memmove(lane->rows, at, lane->count * window->row_bytes);
+		lane->begin = 0;
+		return;
 	}
+	if (room > 0)
+		left = need(malloc(room * window->row_bytes));
+	if (lane->count > 0)
+		memcpy(left, at, lane->count * window->row_bytes);
 	free(lane->rows);
-	window->bytes -= (lane->capacity - lane->count) * window->row_bytes;
+	window->bytes -= (lane->capacity - room) * window->row_bytes;
 	lane->rows = left;
-	lane->capacity = lane->count;
+	lane->capacity = room;
 	lane->begin = 0;
 }
 
 static void
 keep_limit(struct window *window)
 {
-	const size_t stay = window->limit / 2 / window->row_bytes / window->locations;
+	const size_t room = window->limit / 2 / window->row_bytes / window->locations;
 
 	if (window->packed == NULL || window->bytes <= window->limit)
 		return;
 	for (uint32_t n = 0; n < window->locations && window->bytes > window->limit / 2; n++) {
-		pack_lane(window, window->next_packed, stay);
+		pack_lane(window, window->next_packed, room);
 		window->next_packed = (window->next_packed + 1) % window->locations;
 	}
 }
@@ -123,12 +134,15 @@ window_rows(const struct window *window, uint32_t location, uint64_t seq, bool c
 
 /*
  * A lane gets what it needs, and an eighth more only once it grows again: with many locations most
- * lanes hold a block or two, and what doubling would add to each is memory that nobody uses.
+ * lanes hold a block or two, and what doubling would add to each is memory that nobody uses. Where older rows
+ * are packed lanes grow and shrink all the time, so those that are large by half.
  */
 static void
 grow_lane(struct window *window, struct lane *lane, size_t rows)
 {
-	size_t more = rows + (lane->capacity > 0 ? rows / 8 : 0);
+	enum { LARGE = 1 << 10 };
+	const size_t part = window->packed != NULL && lane->capacity >= LARGE ? 2 : 8;
+	size_t more = rows + (lane->capacity > 0 ? rows / part : 0);
 
 	if (rows <= lane->capacity)
 		return;
