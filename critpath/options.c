@@ -28,8 +28,7 @@ const char usage[] =
 	"      --list N         list N parts of the run with about equally many calls\n"
 	"      --part I/N       only the I-th of them; as a stream, its segments alone\n"
 	"      --join           the FILEs are paths of parts: print the whole path\n"
-	"      --memory MB      for rows; older ones go into a temporary file [128 and 1 for\n"
-	"                       1024 ranks]\n"
+	"      --memory MB      for rows; older ones go into a temporary file [128 and more]\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
