@@ -6,19 +6,11 @@
 #include "requests.h"
 #include "rows.h"
 
-/* Those whose completion needs more of the request than most. */
-ALWAYS bool
-is_special(const struct request *request)
-{
-	return request->kind == OF_IDUP || request->kind == OF_SENDRECV;
-}
-
 /* Looks up, and for the last time but for a persistent one, what the call has completed. */
 ALWAYS bool
 take_request(const struct at *at, MPI_Request handle, struct request *done)
 {
-	struct request *request;
-	bool taken = false;
+	bool taken;
 
 	if (handle == MPI_REQUEST_NULL)
 		return false;
@@ -26,19 +18,8 @@ take_request(const struct at *at, MPI_Request handle, struct request *done)
 	if (request_is_static(handle)) {
 		done->kind = OF_SEND;
 		taken = static_take(at->thread->location, at->leave_ticks, &done->location, &done->start);
-	} else if ((request = request_of(handle, at->enter_ticks)) != NULL && request->active) {
-		taken = true;
-		done->kind = request->kind;
-		done->cancelled = request->cancelled;
-		done->comm = request->comm;
-		done->location = request->location;
-		done->start = request->start;
-		if (is_special(request))
-			*done = *request;
-		request->active = false;
-		if (!request->persistent)
-			request_remove(request);
-	}
+	} else
+		taken = request_complete(handle, at->enter_ticks, done);
 	unlock_tables();
 	return taken;
 }
@@ -125,29 +106,38 @@ complete_special(struct at *at, const struct request *done, const MPI_Status *st
 	commit_completions(at, e, rows_of(at, &call, e, at->thread->seq, done, status));
 }
 
-/* As most completions are: by itself, and one row. */
+/* A row that refers to nothing. */
+static __attribute__((noinline)) void
+complete_none(struct at *at)
+{
+	struct entry e = entry_of(at);
+
+	commit_foldable(at, &e, POLL);
+}
+
 ALWAYS void
+complete_ordinary(struct at *at, const struct request *done, const MPI_Status *status)
+{
+	struct entry e = entry_of(at);
+
+	refer(at, &e, at->thread->seq, done->location, done->start);
+	if (done->kind == OF_RECEIVE)
+		fill_completed(&e, done, status);
+	commit(at, &e);
+}
+
+/* As most completions are: by itself, and one row. */
+static __attribute__((noinline)) void
 complete_alone(struct at *at, MPI_Request handle, const MPI_Status *status)
 {
 	struct request done;
-	struct entry e;
 
-	if (!take_request(at, handle, &done)) {
-		e = entry_of(at);
-		commit_foldable(at, &e, POLL);
-		return;
-	}
-	if (is_special(&done)) {
-		const struct request special = done;
-
-		complete_special(at, &special, status);
-		return;
-	}
-	e = entry_of(at);
-	refer(at, &e, at->thread->seq, done.location, done.start);
-	if (done.kind == OF_RECEIVE)
-		fill_completed(&e, &done, status);
-	commit(at, &e);
+	if (!take_request(at, handle, &done))
+		complete_none(at);
+	else if (UNLIKELY(is_special(&done)))
+		complete_special(at, &done, status);
+	else
+		complete_ordinary(at, &done, status);
 }
 
 void
@@ -172,14 +162,10 @@ void
 note_complete_one(struct at *at, bool done, const MPI_Request *before, int index,
     const MPI_Status *status)
 {
-	struct entry e;
-
-	if (done && index != MPI_UNDEFINED && index >= 0) {
+	if (done && index != MPI_UNDEFINED && index >= 0)
 		complete_alone(at, before[index], status);
-		return;
-	}
-	e = entry_of(at);
-	commit_foldable(at, &e, POLL);
+	else
+		complete_none(at);
 }
 
 void

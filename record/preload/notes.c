@@ -268,12 +268,12 @@ pcontrol_noted(int level, const void *from)
 		return;
 	leave_call(&at);
 	if (level == 1)
-		paused = false;
+		set_paused(false);
 	e = entry_of(&at);
 	e.tag = level;
 	commit(&at, &e);
 	if (level == 0)
-		paused = true;
+		set_paused(true);
 	end_call(&at);
 }
 

@@ -20,6 +20,7 @@
 _Atomic bool recording;
 _Atomic bool lost;
 _Atomic bool paused;
+_Atomic bool silent;
 bool many_threads;
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -53,6 +54,17 @@ give_up(const char *what, const char *why)
 		recording = false;
 	if (!atomic_exchange(&lost, true))
 		say(line);
+	silent = true;
+}
+
+/* Recording may be lost at any time, by another thread or a signal. */
+void
+set_paused(bool pause)
+{
+	paused = pause;
+	silent = pause || lost;
+	if (lost)
+		silent = true;
 }
 
 void
@@ -170,7 +182,7 @@ begin(const char *folder, const struct instant *init)
 	world_begin();
 	types_start();
 	clock_sync();
-	paused = options.paused;
+	set_paused(options.paused);
 	sample_start(rank);
 }
 
@@ -253,7 +265,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	at.enter_ticks = clock_ticks();
 	if (!by_session)
 		clock_sync();	/* also where this rank's file has failed: all ranks call it */
-	paused = false;		/* the end is always told */
+	set_paused(false);	/* the end is always told */
 	if (!recording)
 		return finalize();
 	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
@@ -341,7 +353,7 @@ begin_session(const char *folder)
 	communicators_start();
 	requests_start();
 	types_start();
-	paused = options.paused;
+	set_paused(options.paused);
 }
 
 int

@@ -67,6 +67,8 @@ ALWAYS bool folding(void) { return options.fold_polls || options.threshold_ns > 
 
 extern _Atomic bool lost;	/* the trace cannot be written any more */
 extern _Atomic bool paused;	/* by MPI_Pcontrol: calls leave no rows */
+extern _Atomic bool silent;	/* one of these two */
+void set_paused(bool);
 extern _Atomic bool recording;	/* between MPI_Init and MPI_Finalize, in this process */
 extern bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
 extern pthread_mutex_t table_lock;

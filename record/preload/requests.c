@@ -18,7 +18,7 @@
 HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, out_of_memory())
 
 static struct open_requests table;
-static MPI_Request static_handle;
+MPI_Request static_request;
 
 struct pending {
 	uint64_t start, ticks;		/* row, and when that call was entered */
@@ -33,7 +33,7 @@ void
 requests_start(void)
 {
 	open_requests_begin(&table, 1024);
-	static_handle = MPI_REQUEST_NULL;
+	static_request = MPI_REQUEST_NULL;
 }
 
 void
@@ -43,7 +43,7 @@ requests_find_static(void)
 
 	PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &first);
 	PMPI_Isend(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &second);
-	static_handle = first == second ? first : MPI_REQUEST_NULL;
+	static_request = first == second ? first : MPI_REQUEST_NULL;
 	PMPI_Wait(&first, MPI_STATUS_IGNORE);
 	PMPI_Wait(&second, MPI_STATUS_IGNORE);
 }
@@ -120,7 +120,7 @@ request_find(MPI_Request handle)
 	return handle == MPI_REQUEST_NULL || table.size == 0 ? NULL : open_requests_find(&table, &key);
 }
 
-struct request *
+static struct request *
 request_of(MPI_Request handle, uint64_t ticks)
 {
 	struct request *best = request_find(handle);
@@ -151,9 +151,24 @@ request_remove(struct request *request)
 }
 
 bool
-request_is_static(MPI_Request handle)
+request_complete(MPI_Request handle, uint64_t ticks, struct request *done)
 {
-	return handle == static_handle && handle != MPI_REQUEST_NULL;
+	struct request *request = request_of(handle, ticks);
+
+	if (request == NULL || !request->active)
+		return false;
+	done->kind = request->kind;
+	done->cancelled = request->cancelled;
+	done->comm = request->comm;
+	done->location = request->location;
+	done->start = request->start;
+	if (UNLIKELY(is_special(request)))
+		*done = *request;
+	if (request->persistent)
+		request->active = false;
+	else
+		request_remove(request);
+	return true;
 }
 
 void

@@ -41,11 +41,26 @@ void request_start(MPI_Request handle, enum request_kind kind, uint64_t start, u
 struct request *request_find(MPI_Request handle);	/* NULL: unknown */
 /*
  * Of those that have had the handle and are not noted as complete the one that a call which was entered at TICKS
- * completes: the newest that was there then.
+ * completes: the newest that was there then. It is forgotten, but for a persistent one. DONE gets what is known of
+ * it: kind, start, location, comm and whether it is cancelled; all, where is_special(). False: it is unknown.
  */
-struct request *request_of(MPI_Request handle, uint64_t ticks);
+bool request_complete(MPI_Request handle, uint64_t ticks, struct request *done);
 void request_remove(struct request *request);	/* as found */
-bool request_is_static(MPI_Request handle);	/* the one handle of all that are complete at once */
+
+/* Those whose completion leaves more than a row. */
+ALWAYS bool
+is_special(const struct request *request)
+{
+	return request->kind == OF_IDUP || request->kind == OF_SENDRECV;
+}
+
+extern MPI_Request static_request;	/* the one handle of all that are complete at once */
+ALWAYS bool
+request_is_static(MPI_Request handle)
+{
+	return handle == static_request && handle != MPI_REQUEST_NULL;
+}
+
 void static_add(uint32_t location, uint64_t start, uint64_t ticks);	/* when the start was entered */
 /* One that a thread of location OWN completes in a call that ended at LEAVE_TICKS. */
 bool static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *start);

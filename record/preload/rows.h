@@ -90,7 +90,7 @@ row_commit(struct thread *thread, const struct entry *e)
 	const uint64_t wide = duration_ns | e->bytes_sent | e->bytes_received |
 	    (uint64_t)(e->site | e->comm | e->request) << 16;
 
-	if (UNLIKELY(i >= b->plain_end || wide > UINT32_MAX || e->request_at != 0 || paused || lost ||
+	if (UNLIKELY(i >= b->plain_end || wide > UINT32_MAX || e->request_at != 0 || silent ||
 	    !named[e->call])) {
 		const struct entry other = *e;
 
