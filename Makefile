@@ -148,6 +148,19 @@ $(MEASURE:%=bin/%):
 	@mkdir -p $(@D)
 	$(MPICC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
+# The same two for another MPI than that of MPICC: PATH=build/measure.mpich:$$PATH, and its mpirun.
+measures = $(foreach p,measure nrep,build/measure.$(1)/lp-$(p))
+define measuring
+build/measure.$(1)/%.o: guidelines/measure/%.c Makefile
+	@mkdir -p $$(@D)
+	mpicc.$(1) $$(WARN) -Wno-stringop-overflow $$(CPPFLAGS) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
+build/measure.$(1)/lp-measure: $(patsubst build/guidelines/measure/%,build/measure.$(1)/%,$(foreach f,measure jobs own evaluate program,build/guidelines/measure/$f.o) $(shared))
+build/measure.$(1)/lp-nrep: $(patsubst build/guidelines/measure/%,build/measure.$(1)/%,build/guidelines/measure/nrep.o $(shared))
+$(call measures,$(1)):
+	mpicc.$(1) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
+endef
+$(foreach mpi,openmpi mpich,$(eval $(call measuring,$(mpi))))
+
 # The stream for stages of others: of its symbols only those of longpole-stream.h are seen.
 build/library/%.o: base/%.c Makefile
 	@mkdir -p $(@D)

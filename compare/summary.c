@@ -303,7 +303,8 @@ summary_read(struct summary *s, const char *file)
 	struct reader *in;
 	bool is_summary;
 
-	if (reader_open(&in, file, READ_STREAM) < 0)
+	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	    reader_refuse_content(in, "measurement", "lp-guidelines --compare compares campaigns") < 0)
 		die_input(in);
 	is_summary = reader_need_content(in, "summary") == 0;
 	reader_close(in);

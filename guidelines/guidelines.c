@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "guidelines.h"
+#include "sides.h"
 
 static const char usage[] =
 	"usage: lp-guidelines [OPTION...] [FILE...]\n"
@@ -26,6 +26,7 @@ static const char usage[] =
 	"  -p, --plots DIR        a gnuplot script for each violated guideline\n"
 	"  -r, --rules FILE       measure other algorithms and write Open MPI rules\n"
 	"      --mpirun COMMAND   with --rules: what starts the ranks [mpirun -n RANKS]\n"
+	"      --compare          FILEs are folders of campaigns: the first and the others\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n"
 	"Exit status: 0 all are held, 1 one is violated, 2 trouble, 3 not decidable.\n";
@@ -34,7 +35,7 @@ enum form { TEXT, TABLES, JSON, CSV, STREAM };
 
 struct options {
 	enum form form;
-	bool all;
+	bool all, compare;
 	struct rules_of_judging rules;
 	const char *plots, *rules_file, *mpirun, *candidates;
 	char **files;
@@ -54,7 +55,7 @@ parse_options(int argc, char **argv)
 		{ "plots", required_argument, NULL, 'p' }, { "rules", required_argument, NULL, 'r' },
 		{ "mpirun", required_argument, NULL, 'R' }, { "slower", required_argument, NULL, 'S' },
 		{ "pairs", no_argument, NULL, 'P' }, { "difference", required_argument, NULL, 'D' },
-		{ "candidates", required_argument, NULL, 'C' },
+		{ "candidates", required_argument, NULL, 'C' }, { "compare", no_argument, NULL, 'B' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static char *standard_input[] = { "-" };
@@ -79,9 +80,13 @@ parse_options(int argc, char **argv)
 		case 'S': opt.rules.slower = parse_number("--slower", optarg, 0, 100); break;
 		case 'D': opt.rules.difference = parse_number("--difference", optarg, 1e-6, 100); break;
 		case 'C': opt.candidates = optarg; break;
+		case 'B': opt.compare = true; break;
 		}
 	opt.files = optind < argc ? argv + optind : standard_input;
 	opt.file_count = optind < argc ? (size_t)(argc - optind) : 1;
+	if (opt.compare && (optind == argc || opt.form == STREAM || opt.rules_file != NULL ||
+	    opt.candidates != NULL))
+		bad_usage(usage);
 	return opt;
 }
 
@@ -92,6 +97,24 @@ status_of(const struct verdict *v)
 	enum { NOT_DECIDABLE = 3 };
 
 	return v->violations > 0 ? ANSWER_IS_NO : v->undecided > 0 ? (enum exit_status)NOT_DECIDABLE : DONE;
+}
+
+/* All folders beside each other; the status is the last one's. */
+static int
+compare(const struct options *opt, struct text *text)
+{
+	struct sides s = read_sides(opt->files, opt->file_count, &opt->rules);
+
+	if (opt->plots != NULL)
+		plot_sides(&s, opt->plots);
+	text_begin(text, stdout, NULL);
+	switch (opt->form) {
+	case JSON: print_sides_json(text, &s, &opt->rules); break;
+	case CSV: print_sides_csv(text, &s, &opt->rules); break;
+	default: print_sides(text, &s, &opt->rules, opt->all);
+	}
+	text_flush(text);
+	return finish(status_of(&s.at[s.count - 1].v));
 }
 
 int
@@ -106,6 +129,8 @@ main(int argc, char **argv)
 
 	tool = "lp-guidelines";
 	opt = parse_options(argc, argv);
+	if (opt.compare)
+		return compare(&opt, &text);
 	refuse_terminal_input(opt.files[0], usage);
 	if (opt.form == STREAM)
 		refuse_terminal_output();
@@ -122,6 +147,11 @@ main(int argc, char **argv)
 	if (opt.plots != NULL)
 		write_plots(&v, opt.plots);
 	violated = v.violations > 0;
+	if (opt.form == STREAM && opt.rules_file != NULL && violated) {
+		text_begin(&text, stderr, "standard error");
+		mend(&c, &v, &opt.rules, opt.rules_file, opt.mpirun, &text);
+		text_flush(&text);
+	}
 	text_begin(&text, stdout, NULL);
 	switch (opt.form) {
 	case TEXT: print_table(&text, &c, &v, &opt.rules, opt.all); break;

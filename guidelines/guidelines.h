@@ -122,8 +122,8 @@ void write_plots(const struct verdict *v, const char *folder);
 const char *stars(double p);
 
 /* mend.c: finds algorithms, writes FILE, measures again, and says to OUT what that changed; true
- * where nothing is violated any more. */
-bool mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
+ * where nothing is violated any more. C and V become those under the rules, where there are any. */
+bool mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out);
 
 #endif

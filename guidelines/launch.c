@@ -170,12 +170,12 @@ same_choice(const struct campaign *c)
 	return arguments;
 }
 
-struct campaign
-measure_again(const struct mending *m, const char *rules)
+/* COUNT mpiruns more behind the first BEFORE. */
+static void
+measure_stage(const struct mending *m, const char *rules, const char *arguments, char **files,
+    size_t before, size_t count)
 {
-	char **files = zalloc(m->c->mpiruns, sizeof *files), *arguments = same_choice(m->c);
-
-	for (size_t i = 0; i < m->c->mpiruns; i++) {
+	for (size_t i = before; i < before + count; i++) {
 		char name[32];
 
 		snprintf(name, sizeof name, "after.%zu", i);
@@ -183,5 +183,27 @@ measure_again(const struct mending *m, const char *rules)
 		if (!run_measure(m, rules, arguments, files[i], LOUD))
 			die("\"%s lp-measure\" fails under %s", m->mpirun, rules);
 	}
-	return read_campaign(files, m->c->mpiruns);
+}
+
+struct campaign
+measure_again(const struct mending *m, const char *rules, const struct rules_of_judging *how)
+{
+	size_t first = m->c->mpiruns, second = m->c->confirm != NULL ? m->c->confirm->mpiruns : 0;
+	char **files = zalloc(first + second, sizeof *files), *arguments = same_choice(m->c);
+	char *candidates = own_file(m, "candidates");
+	struct campaign screened;
+	struct verdict v;
+
+	measure_stage(m, rules, arguments, files, 0, first);
+	if (second == 0)
+		return read_campaign(files, first);
+	screened = read_campaign(files, first);
+	v = judge(&screened, how);
+	if (write_candidates(&screened, &v, candidates) == 0)
+		return screened;
+	setenv("LP_GUIDELINES_CANDIDATES", candidates, 1);
+	if (asprintf(&arguments, "%s --confirm \"$LP_GUIDELINES_CANDIDATES\"", arguments) < 0)
+		die("out of memory");
+	measure_stage(m, rules, arguments, files, first, second);
+	return read_campaign(files, first + second);
 }

@@ -204,7 +204,7 @@ has_any_rule(const struct mending *m)
 }
 
 bool
-mend(const struct campaign *c, const struct verdict *v, const struct rules_of_judging *rules,
+mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out)
 {
 	struct mending m = { .c = c, .mpirun = mpirun };
@@ -241,11 +241,13 @@ mend(const struct campaign *c, const struct verdict *v, const struct rules_of_ju
 		unlink(path);
 		die("%s: the library does not read it; is it Open MPI 4.1 with coll/tuned?", file);
 	}
-	again = measure_again(&m, path);
 	same_way = *rules;
 	same_way.paired = v->paired;
+	again = measure_again(&m, path, &same_way);
 	after = judge(&again, &same_way);
 	print_before_after(out, &m, v, &after);
 	remove_files(&m);
+	*c = again;
+	*v = after;
 	return after.violations == 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A picture for each violated guideline: a gnuplot script with its data in it. */
+/* A picture for each violated guideline, of one campaign or of sides: a gnuplot script with its data in it. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "../base/tool/text.h"
-#include "guidelines.h"
+#include "sides.h"
 
 /* "Gather <= Allgather" as a file name: Gather-Allgather. */
 static char *
@@ -91,10 +91,77 @@ put_script(struct text *out, const struct verdict *v, size_t first, const char *
 	    "     $data using 1:4:7 with labels offset 0,1 notitle\n");
 }
 
+/* Median and quartiles over mpiruns, us. */
 static void
-write_plot(const struct verdict *v, size_t first, const char *folder)
+print_spread(struct text *out, const struct series *s, double factor)
 {
-	const char *guideline = v->at[first].guideline;
+	struct sample sorted = { zalloc(s->quartiles.count, sizeof *sorted.at), s->quartiles.count };
+	double middle;
+
+	memcpy(sorted.at, s->quartiles.at, sorted.count * sizeof *sorted.at);
+	middle = median(sorted);	/* sorts them */
+	text_print(out, " %.6f %.6f %.6f", 1e-3 * factor * middle, 1e-3 * factor * lower_quartile(sorted),
+	    1e-3 * factor * (lower_quartile(sorted) + quartile_distance(sorted)));
+	free(sorted.at);
+}
+
+static void
+put_side_data(struct text *out, const struct sides *s, size_t i, const struct row *row)
+{
+	size_t count;
+	uint64_t *sizes = row_sizes(s, row, &count);
+
+	text_print(out, "$side%zu << END\n# bytes function_us low high other_us low high violated\n", i);
+	for (size_t k = 0; k < count; k++) {
+		const struct judgement *j = find_judgement(&s->at[i], row->guideline, sizes[k]);
+
+		if (j == NULL)
+			continue;
+		text_print(out, "%" PRIu64, sizes[k]);
+		print_spread(out, j->function, 1);
+		print_spread(out, j->other, j->factor);
+		text_print(out, " \"%s\"\n", j->violated ? "v" : "");
+	}
+	text_put(out, "END\n");
+	free(sizes);
+}
+
+/* Each side has a colour; its function is a line, the other side of the guideline a broken one. */
+static void
+put_sides(struct text *out, const struct sides *s, const struct row *row, const char *picture)
+{
+	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9" };
+
+	for (size_t i = 0; i < s->count; i++)
+		put_side_data(out, s, i, row);
+	text_put(out, "set terminal svg size 760,480 background '#ffffff'\nset output ");
+	text_gnuplot(out, picture);
+	text_put(out, "\nset title ");
+	text_gnuplot(out, row->guideline);
+	text_put(out, " noenhanced\nset logscale xy\nset key tmargin center maxcols 1 noenhanced\n"
+	    "set xlabel 'bytes a block'\nset ylabel 'run time (us)'\n"
+	    "set label 1 'v: violated; bars: quartiles of the mpiruns' at graph 0.02, 0.96 font ',10'\n"
+	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.15\nplot ");
+	for (size_t i = 0; i < s->count; i++) {
+		const char *colour = colours[i % (sizeof colours / sizeof colours[0])];
+
+		text_print(out, "%s$side%zu using 1:2 with lines lw 2 lc rgb '%s' title ", i > 0 ? ", \\\n     " : "",
+		    i, colour);
+		text_gnuplot(out, s->at[i].name);
+		text_print(out, ", \\\n     $side%zu using 1:2:3:4 with yerrorbars lc rgb '%s' pt 7 notitle, \\\n"
+		    "     $side%zu using 1:5:6:7 with yerrorbars lc rgb '%s' pt 6 notitle, \\\n"
+		    "     $side%zu using 1:5 with lines dt 2 lc rgb '%s' notitle, \\\n"
+		    "     $side%zu using 1:2:8 with labels offset 0,1.2 tc rgb '%s' notitle", i, colour, i, colour, i,
+		    colour, i, colour);
+	}
+	text_put(out, ", \\\n     NaN with lines dt 2 lc rgb '#444444' title 'broken: what it is compared with'\n");
+}
+
+/* Of SIDES, or of V where those are NULL. */
+static void
+write_plot(const struct sides *sides, const struct verdict *v, size_t first, const char *folder)
+{
+	const char *guideline = sides != NULL ? sides->rows[first].guideline : v->at[first].guideline;
 	char *script = file_name(folder, guideline, ".gp");
 	char *picture = file_name(folder, guideline, ".svg");
 	static struct text text;	/* large for a stack */
@@ -103,7 +170,10 @@ write_plot(const struct verdict *v, size_t first, const char *folder)
 	if (file == NULL)
 		die("%s: %s", script, strerror(errno));
 	text_begin(&text, file, script);
-	put_script(&text, v, first, strrchr(picture, '/') + 1);
+	if (sides != NULL)
+		put_sides(&text, sides, &sides->rows[first], strrchr(picture, '/') + 1);
+	else
+		put_script(&text, v, first, strrchr(picture, '/') + 1);
 	text_flush(&text);
 	if (fclose(file) != 0)
 		die("%s: %s", script, strerror(errno));
@@ -111,13 +181,36 @@ write_plot(const struct verdict *v, size_t first, const char *folder)
 	free(picture);
 }
 
+static void
+make_plot_folder(const char *folder)
+{
+	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+		die("%s: %s", folder, strerror(errno));
+}
+
+void
+plot_sides(const struct sides *s, const char *folder)
+{
+	make_plot_folder(folder);
+	for (size_t r = 0; r < s->row_count; r++) {
+		size_t count;
+		uint64_t *sizes = row_sizes(s, &s->rows[r], &count);
+		bool news = false;
+
+		for (size_t k = 0; k < count; k++)
+			news |= is_news(s, &s->rows[r], sizes[k]);
+		free(sizes);
+		if (news)
+			write_plot(s, NULL, r, folder);
+	}
+}
+
 void
 write_plots(const struct verdict *v, const char *folder)
 {
 	const char *last = "";
 
-	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
-		die("%s: %s", folder, strerror(errno));
+	make_plot_folder(folder);
 	for (size_t i = 0; i < v->count; i++) {
 		size_t first = i;
 
@@ -126,6 +219,6 @@ write_plots(const struct verdict *v, const char *folder)
 		while (first > 0 && strcmp(v->at[first - 1].guideline, v->at[i].guideline) == 0)
 			first--;
 		last = v->at[i].guideline;
-		write_plot(v, first, folder);
+		write_plot(NULL, v, first, folder);
 	}
 }

@@ -58,7 +58,8 @@ bool run_measure(const struct mending *m, const char *rules, const char *argumen
     const char *out, enum how how);
 /* Whether the library reads the file that write_rules made; says of each rule what shows it. */
 bool is_read(struct text *report, const struct mending *m, const char *file);
-/* The campaign once more, in as many mpiruns, under the rules. */
-struct campaign measure_again(const struct mending *m, const char *rules);
+/* The campaign once more, in as many mpiruns of each stage, under the rules; HOW it is judged, by pairs. */
+struct campaign measure_again(const struct mending *m, const char *rules,
+    const struct rules_of_judging *how);
 
 #endif

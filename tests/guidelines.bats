@@ -43,6 +43,8 @@ slow_gather() {
 @test "statistics agree with R on 1000 random cases, and so do corrections" {
 	"$ROOT/build/statistics" <"$ROOT/tests/reference/statistics.txt" >out
 	grep -q '^1000 cases, 20 corrections' out
+	"$ROOT/build/statistics" <"$ROOT/tests/reference/pairs.txt" >out	# signed ranks: p, centre and its interval
+	grep -q '^0 cases, 0 corrections, 200 of pairs' out
 }
 
 @test "jobs in a fixed order: the published violation, both its p-values, and the control fails" {
@@ -475,4 +477,43 @@ noisy() {
 		Scan <= Scan(in, out, n) for i < 100000|the number of turns is 100000
 		Scan <= Scan(in, out, n * 1000000000)|the count is
 	END
+}
+
+# before_after: folders A and B, of other libraries: a Gather that is 1.3 times as slow as its mock-up in A alone
+before_after() {
+	mkdir A B
+	(cd A && noisy 20 screen 1.3 1 && noisy 20 confirm 1.3 2)
+	(cd B && noisy 20 screen 1.0 3 && : >confirm.1.run)
+	for r in B/screen.*.txt; do
+		sed 's/library=A/library="B 2.0"/' "$r" | pack >"${r%.txt}.run"
+	done
+}
+
+@test "campaigns beside each other: guidelines as rows, before and after with spread and names" {
+	before_after
+	run -0 --separate-stderr lp-guidelines --pairs -c none --compare A/ B/
+	[ "$(sed -n 2,3p <<<"$output" | cut -f1-3,7,8,11,13)" = "$(printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' \
+		A 2 20 1/1 1 violated 'A, A' B 2 20 0/1 0 held 'B, B 2.0')" ]
+	[ "$(sed -n 5,6p <<<"$output")" = "$(printf 'guideline\tA_bytes\tB_bytes\nGather <= Allgather\t8\theld')" ]
+	[[ "$output" == *"Gather <= Allgather: held, violated before" ]]
+	run -1 --separate-stderr lp-guidelines --pairs -c none --compare -F json B A
+	jq -e '.sides[0].library == "B 2.0" and .sides[1].violations == 1 and (.changes | length == 1) and
+		(.changes[0] | .outcome == "violated, held before" and .side == 1 and .bytes == 8 and
+		.low < .change and .change < .high)' <<<"$output"
+	# other loads, one ratio: 1.3 at 8 bytes lies in the interval of the change from B to A
+	jq -e '.changes[0] | .low < 0.3 and .high > 0.3' <<<"$output"
+	run -1 --separate-stderr lp-guidelines --pairs -c none --compare -F csv -p plots B A
+	[ "${#lines[@]}" = 2 ]
+	[ "$(ls plots)" = Gather-Allgather.gp ]
+	grep -q "title 'A, A'" plots/Gather-Allgather.gp
+	(cd plots && gnuplot Gather-Allgather.gp 2>err && [ -s Gather-Allgather.svg ] && [ ! -s err ])
+	run -0 --separate-stderr lp-guidelines --pairs -c none --all --compare A B
+	[[ "$output" == *"Gather(n) <= Gather(n+k)"$'\theld\theld'* ]]
+	mkdir C
+	run -2 --separate-stderr lp-guidelines --compare A C
+	[[ "$stderr" == *'lp-guidelines: C: no campaign is in it: no files *.run' ]]
+	run -2 --separate-stderr lp-guidelines --compare
+	run -2 --separate-stderr lp-guidelines --compare A nothing
+	run -2 --separate-stderr lp-compare A/screen.1.run -- B/screen.1.run
+	[[ "$stderr" == "lp-compare: A/screen.1.run:"*"lp-guidelines --compare compares campaigns" ]]
 }

@@ -9,7 +9,8 @@
 #         rest in halves for the two stages. All functions in twice 20 mpiruns of 2 ranks cannot do with
 #         less than about 60 s, and it is said where that is more.
 # output  in $(CAMPAIGN): nrep, N.run of the first stage, candidates, confirm.N.run of the second,
-#         report.txt, report.json, plots, rules
+#         report.txt, report.json, plots, verdict (for lp-mend); with rules: rules, and in verdict what
+#         is violated under them
 #
 # The first R mpiruns screen all guidelines; what looks violated is measured again in R fresh mpiruns,
 # and only what these confirm counts. With fewer than 20 little can be proved.
@@ -31,7 +32,7 @@ SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS GUIDELINES SIZES MPIRUN JUDGE
 stamped = R JUDGE
 folder = $(CAMPAIGN)
 tools = lp-guidelines
-made = settings settings.new nrep candidates messages *.run *.part report.txt report.json plots rules
+made = settings settings.new nrep candidates messages *.run *.part report.txt report.json plots verdict rules
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
 .PHONY: rules settings
@@ -83,10 +84,12 @@ $(confirming): $(CAMPAIGN)/confirm.%.run: $(CAMPAIGN)/candidates
 
 $(CAMPAIGN)/report.txt: $(runs) $(confirming) $(CAMPAIGN)/asked $(CAMPAIGN)/figures
 	@lp-guidelines -F json $(judged) >$(CAMPAIGN)/report.json 2>/dev/null || [ $$? != 2 ]
+	@lp-guidelines -F stream $(judged) >$(CAMPAIGN)/verdict 2>/dev/null || [ $$? != 2 ]
 	@rm -rf $(CAMPAIGN)/plots
 	@lp-guidelines -p $(CAMPAIGN)/plots $(judged) >$@.part || [ $$? != 2 ]; mv $@.part $@
 	@if command -v gnuplot >/dev/null; then for p in $(CAMPAIGN)/plots/*.gp; do \
 		[ ! -e "$$p" ] || $(here)picture "$${p%.gp}" 640x400 $(FIGURES) <"$$p"; done; fi
 
 rules: $(runs) $(confirming)
-	@lp-guidelines --rules $(CAMPAIGN)/rules --mpirun '$(run)' $(judged) || [ $$? != 2 ]
+	@lp-guidelines -F stream --rules $(CAMPAIGN)/rules --mpirun '$(run)' $(judged) >$(CAMPAIGN)/verdict.part || [ $$? != 2 ]
+	@mv $(CAMPAIGN)/verdict.part $(CAMPAIGN)/verdict

@@ -267,6 +267,8 @@ put_mpirun(struct state *s)
 		return;
 	MPI_Get_library_version(library, &length);
 	library[strcspn(library, ",\n")] = '\0';
+	for (char *c = library; (c = strchr(c, '\t')) != NULL; )
+		*c = ' ';
 	message_begin(&s->out, "mpirun", 14);
 	put_int(&s->out, "ranks", s->call.ranks);
 	put_string(&s->out, "library", library);

@@ -2,7 +2,9 @@
 /*
  * Compares the statistics with R's answers: "R.txt" on standard input, a case in three lines
  *   x VALUE...   y VALUE...   r greater less two.sided normal.greater shift low high ks.greater
- * ("-" where R has none), or a correction in three
+ * ("-" where R has none), one of pairs in two
+ *   x DIFFERENCE...   s CENTRE p shift low high
+ * or a correction in three
  *   p none P...   p holm P...   p BH P...
  * Prints the greatest relative differences. R takes the Kolmogorov-Smirnov p from 1, so that only
  * its digits before the 12th count.
@@ -51,7 +53,7 @@ main(void)
 	static char line[8192];
 	struct sample x = { 0 }, y = { 0 }, p = { 0 };
 	double worst_p = 0, worst = 0, worst_ks = 0;
-	int cases = 0, corrections = 0;
+	int cases = 0, pairs = 0, corrections = 0;
 
 	while (fgets(line, sizeof line, stdin) != NULL)
 		if (line[0] == 'x')
@@ -76,6 +78,20 @@ main(void)
 			if (strcmp(r[7], "-") != 0)
 				worst_ks = fmax(worst_ks, fabs(p_greater(KOLMOGOROV, x, y) - atof(r[7])));
 			cases++;
+		} else if (line[0] == 's') {
+			char r[5][40];
+			struct effect effect;
+
+			if (sscanf(line + 1, "%39s %39s %39s %39s %39s", r[0], r[1], r[2], r[3], r[4]) != 5)
+				return 2;
+			compare(p_above(x, atof(r[0])), r[1], &worst_p);
+			effect = centre_of(x, 0.95);
+			if (strcmp(r[2], "-") != 0) {		/* near 0 a relative difference says nothing */
+				worst = fmax(worst, fabs(effect.shift - atof(r[2])));
+				worst = fmax(worst, fabs(effect.low - atof(r[3])));
+				worst = fmax(worst, fabs(effect.high - atof(r[4])));
+			}
+			pairs++;
 		} else if (strncmp(line, "p none", 6) == 0) {
 			p = numbers(line + 6);
 			corrections++;
@@ -83,7 +99,7 @@ main(void)
 			compare_correction(p, HOLM, numbers(line + 6), &worst);
 		else if (strncmp(line, "p BH", 4) == 0)
 			compare_correction(p, BENJAMINI_HOCHBERG, numbers(line + 4), &worst);
-	printf("%d cases, %d corrections; p within %.1e, effects and corrections within %.1e, "
-	    "Kolmogorov-Smirnov within %.1e\n", cases, corrections, worst_p, worst, worst_ks);
+	printf("%d cases, %d corrections, %d of pairs; p within %.1e, effects and corrections within %.1e, "
+	    "Kolmogorov-Smirnov within %.1e\n", cases, corrections, pairs, worst_p, worst, worst_ks);
 	return worst_p < 1e-10 && worst < 1e-10 && worst_ks < 1e-12 ? 0 : 1;
 }

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading sides, and what is the same and what is not between them. */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sides.h"
+
+/* Streams of mpiruns; those with nothing in them stand for mpiruns that had nothing to confirm. */
+static int
+is_run(const struct dirent *e)
+{
+	size_t length = strlen(e->d_name);
+
+	return e->d_name[0] != '.' && length > 4 && strcmp(e->d_name + length - 4, ".run") == 0;
+}
+
+static struct campaign
+read_folder(const char *folder)
+{
+	struct dirent **found;
+	int count = scandir(folder, &found, is_run, alphasort);
+	char **files;
+	size_t kept = 0;
+
+	if (count < 0)
+		die("%s: %s", folder, strerror(errno));
+	files = zalloc((size_t)count + 1, sizeof *files);
+	for (int i = 0; i < count; i++) {
+		struct stat status;
+		char *path;
+
+		if (asprintf(&path, "%s/%s", folder, found[i]->d_name) < 0)
+			die("out of memory");
+		if (stat(path, &status) != 0 || status.st_size > 0)
+			files[kept++] = path;
+		free(found[i]);
+	}
+	free(found);
+	if (kept == 0)
+		die("%s: no campaign is in it: no files *.run", folder);
+	return read_campaign(files, kept);
+}
+
+static struct campaign
+read_side(char *path)
+{
+	struct stat status;
+
+	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+		return read_folder(path);
+	return read_campaign(&path, 1);
+}
+
+static bool
+differ(const struct sides *s, size_t offset)
+{
+	for (size_t i = 1; i < s->count; i++)
+		if (strcmp(*(char *const *)(const void *)((const char *)&s->at[i].c.setting + offset),
+		    *(char *const *)(const void *)((const char *)&s->at[0].c.setting + offset)) != 0)
+			return true;
+	return false;
+}
+
+/* Its folder, and what of library, ranks, hosts, type and lp-mend is not the same everywhere. */
+static void
+name_side(const struct sides *s, struct side *side)
+{
+	const struct setting *set = &side->c.setting;
+	char text[400];
+	bool ranks = false;
+	size_t length = strlen(side->folder);
+
+	for (size_t i = 1; i < s->count; i++)
+		ranks |= s->at[i].c.setting.ranks != s->at[0].c.setting.ranks;
+	while (length > 1 && side->folder[length - 1] == '/')
+		length--;
+	snprintf(text, sizeof text, "%.*s", (int)length, side->folder);
+#define ADD(...) snprintf(text + strlen(text), sizeof text - strlen(text), __VA_ARGS__)
+	if (differ(s, offsetof(struct setting, library)))
+		ADD(", %.100s", set->library[0] != '\0' ? set->library : "unknown library");
+	if (ranks)
+		ADD(", %" PRId64 " ranks", set->ranks);
+	if (differ(s, offsetof(struct setting, hosts)))
+		ADD(", on %.60s", set->hosts);
+	if (differ(s, offsetof(struct setting, type)))
+		ADD(", %.20s", set->type);
+	if (differ(s, offsetof(struct setting, mended)))
+		ADD(", %s", set->mended[0] != '\0' ? "mended" : "as it is");
+	visible_copy(side->name, sizeof side->name, text);
+}
+
+static int
+by_kind(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return a->kind != b->kind ? (a->kind < b->kind ? -1 : 1) : strcmp(a->guideline, b->guideline);
+}
+
+static void
+collect_rows(struct sides *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		for (size_t k = 0; k < s->at[i].v.count; k++) {
+			const struct judgement *j = &s->at[i].v.at[k];
+
+			s->rows = grow(s->rows, &s->row_capacity, s->row_count + 1, sizeof *s->rows);
+			s->rows[s->row_count++] = (struct row){ j->kind, j->guideline };
+		}
+	if (s->row_count > 0)
+		qsort(s->rows, s->row_count, sizeof *s->rows, by_kind);
+	for (size_t i = 0; i < s->row_count; i++)
+		if (i == 0 || by_kind(&s->rows[i], &s->rows[kept - 1]) != 0)
+			s->rows[kept++] = s->rows[i];
+	s->row_count = kept;
+}
+
+struct sides
+read_sides(char **folders, size_t count, const struct rules_of_judging *rules)
+{
+	struct sides s = { .at = zalloc(count, sizeof *s.at), .count = count };
+
+	for (size_t i = 0; i < count; i++) {
+		s.at[i].folder = folders[i];
+		s.at[i].c = read_side(folders[i]);
+		s.at[i].v = judge(&s.at[i].c, rules);
+		if (s.at[i].v.control_failed)
+			note("%s: the A/A control failed: do not trust its verdict", folders[i]);
+	}
+	for (size_t i = 0; i < count; i++)
+		name_side(&s, &s.at[i]);
+	collect_rows(&s);
+	return s;
+}
+
+const struct judgement *
+find_judgement(const struct side *side, const char *guideline, uint64_t bytes)
+{
+	const struct judgement *found = NULL;
+
+	for (size_t i = 0; i < side->v.count; i++) {
+		const struct judgement *j = &side->v.at[i];
+
+		if (j->function->bytes == bytes && strcmp(j->guideline, guideline) == 0 &&
+		    (found == NULL || (j->violated && !found->violated) ||
+		    (j->violated == found->violated && j->ratio > found->ratio)))
+			found = j;
+	}
+	return found;
+}
+
+bool
+is_news(const struct sides *s, const struct row *row, uint64_t bytes)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct judgement *j = find_judgement(&s->at[i], row->guideline, bytes);
+
+		if (j != NULL && j->violated)
+			return true;
+	}
+	return false;
+}
+
+uint64_t *
+row_sizes(const struct sides *s, const struct row *row, size_t *count)
+{
+	uint64_t *sizes = NULL;
+	size_t capacity = 0;
+
+	*count = 0;
+	for (size_t i = 0; i < s->count; i++)
+		for (size_t k = 0; k < s->at[i].v.count; k++) {
+			const struct judgement *j = &s->at[i].v.at[k];
+			size_t at = *count;
+
+			if (strcmp(j->guideline, row->guideline) != 0)
+				continue;
+			while (at > 0 && sizes[at - 1] >= j->function->bytes)
+				at--;
+			if (at < *count && sizes[at] == j->function->bytes)
+				continue;
+			sizes = grow(sizes, &capacity, *count + 1, sizeof *sizes);
+			memmove(sizes + at + 1, sizes + at, (*count - at) * sizeof *sizes);
+			sizes[at] = j->function->bytes;
+			++*count;
+		}
+	return sizes;
+}
+
+/* Logarithms of the lower quartiles by mpirun: what another load on the machine moves least. */
+static struct sample
+logs(const struct series *s)
+{
+	struct sample to = { zalloc(s->quartiles.count, sizeof *to.at), s->quartiles.count };
+
+	for (size_t i = 0; i < to.count; i++)
+		to.at[i] = log(fmax(1, s->quartiles.at[i]));
+	return to;
+}
+
+struct change
+change_of(const struct sides *s, size_t side, const struct judgement *j,
+    const struct rules_of_judging *rules)
+{
+	const char *function = j->function->function;
+	const struct series *a = find_series(&s->at[0].c, function, FUNCTION, j->function->bytes, 0);
+	const struct series *b = find_series(&s->at[side].c, function, FUNCTION, j->function->bytes, 0);
+	struct sample x, y;
+	struct effect effect;
+
+	if (a == NULL || b == NULL)
+		return (struct change){ NAN, NAN, NAN };
+	x = logs(b);
+	y = logs(a);
+	effect = hodges_lehmann(x, y, 1 - rules->alpha);
+	free(x.at);
+	free(y.at);
+	return (struct change){ expm1(effect.shift), expm1(effect.low), expm1(effect.high) };
+}
