@@ -13,7 +13,7 @@
 
 #include "../base/mpi/call_class.h"
 #include "../base/tool/hash_table.h"
-#include "graph.h"
+#include "exchange.h"
 
 struct instance {
 	uint32_t comm, index;	/* key; comm NONE: free slot */
@@ -144,12 +144,44 @@ is_candidate(const struct graph *graph, uint32_t members, uint16_t call)
 	    waits_for_all(call_class(call));
 }
 
+/* Other shards know what crosses it, too: it is decided at the end of the round. */
+static void
+keep_candidate(struct graph *graph, const struct instance *instance, uint32_t number)
+{
+	struct exchange *x = graph->exchange;
+	uint64_t *seqs = zalloc(instance->size, sizeof *seqs);
+
+	memcpy(seqs, graph->instances->seqs, instance->size * sizeof *seqs);
+	x->candidates = grow(x->candidates, &x->candidate_capacity, x->candidate_count + 1, sizeof *x->candidates);
+	x->candidates[x->candidate_count++] = (struct candidate){ number, seqs,
+	    instance->open > 0 || instance->mismatched, instance->last_enter_ns > instance->first_leave_ns };
+}
+
+bool
+collective_is_crossed(const struct graph *graph, size_t n)
+{
+	return n < graph->instances->crossed_count && graph->instances->crossed[n];
+}
+
+bool
+collective_has_drifted(const struct graph *graph)
+{
+	return graph->instances->drifted;
+}
+
+void
+collective_decided(struct graph *graph, size_t n)
+{
+	while (n-- > 0)
+		take_crossed(graph->instances);
+}
+
 /*
  * All members' rows have been read, and so have all rows before them. What crosses the instance has
  * an end before it: it is still without its edge, and listed, or its edge has marked the instance.
  */
 static void
-consider_sync(struct graph *graph, const struct instance *instance)
+consider_sync(struct graph *graph, const struct instance *instance, uint32_t number)
 {
 	struct instances *all = graph->instances;
 	bool pending = instance->open > 0;
@@ -158,6 +190,10 @@ consider_sync(struct graph *graph, const struct instance *instance)
 		return;
 	if (!is_candidate(graph, instance->size, instance->call)) {
 		graph->counts.refused_partial++;
+		return;
+	}
+	if (graph->exchange != NULL) {
+		keep_candidate(graph, instance, number);
 		return;
 	}
 	/*
@@ -181,6 +217,7 @@ static void
 instance_complete(struct graph *graph, struct instance *instance)
 {
 	struct instances *all = graph->instances;
+	const uint32_t number = graph->operations[instance->operations[0]].candidates + 1;
 
 	all->locations = grow(all->locations, &all->location_capacity, instance->size,
 	    sizeof *all->locations);
@@ -203,7 +240,7 @@ instance_complete(struct graph *graph, struct instance *instance)
 		    graph->operations[instance->operations[i]].candidates);
 	for (uint32_t i = 0; i < instance->size; i++)
 		operation_free(graph, instance->operations[i]);
-	consider_sync(graph, instance);
+	consider_sync(graph, instance, number);
 }
 
 static void
@@ -225,16 +262,58 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 	    call_name(instance->call), instance->comm);
 }
 
+/* The shard that an instance falls to. */
+static uint32_t
+shard_of_instance(const struct graph *graph, uint32_t comm, uint32_t index)
+{
+	return (uint32_t)(mix(comm, index) % graph->exchange->shards);
+}
+
+void
+collective_arrived(struct graph *graph, const struct parcel *p)
+{
+	struct instances *all = graph->instances;
+	struct instance *instance = instance_of(all, p->comm, p->index);
+	uint32_t operation;
+
+	if (instance->arrived == 0) {
+		instance->size = member_count(graph, p->comm);
+		instance->call = p->call;
+		instance->first = graph->block;
+		instance->blocking = !is_collective_start(call_class(p->call));
+		instance->operations = zalloc(instance->size, sizeof *instance->operations);
+	}
+	check_call(graph, instance, p->location, p->seq, p->call);
+	operation = operation_new(graph, p->location, p->seq, p->call);
+	graph->operations[operation].candidates = p->candidates;
+	operation_list(graph, operation);
+	instance->operations[instance->arrived++] = operation;
+	instance->open += p->open;
+	if (p->enter_ns > instance->last_enter_ns)
+		instance->last_enter_ns = p->enter_ns;
+	if (p->leave_ns < instance->first_leave_ns)
+		instance->first_leave_ns = p->leave_ns;
+	if (instance->arrived == instance->size) {
+		struct instance done = *instance;
+
+		open_instances_remove(&all->open, instance);
+		instance_complete(graph, &done);
+		free(done.operations);
+	}
+}
+
 void
 collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
     size_t i)
 {
-	struct instances *all = graph->instances;
 	enum call_class class = call_class(row->call[i]);
 	uint32_t comm = class == CLASS_INIT ? INIT_COMM : class == CLASS_FINALIZE ? FINALIZE_COMM :
 	    row->comm[i];
-	uint32_t members = member_count(graph, comm), operation;
-	struct instance *instance;
+	struct location *at = &graph->locations[location];
+	uint32_t members = member_count(graph, comm), to;
+	struct parcel parcel = { .seq = seq, .location = location, .comm = comm, .enter_ns = row->enter_ns[i],
+	    .leave_ns = row->leave_ns[i], .open = at->open, .candidates = at->candidates, .call = row->call[i],
+	    .kind = PARCEL_MEMBER };
 
 	if (comm == 2)
 		return;		/* alone */
@@ -245,32 +324,13 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 		    call_name(row->call[i]), comm);
 		return;
 	}
-	instance = instance_of(all, comm, count_call(all, comm, rank_of(graph, location)));
-	if (instance->arrived == 0) {
-		instance->size = members;
-		instance->call = row->call[i];
-		instance->first = graph->block;
-		instance->blocking = !is_collective_start(class);
-		instance->operations = zalloc(members, sizeof *instance->operations);
-	}
-	check_call(graph, instance, location, seq, row->call[i]);
-	operation = operation_new(graph, location, seq, row->call[i]);
-	operation_list(graph, operation);
-	instance->operations[instance->arrived++] = operation;
-	if (is_candidate(graph, members, row->call[i]))
-		graph->locations[location].candidates++;
-	instance->open += graph->locations[location].open;
-	if (row->enter_ns[i] > instance->last_enter_ns)
-		instance->last_enter_ns = row->enter_ns[i];
-	if (row->leave_ns[i] < instance->first_leave_ns)
-		instance->first_leave_ns = row->leave_ns[i];
-	if (instance->arrived == instance->size) {
-		struct instance done = *instance;
-
-		open_instances_remove(&all->open, instance);
-		instance_complete(graph, &done);
-		free(done.operations);
-	}
+	parcel.index = count_call(graph->instances, comm, rank_of(graph, location));
+	at->candidates += is_candidate(graph, members, row->call[i]);
+	to = graph->exchange != NULL ? shard_of_instance(graph, comm, parcel.index) : 0;
+	if (graph->exchange != NULL && to != graph->exchange->shard)
+		exchange_post(graph, to, parcel);
+	else
+		collective_arrived(graph, &parcel);
 }
 
 static int

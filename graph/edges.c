@@ -2,8 +2,9 @@
 /* Edges are gathered into blocks; a synchronisation point or a settled message flushes them. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "graph.h"
+#include "exchange.h"
 
 enum { MESSAGES = 4096, MEMBERS = 16384 };	/* of a block */
 
@@ -129,14 +130,20 @@ write_sync(struct graph *graph, const uint64_t *seqs, struct spot first)
 }
 
 void
+write_settled_at(struct graph *graph, const uint64_t *seqs)
+{
+	edges_flush(graph);
+	write_seqs(graph, "settled", seqs);
+}
+
+void
 write_settled(struct graph *graph)
 {
 	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
 
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		seqs[l] = settled_seq(graph, l);
-	edges_flush(graph);
-	write_seqs(graph, "settled", seqs);
+	write_settled_at(graph, seqs);
 	free(seqs);
 }
 
@@ -158,12 +165,17 @@ write_matching(struct graph *graph)
 	put_uint(&graph->out, "refused_partial", c->refused_partial);
 	if (message_end(&graph->out) < 0)
 		die_output();
+}
+
+void
+note_matching(const struct counts *c, uint64_t syncs)
+{
 	note("%llu messages and %llu collectives matched, %llu sends, %llu receives and %llu "
 	    "collectives not; %llu synchronisation points, refused: %llu pending, %llu not "
 	    "overlapping, %llu that do not hold up all",
 	    (unsigned long long)c->messages, (unsigned long long)c->collectives,
 	    (unsigned long long)c->unmatched_sends, (unsigned long long)c->unmatched_receives,
-	    (unsigned long long)c->unmatched_collectives, (unsigned long long)graph->index.syncs,
+	    (unsigned long long)c->unmatched_collectives, (unsigned long long)syncs,
 	    (unsigned long long)c->refused_pending, (unsigned long long)c->refused_overlap,
 	    (unsigned long long)c->refused_partial);
 }
@@ -179,5 +191,12 @@ tell(struct graph *graph, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
+	if (graph->exchange != NULL) {	/* others have something to say, too */
+		struct exchange *x = graph->exchange;
+
+		x->lines = grow(x->lines, &x->line_capacity, x->line_count + 1, sizeof *x->lines);
+		memcpy(x->lines[x->line_count++], line, sizeof line);
+		return;
+	}
 	note("%s%s", line, graph->told == 10 ? " (further ones are only counted)" : "");
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "../base/tool/hash_table.h"
-#include "graph.h"
+#include "exchange.h"
 
 /* The rows of one epoch of an origin and a target; NONE: not read yet. */
 enum end { POSTED_BY, STARTED_BY, COMPLETED_BY, WAITED_BY, ENDS };
@@ -109,26 +109,46 @@ resolve(struct graph *graph, struct epoch *e)
 	}
 	if (!e->exposed || !e->waited)
 		return;
+	/* As long as it lasted it was pending across what lies within it, whenever the ends are read. */
+	for (int end = 1; end < ENDS; end++)
+		collective_crossed(graph, graph->operations[e->operations[0]].candidates,
+		    graph->operations[e->operations[end]].candidates);
 	for (int end = 0; end < ENDS; end++)
 		operation_free(graph, e->operations[end]);
 	epochs_remove(&graph->active->epochs, e);
+}
+
+void
+epoch_arrived(struct graph *graph, const struct parcel *p)
+{
+	const struct epoch key = { .win = p->comm, .index = p->index, .origin = p->source, .target = p->target,
+	    .operations = { NONE, NONE, NONE, NONE } };
+	struct epoch *e = epochs_add(&graph->active->epochs, &key);
+
+	if (e->operations[p->end] != NONE)
+		return;
+	e->operations[p->end] = operation_new(graph, p->location, p->seq, p->call);
+	graph->operations[e->operations[p->end]].candidates = p->candidates;
+	operation_list(graph, e->operations[p->end]);
+	if (p->end == POSTED_BY)
+		e->post_enter_ns = p->enter_ns;
+	if (p->end == STARTED_BY)
+		e->start_leave_ns = p->enter_ns;
+	resolve(graph, e);
 }
 
 static void
 add_end(struct graph *graph, const struct epoch *key, enum end end, uint32_t location, uint64_t seq,
     uint16_t call, int64_t time_ns)
 {
-	struct epoch *e = epochs_add(&graph->active->epochs, key);
+	const struct parcel parcel = { .seq = seq, .location = location, .comm = key->win, .index = key->index,
+	    .source = key->origin, .target = key->target, .enter_ns = time_ns, .call = call,
+	    .candidates = graph->locations[location].candidates, .kind = PARCEL_EPOCH, .end = (uint8_t)end };
 
-	if (e->operations[end] != NONE)
-		return;
-	e->operations[end] = operation_new(graph, location, seq, call);
-	operation_list(graph, e->operations[end]);
-	if (end == POSTED_BY)
-		e->post_enter_ns = time_ns;
-	if (end == STARTED_BY)
-		e->start_leave_ns = time_ns;
-	resolve(graph, e);
+	if (is_away(graph, key->target))
+		exchange_post(graph, graph->exchange->of[key->target], parcel);
+	else
+		epoch_arrived(graph, &parcel);
 }
 
 void

@@ -3,22 +3,28 @@
  * lp-graph - match messages, collectives and synchronisation points
  *
  * reads   one trace
- * writes  the same messages, and behind each block the edges that it completes
+ * writes  the same messages, and behind each block the edges that it completes; or shards of a trace
+ *         become shards of a graph, by one process or several
  * memory  ranks, messages and collectives in flight
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/team/team.h"
+#include "exchange.h"
 #include "polls.h"
 #include "../base/mpi/call_class.h"
 
 static const char usage[] =
 	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [--partial] [FILE]\n"
+	"       lp-graph -o SHARDS FOLDER; or mpirun -n P lp-graph -o SHARDS FOLDER\n"
 	"Match the messages, collectives and global synchronisation points of a trace.\n"
 	"      --polls HOW        failed tests and probes before the one that succeeds are a wait\n"
 	"                         for that, or work [wait]\n"
 	"      --poll-gap SECONDS computing for longer between two of them is work [0.00002]\n"
+	"  -o, --output SHARDS    of a folder of shards to one; several processes match theirs each\n"
+	"      --round ROWS       so many rows of all shards are matched at a time [262144]\n"
 	"      --partial          a folder of shards may lack some; what is damaged is left out\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";
@@ -27,6 +33,8 @@ enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at lea
 
 struct options {
 	const char *file;
+	const char *output;	/* folder of shards; NULL: one stream */
+	uint64_t round;		/* rows of all shards that are matched at a time */
 	bool partial;
 };
 
@@ -36,22 +44,30 @@ parse_options(int argc, char **argv, struct polls *polls)
 	static const char *const readings[] = { "wait", "work", NULL };
 	static const struct option longs[] = {
 		{ "polls", required_argument, NULL, 'p' }, { "poll-gap", required_argument, NULL, 'g' },
-		{ "partial", no_argument, NULL, 'P' }, { NULL, 0, NULL, 0 },
+		{ "partial", no_argument, NULL, 'P' }, { "output", required_argument, NULL, 'o' },
+		{ "round", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { 0 };
+	struct options opt = { .round = 1 << 18 };
 	int c;
 
 	*polls = (struct polls){ .as_waits = true, .gap_ns = 20000 };
-	while ((c = next_option(argc, argv, "", longs, usage)) != -1)
+	while ((c = next_option(argc, argv, "o:", longs, usage)) != -1)
 		if (c == 'p')
 			polls->as_waits = parse_choice("--polls", optarg, readings) == 0;
 		else if (c == 'P')
 			opt.partial = true;
+		else if (c == 'o')
+			opt.output = optarg;
+		else if (c == 'r')
+			opt.round = (uint64_t)parse_integer("--round", optarg, 1, INT64_C(1) << 40);
 		else if ((polls->gap_ns = parse_seconds("--poll-gap", optarg)) < 0)
 			die("--poll-gap: less than no time");
 	if (argc - optind > 1)
 		bad_usage(usage);
 	opt.file = argv[optind];
+	if (opt.output != NULL && (opt.file == NULL || opt.partial))
+		die(opt.file == NULL ? "-o needs the folder of shards that is matched" :
+		    "--partial makes one stream: without -o");
 	return opt;
 }
 
@@ -67,12 +83,7 @@ static void
 make_locations(struct graph *graph)
 {
 	graph->locations = zalloc(graph->known.location_count, sizeof *graph->locations);
-	for (uint32_t l = 0; l < graph->known.location_count; l++) {
-		struct location *location = &graph->locations[l];
-
-		location->last_leave_ns = INT64_MIN;
-		location->oldest = location->newest = location->held = location->held_last = NONE;
-	}
+	locations_begin(graph->locations, graph->known.location_count);
 }
 
 /* One row; CALL is that of its call, which for a part is an earlier row. */
@@ -224,26 +235,23 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message, c
 		die_output();
 }
 
-int
-main(int argc, char **argv)
+static void
+match_stream(const struct options *opt, const struct polls *how, int argc, char **argv)
 {
 	struct graph graph = { .free_operation = NONE };
 	struct calls calls = { 0 };
-	struct polls polls;
+	struct polls polls = *how;
 	struct progress progress;
 	struct message message;
 	struct reader *in;
-	struct options opt;
 	uint64_t settled_rows = 0;
 	size_t lost = 0;
 	bool told = false;	/* how polls are read */
 	int got;
 
-	tool = "lp-graph";
-	opt = parse_options(argc, argv, &polls);
-	refuse_terminal_input(opt.file, usage);
+	refuse_terminal_input(opt->file, usage);
 	refuse_terminal_output();
-	if (reader_open(&in, opt.file, opt.partial ? READ_PARTIAL : READ_STREAM) < 0 ||
+	if (reader_open(&in, opt->file, opt->partial ? READ_PARTIAL : READ_STREAM) < 0 ||
 	    reader_refuse_content(in, "graph", "its messages and collectives are matched already") < 0)
 		die_input(in);
 	tell_lost(in, &lost);
@@ -289,8 +297,29 @@ main(int argc, char **argv)
 	edges_flush(&graph);
 	polls_tell(&polls);
 	write_matching(&graph);
+	note_matching(&graph.counts, graph.index.syncs);
 	if (index_write(&graph.index, &graph.out) < 0 || writer_end(&graph.out) < 0)
 		die_output();
 	reader_close(in);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options opt;
+	struct polls polls;
+	struct team team;
+
+	tool = "lp-graph";
+	team = team_start(&argc, &argv);
+	opt = parse_options(argc, argv, &polls);
+	if (opt.output == NULL && team.size > 1)
+		die("several processes write shards: -o FOLDER");
+	team_open(&team, &argc, &argv);
+	if (opt.output != NULL)
+		match_shards(opt.file, opt.output, &polls, opt.round, &team, argc, argv);
+	else
+		match_stream(&opt, &polls, argc, argv);
+	team_close();
 	return DONE;
 }

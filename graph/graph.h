@@ -39,7 +39,7 @@ struct location {
 	uint32_t held, held_last;	/* receives from anyone, and those that wait for them */
 };
 
-struct counts {
+struct counts {		/* of uint64_t alone: shards.c adds them up */
 	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
 	uint64_t refused_pending, refused_overlap, refused_partial;
 	uint64_t mismatched;	/* instances whose members made different calls */
@@ -68,6 +68,7 @@ struct graph {
 	struct spot block;	/* the block of calls being read, with the samples before it */
 	bool has_samples;	/* these have come, and the block has not */
 	unsigned told;		/* problems named on stderr so far */
+	struct exchange *exchange;	/* with the graphs of other shards; NULL: all ranks are in this one */
 };
 
 static inline int32_t
@@ -76,6 +77,10 @@ rank_of(const struct graph *graph, uint32_t location)
 	return graph->known.location_rank[location];
 }
 
+/* The operation's end is in another shard: this graph gets what it says in its parcel. */
+struct parcel;
+
+void locations_begin(struct location *locations, uint32_t count);
 /* operations.c: the pool and the lists of unresolved rows. */
 uint32_t operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t call);
 void operation_free(struct graph *graph, uint32_t operation);
@@ -101,6 +106,7 @@ void match_post(struct graph *graph, uint32_t location, uint64_t seq, const stru
 void match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t location,
     uint64_t seq, const struct calls *row, size_t i);
 bool match_early(struct graph *graph, uint32_t location, uint64_t seq);
+void match_arrived(struct graph *graph, const struct parcel *parcel);
 void match_end(struct graph *graph);
 
 /* requests.c: what the rows of completions and starts refer to, by the row that began it. */
@@ -119,6 +125,11 @@ bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
 void collective_begin(struct graph *graph);
 void collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
     size_t i);
+void collective_arrived(struct graph *graph, const struct parcel *parcel);
+/* Was the Nth candidate that is not decided yet crossed by an edge found here; and N are decided. */
+bool collective_is_crossed(const struct graph *graph, size_t n);
+bool collective_has_drifted(const struct graph *graph);
+void collective_decided(struct graph *graph, size_t n);
 void collective_end(struct graph *graph);
 /* An edge between rows that have so many candidates before them: those between are crossed. */
 void collective_crossed(struct graph *graph, uint32_t from, uint32_t to);
@@ -130,6 +141,7 @@ void epoch_open(struct graph *graph, uint32_t location, uint64_t seq, const stru
 /* The epoch that row OPENING of location OPENER opened ends in row SEQ of LOCATION. */
 void epoch_close(struct graph *graph, uint32_t opener, uint64_t opening, uint32_t location,
     uint64_t seq, uint16_t call, bool exposes);
+void epoch_arrived(struct graph *graph, const struct parcel *parcel);
 void epoch_end(struct graph *graph);
 
 /* edges.c: what goes out. */
@@ -142,7 +154,10 @@ void edges_flush(struct graph *graph);
 /* FIRST: the first block with one of the rows SEQS. */
 void write_sync(struct graph *graph, const uint64_t *seqs, struct spot first);
 void write_settled(struct graph *graph);
+void write_settled_at(struct graph *graph, const uint64_t *seqs);
+/* The counts as a message; and as a line for people. */
 void write_matching(struct graph *graph);
+void note_matching(const struct counts *counts, uint64_t syncs);
 
 /* One line about a row that cannot be matched; after the tenth only counting goes on. */
 void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "../base/tool/hash_table.h"
-#include "graph.h"
+#include "exchange.h"
 
 struct channel {
 	uint32_t comm;
@@ -97,8 +97,9 @@ match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 {
 	int32_t rank = rank_of(graph, location);
 	int32_t target = world_rank(&graph->known, row->comm[i], rank, row->peer[i]);
-	struct channel *channel;
-	uint32_t send;
+	struct parcel parcel = { .seq = seq, .location = location, .comm = row->comm[i], .tag = row->tag[i],
+	    .source = rank, .target = target, .candidates = graph->locations[location].candidates, .call = call,
+	    .kind = PARCEL_SEND };
 
 	if (row->peer[i] < 0)
 		return;		/* MPI_PROC_NULL */
@@ -107,9 +108,20 @@ match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 		tell_unknown(graph, location, seq, row, i, call);
 		return;
 	}
-	send = operation_new(graph, location, seq, call);
+	if (is_away(graph, target))
+		exchange_post(graph, graph->exchange->of[target], parcel);
+	else
+		match_arrived(graph, &parcel);
+}
+
+void
+match_arrived(struct graph *graph, const struct parcel *p)
+{
+	const uint32_t send = operation_new(graph, p->location, p->seq, p->call);
+	struct channel *channel = channel_of(graph, p->comm, p->source, p->target, p->tag);
+
+	graph->operations[send].candidates = p->candidates;
 	operation_list(graph, send);
-	channel = channel_of(graph, row->comm[i], rank, target, row->tag[i]);
 	queue_add(graph, &channel->send, &channel->send_last, send);
 	channel_match(graph, channel);
 }
@@ -375,11 +387,20 @@ by_channel(const void *left, const void *right)
 	return 0;
 }
 
+/* The first location of this shard from there on. */
+static uint32_t
+next_own(const struct graph *graph, uint32_t location)
+{
+	while (location < graph->known.location_count && is_away(graph, rank_of(graph, location)))
+		location++;
+	return location;
+}
+
 void
 match_end(struct graph *graph)
 {
 	/* Wild receives that never completed hold nothing back any more. */
-	for (uint32_t l = 0; l < graph->known.location_count; l++)
+	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph, l + 1))
 		for (uint32_t op = graph->locations[l].held; op != NONE; op = graph->operations[op].next)
 			if (is_wild(&graph->operations[op])) {
 				graph->operations[op].state = DROPPED;
@@ -389,7 +410,7 @@ match_end(struct graph *graph)
 				    (unsigned long long)graph->operations[op].seq,
 				    call_name(graph->operations[op].call));
 			}
-	for (uint32_t l = 0; l < graph->known.location_count; l++)
+	for (uint32_t l = next_own(graph, 0); l < graph->known.location_count; l = next_own(graph, l + 1))
 		while (graph->locations[l].held != NONE) {
 			struct operation first = graph->operations[graph->locations[l].held];
 

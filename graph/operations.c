@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "graph.h"
+#include "exchange.h"
+
+void
+locations_begin(struct location *locations, uint32_t count)
+{
+	for (uint32_t l = 0; l < count; l++) {
+		locations[l].last_leave_ns = INT64_MIN;
+		locations[l].oldest = locations[l].newest = locations[l].held = locations[l].held_last = NONE;
+	}
+}
 
 uint32_t
 operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t call)
@@ -28,38 +37,50 @@ operation_free(struct graph *graph, uint32_t operation)
 	graph->free_operation = operation;
 }
 
+/* The ends of the list that the operation belongs in. */
+static void
+list_of(const struct graph *graph, const struct operation *op, uint32_t **oldest, uint32_t **newest)
+{
+	const bool away = is_away(graph, rank_of(graph, op->location));
+
+	*oldest = away ? &graph->exchange->oldest : &graph->locations[op->location].oldest;
+	*newest = away ? &graph->exchange->newest : &graph->locations[op->location].newest;
+}
+
 void
 operation_list(struct graph *graph, uint32_t operation)
 {
 	struct operation *op = &graph->operations[operation];
-	struct location *location = &graph->locations[op->location];
+	uint32_t *oldest, *newest;
 
+	list_of(graph, op, &oldest, &newest);
 	op->listed = true;
-	op->older = location->newest;
+	op->older = *newest;
 	if (op->older != NONE)
 		graph->operations[op->older].newer = operation;
 	else
-		location->oldest = operation;
-	location->newest = operation;
+		*oldest = operation;
+	*newest = operation;
 }
 
 void
 operation_unlist(struct graph *graph, uint32_t operation)
 {
 	struct operation *op = &graph->operations[operation];
-	struct location *location = &graph->locations[op->location];
+	uint32_t *oldest, *newest;
 
 	if (!op->listed)
 		return;
+	list_of(graph, op, &oldest, &newest);
 	op->listed = false;
 	if (op->older != NONE)
 		graph->operations[op->older].newer = op->newer;
 	else
-		location->oldest = op->newer;
+		*oldest = op->newer;
 	if (op->newer != NONE)
 		graph->operations[op->newer].older = op->older;
 	else
-		location->newest = op->older;
+		*newest = op->older;
 }
 
 uint64_t

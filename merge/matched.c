@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/team/launcher.h"
 #include "matched.h"
 
 static char *command[] = { "lp-merge", NULL };
@@ -18,6 +19,7 @@ become_graph(void)
 	char path[4096];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/lp-graph");
 
+	launcher_forget();	/* it is none of the launcher's processes */
 	if (length > 0) {
 		path[length] = '\0';
 		strcat(dirname(path), "/lp-graph");

@@ -171,3 +171,79 @@ without_history() {
 	[ "$(grep -c '^lp-merge: run/rank.4:' <<<"$stderr")" -eq 1 ]
 	! lp-graph shards >/dev/null 2>&1
 }
+
+@test "shards are matched as the one stream is, however few rows a round has" {
+	local seed n
+	for seed in 1 3 8 14; do
+		tests/random_run.py make $seed more >t.trace
+		lp-graph t.trace >t.graph 2>err
+		{ results t.graph; lp-dump -k matching t.graph; } >expected
+		for n in 1 2 4; do
+			rm -rf cut && tests/cut_trace.py t.trace cut $n $([ $n -ne 2 ] || echo turns)
+			lp-graph --round $((n * 5)) -o graph cut 2>err.shards
+			cmp expected <(results graph; lp-dump -k matching graph)
+			cmp <(tail -1 err) <(tail -1 err.shards)
+		done
+	done
+}
+
+@test "several processes match shards as one does, to the byte, and find the path in them" {
+	tests/random_run.py make 14 more >t.trace
+	tests/cut_trace.py t.trace cut 3
+	mkdir one && (cd one && lp-graph --round 9 -o graph ../cut 2>../err)
+	lp-critpath -F text one/graph >path
+	for p in 2 4; do
+		rm -rf many && mkdir many
+		(cd many && parallel_run $p lp-graph --round 9 -o graph ../cut 2>../err.many)
+		diff -r one many
+		cmp err err.many
+		cmp path <(parallel_run $p lp-critpath -F text one/graph)
+	done
+}
+
+@test "epochs of one-sided communication across shards have both their edges" {
+	local rank
+	mkdir run
+	for rank in 0 1 2 3; do
+		{
+			echo "raw ranks=4 rank=$rank run=5"
+			echo 'communicator comm=3 size=4 rank='$rank' id=99 type=window'
+			echo '0 MPI_Init 1000 1100'
+			if [ $rank -lt 2 ]; then
+				echo "0 MPI_Win_start 1200 1300 comm=3 peer=$((rank + 2))"
+				echo "0 MPI_Put 1300 1400 comm=3 peer=$((rank + 2)) bytes_sent=8"
+				echo "0 MPI_Win_complete 1400 1600 comm=3 request=2"
+			else
+				echo "0 MPI_Win_post 1250 1260 comm=3 peer=$((rank - 2))"
+				echo "0 MPI_Win_wait 1300 1700 comm=3 request=1"
+			fi
+			echo '0 MPI_Finalize 2000 2100'
+		} | tests/pack >run/rank.$rank
+	done
+	lp-merge run | lp-graph 2>err >t.graph
+	lp-merge -o shards --shards 4 run
+	parallel_run 2 lp-graph --round 1 -o graph shards 2>err.shards
+	cmp err err.shards
+	[ "$(lp-dump -k message graph | sort)" = "$(lp-dump -k message t.graph | sort)" ]
+	[ "$(lp-dump -k message graph | wc -l)" -eq 4 ]
+}
+
+@test "what lp-graph refuses of shards is said in one line" {
+	five_ranks
+	lp-merge -o shards --shards 3 run && lp-merge run >t.trace
+	lp-graph -o graph shards 2>/dev/null
+	run -2 --separate-stderr lp-graph -o again graph
+	[[ "$stderr" == 'lp-graph: '*'matched already' ]]
+	run -2 --separate-stderr lp-graph -o again t.trace
+	[[ "$stderr" == 'lp-graph: t.trace: no folder of shards'* ]]
+	run -2 --separate-stderr lp-graph -o shards shards
+	[ "$stderr" = 'lp-graph: shards: the shards are read from there' ]
+	run -2 --separate-stderr bash -c 'cat graph/* | lp-imbalance'
+	[[ "$stderr" == 'lp-imbalance: standard input:'*': shard 0 of a graph; its shards are read from their folder' ]]
+	cp shards/shard.000001 graph
+	run -2 --separate-stderr lp-imbalance graph
+	[ "$stderr" = 'lp-imbalance: graph/shard.000001:0: a trace, but graph/shard.000000 is a graph' ]
+	rm shards/shard.000002
+	run -2 --separate-stderr parallel_run 2 lp-graph -o again shards
+	[ "$(grep '^lp-graph: ' <<<"$stderr")" = 'lp-graph: shards: shard 2 of 3 is missing (rank 4 and 0 others); lp-graph --partial goes on without' ]
+}

@@ -167,6 +167,18 @@ read_end(struct reader *in, const struct message *message)
 	return 0;
 }
 
+/* One of a graph has edges to rows of the others. */
+static int
+read_shard(struct reader *in, const struct message *message)
+{
+	if (shard_read(in, message, &in->shard) < 0)
+		return -1;
+	if (in->shard.count > 1 && !in->all && !in->of_folder && strcmp(in->content, "trace") != 0)
+		return reader_fail(in, message->offset, "shard %u of a %s; its shards are read from their folder",
+		    in->shard.number, in->content);
+	return 0;
+}
+
 /* Behind a shard the next one of the same run may follow: what is the same in both is passed over. */
 static int
 next_shard(struct reader *in, struct message *message)
@@ -181,10 +193,8 @@ next_shard(struct reader *in, struct message *message)
 		return got < 0 || in->error[0] != '\0' ? -1 : 0;
 	in->rows_before += rows;
 	in->more_shards = true;
-	if (strcmp(content, in->content) != 0 || strcmp(content, "trace") != 0)
-		return reader_fail(in, message->offset, strcmp(content, in->content) != 0 ? "a %s behind a shard" :
-		    "only shards of a trace can be one behind the other; these of a %s are read from their folder",
-		    in->content);
+	if (strcmp(content, in->content) != 0)
+		return reader_fail(in, message->offset, "a %s behind a shard of a %s", in->content, content);
 	in->shard.of = NULL;
 	free(last.of);
 	if ((got = reader_next(in, message)) <= 0)
@@ -258,7 +268,7 @@ reader_next(struct reader *in, struct message *message)
 		return read_run(in, message);
 	if (is_kind(message, "site"))
 		read_site(in, message);
-	if (is_kind(message, "shard") && shard_read(in, message, &in->shard) < 0)
+	if (is_kind(message, "shard") && read_shard(in, message) < 0)
 		return -1;
 	if (is_kind(message, "calls")) {
 		int64_t rows;

@@ -21,14 +21,6 @@ enum {
 	INFLATED_FACTOR = 64,
 };
 
-/* What a message of kind shard says (trace.5, SHARDS). */
-struct shard_head {
-	uint64_t run;		/* the same in all shards of the run */
-	uint64_t defined;	/* messages behind it that all shards have */
-	uint32_t number, count;	/* of how many; 0: no such message */
-	uint32_t ranks, *of;	/* the shard of each rank */
-};
-
 struct reader {
 	const char *file;		/* for messages; "standard input" */
 	int fd;
@@ -67,6 +59,7 @@ struct reader {
 	struct shard_head shard;	/* of the stream being read, where it is a shard */
 	uint64_t rows_before;		/* rows in shards before it */
 	bool more_shards;		/* there was one before it */
+	bool of_folder;			/* it is one of a folder that is read */
 	struct shards *shards;		/* a folder of them is read; NULL: a stream */
 	bool placed;			/* the error of such a folder is at a place in the file */
 };

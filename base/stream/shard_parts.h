@@ -30,6 +30,7 @@ struct shards {
 	uint32_t heap_count;
 	struct part *current;		/* whose message was returned last; NULL: none */
 	uint64_t defined;		/* definitions that are still to come, from the first one */
+	bool defined_all;		/* the others have passed theirs over */
 	uint32_t other;			/* whose other messages come now; COUNT: blocks do */
 	struct reader *replay;		/* samples, and an end that is made */
 	uint64_t place, skip_to;	/* of the next message in the one stream; those before are not wanted */

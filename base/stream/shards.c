@@ -204,7 +204,7 @@ end_definitions(struct reader *in)
 			return -1;
 	}
 	in->site_end = s->parts[0].in->site_end;
-	s->head.defined = 0;
+	s->defined_all = true;
 	make_heap(s);
 	s->other = s->count;
 	return 0;
@@ -241,7 +241,7 @@ next_message(struct reader *in, struct message *message)
 
 	if (s->defined > 0)
 		return give_definition(in, message);
-	if (s->head.defined > 0 && end_definitions(in) < 0)
+	if (!s->defined_all && end_definitions(in) < 0)
 		return -1;
 	if (go_on(in) < 0)
 		return -1;
@@ -341,4 +341,10 @@ const char *
 shards_lost(const struct reader *in, size_t i)
 {
 	return in->shards != NULL && i < in->shards->lost_count ? in->shards->lost[i] : NULL;
+}
+
+const struct shard_head *
+shards_head(const struct reader *in)
+{
+	return in->shards != NULL ? &in->shards->head : NULL;
 }

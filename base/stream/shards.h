@@ -19,6 +19,8 @@ void shards_jump(struct reader *in, uint64_t offset);
 int shards_rewind(struct reader *in);
 const char *shards_lost(const struct reader *in, size_t i);
 
+const struct shard_head *shards_head(const struct reader *in);
+
 /* What a message of kind shard says. 0 or -1. */
 int shard_read(struct reader *in, const struct message *message, struct shard_head *head);
 

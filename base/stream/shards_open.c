@@ -159,12 +159,12 @@ check_part(struct reader *in, struct part *part, struct message *message)
 		s->head = head;
 	else
 		free(head.of);
+	if (in->content[0] != '\0' && strcmp(in->content, part->in->content) != 0)
+		return reader_fail(part->in, 0, "a %s, but %s is a %s", part->in->content, s->parts[0].path, in->content);
 	if (head.run != s->head.run || head.count != s->head.count || head.defined != s->head.defined)
 		return reader_fail(part->in, message->offset, "a shard of another run than %s", s->parts[0].path);
 	if (head.number != part->number)
 		return reader_fail(part->in, message->offset, "it is shard %u", head.number);
-	if (in->content[0] != '\0' && strcmp(in->content, part->in->content) != 0)
-		return reader_fail(part->in, 0, "a %s, but %s is a %s", part->in->content, s->parts[0].path, in->content);
 	strcpy(in->content, part->in->content);
 	return 0;
 }
@@ -184,6 +184,7 @@ open_part(struct reader *in, struct part *part)
 			return -1;
 		part->in->all = false;
 	}
+	part->in->of_folder = true;
 	part->in->chunk_bytes = ALL_CHUNKS / s->count < LEAST_CHUNK ? LEAST_CHUNK : ALL_CHUNKS / s->count;
 	return check_part(in, part, &message);
 }

@@ -72,6 +72,18 @@ reader_lost(const struct reader *in, size_t i)
 	return shards_lost(in, i);
 }
 
+const struct shard_head *
+reader_shard(const struct reader *in)
+{
+	return in->shard.count > 0 ? &in->shard : NULL;
+}
+
+const struct shard_head *
+reader_folder(const struct reader *in)
+{
+	return shards_head(in);
+}
+
 const char *
 reader_history(const struct reader *in, size_t i)
 {

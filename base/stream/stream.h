@@ -87,6 +87,18 @@ const char *reader_error(const struct reader *in, int64_t *offset);
 /* "raw", "trace", "graph", ... as the header says; "" before it. */
 const char *reader_content(const struct reader *in);
 bool reader_is_raw(const struct reader *in);
+/* What a message of kind shard says (trace.5, SHARDS). */
+struct shard_head {
+	uint64_t run;		/* the same in all shards of the run */
+	uint64_t defined;	/* messages behind it that all shards have */
+	uint32_t number, count;	/* of how many; 0: no such message */
+	uint32_t ranks, *of;	/* the shard of each rank */
+};
+/* Of the stream being read, once its first message is; NULL where it is no shard. */
+const struct shard_head *reader_shard(const struct reader *in);
+/* Of one of the shards of the folder that is read; NULL where it is no folder. */
+const struct shard_head *reader_folder(const struct reader *in);
+
 /* READ_PARTIAL: line I about what of the shards is missing or damaged; NULL behind the last. */
 const char *reader_lost(const struct reader *in, size_t i);
 /* Command line I of the tools so far; NULL behind the last. */
@@ -200,7 +212,7 @@ int put_compressed(struct writer *out, const void *bytes, size_t size, int level
 
 /*
  * Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). An index is
- * dropped: its offsets are those of the stream that was read.
+ * dropped, its offsets are those of the stream that was read; so is what says that that was a shard.
  */
 int writer_pass(struct writer *out, const struct message *message, uint64_t rows);
 

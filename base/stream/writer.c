@@ -199,7 +199,7 @@ put_compressed(struct writer *out, const void *bytes, size_t size, int level)
 int
 writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 {
-	if (is_kind(message, "index"))
+	if (is_kind(message, "index") || is_kind(message, "shard"))
 		return 0;
 	if (msgpack_sbuffer_write(&out->buffer, (const char *)message->bytes, message->size) < 0)
 		return writer_fail(out, ENOMEM);

@@ -6,19 +6,20 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+static const struct {
+	const char *rank, *size;
+} launcher_names[] = {
+	{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
+	{ "PMI_RANK", "PMI_SIZE" },
+	{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
+};
+enum { LAUNCHERS = sizeof launcher_names / sizeof launcher_names[0] };
+
 static inline bool
 launcher_tells(int *rank, int *size)
 {
-	static const struct {
-		const char *rank, *size;
-	} names[] = {
-		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE" },
-		{ "PMI_RANK", "PMI_SIZE" },
-		{ "SLURM_PROCID", "SLURM_STEP_NUM_TASKS" },
-	};
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *own = getenv(names[i].rank), *all = getenv(names[i].size);
+	for (size_t i = 0; i < LAUNCHERS; i++) {
+		const char *own = getenv(launcher_names[i].rank), *all = getenv(launcher_names[i].size);
 
 		if (own == NULL || all == NULL)
 			continue;
@@ -27,6 +28,14 @@ launcher_tells(int *rank, int *size)
 		return true;
 	}
 	return false;
+}
+
+/* For a child that is to run alone. */
+static inline void
+launcher_forget(void)
+{
+	for (size_t i = 0; i < LAUNCHERS; i++)
+		unsetenv(launcher_names[i].rank);
 }
 
 #endif
