@@ -5,7 +5,8 @@
 #         make -f workflows/table.mk lammps RANKS="2 4"     or hpcc, openfoam, cp2k, gromacs: small runs of what
 #                                                     Debian's packages of these names install
 # input   APP, an MPI program; COMPRESS and THRESHOLDS, options of lp-record, each with each; REPEAT rounds of
-#         a bare run and one of each, in turns; PROCESSES, those of the parallel algorithms
+#         a bare run and one of each, in turns; PROCESSES, those of the parallel algorithms; SOLVERS, ALGORITHM:SPLITS
+#         each: delta:par-seq takes minutes on a million calls
 # output  in $(OUT): overhead.tsv, time of the program, with the recorder and of the analysis, medians, least and
 #         most; the per cents are those of the bare run of the same round. overhead.svg: the same as a figure
 #         processes.tsv, the paper's report: graph_time_s is the time of the tools, which is the same for all
@@ -21,13 +22,15 @@ REPEAT     = 3
 COMPRESS   = none min max
 THRESHOLDS = 0 0.001
 PROCESSES  = 2
+SOLVERS    = walk: kahn: dijkstra: delta: intervals: walk:seq-par kahn:seq-par dijkstra:seq-par delta:seq-par \
+             dijkstra:par-seq delta:par-seq dijkstra:par-par delta:par-par intervals:par-par
 OUT        = table$(ready:%=-%)
 MPIRUN     = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 
 programs = lammps hpcc openfoam cp2k gromacs
 ready := $(filter $(programs),$(MAKECMDGOALS))
 
-SETTINGS = APP RANKS REPEAT COMPRESS THRESHOLDS PROCESSES OUT MPIRUN
+SETTINGS = APP RANKS REPEAT COMPRESS THRESHOLDS PROCESSES SOLVERS OUT MPIRUN
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-imbalance
 needs = [ $(words $(ready)) -eq $(if $(strip $(APP)),0,1) ] || \
@@ -137,7 +140,7 @@ END {
 endef
 export solvers
 $(ranks:%=$(OUT)/%.solved): $(OUT)/%.solved: $(OUT)/%.json
-	@$(here)timed solvers $(REPEAT) $(OUT)/$*.graph $(PROCESSES) $(call quoted,$(MPIRUN)) $(whole)
+	@$(here)timed solvers $(REPEAT) $(OUT)/$*.graph $(PROCESSES) $(call quoted,$(SOLVERS)) $(call quoted,$(MPIRUN)) $(whole)
 $(OUT)/solvers.tsv: $(ranks:%=$(OUT)/%.solved)
 	@awk -F'\t' -v OFS='\t' "$$spread $$solvers" $^ $(whole)
 
