@@ -43,6 +43,13 @@ take_early(struct critpath *c, struct event to)
 
 /* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
 
+/* The way to an event may be taken, and rows before it forgotten, before the stretch has ended. */
+static bool
+looks_early(const struct critpath *c)
+{
+	return c->opt.algorithm == WALK && !c->run.keeps_instances;
+}
+
 /* A long way is gone twice: back, to see where it leads through, then piece by piece from its beginning. */
 static void
 take_pieces(struct critpath *c, struct event last)

@@ -145,10 +145,3 @@ tell_gaps(const struct critpath *c)
 	    seconds(report_length_ns(r)), seconds(r->gap_ns), all_ns > 0 ? 100 * (double)r->gap_ns / (double)all_ns : 0,
 	    distance);
 }
-
-/* The way to an event may be taken, and rows before it forgotten, before the stretch has ended. */
-static bool
-looks_early(const struct critpath *c)
-{
-	return c->opt.algorithm == WALK && !c->run.keeps_instances;
-}
