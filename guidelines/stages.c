@@ -94,13 +94,16 @@ take_confirmed(struct verdict *v, const struct campaign *confirm,
 	}
 }
 
-/* Standard error of the centre of a judgement, as a share for pairs, in ns without. */
+/*
+ * Deviation of a judgement's differences, as a share for pairs, in ns without: robust, and not too small
+ * where there are few (C. Croux and P. J. Rousseeuw, COMPSTAT 1992).
+ */
 static double
-standard_error(const struct judgement *j, bool paired)
+deviation_of(const struct judgement *j, bool paired)
 {
-	double count = (double)j->function->medians.count, deviation;
-	struct sample d = paired ? logs(j) : (struct sample){ zalloc(j->function->medians.count,
-	    sizeof *d.at), j->function->medians.count };
+	size_t count = j->function->medians.count;
+	double few = count > 1 ? (double)count / ((double)count - 0.8) : 1, deviation;
+	struct sample d = paired ? logs(j) : (struct sample){ zalloc(count, sizeof *d.at), count };
 
 	if (paired)
 		deviation = robust_deviation(d);
@@ -111,21 +114,22 @@ standard_error(const struct judgement *j, bool paired)
 		own = robust_deviation(d);
 		memcpy(d.at, j->other->medians.at, d.count * sizeof *d.at);
 		others = j->factor * robust_deviation(d);
-		deviation = hypot(own, others);
+		deviation = hypot(own, others) / sqrt(2);	/* of one side: the test's unit */
 	}
 	free(d.at);
-	return deviation * sqrt(M_PI / 3 / count);	/* efficiency of ranks: 3/pi */
+	return few * deviation;
 }
 
 /*
  * What would have been seen: a difference whose test exceeds its bound with probability POWER, were
- * the times normal. Where so few mpiruns can prove nothing, nothing would have been.
+ * the times normal (base/statistics/power.c). Where so few mpiruns can prove nothing, nothing would have been.
  */
 void
 find_undecided(struct verdict *v, const struct rules_of_judging *rules)
 {
 	double tests = rules->correction == NO_CORRECTION ? 1 : fmax(1, (double)v->tests);
-	double reach = normal_quantile(1 - rules->alpha / tests) + normal_quantile(POWER);
+	double level = rules->alpha / tests, units = NAN;
+	size_t last = 0;
 
 	v->undecided = 0;
 	for (size_t i = 0; i < v->count; i++) {
@@ -133,10 +137,15 @@ find_undecided(struct verdict *v, const struct rules_of_judging *rules)
 		size_t mpiruns = j->function->medians.count;
 		double least = v->paired ? least_p_above(mpiruns) : least_p(rules->test, mpiruns);
 
+		if (mpiruns != last)
+			units = v->paired ? detectable_pairs(mpiruns, level, POWER) :
+			    detectable_shift(mpiruns, mpiruns, 2 * level, POWER);
+		last = mpiruns;
 		j->seen_ns = v->paired ? j->other_ns *
-		    expm1(threshold(j, rules) + reach * standard_error(j, true)) :
-		    reach * standard_error(j, false);
-		j->seen_ns = least * tests >= rules->alpha ? INFINITY : fmax(j->seen_ns, v->margin_ns);
+		    expm1(threshold(j, rules) + units * deviation_of(j, true)) :
+		    units * deviation_of(j, false);
+		j->seen_ns = least * tests >= rules->alpha || isnan(units) ? INFINITY :
+		    fmax(j->seen_ns, v->margin_ns);
 		j->undecided = !j->violated && (j->seen_ns > rules->difference * j->other_ns ||
 		    (v->staged && j->candidate && !j->tested));
 		v->undecided += j->undecided;

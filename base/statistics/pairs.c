@@ -21,8 +21,7 @@ by_size(const void *left, const void *right)
 	return a->size < b->size ? -1 : a->size > b->size;
 }
 
-/* How probable each sum of ranks of the positive ones is, of all 2^n signs: 0..n(n+1)/2. */
-static double *
+double *
 rank_distribution(size_t n)
 {
 	size_t most = n * (n + 1) / 2;

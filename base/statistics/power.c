@@ -5,6 +5,10 @@
  * the mean mnq and nearly the variance mn(q(1 - q) + (m + n - 2)(q2 - q^2)), q2 being the probability
  * that two of y are greater than one of x [L, 2]. The test finds it where that number is at most the
  * critical one.
+ *
+ * Of pairs, whose difference is normal with mean D deviations, the sum of the positive ones' ranks counts the
+ * means of two that are positive: each alone with p = Phi(D), two with p1 = Phi(D sqrt(2)), and two that share
+ * one with p2 [L, 4].
  */
 #include <math.h>
 #include <stdlib.h>
@@ -45,21 +49,67 @@ found(size_t m, size_t n, double critical, double d)
 	return phi((critical + 0.5 - mn * q) / sqrt(fmax(variance, 1e-12)));
 }
 
-double
-detectable_shift(size_t m, size_t n, double level, double power)
+/* Of the sum of signed ranks: the least at which the one-sided test has so small a p; more than all: none. */
+static double
+critical_sum(size_t n, double level)
 {
-	const double critical = critical_pairs(m, n, level);
+	const double all = (double)n * (double)(n + 1) / 2;
+	double *p, sum = 0, s = all + 1;
+
+	if (n >= EXACT_BELOW)
+		return ceil(all / 2 + 0.5 + normal_quantile(1 - level) *
+		    sqrt((double)n * (double)(n + 1) * (2 * (double)n + 1) / 24));
+	p = rank_distribution(n);
+	for (size_t i = n * (n + 1) / 2 + 1; i-- > 0 && (sum += p[i]) <= level; )
+		s = (double)i;
+	free(p);
+	return s;
+}
+
+static double
+found_of_pairs(size_t m, size_t count, double critical, double d)
+{
+	const double n = (double)count, p = phi(d), p1 = phi(d * sqrt(2)), step = 0.02;
+	double p2 = 0, variance;
+
+	(void)m;
+	for (double x = -8; x < 8; x += step)
+		p2 += step * exp(-x * x / 2) / sqrt(2 * acos(-1)) * phi(x + 2 * d) * phi(x + 2 * d);
+	variance = n * (n - 1) * (n - 2) * (p2 - p1 * p1) +
+	    n * (n - 1) / 2 * (2 * (p - p1) * (p - p1) + 3 * p1 * (1 - p1)) + n * p * (1 - p);
+	return phi((n * (n - 1) / 2 * p1 + n * p - critical + 0.5) / sqrt(fmax(variance, 1e-12)));
+}
+
+/* The least D at which FOUND reaches POWER. */
+static double
+least_shift(double (*found_at)(size_t m, size_t n, double critical, double d), size_t m, size_t n,
+    double critical, double power)
+{
 	double low = 0, high = 40;
 
-	if (critical < 0)
-		return NAN;
 	for (int i = 0; i < 50; i++) {
 		const double middle = 0.5 * (low + high);
 
-		if (found(m, n, critical, middle) < power)
+		if (found_at(m, n, critical, middle) < power)
 			low = middle;
 		else
 			high = middle;
 	}
 	return high;
+}
+
+double
+detectable_shift(size_t m, size_t n, double level, double power)
+{
+	const double critical = critical_pairs(m, n, level);
+
+	return critical < 0 ? NAN : least_shift(found, m, n, critical, power);
+}
+
+double
+detectable_pairs(size_t n, double level, double power)
+{
+	const double critical = critical_sum(n, level);
+
+	return critical > (double)n * (double)(n + 1) / 2 ? NAN : least_shift(found_of_pairs, n, n, critical, power);
 }

@@ -65,6 +65,11 @@ double *u_distribution(size_t m, size_t n);
  * Wilcoxon's two-sided test of this level to find it with probability POWER; NaN: it never does.
  */
 double detectable_shift(size_t m, size_t n, double level, double power);
+/* The same for the one-sided test of N differences of pairs: how many of their deviations their mean is from 0. */
+double detectable_pairs(size_t n, double level, double power);
+
+/* How probable each sum of ranks of the positive ones is, of all 2^n signs: 0..n(n+1)/2; to be freed. */
+double *rank_distribution(size_t n);
 
 struct effect {
 	double shift;		/* median of all differences x - y [L] */
