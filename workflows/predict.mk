@@ -68,16 +68,17 @@ bash -c "$$4" >>"$$OUT/log" 2>&1 </dev/null || { tail "$$OUT/log" >&2; exit 2; }
 lp-merge "$$OUT/raw" 2>>"$$OUT/log" | lp-graph 2>>"$$OUT/log" >"$$OUT/$$1.$$3.$$2.graph"
 rm -rf "$$OUT/raw"
 endef
+export record
 
 $(OUT)/runs: $(OUT)/asked $(OUT)/here.machine $(OUT)/there.machine
-	@rm -f $(OUT)/*.graph; export OUT=$(OUT); one() { $(record); }; \
+	@rm -f $(OUT)/*.graph; export OUT=$(OUT); \
 	for run in $$(seq $(call quoted,$(RUNS))); do \
 		sides='here there'; [ $$((run % 2)) = 1 ] || sides='there here'; \
 		while read -r name command; do \
 			[ -n "$$command" ] || { echo "$(APPS): $$name: a line is a name and a command" >&2; exit 2; }; \
 			for side in $$sides; do \
 				if [ $$side = here ]; then launcher=$(call quoted,$(HERE)); else launcher=$(call quoted,$(THERE)); fi; \
-				one "$$name" $$run $$side "$$launcher lp-record -o $$OUT/raw $$command"; \
+				bash -eu -o pipefail -c "$$record" record "$$name" $$run $$side "$$launcher lp-record -o $$OUT/raw $$command"; \
 			done; \
 		done < <(grep -vE '^[[:space:]]*(#|$$)' $(call quoted,$(APPS))); \
 	done
