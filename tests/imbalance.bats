@@ -126,7 +126,7 @@ one_sided() {
 		2 MPI_Win_fence 2000 2100 comm=3')" = "wait_at_fence 1 290
 wait_at_fence 2 100
 early_fence 1 410" ]
-	[ "$(jq -c '.wait_states[] | select(.name == "early_fence") | .partners' report.json)" = '[4.1e-07,0,0]' ]
+	jq -e '.wait_states[] | select(.name == "early_fence") | .partners == [4.1e-07,0,0]' report.json
 }
 
 # Two origins: the one ends its epoch at 500, and puts in the next at 620; the other puts at 420 and ends at 700.
@@ -165,7 +165,7 @@ late_complete 1 290" ]
 		0 MPI_Win_lock 100 110 comm=3 peer=1 tag=1
 		0 MPI_Put 110 120 comm=3 peer=1 sent=8
 		0 MPI_Win_unlock 120 900 comm=3 peer=1")" = "wait_for_progress 0 480" ]
-	[ "$(jq -c '.wait_states[] | select(.name == "wait_for_progress") | .partners' report.json)" = '[0,4.8e-07,0]' ]
+	jq -e '.wait_states[] | select(.name == "wait_for_progress") | .partners == [0,4.8e-07,0]' report.json
 	# It is in a call when the origin's begins; the call returns before; no lock; another target.
 	for calls in '1 605 900' '1 120 590'; do
 		set -- $calls
