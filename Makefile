@@ -176,7 +176,7 @@ build/record.$(1)/%.o: record/preload/%.c Makefile
 	@mkdir -p $$(@D)
 	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g $(LTO) -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
 lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c)) \
-                                build/record.front/signals.o
+                                build/record.front/signals.o build/record.front/unload.o
 	@mkdir -p $$(@D)
 	$(2) -O3 $(LTO) -shared -Wl,-z,defs -o $$@ $$^ -lpthread
 endef
@@ -224,7 +224,7 @@ build/mend.front/%.o: record/front/%.c Makefile
 	@mkdir -p $(@D)
 	$(CC) $(WARN) -Wno-pedantic $(CPPFLAGS) -DFRONT='"mend"' -DFRONT_SETTING='"LONGPOLE_MEND"' -DFRONT_PART='"library"' \
 		-DFRONT_LOSS='"nothing is replaced"' -Ibuild/mend.front -O2 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
-lib/liblongpole-mend.so: build/mend.front/doors.o build/mend.front/front.o
+lib/liblongpole-mend.so: $(patsubst %,build/mend.front/%.o,doors front unload)
 	$(CC) -O2 -shared -Wl,-z,defs -o $@ $^ -lpthread -ldl
 
 build/apps/%: workflows/apps/%.c

@@ -160,13 +160,24 @@ by_place(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static struct known_site
-place_of(const struct rank *rank, uint64_t address)
+static bool
+lies_in(const struct raw_module *module, uint64_t address)
 {
-	for (size_t m = 0; m < rank->module_count; m++)
-		if (address - rank->modules[m].base < rank->modules[m].bytes)
-			return (struct known_site){ rank->modules[m].module, address - rank->modules[m].base, 0 };
-	return (struct known_site){ UINT32_MAX, address, 0 };
+	return address - module->base < module->bytes;
+}
+
+static struct known_site
+place_of(const struct rank *rank, const struct raw_site *site)
+{
+	const struct raw_module *modules = rank->modules;
+	size_t m = site->modules;
+
+	while (m > 0 && !lies_in(&modules[m - 1], site->address))
+		m--;
+	for (m = m > 0 ? m - 1 : site->modules; m < rank->module_count; m++)
+		if (lies_in(&modules[m], site->address))
+			return (struct known_site){ modules[m].module, site->address - modules[m].base, 0 };
+	return (struct known_site){ UINT32_MAX, site->address, 0 };
 }
 
 /* All places of all ranks, sorted and each once; then every rank's map to them. */
@@ -183,7 +194,7 @@ number_sites(struct input *input)
 		for (size_t i = 0; i < input->ranks[r].site_count; i++)
 			if (input->ranks[r].sites[i].stack == NULL) {
 				input->sites[1 + count] = place_of(&input->ranks[r],
-				    input->ranks[r].sites[i].address);
+				    &input->ranks[r].sites[i]);
 				input->sites[1 + count++].call =
 				    reader_calls(input->in)[input->ranks[r].sites[i].call];
 			}
@@ -202,7 +213,7 @@ number_sites(struct input *input)
 				rank->site_map_size = (size_t)rank->sites[i].site + 1;
 		rank->site_map = zalloc(rank->site_map_size, sizeof *rank->site_map);
 		for (size_t i = 0; i < rank->site_count; i++) {
-			struct known_site place = place_of(rank, rank->sites[i].address);
+			struct known_site place = place_of(rank, &rank->sites[i]);
 			const struct known_site *found = rank->sites[i].stack != NULL ? input->sites :
 			    bsearch(&place, input->sites + 1, kept, sizeof *found, by_place);
 

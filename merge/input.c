@@ -301,6 +301,7 @@ scan_site(struct scan *scan, const struct message *message)
 	    body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0)
 		die_input(scan->in);
 	site.call = (uint16_t)call;
+	site.modules = rank->module_count;
 	if (body_get(message, "stack") != NULL) {
 		if (body_int(scan->in, message, "count", 1, 1 << 16, &depth) < 0)
 			die_input(scan->in);

@@ -39,6 +39,7 @@ struct raw_site {
 	uint64_t address;
 	uint32_t *stack;	/* numbers of other sites of the rank; NULL: a place of its own */
 	uint32_t depth;
+	size_t modules;		/* of the rank that had been told by then: the last of them at the address has it */
 };
 
 /* A stack of frames: numbers of sites in the trace, the call itself first. */

@@ -184,7 +184,7 @@ new_site(struct unwinder *u)
 	struct rank *rank = u->rank;
 
 	rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1, sizeof *rank->sites);
-	rank->sites[rank->site_count] = (struct raw_site){ .site = u->next++ };
+	rank->sites[rank->site_count] = (struct raw_site){ .site = u->next++, .modules = rank->module_count };
 	return &rank->sites[rank->site_count++];
 }
 

@@ -9,6 +9,10 @@ setup_file() {
 	mpicc -shared -fPIC -DLIBRARY -o libmangled.so "$ROOT/tests/apps/mangled.c"
 	mpicc -o mangled "$ROOT/tests/apps/mangled.c" -L. -lmangled -Wl,-rpath,"$PWD"
 	gcc -shared -fPIC -o no_memory.so "$ROOT/tests/apps/no_memory.c" -ldl
+	mpicc -g -O1 -w -o leaves "$ROOT/tests/apps/leaves.c" -ldl
+	for calls in 3 4; do
+		mpicc -g -O1 -shared -fPIC -DPART -DCALLS=$calls -o part$calls.so "$ROOT/tests/apps/leaves.c"
+	done
 	mpicc -shared -fPIC -o made.so "$ROOT/tests/apps/made.c" -ldl
 }
 
@@ -182,10 +186,63 @@ recorded() {
 	[ -p run/rank.1 ]
 }
 
+# left STATUS ROWS WHAT...: leaves ends as it does without the recorder; each rank has so many barriers
+left() {
+	local status=0 bare=0
+	on 2 "$BATS_FILE_TMPDIR/leaves" "${@:3}" >bare.out 2>bare.err </dev/null || bare=$?
+	timeout -k 1 60 lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
+		"$BATS_FILE_TMPDIR/leaves" "${@:3}" >out 2>err </dev/null || status=$?
+	[ "$status" -eq "$1" ]
+	[ "$bare" -eq "$1" ]
+	cmp bare.out out
+	! grep lp-record: err
+	lp-merge run 2>merge.err >t.trace
+	trace.py check t.trace
+	[ "$(lp-dump -k call t.trace | jq -s -c '[range(2) as $r | map(select(.rank == $r and .call == "MPI_Barrier")) |
+		length]')" = "[$2,$2]" ]
+}
+
+@test "what an error handler jumps out of is no call, and all that comes behind it is recorded" {
+	left 0 15 jump
+	[ ! -s merge.err ]
+	[ "$(lp-dump -k call t.trace | grep -c -e MPI_Send -e MPI_Finalize)" -eq 2 ]
+}
+
+@test "a program that a signal handler ends ends so, and leaves what had returned" {
+	left 1 10 exit 0	# says mpirun, as MPI_Finalize was not called
+	[ "$(grep -c 'ended early, after 11 rows' merge.err)" -eq 2 ]
+	left 3 10 exit 3
+	left 4 10 _exit 4
+	left 0 10 finalize
+	[ ! -s merge.err ]
+}
+
+@test "children by fork, vfork and posix_spawn, and what takes the process's place, change nothing" {
+	left 0 15 exec
+	[ ! -s merge.err ]
+	[ "$(find run -type f | sort | paste -sd' ')" = "run/rank.0 run/rank.1" ]
+}
+
+@test "where a library is closed and another comes to its place, call sites are those of each" {
+	left 0 22 unload "$BATS_FILE_TMPDIR/part3.so" "$BATS_FILE_TMPDIR/part4.so"
+	lp-dump -k module t.trace | jq -r '"\(.module) \(.path)"' | grep part >modules
+	lp-dump -k site,module,call t.trace | jq -s -r '
+		(map(select(.kind == "module")) | INDEX(.module)) as $modules | (map(select(.kind == "site")) | INDEX(.site)) as $sites |
+		.[] | select(.kind == "call" and .call == "MPI_Barrier") | $sites["\(.site)"] |
+		"\($modules["\(.module)"].path | split("/") | last) \(.function)"' | sort | uniq -c | tr -s ' ' >where
+	[ "$(grep part where | paste -sd,)" = " 6 part3.so call_mpi, 8 part4.so call_mpi" ]
+	# With callers, too.
+	lp-record --stack 3 -o run -- mpirun --oversubscribe -n 2 "$BATS_FILE_TMPDIR/leaves" unload \
+		"$BATS_FILE_TMPDIR/part3.so" "$BATS_FILE_TMPDIR/part4.so" >out
+	lp-merge run >t.trace
+	trace.py check t.trace
+	[ "$(lp-dump -k site t.trace | jq -s -r 'INDEX(.site) as $s | [.[] | select(.stack) | $s["\(.stack[0])"].module] | unique | length')" -ge 3 ]
+}
+
 @test "ThreadSanitizer finds no race in the recorder under MPI_THREAD_MULTIPLE" {
 	# The library is linked, not preloaded, as the sanitizer starts before the preloaded ones.
 	mpicc -std=c11 -D_GNU_SOURCE -O1 -g -fPIC -fvisibility=hidden -fsanitize=thread -shared \
-		-o libtsan-recorder.so "$ROOT"/record/preload/*.c "$ROOT/build/record.front/signals.o" -lpthread \
+		-o libtsan-recorder.so "$ROOT"/record/preload/*.c "$ROOT"/build/record.front/{signals,unload}.o -lpthread \
 		2>err || skip "no ThreadSanitizer here"
 	mpicc -g -O1 -fsanitize=thread -o threads "$ROOT/tests/apps/threads.c" "$PWD/libtsan-recorder.so" \
 		-lpthread

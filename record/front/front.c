@@ -8,6 +8,7 @@
  * Nothing is done, loaded or opened before that call.
  */
 #include "front.h"
+#include "unload.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -99,7 +100,7 @@ search_in(struct dl_phdr_info *info, size_t size, void *context)
 	    (handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD)) == NULL)
 		return 0;
 	address = ask_system(handle, search->name);
-	dlclose(handle);
+	close_library(handle);
 	if (address == NULL || dladdr(address, &of) == 0 || of.dli_fbase == search->own_base ||
 	    strstr(of.dli_fname, "/liblongpole-" FRONT ".") != NULL)
 		return 0;

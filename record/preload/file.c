@@ -256,7 +256,7 @@ file_close(struct thread *threads)
 	pthread_mutex_lock(&raw.lock);
 	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
 		block_close(&thread->block);
-	recording = true;	/* for small_write; no call is recorded any more: depth is 1 */
+	recording = true;	/* for small_write; no call is recorded any more */
 	small_begin(&small, "end", 2);
 	small_uint(&small, "messages", raw.messages);
 	small_uint(&small, "rows", raw.rows);

@@ -25,6 +25,9 @@ struct at {
 	uint16_t call;
 };
 
+/* Where the frame of a wrapper's caller ends. */
+#define FRAME __builtin_dwarf_cfa()
+
 /* False: do not record. */
 ALWAYS bool
 enter_call(struct at *at, uint16_t call, const void *from)
@@ -35,9 +38,9 @@ enter_call(struct at *at, uint16_t call, const void *from)
 		return false;
 	if (UNLIKELY(thread == NULL) && (thread = new_thread()) == NULL)
 		return false;
-	if (UNLIKELY(thread->depth > 0))
+	if (UNLIKELY(thread->within != NULL) && !call_was_left(thread, FRAME))
 		return false;		/* the library calls itself: not a call of the program */
-	thread->depth = 1;
+	thread->within = FRAME;
 	at->thread = thread;
 	at->call = call;
 	at->from = from;
@@ -52,7 +55,7 @@ end_call(struct at *at)
 {
 	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
 		sample_drain();
-	at->thread->depth = 0;
+	at->thread->within = NULL;
 }
 
 ALWAYS struct entry

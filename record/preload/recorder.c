@@ -270,7 +270,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		return finalize();
 	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
 		return finalize();
-	at.thread->depth = 1;
+	at.thread->within = FRAME;
 	/*
 	 * The row is there before the call returns: a launcher kills all ranks as soon as the first
 	 * has ended with another status than 0, and most of them are still in here then.
@@ -283,7 +283,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
 	rows_replace(at.thread, &entry);
-	at.thread->depth = 0;
+	at.thread->within = NULL;
 	if (by_session)
 		within = false;		/* sessions may go on; at_end() closes the file */
 	else if (recording && !lost) {
@@ -375,7 +375,7 @@ session_init_wrapper(MPI_Info info, MPI_Errhandler handler, MPI_Session *session
 	sessions[session_count++] = *session;
 	if (!recording && !by_session)
 		begin_session(folder);
-	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL || at.thread->depth > 0)
+	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL || at.thread->within != NULL)
 		return result;
 	at.enter_ticks = clock_ticks_at(&before);
 	leave_call(&at);

@@ -39,7 +39,7 @@ struct block {
 /* What a thread has of its own. */
 struct thread {
 	bool known;		/* has a location */
-	int depth;		/* in an MPI call: calls within it are the library's own */
+	const void *within;	/* frame of the MPI call it is in: those below are the library's own; NULL: in none */
 	uint32_t location;
 	pid_t tid;
 	bool refers;		/* to rows of other threads: its blocks have a column for that */

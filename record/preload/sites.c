@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../front/unload.h"
 #include "frames.h"
 #include "recorder.h"
 #include "rows.h"
@@ -52,29 +53,40 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 	return NULL;
 }
 
-/* An object at that address has been told already; what comes there after a dlclose is not seen. */
-static bool
-seen_before(uint64_t base)
-{
-	static uint64_t *bases;
-	static size_t count, capacity;
+/* The objects that have been told and are still there. */
+static struct told { uint64_t base, bytes; bool here; } *told;
+static size_t told_count, told_capacity;
+static unsigned long long unloads_seen;
+static uint64_t unload_count;		/* times that any of them had gone */
 
-	for (size_t i = 0; i < count; i++)
-		if (bases[i] == base)
-			return true;
-	if (count == capacity) {
-		size_t larger = capacity == 0 ? 128 : 2 * capacity;
-		uint64_t *more = realloc(bases, larger * sizeof *bases);
+static struct told *
+find_told(uint64_t base)
+{
+	for (size_t i = 0; i < told_count; i++)
+		if (told[i].base == base)
+			return &told[i];
+	return NULL;
+}
+
+/* False: it has been told already, or there is no memory. */
+static bool
+note_told(uint64_t base, uint64_t bytes)
+{
+	if (find_told(base) != NULL)
+		return false;
+	if (told_count == told_capacity) {
+		size_t larger = told_capacity == 0 ? 128 : 2 * told_capacity;
+		struct told *more = realloc(told, larger * sizeof *told);
 
 		if (more == NULL) {
 			out_of_memory();
-			return true;
+			return false;
 		}
-		bases = more;
-		capacity = larger;
+		told = more;
+		told_capacity = larger;
 	}
-	bases[count++] = base;
-	return false;
+	told[told_count++] = (struct told){ base, bytes, true };
+	return true;
 }
 
 static int
@@ -95,7 +107,7 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 		if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > bytes)
 			bytes = part->p_vaddr + part->p_memsz;
 	}
-	if (seen_before(info->dlpi_addr))
+	if (!note_told(info->dlpi_addr, bytes))
 		return 0;
 	if (path[0] == '\0') {		/* the program, or the kernel's page, which has no file */
 		if (module_count > 0 || readlink("/proc/self/exe", program, sizeof program - 1) < 0)
@@ -122,6 +134,8 @@ count_loads(struct dl_phdr_info *info, size_t info_size, void *loads)
 	return 1;
 }
 
+static void modules_unloaded(void);
+
 /* All modules at first, later those that were loaded since. */
 void
 modules_append(void)
@@ -133,6 +147,70 @@ modules_append(void)
 		return;
 	modules_seen = loads;
 	dl_iterate_phdr(append_module, NULL);
+	longpole_unloaded = modules_unloaded;
+}
+
+/* ---- libraries that are closed ---- */
+
+static int
+count_unloads(struct dl_phdr_info *info, size_t info_size, void *unloads)
+{
+	(void)info_size;
+	*(unsigned long long *)unloads = info->dlpi_subs;
+	return 1;
+}
+
+static int
+mark_here(struct dl_phdr_info *info, size_t info_size, void *unused)
+{
+	struct told *object = find_told(info->dlpi_addr);
+
+	(void)info_size;
+	(void)unused;
+	if (object != NULL)
+		object->here = true;
+	return 0;
+}
+
+/* Nobody searches for these any more: their code is gone. Searches for others go on behind them. */
+static const char forgotten[1];
+
+static void
+forget_sites(const struct told *object)
+{
+	struct site_table *table = sites;
+
+	for (size_t i = 0; i <= table->mask; i++)
+		if ((uint64_t)(uintptr_t)table->slots[i].address - object->base < object->bytes)
+			__atomic_store_n(&table->slots[i].address, (const void *)forgotten, __ATOMIC_RELEASE);
+}
+
+/*
+ * The program has closed a library. What comes to its addresses later is told anew, and so are call sites there
+ * and all stacks.
+ */
+static void
+modules_unloaded(void)
+{
+	unsigned long long unloads = 0;
+	size_t kept = 0;
+
+	dl_iterate_phdr(count_unloads, &unloads);
+	if (!in_recorded_process() || unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
+		return;
+	pthread_mutex_lock(&table_lock);
+	__atomic_store_n(&unloads_seen, unloads, __ATOMIC_RELAXED);
+	for (size_t i = 0; i < told_count; i++)
+		told[i].here = false;
+	dl_iterate_phdr(mark_here, NULL);
+	for (size_t i = 0; i < told_count; i++)
+		if (told[i].here)
+			told[kept++] = told[i];
+		else
+			forget_sites(&told[i]);
+	__atomic_store_n(&unload_count, unload_count + (kept < told_count), __ATOMIC_RELAXED);
+	told_count = kept;
+	pthread_mutex_unlock(&table_lock);
 }
 
 static void
@@ -165,7 +243,7 @@ make_room(void)
 	new->shift = old->shift - 1;
 	new->mask = size - 1;
 	for (size_t i = 0; i <= old->mask; i++)
-		if (old->slots[i].address != NULL)
+		if (old->slots[i].address != NULL && old->slots[i].address != forgotten)
 			put_into(new, old->slots[i].address, old->slots[i].number);
 	sites = new;
 	return true;
@@ -243,7 +321,7 @@ uint32_t
 frames_site(const void *const *frames, int depth, uint16_t call)
 {
 	uint32_t stack[MOST_CALLERS], number;
-	uint64_t key = 0;
+	uint64_t key = __atomic_load_n(&unload_count, __ATOMIC_RELAXED);
 	struct small small;
 
 	if (depth < 2)

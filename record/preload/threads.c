@@ -28,6 +28,28 @@ new_thread(void)
 	return self = thread;
 }
 
+/*
+ * An error handler or another callback may jump out of the call that it is called from. A call within a call
+ * lies below it on the thread's stack; one that does not is made by who has jumped. Where the frame is not on
+ * the stack that the system gave the thread (that of a signal handler, or the program's own), nothing is known.
+ */
+bool
+call_was_left(const struct thread *thread, const void *frame)
+{
+	pthread_attr_t attributes;
+	const char *at = frame;
+	void *stack = NULL;
+	size_t size = 0;
+
+	if (at < (const char *)thread->within)
+		return false;
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return false;
+	pthread_attr_getstack(&attributes, &stack, &size);
+	pthread_attr_destroy(&attributes);
+	return at > (const char *)stack && at <= (const char *)stack + size;
+}
+
 bool
 thread_location(pid_t tid, uint32_t *location)
 {
