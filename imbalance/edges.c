@@ -23,6 +23,23 @@ group_rows(struct wait_row *row, const struct wait_row *with)
 	row->end_ns = with->row.leave_ns;
 }
 
+/* Its ends lie anywhere. */
+static void
+fetch_ahead(const struct imbalance *im, const struct edge_block *e, size_t i)
+{
+	const struct wait_row *ends[2];
+
+	if (i >= e->count)
+		return;
+	ends[0] = wait_row_here(im, e->source[i], e->send[i]);
+	ends[1] = wait_row_here(im, e->target[i], e->receive[i]);
+	for (int k = 0; k < 2; k++)
+		if (ends[k] != NULL) {
+			__builtin_prefetch(ends[k], 1);
+			__builtin_prefetch(&ends[k]->other, 1);
+		}
+}
+
 void
 take_messages(struct imbalance *im, const struct message *message)
 {
@@ -37,6 +54,7 @@ take_messages(struct imbalance *im, const struct message *message)
 		uint32_t poster = e->target[i];
 		uint64_t post_seq = e->receive[i];
 
+		fetch_ahead(im, e, i + 8);
 		if (call_class(receive->row.call) == CLASS_COMPLETE &&
 		    (referred = referred_row(im, receive, e->target[i], e->receive[i])) != NULL) {
 			post = referred;

@@ -100,12 +100,13 @@ struct wait {
 enum dimension { BY_RANK, BY_SITE, BY_CALL, BY_COMMUNICATOR, BY_PARTNER, DIMENSIONS, BY_FUNCTION = DIMENSIONS };
 
 struct cell {
+	/* What each call adds to comes first: it lies in one line of a cache. */
 	int64_t compute_ns;	/* before calls: a site's is that up to it */
 	int64_t mpi_ns;		/* in calls, waits included */
 	int64_t polling_ns;	/* of it in tests and probes that failed */
-	int64_t wait_ns[STATES];
 	uint64_t calls, waits;
 	int64_t delay_ns;	/* waits of others that its compute and calls caused */
+	int64_t wait_ns[STATES];
 };
 
 struct state_sums {
@@ -236,25 +237,31 @@ counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
+/* As window_row, of a known size; NULL also where the row is packed. */
+static inline struct wait_row *
+wait_row_here(const struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &im->window.lanes[location];
+
+	return seq - lane->first < lane->count ?
+	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) : NULL;
+}
+
 static inline const struct wait_row *
 wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &im->window.lanes[location];	/* as window_row, of a known size */
+	const struct wait_row *row = wait_row_here(im, location, seq);
 
-	return seq - lane->first < lane->count ?
-	    (const struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) :
-	    window_unpacked(&im->window, location, seq, false);
+	return row != NULL ? row : window_unpacked(&im->window, location, seq, false);
 }
 
 /* The same, to be changed. */
 static inline struct wait_row *
 wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &im->window.lanes[location];
+	struct wait_row *row = wait_row_here(im, location, seq);
 
-	return seq - lane->first < lane->count ?
-	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) :
-	    window_unpacked(&im->window, location, seq, true);
+	return row != NULL ? row : window_unpacked(&im->window, location, seq, true);
 }
 
 /* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or elsewhere. */

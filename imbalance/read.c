@@ -15,7 +15,8 @@ count_cell(struct cell *cell, const struct whole_call *call)
 {
 	cell->compute_ns += call->program_ns;
 	cell->mpi_ns += call->mpi_ns;
-	cell->polling_ns += call->polled ? call->mpi_ns : 0;
+	if (call->polled)
+		cell->polling_ns += call->mpi_ns;
 	cell->calls++;
 }
 
@@ -86,6 +87,26 @@ struct queue {
 	uint64_t rows;			/* settled and not counted */
 };
 
+/*
+ * The rows from SEQ on that lie side by side. Calls come from all locations in turn, so that of each its next rows
+ * have left the caches by then: they are fetched ahead.
+ */
+static inline struct wait_row *
+next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *left)
+{
+	enum { AHEAD = 4, LINE = 64 };
+	const struct lane *lane = &im->window.lanes[location];
+	struct wait_row *rows;
+
+	if (seq - lane->first >= lane->count)
+		return window_rows(&im->window, location, seq, false, left);
+	*left = lane->count - (size_t)(seq - lane->first);
+	rows = (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first);
+	for (int i = 0; i < 3; i++)
+		__builtin_prefetch((const char *)(rows + AHEAD) + i * LINE, 1);
+	return rows;
+}
+
 /* The next call of the location; false where it is not settled to its end. */
 static inline bool
 next_call(const struct imbalance *im, uint32_t location, struct next *next)
@@ -97,7 +118,7 @@ next_call(const struct imbalance *im, uint32_t location, struct next *next)
 
 	if (first >= limit)
 		return false;
-	rows = window_rows(&im->window, location, first, false, &left);
+	rows = next_rows(im, location, first, &left);
 	while (count < left && rows[count].row.part > 0)
 		if (first + count++ >= limit)
 			return false;
@@ -111,13 +132,16 @@ whole_call(struct imbalance *im, const struct next *next)
 	const int64_t last_ns = im->last_leave_ns[next->location];
 	const uint64_t first = im->done[next->location];
 	size_t left;
-	struct wait_row *rows = window_rows(&im->window, next->location, first, false, &left);
-	const struct row *row = &rows[0].row;
-	const struct call_kind *kind = call_kind(im, row->call);
+	struct wait_row *rows = wait_row_here(im, next->location, first);
+	const struct row *row;
+	const struct call_kind *kind;
 
-	if (kind->starts)	/* open_count changes them */
+	if (rows == NULL)
+		rows = window_rows(&im->window, next->location, first, false, &left);
+	row = &rows[0].row;
+	kind = call_kind(im, row->call);
+	if (kind->starts && wait_row_here(im, next->location, first) == NULL)	/* open_count changes them */
 		rows = window_rows(&im->window, next->location, first, true, &left);
-
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
 	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };

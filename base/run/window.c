@@ -166,6 +166,18 @@ make_room(struct window *window, struct lane *lane, size_t rows)
 	return lane->rows + (lane->begin + lane->count) * window->row_bytes;
 }
 
+/* The usual sizes are known to the compiler. */
+static inline void
+clear_own(void *own, size_t size)
+{
+	switch (size) {
+	case 0: break;
+	case 16: memset(own, 0, 16); break;
+	case 48: memset(own, 0, 48); break;
+	default: memset(own, 0, size);
+	}
+}
+
 int
 window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls)
@@ -202,8 +214,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 		    .request = request, .request_at = request_at, .part = part, .call = call,
 		    .sent = calls->bytes_sent[i] > 0, .received = calls->bytes_received[i] > 0,
 		    .shared = calls->tag[i] == 2, .polled = request == 0 && request_at == 0 };
-		for (size_t k = sizeof *row; k < window->row_bytes; k += sizeof(uint64_t))
-			*(uint64_t *)(void *)(to + k) = 0;
+		clear_own(to + sizeof *row, window->row_bytes - sizeof *row);
 	}
 	lane->count += calls->count;
 	keep_limit(window);
