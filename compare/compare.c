@@ -102,7 +102,7 @@ openable(const char *file)
 	char *name;
 	int to;
 
-	if (from < 0 || fstat(from, &status) < 0 || (S_ISREG(status.st_mode) && !is_stdin)) {
+	if (from < 0 || fstat(from, &status) < 0 || ((S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) && !is_stdin)) {
 		if (from >= 0)
 			close(from);
 		return file;	/* where it is not there its reader says so */

@@ -15,6 +15,7 @@ struct edges {
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
+	struct writer later;	/* of a shard: blocks of edges, which stand behind all calls of the round */
 };
 
 static const struct column_type location_type = { 4, false, true, 0 };
@@ -24,13 +25,20 @@ void
 edges_begin(struct graph *graph)
 {
 	graph->edges = zalloc(1, sizeof *graph->edges);
+	writer_start(&graph->edges->later, -1);
+}
+
+static struct writer *
+writer_of(struct graph *graph)
+{
+	return graph->exchange != NULL ? &graph->edges->later : &graph->out;
 }
 
 static void
 flush_messages(struct graph *graph)
 {
 	struct edges *e = graph->edges;
-	struct writer *out = &graph->out;
+	struct writer *out = writer_of(graph);
 
 	if (e->messages == 0)
 		return;
@@ -49,7 +57,7 @@ static void
 flush_collectives(struct graph *graph)
 {
 	struct edges *e = graph->edges;
-	struct writer *out = &graph->out;
+	struct writer *out = writer_of(graph);
 	static const struct column_type size_type = { 4, false, true, 0 };
 
 	if (e->instances == 0)
@@ -68,8 +76,14 @@ flush_collectives(struct graph *graph)
 void
 edges_flush(struct graph *graph)
 {
+	struct writer *later = &graph->edges->later;
+
 	flush_messages(graph);
 	flush_collectives(graph);
+	if (writer_append(&graph->out, later) < 0)
+		die_output();
+	msgpack_sbuffer_clear(&later->buffer);
+	later->messages = 0;
 }
 
 void

@@ -150,6 +150,7 @@ void edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t 
     uint64_t receive);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
+/* All of them go out; of a shard's round no edge does before. */
 void edges_flush(struct graph *graph);
 /* FIRST: the first block with one of the rows SEQS. */
 void write_sync(struct graph *graph, const uint64_t *seqs, struct spot first);

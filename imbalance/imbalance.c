@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/team/first.h"
 #include "causes.h"
 #include "imbalance.h"
 #include "critical.h"
@@ -119,6 +120,8 @@ main(int argc, char **argv)
 		return finish(DONE);
 	}
 	refuse_terminal_input(opt.files[0], usage);
+	if (is_left_to_first(opt.files[0]))
+		return DONE;
 	if (opt.form == STREAM)
 		refuse_terminal_output();
 	im.from_ns = opt.from_ns;

@@ -97,7 +97,7 @@ parse_options(int argc, char **argv)
 
 /* ---- the path --------------------------------------------------------------------------- */
 
-/* A graph in a file has no path yet. */
+/* A graph in a file, or a folder of shards, has no path yet. */
 static bool
 needs_path(const char *file)
 {
@@ -105,7 +105,8 @@ needs_path(const char *file)
 	struct stat status;
 	bool needs;
 
-	if (file == NULL || strcmp(file, "-") == 0 || stat(file, &status) != 0 || !S_ISREG(status.st_mode))
+	if (file == NULL || strcmp(file, "-") == 0 || stat(file, &status) != 0 ||
+	    !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 		return false;
 	if (reader_open(&in, file, READ_STREAM) < 0)
 		die_input(in);

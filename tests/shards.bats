@@ -187,6 +187,19 @@ without_history() {
 	done
 }
 
+@test "rounds of many edges keep them behind the calls of all shards" {
+	"$ROOT/build/bench/synthetic" -r 9 -c 200000 >raw
+	lp-merge raw | lp-graph 2>err >t.graph
+	lp-merge -o shards --shards 3 raw
+	for rows in 100000 1000000; do
+		parallel_run 2 lp-graph --round $rows -o graph shards 2>err.shards
+		cmp err err.shards
+		cmp <(lp-imbalance -F json t.graph) <(lp-imbalance -F json graph)
+		cmp <(lp-critpath -F text t.graph) <(lp-critpath -F text graph)
+		cmp <(lp-critpath -F text t.graph) <(parallel_run 2 lp-critpath -F text graph)
+	done
+}
+
 @test "several processes match shards as one does, to the byte, and find the path in them" {
 	tests/random_run.py make 14 more >t.trace
 	tests/cut_trace.py t.trace cut 3
@@ -246,4 +259,50 @@ without_history() {
 	rm shards/shard.000002
 	run -2 --separate-stderr parallel_run 2 lp-graph -o again shards
 	[ "$(grep '^lp-graph: ' <<<"$stderr")" = 'lp-graph: shards: shard 2 of 3 is missing (rank 4 and 0 others); lp-graph --partial goes on without' ]
+}
+
+@test "parts of shards of a graph join to the whole path" {
+	"$ROOT/build/bench/synthetic" -r 5 -c 40000 >raw
+	lp-merge -o shards --shards 3 raw
+	lp-graph --round 4000 -o graph shards 2>/dev/null
+	lp-critpath -F json graph >whole
+	for part in 1 2 3; do
+		lp-critpath --part $part/3 graph >$part.path
+	done
+	cmp whole <(lp-critpath --join -F json 1.path 2.path 3.path)
+}
+
+@test "under a launcher the first process reports on shards, once" {
+	five_ranks
+	lp-merge -o shards --shards 2 run
+	lp-graph -o graph shards 2>/dev/null
+	cmp <(lp-imbalance graph) <(parallel_run 3 lp-imbalance graph)
+}
+
+@test "every tool that reads a graph takes its shards" {
+	five_ranks
+	lp-merge run | lp-graph >t.graph 2>/dev/null
+	lp-merge -o shards --shards 2 run && lp-graph -o graph shards 2>/dev/null
+	cmp <(lp-critpath t.graph | lp-dump -k segment) <(lp-critpath graph | lp-dump -k segment)
+	cmp <(lp-replay t.graph | lp-critpath -F json) <(lp-replay graph | lp-critpath -F json)
+	cmp <(lp-report -F csv t.graph) <(lp-report -F csv graph)
+	cmp <(lp-export -f perfetto t.graph | wc -c) <(lp-export -f perfetto graph | wc -c)	# messages stand in another order
+	cmp <(lp-export -f csv t.graph) <(lp-export -f csv graph)
+	lp-compare t.graph -- graph >compared
+	grep -q 'no difference\|unchanged\|0.0' compared
+	lp-report -o page.html --verdict verdict graph && lp-report --verdict verdict.one -o page.html t.graph
+	cmp verdict verdict.one
+}
+
+@test "longpole -j merges and matches by several processes, and finds the same" {
+	five_ranks
+	mkdir -p kept && mv run kept/raw && touch kept/recorded kept/asked
+	make -s -f "$ROOT/workflows/critpath.mk" RUN=kept JOBS=2 MPIRUN='timeout 60 mpirun --oversubscribe' >two
+	[ -d kept/graph ] && [ "$(ls kept/trace)" = "$(ls kept/graph)" ]
+	lp-imbalance -F json kept/graph >j2
+	touch kept/recorded && rm -r kept/trace
+	make -s -f "$ROOT/workflows/critpath.mk" RUN=kept >one
+	[ -f kept/graph ]
+	diff one two
+	cmp j2 <(lp-imbalance -F json kept/graph)
 }

@@ -4,7 +4,9 @@
 # run     make -f workflows/critpath.mk APP="mpirun -n 4 ./app"
 #         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input" RECORD="--stack 4"
 #         make -f workflows/critpath.mk RUN=big          what was recorded there
+#         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged and matched by 4 processes
 # input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
+#         JOBS, how many processes of MPIRUN merge and match: trace and graph are then folders of shards
 # output  in $(RUN): verdict.txt, raw traces, trace, graph, path.txt, path.json,
 #         imbalance.txt, imbalance.json, report.html: all of it as one page
 #
@@ -16,8 +18,10 @@ APP =
 RUN = run
 RECORD =
 AGAIN =
+JOBS = 1
+MPIRUN = mpirun
 
-SETTINGS = APP RUN RECORD AGAIN
+SETTINGS = APP RUN RECORD AGAIN JOBS MPIRUN
 stamped = RUN
 folder = $(RUN)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-report
@@ -46,11 +50,27 @@ $(RUN)/recorded:
 	@echo 'APP is not set: APP="mpirun -n 4 ./app"' >&2; exit 2
 endif
 
+# Where a file becomes a folder of shards or the other way round the old one goes first.
+ifeq ($(filter-out 0 1,$(JOBS)),)
 $(RUN)/trace: $(RUN)/recorded $(RUN)/asked
+	@rm -rf $@ $@.part
 	lp-merge $(RUN)/raw $(whole)
 
 $(RUN)/graph: $(RUN)/trace
+	@rm -rf $@ $@.part
 	lp-graph $< $(whole)
+else
+together = $(MPIRUN) -n $(call quoted,$(JOBS))
+$(RUN)/trace: $(RUN)/recorded $(RUN)/asked
+	@rm -rf $@ $@.part
+	$(together) lp-merge -o $@.part $(RUN)/raw
+	@mv $@.part $@ && touch $@
+
+$(RUN)/graph: $(RUN)/trace
+	@rm -rf $@ $@.part
+	$(together) lp-graph -o $@.part $<
+	@mv $@.part $@ && touch $@
+endif
 
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
