@@ -266,6 +266,9 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	[[ "$output" == *"no repetitions for MPI_Bcast at 16 bytes"* ]]
 	run -2 ranks 1 lp-measure -f Bcast -s 8 -N nrep --plain
 	[[ "$output" == *"for 2 ranks, not 1"* ]]
+	ranks 2 lp-nrep -f Bcast -s 8 --min 5 --step 5 --max 20 --rse 1e-9 --predictions 2 --steps steps >out
+	[ "$(cut -f1,2,4,5 steps | tr '\t\n' '  ')" = "function m_bytes prediction nrep $(for i in 1 2; do
+		printf "MPI_Bcast 8 $i %d " 5 10 20; done)" ]
 	ranks 2 lp-nrep -f Bcast -s 8 --min 2 --rse 1 --predictions 1 | tail -1 | cut -f4,8 >out
 	[ "$(cat out)" = "2"$'\t'"steady" ]
 	run -2 lp-nrep --min 5 --max 2

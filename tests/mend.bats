@@ -259,3 +259,29 @@ everything() {
 	run -0 lp-mend --verdict 2.verdict echo one two	# what is no MPI program is left as it is
 	[ "${lines[-1]}" = "one two" ]
 }
+
+@test "the workflow predicts from one run, and compares that with what it measures" {
+	cat >app.c <<-'END'
+		#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			static char in[64], out[64];
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < 50; i++)
+				MPI_Scan(in, out, 64, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o app app.c
+	verdict 2 Scan Scan_as_ExscanReducelocal 8 0
+	printf 'machine\nmodel loggp\nnodes 2\nlatency 10 us\n' >machine
+	run -0 make -s -f "$ROOT/workflows/mend.mk" VERDICT=2.verdict MACHINE=machine RUNS=2 \
+		APP="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./app" OUT=o
+	[ "$(cut -f6 o/mend.txt | tail -2)" = "$(printf 'predicted by lp-replay from one run\nmeasured, 2 runs a side in turns')" ]
+	[ "$(cat o/factors)" = "call=MPI_Scan,factor=0.5" ]
+	# 50 scans of a latency each, or more: half of them is saved
+	jq -e '.before_s > .after_s and .change < 0' o/predicted.json
+	[ -s o/compared/compare.json ]
+	run -2 make -s -f "$ROOT/workflows/mend.mk" VERDICT=nothing APP=true OUT=o
+}

@@ -8,7 +8,7 @@
 # input   none but the library; BUDGET is in seconds, for the whole campaign: a tenth for lp-nrep, the
 #         rest in halves for the two stages. All functions in twice 20 mpiruns of 2 ranks cannot do with
 #         less than about 60 s, and it is said where that is more.
-# output  in $(CAMPAIGN): nrep, N.run of the first stage, candidates, confirm.N.run of the second,
+# output  in $(CAMPAIGN): nrep and nrep.svg, its convergence; N.run of the first stage, candidates, confirm.N.run of the second,
 #         report.txt, report.json, plots, verdict (for lp-mend); with rules: rules, and in verdict what
 #         is violated under them
 #
@@ -32,7 +32,7 @@ SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS GUIDELINES SIZES MPIRUN JUDGE
 stamped = R JUDGE
 folder = $(CAMPAIGN)
 tools = lp-guidelines
-made = settings settings.new nrep candidates messages *.run *.part report.txt report.json plots verdict rules
+made = settings settings.new nrep steps steps.dat nrep.svg candidates messages *.run *.part report.txt report.json plots verdict rules
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
 .PHONY: rules settings
@@ -49,7 +49,7 @@ judged = $(JUDGE) --pairs $(runs) $$(find $(confirming) -size +0)
 # To start an mpirun takes half a second here.
 share = $(shell echo $(BUDGET) $(R) | awk '{ s = $$1 * $(1) - 0.5; print (s > 0.1 ? s : 0.1) }')
 
-all: $(CAMPAIGN)/report.txt
+all: $(CAMPAIGN)/report.txt $(if $(shell command -v gnuplot),$(call drawn,nrep))
 	@cat $<
 
 settings:
@@ -61,7 +61,18 @@ settings:
 	@mv $(CAMPAIGN)/settings.new $(CAMPAIGN)/settings
 
 $(CAMPAIGN)/nrep: | settings
-	@$(run) lp-nrep $(choice) -B $(call share,0.1) $(whole)
+	@$(run) lp-nrep $(choice) -B $(call share,0.1) --steps $(CAMPAIGN)/steps $(whole)
+
+# How the three values converge, a line for each function and size of the first prediction; sizes are colours.
+$(CAMPAIGN)/steps.dat: $(CAMPAIGN)/nrep
+	@awk -F'\t' 'NR > 1 && $$4 == 1 { k = $$2; if (!(k in c)) { c[k] = n++; } \
+		if ($$1 $$2 != last) { if (last) print "\n"; last = $$1 $$2 } print $$5, $$6, $$7, $$8, c[k], $$2 }' $(CAMPAIGN)/steps $(whole)
+$(call drawn,nrep) &: $(CAMPAIGN)/steps.dat $(CAMPAIGN)/figures
+	@{ echo 'set logscale xy; set xlabel "repetitions"; set key outside right; set multiplot layout 3, 1'; i=1; \
+	for method in 'RSE' 'COV of means' 'COV of medians'; do i=$$((i + 1)); \
+		echo "set ylabel '$$method'"; echo "plot '$<' using 1:$$i:5 with linespoints pt 7 ps 0.4 lc variable notitle, \\"; \
+		awk 'NF && !($$6 in s) { s[$$6] = 1; printf "%sNaN with lines lc %d title \"%s bytes\"", (n++ ? ", " : ""), $$5, $$6 } \
+			END { print "" }' $<; done; } | $(call picture,nrep,640x900)
 
 # A stream without its end never gets its name.
 measure = $(run) lp-measure $(own) $(choice) -B $(call share,0.45/$$2) -o $@.part

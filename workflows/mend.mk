@@ -56,6 +56,9 @@ $(OUT)/predicted.json: $(OUT)/graph $(OUT)/machine $(OUT)/factors
 	jq -n --argjson before $$before --argjson after $$after --argjson factors "$$(jq -R . $(OUT)/factors | jq -s .)" \
 		'{$$factors, before_s: ($$before / 1e9), after_s: ($$after / 1e9), change: ($$after / $$before - 1)}' $(whole)
 
+numbers = $(words $(wildcard $(OUT)/compared/a*.summary))
+# Intervals are those of lp-compare; one run a side has none.
+measured = .run_time | .a_s as $$a | [.a_s, .b_s, (.change_s, .low_s, .high_s | if . == null then "" else . * 1e8 / $$a | round / 1e6 end), $$what] | @tsv
 # Measured only when the prediction stands.
 $(OUT)/compared/compare.json: $(OUT)/predicted.json
 	@$(MAKE) --no-print-directory -s -f $(here)compare.mk A=$(call quoted,$(APP)) B=$(call quoted,$(mend) $(APP)) \
@@ -63,6 +66,5 @@ $(OUT)/compared/compare.json: $(OUT)/predicted.json
 
 $(OUT)/mend.txt: $(OUT)/predicted.json $(OUT)/compared/compare.json $(OUT)/rules
 	@{ printf 'run_s\tmended_s\tchange_%%\tlow_%%\thigh_%%\twhat\n'; \
-	jq -r '[.before_s, .after_s, 100 * .change | . * 1e6 | round / 1e6, "", "", "predicted by lp-replay from one run"] | @tsv' $<; \
-	jq -r '.run_time | [.a_s, .b_s, (100 * .change_s / .a_s, 100 * .low_s / .a_s, 100 * .high_s / .a_s | if . == null then "" else . * 1e6 | round / 1e6 end), \
-		"measured, $(RUNS) runs a side in turns"] | @tsv' $(OUT)/compared/compare.json; } $(whole)
+	jq -r '[.before_s, .after_s, (1e8 * .change | round / 1e6), "", "", "predicted by lp-replay from one run"] | @tsv' $<; \
+	jq -r --arg what "measured, $(numbers) runs a side in turns" '$(measured)' $(OUT)/compared/compare.json; } $(whole)

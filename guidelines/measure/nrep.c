@@ -8,6 +8,7 @@
  *
  * Methods and steps are those of PGMPI: see catalogue.h.
  */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static const char usage[] =
 	"      --window US        microseconds from start to start [1000]\n"
 	"  -w, --warm-up N        calls before any is timed [20]\n"
 	"  -B, --budget SECONDS   end in about this time [no limit]\n"
+	"      --steps FILE       the three values at each step, too: how they converge\n"
 	"      --seed N           of the order [1]\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";
@@ -40,7 +42,7 @@ static const char usage[] =
 enum method { RSE, COV_MEAN, COV_MEDIAN, METHODS };
 
 struct options {
-	const char *functions, *sizes;
+	const char *functions, *sizes, *steps;
 	double threshold[METHODS];	/* 0: the method is not asked */
 	size_t window[METHODS];		/* values; RSE has none */
 	size_t min, max, step, predictions, warm_up;
@@ -66,6 +68,7 @@ struct state {
 	struct timed *timed;		/* opt.max each */
 	struct sample times;
 	int64_t began_ns;
+	FILE *steps;			/* on rank 0, or NULL */
 };
 
 static size_t
@@ -86,6 +89,7 @@ parse_options(int argc, char **argv)
 		{ "max", required_argument, NULL, 'M' }, { "step", required_argument, NULL, 'd' },
 		{ "predictions", required_argument, NULL, 'p' }, { "sync", required_argument, NULL, 'S' },
 		{ "window", required_argument, NULL, 'W' }, { "warm-up", required_argument, NULL, 'w' },
+		{ "steps", required_argument, NULL, 't' },
 		{ "budget", required_argument, NULL, 'B' }, { "seed", required_argument, NULL, 'e' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -110,6 +114,7 @@ parse_options(int argc, char **argv)
 		case 'S': opt.sync = (enum sync_kind)parse_choice("--sync", optarg, sync_names); break;
 		case 'W': opt.window_ns = 1000 * parse_integer("--window", optarg, 1, 1000000000); break;
 		case 'w': opt.warm_up = parse_count("--warm-up", optarg, 0); break;
+		case 't': opt.steps = optarg; break;
 		case 'B': opt.budget_ns = parse_seconds("--budget", optarg); break;
 		case 'e': opt.seed = parse_integer("--seed", optarg, 0, INT64_MAX); break;
 		}
@@ -188,9 +193,20 @@ is_steady(const struct state *s, size_t count, double value[METHODS])
 	return steady;
 }
 
+/* Writes the values where that is wanted; returns STEADY. */
+static bool
+put_step(struct state *s, const struct job *job, size_t round, size_t count, bool steady,
+    const double value[METHODS])
+{
+	if (s->steps != NULL)
+		fprintf(s->steps, "%s\t%zu\t%d\t%zu\t%zu\t%.6g\t%.6g\t%.6g\n", job->function->name, job->bytes,
+		    s->call.ranks, round + 1, count, value[RSE], value[COV_MEAN], value[COV_MEDIAN]);
+	return steady;
+}
+
 /* nrep(0) = min, nrep(i) = nrep(i-1) + step 2^(i-1), until all methods are satisfied. */
 static void
-predict(struct state *s, struct job *job, int64_t end_ns)
+predict(struct state *s, struct job *job, size_t round, int64_t end_ns)
 {
 	size_t count = 0, next = s->opt.min, step = s->opt.step;
 	double value[METHODS];
@@ -211,7 +227,7 @@ predict(struct state *s, struct job *job, int64_t end_ns)
 			s->times.at[count] = (double)s->timed[count].ns;
 		if (s->opt.budget_ns > 0)
 			MPI_Bcast(&late, 1, MPI_INT, 0, s->call.comm);
-		end = is_steady(s, count, value) ? "steady" : count == s->opt.max ? "max" :
+		end = put_step(s, job, round, count, is_steady(s, count, value), value) ? "steady" : count == s->opt.max ? "max" :
 		    late ? "budget" : NULL;
 		next = s->opt.max - count < step ? s->opt.max : count + step;
 		step *= 2;
@@ -264,7 +280,7 @@ predict_all(struct state *s)
 		for (size_t i = 0; i < s->count; i++, left--) {
 			int64_t now = now_ns();
 
-			predict(s, &s->jobs[order[i]],
+			predict(s, &s->jobs[order[i]], round,
 			    now + (s->began_ns + s->opt.budget_ns - now) / (int64_t)left);
 		}
 	}
@@ -296,6 +312,17 @@ print_jobs(const struct state *s)
 	text_flush(&text);
 }
 
+static void
+open_steps(struct state *s)
+{
+	if (s->opt.steps == NULL || s->call.rank != 0)
+		return;
+	s->steps = fopen(s->opt.steps, "w");
+	if (s->steps == NULL)
+		die("%s: %s", s->opt.steps, strerror(errno));
+	fprintf(s->steps, "function\tm_bytes\tranks\tprediction\tnrep\trse\tcov_mean\tcov_median\n");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -310,7 +337,10 @@ main(int argc, char **argv)
 		MPI_Finalize();
 		return TROUBLE;
 	}
+	open_steps(&s);
 	predict_all(&s);
+	if (s.steps != NULL && fclose(s.steps) != 0)
+		die("%s: %s", s.opt.steps, strerror(errno));
 	note_budget(&s.call, s.began_ns, s.opt.budget_ns);
 	if (s.call.rank == 0)
 		print_jobs(&s);
