@@ -273,7 +273,6 @@ test-long: test
 	tests/sample_trials 64
 	tests/compare_trials 20
 	tests/planted_regions.py 200 20000
-	tests/recorded_regions 20
 	tests/otf2_programs
 	tests/mend
 
