@@ -337,6 +337,20 @@ started() {
 	[[ "$stderr" == *': graph streams are read from files only' ]]
 }
 
+@test "the start of a program that only has sessions is left out, too" {
+	mkdir a b
+	for n in 1 2 4 8; do
+		started $n 70000000 $((16000000 / n)) >a/$n.graph
+		for ((r = 0; r < n; r++)); do
+			echo "$r MPI_Session_init 100 70000000"
+			echo "$r MPI_Barrier $((70000000 + 16000000 / n + 1000 * r)) +5000"
+			echo "$r MPI_Session_finalize $((70000000 + 16000000 / n + 1000 * r + 5000)) +0"
+		done | pack -H "graph ranks=$n run_ns=$((70000000 + 16000000 / n + 900000))" >b/$n.graph
+	done
+	lp-fit -F json a/*.graph b/*.graph | jq -se '.[0].points | length == 4'
+	lp-fit -F json a/*.graph b/*.graph | jq -se 'map(.points | map([.n, .t, .tau])) | .[0] == .[1]'
+}
+
 @test "a thousand rows are fitted within a second of processor time, many a value of n or one" {
 	awk 'BEGIN { srand(1); print "n,t"; for (n = 1; n <= 1000; n++)
 		print n "," (10 / n + 0.1 + 0.001 * n) * (1 + 0.02 * rand()) }' >many.csv
