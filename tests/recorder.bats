@@ -325,6 +325,86 @@ left() {
 	lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
 }
 
+@test "sessions in Fortran, by use mpi and use mpi_f08, are recorded as those in C are" {
+	command -v mpifort.mpich >/dev/null || skip "no MPICH here"
+	cat >body.inc <<-'END'
+		  call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, session, ierr)
+		  call MPI_Group_from_session_pset(session, "mpi://WORLD", group, ierr)
+		  call MPI_Comm_create_from_group(group, "f", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, comm, ierr)
+		  call MPI_Comm_rank(comm, rank, ierr)
+		  call MPI_Comm_size(comm, size, ierr)
+		  do i = 1, 10
+		    call MPI_Sendrecv(out, i * size + rank, MPI_INTEGER, mod(rank + 1, size), i, in, 200, MPI_INTEGER, &
+		      mod(rank + size - 1, size), i, comm, MPI_STATUS_IGNORE, ierr)
+		  end do
+		  call MPI_Barrier(comm, ierr)
+		  call MPI_Group_free(group, ierr)
+		  call MPI_Comm_free(comm, ierr)
+		  call MPI_Session_finalize(session, ierr)
+	END
+	printf '%s\n' 'program s' '  use mpi' '  implicit none' '  integer :: session, group, comm' \
+		'  integer :: rank, size, i, ierr, out(200), in(200)' "  include 'body.inc'" 'end program' >mpi.f90
+	sed 's/use mpi/use mpi_f08/; s/integer :: session, group, comm/type(MPI_Session) :: session; type(MPI_Group) :: group; type(MPI_Comm) :: comm/' \
+		mpi.f90 >f08.f90
+	for form in mpi f08; do
+		mpifort.mpich -g -w -o $form $form.f90 || skip "no sessions here"
+		lp-record -o run -- mpirun.mpich -n 3 ./$form >out 2>err || { cat err; false; }
+		! grep lp-record: err
+		lp-merge run 2>merge.err >t.trace
+		[ ! -s merge.err ]
+		lp-graph t.trace 2>graph.err >t.graph
+		grep -q '30 messages and 1 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+		lp-dump -k call t.trace | jq -r 'select(.rank == 1).call' | sort | uniq -c >$form.calls
+	done
+	cmp mpi.calls f08.calls
+	grep -q ' 1 MPI_Session_init' f08.calls
+	grep -q ' 1 MPI_Session_finalize' f08.calls
+}
+
+@test "large counts of mpi_f08 leave the rows that ordinary ones do" {
+	command -v mpifort.mpich >/dev/null || skip "no MPICH here"
+	cat >large.F90 <<-'END'
+		program large
+		  use mpi_f08
+		  implicit none
+		  type(MPI_Request) :: requests(2)
+		  integer :: rank, size, from, to, i
+		  integer(COUNT) :: n
+		  integer, asynchronous :: out(100), in(100)
+		  call MPI_Init()
+		  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+		  call MPI_Comm_size(MPI_COMM_WORLD, size)
+		  to = mod(rank + 1, size)
+		  from = mod(rank + size - 1, size)
+		  out = rank
+		  do i = 1, 5
+		    n = 10 * i
+		    call MPI_Irecv(in, n, MPI_INTEGER, from, i, MPI_COMM_WORLD, requests(1))
+		    call MPI_Isend(out, n, MPI_INTEGER, to, i, MPI_COMM_WORLD, requests(2))
+		    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+		    call MPI_Sendrecv(out, n, MPI_INTEGER, to, i, in, n, MPI_INTEGER, from, i, MPI_COMM_WORLD, &
+		      MPI_STATUS_IGNORE)
+		    call MPI_Bcast(in, n, MPI_INTEGER, 0, MPI_COMM_WORLD)
+		    call MPI_Allreduce(out, in, n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+		    if (in(1) /= size * (size - 1) / 2) stop 3
+		  end do
+		  call MPI_Finalize()
+		end program
+	END
+	for count in 4 MPI_COUNT_KIND; do
+		mpifort.mpich -g -w -DCOUNT=$count -o large.$count large.F90 || skip "no large counts here"
+		lp-record -o run -- mpirun.mpich -n 3 ./large.$count 2>err
+		[ ! -s err ]
+		lp-merge run >t.trace
+		lp-graph t.trace 2>graph.err >t.graph
+		grep -q '30 messages and 12 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+		[ "$(same_sizes t.graph)" -eq 30 ]
+		lp-dump -k call t.trace | jq -c '[.rank, .call, .peer, .tag, .bytes_sent, .bytes_received]' | sed 's/_c"/"/' | sort >rows.$count
+	done
+	nm -D large.MPI_COUNT_KIND | grep -q 'mpi_isend_f08ts_large_'
+	cmp rows.4 rows.MPI_COUNT_KIND
+}
+
 @test "what a program uses and is not recorded is named once, at the end" {
 	cat >general.c <<-'END'
 		#include <mpi.h>

@@ -214,16 +214,40 @@ MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 }
 
 #ifdef HAVE_MPI_4
+struct session_arguments {
+	MPI_Info info;
+	MPI_Errhandler handler;
+	MPI_Session *session;
+};
+
+static int
+session_init(void *arguments, MPI_Session *made)
+{
+	struct session_arguments *a = arguments;
+	int result = PMPI_Session_init(a->info, a->handler, a->session);
+
+	*made = *a->session;
+	return result;
+}
+
+static int
+session_finalize(void *session)
+{
+	return PMPI_Session_finalize(session);
+}
+
 EXPORT int
 MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 {
-	return session_init_wrapper(info, handler, session, __builtin_return_address(0));
+	struct session_arguments a = { info, handler, session };
+
+	return session_init_wrapper(session_init, &a, __builtin_return_address(0));
 }
 
 EXPORT int
 MPI_Session_finalize(MPI_Session *session)
 {
-	return session_finalize_wrapper(session, __builtin_return_address(0));
+	return session_finalize_wrapper(session_finalize, session, *session, __builtin_return_address(0));
 }
 #endif
 

@@ -372,6 +372,57 @@ NAMES(init, MPI_Fint *)
 NAMES(init_thread, MPI_Fint *, MPI_Fint *, MPI_Fint *)
 NAMES(finalize, MPI_Fint *)
 
+/* ---- sessions: a handle of mpi_f08 is one integer, as that of the others is ---- */
+
+#if defined HAVE_MPI_4 && defined MPICH_VERSION
+void pmpi_session_init_(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session, MPI_Fint *ierr) __attribute__((weak));
+void pmpi_session_finalize_(MPI_Fint *session, MPI_Fint *ierr) __attribute__((weak));
+
+struct session_arguments {
+	MPI_Fint *info, *handler, *session;
+};
+
+static int
+session_init(void *arguments, MPI_Session *made)
+{
+	struct session_arguments *a = arguments;
+	MPI_Fint ierr;
+
+	pmpi_session_init_(a->info, a->handler, a->session, &ierr);
+	*made = PMPI_Session_f2c(*a->session);
+	return ierr;
+}
+
+static int
+session_finalize(void *session)
+{
+	MPI_Fint ierr;
+
+	pmpi_session_finalize_(session, &ierr);
+	return ierr;
+}
+
+void record_session_init(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session, MPI_Fint *ierr);
+void record_session_finalize(MPI_Fint *session, MPI_Fint *ierr);
+
+void
+record_session_init(MPI_Fint *info, MPI_Fint *handler, MPI_Fint *session, MPI_Fint *ierr)
+{
+	struct session_arguments a = { info, handler, session };
+
+	set_ierr(ierr, session_init_wrapper(session_init, &a, __builtin_return_address(0)));
+}
+
+void
+record_session_finalize(MPI_Fint *session, MPI_Fint *ierr)
+{
+	set_ierr(ierr, session_finalize_wrapper(session_finalize, session, PMPI_Session_f2c(*session),
+	    __builtin_return_address(0)));
+}
+NAMES(session_init, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *)
+NAMES(session_finalize, MPI_Fint *, MPI_Fint *)
+#endif
+
 /* ---- and those that do not return, or have no ierr ---- */
 
 void record_abort(MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierr);

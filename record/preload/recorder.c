@@ -356,23 +356,32 @@ begin_session(const char *folder)
 	set_paused(options.paused);
 }
 
+/* As for MPI_Init: Fortran's routines call those of C. Threads may make sessions at once. */
+static __thread bool in_session;
+
 int
-session_init_wrapper(MPI_Info info, MPI_Errhandler handler, MPI_Session *session, const void *from)
+session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const void *from)
 {
 	const char *folder = getenv("LONGPOLE_DIR");
 	struct at at = { .call = NUMBER_Session_init, .from = from };
-	struct instant before = clock_instant();
+	MPI_Session session;
+	struct instant before;
 	struct entry entry;
 	int result;
 
+	if (in_session)
+		return init(arguments, &session);
+	before = clock_instant();
 	if (folder != NULL && !recording && !by_session) {
 		check_mpi();
 		read_options();
 	}
-	result = PMPI_Session_init(info, handler, session);
+	in_session = true;
+	result = init(arguments, &session);
+	in_session = false;
 	if (result != MPI_SUCCESS || folder == NULL || session_count == SESSIONS)
 		return result;
-	sessions[session_count++] = *session;
+	sessions[session_count++] = session;
 	if (!recording && !by_session)
 		begin_session(folder);
 	if (!recording || (at.thread = self != NULL ? self : new_thread()) == NULL || at.thread->within != NULL)
@@ -385,12 +394,11 @@ session_init_wrapper(MPI_Info info, MPI_Errhandler handler, MPI_Session *session
 }
 
 int
-session_finalize_wrapper(MPI_Session *session, const void *from)
+session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session, const void *from)
 {
-	const MPI_Session gone = *session;
 	struct at at;
 	bool records = enter_call(&at, NUMBER_Session_finalize, from);
-	int result = PMPI_Session_finalize(session);
+	int result = finalize(arguments);
 
 	if (records) {
 		struct entry entry;
@@ -401,7 +409,7 @@ session_finalize_wrapper(MPI_Session *session, const void *from)
 		end_call(&at);
 	}
 	for (int i = 0; i < session_count; i++)
-		if (result == MPI_SUCCESS && sessions[i] == gone) {
+		if (result == MPI_SUCCESS && sessions[i] == session) {
 			sessions[i] = sessions[--session_count];
 			break;
 		}

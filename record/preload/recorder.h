@@ -91,8 +91,9 @@ void say_unrecorded(void);	/* what the program uses of MPI and is not recorded *
 
 /* recorder.c */
 #ifdef HAVE_MPI_4
-int session_init_wrapper(MPI_Info info, MPI_Errhandler handler, MPI_Session *session, const void *from);
-int session_finalize_wrapper(MPI_Session *session, const void *from);
+/* INIT and FINALIZE: the library's own, as the program's language has them; INIT tells the session made. */
+int session_init_wrapper(int (*init)(void *, MPI_Session *), void *arguments, const void *from);
+int session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session session, const void *from);
 /* All processes, where there is a session; to be freed. MPI_GROUP_NULL: there is none. */
 MPI_Group session_world(void);
 #endif

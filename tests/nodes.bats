@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-record on several nodes: network namespaces of this machine with host names, addresses and clocks of their own.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	mpicc -g -O1 -o stress "$ROOT/tests/apps/stress.c"
+	mpicc -g -O1 -o kinds "$ROOT/tests/apps/kinds.c"
+	for shared in "$ROOT/../shared" "$ROOT/../../shared"; do
+		[ ! -x "$shared/nodes" ] || NODES=$shared/nodes
+	done
+	export NODES
+}
+
+# nodes N: that many of them, for one test at a time
+nodes() {
+	[ "$(id -u)" = 0 ] || skip "making nodes needs root"
+	[ -n "${NODES:-}" ] || skip "../shared/nodes is not here"
+	! command -v prterun >/dev/null || skip "../shared/nodes starts Open MPI 4"
+	ip netns list >/dev/null 2>&1 || skip "no network namespaces here"
+	exec 8>"${NODES%/*}/../.nodes.lock" || skip "no lock can be had"
+	flock -w 100 8 || skip "others use the nodes"
+	timeout 60 "$NODES" up "$1" 2>err || skip "no nodes here: $(tail -1 err)"
+	unset OMPI_MCA_btl_tcp_if_include	# they talk by interfaces of their own
+	up=1
+}
+
+teardown() {
+	[ -z "${up:-}" ] || "$NODES" down
+}
+
+# on_nodes RANKS COMMAND...: one after the other on the nodes in turn
+on_nodes() {
+	timeout -k 1 100 "$NODES" mpirun -n "$@"
+}
+
+# right OFFSET TRACE: rank r is on node 1 + r mod 3, whose clock is OFFSET seconds ahead for each; so much was taken off
+right() {
+	lp-dump -k rank "$2" | jq -s -e --argjson ahead "$1" 'sort_by(.rank) | . as $r | all(
+		.host == "node\(1 + .rank % 3)" and .error_ns < 5e6 and (.drift_ppb | fabs) < 1e6 and
+		(.offset_ns - $r[0].offset_ns + 1e9 * $ahead * (.rank % 3) | fabs) <= .error_ns)'
+}
+
+# in_order ERROR_NS TRACE: no message and no member of a barrier is earlier than the clocks' error allows
+in_order() {
+	lp-graph "$2" 2>graph.err >t.graph
+	grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
+	lp-dump -k call "$2" | jq -s -e --argjson error "$1" '
+		[.[] | select(.call == "MPI_Barrier" and .comm == 1)] | group_by(.rank) | transpose |
+		map((map(.enter_ns) | max) - (map(.leave_ns) | min)) | max <= 2 * $error'
+}
+
+@test "clocks that are seconds apart are put on one, within the bound that is stated" {
+	nodes 3
+	for sync in pingpong allreduce; do
+		SKEW=3 on_nodes 6 lp-record --sync $sync -o "$PWD/run" "$BATS_FILE_TMPDIR/stress" 1 100
+		lp-merge run >t.trace
+		trace.py check t.trace
+		right 3 t.trace
+		lp-dump -k run t.trace | jq -e '.run_ns < 60e9'
+		in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
+		# As they were, they are seconds apart.
+		lp-merge -s none run | lp-dump -k run | jq -e '.run_ns > 6e9'
+	done
+}
+
+@test "the drift between nodes is told by what is measured at both ends, within its bound" {
+	nodes 2
+	# The clocks are one, but for the skew; so it is none, and the offset at the end is that of the beginning.
+	cat >waits.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			sleep(2);
+			MPI_Barrier(MPI_COMM_WORLD);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o waits waits.c
+	SKEW=5 on_nodes 4 lp-record -o "$PWD/run" ./waits
+	lp-merge run >t.trace
+	# The offset changes by no more than both measurements may be wrong.
+	lp-dump -k rank t.trace | jq -s -e 'all(.[]; (.drift_ppb | fabs) * 2e-9 * 1e9 <= 2 * .error_ns + 1000)'
+	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
+}
+
+@test "folders that only a node sees are gathered afterwards" {
+	nodes 3
+	on_nodes 6 lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/stress" 2 60
+	SKEW=2 on_nodes 6 sh -c 'exec lp-record -o "$0/local.$(hostname)" "$@"' "$PWD" "$BATS_FILE_TMPDIR/stress" 2 60
+	for node in 1 2 3; do
+		[ "$(ls local.node$node | sort | paste -sd' ')" = "rank.$((node - 1)) rank.$((node + 2))" ]
+	done
+	run -2 --separate-stderr lp-merge local.node1
+	[[ "$stderr" == *"missing"* ]]
+	lp-merge local.node*/rank.* >t.trace
+	cat local.node3/* local.node1/* local.node2/* | lp-merge >piped.trace
+	cmp <(lp-dump -k call t.trace) <(lp-dump -k call piped.trace)
+	mkdir gathered
+	mv local.node*/rank.* gathered
+	lp-merge gathered | lp-dump -k call | cmp - <(lp-dump -k call t.trace)
+	right 2 t.trace
+	# The same calls as in a folder that all see.
+	lp-merge run >shared.trace
+	for trace in t shared; do
+		lp-dump -k call $trace.trace | jq -r '[.rank, .call] | @tsv' | grep -v -e Test -e probe | sort | uniq -c >$trace.calls
+	done
+	cmp t.calls shared.calls
+	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
+}
+
+@test "in front of mpirun the recorder reaches all nodes that share the folder and the environment" {
+	nodes 2
+	timeout -k 1 100 lp-record -o run -- "$NODES" mpirun -n 4 "$BATS_FILE_TMPDIR/stress" 3 60
+	lp-merge run >t.trace
+	[ "$(lp-dump -k rank t.trace | jq -r '"\(.rank) \(.host)"' | paste -sd' ')" = "0 node1 1 node2 2 node1 3 node2" ]
+	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
+}
+
+@test "of a node that dies all that had returned is there, and its ranks are named" {
+	nodes 3
+	cat >dies.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < 10; i++)
+				MPI_Barrier(MPI_COMM_WORLD);
+			sleep(60);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o dies dies.c
+	status=0
+	{
+		sleep 1
+		for _ in $(seq 40); do	# until all ranks have their ten barriers behind them
+			sleep 0.25
+			[ "$(lp-merge --partial run 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" = 60 ] && break
+		done
+		kill -9 $(ip netns pids node2)
+	} &
+	SKEW=3 on_nodes 6 lp-record -o "$PWD/run" "$PWD/dies" >out 2>err || status=$?
+	wait
+	[ "$status" -ne 0 ]
+	[ "$status" -ne 124 ]
+	lp-merge run >t.trace 2>merge.err
+	[ "$(grep -c 'ended early, after 11 rows' merge.err)" -eq 6 ]
+	lp-dump -k rank t.trace | jq -s -e 'length == 6 and all(.[]; .ended == false)'
+	lp-graph t.trace 2>/dev/null | lp-dump -k collective | jq -s -e '[.[] | select(.members | length == 6)] | length >= 10'
+	# No clock was measured a second time; offsets are those of MPI_Init.
+	right 3 t.trace
+}
+
+@test "ranks that start unevenly have their own beginnings, on one clock" {
+	nodes 2
+	SKEW=4 on_nodes 4 sh -c '[ "$(hostname)" = node1 ] || sleep 1.5; exec "$@"' sh \
+		lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/stress" 4 40
+	lp-merge run >t.trace
+	lp-dump -k call t.trace | jq -s -e 'map(select(.call == "MPI_Init")) | sort_by(.rank) |
+		(.[0].enter_ns < 1e9 and .[2].enter_ns < 1e9) and all(.[1, 3]; .enter_ns > 1.2e9 and .enter_ns < 10e9) and
+		(map(.leave_ns) | max) - (map(.leave_ns) | min) < 1e9'
+	in_order "$(lp-dump -k rank t.trace | jq -s 'map(.error_ns) | max')" t.trace
+	lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
+	lp-imbalance -F json t.graph | jq -e .sums.hold
+}
