@@ -212,6 +212,8 @@ config_model(const struct config *config, const char *word)
 	for (int i = 0; i < 8; i++)
 		if (strcasecmp(word, names[i]) == 0)
 			return (enum model)(i % 4);
+	if (strcmp(word, "linear-p") == 0)	/* as the model's paper has it, and Dimemas does not */
+		return MODEL_LINEAR_P;
 	die_config(config, "%s is no model of a collective", word);
 }
 

@@ -8,7 +8,7 @@
 #include "schedule.h"
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
-enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC };
+enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC, MODEL_LINEAR_P };
 enum size { BYTES_MIN, BYTES_MAX, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM, BYTES_SENT, BYTES_RECEIVED };
 
 struct phases {

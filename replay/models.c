@@ -60,6 +60,7 @@ factor(enum model model, int64_t p, int64_t buses)
 	switch (model) {
 	case MODEL_CONSTANT: return 1;
 	case MODEL_LINEAR: return (double)(p - 1);
+	case MODEL_LINEAR_P: return p > 1 ? (double)p : 0;
 	case MODEL_LOGARITHMIC: return tree_steps(p, buses);
 	default: return 0;
 	}

@@ -96,3 +96,40 @@ finish() {
 	run -2 --separate-stderr lp-replay -n cfg -F json t.graph
 	[[ "$stderr" == *"cfg: line 7: a condition of size is <, = or >"* ]]
 }
+
+@test "all 14 collectives of the paper's table last as its formulas say, a barrier with P as with P - 1" {
+	# S. Girona, J. Labarta, R. M. Badia, EuroPVM/MPI 2000: 25 us and 87.5 MB/s, here without limits; 6 nodes.
+	printf '%s\n' 'Barrier linear-p max linear-p max' 'Barrier linear max linear max' 'Bcast logarithmic max none max' \
+		'Gather logarithmic mean none max' 'Gatherv logarithmic mean none max' 'Scatter none max logarithmic mean' \
+		'Scatterv none max logarithmic mean' 'Allgather logarithmic mean logarithmic mean' \
+		'Allgatherv logarithmic mean logarithmic mean' 'Alltoall logarithmic mean logarithmic max' \
+		'Alltoallv logarithmic mean logarithmic max' 'Reduce logarithmic 2max none max' \
+		'Allreduce logarithmic 2max logarithmic max' 'Reduce_scatter logarithmic 2max logarithmic min' \
+		'Scan logarithmic max logarithmic max' >table
+	local name in in_size out out_size n=0 want
+	while read -r name in in_size out out_size; do
+		{
+			echo 'trace ranks=6'
+			for r in 0 1 2 3 4 5; do
+				case $name in
+				Barrier) echo "$r MPI_Barrier 1000 1010 comm=1" ;;
+				Bcast | Gather | Gatherv | Scatter | Scatterv | Reduce)
+					echo "$r MPI_$name 1000 1010 comm=1 peer=0 sent=7000 received=3500" ;;
+				*) echo "$r MPI_$name 1000 1010 comm=1 sent=7000 received=3500" ;;
+				esac
+			done
+		} | pack | lp-graph 2>/dev/null >t.graph
+		{
+			printf 'machine\nbandwidth 87.5 MB/s\nnodes 6\nlatency 25 us\neager all\n'
+			echo "collective ${name,,} $in $in_size $out $out_size"
+		} >machine
+		# Sizes in us at 87.5 MB/s: min 40, mean 60, max 80, twice that 160; a tree of 6 has 3 stages.
+		want=$(awk -v i="$in" -v s="$in_size" -v o="$out" -v t="$out_size" -v z="$([ "$name" = Barrier ] && echo 0 || echo 1)" \
+			'function f(m) { return m == "linear-p" ? 6 : m == "linear" ? 5 : m == "logarithmic" ? 3 : 0 }
+			function us(s) { return z * (s == "min" ? 40 : s == "mean" ? 60 : s == "max" ? 80 : 160) }
+			BEGIN { print 1000 + 1000 * (f(i) * (25 + us(s)) + f(o) * (25 + us(t))) }')
+		[ "$(lp-replay -n machine -F json t.graph | jq .run_time_ns)" = "$want" ] || { echo "$name: $want"; return 1; }
+		n=$((n + 1))
+	done <table
+	[ "$n" -eq 15 ]
+}
