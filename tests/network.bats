@@ -168,7 +168,7 @@ samples() {
 		1 exit 230000 230000
 	END
 	make -s -f "$ROOT/workflows/network.mk" GRAPHS=t.graph OUT=out LATENCY_US='1 3' MB_S='100 1000' \
-		EAGER=65536 BUSES='1 0' LINKS='1 0' FINE=1 out/fit.txt
+		EAGER=65536 BUSES='1 0' LINKS='1 0' FINE=1 EXTEND=0 out/fit.txt
 	[ "$(cut -f4,5 out/best)" = "$(printf '0\t0')" ]
 	grep -q '^edge.nothing larger than 3 us was tried: more LATENCY_US$' out/fit.txt
 }
@@ -210,4 +210,29 @@ samples() {
 	[[ "$stderr" == *'lp-import: table.txt: line 1: no whole number of bytes'* ]]
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/network.mk" OUT=none
 	[[ "$stderr" == 'neither GRAPHS nor MEASURED is set'* ]]
+}
+
+@test "a grid goes on where its best is at the end; regions of each run, their intersection, and bars of all" {
+	for n in 1 4; do	# messages of 1000 and 4000 bytes on 30 us and 100 MB/s
+		pack <<-END | lp-graph 2>/dev/null >$n.graph
+			trace ranks=2
+			0 MPI_Send 100000 100010 comm=1 peer=1 tag=0 sent=${n}000
+			0 exit 200000 200000
+			1 MPI_Recv 100 $((130000 + 10000 * n)) comm=1 peer=0 tag=0 received=${n}000
+			1 exit $((230000 + 10000 * n)) $((230000 + 10000 * n))
+		END
+	done
+	make -s -f "$ROOT/workflows/network.mk" GRAPHS='1.graph 4.graph' OUT=out LATENCY_US='1 3' MB_S='30 100 300' \
+		EAGER=65536 BUSES=0 LINKS=0 FINE=1 FIGURES='svg png' >fit
+	cut -f1 out/coarse.tsv | sort -gu | grep -qx 27
+	[[ "$(cut -f1,2 out/best)" == 27$'\t'* ]]
+	! grep -q ^edge fit
+	# What is within 10 % for all is so for each.
+	awk -F'\t' 'NR > 1 { n[NR] = $2 } END { exit !(NR == 4 && n[4] > 0 && n[4] <= n[2] && n[4] <= n[3]) }' out/regions.tsv
+	tail -q -n +2 out/coarse.tsv out/fine.tsv | sort -u | awk -F'\t' '$7 <= 0.1 && $8 <= 0.1' | wc -l |
+		grep -qx "$(tail -1 out/regions.tsv | cut -f2)"
+	for f in regions validation; do
+		grep -q '>4<' out/$f.svg
+		[ -s out/$f.png ]
+	done
 }

@@ -10,14 +10,17 @@
 #         microseconds, see lp-import(1), ping-pong; BYTES, a range of sizes [all];
 #         GRAPHS, graph streams; SECONDS_, what each took on the machine to be fitted (without it: as
 #         recorded); PREDICT, graph streams to be replayed on the best network [GRAPHS];
-#         NODE, ranks on a node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid
+#         NODE, ranks on a node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid; EXTEND, how often
+#         latencies or bandwidths of the grid are continued where the best is at their end [4]
 # output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses;
 #         $(OUT)/machine: it, for lp-replay -n;
 #         $(OUT)/region.tsv: all within 10 % of what was measured, the region of acceptable parameters;
 #         $(OUT)/buses.tsv: influence of the number of buses on the best network;
 #         $(OUT)/predicted.tsv: recorded and replayed run times of PREDICT;
 #         $(OUT)/pingpong.tsv: measured and fitted times of MEASURED, collectives too;
-#         $(OUT)/region.svg, buses.svg and pingpong.svg: these as figures; FIGURES="svg pdf png" are their formats
+#         $(OUT)/regions.tsv: how many networks are within 10 % for each graph, and for all of them;
+#         $(OUT)/validation.svg: measured and predicted times of PREDICT, as bars;
+#         $(OUT)/region.svg, regions.svg (of each graph, without MEASURED), buses.svg and pingpong.svg: these as figures; FIGURES="svg pdf png" are their formats
 #
 # What was MEASURED gives latency, bandwidth, eager limit and collectives, see lp-network(1), and the region
 # is that of the ping-pong; GRAPHS then decide on buses and links alone, and without MEASURED on all but the
@@ -37,19 +40,20 @@ MB_S = 10 30 100 300 1000 3000 10000 30000
 EAGER = 4096 65536
 BUSES = 0 1
 LINKS = 0 1
+EXTEND = 4
 FINE = 0.4 0.5 0.63 0.8 1 1.25 1.6 2 2.5
 
-SETTINGS = MEASURED BYTES GRAPHS SECONDS_ PREDICT NODE OUT LATENCY_US MB_S EAGER BUSES LINKS FINE
+SETTINGS = MEASURED BYTES GRAPHS SECONDS_ PREDICT NODE OUT LATENCY_US MB_S EAGER BUSES LINKS EXTEND FINE
 folder = $(OUT)
 tools = lp-network lp-replay lp-import lp-dump
 needs = [ -n $(call quoted,$(GRAPHS)$(MEASURED)) ] || \
 	{ echo 'neither GRAPHS nor MEASURED is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
 asks = $(call state,$(call each_quoted,$(MEASURED) $(GRAPHS) $(PREDICT)))
 made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths best machine fit.txt region.tsv \
-       buses.tsv predicted.tsv pingpong.tsv region.svg buses.svg pingpong.svg
+       buses.tsv predicted.tsv pingpong.tsv regions.tsv region.svg regions.svg validation.svg buses.svg pingpong.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
-parts = $(call drawn,region $(if $(MEASURED),pingpong) $(if $(GRAPHS),buses)) \
+parts = $(call drawn,region $(if $(MEASURED),pingpong,regions) $(if $(GRAPHS),buses) $(if $(PREDICT),validation)) \
         $(if $(PREDICT),$(OUT)/predicted.tsv)
 all: $(OUT)/fit.txt $(parts)
 	@cat $<
@@ -66,20 +70,20 @@ fi
 printf 'buses %s\nlinks %s %s\n' $$4 $$5 $$5
 endef
 
-# Prints them and the error.
+# Prints them, the error, and that of each graph.
 define try
 network=$$(mktemp); trap 'rm -f $$network' EXIT
 {
 $(machine)
 } >$$network
-sum=0; set -f; set -- "$$@" $$SECONDS_NS
+all=; set -f; set -- "$$@" $$SECONDS_NS
 for graph in $$GRAPHS; do
 	ns=$$(lp-replay -n $$network -F json "$$graph" | jq .run_time_ns)
-	sum=$$(awk -v s=$$sum -v r=$$ns -v m=$$6 'BEGIN { d = r / m - 1; print s + (d < 0 ? -d : d) }')
+	all+=" $$(awk -v r=$$ns -v m=$$6 'BEGIN { d = r / m - 1; print (d < 0 ? -d : d) }')"
 	set -- $$1 $$2 $$3 $$4 $$5 "$${@:7}"
 done
-awk -v s=$$sum -v n=$$(wc -w <<<"$$GRAPHS") -v p="$$1 $$2 $$3 $$4 $$5" \
-	'BEGIN { gsub(" ", "\t", p); printf "%s\t%s\n", p, (n > 0 ? s / n : 0) }'
+awk -v all="$$all" -v p="$$1 $$2 $$3 $$4 $$5" 'BEGIN { gsub(" ", "\t", p); n = split(all, e, " "); \
+	for (i = 1; i <= n; i++) { s += e[i]; each = each "\t" e[i] } printf "%s\t%s%s\n", p, (n > 0 ? s / n : 0), each }'
 endef
 export try machine NODE
 
@@ -139,7 +143,20 @@ else
 
 base =
 $(OUT)/coarse.tsv: $(OUT)/seconds
-	@$(setting); { $(header); $(tries) ::: $(LATENCY_US) ::: $(MB_S) ::: $(EAGER) ::: $(BUSES) ::: $(LINKS); } $(whole)
+	@$(setting); l='$(LATENCY_US)' b='$(MB_S)'; { $(header); $(tries) ::: $$l ::: $$b ::: $(EAGER) ::: $(BUSES) ::: $(LINKS); } >$@.part; \
+	for ((round = 0; round < $(EXTEND); round++)); do \
+		read -r best_l best_b _ < <(tail -n +2 $@.part | $(simplest)); \
+		more_l=$$($(beyond) "$$best_l" $$l) more_b=$$($(beyond) "$$best_b" $$b); \
+		[ -n "$$more_l$$more_b" ] || break; \
+		[ -z "$$more_l" ] || $(tries) ::: $$more_l ::: $$b ::: $(EAGER) ::: $(BUSES) ::: $(LINKS) >>$@.part; \
+		l="$$l $$more_l"; \
+		[ -z "$$more_b" ] || $(tries) ::: $$l ::: $$more_b ::: $(EAGER) ::: $(BUSES) ::: $(LINKS) >>$@.part; \
+		b="$$b $$more_b"; \
+	done; mv $@.part $@
+# A value behind the first of these where it is at their end: as far from it as the next one before.
+beyond = awk 'BEGIN { best = ARGV[1] + 0; less = more = 0; for (i = 2; i < ARGC; i++) { v = ARGV[i] + 0; \
+	if (v < best && v > less) less = v; if (v > best && (more == 0 || v < more)) more = v } \
+	if (less > 0 && more == 0) print best * best / less; else if (more > 0 && less == 0) print best * best / more }'
 
 $(OUT)/fine.tsv: $(OUT)/coarse.tsv
 	@$(setting); read -r l b e u k _ < <(tail -n +2 $< | $(simplest)); \
@@ -172,7 +189,7 @@ $(OUT)/predicted.tsv: $(OUT)/machine
 	done; } $(whole)
 
 $(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OUT)/buses.tsv) $(if $(PREDICT),$(OUT)/predicted.tsv)
-	@{ read -r l b e u k error <$(OUT)/best; \
+	@{ read -r l b e u k error _ <$(OUT)/best; \
 	case $$e in all) eager='all bytes' ;; *) eager="below $$e bytes" ;; esac; \
 	printf 'latency\t%s us\nbandwidth\t%s MB/s\neager\t%s\n' $$l $$b "$$eager"; $(error_of); \
 	$(edge) $(OUT)/best $(OUT)/coarse.tsv $(OUT)/fine.tsv; \
@@ -211,3 +228,36 @@ $(call drawn,pingpong) &: $(OUT)/pingpong.tsv $(OUT)/figures
 	@{ echo 'set log xy; set xlabel "bytes"; set ylabel "half a round trip (us)"'; \
 	echo 'set title "ping-pong, and what the fitted machine says"; set key top left'; \
 	echo 'plot "<grep Pingpong $<" using 3:4 with points pt 7 title "measured", "" using 3:5 with lines lc rgb "black" title "fitted"'; } | $(call picture,pingpong,640x420)
+
+# A line for each graph and one for all: networks within 10 %, and from where to where.
+$(OUT)/regions.tsv: $(OUT)/coarse.tsv $(OUT)/fine.tsv
+	@{ printf 'of\tnetworks\tleast_us\tmost_us\tleast_MB_s\tmost_MB_s\n'; \
+	tail -q -n +2 $^ | $(sorted) -u -k1,1g -k2,2g -k3,3g -k4,4g -k5,5g | graphs=$(call quoted,$(GRAPHS)) awk -F'\t' -v OFS='\t' \
+		'function take(i) { n[i]++; if (n[i] == 1 || $$1 < l[i]) l[i] = $$1; if (n[i] == 1 || $$1 > L[i]) L[i] = $$1; \
+			if (n[i] == 1 || $$2 < b[i]) b[i] = $$2; if (n[i] == 1 || $$2 > B[i]) B[i] = $$2 } \
+		BEGIN { graphs = split(ENVIRON["graphs"], name, " ") } \
+		{ within = 0; for (i = 1; i <= graphs; i++) if ($$(6 + i) <= 0.1) { within++; take(i) } if (within == graphs) take(0) } \
+		END { for (i = 1; i <= graphs; i++) print name[i], n[i] + 0, l[i], L[i], b[i], B[i]; \
+			print "all of these", n[0] + 0, l[0], L[0], b[0], B[0] }'; } $(whole)
+
+# Circles of each graph's own size, one in another; where all are, a dot.
+$(call drawn,regions) &: $(OUT)/regions.tsv $(OUT)/figures
+	@{ echo 'set datafile separator tab; set log xy; set xlabel "latency (us)"; set ylabel "bandwidth (MB/s)"'; \
+	echo 'set title "networks within 10 % of each graph, and of all of them"; set key outside right top noenhanced'; \
+	i=0; for graph in $(graphs); do i=$$((i + 1)); printf '$$d%d << EOD\n' $$i; \
+		tail -q -n +2 $(OUT)/coarse.tsv $(OUT)/fine.tsv | awk -F'\t' -v i=$$i '$$(6 + i) <= 0.1 { print $$1 "\t" $$2 }'; \
+		printf '1\tnan\nEOD\n'; done; \
+	printf '$$all << EOD\n'; tail -q -n +2 $(OUT)/coarse.tsv $(OUT)/fine.tsv | \
+		awk -F'\t' '{ for (i = 7; i <= NF; i++) if ($$i > 0.1) next; print $$1 "\t" $$2 }'; printf '1\tnan\nEOD\n'; \
+	printf 'plot '; i=0; for graph in $(graphs); do i=$$((i + 1)); name=$${graph##*/}; \
+		printf '$$d%d using 1:2 with points pt 6 ps %s lw 1.5 title "%s", ' $$i $$(awk "BEGIN { print 0.6 + 0.5 * $$i }") \
+		"$$(printf %s "$${name%.graph}" | sed 's/[^A-Za-z0-9_.,+=@ -]/?/g')"; done; \
+	echo '$$all using 1:2 with points pt 7 ps 0.5 lc rgb "black" title "all of these"'; } | $(call picture,regions,700x420)
+
+# What was measured beside what is predicted.
+$(call drawn,validation) &: $(OUT)/predicted.tsv $(OUT)/figures
+	@{ echo 'set datafile separator tab; set style data histograms; set style fill solid 0.8; set yrange [0:*]; set ylabel "s"'; \
+	echo 'set key outside top right horizontal; set xtics rotate by -30 noenhanced; set title "run times on the fitted network"; set grid y'; \
+	printf '$$bars << EOD\n'; awk -F'\t' 'NR > 1 { sub(".*/", "", $$1); sub("\\.graph$$", "", $$1); gsub(/[^A-Za-z0-9_.,+=@ -]/, "?", $$1); \
+		print $$1 "\t" $$2 "\t" $$3 }' $<; printf 'EOD\n'; \
+	echo 'plot $$bars using 2:xtic(1) title "recorded", "" using 3 title "predicted"'; } | $(call picture,validation,640x420)
