@@ -496,10 +496,13 @@ explained() {
 		lp-imbalance -F json --memory 0 t.graph >packed
 		cmp kept packed
 	done
-	"$ROOT/build/bench/synthetic" -r 64 -c 64000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
+	# More chunks than are unpacked at a time: what edges changed in them is packed anew.
+	"$ROOT/build/bench/synthetic" -r 256 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
 	lp-imbalance -F json t.graph >kept
-	lp-imbalance -F json --memory 1 t.graph >packed
-	cmp kept packed
+	for memory in 0 1; do
+		lp-imbalance -F json --memory $memory t.graph >packed
+		cmp kept packed
+	done
 }
 
 @test "a graph without the message of its run is refused before anything is printed" {
