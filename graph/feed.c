@@ -29,14 +29,16 @@ open_shard(const char *folder, uint32_t number, enum reading how)
 
 void
 feed_open(struct feed *f, const char *from, const char *to, uint32_t number,
-    const struct definitions *known, struct location *locations, const struct polls *polls, int argc, char **argv)
+    const struct definitions *known, struct location *locations, const struct polls *polls, int argc,
+    char **argv)
 {
 	const struct shard_head *head;
 	struct shard_plan plan;
 	struct message message;
 
-	*f = (struct feed){ .begun_ns = INT64_MIN, .graph = { .free_operation = NONE, .known = *known, .locations = locations },
-	    .polls = *polls, .in = open_shard(from, number, READ_STREAM), .ahead = open_shard(from, number, READ_LAZY) };
+	*f = (struct feed){ .begun_ns = INT64_MIN, .polls = *polls,
+	    .graph = { .free_operation = NONE, .known = *known, .locations = locations },
+	    .in = open_shard(from, number, READ_STREAM), .ahead = open_shard(from, number, READ_LAZY) };
 	head = reader_shard(f->in);
 	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
 	f->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count, .oldest = NONE,

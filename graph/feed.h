@@ -30,7 +30,8 @@ struct feed {
  * Opens shard NUMBER of FROM and begins that of TO; KNOWN and LOCATIONS are the same for all of the run.
  */
 void feed_open(struct feed *feed, const char *from, const char *to, uint32_t number,
-    const struct definitions *known, struct location *locations, const struct polls *polls, int argc, char **argv);
+    const struct definitions *known, struct location *locations, const struct polls *polls, int argc,
+    char **argv);
 /*
  * When the first block begins behind so many more rows; INT64_MAX: the shard ends before. Where blocks are not in
  * order none counts as beginning before another that stands before it.

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "feed.h"
+#include "rounds.h"
 
 enum {
 	FEW_LOCATIONS = 1 << 10,	/* with more there are */
@@ -18,24 +18,6 @@ enum {
 	COUNTS = sizeof(struct counts) / sizeof(uint64_t),
 	LINES = 10,		/* told on standard error */
 };
-
-struct rounds {
-	struct team *team;
-	struct definitions known;
-	struct location *locations;
-	uint32_t shards, first, end;	/* of the run; the own ones */
-	int *member_of;			/* by shard */
-	struct feed *feeds;		/* of own shards */
-	int64_t *settled;		/* by location: see find_settled; MAX is taken of all members */
-	uint64_t *seqs;			/* the same as rows */
-	uint64_t rows;			/* that each shard looks ahead in a round */
-};
-
-static struct feed *
-feed_of(const struct rounds *r, uint32_t shard)
-{
-	return shard >= r->first && shard < r->end ? &r->feeds[shard - r->first] : NULL;
-}
 
 /* ---- what goes to other shards ---- */
 
@@ -96,158 +78,6 @@ deliver(struct rounds *r)
 	free(counts);
 	free(sent);
 	free(got);
-}
-
-/* ---- what is settled, and synchronisation points ---- */
-
-/* By location the first row to which an edge may still come, from all members; negative, for the sake of MAX. */
-static void
-find_settled(struct rounds *r)
-{
-	for (uint32_t l = 0; l < r->known.location_count; l++)
-		r->settled[l] = INT64_MIN;
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct graph *graph = &feed_of(r, s)->graph;
-
-		for (uint32_t l = 0; l < r->known.location_count; l++)
-			if (!is_away(graph, rank_of(graph, l)) && -(int64_t)settled_seq(graph, l) > r->settled[l])
-				r->settled[l] = -(int64_t)settled_seq(graph, l);
-		for (uint32_t o = graph->exchange->oldest; o != NONE; o = graph->operations[o].newer) {
-			const struct operation *op = &graph->operations[o];
-
-			if (-(int64_t)op->seq > r->settled[op->location])
-				r->settled[op->location] = -(int64_t)op->seq;
-		}
-	}
-	team_max(r->team, r->settled, r->known.location_count);
-	for (uint32_t l = 0; l < r->known.location_count; l++)
-		r->seqs[l] = r->settled[l] == INT64_MIN ? 0 : (uint64_t)-r->settled[l];
-}
-
-struct fact {			/* of a candidate, for all */
-	uint64_t number;
-	uint32_t shard, index;	/* where it is kept */
-	uint32_t pending, overlaps;
-};
-
-static int
-by_candidate(const void *left, const void *right)
-{
-	const struct fact *a = left, *b = right;
-
-	if (a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->shard != b->shard ? (a->shard < b->shard ? -1 : 1) :
-	    a->index < b->index ? -1 : a->index > b->index;
-}
-
-static struct fact *
-share_facts(struct rounds *r, size_t *count)
-{
-	struct fact *own = NULL, *all;
-	size_t own_count = 0, capacity = 0;
-
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct exchange *x = &feed_of(r, s)->exchange;
-
-		for (size_t i = 0; i < x->candidate_count; i++) {
-			const struct candidate *c = &x->candidates[i];
-			bool pending = c->pending;
-
-			for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
-				pending = r->seqs[l] <= c->seqs[l];
-			own = grow(own, &capacity, own_count + 1, sizeof *own);
-			own[own_count++] = (struct fact){ c->number, s, (uint32_t)i, pending, c->overlaps };
-		}
-	}
-	all = team_share(r->team, own, own_count, sizeof *own, count);
-	qsort(all, *count, sizeof *all, by_candidate);
-	free(own);
-	return all;
-}
-
-/* What edges have crossed, by number of candidate; one more says whether ranks still count alike. */
-static int64_t *
-share_crossed(struct rounds *r, size_t count)
-{
-	int64_t *crossed = zalloc(count + 1, sizeof *crossed);
-
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct graph *graph = &feed_of(r, s)->graph;
-
-		for (size_t n = 0; n < count; n++)
-			crossed[n] |= collective_is_crossed(graph, n);
-		crossed[count] |= collective_has_drifted(graph);
-	}
-	team_max(r->team, crossed, count + 1);
-	return crossed;
-}
-
-/* The rows of the points among the candidates go to the last shard, which tells of them, in order. */
-static void
-write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, size_t count)
-{
-	const uint32_t locations = r->known.location_count;
-	const int last = r->member_of[r->shards - 1];
-	size_t *counts = zalloc((size_t)r->team->size, sizeof *counts), got_count, capacity = 0;
-	const size_t words = (size_t)locations + 1;
-	uint64_t *own = NULL, *got;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct feed *f = feed_of(r, facts[i].shard);
-
-		if (!is_sync[i] || f == NULL)
-			continue;
-		own = grow(own, &capacity, (counts[last] + 1) * words, sizeof *own);
-		own[counts[last] * words] = i;
-		memcpy(&own[counts[last]++ * words + 1], f->exchange.candidates[facts[i].index].seqs,
-		    locations * sizeof *own);
-	}
-	got = team_exchange(r->team, own, counts, words * sizeof *own, &got_count);
-	for (size_t i = 0; i < count && got_count > 0; i++)
-		for (size_t g = 0; is_sync[i] && g < got_count; g++)
-			if (got[g * words] == i) {
-				struct graph *graph = &feed_of(r, r->shards - 1)->graph;
-
-				write_sync(graph, &got[g * words + 1], graph->block);
-				break;
-			}
-	free(counts);
-	free(own);
-	free(got);
-}
-
-/* As lp-graph decides in one stream, at the end of the round instead of at once. */
-static void
-decide(struct rounds *r)
-{
-	size_t count;
-	struct fact *facts = share_facts(r, &count);
-	int64_t *crossed = share_crossed(r, count);
-	bool *is_sync = zalloc(count, sizeof *is_sync);
-	struct feed *teller = feed_of(r, r->shards - 1);
-
-	for (size_t i = 0; i < count; i++) {
-		const bool pending = facts[i].pending || crossed[i] != 0 || crossed[count] != 0;
-
-		is_sync[i] = !facts[i].overlaps && !pending;
-		if (teller != NULL && facts[i].overlaps)
-			teller->graph.counts.refused_overlap++;
-		else if (teller != NULL && pending)
-			teller->graph.counts.refused_pending++;
-	}
-	write_syncs(r, facts, is_sync, count);
-	for (uint32_t s = r->first; s < r->end; s++) {
-		struct exchange *x = &feed_of(r, s)->exchange;
-
-		collective_decided(&feed_of(r, s)->graph, count);
-		for (size_t i = 0; i < x->candidate_count; i++)
-			free(x->candidates[i].seqs);
-		x->candidate_count = 0;
-	}
-	free(facts);
-	free(crossed);
-	free(is_sync);
 }
 
 /* ---- a round ---- */

@@ -306,3 +306,15 @@ without_history() {
 	diff one two
 	cmp j2 <(lp-imbalance -F json kept/graph)
 }
+
+@test "a rank that died early and one without calls are in their shards as in the stream" {
+	five_ranks
+	printf 'raw ranks=5 rank=2 run=77\n0 MPI_Init 1000 1100\n' | tests/pack >run/rank.2
+	printf 'raw ranks=5 rank=3 run=77\n' | tests/pack >run/rank.3
+	lp-merge run | lp-graph >t.graph 2>err
+	lp-merge -o shards --shards 5 run
+	parallel_run 2 lp-graph --round 3 -o graph shards 2>err.shards
+	cmp <(tail -1 err) <(tail -1 err.shards)
+	cmp <(lp-imbalance -F json t.graph) <(lp-imbalance -F json graph)
+	cmp <(lp-critpath -F json t.graph) <(lp-critpath -F json graph)
+}

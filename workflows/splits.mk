@@ -4,7 +4,7 @@
 #
 # run     make -f workflows/splits.mk GRAPH=run.graph
 #         make -f workflows/splits.mk GRAPH=run.graph PARTS=64 PARALLEL="parallel -S node1,node2"
-# input   GRAPH, a graph stream of lp-graph in a file, not a pipe
+# input   GRAPH, a graph stream of lp-graph in a file, not a pipe, or a folder of shards
 # output  in $(OUT): parts.tsv, N.path for each part, path (all segments) and path.txt
 #
 # Each process skips to its part, so the parts may run anywhere that sees the file; a part that is
