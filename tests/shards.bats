@@ -180,7 +180,7 @@ without_history() {
 		{ results t.graph; lp-dump -k matching t.graph; } >expected
 		for n in 1 2 4; do
 			rm -rf cut && tests/cut_trace.py t.trace cut $n $([ $n -ne 2 ] || echo turns)
-			lp-graph --round $((n * 5)) -o graph cut 2>err.shards
+			lp-graph --round $((n == 4 ? 1000000 : n * 5)) -o graph cut 2>err.shards
 			cmp expected <(results graph; lp-dump -k matching graph)
 			cmp <(tail -1 err) <(tail -1 err.shards)
 		done
@@ -317,4 +317,30 @@ without_history() {
 	cmp <(tail -1 err) <(tail -1 err.shards)
 	cmp <(lp-imbalance -F json t.graph) <(lp-imbalance -F json graph)
 	cmp <(lp-critpath -F json t.graph) <(lp-critpath -F json graph)
+}
+
+@test "a message across a barrier is seen whichever shards have its ends, and whenever it is matched" {
+	local rank rows
+	mkdir run
+	for rank in 0 1 2 3; do
+		{
+			echo "raw ranks=4 rank=$rank run=5"
+			echo '0 MPI_Init 1000 1100'
+			[ $rank -ne 1 ] || echo '0 MPI_Send 1200 1250 comm=1 peer=2 tag=1 bytes_sent=8'
+			echo '0 MPI_Barrier 1300 1400 comm=1'
+			[ $rank -ne 2 ] || echo '0 MPI_Recv 1500 1600 comm=1 peer=1 tag=1 bytes_received=8'
+			echo '0 MPI_Barrier 1700 1800 comm=1'
+			echo '0 MPI_Finalize 2000 2100'
+		} | tests/pack >run/rank.$rank
+	done
+	lp-merge run | lp-graph 2>err >t.graph
+	grep -q '3 synchronisation points, refused: 1 pending' err
+	for shards in 1 2 4; do
+		lp-merge -o shards --shards $shards run
+		for rows in 1 1000000; do
+			lp-graph --round $rows -o graph shards 2>err.shards
+			cmp err err.shards
+			cmp <(lp-dump -k sync t.graph) <(lp-dump -k sync graph)
+		done
+	done
 }
