@@ -122,8 +122,11 @@ is_read(struct text *report, const struct mending *m, const char *file)
 		    !run_measure(m, broken, arguments, out, QUIET);
 		before = count_messages(m, NULL, arguments);
 		after = count_messages(m, file, arguments);
-		text_print(report, "rule: %s from %" PRIu64 " bytes: algorithm %d; it is %sread",
-		    rule->tuned->function, rule->series->bytes, rule->algorithm, read ? "" : "NOT ");
+		text_print(report, "rule: %s from %" PRIu64 " bytes: algorithm %d", rule->tuned->function,
+		    rule->series->bytes, rule->algorithm);
+		if (rule->segment > 0)
+			text_print(report, " in segments of %d bytes", rule->segment);
+		text_print(report, "; it is %sread", read ? "" : "NOT ");
 		if (before >= 0 && after >= 0)
 			text_print(report, "; %lld messages, before %lld", after, before);
 		text_char(report, '\n');

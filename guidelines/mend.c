@@ -32,7 +32,7 @@ size_list(const struct mending *m, const struct tuned *t)
 
 /* Median run time of a function at each of its violated sizes; false where it cannot be run. */
 static bool
-try_algorithm(const struct mending *m, const struct tuned *t, int algorithm,
+try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int segment,
     struct campaign *result)
 {
 	char *rules = own_file(m, "forced"), *sizes = size_list(m, t), *arguments;
@@ -40,7 +40,7 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm,
 	bool works = true;
 
 	if (algorithm != AS_IS)
-		write_forced(rules, t, algorithm);
+		write_forced(rules, t, algorithm, segment);
 	if (asprintf(&arguments, "--plain -f %s -s %s", t->function, sizes) < 0)
 		die("out of memory");
 	for (int i = 0; i < TRIALS; i++) {
@@ -61,38 +61,55 @@ try_algorithm(const struct mending *m, const struct tuned *t, int algorithm,
 }
 
 /*
- * What is there first, then each algorithm: the fastest for each violated size. Slower in one mpirun
- * than what is there in another: that may be chance, and is no gain.
+ * What an algorithm gains at the violated sizes. Slower in one mpirun than what is there in another: that may be
+ * chance, and is no gain.
  */
+static void
+take_trial(struct mending *m, const struct tuned *t, int algorithm, int segment,
+    const struct campaign *result, double margin_ns)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		struct rule *rule = &m->rules[i];
+		const struct series *s;
+		double ns;
+
+		if (rule->tuned != t || !rule->violated)
+			continue;
+		s = find_series(result, t->function, FUNCTION, rule->series->bytes, 0);
+		ns = median(s->medians);	/* sorts them */
+		if (algorithm == AS_IS)
+			rule->as_is_ns = rule->best_ns = s->medians.at[0];
+		else if (s->medians.at[TRIALS - 1] < rule->as_is_ns - margin_ns && ns < rule->best_ns) {
+			rule->best_ns = ns;
+			rule->algorithm = algorithm;
+			rule->segment = segment;
+		}
+	}
+}
+
+/* What is there first, then each algorithm, whole and in segments that are shorter than what is violated. */
 static void
 find_algorithms(struct mending *m, const struct tuned *t, double margin_ns)
 {
-	for (int a = AS_IS; a <= t->algorithms; a++) {
-		struct campaign result;
+	static const int segments[] = { 0, 8192, 65536 };
+	uint64_t largest = 0;
 
+	for (size_t i = 0; i < m->count; i++)
+		if (m->rules[i].tuned == t && m->rules[i].violated && m->rules[i].series->bytes > largest)
+			largest = m->rules[i].series->bytes;
+	for (int a = AS_IS; a <= t->algorithms; a++) {
 		if (a > 0 && a == t->two_ranks && m->c->setting.ranks != 2)
 			continue;
-		if (!try_algorithm(m, t, a, &result)) {
-			if (a == AS_IS)
-				die("\"%s lp-measure\" fails", m->mpirun);
-			continue;	/* not for this number of ranks */
-		}
-		for (size_t i = 0; i < m->count; i++) {
-			struct rule *rule = &m->rules[i];
-			const struct series *s;
-			double ns;
+		for (size_t k = 0; k < sizeof segments / sizeof segments[0]; k++) {
+			struct campaign result;
 
-			if (rule->tuned != t || !rule->violated)
+			if (k > 0 && (a <= 0 || (t->segmented >> a & 1) == 0 || (uint64_t)segments[k] >= largest))
 				continue;
-			s = find_series(&result, t->function, FUNCTION, rule->series->bytes, 0);
-			ns = median(s->medians);	/* sorts them */
-			if (a == AS_IS)
-				rule->as_is_ns = rule->best_ns = s->medians.at[0];
-			else if (s->medians.at[TRIALS - 1] < rule->as_is_ns - margin_ns &&
-			    ns < rule->best_ns) {
-				rule->best_ns = ns;
-				rule->algorithm = a;
-			}
+			if (try_algorithm(m, t, a, segments[k], &result))
+				take_trial(m, t, a, segments[k], &result, margin_ns);
+			else if (a == AS_IS)
+				die("\"%s lp-measure\" fails", m->mpirun);
+			/* else it is not for this number of ranks */
 		}
 	}
 }
@@ -111,8 +128,10 @@ unite_sizes(struct mending *m, const struct tuned *t)
 			best = rule;
 	}
 	for (size_t i = 0; best != NULL && i < m->count; i++)
-		if (m->rules[i].tuned == t)
+		if (m->rules[i].tuned == t) {
 			m->rules[i].algorithm = best->algorithm;
+			m->rules[i].segment = best->segment;
+		}
 }
 
 static const struct judgement *

@@ -130,7 +130,8 @@ put_side_data(struct text *out, const struct sides *s, size_t i, const struct ro
 static void
 put_sides(struct text *out, const struct sides *s, const struct row *row, const char *picture)
 {
-	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9" };
+	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00",
+		"#56b4e9" };
 
 	for (size_t i = 0; i < s->count; i++)
 		put_side_data(out, s, i, row);

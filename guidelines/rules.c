@@ -14,18 +14,18 @@
 #include "rules.h"
 
 const struct tuned tuned[] = {
-	{ "MPI_Allgather", 0, 6, 6, BLOCKS },
-	{ "MPI_Allreduce", 2, 6, 0, VECTOR },
-	{ "MPI_Alltoall", 3, 5, 5, BLOCKS },
-	{ "MPI_Barrier", 6, 6, 5, NOTHING },
-	{ "MPI_Bcast", 7, 9, 0, VECTOR },
-	{ "MPI_Exscan", 8, 2, 0, NOTHING },
-	{ "MPI_Gather", 9, 3, 0, BLOCKS },
-	{ "MPI_Reduce", 11, 7, 0, VECTOR },
-	{ "MPI_Reduce_scatter", 12, 4, 0, BLOCKS },
-	{ "MPI_Reduce_scatter_block", 13, 4, 0, BLOCKS },
-	{ "MPI_Scan", 14, 2, 0, NOTHING },
-	{ "MPI_Scatter", 15, 3, 0, BLOCKS },
+	{ "MPI_Allgather", 0, 6, 6, BLOCKS, 0 },
+	{ "MPI_Allreduce", 2, 6, 0, VECTOR, 1 << 5 },
+	{ "MPI_Alltoall", 3, 5, 5, BLOCKS, 0 },
+	{ "MPI_Barrier", 6, 6, 5, NOTHING, 0 },
+	{ "MPI_Bcast", 7, 9, 0, VECTOR, 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7 },
+	{ "MPI_Exscan", 8, 2, 0, NOTHING, 0 },
+	{ "MPI_Gather", 9, 3, 0, BLOCKS, 0 },
+	{ "MPI_Reduce", 11, 7, 0, VECTOR, 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 6 },
+	{ "MPI_Reduce_scatter", 12, 4, 0, BLOCKS, 0 },
+	{ "MPI_Reduce_scatter_block", 13, 4, 0, BLOCKS, 0 },
+	{ "MPI_Scan", 14, 2, 0, NOTHING, 0 },
+	{ "MPI_Scatter", 15, 3, 0, BLOCKS, 0 },
 };
 const size_t tuned_count = sizeof tuned / sizeof tuned[0];
 
@@ -57,11 +57,11 @@ complete(FILE *out, const char *path)
 
 /* The same rule for all sizes and communicators. */
 void
-write_forced(const char *path, const struct tuned *t, int algorithm)
+write_forced(const char *path, const struct tuned *t, int algorithm, int segment)
 {
 	FILE *out = create(path);
 
-	fprintf(out, "1 %d 1 0 1 0 %d 0 0\n", t->id, algorithm);
+	fprintf(out, "1 %d 1 0 1 0 %d 0 %d\n", t->id, algorithm, segment);
 	complete(out, path);
 }
 
@@ -81,7 +81,7 @@ write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool brok
 	char *lines = NULL;
 	size_t length = 0, count = 0;
 	FILE *text = need(open_memstream(&lines, &length));
-	int last = -1;
+	int last = -1, last_segment = 0;
 
 	for (size_t i = 0; i < m->count; i++) {
 		const struct rule *rule = &m->rules[i];
@@ -90,11 +90,13 @@ write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool brok
 		int algorithm = broken && rule->algorithm != AS_IS ? NO_ALGORITHM :
 		    rule->algorithm == AS_IS ? DECISION : rule->algorithm;
 
-		if (rule->tuned != t || algorithm == last || (t->compared == NOTHING && count > 0))
+		if (rule->tuned != t || (algorithm == last && rule->segment == last_segment) ||
+		    (t->compared == NOTHING && count > 0))
 			continue;
-		fprintf(text, "%" PRIu64 " %d 0 0\t# MSGSIZE ALGORITHM FANINOUT SEGSIZE\n",
-		    count == 0 ? 0 : from, algorithm);
+		fprintf(text, "%" PRIu64 " %d 0 %d\t# MSGSIZE ALGORITHM FANINOUT SEGSIZE\n",
+		    count == 0 ? 0 : from, algorithm, rule->segment);
 		last = algorithm;
+		last_segment = rule->segment;
 		count++;
 	}
 	fclose(text);

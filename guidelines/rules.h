@@ -13,6 +13,7 @@ struct tuned {
 	const char *function;
 	int id, algorithms, two_ranks;
 	enum compared compared;
+	unsigned segmented;	/* bit A: algorithm A can cut its messages into segments */
 };
 extern const struct tuned tuned[];
 extern const size_t tuned_count;
@@ -26,6 +27,7 @@ struct rule {
 	const struct series *series;
 	bool violated;
 	int algorithm;		/* AS_IS: no rule; DECISION: the library's own choice by size */
+	int segment;		/* bytes; 0: whole messages */
 	double as_is_ns, best_ns;	/* the least as it is; median of the best algorithm */
 };
 
@@ -40,7 +42,7 @@ struct mending {
 bool has_rule(const struct mending *m, const struct tuned *t);
 
 /* One algorithm for all sizes and communicators. */
-void write_forced(const char *path, const struct tuned *t, int algorithm);
+void write_forced(const char *path, const struct tuned *t, int algorithm, int segment);
 /* All rules; BROKEN: with algorithms that do not exist in their place. */
 void write_rules(const struct mending *m, const char *path, bool broken);
 

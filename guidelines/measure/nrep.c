@@ -227,8 +227,8 @@ predict(struct state *s, struct job *job, size_t round, int64_t end_ns)
 			s->times.at[count] = (double)s->timed[count].ns;
 		if (s->opt.budget_ns > 0)
 			MPI_Bcast(&late, 1, MPI_INT, 0, s->call.comm);
-		end = put_step(s, job, round, count, is_steady(s, count, value), value) ? "steady" : count == s->opt.max ? "max" :
-		    late ? "budget" : NULL;
+		end = put_step(s, job, round, count, is_steady(s, count, value), value) ? "steady" :
+		    count == s->opt.max ? "max" : late ? "budget" : NULL;
 		next = s->opt.max - count < step ? s->opt.max : count + step;
 		step *= 2;
 	}
