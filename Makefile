@@ -270,6 +270,7 @@ test-long: test
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
 	tests/lying_index.py build/long.graph 3000
 	tests/fit_coverage.py 1000
+	tests/schedules_check.py 1000 300
 	tests/sample_trials 64
 	tests/compare_trials 20
 	tests/planted_regions.py 200 20000
