@@ -65,7 +65,7 @@ without_history() {
 }
 
 @test "random runs in shards have the results of the one stream" {
-	for seed in 2 3 5 8; do
+	for seed in 3 8; do
 		tests/random_run.py make $seed more >t.trace
 		lp-graph t.trace 2>/dev/null >t.graph
 		results t.graph >expected
@@ -174,7 +174,7 @@ without_history() {
 
 @test "shards are matched as the one stream is, however few rows a round has" {
 	local seed n
-	for seed in 1 3 8 14; do
+	for seed in 3 8 14; do
 		tests/random_run.py make $seed more >t.trace
 		lp-graph t.trace >t.graph 2>err
 		{ results t.graph; lp-dump -k matching t.graph; } >expected
