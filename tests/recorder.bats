@@ -251,6 +251,8 @@ left() {
 	mkdir run
 	export TSAN_OPTIONS="suppressions=$PWD/suppressions ignore_noninstrumented_modules=1 log_path=$PWD/races"
 	status=0
+	# UCX puts hooks into the end of threads, where the sanitizer's own state is gone already.
+	export OMPI_MCA_pml=ob1 OMPI_MCA_osc=$OMPI_MCA_osc,ucx
 	# PMIx of Open MPI 5 maps memory where the sanitizer has its own, unless it is told not to.
 	PMIX_MCA_gds=hash LONGPOLE_DIR=$PWD/run LONGPOLE_OPTIONS=stack=1 on 2 setarch -R ./threads || status=$?
 	[ -z "$(cat races.* 2>/dev/null)" ]
