@@ -34,7 +34,7 @@ static int
 put_one(struct work *w)
 {
 	int done = w->one.buffer.size == 0 ? 0 :
-	    put_compressed(&w->out, w->one.buffer.data, w->one.buffer.size, w->level);
+	    put_compressed(&w->out, &w->one, w->level);
 
 	msgpack_sbuffer_clear(&w->one.buffer);
 	return done;

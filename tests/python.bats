@@ -52,6 +52,41 @@ w.end()
 assert longpole.columns(out.getvalue(), "calls", ["enter"])["enter"].tolist() == [5, 5, 22, 43]'
 }
 
+# apart PLANES(python): a trace whose gaps lie apart, byte by byte, and which tells PLANES of it
+apart() {
+	py 'import longpole.check as c, longpole, io, numpy, struct, sys, zstandard
+gaps = numpy.array([5, 70000, 0, 300000], "<i4")
+inner = c.Writer(io.BytesIO(), "trace", header=False)
+inner.put("calls", {"location": 0, "first": 0, "count": 4, "gap": gaps.tobytes(),
+    "duration": b"\x0a\x14\x14\x02", "call": bytes([1, 1, 0, 1])})
+held = inner.out.getvalue()
+at = held.index(gaps.tobytes())
+stated = eval(sys.argv[1])
+held = held.replace(gaps.tobytes(), gaps.view(numpy.uint8).reshape(4, 4).T.tobytes())
+w = longpole.Writer(sys.stdout.buffer, "trace", [])
+w.put("run", {"ranks": 1, "locations": 1, "origin_ns": 0, "run_ns": 370037, "sync": "none"})
+w.put("call", {"number": 1, "name": "MPI_Wait"})
+w.put("zstd", {"bytes": len(held), "planes": b"".join(struct.pack("<III", *s) for s in stated),
+    "data": zstandard.ZstdCompressor().compress(held)})
+w.rows = 4
+w.end()' "$1"
+}
+
+@test "integers whose bytes lie apart are put together, by each reader, and refused where they lie beyond the message" {
+	apart '[(at, 4, 4)]' >t.trace
+	[ "$(lp-dump -k call t.trace | jq -c '[.enter_ns, .leave_ns]' | tr '\n' ' ')" = '[5,15] [70015,70035] [370035,370037] ' ]
+	py 'import longpole, sys
+assert longpole.columns(sys.argv[1], "calls", ["enter"])["enter"].tolist() == [5, 70015, 70015, 370035]' t.trace
+	trace.py check t.trace
+	for wrong in '[]' '[(at, 4, 1)]' '[(at, 4, 9)]' '[(len(held) - 15, 4, 4)]' '[(1 << 31, 4, 4)]' \
+	    '[(at, 1 << 31, 2)]' '[(at, 2, 4), (at, 2, 4)]' '[(at + i, 0, 2) for i in range(17)]' '[(at + 1, 4, 4)]'; do
+		apart "$wrong" >bad.trace
+		run -2 --separate-stderr lp-dump bad.trace
+		[[ "$stderr" =~ ^lp-dump:\ bad.trace:[0-9]+:\  ]]
+		run ! trace.py check bad.trace
+	done
+}
+
 @test "a stage that passes all on and adds a message is a stream that every tool takes" {
 	cat >stage.py <<-'END'
 		import longpole, sys

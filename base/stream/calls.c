@@ -371,7 +371,11 @@ write_block(struct writer *out, const struct calls *calls, const int64_t *gaps)
 		put_column(out, "gap", gap_type, gaps, calls->count);
 	else
 		put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
+	if (gaps != NULL)
+		column_apart(out, calls->count);
 	put_column(out, "duration", duration_type, duration_ns, calls->count);
+	if (gaps != NULL)
+		column_apart(out, calls->count);
 #define X(field, key, type, is_signed, required, absent) \
 	if (has_##field) \
 		put_column(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, \

@@ -94,6 +94,17 @@ put_column(struct writer *out, const char *key, struct column_type type, const v
 		}
 	convert[type.is_signed][log2_width(type.width)][log2_width(width)]
 	    (out->buffer.data + begin, values, count);
+	out->column_bytes = bytes;
+}
+
+void
+column_apart(struct writer *out, size_t count)
+{
+	const size_t width = out->column_bytes / (count > 0 ? count : 1);
+
+	if (width > 1 && out->plane_count < MOST_PLANES && out->buffer.size <= UINT32_MAX)
+		out->planes[out->plane_count++] = (struct plane){ (uint32_t)(out->buffer.size - out->column_bytes),
+			(uint32_t)count, (uint32_t)width };
 }
 
 /* The first by hand, the others by copying what is there: as fast as copying can be. */

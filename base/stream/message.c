@@ -104,10 +104,38 @@ take_inflated(struct reader *in, struct message *message)
 	return 1;
 }
 
+/* The bytes of some integers lie apart: each goes back to its integer. */
+static int
+put_together(struct reader *in, const struct message *message, const msgpack_object *stated, size_t bytes)
+{
+	struct plane planes[MOST_PLANES];
+	const size_t count = stated->type == MSGPACK_OBJECT_BIN ? stated->via.bin.size / sizeof planes[0] : 0;
+	size_t from = 0;
+	unsigned char *room;
+
+	if (count == 0 || count > MOST_PLANES || count * sizeof planes[0] != stated->via.bin.size)
+		return reader_fail(in, message->offset, "damaged: zstd: planes are none");
+	memcpy(planes, stated->via.bin.ptr, stated->via.bin.size);
+	for (size_t i = 0; i < count; i++) {
+		const struct plane *p = &planes[i];
+
+		if (p->begin < from || p->begin > bytes || p->width < 2 || p->width > 8 ||
+		    p->count > (bytes - p->begin) / p->width)
+			return reader_fail(in, message->offset, "damaged: zstd: planes beyond what it holds");
+		from = p->begin + (size_t)p->count * p->width;
+	}
+	if ((room = malloc(bytes)) == NULL)
+		return reader_fail(in, message->offset, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		planes_together(in->inflated, &planes[i], room);
+	free(room);
+	return 0;
+}
+
 static int
 inflate(struct reader *in, const struct message *message)
 {
-	const msgpack_object *data = body_get(message, "data");
+	const msgpack_object *data = body_get(message, "data"), *planes = body_get(message, "planes");
 	int64_t bytes;
 
 	if (body_int(in, message, "bytes", 1, (int64_t)MESSAGE_LIMIT, &bytes) < 0)
@@ -128,6 +156,8 @@ inflate(struct reader *in, const struct message *message)
 	if (ZSTD_decompress(in->inflated, (size_t)bytes, data->via.bin.ptr, data->via.bin.size) !=
 	    (size_t)bytes)
 		return reader_fail(in, message->offset, "damaged: zstd: cannot be decompressed");
+	if (planes != NULL && put_together(in, message, planes, (size_t)bytes) < 0)
+		return -1;
 	in->inflated_begin = 0;
 	in->inflated_end = (size_t)bytes;
 	in->inflated_offset = message->offset;

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "planes.h"
+
 #define STREAM_VERSION 1
 
 /* ---- messages --------------------------------------------------------------------------- */
@@ -185,6 +187,9 @@ struct writer {
 	uint64_t messages, rows;	/* so far; calls_write counts rows */
 	uint64_t flushed;		/* bytes that fd has got */
 	uint64_t index_offset;		/* of the message of kind index; 0: none */
+	struct plane planes[MOST_PLANES];	/* of what is in buffer, for put_compressed() */
+	unsigned plane_count;
+	size_t column_bytes;		/* of the column put last */
 	bool failed;			/* errno said why */
 	int error;
 };
@@ -207,8 +212,10 @@ void put_column(struct writer *out, const char *key, struct column_type type, co
     size_t count);
 int message_end(struct writer *out);
 
-/* Whole messages, compressed at LEVEL into one of kind zstd; the caller counts them. */
-int put_compressed(struct writer *out, const void *bytes, size_t size, int level);
+/* The column put last: its bytes may lie apart where the message is compressed. */
+void column_apart(struct writer *out, size_t count);
+/* The whole messages that HELD has in memory, compressed at LEVEL into one of kind zstd; the caller counts them. */
+int put_compressed(struct writer *out, struct writer *held, int level);
 
 /*
  * Passes a message on as it was read; ROWS it holds (0 unless it is a block of calls). An index is

@@ -176,20 +176,27 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 }
 
 int
-put_compressed(struct writer *out, const void *bytes, size_t size, int level)
+put_compressed(struct writer *out, struct writer *held, int level)
 {
+	const size_t size = held->buffer.size;
+	const unsigned planes = held->plane_count;
 	size_t room = ZSTD_compressBound(size), got;
 	char *packed = malloc(room);
 
+	held->plane_count = 0;
 	if (packed == NULL)
 		return writer_fail(out, ENOMEM);
-	got = ZSTD_compress(packed, room, bytes, size, level);
+	for (unsigned i = 0; i < planes; i++)
+		planes_apart((unsigned char *)held->buffer.data, &held->planes[i], (unsigned char *)packed);
+	got = ZSTD_compress(packed, room, held->buffer.data, size, level);
 	if (ZSTD_isError(got)) {
 		free(packed);
 		return writer_fail(out, ENOMEM);
 	}
-	message_begin(out, "zstd", 2);
+	message_begin(out, "zstd", planes > 0 ? 3 : 2);
 	put_uint(out, "bytes", size);
+	if (planes > 0)
+		put_bytes(out, "planes", held->planes, planes * sizeof held->planes[0]);
 	put_bytes(out, "data", packed, got);
 	free(packed);
 	out->messages--;	/* what it holds counts, it does not */

@@ -375,6 +375,24 @@ def _header(message):
     return message.body.get("hashed", False)
 
 
+def together(body, held):
+    """What a message of kind zstd held, with the bytes of integers that lie apart put together."""
+    if "planes" not in body:
+        return held
+    if not isinstance(body["planes"], (bytes, memoryview)) or not 1 <= len(body["planes"]) / 12 <= 16 \
+            or len(body["planes"]) % 12:
+        raise ValueError("planes are none")
+    held, behind = bytearray(held), 0
+    for begin, count, width in struct.iter_unpack("<III", body["planes"]):
+        end = begin + count * width
+        if begin < behind or not 2 <= width <= 8 or end > len(held):
+            raise ValueError("planes beyond what it holds")
+        apart = numpy.frombuffer(held[begin:end], numpy.uint8).reshape(width, count)
+        held[begin:end] = apart.T.tobytes()
+        behind = end
+    return bytes(held)
+
+
 def _inflated(values, data):
     """The same, but what messages of kind zstd hold in their place; and the bytes of each."""
     for position, value, end in values:
@@ -390,6 +408,10 @@ def _inflated(values, data):
             raise Damaged(position, f"zstd: {error}") from error
         if len(held) != body.get("bytes") or not held:
             raise Damaged(position, "zstd: not the size it states")
+        try:
+            held = together(body, held)
+        except ValueError as error:
+            raise Damaged(position, f"zstd: {error}") from error
         for start, inner, stop in _unpack(held):
             if inner is None or inner[0] in ("zstd", "longpole", "end"):
                 raise Damaged(position, "zstd: holds what it must not")

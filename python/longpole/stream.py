@@ -12,7 +12,7 @@ import sys
 import numpy
 import xxhash
 
-from .check import CALL_COLUMNS, EDGE_COLUMNS, Damaged
+from .check import CALL_COLUMNS, EDGE_COLUMNS, Damaged, together
 
 READ_BYTES = 1 << 20
 SIGNED = {"members": True, "remote": True, "sources": True, "gap": True, "recorded_enter": True,
@@ -267,9 +267,9 @@ class Stream:
         """The messages that one of kind zstd holds."""
         import zstandard
         try:
-            held = memoryview(zstandard.ZstdDecompressor().decompress(
-                message.body["data"], max_output_size=message.body["bytes"]))
-        except (KeyError, TypeError, zstandard.ZstdError) as error:
+            held = memoryview(together(message.body, zstandard.ZstdDecompressor().decompress(
+                message.body["data"], max_output_size=message.body["bytes"])))
+        except (KeyError, TypeError, ValueError, zstandard.ZstdError) as error:
             raise Damaged(message.offset, f"zstd: {error}") from None
         at = 0
         while at < len(held):
