@@ -48,11 +48,7 @@ BARE(5, Iprobe, (int p, int tag, MPI_Comm c, int *flag, MPI_Status *s), (p, tag,
 BARE(6, Send, (const void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c), (b, n, t, p, tag, c))
 BARE(7, Recv, (void *b, int n, MPI_Datatype t, int p, int tag, MPI_Comm c, MPI_Status *s), (b, n, t, p, tag, c, s))
 BARE(8, Barrier, (MPI_Comm c), (c))
-BARE(9, Bcast, (void *b, int n, MPI_Datatype t, int r, MPI_Comm c), (b, n, t, r, c))
 BARE(10, Sendrecv, (const void *a, int n, MPI_Datatype t, int p, int tag, void *b, int m, MPI_Datatype u, int q, \
     int other, MPI_Comm c, MPI_Status *s), (a, n, t, p, tag, b, m, u, q, other, c, s))
 BARE(11, Test, (MPI_Request *r, int *flag, MPI_Status *s), (r, flag, s))
-BARE(12, Start, (MPI_Request *r), (r))
 BARE(13, Waitall, (int n, MPI_Request r[], MPI_Status s[]), (n, r, s))
-BARE(14, Put, (const void *b, int n, MPI_Datatype t, int p, MPI_Aint at, int m, MPI_Datatype u, MPI_Win w), \
-    (b, n, t, p, at, m, u, w))

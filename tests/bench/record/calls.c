@@ -87,17 +87,6 @@ self_test(void)
 	MPI_Test(&posted, &flag, MPI_STATUS_IGNORE);
 }
 
-static MPI_Win window;
-static double shared[1];
-
-static void
-self_put(void)
-{
-	double out = 1;
-
-	MPI_Put(&out, 1, MPI_DOUBLE, 0, 0, 1, MPI_DOUBLE, window);
-}
-
 static void
 ping_pong(void)
 {
@@ -157,11 +146,6 @@ main(int argc, char **argv)
 			measure("self_test", self_test, 1);
 			MPI_Cancel(&posted);
 			MPI_Wait(&posted, MPI_STATUS_IGNORE);
-			MPI_Win_create(shared, sizeof shared, 1, MPI_INFO_NULL, MPI_COMM_SELF, &window);
-			MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
-			measure("self_put", self_put, 1);
-			MPI_Win_unlock(0, window);
-			MPI_Win_free(&window);
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 	}
