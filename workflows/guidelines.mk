@@ -42,7 +42,7 @@ runs = $(patsubst %,$(CAMPAIGN)/%.run,$(shell seq $(R)))
 own = $(if $(GUIDELINES),--guidelines $(call quoted,$(GUIDELINES)))
 # Without FUNCTIONS those on the left sides of the file.
 functions = $(if $(FUNCTIONS),$(call quoted,$(FUNCTIONS)),"$$(lp-measure --list $(own) | \
-	awk '$$1 >= 100 { print $$2 }' | sort -u | paste -sd,)")
+	awk '$$1 + 0 >= 100 { print $$2 }' | sort -u | paste -sd,)")
 choice = -f $(functions) -s $(call quoted,$(SIZES))
 confirming = $(patsubst %,$(CAMPAIGN)/confirm.%.run,$(shell seq $(R)))
 judged = $(JUDGE) --pairs $(runs) $$(find $(confirming) -size +0)
