@@ -30,7 +30,7 @@ static const char usage[] =
 	"      --whole             efficiencies of all the run, its start, Init and Finalize too\n"
 	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
 	"      --all               text: every line, not only the most costly\n"
-	"      --memory MB         for rows; older ones go into a temporary file [128]\n"
+	"      --memory MB         for rows; older ones go into a temporary file [128 and more]\n"
 	"  -h, --help              print this text\n"
 	"  -V, --version           print the version\n";
 

@@ -191,7 +191,7 @@ struct imbalance {
 	bool waits_only;		/* no causes */
 	struct definitions known;
 	struct window window;
-	size_t window_bytes;		/* see window_limit; 128 MB unless it is set */
+	size_t window_bytes;		/* see window_limit; as is usual unless it is set */
 	bool window_bytes_set;
 	struct edge_block edges;
 	struct open_requests *open;

@@ -252,7 +252,7 @@ begin_run(struct imbalance *im)
 	const uint32_t locations = im->known.location_count;
 
 	window_open(&im->window, locations, sizeof(struct wait_row));
-	window_limit(&im->window, im->window_bytes_set ? im->window_bytes : (size_t)128 << 20, 4);
+	window_limit(&im->window, im->window_bytes_set ? im->window_bytes : SIZE_MAX, 4);
 	im->queue = new_queue(locations);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
 	im->done = zalloc(locations, sizeof *im->done);

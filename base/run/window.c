@@ -45,11 +45,25 @@ window_close(struct window *window)
 
 /* ---- rows that are packed --------------------------------------------------------------- */
 
+/*
+ * Packing takes longer than all else that is done for a row. So rows that lp-merge has in flight, some 4 million, are not
+ * packed, but where so many ranks take much memory for themselves.
+ */
+static size_t
+usual_bytes(const struct window *window)
+{
+	enum { MANY_RANKS = 1 << 16, RANKS = 1 << 10, ROWS = 10 << 10 /* of each rank */ };
+	const size_t ranks = window->locations;
+
+	return ((size_t)128 << 20) + (ranks > MANY_RANKS ? 1024 * ranks :
+	    (ranks < RANKS ? ranks : RANKS) * ROWS * window->row_bytes);
+}
+
 void
 window_limit(struct window *window, size_t bytes, unsigned wide)
 {
 	if (bytes == SIZE_MAX)
-		bytes = ((size_t)128 << 20) + 1024 * (size_t)window->locations;
+		bytes = usual_bytes(window);
 	window->limit = bytes / 2;
 	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
 }

@@ -46,7 +46,7 @@ struct window {
 void window_open(struct window *window, uint32_t locations, size_t row_bytes);
 void window_close(struct window *window);
 /*
- * From now on, before any rows, memory for rows is BYTES (SIZE_MAX: 128 MB and 1 KB a location): older rows
+ * From now on, before any rows, memory for rows is BYTES (SIZE_MAX: as is usual): older rows
  * are packed, and of these the further ones are in a temporary file. Then a pointer to a row is good
  * until half of LEAST_SLOTS others have been asked for, or a block has been added. WIDE: of the tool's own
  * fields that many come first and have 8 bytes.
