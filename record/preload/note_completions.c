@@ -146,8 +146,11 @@ note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI
 	struct entry *e, call;
 	uint32_t rows = 0;
 
-	if (count == 1) {
-		complete_alone(at, before[0], &statuses[0]);
+	if (count <= 1) {
+		if (count == 1)
+			complete_alone(at, before[0], &statuses[0]);
+		else
+			complete_none(at);
 		return;
 	}
 	if ((e = own_entries(at->thread, MOST_ROWS * count)) == NULL)

@@ -58,7 +58,7 @@ struct thread {
 };
 
 /* blocks.c: rows of a thread, by itself. */
-SELDOM void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
+void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
 /* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
 bool rows_fold(struct thread *thread, int64_t leave_ns);
 void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
