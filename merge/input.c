@@ -143,14 +143,14 @@ thread_at(struct rank *rank, uint32_t thread)
 	return &rank->thread[thread];
 }
 
-/* Where ranks are many their blocks are small, and need not be read again for the last leave. */
+/* Where ranks are many their blocks are small, and need not be read again for the last leave; names come later. */
 static void
 scan_end(struct scan *scan, const struct message *message, struct thread *thread)
 {
 	thread->ends = message->size < SMALL_BYTES;
 	if (!thread->ends)
 		return;
-	if (reader_verify(scan->in, message) < 0 || calls_read(&scan->calls, scan->in, message) < 0)
+	if (reader_verify(scan->in, message) < 0 || calls_read_numbered(&scan->calls, scan->in, message) < 0)
 		die_input(scan->in);
 	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
 }

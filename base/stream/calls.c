@@ -275,8 +275,9 @@ refers_back(const struct calls *calls)
 	return true;
 }
 
-int
-calls_read(struct calls *calls, struct reader *in, const struct message *message)
+/* All columns, times added up, and how many rows there is room for. */
+static int
+read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
 	const msgpack_object *stated = body_get(message, "capacity");
 	const bool gaps = body_get(message, "gap") != NULL;
@@ -311,8 +312,27 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 #undef X
 	if ((gaps && add_gaps(calls) < 0) || !add_durations(calls))
 		return reader_fail(in, message->offset, "calls: a time is out of range");
+	*room = (size_t)capacity;
+	return 0;
+}
+
+int
+calls_read_numbered(struct calls *calls, struct reader *in, const struct message *message)
+{
+	size_t capacity;
+
+	return read_columns(calls, in, message, &capacity);
+}
+
+int
+calls_read(struct calls *calls, struct reader *in, const struct message *message)
+{
+	size_t capacity;
+
+	if (read_columns(calls, in, message, &capacity) < 0)
+		return -1;
 	if (!in->names_late && !take_names(calls, in))
-		return fail_unnamed(calls, in, message, (size_t)capacity);
+		return fail_unnamed(calls, in, message, capacity);
 	if (in->sites_early)
 		forget_sites(calls, in->site_end);
 	if (calls->count > 0 && calls->call[0] == 0)

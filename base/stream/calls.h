@@ -58,6 +58,8 @@ void calls_free(struct calls *calls);
 
 /* From a message of kind "calls"; call numbers become indices of call_name. 0 or -1. */
 int calls_read(struct calls *calls, struct reader *in, const struct message *message);
+/* The same where the names of calls, which may come behind their block in a raw trace, are not known yet. */
+int calls_read_numbered(struct calls *calls, struct reader *in, const struct message *message);
 /* The first enter of a block that has rows, of which the first will do. 0 or -1. */
 int calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns);
 /* Rows of a block without reading its columns. 0 or -1. */
