@@ -47,9 +47,17 @@ c_planted() {
 	if [ "$1" = finalize ]; then
 		jq -e '.wait_states[] | select(.name == "wait_at_finalize") | .wait_s > 0.198 and .count == 2' \
 			report.json
+	elif [ "$1" = progress ] && answers_alone; then
+		jq -e '[.wait_states[] | select(.name == "wait_for_progress") | .wait_s] | add < 0.05' report.json
 	else
 		found "$2" "$3"
 	fi
+}
+
+# Is the library one whose targets answer while they compute (Open MPI 5)? There is nothing to wait for then.
+answers_alone() {
+	lp-dump -k call t.graph | jq -s -e '[.[] | select(.rank == 0 and (.call | test("Win_(lock|unlock)$|Put"))) |
+		.leave_ns - .enter_ns] | add < 5e7' >/dev/null
 }
 
 f_planted() {
