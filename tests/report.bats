@@ -133,6 +133,19 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	grep -q 'of the critical path\|no rank keeps' piped.html
 }
 
+@test "a device or a pipe is written into, and stays what it is" {
+	random_run.py make 13 | lp-graph 2>/dev/null >t.graph
+	mkfifo pipe
+	for command in "lp-report -o pipe" "lp-export -f perfetto -o pipe"; do
+		timeout 20 cat pipe >written &
+		timeout 20 $command t.graph
+		wait $!
+		[ -p pipe ]
+		$command t.graph -o /dev/stdout | cmp - written
+	done
+	! ls pipe?* 2>/dev/null
+}
+
 @test "a damaged stream leaves no page" {
 	random_run.py make 13 | lp-graph 2>/dev/null >t.graph
 	head -c -40 t.graph >cut.graph

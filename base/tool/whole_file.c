@@ -9,6 +9,14 @@
 
 #include "tool.h"
 
+bool
+whole_file_replaces(const char *name)
+{
+	struct stat there;
+
+	return stat(name, &there) < 0 || S_ISREG(there.st_mode);
+}
+
 struct whole_file
 whole_file_begin(const char *name)
 {
@@ -18,6 +26,11 @@ whole_file_begin(const char *name)
 
 	if (name == NULL)
 		return whole;
+	if (!whole_file_replaces(name)) {
+		if ((whole.file = fopen(name, "w")) == NULL)
+			die("%s: %s", name, strerror(errno));
+		return whole;
+	}
 	if (asprintf(&whole.temporary, "%s.XXXXXX", name) < 0)
 		die("out of memory");
 	if ((fd = mkstemp(whole.temporary)) < 0 || (whole.file = fdopen(fd, "w")) == NULL)
@@ -37,10 +50,12 @@ whole_file_end(struct whole_file *whole)
 		return;
 	if (ferror(whole->file) != 0)	/* of a write before, whose reason is gone */
 		error = EIO;
-	if (fclose(whole->file) != 0 || (error == 0 && rename(whole->temporary, whole->name) != 0))
+	if (fclose(whole->file) != 0 || (error == 0 && whole->temporary != NULL &&
+	    rename(whole->temporary, whole->name) != 0))
 		error = errno;
 	if (error != 0) {
-		unlink(whole->temporary);
+		if (whole->temporary != NULL)
+			unlink(whole->temporary);
 		die("%s: %s", whole->name, strerror(error));
 	}
 	free(whole->temporary);

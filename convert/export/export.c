@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../../base/tool/whole_file.h"
 #include "export.h"
 
 static const char usage[] =
@@ -103,6 +104,11 @@ open_output(const struct export *export)
 
 	if (export->name == NULL) {
 		refuse_terminal_output();
+		return NULL;
+	}
+	if (!whole_file_replaces(export->name)) {
+		if (freopen(export->name, "w", stdout) == NULL)
+			die("%s: %s", export->name, strerror(errno));
 		return NULL;
 	}
 	if (asprintf(&part, "%s.part", export->name) < 0)
