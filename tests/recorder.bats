@@ -403,7 +403,7 @@ left() {
 		[ "$(same_sizes t.graph)" -eq 30 ]
 		lp-dump -k call t.trace | jq -c '[.rank, .call, .peer, .tag, .bytes_sent, .bytes_received]' | sed 's/_c"/"/' | sort >rows.$count
 	done
-	nm -D large.MPI_COUNT_KIND | grep -q 'mpi_isend_f08ts_large_'
+	nm -D large.MPI_COUNT_KIND | grep -qE 'mpi_isend_(f08ts_large|c_f08ts)_'	# of MPICH 4.0, of 4.2
 	cmp rows.4 rows.MPI_COUNT_KIND
 }
 

@@ -16,6 +16,7 @@
  * mpi_x_f08ts_ where there are any. Its wrapper calls the next of that name.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 
 #include "wrap.h"
 
@@ -248,19 +249,27 @@ behind_front(const char *name)
 	return longpole_next != NULL ? longpole_next(name) : dlsym(RTLD_NEXT, name);
 }
 
+/* With buffers or without; of large counts as MPICH 4.0 names it, or 4.2. */
 static void *
-next_f08(const char *with_buffers, const char *without)
+next_f08(const char *name, bool large)
 {
-	void *found = behind_front(with_buffers);
+	static const char *const tails[2][4] = { { "_f08ts_", "_f08_" },
+		{ "_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_" } };
+	char symbol[128];
+	void *found = NULL;
 
-	return found != NULL ? found : behind_front(without);
+	for (size_t i = 0; i < 4 && tails[large][i] != NULL && found == NULL; i++) {
+		snprintf(symbol, sizeof symbol, "mpi_%s%s", name, tails[large][i]);
+		found = behind_front(symbol);
+	}
+	return found;
 }
 #define DESCRIPTORS(name, large, Number, params, record) \
 	static void next_##name##large(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
 		static void (*next)(LIST(PLAIN, params), MPI_Fint * EACH(LENGTH, params)); \
 		if (next == NULL) \
-			*(void **)&next = next_f08("mpi_" #name "_f08ts_" #large, "mpi_" #name "_f08_" #large); \
+			*(void **)&next = next_f08(#name, sizeof #large > 1); \
 		next(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 	} \
 	WRAPPER(record_##name##_f08##large, next_##name##large, true, Number, params, record) \
@@ -290,7 +299,9 @@ next_f08(const char *with_buffers, const char *without)
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record)
 #define LARGE(Name, name, NAME, CLASS, params, record) \
-	DESCRIPTORS(name, large_, Name##_c, params, record)
+	DESCRIPTORS(name, large_, Name##_c, params, record) \
+	ALIAS(record_##name##_f08large_) void mpi_##name##_c_f08_(LIST(PLAIN, params), void *); \
+	ALIAS(record_##name##_f08large_) void mpi_##name##_c_f08ts_(LIST(PLAIN, params), void *);
 #define COUNT_TYPE MPI_Count
 #include "../../base/mpi/call_table.h"
 #endif

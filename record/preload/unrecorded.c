@@ -37,7 +37,8 @@ static struct {
 static void
 c_name(const char *symbol, char *name, size_t size)
 {
-	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_f08ts_", "_f08_", "_" };
+	static const char *const tails[] = { "_f08ts_large_", "_f08_large_", "_c_f08ts_", "_c_f08_", "_f08ts_", "_f08_",
+		"_" };
 	size_t length;
 
 	snprintf(name, size, "%s", symbol);
