@@ -244,6 +244,9 @@ $(OUT)/regions.tsv: $(OUT)/coarse.tsv $(OUT)/fine.tsv
 $(call drawn,regions) &: $(OUT)/regions.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set log xy; set xlabel "latency (us)"; set ylabel "bandwidth (MB/s)"'; \
 	echo 'set title "networks within 10 % of each graph, and of all of them"; set key outside right top noenhanced'; \
+	tail -q -n +2 $(OUT)/coarse.tsv $(OUT)/fine.tsv | awk -F'\t' '{ for (i = 1; i <= 2; i++) { \
+		if (NR == 1 || $$i < least[i]) least[i] = $$i; if (NR == 1 || $$i > most[i]) most[i] = $$i } } \
+		END { printf "set xrange [%g:%g]; set yrange [%g:%g]\n", least[1] / 1.3, 1.3 * most[1], least[2] / 1.3, 1.3 * most[2] }'; \
 	i=0; for graph in $(graphs); do i=$$((i + 1)); printf '$$d%d << EOD\n' $$i; \
 		tail -q -n +2 $(OUT)/coarse.tsv $(OUT)/fine.tsv | awk -F'\t' -v i=$$i '$$(6 + i) <= 0.1 { print $$1 "\t" $$2 }'; \
 		printf '1\tnan\nEOD\n'; done; \
