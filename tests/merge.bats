@@ -235,10 +235,10 @@ peak() {
 
 @test "more files than may be open" {
 	mkdir run
-	for rank in $(seq 0 299); do raw $rank 300 >run/rank.$rank; done
+	for rank in $(seq 0 119); do raw $rank 120 >run/rank.$rank; done
 	cat run/rank.* | lp-merge | lp-dump -k call >one
 	(ulimit -n 100 && lp-merge run) | lp-dump -k call | cmp - one
-	[ "$(wc -l <one)" -eq 900 ]
+	[ "$(wc -l <one)" -eq 360 ]
 }
 
 @test "what is no file, and so cannot be read twice, is refused" {
