@@ -234,6 +234,10 @@ build/apps/%: workflows/apps/%.f90
 	@mkdir -p $(@D)
 	mpifort -O2 -g -o $@ $<
 
+# On all cores, unless make was told how many itself.
+JOBS    = $(shell nproc)
+BUILD   = @$(MAKE) --no-print-directory $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+
 # Installs missing packages as root or with sudo; else says what to type, and stops.
 setup: PACKAGES += $(MORE_PACKAGES)
 setup:
@@ -242,24 +246,23 @@ setup:
 # Each demo does what users do: longpole -o FOLDER COMMAND.
 HEAT = -n 2000 -i 6 -p balanced:200,imbalanced:300,serial:60,messages:100
 demo: setup
-	@$(MAKE) --no-print-directory all build/apps/heat
+	$(BUILD) all build/apps/heat
 	rm -rf build/demo && longpole -o build/demo $(MPIRUN) -n 4 build/apps/heat $(HEAT)
 
 demo-fortran: setup
-	@$(MAKE) --no-print-directory all build/apps/ring
+	$(BUILD) all build/apps/ring
 	rm -rf build/demo-fortran && longpole -o build/demo-fortran $(MPIRUN) -n 4 build/apps/ring
 
 demo-lammps: MORE_PACKAGES = lammps
 demo-lammps: setup
-	@$(MAKE) --no-print-directory all
+	$(BUILD) all
 	rm -rf build/demo-lammps && longpole -o build/demo-lammps $(MPIRUN) -n 4 lmp -log none -in workflows/apps/in.melt
 
-# Files of tests that run at a time.
-JOBS = $(shell nproc)
+# As many files of tests run at a time as there are cores, the largest first, so that none is left for the end.
 test: setup
-	@$(MAKE) --no-print-directory all build/bench/synthetic build/bench/ring build/statistics \
+	$(BUILD) all build/bench/synthetic build/bench/ring build/statistics \
 		build/apps/heat build/apps/ring lib/liblongpole-record.mpich.so
-	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure tests
+	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure $$(ls -S tests/*.bats)
 
 # What takes minutes: many more random runs, and damage to streams.
 test-long: test

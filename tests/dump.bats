@@ -146,7 +146,7 @@ calls() {
 
 @test "a full disk is an error, for no call, one and many" {
 	grep -v '^trace' "$fixtures/good-small.txt" > "$BATS_TEST_TMPDIR/rows"
-	for i in $(seq 2000); do echo "0 MPI_Barrier ${i}000 +10 comm=1"; done > "$BATS_TEST_TMPDIR/many"
+	seq -f '0 MPI_Barrier %g000 +10 comm=1' 2000 > "$BATS_TEST_TMPDIR/many"
 	pack -H trace < /dev/null > "$BATS_TEST_TMPDIR/0"
 	pack -H trace "$BATS_TEST_TMPDIR/rows" > "$BATS_TEST_TMPDIR/1"
 	pack -H trace "$BATS_TEST_TMPDIR/many" > "$BATS_TEST_TMPDIR/2"
@@ -159,8 +159,7 @@ calls() {
 }
 
 @test "a reader that goes away ends it silently" {
-	for i in $(seq 20000); do echo "0 MPI_Barrier ${i}000 +10 comm=1"; done |
-	    pack -H trace > "$BATS_TEST_TMPDIR/many"
+	seq -f '0 MPI_Barrier %g000 +10 comm=1' 20000 | pack -H trace > "$BATS_TEST_TMPDIR/many"
 	run --separate-stderr bash -c 'lp-dump "$1" | head -n 1; exit ${PIPESTATUS[0]}' - "$BATS_TEST_TMPDIR/many"
 	[ "$status" -eq 141 ]
 	[ -z "$stderr" ]

@@ -47,19 +47,17 @@ edges() {
 
 @test "thousands of open receives from anyone take no time, in whatever order they complete" {
 	for order in 'i' '3999 - i' '(i * 7919) % 4000'; do
-		{
-			echo 'trace ranks=2'
-			echo '0 MPI_Init 0 10'
-			echo '1 MPI_Init 0 10'
-			for ((i = 0; i < 4000; i++)); do
-				echo "0 MPI_Send $((20 + i)) +1 comm=1 peer=1 tag=5 sent=$i"
-				echo "1 MPI_Irecv $((20 + i)) +1 comm=1 peer=any tag=any received=99"
-			done
-			for ((i = 0; i < 4000; i++)); do
-				k=$((order))
-				echo "1 MPI_Wait $((20000 + i)) +1 comm=1 peer=0 tag=5 received=$k request=$((4000 + i - k))"
-			done
-		} | tests/pack >t.trace
+		awk 'BEGIN {
+			print "trace ranks=2\n0 MPI_Init 0 10\n1 MPI_Init 0 10"
+			for (i = 0; i < 4000; i++) {
+				print "0 MPI_Send", 20 + i, "+1 comm=1 peer=1 tag=5 sent=" i
+				print "1 MPI_Irecv", 20 + i, "+1 comm=1 peer=any tag=any received=99"
+			}
+			for (i = 0; i < 4000; i++) {
+				k = '"$order"'
+				print "1 MPI_Wait", 20000 + i, "+1 comm=1 peer=0 tag=5 received=" k, "request=" 4000 + i - k
+			}
+		}' | tests/pack >t.trace
 		timeout 20 lp-graph t.trace >t.graph
 		[ "$(tests/same_sizes t.graph)" -eq 4000 ]
 	done
@@ -207,10 +205,7 @@ syncs() {
 }
 
 @test "the index tells where synchronisation points are, and stays small however many there are" {
-	{
-		echo 'trace ranks=1'
-		for ((i = 0; i < 40000; i++)); do echo "0 MPI_Barrier $((2 * i)) +1 comm=1"; done
-	} | tests/pack | lp-graph 2>/dev/null >t.graph
+	seq -f '0 MPI_Barrier %.0f +1 comm=1' 0 2 79998 | tests/pack -H 'trace ranks=1' | lp-graph 2>/dev/null >t.graph
 	trace.py check t.graph
 	[ "$(lp-dump -k index t.graph | jq -c '[.count, .syncs, .step, (.at | length), (.at | min > 0)]')" = \
 		'[10000,40000,4,10000,true]' ]
@@ -372,8 +367,8 @@ turns() {
 
 @test "blocks of all ranks keep their order while a wait is held back, and memory stays bounded" {
 	tests/pack -H 'trace ranks=2 rows=100' <<-END >t.trace
-		$(for i in $(seq 0 3000); do echo "0 MPI_Iprobe $((1000 + i * 300)) +200 comm=1 peer=1 tag=1"; done)
-		$(for i in $(seq 0 3000); do echo "1 MPI_Send $((1000 + i * 300)) +200 comm=1 peer=1 tag=2 sent=0"; done)
+		$(seq -f '0 MPI_Iprobe %.0f +200 comm=1 peer=1 tag=1' 1000 300 901000)
+		$(seq -f '1 MPI_Send %.0f +200 comm=1 peer=1 tag=2 sent=0' 1000 300 901000)
 		0 MPI_Recv 902000 902100 comm=1 peer=1 tag=1 received=8
 		1 MPI_Send 901600 901700 comm=1 peer=0 tag=1 sent=8
 	END

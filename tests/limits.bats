@@ -7,10 +7,10 @@ load helpers
 wrong_order() {
 	{
 		echo 'trace ranks=3'
-		for ((i = 0; i < $1; i++)); do
-			echo "0 MPI_Recv $((1000 * i + 100)) $((1000 * i + 500)) comm=1 peer=1 tag=0 received=8"
-			echo "1 MPI_Send $((1000 * i + 400)) $((1000 * i + 450)) comm=1 peer=0 tag=0 sent=8"
-		done
+		awk -v n="$1" 'BEGIN { for (i = 0; i < n; i++) {
+			print "0 MPI_Recv", 1000 * i + 100, 1000 * i + 500, "comm=1 peer=1 tag=0 received=8"
+			print "1 MPI_Send", 1000 * i + 400, 1000 * i + 450, "comm=1 peer=0 tag=0 sent=8"
+		} }'
 		echo "0 MPI_Recv $((1000 * $1 + 100)) $((1000 * $1 + 200)) comm=1 peer=2 tag=0 received=8"
 		echo '2 MPI_Send 10 20 comm=1 peer=0 tag=0 sent=8'
 	} | pack | lp-graph 2>/dev/null | lp-imbalance -F json |
@@ -45,7 +45,7 @@ wrong_order() {
 	lp-fit t.csv
 	run -2 --separate-stderr lp-fit <(sed '1s/$/,x63/' t.csv)
 	[[ "$stderr" == *":1: more than 64 columns" ]]
-	table() { echo '# OSU MPI Latency Test'; for ((i = 1; i <= $1; i++)); do echo "$((8 * i)) 1.$((1000 + i))"; done; }
+	table() { awk -v n="$1" 'BEGIN { print "# OSU MPI Latency Test"; for (i = 1; i <= n; i++) print 8 * i, "1." 1000 + i }'; }
 	lp-import -f pingpong <(table 512) | lp-network - >machine
 	run -2 --separate-stderr lp-network <(lp-import -f pingpong <(table 513))
 	[[ "$stderr" == *"a ping-pong of more than 512 sizes" ]]

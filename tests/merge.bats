@@ -169,11 +169,12 @@ corrected() {
 	for ranks in 1 16384; do
 		{
 			echo "raw ranks=$ranks rank=0 run=7"
-			for i in $(seq 1 700); do
-				printf '0 MPI_Irecv %d +10 comm=1 peer=0 tag=1 received=8 as=a\n0 MPI_Irecv %d +10 comm=1 peer=0 tag=2 received=8 as=b\n' \
-					$((i * 1000)) $((i * 1000 + 100))
-				printf '0 MPI_Waitall %d +100 comm=1 peer=0 tag=1 received=8 of=a\n0 + comm=1 peer=0 tag=2 received=8 of=b\n' $((i * 1000 + 200))
-			done
+			awk 'BEGIN { for (i = 1; i <= 700; i++) {
+				print "0 MPI_Irecv", i * 1000, "+10 comm=1 peer=0 tag=1 received=8 as=a"
+				print "0 MPI_Irecv", i * 1000 + 100, "+10 comm=1 peer=0 tag=2 received=8 as=b"
+				print "0 MPI_Waitall", i * 1000 + 200, "+100 comm=1 peer=0 tag=1 received=8 of=a"
+				print "0 + comm=1 peer=0 tag=2 received=8 of=b"
+			} }'
 		} | tests/pack >rank.0
 		lp-merge --partial rank.0 2>/dev/null >t.trace
 		tests/trace.py check t.trace

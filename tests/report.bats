@@ -39,14 +39,19 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		lp-report --size $size -o page.html small.graph
 		[ "$(stat -c %s page.html)" -le $(($(echo $size | sed 's/k/*1024/; s/M/*1048576/'))) ]
 	done
-	{
-		echo graph ranks=300
-		for r in $(seq 0 299); do
-			echo "$r MPI_Init 0 +$((1000 + r))"
-			for i in $(seq 1 20); do echo "$r MPI_Barrier $((i * 10000 + (r * 37 + i * 101) % 3000)) $((i * 10000 + 5000)) comm=1"; done
-		done
-		for i in $(seq 1 20); do echo "collective $(seq -f "%g:$i" 0 299 | tr '\n' ' ')"; done
-	} >many.txt
+	awk 'BEGIN {
+		print "graph ranks=300"
+		for (r = 0; r < 300; r++) {
+			print r, "MPI_Init 0 +" 1000 + r
+			for (i = 1; i <= 20; i++)
+				print r, "MPI_Barrier", i * 10000 + (r * 37 + i * 101) % 3000, i * 10000 + 5000, "comm=1"
+		}
+		for (i = 1; i <= 20; i++) {
+			printf "collective"
+			for (r = 0; r < 300; r++) printf " %d:%d", r, i
+			print ""
+		}
+	}' >many.txt
 	pack many.txt >many.graph
 	lp-report --size 200k -o page.html many.graph
 	[ "$(stat -c %s page.html)" -le 204800 ]
