@@ -164,8 +164,8 @@ add_delay(struct imbalance *im, uint32_t key, int32_t rank, double short_ns, dou
 {
 	struct delay new = { .key = key, .rank = rank }, *delay = delays_add(&im->causes->delays, &new);
 
-	delay->short_ns += short_ns;
-	delay->long_ns += long_ns;
+	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
+	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
 	cell_of(im, BY_RANK, (size_t)rank)->delay_ns += (int64_t)(short_ns + long_ns);
 	cell_of(im, BY_SITE, key / 2)->delay_ns += (int64_t)(short_ns + long_ns);
 }
@@ -366,7 +366,7 @@ static int
 by_cost(const void *left, const void *right)
 {
 	const struct delay *a = left, *b = right;
-	const double x = a->short_ns + a->long_ns, y = b->short_ns + b->long_ns;
+	const double x = delay_cost_ns(a), y = delay_cost_ns(b);
 
 	if (x != y)
 		return x > y ? -1 : 1;

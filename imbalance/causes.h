@@ -2,6 +2,7 @@
 #ifndef CAUSES_H
 #define CAUSES_H
 
+#include "fixed.h"
 #include "imbalance.h"
 #include "origins.h"
 
@@ -9,8 +10,31 @@
 struct delay {
 	uint32_t key;		/* 2 * site: compute up to it; 2 * site + 1: MPI in it */
 	int32_t rank;		/* -1: free slot */
-	double short_ns, long_ns;
+	uint32_t short_fraction, long_fraction;
+	int64_t short_whole_ns, long_whole_ns;
 };
+
+static inline double
+delay_short_ns(const struct delay *d)
+{
+	return fixed_ns(d->short_whole_ns, d->short_fraction);
+}
+
+static inline double
+delay_long_ns(const struct delay *d)
+{
+	return fixed_ns(d->long_whole_ns, d->long_fraction);
+}
+
+static inline double
+delay_cost_ns(const struct delay *d)
+{
+	int64_t ns = d->short_whole_ns;
+	uint32_t fraction = d->short_fraction;
+
+	fixed_add(&ns, &fraction, d->long_whole_ns, d->long_fraction);
+	return fixed_ns(ns, fraction);
+}
 
 void causes_begin(struct imbalance *im);
 /* A call with its waits; calls come in order of their leaves. */

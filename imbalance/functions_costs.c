@@ -65,7 +65,7 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 	for (size_t f = 0; f < by->count; f++)
 		costs.of[f].function = (uint32_t)f;
 	for (size_t i = 0; i < count; i++) {
-		const double cost_ns = delays[i].short_ns + delays[i].long_ns;
+		const double cost_ns = delay_cost_ns(&delays[i]);
 		struct sums s;
 
 		if (delays[i].key % 2 == 1) {

@@ -254,9 +254,9 @@ put_delays(struct json *out, const struct imbalance *im)
 	begin_list(out, "delays");
 	for (size_t i = 0; i < count; i++) {
 		begin_item(out);
-		json_fixed(out, "cost_s", 1e-9 * (delays[i].short_ns + delays[i].long_ns), 9);
-		json_fixed(out, "short_s", 1e-9 * delays[i].short_ns, 9);
-		json_fixed(out, "long_s", 1e-9 * delays[i].long_ns, 9);
+		json_fixed(out, "cost_s", 1e-9 * delay_cost_ns(&delays[i]), 9);
+		json_fixed(out, "short_s", 1e-9 * delay_short_ns(&delays[i]), 9);
+		json_fixed(out, "long_s", 1e-9 * delay_long_ns(&delays[i]), 9);
 		json_int(out, "rank", delays[i].rank);
 		json_text(out, "kind", delays[i].key % 2 == 0 ? "compute" : "mpi");
 		put_site(out, im, delays[i].key / 2);

@@ -97,13 +97,22 @@ origin_follows(struct origin *origin, struct origin *before)
 	origin->depth = before->depth + 1;
 }
 
+bool
+is_longer_wait(const struct wait *a, const struct wait *b)
+{
+	const int64_t a_ns = a->to_ns - a->from_ns, b_ns = b->to_ns - b->from_ns;
+
+	if (a_ns != b_ns)
+		return a_ns > b_ns;
+	return a->from_ns != b->from_ns ? a->from_ns < b->from_ns : a->location < b->location;
+}
+
 void
 longest_add(struct origin_pool *pool, struct longest *longest, struct origin *origin)
 {
-	const int64_t ns = origin->wait.to_ns - origin->wait.from_ns;
 	size_t at = longest->count;
 
-	while (at > 0 && longest->of[at - 1]->wait.to_ns - longest->of[at - 1]->wait.from_ns < ns)
+	while (at > 0 && is_longer_wait(&origin->wait, &longest->of[at - 1]->wait))
 		at--;
 	if (at == MOST_CHAINS)
 		return;

@@ -30,6 +30,8 @@ void origin_add(struct origin_pool *pool, struct origin *origin, uint32_t key, i
 /* The wait of the delaying location that had the largest part in it; not of a chain too long. */
 void origin_follows(struct origin *origin, struct origin *before);
 
+/* Among the longest waits A comes first; of those that are equally long the one that began first. */
+bool is_longer_wait(const struct wait *a, const struct wait *b);
 /* The longest waits with their chains, longest first. */
 struct longest {
 	struct origin *of[MOST_CHAINS];

@@ -39,7 +39,7 @@ imbalance_verdict(const struct imbalance *im)
 	if (count > 0) {
 		v.rank = delay->rank;
 		v.compute = delay->key % 2 == 0;
-		v.cost_s = 1e-9 * (delay->short_ns + delay->long_ns);
+		v.cost_s = 1e-9 * delay_cost_ns(delay);
 		if (delay->key / 2 != 0)
 			v.where = index_text(im, BY_SITE, delay->key / 2, where, sizeof where);
 	}

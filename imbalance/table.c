@@ -183,9 +183,9 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 	begin_table(&table, out,
 	    "cost_s\tshort_s\tlong_s\trank\tdelay: time that others spent waiting for it");
 	for (size_t i = 0; i < count && i < shown; i++) {
-		table_fixed(&table, 1e-9 * (delays[i].short_ns + delays[i].long_ns), 6);
-		table_fixed(&table, 1e-9 * delays[i].short_ns, 6);
-		table_fixed(&table, 1e-9 * delays[i].long_ns, 6);
+		table_fixed(&table, 1e-9 * delay_cost_ns(&delays[i]), 6);
+		table_fixed(&table, 1e-9 * delay_short_ns(&delays[i]), 6);
+		table_fixed(&table, 1e-9 * delay_long_ns(&delays[i]), 6);
 		table_int(&table, delays[i].rank);
 		put_site(&table, im, delays[i].key % 2 == 0 ? "compute up to " : "MPI in ",
 		    delays[i].key / 2);

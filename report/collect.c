@@ -262,7 +262,7 @@ page_verdict(const struct page *page)
 	}
 	for (size_t i = 0; i < count && v.rank >= 0; i++)
 		if (delays[i].rank == v.rank && delays[i].key == 2 * site + !v.compute)
-			v.cost_s = 1e-9 * (delays[i].short_ns + delays[i].long_ns);
+			v.cost_s = 1e-9 * delay_cost_ns(&delays[i]);
 	for (size_t i = 0; i < page->gain_count && v.rank >= 0; i++)
 		if (page->gains[i].site == site)
 			v.gain_share = (double)page->gains[i].gain_ns / (double)page->bins.run_ns;

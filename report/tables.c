@@ -157,9 +157,9 @@ delays_table(struct text *out, const struct page *page)
 	    "cost (s)\tat once (s)\tlater (s)\trank\t*what\t*where");
 	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
 		text_put(out, "<tr>");
-		put_seconds(out, 1e-9 * (delays[i].short_ns + delays[i].long_ns));
-		put_seconds(out, 1e-9 * delays[i].short_ns);
-		put_seconds(out, 1e-9 * delays[i].long_ns);
+		put_seconds(out, 1e-9 * delay_cost_ns(&delays[i]));
+		put_seconds(out, 1e-9 * delay_short_ns(&delays[i]));
+		put_seconds(out, 1e-9 * delay_long_ns(&delays[i]));
 		put_count(out, (uint64_t)delays[i].rank);
 		put_name(out, delays[i].key % 2 == 0 ? "computation before" : "in MPI");
 		put_name(out, site_label(page, delays[i].key / 2, where, sizeof where));
