@@ -260,7 +260,7 @@ name_places(struct summary *s, const struct imbalance *im)
 			p->order = top->line > 0 ? (uint64_t)top->line : top->offset;
 		}
 		if (cell != NULL) {
-			p->wait_ns = cell_waits(cell);
+			p->wait_ns = waits_ns(&im->tables[BY_SITE], i);
 			p->delay_ns = cell->delay_ns;
 			p->total_ns = cell->compute_ns + cell->mpi_ns - p->wait_ns;
 		}

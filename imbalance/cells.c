@@ -14,10 +14,16 @@ const char *const state_names[STATES] = {
 void
 add_cell(struct table *table, size_t index)
 {
-	size_t known = table->capacity;
+	const size_t known = table->capacity;
 
 	table->cells = grow(table->cells, &table->capacity, index + 1, sizeof *table->cells);
 	memset(table->cells + known, 0, (table->capacity - known) * sizeof *table->cells);
+	for (int s = 0; s < STATES; s++) {
+		if (table->wait_ns[s] == NULL || known == table->capacity)
+			continue;
+		table->wait_ns[s] = need(realloc(table->wait_ns[s], table->capacity * sizeof *table->wait_ns[s]));
+		memset(table->wait_ns[s] + known, 0, (table->capacity - known) * sizeof *table->wait_ns[s]);
+	}
 	table->count = index + 1;
 }
 
@@ -33,13 +39,24 @@ new_site(struct imbalance *im, uint32_t site)
 }
 
 int64_t
-cell_waits(const struct cell *cell)
+waits_ns(const struct table *table, size_t index)
 {
 	int64_t sum = 0;
 
 	for (int s = 0; s < STATES; s++)
-		sum += cell->wait_ns[s];
+		sum += state_ns(table, index, s);
 	return sum;
+}
+
+static void
+add_wait(struct table *table, size_t index, enum state state, int64_t ns, int sign)
+{
+	if (index >= table->count)
+		add_cell(table, index);
+	if (table->wait_ns[state] == NULL)
+		table->wait_ns[state] = zalloc(table->capacity, sizeof *table->wait_ns[state]);
+	table->wait_ns[state][index] += ns;
+	table->cells[index].waits += (uint64_t)(int64_t)sign;
 }
 
 void
@@ -48,25 +65,19 @@ count_wait(struct imbalance *im, const struct wait *wait, int sign)
 	const int64_t ns = sign * counted_ns(im, wait->from_ns, wait->to_ns);
 	struct state_sums *sums = &im->states[wait->state];
 	const size_t rank = (size_t)im->known.location_rank[wait->location];
-	struct { enum dimension dimension; size_t index; } where[] = {
-		{ BY_RANK, rank }, { BY_SITE, wait->site }, { BY_CALL, wait->call },
-		{ BY_COMMUNICATOR, wait->comm },
-		{ BY_PARTNER, wait->cause == NOBODY ? 0 : (size_t)im->known.location_rank[wait->cause] },
-	};
+	struct table *tables = im->tables;
 
 	if (ns == 0)
 		return;
 	sums->wait_ns += ns;
 	sums->count += (uint64_t)(int64_t)sign;
-	for (size_t i = 0; i < sizeof where / sizeof where[0]; i++) {
-		struct cell *cell;
-
-		if (where[i].dimension == BY_PARTNER && wait->cause == NOBODY)
-			continue;
-		cell = cell_of(im, where[i].dimension, where[i].index);
-		cell->wait_ns[wait->state] += ns;
-		cell->waits += (uint64_t)(int64_t)sign;
-	}
+	add_wait(&tables[BY_RANK], rank, wait->state, ns, sign);
+	add_wait(&tables[BY_SITE], wait->site, wait->state, ns, sign);
+	add_wait(&tables[BY_CALL], wait->call, wait->state, ns, sign);
+	add_wait(&tables[BY_COMMUNICATOR], wait->comm, wait->state, ns, sign);
+	if (wait->cause != NOBODY)
+		add_wait(&tables[BY_PARTNER], (size_t)im->known.location_rank[wait->cause], wait->state, ns,
+		    sign);
 }
 
 void

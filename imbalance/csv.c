@@ -50,15 +50,16 @@ print_by(struct text *text, const struct imbalance *im, enum dimension by)
 	char name[1024];
 	size_t count;
 	struct line *lines = sorted_cells(im, by, &count);
+	const struct table *table = &im->tables[by];
 
 	snprintf(name, sizeof name, "%s,wait_state,wait_s", dimension_names[by]);
 	csv_begin(&csv, text, name);
 	for (size_t i = 0; i < count; i++)
 		for (int s = 0; s < STATES; s++)
-			if (lines[i].cell->wait_ns[s] > 0) {
+			if (state_ns(table, lines[i].index, s) > 0) {
 				csv_text(&csv, index_text(im, by, lines[i].index, name, sizeof name));
 				csv_text(&csv, state_names[s]);
-				csv_fixed(&csv, seconds(lines[i].cell->wait_ns[s]), 9);
+				csv_fixed(&csv, seconds(state_ns(table, lines[i].index, s)), 9);
 				csv_end_row(&csv);
 			}
 	free(lines);
@@ -89,7 +90,7 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 		die_output();
 	for (int s = 0; s < STATES; s++) {
 		for (int32_t r = 0; r < im->known.ranks; r++)
-			ranks[r] = im->tables[BY_RANK].cells[r].wait_ns[s];
+			ranks[r] = state_ns(&im->tables[BY_RANK], (size_t)r, s);
 		message_begin(&out, "wait_state", 5);
 		put_string(&out, "name", state_names[s]);
 		put_int(&out, "wait_ns", im->states[s].wait_ns);

@@ -106,7 +106,6 @@ struct cell {
 	int64_t polling_ns;	/* of it in tests and probes that failed */
 	uint64_t calls, waits;
 	int64_t delay_ns;	/* waits of others that its compute and calls caused */
-	int64_t wait_ns[STATES];
 };
 
 struct state_sums {
@@ -119,6 +118,7 @@ struct state_sums {
 
 struct table {
 	struct cell *cells;	/* by rank, site, call, ... */
+	int64_t *wait_ns[STATES];	/* the same, of each state; NULL: nobody was in it. Most runs have few */
 	size_t count, capacity;
 };
 
@@ -311,7 +311,14 @@ count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns
 	of->compute_ns += compute_ns;
 	of->mpi_ns += mpi_ns;
 }
-int64_t cell_waits(const struct cell *cell);
+
+/* Waits of what INDEX numbers in a state, and in all. */
+static inline int64_t
+state_ns(const struct table *table, size_t index, int state)
+{
+	return index < table->count && table->wait_ns[state] != NULL ? table->wait_ns[state][index] : 0;
+}
+int64_t waits_ns(const struct table *table, size_t index);
 
 /* read.c: all of a graph stream; times from_ns and to_ns and the observer are set before. */
 void read_graph(struct imbalance *im, const char *file);

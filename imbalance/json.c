@@ -115,10 +115,7 @@ put_ranks(struct json *out, const struct imbalance *im, enum state state, enum d
 
 	json_begin_array(out, key);
 	for (size_t r = 0; r < (size_t)im->known.ranks; r++)
-		if (r < table->count || by == BY_RANK)
-			json_seconds(out, NULL, table->cells[r].wait_ns[state]);
-		else
-			json_seconds(out, NULL, 0);
+		json_seconds(out, NULL, state_ns(table, r, state));
 	json_end_array(out);
 }
 
@@ -128,6 +125,7 @@ put_state(struct json *out, const struct imbalance *im, enum state state)
 	const struct state_sums *sums = &im->states[state];
 	size_t count;
 	struct line *lines = sorted_cells(im, BY_SITE, &count);
+	const struct table *sites = &im->tables[BY_SITE];
 
 	begin_item(out);
 	json_text(out, "name", state_names[state]);
@@ -141,10 +139,10 @@ put_state(struct json *out, const struct imbalance *im, enum state state)
 	put_ranks(out, im, state, BY_PARTNER, "partners");
 	json_begin_array(out, "sites");
 	for (size_t i = 0; i < count; i++)
-		if (lines[i].cell->wait_ns[state] > 0) {
+		if (state_ns(sites, lines[i].index, state) > 0) {
 			json_begin_object(out, NULL);
 			put_site(out, im, lines[i].index);
-			json_seconds(out, "wait_s", lines[i].cell->wait_ns[state]);
+			json_seconds(out, "wait_s", state_ns(sites, lines[i].index, state));
 			json_end_object(out);
 		}
 	json_end_array(out);
@@ -209,11 +207,14 @@ put_by(struct json *out, const struct imbalance *im, enum dimension by)
 		}
 		if (by == BY_SITE)
 			json_fixed(out, "heuristic", site_heuristic(im, lines[i].index), 9);
-		for (int s = 0; s < STATES; s++)
-			if (c->wait_ns[s] > 0) {
+		for (int s = 0; s < STATES; s++) {
+			const int64_t ns = state_ns(&im->tables[by], lines[i].index, s);
+
+			if (ns > 0) {
 				snprintf(key, sizeof key, "%s_s", state_names[s]);
-				json_seconds(out, key, c->wait_ns[s]);
+				json_seconds(out, key, ns);
 			}
+		}
 		json_end_object(out);
 	}
 	json_end_array(out);

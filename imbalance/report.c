@@ -62,8 +62,8 @@ shares_by_rank(const struct imbalance *im)
 	for (int32_t r = 0; r < im->known.ranks; r++) {
 		const struct cell *cell = &im->tables[BY_RANK].cells[r];
 
-		all[r] = (struct shares){ .compute_ns = cell->compute_ns, .wait_ns = cell_waits(cell),
-		    .polling_ns = cell->polling_ns };
+		all[r] = (struct shares){ .compute_ns = cell->compute_ns, .polling_ns = cell->polling_ns,
+		    .wait_ns = waits_ns(&im->tables[BY_RANK], (size_t)r) };
 		all[r].mpi_useful_ns = cell->mpi_ns - all[r].wait_ns;
 	}
 	for (uint32_t l = 0; l < im->known.location_count; l++) {
@@ -175,7 +175,7 @@ sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count
 	for (size_t i = 0; i < table->count; i++)
 		if (table->cells[i].calls > 0 || table->cells[i].waits > 0)
 			lines[(*count)++] = (struct line){ i, &table->cells[i],
-			    cell_waits(&table->cells[i]) };
+			    waits_ns(table, i) };
 	qsort(lines, *count, sizeof *lines, by_wait);
 	return lines;
 }

@@ -129,16 +129,16 @@ print_states(struct text *out, const struct imbalance *im, size_t shown)
 	print_more(out, (size_t)count, shown);
 }
 
-/* The state that most of the cell's waits are in. */
+/* The state that most of the waits are in. */
 static const char *
-main_state(const struct cell *cell)
+main_state(const struct table *table, size_t index)
 {
 	int most = 0;
 
 	for (int s = 1; s < STATES; s++)
-		if (cell->wait_ns[s] > cell->wait_ns[most])
+		if (state_ns(table, index, s) > state_ns(table, index, most))
 			most = s;
-	return cell->wait_ns[most] > 0 ? state_names[most] : "-";
+	return state_ns(table, index, most) > 0 ? state_names[most] : "-";
 }
 
 static void
@@ -164,7 +164,7 @@ print_by(struct text *out, const struct imbalance *im, enum dimension by, size_t
 		table_uint(&table, c->calls);
 		if (by == BY_SITE)
 			table_fixed(&table, site_heuristic(im, lines[i].index), 2);
-		table_text(&table, main_state(c));
+		table_text(&table, main_state(&im->tables[by], lines[i].index));
 		table_text(&table, index_text(im, by, lines[i].index, text, sizeof text));
 		table_end_line(&table);
 	}

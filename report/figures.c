@@ -117,12 +117,11 @@ draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 static double
 wait_value(const struct page *page, int32_t rank, size_t kind)
 {
-	const struct cell *cell = &page->im.tables[BY_RANK].cells[rank];
 	int64_t ns = 0;
 
 	for (int s = 0; s < STATES; s++)
 		if (activity_of((enum state)s) == (enum activity)(WAIT_MESSAGE + kind))
-			ns += cell->wait_ns[s];
+			ns += state_ns(&page->im.tables[BY_RANK], (size_t)rank, s);
 	return 1e-9 * (double)ns;
 }
 
