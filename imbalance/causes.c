@@ -354,6 +354,14 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 }
 
 void
+causes_forget(struct imbalance *im, int64_t at_ns)
+{
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		past_restart(im, &im->causes->pasts[l], at_ns);
+	common_forget(at_ns);
+}
+
+void
 causes_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)

@@ -39,6 +39,11 @@ delay_cost_ns(const struct delay *d)
 void causes_begin(struct imbalance *im);
 /* A call with its waits; calls come in order of their leaves. */
 void count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits, int count);
+/*
+ * All have synchronised, the last of them at AT, and the last call of each was where: no wait to come looks
+ * back to before that.
+ */
+void causes_forget(struct imbalance *im, int64_t at_ns);
 void causes_end(struct imbalance *im);
 
 struct delay *sorted_delays(const struct imbalance *im, size_t *count);	/* most costly first */

@@ -201,7 +201,8 @@ struct imbalance {
 	size_t member_capacity, copy_capacity, wait_capacity;
 
 	int64_t from_ns, to_ns;		/* what is outside does not count */
-	struct queue *queue;		/* read.c: calls to be counted next */
+	struct queue *queue;		/* order.c: calls to be counted next */
+	bool at_point;			/* order.c: the last message ended a stretch, and all of that is counted */
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
 	int64_t *settled_ns;		/* when the last of these was left */
@@ -351,7 +352,8 @@ struct origin;
 void waits_begin(struct imbalance *im);
 /* Where WAIT may still turn out to be of another state: so that what is known of its cause goes with it. */
 struct origin *late_origin(struct imbalance *im, const struct wait *wait);
-void waits_end(struct imbalance *im);
+/* No receive to come changes what is known: a stretch has ended, or the run. */
+void waits_forget(struct imbalance *im);
 void learn_kinds(struct imbalance *im);
 
 /* Good until the next one that is asked for: names may come at any time. */

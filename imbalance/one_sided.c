@@ -2,30 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "one_sided.h"
 #include "visits.h"
+#include "windows.h"
 #include "../base/tool/hash_table.h"
 #include "../base/tool/search.h"
 
-/* The last operation of an origin on a target's memory in its epoch, and the last in that before. */
-struct accesses {
-	uint32_t origin, epoch;
-	struct access { int64_t leave_ns; uint64_t seq; } last, before;
-};
-
-/* A rank's part of a window, by world rank: who holds its lock, who let go of it last, who accessed it. */
-struct target {
-	uint32_t window;
-	int32_t rank;			/* -1: free slot */
-	struct holder { uint32_t location; bool shared; } *holders;
-	size_t holder_count, holder_capacity;
-	uint32_t unlocked_by;		/* NOBODY */
-	bool unlocked_shared;
-	uint64_t unlock_seq;
-	int64_t unlock_ns;
-	struct accesses *accesses;	/* in order of origins */
-	size_t access_count, access_capacity;
-};
 #define HASH(t) mix((t)->window, (uint32_t)(t)->rank)
 #define SAME(a, b) ((a)->window == (b)->window && (a)->rank == (b)->rank)
 #define FREE(t) ((t)->rank < 0)
@@ -36,14 +17,6 @@ HASH_TABLE(targets, struct target, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, d
 #undef FREE
 #undef MAKE_FREE
 
-/* An origin's own state in a window. */
-struct accessor {
-	uint32_t window, location;	/* NOBODY: free slot */
-	uint32_t epochs;		/* of active targets, ended */
-	bool all;			/* MPI_Win_lock_all */
-	int32_t *pending;		/* ranks that it accessed by a lock and has not flushed since; in order */
-	size_t pending_count, pending_capacity;
-};
 #define HASH(m) mix((m)->window, (m)->location)
 #define SAME(a, b) ((a)->window == (b)->window && (a)->location == (b)->location)
 #define FREE(m) ((m)->location == NOBODY)
@@ -58,6 +31,7 @@ struct one_sided {
 	struct targets targets;
 	struct accessors accessors;
 	struct visits *visits;		/* NULL: there is no window */
+	bool defined;			/* windows are */
 };
 
 void
@@ -68,14 +42,21 @@ one_sided_begin(struct imbalance *im)
 	accessors_begin(&im->one_sided->accessors, 64);
 }
 
-void
-one_sided_window(struct imbalance *im)
+static void
+begin_visits(struct imbalance *im)
 {
 	if (im->one_sided->visits == NULL)
 		im->one_sided->visits = visits_begin(im);
 }
 
-static struct target *
+void
+one_sided_window(struct imbalance *im)
+{
+	begin_visits(im);
+	im->one_sided->defined = true;
+}
+
+struct target *
 target_of(struct imbalance *im, uint32_t window, int32_t rank)
 {
 	const struct target key = { .window = window, .rank = rank, .unlocked_by = NOBODY };
@@ -83,7 +64,7 @@ target_of(struct imbalance *im, uint32_t window, int32_t rank)
 	return targets_add(&im->one_sided->targets, &key);
 }
 
-static struct accessor *
+struct accessor *
 accessor_of(struct imbalance *im, uint32_t window, uint32_t location)
 {
 	const struct accessor key = { .window = window, .location = location };
@@ -91,8 +72,7 @@ accessor_of(struct imbalance *im, uint32_t window, uint32_t location)
 	return accessors_add(&im->one_sided->accessors, &key);
 }
 
-/* The world rank that a row's call is about; -1: none, or it is not known. */
-static int32_t
+int32_t
 target_rank(const struct imbalance *im, uint32_t location, const struct row *row)
 {
 	return row->peer < 0 ? -1 :
@@ -145,8 +125,7 @@ hold(struct target *target, uint32_t location, bool shared)
 	target->holders[target->holder_count++] = (struct holder){ location, shared };
 }
 
-/* The place of the location among the holders; their count where it is none. */
-static size_t
+size_t
 holder_at(const struct target *target, uint32_t location)
 {
 	size_t at = 0;
@@ -246,7 +225,7 @@ passive_waits(struct imbalance *im, const struct whole_call *call, struct wait w
 	const int32_t rank = target_rank(im, call->location, row);
 	struct accessor *me;
 
-	one_sided_window(im);
+	begin_visits(im);
 	if (rank >= 0)
 		return waits_at_target(im, call, rank, waits);
 	if (row->peer >= 0 || kind == NO_ACCESS)
@@ -261,130 +240,6 @@ passive_waits(struct imbalance *im, const struct whole_call *call, struct wait w
 	return waits[0].state != STATES;
 }
 
-/* ---- active targets ----------------------------------------------------------------------- */
-
-#define BEFORE(at, sought) ((at)->origin < (sought))
-SEARCH(access_at, struct accesses, uint32_t, BEFORE)
-#undef BEFORE
-
-static struct accesses *
-accesses_of(struct target *target, uint32_t origin)
-{
-	const size_t low = access_at(target->accesses, target->access_count, origin);
-
-	if (low < target->access_count && target->accesses[low].origin == origin)
-		return &target->accesses[low];
-	target->accesses = grow_little(target->accesses, &target->access_capacity, target->access_count + 1,
-	    sizeof *target->accesses);
-	memmove(target->accesses + low + 1, target->accesses + low,
-	    (target->access_count++ - low) * sizeof *target->accesses);
-	target->accesses[low] = (struct accesses){ origin, 0, { INT64_MIN, 0 }, { INT64_MIN, 0 } };
-	return &target->accesses[low];
-}
-
-static void
-note_access(struct imbalance *im, const struct whole_call *call)
-{
-	const struct row *row = &call->rows[0].row;
-	const int32_t rank = target_rank(im, call->location, row);
-	const struct accessor *me = accessor_of(im, row->comm, call->location);
-	struct target *target;
-	struct accesses *accesses;
-
-	if (rank < 0 || rank == im->known.location_rank[call->location] || me->all)
-		return;
-	target = target_of(im, row->comm, rank);
-	if (holder_at(target, call->location) < target->holder_count)
-		return;
-	accesses = accesses_of(target, call->location);
-	if (accesses->epoch != me->epochs) {
-		accesses->before = accesses->last;
-		accesses->epoch = me->epochs;
-	}
-	accesses->last = (struct access){ row->leave_ns, call->first };
-}
-
-/* The later of LAST and what ORIGIN did before it ended its epoch, not after LIMIT_NS. */
-static void
-last_access(const struct accesses *a, int64_t limit_ns, struct access *last, uint32_t *by)
-{
-	const struct access *access = a->last.leave_ns <= limit_ns ? &a->last : &a->before;
-
-	if (access->leave_ns <= limit_ns && access->leave_ns > last->leave_ns) {
-		*last = *access;
-		*by = a->origin;
-	}
-}
-
-/* Of the first wait that what lies before AT_NS is of state BEFORE; the rest is what it was. */
-static int
-divide(struct wait waits[MOST_WAITS], int count, const struct access *at, uint32_t by, enum state before)
-{
-	struct wait first = waits[0];
-
-	first.state = before;
-	first.to_ns = at->leave_ns;
-	first.cause = by;
-	first.cause_seq = at->seq;
-	if (count > 0 && waits[0].to_ns > at->leave_ns) {
-		memmove(waits + 1, waits, (size_t)count * sizeof *waits);
-		waits[1].from_ns = at->leave_ns;
-		count++;
-	} else if (count == 0)
-		count = 1;
-	waits[0] = first;
-	return count;
-}
-
-/*
- * Early Fence: the part of a fence until the last operation on own memory returned that others had before
- * their fence.
- */
-int
-fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS], int count)
-{
-	const struct wait_row *row = &call->rows[0];
-	const struct target *target = target_of(im, row->row.comm, im->known.location_rank[call->location]);
-	const int64_t limit_ns = row->has_other ? row->other_ns : INT64_MIN;
-	struct access last = { row->row.enter_ns, 0 };
-	const int waiting = count > 0 && waits[0].state == WAIT_AT_FENCE;
-	uint32_t by = NOBODY;
-
-	for (size_t i = 0; i < target->access_count; i++)
-		last_access(&target->accesses[i], limit_ns, &last, &by);
-	if (by == NOBODY || last.leave_ns >= row->row.leave_ns)
-		return count;
-	if (!waiting) {		/* not all of them overlap, but this one ended behind the operation */
-		waits[0].from_ns = waits[0].to_ns = row->row.enter_ns;
-		waits[0].state = STATES;
-	}
-	return divide(waits, waiting ? count : 0, &last, by, EARLY_FENCE);
-}
-
-/*
- * Early Wait lasts to the last operation of the epoch; from there, or from the own enter, until the last
- * origin entered MPI_Win_complete it is Late Complete.
- */
-int
-exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
-{
-	const int32_t rank = im->known.location_rank[call->location];
-	struct access last = { call->rows[0].row.enter_ns, 0 };
-	uint32_t by = NOBODY;
-
-	if (waits[0].state == STATES)
-		return 0;
-	waits[0].state = LATE_COMPLETE;
-	for (uint32_t i = 0; i < call->count; i++) {
-		const struct wait_row *row = &call->rows[i];
-
-		if (row->has_other && !row->is_send)
-			last_access(accesses_of(target_of(im, row->row.comm, rank), row->other), row->other_ns,
-			    &last, &by);
-	}
-	return by == NOBODY ? 1 : divide(waits, 1, &last, by, EARLY_WAIT);
-}
-
 void
 one_sided_count(struct imbalance *im, const struct whole_call *call)
 {
@@ -397,4 +252,26 @@ one_sided_count(struct imbalance *im, const struct whole_call *call)
 		note_access(im, call);
 	else if (call->kind->one_sided == ENDS_EPOCH)
 		accessor_of(im, call->rows[0].row.comm, call->location)->epochs++;
+}
+
+void
+one_sided_forget(struct imbalance *im, int64_t at_ns)
+{
+	if (im->one_sided->visits != NULL)
+		visits_forget(im, im->one_sided->visits, at_ns);
+}
+
+bool
+one_sided_is_clear(const struct imbalance *im)
+{
+	const struct one_sided *o = im->one_sided;
+
+	for (size_t i = 0; i < o->targets.size; i++)
+		if (o->targets.slots[i].rank >= 0 && o->targets.slots[i].holder_count > 0)
+			return false;
+	for (size_t i = 0; i < o->accessors.size; i++)
+		if (o->accessors.slots[i].location != NOBODY &&
+		    (o->accessors.slots[i].all || o->accessors.slots[i].pending_count > 0))
+			return false;
+	return o->visits == NULL || o->defined;
 }

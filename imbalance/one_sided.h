@@ -14,6 +14,10 @@ void one_sided_begin(struct imbalance *im);
 void one_sided_window(struct imbalance *im);
 /* The call is counted. */
 void one_sided_count(struct imbalance *im, const struct whole_call *call);
+/* Nobody will ask for what was before AT, when the last one entered the last call of each. */
+void one_sided_forget(struct imbalance *im, int64_t at_ns);
+/* No lock is held, so that what was before has no part in what comes. */
+bool one_sided_is_clear(const struct imbalance *im);
 
 /* Each adds to the COUNT waits of the call, or divides the first, and returns how many there are. */
 int passive_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);

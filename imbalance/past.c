@@ -86,3 +86,20 @@ past_sync(struct imbalance *im, struct past *past, int64_t at_ns)
 	past->since_sync = past->end - 1;
 	past->sync_ns = at_ns;
 }
+
+void
+past_restart(struct imbalance *im, struct past *past, int64_t at_ns)
+{
+	struct activity last;
+
+	if (past->end == past->begin)
+		return;
+	last = past->of[past->end - 1];
+	past_forget(im, past, past->end);	/* its wait is over, too */
+	last.origin = NULL;
+	past->of[0] = last;
+	past->begin = past->since_last = past->since_sync = 0;
+	past->end = 1;
+	past->kept_ns = last.enter_ns;
+	past->sync_ns = at_ns;
+}

@@ -41,5 +41,7 @@ struct activity *past_divide(struct imbalance *im, struct past *past, size_t mos
 /* The last call was a synchronisation of all: what was before the last but one may go. */
 void past_sync(struct imbalance *im, struct past *past, int64_t at_ns);
 void past_forget(struct imbalance *im, struct past *past, size_t until);
+/* The same, and nobody will ask for what was before AT, when the last one entered that call. */
+void past_restart(struct imbalance *im, struct past *past, int64_t at_ns);
 
 #endif

@@ -46,6 +46,21 @@ visit_add(struct visits *visits, const struct whole_call *call)
 	v->of[v->end++] = (struct visit){ row->enter_ns, row->leave_ns, call->first };
 }
 
+void
+visits_forget(const struct imbalance *im, struct visits *visits, int64_t at_ns)
+{
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		struct location_visits *v = &visits->at[l];
+
+		if (v->end > v->begin) {
+			v->of[0] = v->of[v->end - 1];
+			v->end = 1;
+		}
+		v->begin = 0;
+		v->kept_ns = at_ns;
+	}
+}
+
 /* The first call of the location that is still to be counted. */
 static bool
 next_visit(const struct imbalance *im, uint32_t location, struct visit *found)

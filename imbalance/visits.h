@@ -16,6 +16,8 @@ struct visits;
 
 struct visits *visits_begin(const struct imbalance *im);
 void visit_add(struct visits *visits, const struct whole_call *call);
+/* Nobody will ask for what was before AT; the last call of each is kept. */
+void visits_forget(const struct imbalance *im, struct visits *visits, int64_t at_ns);
 /*
  * The first call that the location left after AT_NS, counted already or not; false where there is none, or
  * where that is not kept any more.

@@ -354,9 +354,15 @@ waits_begin(struct imbalance *im)
 }
 
 void
-waits_end(struct imbalance *im)
+waits_forget(struct imbalance *im)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++)
-		for (unsigned i = 0; i < im->late[l].count; i++)
-			count_largest(im, &im->late[l].of[i].origin->wait);
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		struct late_list *list = &im->late[l];
+
+		for (unsigned i = 0; i < list->count; i++) {
+			count_largest(im, &list->of[i].origin->wait);
+			origin_release(&im->origins, list->of[i].origin);
+		}
+		list->count = list->next = 0;
+	}
 }

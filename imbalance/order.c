@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "causes.h"
+#include "one_sided.h"
+#include "order.h"
+#include "../base/tool/heap.h"
+
+struct next {
+	int64_t leave_ns;
+	uint32_t location, count;	/* its rows */
+};
+
+static inline bool
+sooner(const struct next *a, const struct next *b)
+{
+	return a->leave_ns < b->leave_ns || (a->leave_ns == b->leave_ns && a->location < b->location);
+}
+
+HEAP(heap, struct next, sooner)
+
+struct queue {
+	struct next *heap;		/* of each location the next call, where it is settled to its end */
+	size_t count;
+	bool *is_queued;		/* by location: it is in the heap */
+	uint32_t *counted;		/* locations that have counted rows in the window */
+	size_t counted_count;
+	uint64_t rows;			/* settled and not counted */
+};
+
+/*
+ * The rows from SEQ on that lie side by side. Calls come from all locations in turn, so that of each its next rows
+ * have left the caches by then: they are fetched ahead.
+ */
+static inline struct wait_row *
+next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *left)
+{
+	enum { AHEAD = 4, LINE = 64 };
+	const struct lane *lane = &im->window.lanes[location];
+	struct wait_row *rows;
+
+	if (seq - lane->first >= lane->count)
+		return window_rows(&im->window, location, seq, false, left);
+	*left = lane->count - (size_t)(seq - lane->first);
+	rows = (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first);
+	for (int i = 0; i < 3; i++)
+		__builtin_prefetch((const char *)(rows + AHEAD) + i * LINE, 1);
+	return rows;
+}
+
+/* The next call of the location; false where it is not settled to its end. */
+static inline bool
+next_call(const struct imbalance *im, uint32_t location, struct next *next)
+{
+	const uint64_t first = im->done[location], limit = im->settled[location];
+	const struct wait_row *rows;
+	uint32_t count = 1;
+	size_t left;
+
+	if (first >= limit)
+		return false;
+	rows = next_rows(im, location, first, &left);
+	while (count < left && rows[count].row.part > 0)
+		if (first + count++ >= limit)
+			return false;
+	*next = (struct next){ rows[0].row.leave_ns, location, count };
+	return true;
+}
+
+static inline struct whole_call
+whole_call(struct imbalance *im, const struct next *next)
+{
+	const int64_t last_ns = im->last_leave_ns[next->location];
+	const uint64_t first = im->done[next->location];
+	size_t left;
+	struct wait_row *rows = wait_row_here(im, next->location, first);
+	const struct row *row;
+	const struct call_kind *kind;
+
+	if (rows == NULL)
+		rows = window_rows(&im->window, next->location, first, false, &left);
+	row = &rows[0].row;
+	kind = call_kind(im, row->call);
+	if (kind->starts && wait_row_here(im, next->location, first) == NULL)	/* open_count changes them */
+		rows = window_rows(&im->window, next->location, first, true, &left);
+	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
+	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
+	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };
+}
+
+/* More rows of the location are settled: its next call may be counted now. */
+static void
+queue_next(struct imbalance *im, uint32_t location)
+{
+	struct queue *q = im->queue;
+	struct next next;
+
+	if (q->is_queued[location] || !next_call(im, location, &next))
+		return;
+	q->is_queued[location] = true;
+	heap_push(q->heap, &q->count, next);
+}
+
+/*
+ * Counts the settled calls that are left until LIMIT_NS, so that whoever was waited for has been
+ * counted up to there. Then they are forgotten.
+ */
+static void
+count_until(struct imbalance *im, int64_t limit_ns)
+{
+	struct queue *q = im->queue;
+	struct next *heap = q->heap;
+
+	while (q->count > 0 && heap[0].leave_ns <= limit_ns) {
+		const uint32_t location = heap[0].location;
+		const struct whole_call call = whole_call(im, &heap[0]);
+
+		count_call(im, &call);
+		if (im->done[location] == window_first(&im->window, location))
+			q->counted[q->counted_count++] = location;
+		im->done[location] += call.count;
+		q->rows -= call.count;
+		if (!next_call(im, location, &heap[0])) {
+			q->is_queued[location] = false;
+			heap[0] = heap[--q->count];
+		}
+		if (q->count > 0)
+			heap_down(heap, q->count, 0);
+	}
+	for (; q->counted_count > 0; q->counted_count--) {
+		const uint32_t location = q->counted[q->counted_count - 1];
+
+		open_keep(im, location, im->done[location]);
+		window_drop(&im->window, location, im->done[location]);
+	}
+}
+
+enum { MOST_ROWS = 1 << 20 };	/* kept for the sake of order */
+
+static void
+settle(struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	const struct wait_row *last;
+
+	if (seq <= im->settled[location])
+		return;
+	im->queue->rows += seq - im->settled[location];
+	im->settled[location] = seq;
+	last = wait_row(im, location, seq - 1);
+	if (last != NULL)
+		im->settled_ns[location] = last->row.leave_ns;
+	queue_next(im, location);
+}
+
+/* The rows that a message of kind settled or sync names; of a point they are themselves there. */
+static uint64_t *
+take_seqs(struct imbalance *im, const struct message *message, bool is_point)
+{
+	uint64_t *seqs = zalloc(im->known.location_count, sizeof *seqs);
+
+	if (seqs_read(seqs, im->in, message, &im->window) < 0)
+		die_input(im->in);
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		if (seqs[l] + is_point > window_end(&im->window, l)) {
+			reader_fail(im->in, message->offset, "%s: row %llu of location %u is not there",
+			    message->kind, (unsigned long long)seqs[l], l);
+			die_input(im->in);
+		}
+	return seqs;
+}
+
+void
+order_settled(struct imbalance *im, const struct message *message)
+{
+	const uint32_t locations = im->known.location_count;
+	uint64_t *seqs = take_seqs(im, message, false);
+	int64_t limit_ns = INT64_MAX;
+
+	for (uint32_t l = 0; l < locations; l++) {
+		settle(im, l, seqs[l]);
+		if (im->settled_ns[l] < limit_ns)
+			limit_ns = im->settled_ns[l];
+	}
+	free(seqs);
+	/* A rank that ended early would hold up all others for ever. */
+	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+}
+
+/* When the last rank entered the point. */
+static int64_t
+point_ns(const struct imbalance *im, const uint64_t *seqs)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		const struct wait_row *row = wait_row(im, l, seqs[l]);
+
+		if (row != NULL && row->row.enter_ns > last_ns)
+			last_ns = row->row.enter_ns;
+	}
+	return last_ns;
+}
+
+void
+order_sync(struct imbalance *im, const struct message *message)
+{
+	uint64_t *seqs = take_seqs(im, message, true);
+	const int64_t at_ns = point_ns(im, seqs);
+
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		settle(im, l, seqs[l] + 1);
+	count_until(im, INT64_MAX);
+	im->at_point = true;
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		im->at_point &= im->done[l] == seqs[l] + 1;
+	free(seqs);
+	if (!im->at_point)	/* what is behind has been told to be settled before */
+		return;
+	waits_forget(im);
+	one_sided_forget(im, at_ns);
+	if (!im->waits_only)
+		causes_forget(im, at_ns);
+}
+
+void
+order_end(struct imbalance *im)
+{
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		im->settled[l] = window_end(&im->window, l);
+		queue_next(im, l);	/* its last call may not have had an end before */
+	}
+	count_until(im, INT64_MAX);
+}
+
+void
+order_begin(struct imbalance *im)
+{
+	const uint32_t locations = im->known.location_count;
+	struct queue *q = zalloc(1, sizeof *q);
+
+	q->heap = zalloc(locations, sizeof *q->heap);
+	q->counted = zalloc(locations, sizeof *q->counted);
+	q->is_queued = zalloc(locations, sizeof *q->is_queued);
+	im->queue = q;
+	im->done = zalloc(locations, sizeof *im->done);
+	im->settled = zalloc(locations, sizeof *im->settled);
+	im->settled_ns = zalloc(locations, sizeof *im->settled_ns);
+	im->last_leave_ns = zalloc(locations, sizeof *im->last_leave_ns);
+	for (uint32_t l = 0; l < locations; l++)
+		im->last_leave_ns[l] = im->settled_ns[l] = INT64_MIN;
+}
