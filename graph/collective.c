@@ -153,7 +153,7 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 
 	memcpy(seqs, graph->instances->seqs, instance->size * sizeof *seqs);
 	x->candidates = grow(x->candidates, &x->candidate_capacity, x->candidate_count + 1, sizeof *x->candidates);
-	x->candidates[x->candidate_count++] = (struct candidate){ number, seqs,
+	x->candidates[x->candidate_count++] = (struct candidate){ number, instance->first.round, seqs,
 	    instance->open > 0 || instance->mismatched, instance->last_enter_ns > instance->first_leave_ns };
 }
 
@@ -210,7 +210,8 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 	else if (pending)
 		graph->counts.refused_pending++;
 	else
-		write_sync(graph, all->seqs, instance->first);
+		write_sync(graph, all->seqs, (struct index_entry){ .from = instance->first.offset,
+		    .before = instance->first.syncs });
 }
 
 static void

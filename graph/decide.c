@@ -33,7 +33,7 @@ find_settled(struct rounds *r)
 }
 
 struct fact {			/* of a candidate, for all */
-	uint64_t number;
+	uint64_t number, round;
 	uint32_t shard, index;	/* where it is kept */
 	uint32_t pending, overlaps;
 };
@@ -65,7 +65,7 @@ share_facts(struct rounds *r, size_t *count)
 			for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
 				pending = r->seqs[l] <= c->seqs[l];
 			own = grow(own, &capacity, own_count + 1, sizeof *own);
-			own[own_count++] = (struct fact){ c->number, s, (uint32_t)i, pending, c->overlaps };
+			own[own_count++] = (struct fact){ c->number, c->round, s, (uint32_t)i, pending, c->overlaps };
 		}
 	}
 	all = team_share(r->team, own, own_count, sizeof *own, count);
@@ -91,7 +91,7 @@ share_crossed(struct rounds *r, size_t count)
 	return crossed;
 }
 
-/* The rows of the points among the candidates go to the last shard, which tells of them, in order. */
+/* All shards count the points among the candidates, in order; the rows go to the last one, which tells of them. */
 static void
 write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, size_t count)
 {
@@ -100,6 +100,7 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 	size_t *counts = zalloc((size_t)r->team->size, sizeof *counts), got_count, capacity = 0;
 	const size_t words = (size_t)locations + 1;
 	uint64_t *own = NULL, *got;
+	const uint64_t **seqs = zalloc(count, sizeof *seqs);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct feed *f = feed_of(r, facts[i].shard);
@@ -112,14 +113,14 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 		    locations * sizeof *own);
 	}
 	got = team_exchange(r->team, own, counts, words * sizeof *own, &got_count);
-	for (size_t i = 0; i < count && got_count > 0; i++)
-		for (size_t g = 0; is_sync[i] && g < got_count; g++)
-			if (got[g * words] == i) {
-				struct graph *graph = &feed_of(r, r->shards - 1)->graph;
-
-				write_sync(graph, &got[g * words + 1], graph->block);
-				break;
-			}
+	for (size_t g = 0; g < got_count; g++)
+		seqs[got[g * words]] = &got[g * words + 1];
+	for (size_t i = 0; i < count; i++) {
+		r->syncs += is_sync[i];
+		for (uint32_t s = r->first; s < r->end && is_sync[i]; s++)
+			feed_take_sync(feed_of(r, s), facts[i].round, s + 1 == r->shards ? seqs[i] : NULL);
+	}
+	free(seqs);
 	free(counts);
 	free(own);
 	free(got);

@@ -131,10 +131,8 @@ write_seqs(struct graph *graph, const char *kind, const uint64_t *seqs)
 }
 
 void
-write_sync(struct graph *graph, const uint64_t *seqs, struct spot first)
+write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry)
 {
-	struct index_entry entry = { 0, first.offset, first.syncs, 0 };
-
 	for (uint32_t l = 0; l < graph->known.location_count; l++)
 		entry.rows += seqs[l];
 	edges_flush(graph);

@@ -28,6 +28,7 @@ struct parcel {
 /* A collective of all ranks that may be a synchronisation point, once all know what is pending. */
 struct candidate {
 	uint64_t number;		/* as ranks count them, from 1 */
+	uint64_t round;			/* of the member that came first */
 	uint64_t *seqs;			/* by location */
 	bool pending, overlaps;
 };

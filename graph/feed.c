@@ -52,13 +52,41 @@ feed_open(struct feed *f, const char *from, const char *to, uint32_t number,
 			die_input(f->in);
 		else if (writer_pass(&f->graph.out, &message, 0) < 0)
 			die_output();
+	index_begin(&f->graph.index, head->count);
+	f->graph.index.defined = writer_offset(&f->graph.out);
 	polls_begin(&f->polls, &f->graph);
 	request_begin(&f->graph);
 	match_begin(&f->graph);
 	epoch_begin(&f->graph);
 	collective_begin(&f->graph);
 	edges_begin(&f->graph);
-	index_begin(&f->graph.index);
+}
+
+void
+feed_begin_round(struct feed *f)
+{
+	struct graph *graph = &f->graph;
+	const uint64_t at = writer_offset(&graph->out);
+
+	index_settle(&graph->index, at);
+	f->rounds = grow(f->rounds, &f->round_capacity, f->round_count + 1, sizeof *f->rounds);
+	f->rounds[f->round_count++] = (struct round){ at, graph->index.syncs };
+	graph->block.round = f->round_count;
+	message_begin(&graph->out, "round", 1);
+	put_uint(&graph->out, "number", f->round_count);
+	if (message_end(&graph->out) < 0)
+		die_output();
+}
+
+void
+feed_take_sync(struct feed *f, uint64_t round, const uint64_t *seqs)
+{
+	const struct round *first = &f->rounds[round - 1];
+
+	if (seqs != NULL)
+		write_sync(&f->graph, seqs, (struct index_entry){ .from = first->at, .before = first->syncs });
+	else
+		index_add(&f->graph.index, (struct index_entry){ .from = first->at });
 }
 
 int64_t
@@ -169,8 +197,11 @@ feed_read(struct feed *f, int64_t until_ns)
 void
 feed_close(struct feed *f)
 {
-	if (writer_end(&f->graph.out) < 0)
+	index_settle(&f->graph.index, writer_offset(&f->graph.out));
+	if (index_write(&f->graph.index, &f->graph.out) < 0 || writer_end(&f->graph.out) < 0)
 		die_output();
+	index_free(&f->graph.index);
+	free(f->rounds);
 	reader_close(f->in);
 	reader_close(f->ahead);
 	calls_free(&f->calls);

@@ -24,6 +24,11 @@ struct feed {
 	int64_t next_ns;		/* and when it begins; INT64_MAX: there are no more */
 	int64_t begun_ns;		/* the latest that any block taken so far begins */
 	bool looked;
+	struct round {
+		uint64_t at;		/* offset of its first message in the file that is written */
+		uint64_t syncs;		/* points before it */
+	} *rounds;
+	size_t round_count, round_capacity;
 };
 
 /*
@@ -32,6 +37,10 @@ struct feed {
 void feed_open(struct feed *feed, const char *from, const char *to, uint32_t number,
     const struct definitions *known, struct location *locations, const struct polls *polls, int argc,
     char **argv);
+/* The next round begins, from 1. */
+void feed_begin_round(struct feed *feed);
+/* The next synchronisation point, some members of which are in ROUND; SEQS: the shard tells of it. */
+void feed_take_sync(struct feed *feed, uint64_t round, const uint64_t *seqs);
 /*
  * When the first block begins behind so many more rows; INT64_MAX: the shard ends before. Where blocks are not in
  * order none counts as beginning before another that stands before it.

@@ -86,6 +86,14 @@ make_locations(struct graph *graph)
 	locations_begin(graph->locations, graph->known.location_count);
 }
 
+/* The next message that goes out is the first that rows of a block, or its samples, are in. */
+static void
+begin_block(struct graph *graph)
+{
+	graph->block.offset = writer_offset(&graph->out);
+	graph->block.syncs = graph->index.syncs;
+}
+
 /* One row; CALL is that of its call, which for a part is an earlier row. */
 static void
 take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *rows, size_t i,
@@ -192,7 +200,7 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		die_input(in);
 	}
 	if (!graph->has_samples)
-		graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
+		begin_block(graph);
 	graph->has_samples = false;
 	/* Edges come behind the blocks of both their ends. */
 	if (changed)
@@ -227,7 +235,7 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message, c
 	}
 	if (is_kind(message, "sampled") && !graph->has_samples) {
 		graph->has_samples = true;
-		graph->block = (struct spot){ writer_offset(&graph->out), graph->index.syncs };
+		begin_block(graph);
 	}
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);
@@ -262,7 +270,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	epoch_begin(&graph);
 	collective_begin(&graph);
 	edges_begin(&graph);
-	index_begin(&graph.index);
+	index_begin(&graph.index, 1);
 	progress_begin(&progress);
 	while ((got = reader_next(in, &message)) > 0) {
 		if (definitions_take(&graph.known, in, &message) < 0)

@@ -45,9 +45,10 @@ struct counts {		/* of uint64_t alone: shards.c adds them up */
 	uint64_t mismatched;	/* instances whose members made different calls */
 };
 
-/* A place in the stream that goes out. */
+/* A place in the stream that goes out; of shards the round counts, which begins in all of them. */
 struct spot {
 	uint64_t offset, syncs;	/* in bytes; synchronisation points before it */
+	uint64_t round;
 };
 
 struct graph {
@@ -152,8 +153,8 @@ void edge_collective(struct graph *graph, uint32_t members, const uint32_t *loca
     const uint64_t *seqs);
 /* All of them go out; of a shard's round no edge does before. */
 void edges_flush(struct graph *graph);
-/* FIRST: the first block with one of the rows SEQS. */
-void write_sync(struct graph *graph, const uint64_t *seqs, struct spot first);
+/* Its ENTRY in the index tells where the first block with one of the rows SEQS is, and gets the rest here. */
+void write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry);
 void write_settled(struct graph *graph);
 void write_settled_at(struct graph *graph, const uint64_t *seqs);
 /* The counts as a message; and as a line for people. */

@@ -91,9 +91,6 @@ end_round(struct rounds *r)
 		if (s + 1 == r->shards)
 			write_settled_at(graph, r->seqs);
 		edges_flush(graph);
-		message_begin(&graph->out, "round", 0);
-		if (message_end(&graph->out) < 0)
-			die_output();
 	}
 }
 
@@ -112,6 +109,8 @@ do_round(struct rounds *r)
 	if (r->first == r->end)
 		until_ns = -INT64_MAX;
 	team_max(r->team, &until_ns, 1);
+	for (uint32_t s = r->first; s < r->end; s++)
+		feed_begin_round(feed_of(r, s));
 	for (uint32_t s = r->first; s < r->end; s++)
 		feed_read(feed_of(r, s), -until_ns);	/* of the shard that gets least far all that it has looked at */
 	deliver(r);
@@ -148,7 +147,7 @@ tell_all(struct rounds *r)
 }
 
 static void
-add_counts(struct rounds *r, struct counts *sum, struct polls *polls, uint64_t *syncs)
+add_counts(struct rounds *r, struct counts *sum, struct polls *polls)
 {
 	uint64_t *to = (uint64_t *)sum;
 
@@ -159,13 +158,11 @@ add_counts(struct rounds *r, struct counts *sum, struct polls *polls, uint64_t *
 			to[i] += ((const uint64_t *)&f->graph.counts)[i];
 		polls->waits += f->polls.waits;
 		polls->absorbed += f->polls.absorbed;
-		*syncs += f->graph.index.syncs;
 	}
 	for (size_t i = 0; i < COUNTS; i++)
 		to[i] = team_sum(r->team, to[i]);
 	polls->waits = team_sum(r->team, polls->waits);
 	polls->absorbed = team_sum(r->team, polls->absorbed);
-	*syncs = team_sum(r->team, *syncs);
 }
 
 static void
@@ -173,7 +170,6 @@ end_all(struct rounds *r, const struct polls *how)
 {
 	struct polls polls = *how;
 	struct counts sum = { 0 };
-	uint64_t syncs = 0;
 
 	for (uint32_t s = r->first; s < r->end; s++) {
 		struct graph *graph = &feed_of(r, s)->graph;
@@ -184,13 +180,12 @@ end_all(struct rounds *r, const struct polls *how)
 		edges_flush(graph);
 	}
 	tell_all(r);
-	add_counts(r, &sum, &polls, &syncs);
+	add_counts(r, &sum, &polls);
 	for (uint32_t s = r->first; s < r->end; s++) {
 		struct graph *graph = &feed_of(r, s)->graph;
 
 		if (s + 1 == r->shards) {
 			graph->counts = sum;
-			graph->index.syncs = syncs;
 			write_matching(graph);
 		}
 		feed_close(feed_of(r, s));
@@ -199,7 +194,7 @@ end_all(struct rounds *r, const struct polls *how)
 	if (r->team->rank > 0)
 		return;
 	polls_tell(&polls);
-	note_matching(&sum, syncs);
+	note_matching(&sum, r->syncs);
 }
 
 /* ---- the beginning ---- */

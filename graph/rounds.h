@@ -14,6 +14,7 @@ struct rounds {
 	struct feed *feeds;		/* of own shards */
 	int64_t *settled;		/* by location: see find_settled; MAX is taken of all members */
 	uint64_t *seqs;			/* the same as rows */
+	uint64_t syncs;			/* points so far */
 	uint64_t rows;			/* that each shard looks ahead in a round */
 };
 

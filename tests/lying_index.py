@@ -5,6 +5,7 @@ Graphs whose index says what is not so, with right hashes, given to lp-critpath 
 
     tests/lying_index.py GRAPH COUNT      exit 1 and a line where an answer is wrong
 
+GRAPH may be a folder of shards, of which one or all then lie.
 Allowed for each part: status 2 and one line, or status 0; and where all have 0 their paths join to
 that of the whole run.
 """
@@ -12,6 +13,7 @@ import io
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,10 +39,11 @@ def written(messages, index, moved):
     out = io.BytesIO()
     out.write(messages[0].bytes)
     writer = trace.Writer(out, "graph", header=False)
+    first = 2 + messages[1].body["defined"] if messages[1].kind == "shard" else 1
+    out.write(b"".join(m.bytes for m in messages[1:first]))
     if moved:
         writer.put("unknown", {"key": 1})
-    body = b"".join(m.bytes for m in messages[1:-2])
-    out.write(body)
+    out.write(b"".join(m.bytes for m in messages[first:-2]))
     end = dict(messages[-1].body)
     offset = out.tell()
     writer.put("index", index)
@@ -83,6 +86,20 @@ def lie(rng, messages):
     return body, " ".join(done)
 
 
+def is_late_found(file, name, messages):
+    """A shard is to begin a round later than the others: edges of these would be missing, not only own rows."""
+    index = messages[-2]
+    body = {k: v for k, v in index.body.items() if k != "xxh3"}
+    rounds = [m.offset for m in messages if m.kind == "round"]
+    told = [int(v) for v in index.column("from")]
+    body["from"] = trace.column_bytes([next((r for r in rounds if r > v), rounds[-1])
+                                       for v in told], False)
+    with open(os.path.join(file, name), "wb") as out:
+        out.write(written(messages, body, 0))
+    told = run("--part", f"{PARTS - 1}/{PARTS}", file).stderr
+    return LINE.fullmatch(told) and b"where others have round" in told
+
+
 def complaint(file, truth):
     """None, or what is wrong with what is said of a file; and whether it was refused."""
     paths, refused = [], False
@@ -99,20 +116,36 @@ def complaint(file, truth):
     return None, refused
 
 
+def read(file, of_folder=False):
+    with open(file, "rb") as stream:
+        return list(trace.read(stream, of_folder))
+
+
 def main(graph, count):
     truth = run("-F", "json", graph).stdout
-    with open(graph, "rb") as stream:
-        messages = list(trace.read(stream))
+    shards = sorted(os.listdir(graph)) if os.path.isdir(graph) else [""]
+    files = {name: read(os.path.join(graph, name) if name else graph, name != "") for name in shards}
     rng = random.Random(1)
-    refusals = 0
+    refusals, said = 0, ""
     with tempfile.TemporaryDirectory() as work:
         file = os.path.join(work, "graph")
+        if shards[0]:
+            shutil.copytree(graph, file)
+            if not is_late_found(file, shards[0], files[shards[0]]):
+                print("shards in different rounds are not told")
+                return 1
         for number in range(count):
             moved = number % 20 if number % 20 < 3 else 0
-            index, what = lie(rng, messages) if not moved else (
-                {k: v for k, v in messages[-2].body.items() if k != "xxh3"}, f"moved {moved}")
-            with open(file, "wb") as out:
-                out.write(written(messages, index, moved))
+            liars = shards if rng.random() < 0.1 else [rng.choice(shards)]
+            state = rng.getstate()
+            for name, messages in files.items():
+                rng.setstate(state)     # who lies says the same
+                index, what = lie(rng, messages) if not moved and name in liars else (
+                    {k: v for k, v in messages[-2].body.items() if k != "xxh3"}, f"moved {moved}")
+                with open(os.path.join(file, name) if name else file, "wb") as out:
+                    out.write(written(messages, index, moved if name in liars else 0))
+                said = what if name in liars else said
+            what = f"{liars}: {said}"
             wrong, refused = complaint(file, truth)
             refusals += refused
             if wrong or (moved > 1 and refused):

@@ -272,6 +272,30 @@ without_history() {
 	cmp whole <(lp-critpath --join -F json 1.path 2.path 3.path)
 }
 
+@test "the index of shards is what the checker works out, and is found out where it lies" {
+	"$ROOT/build/bench/synthetic" -r 5 -c 60000 >raw
+	lp-merge -o shards --shards 3 raw
+	lp-graph --round 2000 -o graph shards 2>/dev/null
+	[ "$(lp-dump -k index graph/shard.000001 | jq '.from | unique | length')" -gt 3 ]
+	tests/trace.py check graph shards
+	run -0 lying_index.py graph 25
+}
+
+@test "a part of shards is read without what lies before it" {
+	"$ROOT/build/bench/synthetic" -r 5 -c 60000 >raw
+	lp-merge -o shards --shards 3 raw
+	lp-graph --round 2000 -o graph shards 2>/dev/null
+	cp -r graph holes
+	lp-critpath --part 3/3 graph >part
+	for shard in holes/*; do	# half of what stands before the third part's first round is not there
+		from=$(lp-dump -k index "$shard" | jq '.from[(.count * 2 / 3 | floor) - 5]')
+		printf 'damaged' | dd of="$shard" bs=1 seek=$((from / 2)) conv=notrunc 2>/dev/null
+	done
+	run -2 lp-critpath holes
+	lp-critpath --part 3/3 holes >part.holes
+	cmp <(lp-dump -k segment part.holes) <(lp-dump -k segment part)
+}
+
 @test "under a launcher the first process reports on shards, once" {
 	five_ranks
 	lp-merge -o shards --shards 2 run

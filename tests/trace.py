@@ -6,6 +6,8 @@ The checker of python/longpole as a command:
     tests/trace.py check [FILE ...]   exit 0 where every demand of the page is met, else 1 and a line
     tests/trace.py text [FILE ...]    the stream as tests/pack reads it, canonical: one line a row
 
+A FILE may be a folder of shards.
+
 Tests that import it get reader and writer of the module longpole.
 """
 import os
@@ -131,15 +133,18 @@ def main(arguments):
         print("usage: trace.py check|text [FILE ...]", file=sys.stderr)
         return 2
     for file in arguments[1:] or ["-"]:
-        with open(0 if file == "-" else file, "rb") as stream:
-            try:
-                messages = list(read(stream))
-            except Damaged as damage:
-                print(f"trace.py: {file}:{damage}", file=sys.stderr)
-                return 1
-            if arguments[0] == "text":
-                for line in text(messages):
-                    print(line)
+        try:
+            if os.path.isdir(file):
+                messages = list(read(file))
+            else:
+                with open(0 if file == "-" else file, "rb") as stream:
+                    messages = list(read(stream))
+        except Damaged as damage:
+            print(f"trace.py: {file}:{damage}", file=sys.stderr)
+            return 1
+        if arguments[0] == "text":
+            for line in text(messages):
+                print(line)
     return 0
 
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "index.h"
 
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../stream/tail.h"
 #include "../tool/tool.h"
+#include "shard_files.h"
 
-enum {
-	MOST_ENTRIES = 1 << 14,		/* even, since every second goes */
-	END_BYTES = 256,		/* more than an end message has */
-	INDEX_BYTES = 1 << 21,		/* and than an index has */
+enum {				/* entries; even, since every second goes */
+	MOST_ENTRIES = INDEX_ROWS,
+	SHARD_ENTRIES = 1 << 12,
 };
 
 static const struct column_type entry_type = { 8, false, true, 0 };
@@ -22,9 +23,10 @@ enum { KEYS = sizeof entry_keys / sizeof entry_keys[0] };
 _Static_assert(sizeof(struct index_entry) == KEYS * sizeof(uint64_t), "an entry is its columns");
 
 void
-index_begin(struct index *index)
+index_begin(struct index *index, uint32_t shards)
 {
-	*index = (struct index){ .step = 1, .entries = zalloc(MOST_ENTRIES, sizeof *index->entries) };
+	*index = (struct index){ .step = 1, .most = shards > 1 ? SHARD_ENTRIES : MOST_ENTRIES };
+	index->entries = zalloc(index->most, sizeof *index->entries);
 }
 
 void
@@ -32,7 +34,7 @@ index_add(struct index *index, struct index_entry entry)
 {
 	if (++index->syncs % index->step != 0)
 		return;
-	if (index->count == MOST_ENTRIES) {
+	if (index->count == index->most) {
 		index->count /= 2;
 		for (size_t i = 0; i < index->count; i++)
 			index->entries[i] = index->entries[2 * i + 1];
@@ -40,6 +42,13 @@ index_add(struct index *index, struct index_entry entry)
 		return;		/* this one is at an odd multiple of the old step */
 	}
 	index->entries[index->count++] = entry;
+}
+
+void
+index_settle(struct index *index, uint64_t offset)
+{
+	for (size_t i = index->count; i > 0 && index->entries[i - 1].at == 0; i--)
+		index->entries[i - 1].at = offset;
 }
 
 int
@@ -60,28 +69,6 @@ index_write(const struct index *index, struct writer *out)
 	}
 	free(column);
 	return message_end(out);
-}
-
-/* The message that BYTES consist of, if it is of KIND and is written as our writer does. */
-static bool
-take_message(struct reader *in, const unsigned char *bytes, size_t size, const char *kind,
-    struct message *message)
-{
-	size_t length = strlen(kind);
-
-	return size > length + 2 && bytes[0] == 0x92 && bytes[1] == (0xa0 | length) &&
-	    memcmp(bytes + 2, kind, length) == 0 && reader_bytes(in, bytes, size) == 0 &&
-	    reader_next(in, message) == 1 && message->size == size;
-}
-
-/* The end message among the last bytes of a file; its size, or 0. */
-static size_t
-find_end(struct reader *in, const unsigned char *tail, size_t size, struct message *end)
-{
-	for (size_t length = 1; length <= size && reader_error(in, NULL) == NULL; length++)
-		if (take_message(in, tail + size - length, length, "end", end))
-			return length;
-	return 0;
 }
 
 /* What a reader can tell without looking at the stream: entries follow each other. */
@@ -105,71 +92,91 @@ is_plausible(const struct index *index, uint64_t offset)
 }
 
 static bool
-take_index(struct index *index, struct reader *in, const struct message *message, uint64_t offset)
+add(uint64_t *sum, uint64_t value)
 {
-	int64_t count;
-	uint64_t *column;
-	bool taken;
+	return !__builtin_add_overflow(*sum, value, sum);
+}
 
-	if (body_int(in, message, "count", 0, MOST_ENTRIES, &count) < 0 ||
-	    body_uint(in, message, "syncs", &index->syncs) < 0 ||
-	    body_uint(in, message, "step", &index->step) < 0 ||
-	    body_uint(in, message, "defined", &index->defined) < 0)
+/* The index of one file is added to that of others, which are of the same points. */
+static bool
+add_index(struct index *index, struct tail *tail, bool first)
+{
+	uint64_t syncs, step, defined, *column;
+	bool added;
+
+	if (body_uint(tail->in, &tail->index, "syncs", &syncs) < 0 ||
+	    body_uint(tail->in, &tail->index, "step", &step) < 0 ||
+	    body_uint(tail->in, &tail->index, "defined", &defined) < 0 ||
+	    !add(&index->defined, defined) || !add(&index->rows, tail->rows))
 		return false;
-	index->count = (size_t)count;
-	index->entries = zalloc(index->count, sizeof *index->entries);
+	if (first) {
+		index->syncs = syncs;
+		index->step = step;
+		index->count = tail->count;
+		index->entries = zalloc(index->count, sizeof *index->entries);
+	} else if (syncs != index->syncs || step != index->step || tail->count != index->count)
+		return false;
 	column = zalloc(index->count, sizeof *column);
-	taken = true;
-	for (size_t k = 0; k < KEYS && taken; k++) {
-		taken = body_column(in, message, entry_keys[k], entry_type, index->count, index->count,
-		    column) == 0;
-		for (size_t i = 0; i < index->count; i++)
-			((uint64_t *)&index->entries[i])[k] = column[i];
+	added = true;
+	for (size_t k = 0; k < KEYS && added; k++) {
+		added = tail_column(tail, entry_keys[k], column) == 0;
+		for (size_t i = 0; i < index->count && added; i++)
+			added = add(&((uint64_t *)&index->entries[i])[k], column[i]);
 	}
 	free(column);
-	return taken && is_plausible(index, offset);
+	return added;
 }
 
 static bool
-read_from(struct index *index, struct reader *in, int fd, uint64_t size)
+add_file(struct index *index, const char *file, bool first, uint64_t *offset)
 {
-	unsigned char tail[END_BYTES], *bytes;
-	size_t tail_size = size < sizeof tail ? (size_t)size : sizeof tail, end_size, index_size;
-	struct message message;
-	uint64_t offset;
-	bool taken;
+	struct tail tail;
+	const bool added = tail_open(&tail, file) && add_index(index, &tail, first) && add(offset, tail.offset);
 
-	if (pread(fd, tail, tail_size, (off_t)(size - tail_size)) != (ssize_t)tail_size ||
-	    (end_size = find_end(in, tail, tail_size, &message)) == 0 ||
-	    body_uint(in, &message, "rows", &index->rows) < 0 ||
-	    body_uint(in, &message, "index", &offset) < 0 ||
-	    offset >= size - end_size || size - end_size - offset > INDEX_BYTES)
-		return false;
-	index_size = (size_t)(size - end_size - offset);
-	bytes = zalloc(index_size, 1);
-	taken = pread(fd, bytes, index_size, (off_t)offset) == (ssize_t)index_size &&
-	    take_message(in, bytes, index_size, "index", &message) &&
-	    take_index(index, in, &message, offset);
-	free(bytes);
-	return taken;
+	tail_close(&tail);
+	return added;
+}
+
+/* The shards of a folder; which there must be is not for us to say. */
+static bool
+add_folder(struct index *index, const char *folder, uint64_t *offset)
+{
+	char *path, name[SHARD_NAME];
+	bool added = true, there = true;
+
+	for (uint32_t number = 0; added && there; number++) {
+		shard_name(name, number);
+		if (asprintf(&path, "%s/%s", folder, name) < 0)
+			die("out of memory");
+		there = access(path, F_OK) == 0;
+		if (there || number == 0)
+			added = add_file(index, path, number == 0, offset);
+		free(path);
+	}
+	return added;
 }
 
 bool
 index_read(struct index *index, const char *file)
 {
-	struct reader *in;
-	int fd = file != NULL ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 	struct stat status;
-	bool found;
+	uint64_t offset = 0;
 
 	*index = (struct index){ 0 };
-	if (fd < 0)
+	if (file == NULL || stat(file, &status) < 0)
 		return false;
-	found = reader_open(&in, NULL, READ_BYTES) == 0 && fstat(fd, &status) == 0 &&
-	    S_ISREG(status.st_mode) && read_from(index, in, fd, (uint64_t)status.st_size);
-	reader_close(in);
-	close(fd);
-	return found;
+	return (S_ISDIR(status.st_mode) ? add_folder(index, file, &offset) : add_file(index, file, true, &offset)) &&
+	    is_plausible(index, offset);
+}
+
+struct index_entry
+index_before(const struct index *index, uint64_t point)
+{
+	const uint64_t number = index->step > 0 ? point / index->step : 0;
+
+	if (number == 0 || index->count == 0)
+		return (struct index_entry){ 0 };
+	return index->entries[number < index->count ? number - 1 : index->count - 1];
 }
 
 void

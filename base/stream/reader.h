@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The reader as its parts see it: input.c (bytes), message.c, reader.c (streams), state.c (what it tells). */
+/*
+ * The reader as its parts see it: reader.c (opening), input.c (bytes), message.c, next.c (from one message
+ * to the next), state.c (what it tells).
+ */
 #ifndef READER_H
 #define READER_H
 
@@ -89,6 +92,10 @@ int input_skip_zeros(struct reader *in);
 
 /* The holes that skimming left in a message become what the file has there. 0 or -1. */
 int input_fill(struct reader *in, const struct message *message);
+
+/* next.c: between streams: the first message of the next one, as message_take returns it. */
+int next_stream(struct reader *in, struct message *message);
+void forget_history(struct reader *in);
 
 /* Takes the next message. 1: done, 0: nothing left, -1: error. */
 int message_take(struct reader *in, struct message *message);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder of shards as its two files see it: shards_open.c (which there are), shards.c (their messages). */
+/*
+ * A folder of shards as its files see it: shards_open.c (which there are), shards.c (their messages),
+ * shards_place.c (going elsewhere).
+ */
 #ifndef SHARD_PARTS_H
 #define SHARD_PARTS_H
 
@@ -33,8 +36,11 @@ struct shards {
 	bool defined_all;		/* the others have passed theirs over */
 	uint32_t other;			/* whose other messages come now; COUNT: blocks do */
 	struct reader *replay;		/* samples, and an end that is made */
-	uint64_t place, skip_to;	/* of the next message in the one stream; those before are not wanted */
-	uint64_t last_place, last_offset;	/* of the message returned last, there and in its file */
+	uint64_t place, skip_to;	/* of the next message; those before are not wanted */
+	uint64_t last_place, last_offset;	/* of the message returned last, and in its file; 0: none yet */
+	uint64_t round;			/* that begins next; 0: not known */
+	uint32_t passed;		/* shards that have come to its beginning */
+	uint64_t next_place;		/* the sum of where that is in them */
 	struct writer header;		/* READ_ANY: the message, then the end; others: empty */
 	bool end_given;
 	char **lost;
@@ -42,6 +48,8 @@ struct shards {
 	struct shard_head head;
 };
 
+/* Its next message, behind its samples, becomes the head. 0 or -1. */
+int shard_advance(struct reader *in, struct part *part);
 /* A shard that is damaged ends the reading, or, where the rest will do, ends here itself. 0 or -1. */
 int shard_damaged(struct reader *in, struct part *part);
 /* What is wrong with a shard is wrong with the whole. -1. */

@@ -43,8 +43,8 @@ place_block(struct part *part)
 	return rows > 0 ? calls_begin(part->in, &part->head, &part->enter_ns) : 0;
 }
 
-static int
-advance(struct reader *in, struct part *part)
+int
+shard_advance(struct reader *in, struct part *part)
 {
 	int got;
 
@@ -112,7 +112,7 @@ go_on(struct reader *in)
 	if (part == NULL || part->sample_at < part->sample_end)
 		return 0;
 	s->current = NULL;
-	if (advance(in, part) < 0)
+	if (shard_advance(in, part) < 0)
 		return -1;
 	if (s->other < s->count || s->heap_count == 0)
 		return 0;
@@ -156,7 +156,7 @@ give_frame(struct reader *in, struct message *message)
 	struct writer *frame = &s->header;
 	int got;
 
-	if (s->place > 1) {
+	if (s->last_place > 0) {
 		s->end_given = true;
 		message_begin(frame, "end", 2);
 		put_uint(frame, "messages", in->messages);
@@ -194,19 +194,62 @@ end_definitions(struct reader *in)
 {
 	struct shards *s = in->shards;
 
+	s->place = 0;
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct part *part = &s->parts[i];
 		int got = 1;
 
 		for (uint64_t d = 0; i > 0 && d < s->head.defined && got > 0; d++)
 			got = reader_next(part->in, &part->head);
-		if (got < 0 ? shard_damaged(in, part) < 0 : advance(in, part) < 0)
+		s->place += reader_offset(part->in);
+		if (got < 0 ? shard_damaged(in, part) < 0 : shard_advance(in, part) < 0)
 			return -1;
 	}
 	in->site_end = s->parts[0].in->site_end;
 	s->defined_all = true;
 	make_heap(s);
 	s->other = s->count;
+	return 0;
+}
+
+/* A shard has come to the end of a round: the next one is that of all shards. */
+static int
+pass_round(struct reader *in, struct part *part)
+{
+	struct shards *s = in->shards;
+	uint64_t number;
+
+	if (body_uint(part->in, &part->head, "number", &number) < 0)
+		return shard_fail(in, part);
+	if (s->passed == 0 && s->round == 0)	/* after a jump, of which only these can tell where it led */
+		s->round = number;
+	if (number != s->round) {
+		reader_fail(part->in, part->head.offset, "round %llu begins where others have round %llu",
+		    (unsigned long long)number, (unsigned long long)s->round);
+		return shard_fail(in, part);
+	}
+	s->passed++;
+	s->next_place += part->head.offset + part->head.size;
+	return shard_advance(in, part);
+}
+
+/* All have been asked for what they have of the round. */
+static int
+end_round(struct reader *in)
+{
+	struct shards *s = in->shards;
+
+	if (s->passed == 0)
+		return 0;	/* of a trace; or these were the last ones */
+	for (uint32_t i = 0; i < s->count && s->passed < s->count; i++)
+		if (s->parts[i].state == ENDED) {
+			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in), "ends before round %llu, which others have",
+			    (unsigned long long)s->round);
+			return shard_fail(in, &s->parts[i]);
+		}
+	s->place = s->next_place;
+	s->next_place = s->passed = 0;
+	s->round++;
 	return 0;
 }
 
@@ -218,20 +261,20 @@ give_other(struct reader *in, struct message *message)
 
 	while (s->other < s->count) {
 		struct part *part = &s->parts[s->other];
-		bool round;
 
-		if (part->state != OTHER) {
+		if (part->state != OTHER)
 			s->other++;
-			continue;
-		}
-		round = part->has_head && is_kind(&part->head, "round");
-		if (!round && !(part->has_head && is_kind(&part->head, "index")))
+		else if (part->has_head && is_kind(&part->head, "round")) {
+			if (pass_round(in, part) < 0)
+				return -1;
+			s->other++;
+		} else if (part->has_head && is_kind(&part->head, "index")) {
+			if (shard_advance(in, part) < 0)
+				return -1;
+		} else
 			return give(in, part, message);
-		if (advance(in, part) < 0)
-			return -1;
-		s->other += round;
 	}
-	return 0;
+	return end_round(in);
 }
 
 static int
@@ -272,79 +315,16 @@ shards_next(struct reader *in, struct message *message)
 	if (s->header.buffer.size > 0)
 		return give_frame(in, message);
 	do {
+		const uint64_t copies = s->defined > 0 ? s->count : 1;
+
 		if ((got = next_message(in, message)) <= 0)
 			return got == 0 && s->how == READ_ANY ? give_frame(in, message) : got;
 		s->last_place = s->place;
 		message->offset = s->place;
-		s->place += message->size;
+		s->place += copies * message->size;
 		in->messages++;
 		if (is_kind(message, "calls") && calls_count(in, message, &rows) == 0)
 			in->rows += rows;
 	} while (message->offset < s->skip_to);
 	return 1;
-}
-
-/* ---- places ---- */
-
-bool
-shards_place(const struct reader *in, uint64_t *offset)
-{
-	if (in->shards->last_place == 0)
-		return false;
-	*offset = in->shards->last_offset;
-	return true;
-}
-
-uint64_t
-shards_offset(const struct reader *in)
-{
-	return in->shards->skip_to > in->shards->place ? in->shards->skip_to : in->shards->place;
-}
-
-double
-shards_share(const struct reader *in)
-{
-	const struct shards *s = in->shards;
-	double share = 0;
-
-	for (uint32_t i = 0; i < s->count; i++)
-		share += reader_share(s->parts[i].in) / s->count;
-	return share;
-}
-
-void
-shards_jump(struct reader *in, uint64_t offset)
-{
-	if (offset < in->shards->place && shards_rewind(in) < 0)
-		return;
-	in->shards->skip_to = offset;
-	in->jumped = true;
-}
-
-int
-shards_rewind(struct reader *in)
-{
-	char *folder = strdup(in->shards->folder);
-	const enum reading how = in->shards->how;
-	int opened;
-
-	if (folder == NULL)
-		return reader_fail(in, 0, "out of memory");
-	shards_close(in);
-	in->content[0] = in->error[0] = '\0';
-	opened = shards_open(in, folder, how);
-	free(folder);
-	return opened;
-}
-
-const char *
-shards_lost(const struct reader *in, size_t i)
-{
-	return in->shards != NULL && i < in->shards->lost_count ? in->shards->lost[i] : NULL;
-}
-
-const struct shard_head *
-shards_head(const struct reader *in)
-{
-	return in->shards != NULL ? &in->shards->head : NULL;
 }

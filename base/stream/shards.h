@@ -9,13 +9,13 @@
 int shards_open(struct reader *in, const char *folder, enum reading how);
 void shards_close(struct reader *in);
 int shards_next(struct reader *in, struct message *message);
-/* From a place of the one stream to the offset in the shard's file; false: no message has come yet. */
+/* The offset of the message given last in its shard's file; false: no message has come yet. */
 bool shards_place(const struct reader *in, uint64_t *offset);
-/* Where the next message is, counted over all shards; and how much of them has been read. */
+/* The place of the next message (trace.5, SHARDS); and how much of the shards has been read. */
 uint64_t shards_offset(const struct reader *in);
 double shards_share(const struct reader *in);
-/* Goes on at that place. */
-void shards_jump(struct reader *in, uint64_t offset);
+/* Goes on at that place: by the indexes of the shards where a round begins there, else by reading. */
+void shards_jump(struct reader *in, uint64_t place);
 int shards_rewind(struct reader *in);
 const char *shards_lost(const struct reader *in, size_t i);
 

@@ -290,7 +290,9 @@ shards_open(struct reader *in, const char *folder, enum reading how)
 	s->replay->hashed = false;	/* hashes were checked before */
 	s->defined = s->head.defined;
 	s->other = s->count;
-	s->place = 1;
+	s->round = 1;
+	for (uint32_t i = 0; i < s->count; i++)
+		s->place += reader_offset(s->parts[i].in);
 	borrow(in);
 	in->started = in->in_stream = true;
 	in->messages = in->rows = 0;

@@ -11,6 +11,8 @@ import numpy
 import xxhash
 import zstandard
 
+from .shards import Damaged, Rounds, files, is_folder, merged
+
 ANY, NULL, NONE, ROOT = -1, -2, -3, -4    # values of peer
 ANY_TAG, NO_TAG = -1, -2
 
@@ -63,6 +65,8 @@ REQUIRED = {
     "sync": {"count": int},
     "settled": {"count": int},
     "index": {"count": int, "syncs": int, "step": int, "defined": int},
+    "shard": {"run": int, "number": int, "shards": int, "defined": int, "count": int},
+    "round": {"number": int},
     "matching": {"messages": int, "collectives": int, "unmatched_sends": int,
                  "unmatched_receives": int, "unmatched_collectives": int, "syncs": int},
     "segments": {"count": int},
@@ -72,12 +76,6 @@ REQUIRED = {
     "slack": {"count": int},
     "path": {"run_ns": int, "length_ns": int, "segments": int},
 }
-
-
-class Damaged(Exception):
-    def __init__(self, offset, what):
-        super().__init__(f"{offset}: {what}")
-        self.offset, self.what = offset, what
 
 
 class Message:
@@ -171,7 +169,7 @@ def _check_types(message):
 class _Checker:
     """What one stream has said so far, and whether it fits together."""
 
-    def __init__(self, names):
+    def __init__(self, names, of_folder=False):
         self.names = names        # call numbers; shared by concatenated raw traces
         self.messages = self.rows = 0
         self.next_seq = {}        # location -> seq of its next row
@@ -185,6 +183,8 @@ class _Checker:
         self.samples_of = {}      # location -> time of the last of these
         self.defined = None       # offset of the last definition
         self.last = None          # message
+        self.of_folder = of_folder    # a shard of a graph, which tells of rows and points of others
+        self.rounds = []          # of a folder: places where they begin
 
     def fail(self, message, what):
         raise Damaged(message.offset, f"{message.kind}: {what}")
@@ -255,6 +255,8 @@ class _Checker:
 
     def ends(self, message, pairs):
         """An edge never comes before the blocks that hold its ends."""
+        if self.of_folder:
+            return
         for location, seq in pairs:
             if seq >= self.next_seq.get(int(location), 0):
                 self.fail(message, f"row {seq} of location {location} has not come yet")
@@ -280,17 +282,24 @@ class _Checker:
             self.syncs.append((message.offset, columns["seq"].tolist()))
 
     def entry(self, number):
-        """What an index says of that synchronisation point, from 1."""
+        """What an index says of that synchronisation point, from 1; in a folder it begins with the round."""
         at, seqs = self.syncs[number - 1]
         begin = min(self.blocks[location][bisect.bisect_right(self.blocks[location], (seq, at))][1]
                     for location, seq in enumerate(seqs))
+        if self.rounds:
+            begin = self.rounds[bisect.bisect_right(self.rounds, begin) - 1]
         return sum(seqs), begin, bisect.bisect_left(self.syncs, (begin,)), at
 
-    def index(self, message):
-        body, columns = message.body, message.columns()
+    def index(self, messages):
+        """That of a stream, or those of all shards, which are of the same points."""
+        message, columns = messages[0], [m.columns() for m in messages]
+        body = {**message.body, "defined": sum(m.body["defined"] for m in messages)}
+        if any(m.body[key] != body[key] for m in messages for key in ("count", "syncs", "step")):
+            self.fail(message, "shards tell of other points")
         if (body["syncs"], body["defined"]) != (len(self.syncs), self.defined):
             self.fail(message, f"should tell of {len(self.syncs)} points and byte {self.defined}")
-        told = list(zip(*(columns[key].tolist() for key in ("rows", "from", "before", "at"))))
+        told = list(zip(*([sum(map(int, values)) for values in zip(*(c[key] for c in columns))]
+                          for key in ("rows", "from", "before", "at"))))
         if body["step"] < 1 or len(told) != body["syncs"] // body["step"]:
             self.fail(message, "not every point that is a multiple of step")
         for i, entry in enumerate(told, 1):
@@ -328,7 +337,8 @@ class _Checker:
             if self.last is None or self.last.kind != "index" or \
                     self.last.offset != message.body["index"]:
                 raise Damaged(message.offset, "end tells of an index that does not stand there")
-            self.index(self.last)
+            if not self.of_folder:
+                self.index([self.last])
 
 
 def _unpack(data):
@@ -418,11 +428,42 @@ def _inflated(values, data):
             yield position, inner, end, held[start:stop]
 
 
-def read(stream):
+def _read_folder(folder):
+    """The messages of all shards in the order of the one stream, their offsets places in the folder."""
+    def inner(path, headers):
+        with open(path, "rb") as file:
+            for message in read(file, True):
+                if message.kind == "longpole":
+                    headers.append(message)
+                elif message.kind != "end":
+                    yield message
+
+    paths, headers, rounds, checker = files(folder), [], Rounds(), _Checker({})
+    for place, message in merged(paths, [inner(path, headers) for path in paths], rounds):
+        if checker.messages == 0:
+            if any(m.bytes != headers[0].bytes for m in headers):
+                raise Damaged(0, f"{folder}: headers that are not the same")
+            yield headers[0]
+        message.offset = place
+        checker.take(message)
+        yield message
+    checker.rounds = rounds.begins
+    if rounds.indexes:
+        if len(rounds.indexes) != len(paths):
+            raise Damaged(0, f"{folder}: {len(rounds.indexes)} indexes of {len(paths)} shards")
+        checker.index(rounds.indexes)
+    yield Message("end", {"messages": checker.messages, "rows": checker.rows}, rounds.place, b"", False)
+
+
+def read(stream, of_folder=False):
     """
-    Every message of a stream (bytes or a binary file), headers and ends included, all demands of
-    the page checked; kind "cut" where a rank died. Raises Damaged.
+    Every message of a stream (bytes, a binary file, or the path of a folder of shards), headers and ends
+    included, all demands of the page checked; kind "cut" where a rank died. Raises Damaged.
+    OF_FOLDER: it is one of the shards, of which others have what it tells of.
     """
+    if is_folder(stream):
+        yield from _read_folder(stream)
+        return
     data = stream if isinstance(stream, bytes) else stream.read()
     checker, raw, hashed, names, streams = None, False, False, {}, 0
     late = {}
@@ -449,7 +490,7 @@ def read(stream):
                 raise Damaged(position, "no raw trace follows a raw trace")
             raw = message.raw
             streams += 1
-            checker = _Checker(names)
+            checker = _Checker(names, of_folder)
             _check_hash(message, hashed)
         elif message.kind == "end":
             _check_hash(message, hashed)

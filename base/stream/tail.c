@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tail.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	END_BYTES = 256,		/* more than an end message has */
+	INDEX_BYTES = 1 << 21,		/* and than an index has */
+};
+
+/* The message that BYTES consist of, if it is of KIND and is written as our writer does. */
+static bool
+take_message(struct reader *in, const unsigned char *bytes, size_t size, const char *kind,
+    struct message *message)
+{
+	size_t length = strlen(kind);
+
+	return size > length + 2 && bytes[0] == 0x92 && bytes[1] == (0xa0 | length) &&
+	    memcmp(bytes + 2, kind, length) == 0 && reader_bytes(in, bytes, size) == 0 &&
+	    reader_next(in, message) == 1 && message->size == size;
+}
+
+/* The end message among the last bytes of a file; its size, or 0. */
+static size_t
+find_end(struct reader *in, const unsigned char *tail, size_t size, struct message *end)
+{
+	for (size_t length = 1; length <= size && reader_error(in, NULL) == NULL; length++)
+		if (take_message(in, tail + size - length, length, "end", end))
+			return length;
+	return 0;
+}
+
+static bool
+find_index(struct tail *tail, int fd, uint64_t size)
+{
+	unsigned char end[END_BYTES], *bytes;
+	size_t end_size = size < sizeof end ? (size_t)size : sizeof end, index_size;
+	struct message message;
+	int64_t count;
+	bool found;
+
+	if (pread(fd, end, end_size, (off_t)(size - end_size)) != (ssize_t)end_size ||
+	    (end_size = find_end(tail->in, end, end_size, &message)) == 0 ||
+	    body_uint(tail->in, &message, "rows", &tail->rows) < 0 ||
+	    body_uint(tail->in, &message, "index", &tail->offset) < 0 ||
+	    tail->offset >= size - end_size || size - end_size - tail->offset > INDEX_BYTES)
+		return false;
+	index_size = (size_t)(size - end_size - tail->offset);
+	if ((bytes = malloc(index_size)) == NULL)
+		return false;
+	found = pread(fd, bytes, index_size, (off_t)tail->offset) == (ssize_t)index_size &&
+	    take_message(tail->in, bytes, index_size, "index", &tail->index) &&
+	    body_int(tail->in, &tail->index, "count", 0, INDEX_ROWS, &count) == 0;
+	tail->count = found ? (size_t)count : 0;
+	free(bytes);
+	return found;
+}
+
+bool
+tail_open(struct tail *tail, const char *file)
+{
+	int fd = file != NULL ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	struct stat status;
+	bool found;
+
+	*tail = (struct tail){ 0 };
+	if (fd < 0)
+		return false;
+	found = reader_open(&tail->in, NULL, READ_BYTES) == 0 && fstat(fd, &status) == 0 &&
+	    S_ISREG(status.st_mode) && find_index(tail, fd, (uint64_t)status.st_size);
+	close(fd);
+	return found;
+}
+
+void
+tail_close(struct tail *tail)
+{
+	reader_close(tail->in);
+	tail->in = NULL;
+}
+
+int
+tail_column(struct tail *tail, const char *key, uint64_t *to)
+{
+	static const struct column_type type = { 8, false, true, 0 };
+
+	return body_column(tail->in, &tail->index, key, type, tail->count, tail->count, to);
+}

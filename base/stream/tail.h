@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The index of a stream in a file (trace.5, index), found from the file's end. */
+#ifndef TAIL_H
+#define TAIL_H
+
+#include "stream.h"
+
+/* More rows than these no index has. */
+enum { INDEX_ROWS = 1 << 14 };
+
+struct tail {
+	struct reader *in;
+	struct message index;	/* of kind index, its hash checked */
+	uint64_t offset;	/* where it stands, as the end says */
+	uint64_t rows;		/* in all blocks of the stream */
+	size_t count;		/* rows of the index */
+};
+
+/* False where FILE is none or has no index that stands where its end says; to be closed in any case. */
+bool tail_open(struct tail *tail, const char *file);
+void tail_close(struct tail *tail);
+/* A column of the index: tail->count numbers. 0 or -1. */
+int tail_column(struct tail *tail, const char *key, uint64_t *to);
+
+#endif
