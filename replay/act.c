@@ -108,6 +108,9 @@ startup(const struct engine *e, uint32_t id, const struct op *op)
 double
 after_ns(const struct engine *e, uint32_t id, const struct op *op)
 {
+	if (op->link != NONE && (op->act == ACT_SEND || op->act == ACT_SENDRECV || op->act == ACT_SEND_START))
+		return sent_ns(e->machine, e->flights[op->link].wire == WIRE_MEMORY,
+		    (double)row_at(e, id, e->runners[id].part)->sent);
 	if ((op->act != ACT_RECEIVE && op->act != ACT_WAIT) || op->link == NONE)
 		return 0;
 	return overhead_ns(e->machine, e->flights[op->link].wire == WIRE_MEMORY, true,

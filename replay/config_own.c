@@ -223,15 +223,16 @@ take_overhead(struct machine *m, const struct config *config, struct line *line,
 	int first = local ? 2 : 1;
 	const char *whose = first < line->count ? line->words[first] : "";
 	struct wire_costs *wire = local ? &m->memory : &m->network;
-	struct curve_by_size *curve = strcmp(whose, "send") == 0 ? &wire->send : &wire->receive;
+	struct curve_by_size *curve = strcmp(whose, "send") == 0 ? &wire->send :
+	    strcmp(whose, "sent") == 0 ? &wire->sent : &wire->receive;
 
 	line->used = first + 1;
 	if (!local && strcmp(whose, "call") == 0) {
 		m->call_ns = quantity(config, line, 2, times);
 		return;
 	}
-	if (strcmp(whose, "send") != 0 && strcmp(whose, "receive") != 0)
-		die_config(config, "an overhead is that of a %ssend or receive", local ? "" : "call, ");
+	if (strcmp(whose, "send") != 0 && strcmp(whose, "sent") != 0 && strcmp(whose, "receive") != 0)
+		die_config(config, "an overhead is that of a %ssend, sent or receive", local ? "" : "call, ");
 	if (is_size(line, first + 2)) {
 		take_size(curve, config, line, first + 1);
 		return;
@@ -253,14 +254,21 @@ take_combining(struct machine *m, const struct config *config, struct line *line
 	m->combining.ns_per_byte = ns_each(config, line, 1);
 }
 
-/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]]: how it is done by messages, from so many on. */
+/* schedule COLLECTIVE NAME [BYTES UNIT [RANKS]] [segment BYTES UNIT]: as messages, from so many on. */
 static void
 take_schedule(struct machine *m, const struct config *config, struct line *line)
 {
 	const char *name = line->count > 1 ? line->words[1] : "", *how = line->count > 2 ? line->words[2] : "";
-	struct rule rule = { operation_named(name), NO_SCHEDULE, 0, 0 };
+	struct rule rule = { operation_named(name), NO_SCHEDULE, 0, 0, 0 };
 	int64_t ranks;
 
+	for (int i = 3; i < line->count; i++)
+		if (strcmp(line->words[i], "segment") == 0) {
+			rule.segment = quantity(config, line, i + 1, sizes);
+			if (i + 3 < line->count)
+				die_config(config, "%s is one word too many", line->words[i + 3]);
+			line->count = i;
+		}
 	line->used = 3;
 	if (rule.operation == OP_OTHER)
 		die_config(config, "%s is no collective", name);
@@ -268,6 +276,8 @@ take_schedule(struct machine *m, const struct config *config, struct line *line)
 		rule.schedule++;
 	if (schedule_names[rule.schedule] == NULL || !schedule_fits(rule.schedule, rule.operation))
 		die_config(config, "%s is no schedule of %s", how, name);
+	if (rule.segment > 0 && !schedule_is_segmented(rule.schedule, rule.operation))
+		die_config(config, "%s of %s has no segments", how, name);
 	if (line->count > 3)
 		rule.from_bytes = quantity(config, line, 3, sizes);
 	if (line->count > 5) {
@@ -339,7 +349,7 @@ take_line(struct machine *m, const struct config *config, struct line *line)
 static bool
 tells_costs(const struct wire_costs *wire)
 {
-	return wire->send.told || wire->receive.told || wire->travel.told || wire->gap.told;
+	return wire->send.told || wire->sent.told || wire->receive.told || wire->travel.told || wire->gap.told;
 }
 
 void

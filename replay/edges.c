@@ -147,6 +147,34 @@ block_bytes(const struct engine *e, enum operation operation, const uint32_t *lo
 	}
 }
 
+/* Blocks of members that have their own: what each hands over, or gets; of an alltoall both, in all. */
+static void
+take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,
+    const uint32_t *order)
+{
+	struct plan *plan = &instance->plan;
+	uint32_t n = instance->count;
+	bool all = plan->operation == OP_ALLTOALLV || plan->operation == OP_ALLTOALLW, differ = false;
+	bool gets = plan->operation == OP_SCATTERV || plan->operation == OP_REDUCE_SCATTER;
+
+	if (!all && !gets && plan->operation != OP_GATHERV && plan->operation != OP_ALLGATHERV)
+		return;
+	instance->blocks = grow(instance->blocks, &instance->block_capacity, 2 * (size_t)n,
+	    sizeof *instance->blocks);
+	for (uint32_t j = 0; j < n; j++) {
+		const struct replay_row *row = row_at(e, location[order[j]], seq[order[j]]);
+
+		instance->blocks[j] = (double)(gets ? row->received : row->sent);
+		instance->blocks[n + j] = (double)row->received;
+		differ |= instance->blocks[j] != instance->blocks[0] ||
+		    (all && instance->blocks[n + j] != instance->blocks[n]);
+	}
+	if (differ) {
+		plan->blocks = instance->blocks;
+		plan->taken = instance->blocks + n;
+	}
+}
+
 /*
  * Whether it is done by messages: then members stand in the order of the communicator, in ORDER. Who only
  * starts it, or has an unknown place, does it as before.
@@ -157,15 +185,17 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 {
 	uint32_t count = instance->count;
 	struct plan *plan = &instance->plan;
+	const struct rule *rule;
 	double bytes;
 
 	if (e->machine->rule_count == 0 || count < 2)
 		return false;
 	bytes = block_bytes(e, (enum operation)instance->operation, location, seq, count);
-	*plan = (struct plan){ machine_schedule(e->machine, (enum operation)instance->operation, count, bytes),
-	    (enum operation)instance->operation, count, 0, bytes };
-	if (plan->schedule == NO_SCHEDULE)
+	rule = machine_rule(e->machine, (enum operation)instance->operation, count, bytes);
+	if (rule == NULL)
 		return false;
+	*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation, .ranks = count,
+	    .bytes = bytes, .segment = rule->segment };
 	for (uint32_t k = 0; k < count; k++)
 		order[k] = NONE;
 	for (uint32_t k = 0; k < count; k++) {
@@ -178,6 +208,7 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 		}
 		order[rank] = k;
 	}
+	take_blocks(e, instance, location, seq, order);
 	return true;
 }
 

@@ -144,7 +144,7 @@ void post(struct engine *engine, uint32_t runner, uint32_t flight);
 void begin_send(struct engine *engine, uint32_t runner, uint32_t flight, double bytes);
 bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);	/* a rendezvous one */
 bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
-/* The overhead of a receive whose data is there. */
+/* The overhead of a receive whose data is there, or of a send whose data is on its way. */
 double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
 void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
 

@@ -50,6 +50,8 @@ struct instance {		/* of a collective */
 	uint32_t comm, next;
 	uint8_t class, operation;
 	bool uneven;		/* sizes differ, so that who comes last matters */
+	double *blocks;		/* by member: of the plan, where they differ */
+	size_t block_capacity;
 	struct plan plan;	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
 };
 

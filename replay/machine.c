@@ -357,16 +357,24 @@ overhead_ns(const struct machine *m, bool in_memory, bool receives, double bytes
 	return by_size_ns(curve, bytes);
 }
 
-enum schedule
-machine_schedule(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+double
+sent_ns(const struct machine *m, bool in_memory, double bytes)
 {
-	enum schedule schedule = NO_SCHEDULE;
+	const struct wire_costs *wire = in_memory && m->memory.send.told ? &m->memory : &m->network;
+
+	return by_size_ns(&wire->sent, bytes);
+}
+
+const struct rule *
+machine_rule(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+{
+	const struct rule *rule = NULL;
 
 	for (size_t i = 0; i < m->rule_count; i++)
 		if (m->rules[i].operation == operation && ranks >= m->rules[i].from_ranks &&
 		    bytes >= m->rules[i].from_bytes)
-			schedule = m->rules[i].schedule;
-	return schedule;
+			rule = &m->rules[i];
+	return rule == NULL || rule->schedule == NO_SCHEDULE ? NULL : rule;
 }
 
 static bool

@@ -69,7 +69,7 @@ struct machine {
 			size_t count, capacity;
 			double ns, ns_per_byte;
 			bool told;
-		} send, receive;	/* overheads */
+		} send, sent, receive;	/* overheads; sent: of a send, once its data is on its way */
 		struct curve_by_size travel;	/* on its way, latency included; not told: by latency and bandwidth */
 		struct curve_by_size gap;	/* of that it holds links and bus; not told: all but the latency */
 	} network, memory;
@@ -79,6 +79,7 @@ struct machine {
 		enum schedule schedule;
 		double from_bytes;	/* of a block */
 		uint32_t from_ranks;
+		double segment;		/* bytes; 0: none */
 	} *rules;
 	size_t rule_count, rule_capacity;
 	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
@@ -121,8 +122,9 @@ void machine_read_text(struct machine *machine, const char *file, char *text);
 double by_size_ns(const struct curve_by_size *curve, double bytes);
 /* What the CPU spends on a message at one of its ends; where nothing is told of memory, as between nodes. */
 double overhead_ns(const struct machine *machine, bool in_memory, bool receives, double bytes);
-/* How a collective of so many ranks and bytes a block is done, or NO_SCHEDULE. */
-enum schedule machine_schedule(const struct machine *machine, enum operation operation, uint32_t ranks,
+double sent_ns(const struct machine *machine, bool in_memory, double bytes);
+/* How a collective of so many ranks and bytes a block is done, or NULL: as its class. */
+const struct rule *machine_rule(const struct machine *machine, enum operation operation, uint32_t ranks,
     double bytes);
 /* Gives each rank its node; ranks that find none are an error. */
 void machine_map(struct machine *machine, uint32_t ranks);

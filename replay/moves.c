@@ -10,13 +10,13 @@
 #include "engine.h"
 #include "transfer.h"
 
-/* A message of a collective that one of its ends has come to: members, and the round. */
-struct letter { uint32_t instance, source, target, round, flight, done; };	/* done: ends */
+/* A message of a collective that one of its ends has come to: members, and which of theirs. */
+struct letter { uint32_t instance, source, target, number, flight, done; };	/* done: ends */
 
-#define LETTER_HASH(l) mix((uint64_t)(l)->instance << 32 | (l)->round, \
+#define LETTER_HASH(l) mix((uint64_t)(l)->instance << 32 | (l)->number, \
 	(uint64_t)(l)->source << 32 | (l)->target)
 #define LETTER_SAME(a, b) ((a)->instance == (b)->instance && (a)->source == (b)->source && \
-	(a)->target == (b)->target && (a)->round == (b)->round)
+	(a)->target == (b)->target && (a)->number == (b)->number)
 #define LETTER_FREE(l) ((l)->flight == NONE)
 #define LETTER_MAKE_FREE(l) ((l)->flight = NONE)
 HASH_TABLE(letters, struct letter, LETTER_HASH, LETTER_SAME, LETTER_FREE, LETTER_MAKE_FREE,
@@ -26,7 +26,7 @@ enum kind { POST, SEND, FINISH, RECEIVE, KINDS };
 
 struct move {
 	enum kind kind;
-	uint32_t peer, round;
+	uint32_t peer, number;
 	double bytes;
 	bool combines;		/* what it receives with what it has */
 };
@@ -67,17 +67,18 @@ move_here(struct engine *e, uint32_t id, struct move *move)
 	bool overlaps = schedule_overlaps(plan);
 
 	for (; r->move < KINDS * rounds; r->move++) {
-		struct round round;
+		uint32_t n = (uint32_t)(overlaps ? r->move % rounds : r->move / KINDS);
+		struct round round = schedule_round(plan, me, n);
 
 		move->kind = (enum kind)(overlaps ? r->move / rounds : r->move % KINDS);
-		move->round = (uint32_t)(overlaps ? r->move % rounds : r->move / KINDS);
-		round = schedule_round(plan, me, move->round);
 		if (move->kind == POST || move->kind == RECEIVE) {
-			move->combines = schedule_combines(plan, move->round);
+			move->combines = schedule_combines(plan, n);
 			move->peer = round.from;
+			move->number = round.from_number;
 			move->bytes = round.from_bytes;
 		} else {
 			move->peer = round.to;
+			move->number = round.to_number;
 			move->bytes = round.to_bytes;
 		}
 		if (move->peer != NOBODY)
@@ -93,7 +94,7 @@ letter_of(struct engine *e, uint32_t id, const struct move *move)
 	const struct runner *r = &e->runners[id];
 	uint32_t link = op_at(e, id, r->part)->link, me = row_at(e, id, r->part)->member;
 	bool mine = move->kind == SEND || move->kind == FINISH;
-	struct letter key = { link, mine ? me : move->peer, mine ? move->peer : me, move->round, NONE, 0 };
+	struct letter key = { link, mine ? me : move->peer, mine ? move->peer : me, move->number, NONE, 0 };
 	struct letter *found = letters_find(e->letters, &key);
 	struct flight *f;
 	uint64_t bytes = (uint64_t)(move->bytes + 0.5);
@@ -178,16 +179,19 @@ move_after(struct engine *e, uint32_t id)
 
 	move_here(e, id, &move);
 	r->move++;
-	if (move.kind == POST || move.kind == SEND)
+	if (move.kind == POST)
 		return 0;
 	letter = letter_of(e, id, &move);
-	if (move.kind == RECEIVE) {
+	if (move.kind == SEND)
+		ns = sent_ns(e->machine, e->flights[letter->flight].wire == WIRE_MEMORY, move.bytes);
+	else if (move.kind == RECEIVE) {
 		ns = overhead_ns(e->machine, e->flights[letter->flight].wire == WIRE_MEMORY, true, move.bytes);
 		if (move.combines)
 			ns += by_size_ns(&e->machine->combining, move.bytes);
-		if (e->marks != NULL && ns != 0)
-			mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
 	}
-	drop(e, letter);
+	if (e->marks != NULL && ns != 0)
+		mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
+	if (move.kind != SEND)
+		drop(e, letter);
 	return ns;
 }

@@ -49,7 +49,8 @@ instance_new(struct engine *e, uint32_t members)
 	uint32_t i = e->free_instance;
 	struct instance *instance;
 	struct arrival *arrivals;
-	size_t capacity;
+	size_t capacity, block_capacity;
+	double *blocks;
 
 	if (i != NONE)
 		e->free_instance = e->instances[i].next;
@@ -63,10 +64,12 @@ instance_new(struct engine *e, uint32_t members)
 	}
 	instance = &e->instances[i];
 	capacity = instance->capacity;
+	blocks = instance->blocks;
+	block_capacity = instance->block_capacity;
 	arrivals = grow(instance->members, &capacity, members, sizeof *arrivals);
 	*instance = (struct instance){ .members = arrivals, .capacity = (uint32_t)capacity,
 	    .count = members, .references = members, .root = NONE, .done_ns = -1, .factor = 1,
-	    .next = NONE };
+	    .next = NONE, .blocks = blocks, .block_capacity = block_capacity };
 	return i;
 }
 

@@ -15,6 +15,7 @@ struct result {			/* of a replay */
 	uint32_t ranks;
 	bool whole;		/* efficiencies are of the whole run: base/run/span.h */
 	struct efficiency efficiency, recorded;
+	int64_t together_ns, recorded_together_ns;	/* from the last leave of MPI_Init to the last MPI_Finalize */
 };
 
 /* WHOLE is set before. */

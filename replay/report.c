@@ -17,6 +17,19 @@ largest(const int64_t *values, uint32_t count)
 	return most;
 }
 
+/* Of RANKS spans, the first of which may be longer only as its rank left MPI_Init before the others. */
+static int64_t
+together(const struct span *spans, uint32_t ranks)
+{
+	int64_t begin_ns = INT64_MIN, end_ns = INT64_MIN;
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		begin_ns = spans[r].begin_ns > begin_ns ? spans[r].begin_ns : begin_ns;
+		end_ns = spans[r].end_ns > end_ns ? spans[r].end_ns : end_ns;
+	}
+	return end_ns > begin_ns ? end_ns - begin_ns : 0;
+}
+
 static void
 efficiencies(struct result *result, const struct engine *e)
 {
@@ -30,6 +43,8 @@ efficiencies(struct result *result, const struct engine *e)
 	    largest(result->finish_ns, result->ranks), result->whole);
 	result->recorded = efficiency_of_spans(spans + result->ranks, (int32_t)result->ranks, 0,
 	    largest(result->recorded_finish_ns, result->ranks), result->whole);
+	result->together_ns = together(spans, result->ranks);
+	result->recorded_together_ns = together(spans + result->ranks, result->ranks);
 	free(spans);
 }
 
@@ -123,12 +138,12 @@ print_csv(const struct result *r)
 	static struct text text;	/* large for a stack */
 	const int64_t values[] = { r->efficiency.span_ns, r->recorded.span_ns, all_useful(r), most_useful(r),
 		r->efficiency.useful_max_ns, r->instructions != NULL ? total(r->instructions, r->ranks) : 0,
-		r->cycles != NULL ? total(r->cycles, r->ranks) : 0 };
+		r->cycles != NULL ? total(r->cycles, r->ranks) : 0, r->together_ns, r->recorded_together_ns };
 	struct csv csv;
 
 	text_begin(&text, stdout, NULL);
 	csv_begin(&csv, &text, "ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,"
-	    "ideal_useful_max_ns,instructions,cycles");
+	    "ideal_useful_max_ns,instructions,cycles,together_ns,recorded_together_ns");
 	csv_uint(&csv, r->ranks);
 	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
 		csv_int(&csv, values[i]);

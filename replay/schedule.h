@@ -11,7 +11,7 @@
 
 enum schedule { NO_SCHEDULE, SCHEDULE_LINEAR, SCHEDULE_CHAIN, SCHEDULE_BINOMIAL, SCHEDULE_DOUBLING,
 	SCHEDULE_RING, SCHEDULE_BRUCK, SCHEDULE_PAIRWISE, SCHEDULE_HALVING, SCHEDULE_RABENSEIFNER,
-	SCHEDULE_TWO_TREES, SCHEDULE_SCATTER_RING, SCHEDULES };
+	SCHEDULE_TWO_TREES, SCHEDULE_SCATTER_RING, SCHEDULE_BINARY, SCHEDULES };
 
 extern const char *const schedule_names[SCHEDULES + 1];
 
@@ -24,7 +24,10 @@ struct plan {			/* of one collective */
 	enum schedule schedule;
 	enum operation operation;
 	uint32_t ranks, root;
-	double bytes;		/* of a block: what a rank hands over to one other, or to all of them alike */
+	double bytes;		/* of a block, the mean: what a rank hands over to one other, or to all alike */
+	double segment;		/* bytes that a tree hands on at once; 0: all */
+	/* By rank, where blocks differ: bytes of each; of an alltoall all that it gives, and takes. Or NULL. */
+	const double *blocks, *taken;
 };
 
 enum { NOBODY = UINT32_MAX };
@@ -32,6 +35,7 @@ enum { NOBODY = UINT32_MAX };
 struct round {			/* of one member: both at once; NOBODY: neither */
 	uint32_t to, from;
 	double to_bytes, from_bytes;
+	uint32_t to_number, from_number;	/* which of the messages between the same two */
 };
 
 bool schedule_is_rooted(enum operation operation);
@@ -42,5 +46,7 @@ bool schedule_overlaps(const struct plan *plan);
 /* True where what is received in this round is put together with what is there: sums, say. */
 bool schedule_combines(const struct plan *plan, uint32_t round);
 struct round schedule_round(const struct plan *plan, uint32_t me, uint32_t round);
+/* Whether it goes by a tree that may hand on its bytes in segments. */
+bool schedule_is_segmented(enum schedule schedule, enum operation operation);
 
 #endif

@@ -87,6 +87,48 @@ finish() {
 	[ "$(finish t.graph)" = '[500,4500]' ]
 }
 
+@test "segments go down a chain and a binary tree one behind the other, as by hand" {
+	collective 3 Bcast peer=0 sent=3000 >t.graph
+	# Segments leave the root at 2, 3 and 4 us; the next rank has the first at 15, and each other 3 us later.
+	machine 3 'schedule bcast chain segment 1000 B' >machine
+	[ "$(finish t.graph)" = '[4000,22000,35000]' ]
+	machine 3 'schedule bcast chain segment 3000 B' >machine
+	[ "$(finish t.graph)" = '[2000,18000,33000]' ]
+	machine 3 'schedule bcast binary 0 B 3 segment 1500 B' >machine
+	[ "$(finish t.graph)" = '[5000,17500,18500]' ]
+	for bad in 'schedule bcast linear segment 8 B' 'schedule bcast chain segment 8' 'schedule bcast chain segment 8 B 3'; do
+		machine 3 "$bad" >machine
+		run -2 --separate-stderr lp-replay -n machine -F json t.graph
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+}
+
+@test "what a sender spends once its message is on its way holds up the sender alone" {
+	echo 'trace ranks=2
+	0 MPI_Send 0 10 comm=1 peer=1 tag=0 sent=0
+	1 MPI_Recv 0 10 comm=1 peer=0 tag=0 received=0' | pack | lp-graph 2>/dev/null >t.graph
+	machine 2 >machine
+	[ "$(finish t.graph)" = '[1000,13000]' ]
+	machine 2 'overhead sent 0 B 5 us' >machine
+	[ "$(finish t.graph)" = '[6000,13000]' ]
+	lp-replay -n machine --tolerance -F json t.graph | jq -e '.run_time_ns == 13000 and .exact'
+	collective 2 Allreduce sent=0 received=0 >two.graph
+	machine 2 'overhead sent 0 B 15 us' 'schedule allreduce recursive-doubling' >machine
+	[ "$(finish two.graph)" = '[19000,19000]' ]	# 1 + 15 + 2: the other's message is there before
+}
+
+@test "the time from the last leave of MPI_Init on does not hold that one rank left it before" {
+	echo 'trace ranks=2
+	0 MPI_Init 0 100
+	0 MPI_Barrier 150 1100 comm=1
+	0 MPI_Finalize 1150 1200
+	1 MPI_Init 0 1000
+	1 MPI_Barrier 1050 1100 comm=1
+	1 MPI_Finalize 1160 1200' | pack | lp-graph 2>/dev/null >t.graph
+	lp-replay -F csv t.graph | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) k[$i] = i } \
+		NR == 2 { exit !($k["recorded_run_time_ns"] == 1050 && $k["recorded_together_ns"] == 160 && $k["together_ns"] == 110) }'
+}
+
 @test "schedules and tables that mean nothing are refused in one line" {
 	collective 2 Barrier >t.graph
 	for bad in 'schedule barrier ring' 'schedule bcast colour' 'schedule colour ring' 'schedule bcast' \

@@ -157,17 +157,70 @@ def fold(blocks, pairs, middle, back):
     return before + middle + ([[(b, a, blocks) for a, b in pairs]] if pairs and back else [])
 
 
-CASES = {"bcast": ("linear", "chain", "binomial", "scatter-ring"), "scatter": ("linear", "binomial"),
-         "gather": ("linear", "binomial"), "reduce": ("linear", "chain", "binomial", "rabenseifner"),
+def dealt(p, how):
+    """Children by rank, in the order in which they get a segment: of a tree that goes in segments."""
+    children = {r: [] for r in range(p)}
+    if how == "chain":
+        children.update({r: [r + 1] for r in range(p - 1)})
+    elif how == "binomial":
+        for _, source, target, _ in spread(0, log2(p), p):
+            children[source].append(target)
+    else:                               # each level gets its sons dealt out, one each and then another one
+        level, left = [0], list(range(1, p))
+        while left:
+            sons, left = left[:2 * len(level)], left[2 * len(level):]
+            for i, son in enumerate(sons):
+                children[level[i % len(level)]].append(son)
+            level = sons
+    return children
+
+
+def pipelined(op, how, p, segments):
+    """By rank what it sends and receives at once: (peer, segment), or nothing."""
+    children = dealt(p, how)
+    parent = {c: r for r in children for c in children[r]}
+    rows = []
+    for r in range(p):
+        below = children[r] if op == "bcast" else children[r][::-1]
+        steps = [[(c, k), None] for k in range(segments) for c in below]
+        above = [(parent[r], k) for k in range(segments)] if r in parent else []
+        if op == "bcast":
+            if not below:
+                steps = [[None, a] for a in above]
+            elif above:                 # the next comes with the last send of the one before
+                for k, a in enumerate(above[1:]):
+                    steps[len(below) * (k + 1) - 1][1] = a
+                steps.insert(0, [None, above[0]])
+        elif not below:
+            steps = [[a, None] for a in above]
+        else:                           # what is put together goes up with the first receive of the next
+            steps = [[None, out] for out, _ in steps]
+            for k, a in enumerate(above[:-1]):
+                steps[len(below) * (k + 1)][0] = a
+            steps += [[a, None] for a in above[-1:]]
+        rows.append([tuple(s) for s in steps])
+    return rows
+
+
+CASES = {"bcast": ("linear", "chain", "binomial", "scatter-ring", "binary"), "scatter": ("linear", "binomial"),
+         "gather": ("linear", "binomial"), "reduce": ("linear", "chain", "binomial", "rabenseifner", "binary"),
          "allreduce": ("recursive-doubling", "ring", "rabenseifner", "reduce-bcast"),
          "barrier": ("recursive-doubling", "bruck", "reduce-bcast"),
          "allgather": ("linear", "ring", "bruck", "recursive-doubling"),
          "alltoall": ("linear", "pairwise", "bruck"), "reduce_scatter": ("pairwise", "ring"),
-         "scan": ("chain", "recursive-doubling")}
+         "scan": ("chain", "recursive-doubling"), "gatherv": ("linear", "binomial"),
+         "scatterv": ("linear", "binomial"), "allgatherv": ("linear", "ring", "bruck", "recursive-doubling"),
+         "alltoallv": ("linear", "pairwise")}
+UNEVEN = ("gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter")
+TREES = ("chain", "binomial", "binary")
 
 
 def check_meaning(op, how, p):
     """Whether all have what they should: of each block the ranks whose values are in it."""
+    if op in ("bcast", "reduce") and how in TREES:
+        children = dealt(p, how)
+        return sorted(c for r in children for c in children[r]) == list(range(1, p))
+    op = op.rstrip("v")
     rounds, parts = rounds_of(op, how, p)
     reduces = op in ("reduce", "allreduce", "reduce_scatter")
     if op in ("barrier", "scan"):
@@ -222,7 +275,14 @@ def finish(text, machine, folder):
     return json.loads(run("lp-replay", "-n", out.name, "-F", "json", path))["finish_ns"]
 
 
-def sizes(op, p, size, r, root):
+def sizes(op, p, size, r, root, uneven):
+    if uneven:
+        one, all_of = uneven["block"], uneven["all"]
+        return {"gatherv": f" sent={one[r]} received={all_of if r == root else 0}",
+                "scatterv": f" sent={all_of if r == root else 0} received={one[r]}",
+                "allgatherv": f" sent={one[r]} received={all_of}",
+                "reduce_scatter": f" sent={all_of} received={one[r]}",
+                "alltoallv": f" sent={one[r] * sum(uneven['taken'])} received={uneven['taken'][r] * all_of}"}[op]
     sent, received = {"bcast": (size if r == root else 0, 0 if r == root else size),
                       "scatter": (size * p if r == root else 0, size),
                       "gather": (size, size * p if r == root else 0), "reduce": (size, size if r == root else 0),
@@ -231,23 +291,47 @@ def sizes(op, p, size, r, root):
     return f" sent={sent} received={received}"
 
 
-def as_collective(op, p, size, root, begins):
+def as_collective(op, p, size, root, begins, uneven):
     lines = ["trace ranks=%d" % p]
-    rooted = op in ("bcast", "scatter", "gather", "reduce")
+    rooted = op.rstrip("v") in ("bcast", "scatter", "gather", "reduce")
     for r in range(p):
         name = "MPI_" + op.capitalize()
         lines.append(f"{r} {name} {begins[r]} {begins[r] + 1} comm=1" + (f" peer={root}" if rooted else "") +
-                     sizes(op, p, size, r, root))
+                     sizes(op, p, size, r, root, uneven))
     return "\n".join(lines) + "\n"
 
 
-def as_calls(rounds, overlap, p, size, parts, op, root, begins):
+def tree_calls(rows, p, size, segment, root, begins):
+    lines = ["trace ranks=%d" % p]
+    bytes_of = lambda k: min(segment, size - k * segment)       # noqa: E731
+    for r in range(p):
+        me, now = (r + root) % p, begins[(r + root) % p]
+        for out, back in rows[r]:
+            call = "MPI_Sendrecv" if out and back else "MPI_Send" if out else "MPI_Recv"
+            sent = out and f"peer={(out[0] + root) % p} tag={out[1]} sent={bytes_of(out[1])}"
+            got = back and f"peer={(back[0] + root) % p} tag={back[1]} received={bytes_of(back[1])}"
+            lines.append(f"{me} {call} {now} {now + 1} comm=1 {sent or got}")
+            if out and back:
+                lines.append(f"{me} + comm=1 {got}")
+            now += 1
+    return "\n".join(lines) + "\n"
+
+
+def as_calls(rounds, overlap, p, size, parts, op, root, begins, uneven):
     lines, now = ["trace ranks=%d" % p], list(begins)
     each = size if op in ("scatter", "gather", "alltoall", "reduce_scatter", "allgather") else size // parts
     rows = [[] for _ in range(p)]
+
+    def many(blocks):
+        if not uneven:
+            return len(blocks) * each
+        if op == "alltoallv":
+            return sum(uneven["block"][s] * uneven["taken"][t] for s, t in blocks)
+        return sum(uneven["block"][(b + root) % p] for b in blocks)
+
     for n, sent in enumerate(rounds):
-        out = {s: (t, len(b) * each) for s, t, b in sent}
-        back = {t: (s, len(b) * each) for s, t, b in sent}
+        out = {s: (t, many(b)) for s, t, b in sent}
+        back = {t: (s, many(b)) for s, t, b in sent}
         assert len(out) == len(sent) == len(back)
         for r in range(p):
             rows[r].append((n, out.get(r), back.get(r)))
@@ -290,21 +374,34 @@ def check(seed, folder):
     op = rng.choice(sorted(CASES))
     how = rng.choice(CASES[op])
     p = rng.randint(2, 9)
-    rounds, parts = rounds_of(op, how, p)
+    tree = op in ("bcast", "reduce") and how in TREES
+    rounds, parts = ([], 1) if tree else rounds_of(op.rstrip("v"), how, p)
     if not check_meaning(op, how, p):
         return f"seed {seed}: {op} {how} of {p} ranks: the schedule does not do what it should"
     size, root = parts * 64 * rng.randint(1, 60), rng.randrange(p)
-    if op not in ("bcast", "scatter", "gather", "reduce"):
+    if op.rstrip("v") not in ("bcast", "scatter", "gather", "reduce"):
         root = 0
+    uneven = None
+    if op in UNEVEN:
+        block, taken = [[64 * rng.randint(0, 60) for _ in range(p)] for _ in range(2)]
+        if op == "alltoallv":
+            block, taken = [b // 64 for b in block], [t + 64 for t in taken]
+        uneven = {"block": block, "taken": taken, "all": sum(block)}
+    segment = rng.choice((size, (size + 1) // 2, size // 3 + 1, size // 7 + 1, 2 * size)) if tree else 0
     begins = [rng.randint(1000, 20000) for _ in range(p)]
     machine = (f"machine\nmodel loggp\nbandwidth {rng.choice((1, 2, 4))} GB/s\nnodes {p}\n"
                f"latency {rng.randint(0, 5000)} ns\noverhead send {rng.randint(0, 900)} ns\n"
                f"overhead receive {rng.randint(0, 900)} ns\neager {rng.choice(('all', '1024 B'))}\n"
                + rng.choice(("", "links 1 1\n", "links 1 0\n")))
-    want = finish(as_calls(rounds, how == "linear", p, size, parts, op, root, begins), machine, folder)
-    got = finish(as_collective(op, p, size, root, begins), machine + f"schedule {op} {how}\n", folder)
+    if tree:
+        rows = pipelined(op, how, p, -(-size // segment))
+        want = finish(tree_calls(rows, p, size, segment, root, begins), machine, folder)
+    else:
+        want = finish(as_calls(rounds, how == "linear", p, size, parts, op, root, begins, uneven), machine, folder)
+    line = f"schedule {op} {how}" + (f" segment {segment} B" if tree else "")
+    got = finish(as_collective(op, p, size, root, begins, uneven), machine + line + "\n", folder)
     if got != want:
-        return f"seed {seed}: {op} {how} of {p} ranks, {size} bytes, root {root}: {got}, as messages {want}"
+        return f"seed {seed}: {line} of {p} ranks, {size} bytes, root {root}: {got}, as messages {want}"
     return ""
 
 

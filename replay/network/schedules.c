@@ -85,7 +85,8 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 	for (size_t i = first; i < end; i++)
 		for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++) {
 			struct trial *t = &trials[i - first];
-			struct plan plan = { s, operation, stage.ranks, 0, (double)points->at[i].bytes };
+			struct plan plan = { .schedule = s, .operation = operation, .ranks = stage.ranks,
+			    .bytes = (double)points->at[i].bytes };
 
 			t->error[s] = INFINITY;
 			if (!schedule_fits(s, operation))

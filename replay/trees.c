@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Trees down which a broadcast goes, or up which a reduction does, one segment behind the other: each rank hands a
+ * segment on to its children one by one, while the next is on its way to it. Open MPI's module "tuned" does
+ * it like this; J. Pjesivac-Grbovic et al., "Performance Analysis of MPI Collective Operations", Cluster
+ * Computing 10 (2007).
+ */
+#include "schedule_parts.h"
+
+enum { MOST_SEGMENTS = 1 << 16 };
+
+uint32_t
+tree_depth(uint32_t p)
+{
+	uint32_t k = 0;
+
+	while (k < 32 && (uint64_t)1 << k < p)
+		k++;
+	return k;
+}
+
+/* Who is above and below: the root is 0. Of a binary tree the sons of a level stand side by side. */
+struct family { uint32_t parent, children, first, step; };
+
+static struct family
+chain(uint32_t p, uint32_t me)
+{
+	return (struct family){ me > 0 ? me - 1 : NOBODY, me + 1 < p ? 1 : 0, me + 1, 0 };
+}
+
+static struct family
+binomial(uint32_t p, uint32_t me)
+{
+	struct family f = { me > 0 ? me & (me - 1) : NOBODY, 0, me, 0 };
+	uint32_t lowest = me > 0 ? me & ~(me - 1) : p;
+
+	while ((uint64_t)1 << f.children < lowest && me + ((uint64_t)1 << f.children) < p)
+		f.children++;
+	return f;
+}
+
+static struct family
+binary(uint32_t p, uint32_t me)
+{
+	struct family f = { NOBODY, 0, 0, 1 };
+
+	while ((uint64_t)me + 1 >= 2 * (uint64_t)f.step)	/* as many as its level has */
+		f.step *= 2;
+	if (me > 0)
+		f.parent = me + 1 < f.step + f.step / 2 ? me - f.step / 2 : me - f.step;
+	f.first = me + f.step;
+	f.children = f.first >= p ? 0 : (uint64_t)f.first + f.step < p ? 2 : 1;
+	return f;
+}
+
+static struct family
+family_of(const struct plan *plan, uint32_t me)
+{
+	return plan->schedule == SCHEDULE_CHAIN ? chain(plan->ranks, me) :
+	    plan->schedule == SCHEDULE_BINOMIAL ? binomial(plan->ranks, me) : binary(plan->ranks, me);
+}
+
+/* Child I in the order in which they are served: of a binomial tree the farthest first. */
+static uint32_t
+child(const struct plan *plan, const struct family *f, uint32_t i)
+{
+	return plan->schedule == SCHEDULE_BINOMIAL ? f->first + (1u << (f->children - 1 - i)) :
+	    f->first + i * f->step;
+}
+
+/* Equal ones but for the last. */
+struct segments { uint32_t count; double bytes, last; };
+
+static struct segments
+segments_of(const struct plan *plan)
+{
+	struct segments s = { 1, plan->bytes, plan->bytes };
+
+	if (plan->segment <= 0 || plan->segment >= plan->bytes)
+		return s;
+	s.bytes = plan->bytes / plan->segment > MOST_SEGMENTS ? plan->bytes / MOST_SEGMENTS : plan->segment;
+	for (s.count = (uint32_t)(plan->bytes / s.bytes); s.count * s.bytes < plan->bytes; s.count++)
+		;
+	s.last = plan->bytes - (s.count - 1) * s.bytes;
+	return s;
+}
+
+static double
+bytes_of(const struct segments *s, uint32_t number)
+{
+	return number + 1 < s->count ? s->bytes : s->last;
+}
+
+uint32_t
+tree_rounds(const struct plan *plan)
+{
+	uint32_t most = plan->schedule == SCHEDULE_CHAIN ? 1 : plan->schedule == SCHEDULE_BINARY ? 2 :
+	    tree_depth(plan->ranks);
+
+	return segments_of(plan).count * most + 1;
+}
+
+/* Sends of a segment to each child in turn; with the last of them the next comes in. */
+static struct round
+down(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
+{
+	struct round r = { .to = NOBODY, .from = NOBODY };
+	uint32_t sent = f->parent != NOBODY ? round - 1 : round;	/* the first round only receives */
+
+	if (f->children > 0 && sent / f->children < s->count && !(f->parent != NOBODY && round == 0)) {
+		r.to_number = sent / f->children;
+		r.to = child(plan, f, sent % f->children);
+		r.to_bytes = bytes_of(s, r.to_number);
+	}
+	if (f->parent == NOBODY)
+		return r;
+	r.from_number = f->children == 0 ? round : round / f->children;
+	if (r.from_number < s->count && (f->children == 0 || round % f->children == 0)) {
+		r.from = f->parent;
+		r.from_bytes = bytes_of(s, r.from_number);
+	}
+	return r;
+}
+
+/* Receives of a segment from each child in turn; with the first of them that before goes up. */
+static struct round
+up(const struct plan *plan, const struct family *f, const struct segments *s, uint32_t round)
+{
+	struct round r = { .to = NOBODY, .from = NOBODY };
+
+	if (f->children > 0 && round / f->children < s->count) {
+		r.from_number = round / f->children;
+		r.from = child(plan, f, f->children - 1 - round % f->children);
+		r.from_bytes = bytes_of(s, r.from_number);
+	}
+	if (f->parent == NOBODY)
+		return r;
+	r.to_number = f->children == 0 ? round : round / f->children - 1;
+	if (r.to_number < s->count && (f->children == 0 || (round % f->children == 0 && round > 0))) {
+		r.to = f->parent;
+		r.to_bytes = bytes_of(s, r.to_number);
+	}
+	return r;
+}
+
+struct round
+tree_round(const struct plan *plan, uint32_t me, uint32_t round)
+{
+	struct family f = family_of(plan, me);
+	struct segments s = segments_of(plan);
+
+	return plan->operation == OP_BCAST ? down(plan, &f, &s, round) : up(plan, &f, &s, round);
+}
