@@ -183,3 +183,29 @@ except ValueError as error:
 	grep -q 'others_wait_ns' said
 	grep -q 'seconds in MPI, all ranks together' said
 }
+
+@test "a folder of shards is the stream that they are pieces of, and one that lacks a shard is none" {
+	tests/random_run.py make 14 more >t.trace
+	tests/cut_trace.py t.trace cut 3
+	lp-graph --round 9 -o graph cut 2>/dev/null
+	lp-graph t.trace >t.graph 2>/dev/null
+	py 'import longpole, longpole.check, sys
+trace, cut, one, graph = sys.argv[1:]
+for a, b in ((trace, cut), (one, graph)):
+    with longpole.open(a) as s, longpole.open(b) as t:
+        assert s.header["content"] == t.header["content"]
+    a, b = longpole.frames(a), longpole.frames(b)
+    assert a.keys() == b.keys()
+    for kind in a:
+        by = [c for c in ("source", "send", "location", "seq") if c in a[kind]]
+        x, y = (f[kind].drop(columns="instance", errors="ignore").sort_values(by, ignore_index=True) for f in (a, b))
+        assert x.equals(y), kind
+assert longpole.waits(one).equals(longpole.waits(graph))
+for folder in (cut, graph):
+    checked = [(m.kind, m.offset) for m in longpole.check.read(folder)][1:-1]
+    with longpole.open(folder) as stream:
+        assert [(m.kind, m.offset) for m in stream] == checked' t.trace cut t.graph graph
+	rm graph/shard.000001
+	run -1 trace.py check graph
+	[[ "$output" == *'shard.000002: it is shard 2, where shard 1 belongs' ]]
+}

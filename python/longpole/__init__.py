@@ -3,7 +3,7 @@
 Streams of longpole in Python; the format is in lp-trace(5).
 
     import longpole
-    with longpole.open("app.graph") as stream:      # a file, "-" or a binary file object
+    with longpole.open("app.graph") as stream:      # a file, "-", a binary file object, or a folder of shards
         for message in stream:
             if message.kind == "calls":
                 duration = message.column("duration")     # numpy, a view of the file
@@ -14,7 +14,8 @@ Streams of longpole in Python; the format is in lp-trace(5).
 
 Writing: Writer. Checking a stream to the letter: longpole.check.read.
 """
-from .check import Damaged, Writer
+from .check import Writer
+from .shards import Damaged
 from .stream import Message, Stream, columns, open, pass_on
 
 __all__ = ["Damaged", "Message", "Stream", "Writer", "columns", "frames", "open", "pass_on", "waits"]

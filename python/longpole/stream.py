@@ -12,7 +12,8 @@ import sys
 import numpy
 import xxhash
 
-from .check import CALL_COLUMNS, EDGE_COLUMNS, Damaged, together
+from .check import CALL_COLUMNS, EDGE_COLUMNS, together
+from .shards import Damaged, Rounds, files, is_folder, merged
 
 READ_BYTES = 1 << 20
 SIGNED = {"members": True, "remote": True, "sources": True, "gap": True, "recorded_enter": True,
@@ -327,8 +328,42 @@ class Stream:
         return True
 
 
+class Folder:
+    """
+    The messages of a folder of shards, as those of the one stream that they are pieces of; `header` is that of
+    one of them, which all have. An offset is a place in the folder. Memory: the shards are mapped.
+    """
+
+    def __init__(self, folder, verify=True):
+        paths = files(folder)
+        self.streams = []
+        for path in paths:
+            self.streams.append(Stream(path, verify))
+        self.header = self.streams[0].header
+        if any(stream.header.get("content") != self.header["content"] for stream in self.streams):
+            raise Damaged(0, f"{folder}: shards of a trace and of a graph")
+        self.iterator = self._read(merged(paths, self.streams, Rounds()))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for stream in self.streams:
+            stream.__exit__()
+
+    def __iter__(self):
+        return self.iterator
+
+    @staticmethod
+    def _read(placed):
+        for place, message in placed:
+            message.offset = place
+            yield message
+
+
 def open(file, verify=True):
-    return Stream(file, verify)
+    """A file, "-", a binary file object, bytes, or a folder of shards."""
+    return Folder(file, verify) if is_folder(file) else Stream(file, verify)
 
 
 def columns(file, kind, keys, verify=True):
