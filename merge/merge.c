@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
+#include "clock_share.h"
 #include "exchange.h"
 #include "merge.h"
 #include "shards.h"
@@ -123,16 +124,28 @@ add_all_files(struct input *input, char **files)
 			add_file(input, *files);
 }
 
-/* What all of the team find alike; the first one says what there is to say, and dies first if need be. */
+/*
+ * Samples are with all of the team, who find alike what they tell; the first one says what there is to say, and
+ * dies first if need be. What messages tell takes a pass over all files: it is the first one's work.
+ */
 static void
-correct(struct input *input, const struct options *opt)
+correct(struct input *input, const struct options *opt, const struct team *team)
 {
-	check_ranks(input, input->run_file, opt->partial);
-	correct_clocks(input, opt->sync);
-	if (opt->sync >= SYNC_LINEAR)
+	for (int turn = 0; turn < 2; turn++) {
+		if ((team->rank > 0) == turn) {
+			if (turn == 1)
+				be_silent();
+			check_ranks(input, input->run_file, opt->partial);
+			correct_clocks(input, opt->sync);
+			be_heard();
+		}
+		team_sum(team, 0);
+	}
+	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
 		survey_drift(input);
-	if (opt->sync == SYNC_CLC)
+	if (team->rank == 0 && opt->sync == SYNC_CLC)
 		correct_order(input);
+	share_clocks(input, team);
 }
 
 static void
@@ -168,15 +181,7 @@ main(int argc, char **argv)
 	if (opt.wish.folder != NULL)
 		shards_prepare(opt.wish.folder, &team);
 	survey(&input, &team);
-	for (int turn = 0; turn < 2; turn++) {
-		if ((team.rank > 0) == turn) {
-			if (turn == 1)
-				be_silent();
-			correct(&input, &opt);
-			be_heard();
-		}
-		team_sum(&team, 0);
-	}
+	correct(&input, &opt, &team);
 	if (!opt.counted)
 		opt.wish.count = (uint32_t)team.size;
 	if (opt.wish.folder != NULL)

@@ -368,3 +368,16 @@ without_history() {
 		done
 	done
 }
+
+@test "clocks that messages correct are the same in the shards of several processes" {
+	"$ROOT/build/bench/synthetic" -r 8 -c 20000 -d 100000 -n 0 >raw
+	"$ROOT/build/bench/synthetic" -r 8 -c 100000 -d 100000 -n 1 >raw1
+	for how in 'clc raw' 'linear raw1'; do
+		rm -rf one many && mkdir one many
+		(cd one && lp-merge -s ${how% *} -o shards --shards 3 ../${how#* } 2>../err)
+		(cd many && parallel_run 2 lp-merge -s ${how% *} -o shards --shards 3 ../${how#* } 2>../err.many)
+		grep -q 'left\|drift' err
+		cmp err err.many
+		diff -r one many
+	done
+}
