@@ -230,6 +230,24 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 	}
 }
 
+/* Of the rows from SEQ to before LAST that were left before NS; the first that was not. */
+static uint64_t
+keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int64_t ns,
+    struct completed *completed)
+{
+	while (seq < last) {
+		size_t left;
+		const struct event_row *row = window_rows(&run->window, location, seq, false, &left);
+
+		for (; left > 0 && seq < last; left--, seq++, row++) {
+			if (row->row.leave_ns >= ns)
+				return seq;
+			keep_start(run, row, location, seq, completed);
+		}
+	}
+	return seq;
+}
+
 void
 run_go_on(struct run *run, struct event from)
 {
@@ -242,13 +260,7 @@ run_go_on(struct run *run, struct event from)
 
 		/* Calls that had ended by then; but never the last. */
 		last -= ((const struct event_row *)window_row(&run->window, l, last))->row.part;
-		for (; seq < last; seq++) {
-			const struct event_row *row = window_row(&run->window, l, seq);
-
-			if (row->row.leave_ns >= ns)
-				break;
-			keep_start(run, row, l, seq, &completed);
-		}
+		seq = keep_starts(run, l, seq, last, ns, &completed);
 		window_drop(&run->window, l, seq);
 	}
 	for (size_t i = 0; i < completed.count; i++)

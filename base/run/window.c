@@ -68,12 +68,20 @@ window_limit(struct window *window, size_t bytes, unsigned wide)
 	window->packed = packed_new(window->locations, window->row_bytes, wide, bytes - bytes / 2);
 }
 
-/* Packs the older rows of a lane whose share is ROOM rows: half of that stays, and the calls that these are of. */
+/* Rows that each lane has room for, whatever the others have. */
+static size_t
+share_of(const struct window *window)
+{
+	return window->limit / window->row_bytes / window->locations;
+}
+
+/* Packs the older rows of a lane: a quarter of its share stays, and the calls that these are of. More room than its share goes. */
 static void
-pack_lane(struct window *window, uint32_t location, size_t room)
+pack_lane(struct window *window, uint32_t location)
 {
 	struct lane *lane = &window->lanes[location];
-	size_t rows = lane->count > room / 2 ? lane->count - room / 2 : 0;
+	const size_t share = share_of(window);
+	size_t rows = lane->count > share / 4 ? lane->count - share / 4 : 0, room = share / 2;
 	char *at = lane->rows, *left = NULL;
 
 	if (lane->capacity == 0)
@@ -86,9 +94,10 @@ pack_lane(struct window *window, uint32_t location, size_t room)
 		packed_add(window->packed, location, lane->first, at, rows);
 	lane->first += rows;
 	lane->count -= rows;
-	room = lane->count > room ? lane->count : room;
 	at += rows * window->row_bytes;
-	if (lane->capacity <= room) {
+	if (lane->count > room)
+		room = lane->count;
+	if (lane->capacity <= share || lane->capacity <= room) {
 		if (lane->count > 0)
 			memmove(lane->rows, at, lane->count * window->row_bytes);
 		lane->begin = 0;
@@ -105,15 +114,31 @@ pack_lane(struct window *window, uint32_t location, size_t room)
 	lane->begin = 0;
 }
 
+/*
+ * Before ROWS come: a lane that has its share, and finds no room beyond, is packed where it is. So once all have their
+ * share none is allocated or freed any more.
+ */
+static void
+pack_ahead(struct window *window, uint32_t location, size_t rows)
+{
+	const struct lane *lane = &window->lanes[location];
+
+	if (window->packed == NULL || lane->begin + lane->count + rows <= lane->capacity ||
+	    lane->count + rows <= share_of(window) ||
+	    window->bytes + (lane->count + rows) * window->row_bytes <= window->limit)
+		return;
+	pack_lane(window, location);
+}
+
+/* Lanes that took more than their share give it back. */
 static void
 keep_limit(struct window *window)
 {
-	const size_t room = window->limit / 2 / window->row_bytes / window->locations;
-
 	if (window->packed == NULL || window->bytes <= window->limit)
 		return;
 	for (uint32_t n = 0; n < window->locations && window->bytes > window->limit / 2; n++) {
-		pack_lane(window, window->next_packed, room);
+		if (window->lanes[window->next_packed].capacity > share_of(window))
+			pack_lane(window, window->next_packed);
 		window->next_packed = (window->next_packed + 1) % window->locations;
 	}
 }
@@ -160,6 +185,8 @@ grow_lane(struct window *window, struct lane *lane, size_t rows)
 
 	if (rows <= lane->capacity)
 		return;
+	if (window->packed != NULL && rows <= share_of(window) && more > share_of(window))
+		more = share_of(window);
 	if (more > SIZE_MAX / window->row_bytes)
 		die("out of memory");
 	lane->rows = need(realloc(lane->rows, more * window->row_bytes));
@@ -213,6 +240,7 @@ window_add(struct window *window, struct reader *in, const struct message *messa
 	if (calls->enter_ns[0] < lane->last_leave_ns)
 		return reader_fail(in, message->offset, "calls: begins before the block before it ends");
 	lane->last_leave_ns = calls->leave_ns[calls->count - 1];
+	pack_ahead(window, calls->location, calls->count);
 	to = make_room(window, lane, calls->count);
 	for (size_t i = 0; i < calls->count; i++, to += window->row_bytes) {
 		struct row *row = (struct row *)to;
@@ -294,131 +322,4 @@ window_forget_all_kept(struct window *window)
 		free(window->kept->slots);
 	free(window->kept);
 	window->kept = NULL;
-}
-
-static const struct column_type location_type = { 4, false, true, 0 };
-static const struct column_type size_type = { 4, false, true, 0 };
-static const struct column_type seq_type = { 8, false, true, 0 };
-
-static void
-edge_block_reserve(struct edge_block *edges, size_t count)
-{
-	if (count <= edges->capacity)
-		return;
-	edge_block_free(edges);
-	edges->capacity = count;
-	edges->source = zalloc(count, sizeof *edges->source);
-	edges->target = zalloc(count, sizeof *edges->target);
-	edges->location = zalloc(count, sizeof *edges->location);
-	edges->send = zalloc(count, sizeof *edges->send);
-	edges->receive = zalloc(count, sizeof *edges->receive);
-	edges->seq = zalloc(count, sizeof *edges->seq);
-}
-
-void
-edge_block_free(struct edge_block *edges)
-{
-	free(edges->source);
-	free(edges->target);
-	free(edges->send);
-	free(edges->receive);
-	free(edges->size);
-	free(edges->location);
-	free(edges->seq);
-	memset(edges, 0, sizeof *edges);
-}
-
-/* A count is believed only if COLUMN has at least a byte for each. */
-static int
-believable(struct reader *in, const struct message *message, const char *key, const char *column,
-    size_t *count)
-{
-	const msgpack_object *bin = body_get(message, column);
-	int64_t value;
-
-	if (body_int(in, message, key, 0, UINT32_MAX, &value) < 0)
-		return -1;
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < value)
-		return reader_fail(in, message->offset, "%s: %s is missing or too short", message->kind,
-		    column);
-	*count = (size_t)value;
-	return 0;
-}
-
-static bool
-is_there(const struct window *window, uint32_t location, uint64_t seq)
-{
-	return seq < window_end(window, location) && seq >= window_first(window, location);
-}
-
-static int
-check_ends(struct reader *in, const struct message *message, const struct window *window,
-    const uint32_t *location, const uint64_t *seq, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (location[i] >= window->locations ||
-		    (!window->partial && !window->shared && !is_there(window, location[i], seq[i])))
-			return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
-			    message->kind, (unsigned long long)seq[i], location[i]);
-	return 0;
-}
-
-int
-messages_read(struct edge_block *edges, struct reader *in, const struct message *message,
-    const struct window *window)
-{
-	size_t n = 0;
-
-	if (believable(in, message, "count", "source", &n) < 0)
-		return -1;
-	edge_block_reserve(edges, n);
-	edges->count = n;
-	if (body_column(in, message, "source", location_type, n, n, edges->source) < 0 ||
-	    body_column(in, message, "send", seq_type, n, n, edges->send) < 0 ||
-	    body_column(in, message, "target", location_type, n, n, edges->target) < 0 ||
-	    body_column(in, message, "receive", seq_type, n, n, edges->receive) < 0 ||
-	    check_ends(in, message, window, edges->source, edges->send, n) < 0 ||
-	    check_ends(in, message, window, edges->target, edges->receive, n) < 0)
-		return -1;
-	return 0;
-}
-
-int
-collectives_read(struct edge_block *edges, struct reader *in, const struct message *message,
-    const struct window *window)
-{
-	size_t n = 0, instances = 0;
-	uint64_t members = 0;
-
-	if (believable(in, message, "count", "location", &n) < 0 ||
-	    believable(in, message, "instances", "size", &instances) < 0)
-		return -1;
-	edge_block_reserve(edges, n);
-	edges->size = grow(edges->size, &edges->instance_capacity, instances, sizeof *edges->size);
-	edges->count = n;
-	edges->instances = instances;
-	if (body_column(in, message, "size", size_type, instances, instances, edges->size) < 0 ||
-	    body_column(in, message, "location", location_type, n, n, edges->location) < 0 ||
-	    body_column(in, message, "seq", seq_type, n, n, edges->seq) < 0 ||
-	    check_ends(in, message, window, edges->location, edges->seq, n) < 0)
-		return -1;
-	for (size_t i = 0; i < instances; i++) {
-		members += edges->size[i];
-		if (edges->size[i] == 0)
-			return reader_fail(in, message->offset, "collectives: an instance without members");
-	}
-	if (members != n)
-		return reader_fail(in, message->offset, "collectives: sizes and members differ");
-	return 0;
-}
-
-int
-seqs_read(uint64_t *seqs, struct reader *in, const struct message *message,
-    const struct window *window)
-{
-	int64_t count;
-
-	if (body_int(in, message, "count", window->locations, window->locations, &count) < 0)
-		return -1;
-	return body_column(in, message, "seq", seq_type, window->locations, window->locations, seqs);
 }

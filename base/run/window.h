@@ -123,7 +123,7 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* The edges of one block, widened; every end is checked to be in the window, unless some may be missing. */
+/* edges.c: the edges of one block, widened; every end is checked to be in the window, unless some may be missing. */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */
