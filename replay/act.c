@@ -91,6 +91,8 @@ startup(const struct engine *e, uint32_t id, const struct op *op)
 
 	switch (op->act) {
 	case ACT_COLLECTIVE:
+		if (is_scheduled(e, op))
+			cost.ns += e->instances[op->link].plan.beside_ns;
 		return op->link != NONE && e->machine->dimemas ? reduction_startup(e, id, op->link) : cost;
 	case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
 		return e->machine->dimemas && op->link != NONE ? collective_startup(e, id, op->link) : cost;

@@ -195,7 +195,8 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 	if (rule == NULL)
 		return false;
 	*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation, .ranks = count,
-	    .bytes = bytes, .segment = rule->segment };
+	    .bytes = bytes, .segment = rule->segment,
+	    .beside_ns = beside_ns(e->machine, rule->operation, count, bytes) };
 	for (uint32_t k = 0; k < count; k++)
 		order[k] = NONE;
 	for (uint32_t k = 0; k < count; k++) {

@@ -72,6 +72,7 @@ struct machine {
 		} send, sent, receive;	/* overheads; sent: of a send, once its data is on its way */
 		struct curve_by_size travel;	/* on its way, latency included; not told: by latency and bandwidth */
 		struct curve_by_size gap;	/* of that it holds links and bus; not told: all but the latency */
+		bool works;	/* the gap is work of the processors: a message need not wait for it to be on its way */
 	} network, memory;
 	struct curve_by_size combining;	/* of what was received in a reduction, on the CPU; by schedules */
 	struct rule {		/* of collectives as messages; of those that fit the last counts */
@@ -82,6 +83,12 @@ struct machine {
 		double segment;		/* bytes; 0: none */
 	} *rules;
 	size_t rule_count, rule_capacity;
+	struct beside {		/* what members of a collective spend beside its messages, by size of a block */
+		enum operation operation;
+		uint32_t from_ranks;	/* of those that fit the last counts */
+		struct curve_by_size curve;
+	} *besides;
+	size_t beside_count, beside_capacity;
 	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
 	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
 	struct island *islands;
@@ -122,6 +129,7 @@ void machine_read_text(struct machine *machine, const char *file, char *text);
 double by_size_ns(const struct curve_by_size *curve, double bytes);
 /* What the CPU spends on a message at one of its ends; where nothing is told of memory, as between nodes. */
 double overhead_ns(const struct machine *machine, bool in_memory, bool receives, double bytes);
+double beside_ns(const struct machine *machine, enum operation operation, uint32_t ranks, double bytes);
 double sent_ns(const struct machine *machine, bool in_memory, double bytes);
 /* How a collective of so many ranks and bytes a block is done, or NULL: as its class. */
 const struct rule *machine_rule(const struct machine *machine, enum operation operation, uint32_t ranks,

@@ -26,6 +26,7 @@ struct plan {			/* of one collective */
 	uint32_t ranks, root;
 	double bytes;		/* of a block, the mean: what a rank hands over to one other, or to all alike */
 	double segment;		/* bytes that a tree hands on at once; 0: all */
+	double beside_ns;	/* what each member spends beside its messages, before them */
 	/* By rank, where blocks differ: bytes of each; of an alltoall all that it gives, and takes. Or NULL. */
 	const double *blocks, *taken;
 };

@@ -123,12 +123,30 @@ bus_of(const struct engine *e, const struct flight *f)
 	return f->wire == WIRE_MEMORY ? &e->memory_buses[node] : &e->buses[e->machine->nodes[node].island];
 }
 
+/*
+ * How long it is on its way from now on, but for its latency, of which a part may be over: then < 0. Where links are held for the work of processors, all else of its way
+ * goes by while it waits for them.
+ */
+static double
+way_ns(const struct engine *e, uint32_t who)
+{
+	const struct flight *f = &e->flights[who];
+	const struct wire_costs *costs = f->wire == WIRE_MEMORY ? &e->machine->memory : &e->machine->network;
+	double due_ns, ns;
+
+	if (!costs->works || (f->wire != WIRE_MEMORY && f->wire != WIRE_NETWORK))
+		return f->wire_ns;
+	due_ns = f->flags & MESSAGE_RENDEZVOUS && f->posted_ns > f->sent_ns ? f->posted_ns : f->sent_ns;
+	ns = f->wire_ns - (e->now_ns - due_ns);
+	return ns > e->held_ns[who] - flight_latency_ns(e, f) ? ns : e->held_ns[who] - flight_latency_ns(e, f);
+}
+
 /* All is there: the data moves. A connection is free again while what it carried is in flight. */
 static void
 ride(struct engine *e, uint32_t who)
 {
 	const struct flight *f = &e->flights[who];
-	double ns = f->wire_ns;
+	double ns = e->held_ns != NULL ? way_ns(e, who) : f->wire_ns;
 
 	if (e->explains)
 		e->trails[who].start_ns = e->now_ns;
@@ -137,7 +155,7 @@ ride(struct engine *e, uint32_t who)
 		e->flights[who].references++;
 	}
 	if (e->machine->loggp) {	/* links and bus are free again while it is in flight */
-		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);
+		events_add(&e->events, ns > 0 ? e->now_ns + ns : e->now_ns, EVENT_RELEASE, who);
 		ns += flight_latency_ns(e, f);
 	} else if (f->wire == WIRE_CONNECTION && e->machine->connections[f->connection].flight_ns > 0) {
 		events_add(&e->events, e->now_ns + ns, EVENT_RELEASE, who);

@@ -77,6 +77,36 @@ finish() {
 	[ "$(finish t.graph)" = '[0,0,42000]' ]
 }
 
+@test "processors work on one message while another is on its way" {
+	collective 2 Allreduce sent=1000 received=1000 >two.graph
+	machine 2 'schedule allreduce recursive-doubling' 'time 1000 B 10 us' 'time 2000 B 11 us' 'links 1 0' >machine
+	# 1 + 10 + 2; a gap of 7 us holds the other up for so long, work of 7 us until 14 us after both left.
+	cp machine base
+	{ cat base; printf 'gap 1000 B 7 us\ngap 2000 B 7 us\n'; } >machine
+	[ "$(finish two.graph | jq max)" -eq 21000 ]
+	{ cat base; printf 'work 1000 B 7 us\nwork 2000 B 7 us\n'; } >machine
+	[ "$(finish two.graph | jq max)" -eq 18000 ]
+	{ cat base; printf 'work 1000 B 3 us\nwork 2000 B 3 us\n'; } >machine
+	[ "$(finish two.graph | jq max)" -eq 14000 ]
+	{ cat base; printf 'work 1000 B 3 us\ngap 2000 B 3 us\n'; } >machine
+	run -2 --separate-stderr lp-replay -n machine -F json two.graph
+	[[ "$stderr" == *'line 13: links are held for a gap or for work, not for both' ]]
+}
+
+@test "what members spend beside their messages is by size and number of ranks, and of these collectives alone" {
+	collective 2 Allreduce sent=1000 received=1000 >two.graph
+	machine 2 'schedule allreduce recursive-doubling' 'beside allreduce 0 B 0 us' 'beside allreduce 2000 B 8 us' \
+		'beside allreduce 0 B 50 us 3' 'beside alltoall 0 B 70 us' >machine
+	[ "$(finish two.graph)" = '[19000,19000]' ]
+	sed -i /schedule/d machine
+	[ "$(finish two.graph | jq max)" -eq "$(machine 2 >machine; finish two.graph | jq max)" ]
+	for bad in 'beside colour 0 B 1 us' 'beside bcast 0 B' 'beside bcast 0 B 1 us 2 3'; do
+		machine 2 "$bad" >machine
+		run -2 --separate-stderr lp-replay -n machine -F json two.graph
+		[ "${#stderr_lines[@]}" -eq 1 ]
+	done
+}
+
 @test "overheads go by size, and in memory by their own" {
 	echo 'trace ranks=2
 	0 MPI_Send 0 10 comm=1 peer=1 tag=0 sent=500
@@ -156,9 +186,10 @@ samples() {
 			late=$((m > 4000 ? 60000 + 2 * m : 1000))
 			samples Send $m $((16 * late))
 			samples Recv $m $((16 * 2000))
-			samples Exchange $m $((16 * (13000 + m + m)))
+			samples Exchange $m $((16 * (m > 4000 ? 3000 + 2 * m : 13000 + m)))
 			[ "$m" -gt 0 ] || continue
-			machine 5 'eager 4001 B' 'links 1 0' \
+			machine 5 'eager 4001 B' 'links 1 0' $'time 0 B 10 us\ntime 64000 B 74 us' \
+				'work 0 B 0 us' 'work 4000 B 0 us' 'work 4001 B 4001 ns' 'work 64000 B 64 us' \
 				"schedule bcast $([ "$m" -lt 16000 ] && echo binomial || echo scatter-ring)" \
 				"schedule allgather ring" >machine
 			samples Bcast $m $(($(finish <(collective 5 Bcast peer=0 sent=$m) | jq max) - 1000))
@@ -170,7 +201,8 @@ samples() {
 	grep -qx 'links 1 0' machine
 	grep -qx 'time 4000 B 14 us' machine
 	grep -qx 'overhead receive 16000 B 2 us' machine
-	grep -qx 'gap 4000 B 4 us' machine
+	grep -qx 'work 4000 B 0 us' machine
+	grep -qx 'work 16000 B 16 us' machine
 	grep '^schedule' machine | cut -f1 | diff - <(printf 'schedule %s\n' 'allgather ring 0 B 5' \
 		'bcast binomial 0 B 5' 'bcast scatter-ring 16000 B 5')
 	lp-network -M loggp -F text m | awk -F'\t' 'NR > 1 && ($6 > 0.01 || $6 < -0.01) { exit 1 }'

@@ -35,6 +35,21 @@ time_of(const struct points *points, const char *function, const struct point *p
 	return point != NULL ? point->us : NAN;
 }
 
+static bool
+waits_for_receive(const struct ends *e, const struct end_times *t)
+{
+	return e->has_limit && t->bytes > e->below;
+}
+
+/* Of a message behind others in one direction; infinite: not measured. */
+static double
+each_of_burst(const struct ends *e, const struct end_times *t)
+{
+	double us = (t->burst_us - t->pingpong_us - e->at[0].pingpong_us) / (PINGPONG_MESSAGES - 1);
+
+	return isnan(us) ? INFINITY : fmax(us, 0);
+}
+
 /* From FROM on messages are rendezvous: their ends spend what those of the least message do. */
 static void
 split_times(struct ends *e)
@@ -42,33 +57,46 @@ split_times(struct ends *e)
 	for (size_t i = 0; i < e->count; i++) {
 		struct end_times *t = &e->at[i];
 
-		if (e->has_limit && t->bytes > e->below) {
-			t->send_us = e->at[0].send_us;
+		if (waits_for_receive(e, t)) {
+			t->send_us = e->at[0].send_us + e->at[0].sent_us;
 			t->receive_us = e->at[0].receive_us;
+		} else {
+			/* Of many messages in a row each end spends no more on one than they take each. */
+			t->send_us = fmin(t->send_us, each_of_burst(e, t));
+			t->receive_us = fmin(t->receive_us, each_of_burst(e, t));
 		}
-		/* Where both ends are busy at one time, the sender is what holds the next one up. */
-		if (t->send_us > t->pingpong_us)
-			t->send_us = t->pingpong_us;
-		if (t->receive_us > t->pingpong_us - t->send_us)
-			t->receive_us = t->pingpong_us - t->send_us;
-		t->way_us = t->pingpong_us - t->send_us - t->receive_us;
+		t->receive_us = fmin(t->receive_us, t->pingpong_us);
+		/* What both ends spend at one time the sender spends when the message is there already. */
+		t->sent_us = fmax(t->send_us + t->receive_us - t->pingpong_us, 0);
+		t->send_us -= t->sent_us;
+		t->way_us = fmax(t->pingpong_us - t->send_us - t->receive_us, 0);
 		if (i == 0 || t->way_us < e->latency_us)
 			e->latency_us = t->way_us;
 	}
 }
 
+/* What an exchange takes without links: each end sends and then receives; rendezvous ones go on meanwhile. */
+static double
+exchange_us(const struct ends *e, const struct end_times *t)
+{
+	return waits_for_receive(e, t) ? t->pingpong_us :
+	    fmax(t->pingpong_us, t->send_us + t->sent_us + t->receive_us);
+}
+
 /*
- * How long a message would have to hold links of one direction for an exchange to take what it took, or
- * links of both for a burst, of which each message waits for the one before; 0 without links.
+ * How long a message holds links; 0 without any. Those of both directions as long as each of a burst takes, or
+ * where it waits for its receive, all but the latency. Those of one direction are the processor of a node, whose
+ * work an exchange is twice: but no longer than the message is on its way, as alone it takes no longer.
  */
 static double
 held_us(const struct ends *e, const struct end_times *t, int links)
 {
-	double us = links == HALF_DUPLEX ? t->exchange_us - t->pingpong_us :
-	    e->has_limit && t->bytes > e->below ? t->way_us - e->latency_us :
-	    (t->burst_us - t->pingpong_us - e->at[0].pingpong_us) / (PINGPONG_MESSAGES - 1);
+	double us = waits_for_receive(e, t) ? t->way_us - e->latency_us : each_of_burst(e, t);
 
-	return links != NO_LINKS && us > 0 ? us : 0;	/* nor where it is not a number: not measured */
+	if (links == HALF_DUPLEX)
+		us = t->exchange_us > exchange_us(e, t) ?
+		    fmin((t->exchange_us - t->send_us - t->receive_us) / 2, t->way_us) : 0;
+	return links != NO_LINKS && us > 0 && !isinf(us) ? us : 0;	/* nor where it was not measured */
 }
 
 /* What exchanges and bursts of 16 would take with such links, against what they took: mean relative error. */
@@ -79,16 +107,17 @@ links_error(const struct ends *e, int links)
 
 	for (size_t i = 0; i < e->count; i++) {
 		const struct end_times *t = &e->at[i];
-		bool waits = e->has_limit && t->bytes > e->below;
-		double held = held_us(e, t, links);
-		double each = t->send_us > t->receive_us ? t->send_us : t->receive_us;
+		double held = held_us(e, t, links), free = exchange_us(e, t);
+		double each = fmax(t->send_us + t->sent_us, t->receive_us);
 
 		if (held > each)
 			each = held;
-		if (waits)		/* one after the other, whatever the links */
+		if (waits_for_receive(e, t))	/* one after the other, whatever the links */
 			each = t->pingpong_us;
+		if (links == HALF_DUPLEX)
+			free = fmax(free, t->send_us + 2 * held + t->receive_us);
 		if (!isnan(t->exchange_us)) {
-			sum += fabs((t->pingpong_us + (links == HALF_DUPLEX ? held : 0)) / t->exchange_us - 1);
+			sum += fabs(free / t->exchange_us - 1);
 			n++;
 		}
 		if (!isnan(t->burst_us)) {
@@ -141,12 +170,20 @@ fit_ends(const struct points *points, const char *file)
 	return e;
 }
 
+/* Sizes nearer to each other than this tell the noise of their times, not what a byte more takes. */
+#define APART 1.25
+
 /* Behind the limit the line through the next two sizes, down to it: no size in between was measured. */
 static struct end_times
 behind_limit(const struct ends *e, size_t i)
 {
-	struct end_times t = e->at[i], next = e->at[i + 1 < e->count ? i + 1 : i];
-	double back = next.bytes > t.bytes ? (double)(t.bytes - e->below - 1) / (double)(next.bytes - t.bytes) : 0;
+	struct end_times t = e->at[i], next;
+	double back;
+
+	while (i + 1 < e->count && (double)e->at[i].bytes < APART * (double)t.bytes)
+		i++;
+	next = e->at[i];
+	back = next.bytes > t.bytes ? (double)(t.bytes - e->below - 1) / (double)(next.bytes - t.bytes) : 0;
 
 	t.way_us -= back * (next.way_us - t.way_us);
 	t.way_us = t.way_us > e->latency_us ? t.way_us : e->latency_us;
@@ -157,13 +194,15 @@ behind_limit(const struct ends *e, size_t i)
 }
 
 static void
-print_line(struct text *out, const char *where, const struct end_times *t, bool held)
+print_line(struct text *out, const char *where, const struct end_times *t, int links)
 {
 	text_print(out, "%stime %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->way_us);
 	text_print(out, "%soverhead send %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->send_us);
+		text_print(out, "%soverhead sent %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->sent_us);
 	text_print(out, "%soverhead receive %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->receive_us);
-	if (held)
-		text_print(out, "%sgap %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->held_us);
+	if (links != NO_LINKS)
+		text_print(out, "%s%s %llu B %.6g us\n", where, links == HALF_DUPLEX ? "work" : "gap",
+		    (unsigned long long)t->bytes, t->held_us);
 }
 
 void
@@ -182,8 +221,8 @@ print_ends(struct text *out, const struct ends *e, const char *where)
 		if (e->has_limit && i > 0 && e->at[i].bytes > e->below + 1 && e->at[i - 1].bytes <= e->below) {
 			struct end_times first = behind_limit(e, i);
 
-			print_line(out, where, &first, e->links != NO_LINKS);
+			print_line(out, where, &first, e->links);
 		}
-		print_line(out, where, &e->at[i], e->links != NO_LINKS);
+		print_line(out, where, &e->at[i], e->links);
 	}
 }

@@ -25,7 +25,7 @@ static const char usage[] =
 	"  -c, --cpus N       ranks on a node [1]\n"
 	"  -b, --bytes RANGE  fit to messages of 1-65536 bytes, for example [all]\n"
 	"  -r, --ranks N      that the machine has nodes for [those measured]\n"
-	"  -q, --quantile Q   of the repetitions, 0 the least [0.5]\n"
+	"  -q, --quantile Q   of the repetitions, 0 the least; or mean [0.5]\n"
 	"  -h, --help         print this text\n"
 	"  -V, --version      print the version\n";
 
@@ -78,7 +78,10 @@ parse_options(int argc, char **argv)
 		case 'm': opt.memory = optarg; break;
 		case 'c': opt.cpus = parse_integer("--cpus", optarg, 1, 1 << 24); break;
 		case 'b': opt.bytes = parse_range("--bytes", optarg); break;
-		case 'q': opt.quantile = parse_number("--quantile", optarg, 0, 1); break;
+		case 'q':
+			opt.quantile = strcmp(optarg, "mean") == 0 ? MEAN_OF_ALL :
+			    parse_number("--quantile", optarg, 0, 1);
+			break;
 		case 'r': opt.ranks = parse_integer("--ranks", optarg, 1, 1 << 24); break;
 		}
 	opt.files = argv + optind;
@@ -251,17 +254,30 @@ tables_machine(const struct options *opt, const struct points *points, const str
 }
 
 static void
+put_name(struct text *out, const char *function)
+{
+	for (const char *c = function + strlen("MPI_"); *c != '\0'; c++)
+		text_char(out, (char)tolower((unsigned char)*c));
+}
+
+static void
 print_rules(struct text *out, const struct rules *rules)
 {
 	for (size_t i = 0; i < rules->count; i++) {
 		const struct rule_found *r = &rules->at[i];
 
 		text_put(out, "schedule ");
-		for (const char *c = r->function + strlen("MPI_"); *c != '\0'; c++)
-			text_char(out, (char)tolower((unsigned char)*c));
+		put_name(out, r->function);
 		text_print(out, " %s %llu B %lld\t# error %.1f %%\n", r->schedule,
 		    (unsigned long long)r->from_bytes, (long long)r->from_ranks,
 		    100 * r->error / (double)r->sizes);
+	}
+	for (size_t i = 0; i < rules->beside_count; i++) {
+		const struct beside_found *b = &rules->besides[i];
+
+		text_put(out, "beside ");
+		put_name(out, b->function);
+		text_print(out, " %llu B %.6g us %lld\n", (unsigned long long)b->bytes, b->us, (long long)b->ranks);
 	}
 }
 

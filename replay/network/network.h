@@ -26,6 +26,8 @@ struct points {			/* by function, ranks and bytes */
 
 struct range { int64_t least, most; };
 
+enum { MEAN_OF_ALL = -1 };	/* in place of a quantile */
+
 /* Those of SIZES, bytes a block; of repetitions that quantile. FILES end with NULL; none is standard input. */
 struct points read_points(char **files, struct range sizes, double quantile);
 bool is_pingpong(const struct point *point);
@@ -86,6 +88,7 @@ struct ends {			/* what a message costs at its ends, and on its way */
 	struct end_times {
 		uint64_t bytes;
 		double pingpong_us, send_us, receive_us, way_us;
+		double sent_us;	/* of what the sender spends, so much once the message is on its way */
 		double held_us;	/* of links, where there are any */
 		double exchange_us, burst_us;	/* of a message, of 16; NaN: not measured */
 	double combine_us;	/* of two blocks; NaN: not measured */
@@ -115,6 +118,9 @@ struct rules {
 		size_t sizes;
 	} *at;
 	size_t count, capacity;
+	/* What was measured beyond the messages of these schedules, where all wait for all. */
+	struct beside_found { const char *function; int64_t ranks; uint64_t bytes; double us; } *besides;
+	size_t beside_count, beside_capacity;
 };
 
 /* The schedule of each collective that was measured, on MACHINE; sets fitted_us. */

@@ -69,6 +69,8 @@ quantile_ns(struct reader *in, const struct message *message, double quantile)
 		sample.at[i] = (double)ns[i];
 	if (quantile == 0.5)
 		result = median(sample);
+	else if (quantile < 0)
+		result = mean(sample);
 	else {
 		qsort(sample.at, sample.count, sizeof *sample.at, by_value);
 		result = sample.at[(size_t)(quantile * (double)(sample.count - 1))];

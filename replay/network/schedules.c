@@ -124,6 +124,25 @@ choose(const struct trial *trials, size_t count, enum schedule *chosen)
 	free(before);
 }
 
+/*
+ * Copies in memory, buffers and the call itself. Where all wait for all it does not matter who spends that, and no
+ * rank runs ahead; of what has a root nobody can tell, so there is nothing.
+ */
+static void
+add_beside(struct rules *rules, struct point *point, enum operation operation)
+{
+	double us = point->us - point->fitted_us;
+
+	if (schedule_is_rooted(operation) || operation == OP_SCAN)
+		return;
+	rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count + 1,
+	    sizeof *rules->besides);
+	rules->besides[rules->beside_count++] = (struct beside_found){ point->function, point->ranks,
+	    point->bytes, us > 0 ? us : 0 };
+	if (us > 0)
+		point->fitted_us = point->us;
+}
+
 static void
 add_rules(struct points *points, size_t first, size_t end, enum operation operation, const char *machine,
     struct rules *rules)
@@ -143,6 +162,7 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 			    schedule_names[chosen[i]], i == 0 ? 0 : points->at[first + i].bytes,
 			    points->at[first].ranks, 0, 0 };
 		}
+		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];
 		rule->error += trials[i].error[chosen[i]];
 		rule->sizes++;
