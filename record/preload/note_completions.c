@@ -7,7 +7,7 @@
 #include "rows.h"
 
 /* Looks up, and for the last time but for a persistent one, what the call has completed. */
-ALWAYS bool
+static bool
 take_request(const struct at *at, MPI_Request handle, struct request *done)
 {
 	bool taken;
@@ -97,15 +97,6 @@ commit_completions(struct at *at, struct entry *e, uint32_t count)
 	rows_commit(at->thread, e, count);
 }
 
-/* One that leaves two rows, or a communicator. */
-static SELDOM void
-complete_special(struct at *at, const struct request *done, const MPI_Status *status)
-{
-	struct entry e[MOST_ROWS], call = entry_of(at);
-
-	commit_completions(at, e, rows_of(at, &call, e, at->thread->seq, done, status));
-}
-
 /* A row that refers to nothing. */
 static __attribute__((noinline)) void
 complete_none(struct at *at)
@@ -115,50 +106,179 @@ complete_none(struct at *at)
 	commit_foldable(at, &e, POLL);
 }
 
-ALWAYS void
-complete_ordinary(struct at *at, const struct request *done, const MPI_Status *status)
+static SELDOM void
+complete_apart(struct at *at, MPI_Request handle, const MPI_Status *status)
 {
-	struct entry e = entry_of(at);
+	struct entry e[MOST_ROWS], call = entry_of(at);
 
-	refer(at, &e, at->thread->seq, done->location, done->start);
-	if (done->kind == OF_RECEIVE)
-		fill_completed(&e, done, status);
-	commit(at, &e);
+	commit_completions(at, e, complete(at, &call, e, at->thread->seq, handle, status));
+}
+
+/* What the rows of a call that completes have in common, and what one row has of its own. */
+struct common {
+	int64_t enter_ns;
+	uint64_t duration_ns;
+	uint32_t site;
+};
+struct completion {
+	uint64_t bytes_received;
+	uint32_t comm, request;
+	int32_t peer, tag;
+};
+
+ALWAYS struct common
+common_of(const struct at *at)
+{
+	const struct entry e = entry_of(at);
+
+	return (struct common){ e.enter_ns, (uint64_t)(e.leave_ns - e.enter_ns), e.site };
+}
+
+/* Whether its rows may be stored as they are found, as far as that depends on the call; ROWS at most. */
+ALWAYS bool
+stores(const struct at *at, const struct common *call, uint32_t rows)
+{
+	return !many_threads && rows_room(at->thread, rows, at->call) &&
+	    (call->duration_ns | (uint64_t)call->site << 16) <= UINT32_MAX;
+}
+
+/*
+ * The completion, which will be row SEQ, of what is found at once; it is forgotten. False: it is not found
+ * so, or its row is no plain one, and nothing has changed.
+ */
+ALWAYS bool
+complete_near(const struct at *at, struct completion *c, uint64_t seq, MPI_Request handle,
+    const MPI_Status *status)
+{
+	const bool is_static = request_is_static(handle);
+	const struct pending *first = is_static ? static_first(at->thread->location) : NULL;
+	struct near_request *it = near_request(handle);
+	uint64_t start;
+
+	*c = (struct completion){ .peer = NO_PEER, .tag = NO_TAG };
+	if (is_static) {
+		if (UNLIKELY(first == NULL))
+			return false;
+		start = first->start;
+	} else {
+		if (UNLIKELY(it->handle != handle || it->location != at->thread->location))
+			return false;
+		start = it->start;
+		if (it->kind == OF_RECEIVE) {
+			c->comm = it->comm;
+			c->peer = peer_of(status->MPI_SOURCE);
+			c->tag = tag_of(status->MPI_TAG);
+			c->bytes_received = c->peer == NULL_PEER ? 0 : moved_bytes(status);
+		}
+	}
+	if (UNLIKELY(seq - start > UINT16_MAX || (c->bytes_received | (uint64_t)c->comm << 16) > UINT32_MAX))
+		return false;
+	c->request = (uint32_t)(seq - start);
+	if (is_static)
+		static_drop_first();
+	else
+		it->handle = MPI_REQUEST_NULL;
+	return true;
+}
+
+/* As row I of the block. It is not counted yet. */
+ALWAYS void
+store_completion(const struct block *b, size_t i, uint16_t call, const struct common *common,
+    const struct completion *c)
+{
+	row_store(b, i, &(struct entry){ .enter_ns = common->enter_ns,
+	    .leave_ns = common->enter_ns + (int64_t)common->duration_ns, .site = common->site, .call = call,
+	    .bytes_received = c->bytes_received, .comm = c->comm, .request = c->request, .peer = c->peer,
+	    .tag = c->tag });
 }
 
 /* As most completions are: by itself, and one row. */
 static __attribute__((noinline)) void
 complete_alone(struct at *at, MPI_Request handle, const MPI_Status *status)
 {
-	struct request done;
+	struct thread *thread = at->thread;
+	const struct common common = common_of(at);
+	struct completion c;
 
-	if (!take_request(at, handle, &done))
+	if (UNLIKELY(handle == MPI_REQUEST_NULL))
 		complete_none(at);
-	else if (UNLIKELY(is_special(&done)))
-		complete_special(at, &done, status);
+	else if (LIKELY(stores(at, &common, 1) && complete_near(at, &c, thread->seq, handle, status))) {
+		store_completion(&thread->block, thread->block.count, at->call, &common, &c);
+		rows_count(thread, 1);
+	} else
+		complete_apart(at, handle, status);
+}
+
+/* The entries of rows that are stored behind the last one, and not counted. */
+static void
+take_back(const struct thread *thread, const struct entry *call, struct entry *e, uint32_t rows)
+{
+	const struct block *b = &thread->block;
+
+	for (size_t i = b->count; i < b->count + (size_t)rows; i++, e++) {
+		*e = *call;
+		e->comm = e->request = 0;
+		e->bytes_received = 0;
+		memcpy(&e->comm, b->comm + 2 * i, 2);
+		memcpy(&e->peer, b->peer + 4 * i, 4);
+		memcpy(&e->tag, b->tag + 4 * i, 4);
+		memcpy(&e->bytes_received, b->received + 4 * i, 4);
+		memcpy(&e->request, b->request + 2 * i, 2);
+	}
+}
+
+/* The call's ROWS rows so far are stored; those of the requests from I on are not as simple. */
+static SELDOM void
+complete_others(struct at *at, int i, int count, const MPI_Request *before, const MPI_Status *statuses,
+    uint32_t rows)
+{
+	struct entry *e = own_entries(at->thread, MOST_ROWS * count);
+	const struct entry call = entry_of(at);
+
+	if (e == NULL)
+		return;
+	take_back(at->thread, &call, e, rows);
+	for (; i < count; i++)
+		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[i], &statuses[i]);
+	commit_completions(at, e, rows);
+}
+
+/* Rows are stored as they are found, into the block itself, and counted together. */
+static __attribute__((noinline)) void
+complete_many(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses)
+{
+	struct thread *thread = at->thread;
+	const struct common common = common_of(at);
+	uint32_t rows = 0;
+	int i = 0;
+
+	if (LIKELY(stores(at, &common, (uint32_t)count)))
+		for (; i < count; i++) {
+			struct completion c;
+
+			if (before[i] == MPI_REQUEST_NULL)
+				continue;
+			if (!complete_near(at, &c, thread->seq + rows, before[i], &statuses[i]))
+				break;
+			store_completion(&thread->block, thread->block.count + rows,
+			    rows == 0 ? at->call : NUMBER_part, &common, &c);
+			rows++;
+		}
+	if (LIKELY(i == count && rows > 0))
+		rows_count(thread, rows);
 	else
-		complete_ordinary(at, &done, status);
+		complete_others(at, i, count, before, statuses, rows);
 }
 
 void
 note_complete_all(struct at *at, int count, const MPI_Request *before, const MPI_Status *statuses)
 {
-	struct entry *e, call;
-	uint32_t rows = 0;
-
-	if (count <= 1) {
-		if (count == 1)
-			complete_alone(at, before[0], &statuses[0]);
-		else
-			complete_none(at);
-		return;
-	}
-	if ((e = own_entries(at->thread, MOST_ROWS * count)) == NULL)
-		return;
-	call = entry_of(at);
-	for (int i = 0; i < count; i++)
-		rows += complete(at, &call, &e[rows], at->thread->seq + rows, before[i], &statuses[i]);
-	commit_completions(at, e, rows);
+	if (count == 1)
+		complete_alone(at, before[0], statuses);
+	else if (count == 0)
+		complete_none(at);
+	else
+		complete_many(at, count, before, statuses);
 }
 
 void

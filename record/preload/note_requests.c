@@ -14,15 +14,29 @@ next_row(const struct at *at)
 }
 
 /* One that is active as it is made: its start is the call's row. */
+static SELDOM void
+start_of_many(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
+{
+	const struct request new = { .handle = request, .kind = (uint8_t)kind, .start = next_row(at),
+		.location = at->thread->location, .comm = comm, .ticks = at->enter_ticks, .active = true };
+
+	lock_tables();
+	if (request_is_static(request))
+		static_add(new.location, new.start, new.ticks);
+	else if (request != MPI_REQUEST_NULL)
+		request_add(&new);
+	unlock_tables();
+}
+
 ALWAYS void
 start_request(struct at *at, MPI_Request request, enum request_kind kind, uint32_t comm)
 {
-	lock_tables();
-	if (request_is_static(request))
+	if (UNLIKELY(many_threads))
+		start_of_many(at, request, kind, comm);
+	else if (request_is_static(request))
 		static_add(at->thread->location, next_row(at), at->enter_ticks);
 	else if (request != MPI_REQUEST_NULL)
-		request_start(request, kind, next_row(at), at->thread->location, comm, at->enter_ticks);
-	unlock_tables();
+		request_start(request, kind, next_row(at), at->thread->location, comm);
 }
 
 static void
@@ -51,23 +65,44 @@ note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Requ
 }
 
 void
-note_request(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum request_kind kind,
-    bool persistent, MPI_Request request)
+note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes, MPI_Request request)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = communicator_of(comm)->number;
+	e.peer = peer_of(dest);
+	e.tag = tag_of(tag);
+	e.bytes_sent = bytes;
+	start_request(at, request, OF_SEND, e.comm);
+	commit(at, &e);
+}
+
+void
+note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room, MPI_Request request)
+{
+	struct entry e = entry_of(at);
+
+	e.comm = communicator_of(comm)->number;
+	e.peer = peer_of(source);
+	e.tag = tag_of(tag);
+	e.bytes_received = room;
+	start_request(at, request, OF_RECEIVE, e.comm);
+	commit(at, &e);
+}
+
+void
+note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum request_kind kind,
+    MPI_Request request)
 {
 	struct entry e = entry_of(at);
 
 	e.comm = communicator_of(comm)->number;
 	e.peer = peer_of(peer);
 	e.tag = tag_of(tag);
-	e.bytes_sent = kind == OF_SEND ? bytes : 0;
-	e.bytes_received = kind == OF_SEND ? 0 : bytes;
-	if (!persistent)
-		start_request(at, request, kind, e.comm);
-	else
-		add_request(at, (struct request){ .handle = request, .start = next_row(at),
-		    .init = next_row(at), .bytes = bytes, .location = at->thread->location,
-		    .init_location = at->thread->location, .comm = e.comm, .peer = e.peer, .tag = e.tag,
-		    .kind = (uint8_t)kind, .persistent = true });
+	*(kind == OF_SEND ? &e.bytes_sent : &e.bytes_received) = bytes;
+	add_request(at, (struct request){ .handle = request, .start = next_row(at), .init = next_row(at),
+	    .bytes = bytes, .location = at->thread->location, .init_location = at->thread->location,
+	    .comm = e.comm, .peer = e.peer, .tag = e.tag, .kind = (uint8_t)kind, .persistent = true });
 	commit(at, &e);
 }
 

@@ -56,13 +56,10 @@ OF_COUNTS(bytes_of_counts, int)
 OF_COUNTS(bytes_of_large_counts, MPI_Count)
 
 uint64_t
-moved_bytes(const MPI_Status *status)
+counted_bytes(const MPI_Status *status)
 {
 	MPI_Count size;
 
-#ifdef OPEN_MPI
-	return status->_ucount;		/* what MPI_Get_elements_x says of bytes, without a call */
-#endif
 	if (PMPI_Get_elements_x(status, MPI_BYTE, &size) != MPI_SUCCESS || size < 0)
 		return 0;
 	return (uint64_t)size;
@@ -145,16 +142,15 @@ void
 note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
     const MPI_Status *status)
 {
-	struct entry e[2] = { entry_of(at) };
+	struct entry e = entry_of(at), part = e;
 
-	e[0].comm = communicator_of(comm)->number;
-	e[1] = e[0];
-	e[0].peer = peer_of(dest);
-	e[0].tag = tag;
-	e[0].bytes_sent = bytes;
-	e[1].call = NUMBER_part;
-	fill_received(&e[1], status);
-	rows_commit(at->thread, e, 2);
+	part.comm = e.comm = communicator_of(comm)->number;
+	part.call = NUMBER_part;
+	e.peer = peer_of(dest);
+	e.tag = tag;
+	e.bytes_sent = bytes;
+	fill_received(&part, status);
+	pair_commit(at->thread, &e, &part);
 }
 
 /* ---- matched probes: the message handle stands for its communicator until it is received ---- */

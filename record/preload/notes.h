@@ -83,7 +83,7 @@ ALWAYS void
 commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
 {
 	if (UNLIKELY(folding())) {
-		const struct entry other = *entry;
+		const struct entry other = ENTRY_COPY(entry);
 
 		commit_folding(at, &other, kind);
 	} else
@@ -103,7 +103,17 @@ tag_of(int tag)
 	return tag == MPI_ANY_TAG ? -1 : tag;
 }
 
-uint64_t moved_bytes(const MPI_Status *status);
+uint64_t counted_bytes(const MPI_Status *status);	/* as the library counts them */
+
+ALWAYS uint64_t
+moved_bytes(const MPI_Status *status)
+{
+#ifdef OPEN_MPI
+	return status->_ucount;		/* what MPI_Get_elements_x says of bytes, without a call */
+#else
+	return counted_bytes(status);
+#endif
+}
 
 /* What came in: where from, with which tag, how much. */
 ALWAYS void
@@ -171,8 +181,11 @@ void note_receive(struct at *at, MPI_Comm comm, const MPI_Status *status);
 void note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status);
 void note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
     const MPI_Status *status);
-void note_request(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes,
-    enum request_kind kind, bool persistent, MPI_Request request);
+void note_send_start(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes, MPI_Request request);
+void note_receive_start(struct at *at, MPI_Comm comm, int source, int tag, uint64_t room,
+    MPI_Request request);
+void note_init(struct at *at, MPI_Comm comm, int peer, int tag, uint64_t bytes, enum request_kind kind,
+    MPI_Request request);
 struct envelope { int peer, tag; uint64_t bytes; };
 void note_sendrecv_start(struct at *at, MPI_Comm comm, struct envelope send, struct envelope receive,
     MPI_Request request);

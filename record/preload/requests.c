@@ -18,14 +18,10 @@
 HASH_TABLE(open_requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, out_of_memory())
 
 static struct open_requests table;
+size_t requests_apart;
+struct near_request near_requests[1 << NEAR_REQUEST_BITS];
 MPI_Request static_request;
-
-struct pending {
-	uint64_t start, ticks;		/* row, and when that call was entered */
-	uint32_t location;
-};
-static struct pending *pending;		/* of the static handle: a ring */
-static size_t pending_first, pending_count, pending_size;
+struct pending_ring pending;
 enum { LOOKED_AT = 1 << 10 };		/* for one of the thread's own */
 enum { PENDING_LIMIT = 1 << 16 };	/* a program that never completes its sends loses the oldest */
 
@@ -34,6 +30,8 @@ requests_start(void)
 {
 	open_requests_begin(&table, 1024);
 	static_request = MPI_REQUEST_NULL;
+	for (size_t i = 0; i < sizeof near_requests / sizeof near_requests[0]; i++)
+		near_requests[i].handle = MPI_REQUEST_NULL;
 }
 
 void
@@ -72,8 +70,8 @@ add_behind(const struct request *request)
 	behind[behind_count++] = *request;
 }
 
-void
-request_add(const struct request *request)
+static void
+add_to_table(const struct request *request)
 {
 	struct request *at;
 
@@ -83,41 +81,50 @@ request_add(const struct request *request)
 		add_behind(request);
 	else if ((at = open_requests_add(&table, request)) != NULL)
 		*at = *request;
+	requests_apart = table.count;
 }
 
 void
-request_start(MPI_Request handle, enum request_kind kind, uint64_t start, uint32_t location, uint32_t comm,
-    uint64_t ticks)
+request_apart(struct near_request *it)
 {
-	const struct request key = { .handle = handle };
-	struct request *at;
+	const struct request request = { .handle = it->handle, .kind = (uint8_t)it->kind,
+		.start = it->start, .location = it->location, .comm = it->comm, .active = true };
 
-	if (many_threads || 2 * (table.count + 1) > table.size) {
-		const struct request request = { .handle = handle, .kind = (uint8_t)kind, .start = start,
-			.location = location, .comm = comm, .ticks = ticks, .active = true };
+	it->handle = MPI_REQUEST_NULL;
+	add_to_table(&request);
+}
 
-		request_add(&request);
-		return;
-	}
-	at = open_requests_at(&table, &key);
-	table.count += FREE(at);
-	at->handle = handle;
-	at->ticks = ticks;
-	at->start = start;
-	at->location = location;
-	at->comm = comm;
-	at->start_call = 0;
-	at->kind = (uint8_t)kind;
-	at->persistent = at->cancelled = false;
-	at->active = true;
+/* A handle is known once: here or there. */
+void
+request_add(const struct request *request)
+{
+	struct near_request *it = near_request(request->handle);
+
+	if (it->handle == request->handle)
+		it->handle = MPI_REQUEST_NULL;
+	add_to_table(request);
+}
+
+void
+request_forget_apart(MPI_Request handle)
+{
+	struct request *request = request_find(handle);
+
+	if (request != NULL)
+		request_remove(request);
 }
 
 struct request *
 request_find(MPI_Request handle)
 {
 	struct request key = { .handle = handle };
+	struct near_request *it = near_request(handle);
 
-	return handle == MPI_REQUEST_NULL || table.size == 0 ? NULL : open_requests_find(&table, &key);
+	if (handle == MPI_REQUEST_NULL || table.size == 0)
+		return NULL;
+	if (it->handle == handle)
+		request_apart(it);
+	return open_requests_find(&table, &key);
 }
 
 static struct request *
@@ -148,6 +155,7 @@ request_remove(struct request *request)
 			memmove(&behind[i], &behind[i + 1], (--behind_count - i) * sizeof *behind);
 			break;
 		}
+	requests_apart = table.count;
 }
 
 bool
@@ -172,35 +180,28 @@ request_complete(MPI_Request handle, uint64_t ticks, struct request *done)
 }
 
 void
-static_add(uint32_t location, uint64_t start, uint64_t ticks)
+static_room(void)
 {
-	if (pending_count == pending_size && pending_size < PENDING_LIMIT) {
-		size_t size = pending_size == 0 ? 256 : 2 * pending_size;
-		struct pending *more = malloc(size * sizeof *more);
+	struct pending_ring larger = { .size = pending.size == 0 ? 256 : 2 * pending.size };
 
-		if (more == NULL) {
-			out_of_memory();
-			return;
-		}
-		for (size_t i = 0; i < pending_count; i++)
-			more[i] = pending[(pending_first + i) & (pending_size - 1)];
-		free(pending);
-		pending = more;
-		pending_first = 0;
-		pending_size = size;
+	if (pending.size == PENDING_LIMIT) {
+		static_drop_first();
+		return;
 	}
-	if (pending_count == pending_size) {
-		pending_first = (pending_first + 1) & (pending_size - 1);
-		pending_count--;
+	if ((larger.slots = malloc(larger.size * sizeof *larger.slots)) == NULL) {
+		out_of_memory();
+		return;
 	}
-	pending[(pending_first + pending_count++) & (pending_size - 1)] =
-	    (struct pending){ start, ticks, location };
+	for (; larger.count < pending.count; larger.count++)
+		larger.slots[larger.count] = pending.slots[(pending.first + larger.count) & (pending.size - 1)];
+	free(pending.slots);
+	pending = larger;
 }
 
 static struct pending *
 pending_at(size_t i)
 {
-	return &pending[(pending_first + i) & (pending_size - 1)];
+	return &pending.slots[(pending.first + i) & (pending.size - 1)];
 }
 
 /*
@@ -212,20 +213,19 @@ static_take(uint32_t own, uint64_t leave_ticks, uint32_t *location, uint64_t *st
 {
 	size_t taken = 0;
 
-	if (pending_count == 0)
+	if (pending.count == 0)
 		return false;
-	while (taken < pending_count && taken < LOOKED_AT && pending_at(taken)->location != own)
+	while (taken < pending.count && taken < LOOKED_AT && pending_at(taken)->location != own)
 		taken++;
-	if (taken == pending_count || taken == LOOKED_AT)
-		for (taken = 0; taken < pending_count && pending_at(taken)->ticks > leave_ticks;)
+	if (taken == pending.count || taken == LOOKED_AT)
+		for (taken = 0; taken < pending.count && pending_at(taken)->ticks > leave_ticks;)
 			taken++;
-	if (taken == pending_count)
+	if (taken == pending.count)
 		taken = 0;
 	*location = pending_at(taken)->location;
 	*start = pending_at(taken)->start;
 	for (; taken > 0; taken--)
 		*pending_at(taken) = *pending_at(taken - 1);
-	pending_first = (pending_first + 1) & (pending_size - 1);
-	pending_count--;
+	static_drop_first();
 	return true;
 }

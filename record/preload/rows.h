@@ -75,28 +75,34 @@ put_count(const struct block *b)
 	memcpy(b->count_at, &count, 4);
 }
 
-/*
- * One row, as most are: no value that needs a wide column, no reference to another thread. Always
- * inlined, and the entry is a variable of the caller whose address goes nowhere else: so what a kind of
- * call does not have is a constant there, and each kind has a sequence of stores of its own, without a
- * struct in memory. All else goes through rows_commit().
- */
-ALWAYS void
-row_commit(struct thread *thread, const struct entry *e)
+/* Field by field: a copy of the whole would need the whole in memory. */
+#define ENTRY_COPY(e) { .enter_ns = (e)->enter_ns, .leave_ns = (e)->leave_ns, .bytes_sent = (e)->bytes_sent, \
+	.bytes_received = (e)->bytes_received, .site = (e)->site, .comm = (e)->comm, .request = (e)->request, \
+	.peer = (e)->peer, .tag = (e)->tag, .call = (e)->call, .request_at = (e)->request_at }
+
+/* Whether it has no value that needs a wide column, and no reference to another thread. */
+ALWAYS bool
+row_is_plain(const struct entry *e)
 {
-	struct block *b = &thread->block;
-	const size_t i = b->count;
-	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
-	const uint64_t wide = duration_ns | e->bytes_sent | e->bytes_received |
+	const uint64_t wide = (uint64_t)(e->leave_ns - e->enter_ns) | e->bytes_sent | e->bytes_received |
 	    (uint64_t)(e->site | e->comm | e->request) << 16;
 
-	if (UNLIKELY(i >= b->plain_end || wide > UINT32_MAX || e->request_at != 0 || silent ||
-	    !named[e->call])) {
-		const struct entry other = *e;
+	return wide <= UINT32_MAX && e->request_at == 0;
+}
 
-		rows_commit(thread, &other, 1);
-		return;
-	}
+/* Whether so many more plain rows of the call may be stored. */
+ALWAYS bool
+rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
+{
+	return thread->block.count + (size_t)rows <= thread->block.plain_end && !silent && named[call];
+}
+
+/* A plain row, as number I of the block. It is not counted yet. */
+ALWAYS void
+row_store(const struct block *b, size_t i, const struct entry *e)
+{
+	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
+
 	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
 	memcpy(b->duration + 4 * i, &duration_ns, 4);	/* the low bytes come first */
 	memcpy(b->call + 2 * i, &e->call, 2);
@@ -107,9 +113,70 @@ row_commit(struct thread *thread, const struct entry *e)
 	memcpy(b->sent + 4 * i, &e->bytes_sent, 4);
 	memcpy(b->received + 4 * i, &e->bytes_received, 4);
 	memcpy(b->request + 2 * i, &e->request, 2);
-	b->count++;
-	thread->seq++;
-	put_count(b);
+}
+
+/* Those stored behind the last one become part of the trace. */
+ALWAYS void
+rows_count(struct thread *thread, uint32_t rows)
+{
+	thread->block.count += rows;
+	thread->seq += rows;
+	put_count(&thread->block);
+}
+
+/*
+ * One row, as most are. Always inlined, and the entry is a variable of the caller whose address goes
+ * nowhere else: so what a kind of call does not have is a constant there, and each kind has a sequence of
+ * stores of its own, without a struct in memory. All else goes through rows_commit().
+ */
+ALWAYS void
+row_commit(struct thread *thread, const struct entry *e)
+{
+	if (UNLIKELY(!rows_room(thread, 1, e->call) || !row_is_plain(e))) {
+		const struct entry other = ENTRY_COPY(e);
+
+		rows_commit(thread, &other, 1);
+		return;
+	}
+	row_store(&thread->block, thread->block.count, e);
+	rows_count(thread, 1);
+}
+
+/* Two values of a column with one store. */
+ALWAYS void
+store_both(unsigned char *column, size_t i, unsigned size, uint64_t first, uint64_t second)
+{
+	const uint64_t both = (first & (UINT64_MAX >> (64 - 8 * size))) | second << 8 * size;
+
+	memcpy(column + size * i, &both, 2 * size);
+}
+
+/* The same for a call of two rows, which differ in call, peer, tag and sizes alone. */
+ALWAYS void
+pair_commit(struct thread *thread, const struct entry *e, const struct entry *part)
+{
+	const struct block *b = &thread->block;
+	const size_t i = b->count;
+	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
+
+	if (UNLIKELY(!rows_room(thread, 2, e->call) || !row_is_plain(e) || !row_is_plain(part))) {
+		const struct entry others[2] = { ENTRY_COPY(e), ENTRY_COPY(part) };
+
+		rows_commit(thread, others, 2);
+		return;
+	}
+	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
+	memcpy(b->enter + 8 * i + 8, &e->enter_ns, 8);
+	store_both(b->duration, i, 4, duration_ns, duration_ns);
+	store_both(b->call, i, 2, e->call, part->call);
+	store_both(b->site, i, 2, e->site, e->site);
+	store_both(b->comm, i, 2, e->comm, e->comm);
+	store_both(b->peer, i, 4, (uint32_t)e->peer, (uint32_t)part->peer);
+	store_both(b->tag, i, 4, (uint32_t)e->tag, (uint32_t)part->tag);
+	store_both(b->sent, i, 4, e->bytes_sent, part->bytes_sent);
+	store_both(b->received, i, 4, e->bytes_received, part->bytes_received);
+	store_both(b->request, i, 2, 0, 0);
+	rows_count(thread, 2);
 }
 
 /* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */

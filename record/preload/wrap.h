@@ -122,17 +122,17 @@
 #define ALONE(done) note_alone(&at, done)
 #define SEND(comm, dest, tag, count, type) note_send(&at, comm, dest, tag, bytes(count, type))
 #define SEND_START(comm, dest, tag, count, type, request) \
-	note_request(&at, comm, dest, tag, bytes(count, type), OF_SEND, false, request)
+	note_send_start(&at, comm, dest, tag, bytes(count, type), request)
 #define SEND_INIT(comm, dest, tag, count, type, request) \
-	note_request(&at, comm, dest, tag, bytes(count, type), OF_SEND, true, request)
+	note_init(&at, comm, dest, tag, bytes(count, type), OF_SEND, request)
 #define RECV(comm, status) note_receive(&at, comm, status)
 #define MRECV(message, status) note_mreceive(&at, message, status)
 #define RECV_START(comm, source, tag, count, type, request) \
-	note_request(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, false, request)
+	note_receive_start(&at, comm, source, tag, bytes(count, type), request)
 #define MRECV_START(message, count, type, request) \
 	note_mreceive_start(&at, message, bytes(count, type), request)
 #define RECV_INIT(comm, source, tag, count, type, request) \
-	note_request(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, true, request)
+	note_init(&at, comm, source, tag, bytes(count, type), OF_RECEIVE, request)
 #define SENDRECV(comm, dest, tag, count, type, status) \
 	note_sendrecv(&at, comm, dest, tag, bytes(count, type), status)
 #define SENDRECV_START(comm, dest, tag, sent, source, source_tag, room, request) \
