@@ -15,9 +15,10 @@
 #include <string.h>
 
 #include "../base/mpi/call_class.h"
-#include "../base/tool/hash_table.h"
 #include "causes.h"
 #include "common.h"
+#include "delays.h"
+#include "late.h"
 #include "past.h"
 
 enum { MOST_ACTIVITIES = 8192, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
@@ -40,20 +41,9 @@ positive(int64_t ns)
 	return ns > 0 ? ns : 0;
 }
 
-#define HASH(d) mix((d)->key, (uint32_t)(d)->rank)
-#define SAME(a, b) ((a)->key == (b)->key && (a)->rank == (b)->rank)
-#define FREE(d) ((d)->rank < 0)
-#define MAKE_FREE(d) ((d)->rank = -1)
-HASH_TABLE(delays, struct delay, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
-#undef HASH
-#undef SAME
-#undef FREE
-#undef MAKE_FREE
-
 struct causes {
-	struct past *pasts;		/* by location */
-	size_t most;			/* activities of each */
-	struct delays delays;
+	struct pasts pasts;
+	struct delays *delays;
 	struct spent {			/* by key: scratch, zero between uses */
 		int64_t ns;
 		bool listed;
@@ -62,20 +52,24 @@ struct causes {
 	uint32_t *keys;			/* those that are listed */
 	double *spent_ns;		/* by place in keys: what was gathered of it */
 	size_t key_count, key_capacity, spent_ns_capacity;
+	struct waited {			/* waits of the delaying location: scratch */
+		uint32_t origin;
+		int64_t ns;
+	} *waited;
+	size_t waited_count, waited_capacity;
 	struct longest longest;
 };
 
 void
 causes_begin(struct imbalance *im)
 {
+	const uint32_t locations = im->known.location_count;
+
 	im->causes = zalloc(1, sizeof *im->causes);
-	im->causes->pasts = zalloc(im->known.location_count, sizeof *im->causes->pasts);
-	for (uint32_t l = 0; l < im->known.location_count; l++)
-		im->causes->pasts[l].sync_ns = im->causes->pasts[l].kept_ns = INT64_MIN;
-	im->causes->most = (size_t)most(LEAST_ACTIVITIES,
-	    least(MOST_ACTIVITIES, ALL_ACTIVITIES / im->known.location_count));
+	pasts_begin(&im->causes->pasts, locations,
+	    (size_t)most(LEAST_ACTIVITIES, least(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
 	common_begin();
-	delays_begin(&im->causes->delays, 256);
+	im->causes->delays = delays_new();
 }
 
 /*
@@ -86,13 +80,12 @@ causes_begin(struct imbalance *im)
 static int64_t
 last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64_t now_ns)
 {
-	const int64_t at_ns[] = { c->pasts[a].sync_ns, c->pasts[a].kept_ns, c->pasts[b].kept_ns,
-	    common_before(common_comm(a, comm), now_ns), common_before(common_pair(a, b), now_ns) };
-	int64_t last_ns = INT64_MIN;
+	const struct past *of = c->pasts.of;
+	int64_t last_ns = most(of[a].sync_ns, most(of[a].kept_ns, of[b].kept_ns));
 
-	for (size_t i = 0; i < sizeof at_ns / sizeof at_ns[0]; i++)
-		last_ns = at_ns[i] > last_ns ? at_ns[i] : last_ns;
-	return last_ns;
+	if (comm > 1)		/* of the world it is sync_ns */
+		last_ns = most(last_ns, common_before(common_comm(a, comm), now_ns));
+	return most(last_ns, common_before(common_pair(a, b), now_ns));
 }
 
 /* ---- delays ----------------------------------------------------------------------------- */
@@ -122,87 +115,97 @@ spend(struct causes *c, uint32_t key, int64_t ns)
 	spent->listed = true;
 }
 
-/* How much of the activity's wait lies between; what does not count is outside of that. */
+/* How much of the wait lies between; what does not count is outside of that. */
 static int64_t
-waited(const struct activity *a, int64_t from_ns, int64_t to_ns)
+waited(const struct origin *wait, int64_t from_ns, int64_t to_ns)
 {
-	return a->origin == NULL ? 0 :
-	    positive(least(a->origin->wait.to_ns, to_ns) - most(a->origin->wait.from_ns, from_ns));
+	return positive(least(wait->to_ns, to_ns) - most(wait->from_ns, from_ns));
 }
 
-/* What the location did between, times SIGN, but for its waits, which are returned. */
-static int64_t
-spend_past(struct imbalance *im, const struct past *past, int64_t from_ns, int64_t to_ns, int sign)
+static void
+note_waited(struct causes *c, uint32_t origin, int64_t ns)
+{
+	c->waited = grow(c->waited, &c->waited_capacity, c->waited_count + 1, sizeof *c->waited);
+	c->waited[c->waited_count++] = (struct waited){ origin, ns };
+}
+
+/* What lies between of an activity that was left at LEAVE: compute, and the call. */
+static struct activity_part
+cut_activity(const struct activity_part *all, const struct wide *wide, int64_t leave_ns, int64_t low_ns,
+    int64_t high_ns)
+{
+	const int64_t enter_ns = leave_ns - all->call_ns, begin_ns = enter_ns - all->compute_ns;
+	const int64_t ns = positive(least(leave_ns, high_ns) - most(begin_ns, low_ns));
+	int64_t compute_ns = positive(least(enter_ns, high_ns) - most(begin_ns, low_ns));
+
+	if (wide != NULL && wide->polls)
+		compute_ns = ns == 0 ? 0 : (int64_t)((double)ns * (double)wide->polled_ns /
+		    (double)(leave_ns - begin_ns));
+	return (struct activity_part){ compute_ns, ns - compute_ns };
+}
+
+/*
+ * What the location did between, times SIGN, but for its waits: how long they were is returned, and with a
+ * SIGN of 1 they are noted.
+ */
+static inline __attribute__((always_inline)) int64_t
+spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_ns, const int sign)
 {
 	struct causes *c = im->causes;
-	int64_t waited_ns = 0;
+	const struct past *past = &c->pasts.of[location];
 	const int64_t low_ns = most(from_ns, im->from_ns), high_ns = least(to_ns, im->to_ns);
+	int64_t waited_ns = 0, end_ns = past->end_ns;
 
-	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
-		const struct activity *a = &past->of[i];
-		const int64_t begin_ns = activity_begin_ns(past, i);
-		int64_t wait_ns = 0, compute_ns = a->enter_ns - begin_ns, all_ns = a->leave_ns - begin_ns;
+	for (const struct activity *a = past->of + past->end; end_ns > from_ns && a > past->of + past->begin; ) {
+		const int64_t leave_ns = end_ns;
+		const struct wide *wide = activity_wide(&c->pasts, --a);
+		struct activity_part part = activity_all(a, wide);
 
-		if (a->origin != NULL)
-			wait_ns = waited(a, low_ns, high_ns);
-		if (begin_ns < low_ns || a->leave_ns > high_ns) {
-			all_ns = positive(least(a->leave_ns, high_ns) - most(begin_ns, low_ns));
-			compute_ns = positive(least(a->enter_ns, high_ns) - most(begin_ns, low_ns));
+		end_ns -= part.compute_ns + part.call_ns;
+		if (end_ns < low_ns || leave_ns > high_ns || wide != NULL)
+			part = cut_activity(&part, wide, leave_ns, low_ns, high_ns);
+		if (a->origin != 0) {
+			const int64_t ns = waited(origin_at(&im->origins, a->origin), low_ns, high_ns);
+
+			if (sign > 0 && ns > 0)
+				note_waited(c, a->origin, ns);
+			waited_ns += ns;
+			part.call_ns -= ns;
 		}
-		if (a->polls)
-			compute_ns = all_ns == 0 ? 0 : (int64_t)((double)all_ns * (double)a->polled_ns /
-			    (double)(a->leave_ns - begin_ns));
-		spend(c, 2 * a->site, sign * compute_ns);
-		spend(c, 2 * a->site + 1, sign * (all_ns - compute_ns - wait_ns));
-		waited_ns += wait_ns;
+		spend(c, 2 * a->site, sign * part.compute_ns);
+		spend(c, 2 * a->site + 1, sign * part.call_ns);
 	}
 	return waited_ns;
 }
 
-static void
-add_delay(struct imbalance *im, uint32_t key, int32_t rank, double short_ns, double long_ns)
-{
-	struct delay new = { .key = key, .rank = rank }, *delay = delays_add(&im->causes->delays, &new);
-
-	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
-	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
-	cell_of(im, BY_RANK, (size_t)rank)->delay_ns += (int64_t)(short_ns + long_ns);
-	cell_of(im, BY_SITE, key / 2)->delay_ns += (int64_t)(short_ns + long_ns);
-}
-
 /* Those waits of the delaying location that had a part in this one. */
 static void
-share_indirect(struct imbalance *im, struct past *past, int64_t from_ns, int64_t to_ns, double share,
-    struct origin *origin)
+share_indirect(struct imbalance *im, double share, struct origin *origin, struct cause_shares *shares)
 {
-	const double wait_ns = (double)(origin->wait.to_ns - origin->wait.from_ns);
-	const struct activity *largest = NULL;
-	int64_t largest_ns = 0;
+	struct causes *c = im->causes;
+	const double wait_ns = (double)(origin->to_ns - origin->from_ns);
+	const struct waited *largest = c->waited;
 
-	from_ns = most(from_ns, im->from_ns);
-	to_ns = least(to_ns, im->to_ns);
-	for (size_t i = past->end; i-- > past->begin && past->of[i].leave_ns > from_ns; ) {
-		struct activity *a = &past->of[i];
-		const int64_t waited_ns = waited(a, from_ns, to_ns);
-		const double part_ns = share * (double)waited_ns;
+	if (c->waited_count == 0)
+		return;
+	for (const struct waited *w = c->waited; w < c->waited + c->waited_count; w++) {
+		struct origin *before = origin_at(&im->origins, w->origin);
+		const double part_ns = share * (double)w->ns;
+		const uint32_t *delay = NULL;
+		const double *shared = NULL;
+		const unsigned causes = origin_shares(&im->origins, before, &delay, &shared);
 
-		if (waited_ns == 0)
-			continue;
-		a->origin->propagated_ns += part_ns;
-		if (waited_ns > largest_ns) {
-			largest_ns = waited_ns;
-			largest = a;
-		}
-		for (unsigned k = 0; k < a->origin->causes; k++) {
-			const uint32_t key = a->origin->cause[k].key;
-			const double long_ns = part_ns * a->origin->cause[k].share;
+		before->propagated_ns += part_ns;
+		if (w->ns > largest->ns)
+			largest = w;
+		for (unsigned k = 0; k < causes; k++) {
+			const double long_ns = part_ns * shared[k];
 
-			add_delay(im, key, a->origin->cause[k].rank, 0, long_ns);
-			origin_add(&im->origins, origin, key, a->origin->cause[k].rank, long_ns / wait_ns);
+			delay_add(c->delays, delay[k], 0, long_ns);
+			share_add(shares, delay[k], long_ns / wait_ns);
 		}
 	}
-	if (largest != NULL)
-		origin_follows(origin, largest->origin);
+	origin_follows(&im->origins, origin, largest->origin);
 }
 
 /* What the delaying location did in the call that was waited for, and before it, where not counted yet. */
@@ -264,43 +267,61 @@ set_off(struct causes *c, double delay_ns, double limit_ns)
 	return delay_ns;
 }
 
-static struct origin *
+/* What is left of the keys are delays of RANK: SHARE of each is the wait's. */
+static void
+share_direct(struct causes *c, int32_t rank, double share, double wait_ns, struct cause_shares *shares)
+{
+	for (size_t i = 0; i < c->key_count; i++)
+		if (c->spent_ns[i] > 0) {
+			const uint32_t delay = delay_of(c->delays, c->keys[i], rank);
+
+			delay_add(c->delays, delay, share * c->spent_ns[i], 0);
+			share_add(shares, delay, share * c->spent_ns[i] / wait_ns);
+		}
+	c->key_count = 0;
+}
+
+/* It is told of the wait's state, and remembered where that may change. */
+static void
+tell_cause(struct imbalance *im, const struct wait *wait, struct late *late, int64_t direct_ns, int64_t indirect_ns)
+{
+	im->states[wait->state].direct_ns += direct_ns;
+	im->states[wait->state].indirect_ns += indirect_ns;
+	if (late == NULL)
+		return;
+	late->explained = true;
+	late->direct_ns = direct_ns;
+	late->indirect_ns = indirect_ns;
+}
+
+static uint32_t
 explain(struct imbalance *im, const struct wait *wait)
 {
 	struct causes *c = im->causes;
-	struct past *past = &c->pasts[wait->cause];
 	const double wait_ns = (double)(wait->to_ns - wait->from_ns);
-	const int64_t to_ns = wait->to_ns;
 	const int64_t from_ns = last_common(c, wait->location, wait->cause, wait->comm, wait->from_ns + 1);
-	const int32_t rank = im->known.location_rank[wait->cause];
-	struct origin *origin = late_origin(im, wait);
+	struct late *late = late_of(im, wait);
+	const uint32_t number = late != NULL ? late->origin : origin_new(&im->origins, wait);
+	struct origin *origin = origin_at(&im->origins, number);
+	struct cause_shares shares = { .count = 0 };
 	double delay_ns, waited_ns, more_ns, share;
 
-	if (origin == NULL)
-		origin = origin_new(&im->origins, wait);
-	origin->explained = true;
+	origin->users += late != NULL;
+	c->waited_count = 0;
 	spend_uncounted(im, wait, from_ns);
-	waited_ns = (double)spend_past(im, past, from_ns, to_ns, 1);
-	spend_past(im, &c->pasts[wait->location], from_ns, wait->from_ns, -1);
+	waited_ns = (double)spend_past(im, wait->cause, from_ns, wait->to_ns, 1);
+	spend_past(im, wait->location, from_ns, wait->from_ns, -1);
 	delay_ns = gather_delays(c, &more_ns);
 	if (more_ns > delay_ns + waited_ns - wait_ns)
 		more_ns = delay_ns + waited_ns - wait_ns;
 	delay_ns = set_off(c, delay_ns, more_ns);
 	share = wait_ns < delay_ns + waited_ns ? wait_ns / (delay_ns + waited_ns) : 1;
-	for (size_t i = 0; i < c->key_count; i++)
-		if (c->spent_ns[i] > 0) {
-			add_delay(im, c->keys[i], rank, share * c->spent_ns[i], 0);
-			origin_add(&im->origins, origin, c->keys[i], rank, share * c->spent_ns[i] / wait_ns);
-		}
-	c->key_count = 0;
-	origin->direct_ns = (int64_t)(share * delay_ns);
-	origin->indirect_ns = (int64_t)(share * waited_ns);
-	im->states[wait->state].direct_ns += origin->direct_ns;
-	im->states[wait->state].indirect_ns += origin->indirect_ns;
-	if (waited_ns > 0)
-		share_indirect(im, past, from_ns, to_ns, share, origin);
-	longest_add(&im->origins, &c->longest, origin);
-	return origin;
+	share_direct(c, im->known.location_rank[wait->cause], share, wait_ns, &shares);
+	tell_cause(im, wait, late, (int64_t)(share * delay_ns), (int64_t)(share * waited_ns));
+	share_indirect(im, share, origin, &shares);
+	origin_keep_shares(&im->origins, origin, &shares);
+	longest_add(&im->origins, &c->longest, number);
+	return number;
 }
 
 /* ---- call by call ----------------------------------------------------------------------- */
@@ -309,7 +330,7 @@ explain(struct imbalance *im, const struct wait *wait)
 static void
 note_syncs(struct imbalance *im, const struct whole_call *call)
 {
-	struct past *past = &im->causes->pasts[call->location];
+	struct causes *c = im->causes;
 	const enum call_class class = call->kind->class;
 
 	for (uint32_t i = 0; i < call->count; i++) {
@@ -325,8 +346,8 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 		} else if (row->overlap && comm > 1)
 			common_note(common_comm(call->location, comm), at_ns);
 		else if (row->overlap && comm == 1) {
-			common_forget(past->sync_ns);
-			past_sync(im, past, at_ns);
+			common_forget(c->pasts.of[call->location].sync_ns);
+			past_sync(im, &c->pasts, call->location, at_ns);
 		}
 	}
 }
@@ -334,11 +355,11 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 void
 count_causes(struct imbalance *im, const struct whole_call *call, const struct wait *waits, int count)
 {
-	struct past *past = &im->causes->pasts[call->location];
-	struct activity *now = past_add(im, past, im->causes->most, call);
+	struct causes *c = im->causes;
+	struct activity *now = past_add(im, &c->pasts, call);
 
-	if (2 * (size_t)now->site + 1 >= im->causes->spent_capacity)
-		know_site(im->causes, now->site);
+	if (2 * (size_t)now->site + 1 >= c->spent_capacity)
+		know_site(c, now->site);
 	for (int i = 0; i < count; i++) {
 		if (is_completion(waits[i].state))	/* it is the collective itself that takes so long */
 			im->states[waits[i].state].direct_ns +=
@@ -346,8 +367,8 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 		if (waits[i].cause == NOBODY || waits[i].cause == call->location ||
 		    counted_ns(im, waits[i].from_ns, waits[i].to_ns) == 0)
 			continue;
-		if (now->origin != NULL)	/* of the first of two */
-			now = past_divide(im, past, im->causes->most, waits[i].from_ns);
+		if (now->origin != 0)	/* of the first of two */
+			now = past_divide(im, &c->pasts, call->location, waits[i].from_ns);
 		now->origin = explain(im, &waits[i]);
 	}
 	note_syncs(im, call);
@@ -357,7 +378,7 @@ void
 causes_forget(struct imbalance *im, int64_t at_ns)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
-		past_restart(im, &im->causes->pasts[l], at_ns);
+		past_restart(im, &im->causes->pasts, l, at_ns);
 	common_forget(at_ns);
 }
 
@@ -365,36 +386,16 @@ void
 causes_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
-		past_forget(im, &im->causes->pasts[l], im->causes->pasts[l].end);
+		past_end(im, &im->causes->pasts, l);
+	delays_tell(im->causes->delays, im);
 }
 
 /* ---- for reports ------------------------------------------------------------------------ */
 
-static int
-by_cost(const void *left, const void *right)
-{
-	const struct delay *a = left, *b = right;
-	const double x = delay_cost_ns(a), y = delay_cost_ns(b);
-
-	if (x != y)
-		return x > y ? -1 : 1;
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->key < b->key ? -1 : a->key > b->key;
-}
-
 struct delay *
 sorted_delays(const struct imbalance *im, size_t *count)
 {
-	const struct delays *all = &im->causes->delays;
-	struct delay *sorted = zalloc(all->count + 1, sizeof *sorted);
-
-	*count = 0;
-	for (size_t i = 0; i < all->size; i++)
-		if (all->slots[i].rank >= 0)
-			sorted[(*count)++] = all->slots[i];
-	qsort(sorted, *count, sizeof *sorted, by_cost);
-	return sorted;
+	return delays_sorted(im->causes->delays, count);
 }
 
 size_t
@@ -406,10 +407,5 @@ chain_count(const struct imbalance *im)
 size_t
 chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS])
 {
-	const struct origin *origin = im->causes->longest.of[index];
-	size_t links = 0;
-
-	for (; origin != NULL && links < MOST_LINKS; origin = origin->before)
-		chain[links++] = origin->wait;
-	return links;
+	return origin_chain(&im->origins, im->causes->longest.of[index], chain);
 }

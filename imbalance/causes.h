@@ -12,6 +12,7 @@ struct delay {
 	int32_t rank;		/* -1: free slot */
 	uint32_t short_fraction, long_fraction;
 	int64_t short_whole_ns, long_whole_ns;
+	int64_t cells_ns;	/* both, each cut to nanoseconds when it came: for the cells */
 };
 
 static inline double

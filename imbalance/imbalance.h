@@ -31,6 +31,7 @@
 #include "../base/run/collective.h"
 #include "../base/run/span.h"
 #include "../base/tool/tool.h"
+#include "pool.h"
 
 /* ---- analytic --------------------------------------------------------------------------- */
 
@@ -168,9 +169,10 @@ struct whole_call {
 	bool polled;			/* a test or probe that found nothing */
 };
 
-/* origins.c: freed ones, to be used again. */
-struct origin_pool {
-	struct block *origins, *causes;
+/* origins.c: those of waits, and their causes by how many there are. */
+enum { MOST_CAUSES = 8 };	/* of a wait */
+struct origins {
+	struct item_pool waits, shares[MOST_CAUSES + 1];
 };
 
 struct imbalance;
@@ -219,10 +221,10 @@ struct imbalance {
 		int64_t compute_ns, mpi_ns;	/* up to the site; in it, without waits */
 	} **sites;
 	size_t site_count, site_capacity;
-	struct late_list *late;		/* waits.c: by location, receives that might be in wrong order */
+	struct late_list *late;		/* late.c: by location, receives that might be in wrong order */
 	struct one_sided *one_sided;	/* one_sided.c: what was done to windows */
 	struct causes *causes;		/* causes.c */
-	struct origin_pool origins;
+	struct origins origins;
 	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
 	int64_t *before_ns;		/* by location: of the run, before its first call */
@@ -348,10 +350,7 @@ void analytic_end(struct imbalance *im);
 
 /* waits.c: the waits of a call, in order of time. */
 enum { MOST_WAITS = 4 };	/* of a call */
-struct origin;
 void waits_begin(struct imbalance *im);
-/* Where WAIT may still turn out to be of another state: so that what is known of its cause goes with it. */
-struct origin *late_origin(struct imbalance *im, const struct wait *wait);
 /* No receive to come changes what is known: a stretch has ended, or the run. */
 void waits_forget(struct imbalance *im);
 void learn_kinds(struct imbalance *im);

@@ -1,100 +1,155 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "origins.h"
 
-struct block {
-	struct block *next;
-};
-
-static void
-give_back(struct block **pool, void *given)
+uint32_t
+origin_new(struct origins *all, const struct wait *wait)
 {
-	struct block *block = given;
+	const uint32_t number = pool_take(&all->waits, sizeof(struct origin));
 
-	block->next = *pool;
-	*pool = block;
+	*origin_at(all, number) = (struct origin){ .from_ns = wait->from_ns, .to_ns = wait->to_ns,
+	    .location = wait->location, .cause = wait->cause, .site = wait->site,
+	    .state = (uint8_t)wait->state, .users = 1 };
+	return number;
 }
 
-static void *
-take(struct block **pool, size_t size)
+struct wait
+origin_wait(const struct origin *origin)
 {
-	enum { AT_ONCE = 64 };
-	struct block *taken;
-
-	if (*pool == NULL) {
-		char *more = need(malloc(AT_ONCE * size));
-
-		for (size_t i = 0; i < AT_ONCE; i++)
-			give_back(pool, more + i * size);
-	}
-	taken = *pool;
-	*pool = taken->next;
-	return taken;
+	return (struct wait){ .state = (enum state)origin->state, .from_ns = origin->from_ns,
+	    .to_ns = origin->to_ns, .location = origin->location, .cause = origin->cause,
+	    .site = origin->site };
 }
 
-struct origin *
-origin_new(struct origin_pool *pool, const struct wait *wait)
-{
-	struct origin *origin = take(&pool->origins, sizeof *origin);
+/* ---- causes ----------------------------------------------------------------------------- */
 
-	*origin = (struct origin){ .wait = *wait, .users = 1 };
-	return origin;
+/* COUNT shares, then as many delays: a pool for each number of causes. */
+static size_t
+shares_bytes(unsigned count)
+{
+	return (count * (sizeof(double) + sizeof(uint32_t)) + sizeof(double) - 1) / sizeof(double) *
+	    sizeof(double);
 }
 
 void
-origin_forget_causes(struct origin_pool *pool, struct origin *origin)
-{
-	if (origin->causes > 0)
-		give_back(&pool->causes, origin->cause);
-	origin->causes = 0;
-}
-
-void
-origin_release(struct origin_pool *pool, struct origin *origin)
-{
-	while (origin != NULL && --origin->users == 0) {
-		struct origin *before = origin->before;
-
-		origin_forget_causes(pool, origin);
-		give_back(&pool->origins, origin);
-		origin = before;
-	}
-}
-
-void
-origin_add(struct origin_pool *pool, struct origin *origin, uint32_t key, int32_t rank, double share)
+share_add(struct cause_shares *shares, uint32_t delay, double share)
 {
 	unsigned least = 0;
 
-	for (unsigned i = 0; i < origin->causes; i++) {
-		if (origin->cause[i].key == key && origin->cause[i].rank == rank) {
-			origin->cause[i].share += share;
+	for (unsigned i = 0; i < shares->count; i++)
+		if (shares->delay[i] == delay) {
+			shares->share[i] += share;
 			return;
 		}
-		if (origin->cause[i].share < origin->cause[least].share)
-			least = i;
+	if (shares->count < MOST_CAUSES) {
+		least = shares->count++;
+	} else {
+		for (unsigned i = 1; i < MOST_CAUSES; i++)
+			if (shares->share[i] < shares->share[least])
+				least = i;
+		if (shares->share[least] >= share)
+			return;
 	}
-	if (origin->causes == 0)
-		origin->cause = take(&pool->causes, MOST_CAUSES * sizeof *origin->cause);
-	if (origin->causes < MOST_CAUSES) {
-		least = origin->causes++;
-	} else if (origin->cause[least].share >= share)
-		return;
-	origin->cause[least].key = key;
-	origin->cause[least].rank = rank;
-	origin->cause[least].share = share;
+	shares->delay[least] = delay;
+	shares->share[least] = share;
 }
 
 void
-origin_follows(struct origin *origin, struct origin *before)
+origin_keep_shares(struct origins *all, struct origin *origin, const struct cause_shares *shares)
 {
-	if (before->depth + 2 > MOST_LINKS)
+	struct item_pool *pool = &all->shares[shares->count];
+	const size_t bytes = shares_bytes(shares->count);
+	char *to;
+
+	if (shares->count == 0)
+		return;
+	origin->causes = (uint8_t)shares->count;
+	origin->shares = pool_take(pool, bytes);
+	to = pool_at(pool, bytes, origin->shares);
+	memcpy(to, shares->share, shares->count * sizeof *shares->share);
+	memcpy(to + shares->count * sizeof *shares->share, shares->delay,
+	    shares->count * sizeof *shares->delay);
+}
+
+unsigned
+origin_shares(const struct origins *all, const struct origin *origin, const uint32_t **delay,
+    const double **share)
+{
+	if (origin->causes == 0)
+		return 0;
+	*share = pool_at(&all->shares[origin->causes], shares_bytes(origin->causes), origin->shares);
+	*delay = (const uint32_t *)(const void *)(*share + origin->causes);
+	return origin->causes;
+}
+
+static void
+forget_shares(struct origins *all, struct origin *origin)
+{
+	if (origin->causes > 0)
+		pool_give(&all->shares[origin->causes], shares_bytes(origin->causes), origin->shares);
+	origin->causes = 0;
+}
+
+/* ---- the end of a wait ------------------------------------------------------------------ */
+
+void
+origin_end(struct origins *all, struct origin *origin)
+{
+	origin->over = true;
+	forget_shares(all, origin);
+}
+
+int64_t
+origin_propagating_ns(const struct origin *origin)
+{
+	const double wait_ns = (double)(origin->to_ns - origin->from_ns);
+
+	return !origin->over ? 0 :
+	    (int64_t)(origin->propagated_ns < wait_ns ? origin->propagated_ns : wait_ns);
+}
+
+void
+origin_release(struct origins *all, uint32_t number)
+{
+	while (number != 0) {
+		struct origin *origin = origin_at(all, number);
+		const uint32_t before = origin->before;
+
+		if (--origin->users > 0)
+			return;
+		forget_shares(all, origin);
+		pool_give(&all->waits, sizeof *origin, number);
+		number = before;
+	}
+}
+
+/* ---- chains ----------------------------------------------------------------------------- */
+
+void
+origin_follows(const struct origins *all, struct origin *origin, uint32_t before)
+{
+	struct origin *b = origin_at(all, before);
+
+	if (b->depth + 2 > MOST_LINKS)
 		return;
 	origin->before = before;
-	before->users++;
-	origin->depth = before->depth + 1;
+	b->users++;
+	origin->depth = (uint8_t)(b->depth + 1);
+}
+
+size_t
+origin_chain(const struct origins *all, uint32_t number, struct wait chain[MOST_LINKS])
+{
+	size_t links = 0;
+
+	while (number != 0 && links < MOST_LINKS) {
+		const struct origin *origin = origin_at(all, number);
+
+		chain[links++] = origin_wait(origin);
+		number = origin->before;
+	}
+	return links;
 }
 
 bool
@@ -108,17 +163,23 @@ is_longer_wait(const struct wait *a, const struct wait *b)
 }
 
 void
-longest_add(struct origin_pool *pool, struct longest *longest, struct origin *origin)
+longest_add(struct origins *all, struct longest *longest, uint32_t number)
 {
+	struct origin *origin = origin_at(all, number);
+	const struct wait wait = origin_wait(origin);
 	size_t at = longest->count;
 
-	while (at > 0 && is_longer_wait(&origin->wait, &longest->of[at - 1]->wait))
-		at--;
+	for (; at > 0; at--) {
+		const struct wait shorter = origin_wait(origin_at(all, longest->of[at - 1]));
+
+		if (!is_longer_wait(&wait, &shorter))
+			break;
+	}
 	if (at == MOST_CHAINS)
 		return;
 	if (longest->count == MOST_CHAINS)
-		origin_release(pool, longest->of[--longest->count]);
+		origin_release(all, longest->of[--longest->count]);
 	memmove(&longest->of[at + 1], &longest->of[at], (longest->count++ - at) * sizeof *longest->of);
-	longest->of[at] = origin;
+	longest->of[at] = number;
 	origin->users++;
 }

@@ -1,105 +1,198 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "past.h"
 
-static void
-forget_one(struct imbalance *im, struct past *past, struct activity *a)
-{
-	struct origin *o = a->origin;
-	double wait_ns;
-
-	past->kept_ns = a->leave_ns;
-	if (o == NULL)
-		return;
-	wait_ns = (double)(o->wait.to_ns - o->wait.from_ns);
-	o->propagating_ns = (int64_t)(o->propagated_ns < wait_ns ? o->propagated_ns : wait_ns);
-	im->states[o->wait.state].propagating_ns += o->propagating_ns;
-	origin_forget_causes(&im->origins, o);
-	origin_release(&im->origins, o);
-}
+#include <stdlib.h>
+#include <string.h>
 
 void
-past_forget(struct imbalance *im, struct past *past, size_t until)
+pasts_begin(struct pasts *all, uint32_t locations, size_t most)
 {
-	for (; past->begin < until; past->begin++)
-		forget_one(im, past, &past->of[past->begin]);
+	all->of = zalloc(locations, sizeof *all->of);
+	all->most = most;
+	for (uint32_t l = 0; l < locations; l++)
+		all->of[l].sync_ns = all->of[l].kept_ns = INT64_MIN;
 }
 
-/* There are as many of these as locations: where few are kept the room of forgotten ones is used again. */
+/* ---- one activity ----------------------------------------------------------------------- */
+
 static void
-make_room(struct past *past)
+set_wide(struct pasts *all, struct activity *a, const struct wide *times)
 {
-	if (past->end < past->capacity)
-		return;
-	if (past->begin == 0 || 4 * past->begin < past->end) {
-		past->of = grow_little(past->of, &past->capacity, past->end + 1, sizeof *past->of);
+	a->compute_ns = pool_take(&all->wides, sizeof *times);
+	a->call_ns = WIDE;
+	*activity_wide(all, a) = *times;
+}
+
+static inline void
+set_times(struct pasts *all, struct activity *a, const struct wide *times)
+{
+	const int64_t compute_ns = times->all.compute_ns, call_ns = times->all.call_ns;
+
+	a->compute_ns = (uint32_t)compute_ns;
+	a->call_ns = (uint32_t)call_ns;
+	if (times->polls || compute_ns != a->compute_ns || call_ns != a->call_ns || a->call_ns == WIDE)
+		set_wide(all, a, times);
+}
+
+static struct wide
+get_times(const struct pasts *all, const struct activity *a)
+{
+	const struct wide *wide = activity_wide(all, a);
+
+	return wide != NULL ? *wide : (struct wide){ .all = activity_all(a, NULL) };
+}
+
+static inline void
+drop_times(struct pasts *all, const struct activity *a)
+{
+	if (activity_wide(all, a) != NULL)
+		pool_give(&all->wides, sizeof(struct wide), a->compute_ns);
+}
+
+/* ---- forgetting ------------------------------------------------------------------------- */
+
+static void
+forget_origin(struct imbalance *im, uint32_t number)
+{
+	struct origin *origin = origin_at(&im->origins, number);
+
+	origin_end(&im->origins, origin);
+	im->states[origin->state].propagating_ns += origin_propagating_ns(origin);
+	origin_release(&im->origins, number);
+}
+
+static void
+forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t until)
+{
+	for (; past->begin < until; past->begin++) {
+		const struct activity *a = &past->of[past->begin];
+		const struct activity_part part = activity_all(a, activity_wide(all, a));
+
+		past->begin_ns += part.compute_ns + part.call_ns;
+		past->kept_ns = past->begin_ns;
+		drop_times(all, a);
+		if (a->origin != 0)
+			forget_origin(im, a->origin);
+	}
+}
+
+/* What is kept moves to the front where that is cheap for what is added; else there is room for more, MOST in the end. */
+static void
+make_room(struct pasts *all, struct past *past)
+{
+	enum { FIRST = 8, SECOND = 32 };
+	size_t capacity = past->capacity < FIRST ? FIRST : past->capacity < SECOND ? SECOND :
+	    past->capacity + (size_t)past->capacity / 2;
+
+	if (past->capacity == all->most || (past->begin > 0 && 4 * past->begin >= past->end)) {
+		memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
+		past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
+		past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
+		past->end -= past->begin;
+		past->begin = 0;
 		return;
 	}
-	memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
-	past->since_last -= past->begin < past->since_last ? past->begin : past->since_last;
-	past->since_sync -= past->begin < past->since_sync ? past->begin : past->since_sync;
-	past->end -= past->begin;
-	past->begin = 0;
+	if (capacity > all->most)
+		capacity = all->most;
+	past->of = need(realloc(past->of, capacity * sizeof *past->of));
+	past->capacity = (uint32_t)capacity;
 }
 
-struct activity *
-past_add(struct imbalance *im, struct past *past, size_t most, const struct whole_call *call)
+/* Room for one more. */
+static inline void
+begin_activity(struct imbalance *im, struct pasts *all, struct past *past)
 {
+	if (past->end - past->begin >= all->most)
+		forget(im, all, past, past->begin + (uint32_t)all->most / 4);
+	if (past->end == past->capacity)
+		make_room(all, past);
+}
+
+/* ---- calls ------------------------------------------------------------------------------ */
+
+struct activity *
+past_add(struct imbalance *im, struct pasts *all, const struct whole_call *call)
+{
+	struct past *past = &all->of[call->location];
 	struct activity *last = past->end > past->begin ? &past->of[past->end - 1] : NULL;
 	const struct row *row = &call->rows[0].row;
 	const int64_t compute_ns = call->last_ns == INT64_MIN ? 0 : row->enter_ns - call->last_ns;
+	struct wide *wide;
 
-	if (call->polled && last != NULL && last->polls && last->site == row->site) {
-		last->polled_ns += compute_ns;
-		last->leave_ns = row->leave_ns;
+	if (call->polled && last != NULL && last->site == row->site && (wide = activity_wide(all, last)) != NULL &&
+	    wide->polls) {
+		wide->polled_ns += compute_ns;
+		wide->all.call_ns += row->leave_ns - past->end_ns;
+		past->end_ns = row->leave_ns;
 		return last;
 	}
-	if (past->end - past->begin >= most)
-		past_forget(im, past, past->begin + most / 4);
-	make_room(past);
-	past->of[past->end] = (struct activity){ row->enter_ns, row->leave_ns, NULL, compute_ns, row->site,
-	    call->polled };
-	return &past->of[past->end++];
+	begin_activity(im, all, past);
+	if (past->end == past->begin)
+		past->begin_ns = row->enter_ns - compute_ns;
+	last = &past->of[past->end++];
+	last->site = row->site;
+	last->origin = 0;
+	past->end_ns = row->leave_ns;
+	set_times(all, last, &(struct wide){ { compute_ns, row->leave_ns - row->enter_ns }, compute_ns,
+	    call->polled });
+	return last;
 }
 
 struct activity *
-past_divide(struct imbalance *im, struct past *past, size_t most, int64_t at_ns)
+past_divide(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns)
 {
-	struct activity rest;
+	struct past *past = &all->of[location];
+	struct activity *a;
+	struct wide times, rest;
 
-	if (past->end - past->begin >= most)
-		past_forget(im, past, past->begin + most / 4);
-	make_room(past);
-	rest = past->of[past->end - 1];
-	past->of[past->end - 1].leave_ns = rest.enter_ns = at_ns;
-	rest.origin = NULL;
-	past->of[past->end] = rest;
-	return &past->of[past->end++];
+	begin_activity(im, all, past);
+	a = &past->of[past->end - 1];
+	times = rest = get_times(all, a);
+	drop_times(all, a);
+	rest.all = (struct activity_part){ 0, past->end_ns - at_ns };
+	times.all.call_ns -= rest.all.call_ns;
+	set_times(all, a, &times);
+	a[1] = (struct activity){ .site = a->site };
+	set_times(all, &a[1], &rest);
+	past->end++;
+	return &a[1];
 }
 
 void
-past_sync(struct imbalance *im, struct past *past, int64_t at_ns)
+past_sync(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns)
 {
-	past_forget(im, past, past->since_last);
+	struct past *past = &all->of[location];
+
+	forget(im, all, past, past->since_last);
 	past->since_last = past->since_sync;
 	past->since_sync = past->end - 1;
 	past->sync_ns = at_ns;
 }
 
 void
-past_restart(struct imbalance *im, struct past *past, int64_t at_ns)
+past_restart(struct imbalance *im, struct pasts *all, uint32_t location, int64_t at_ns)
 {
+	struct past *past = &all->of[location];
 	struct activity last;
+	struct wide times;
 
 	if (past->end == past->begin)
 		return;
 	last = past->of[past->end - 1];
-	past_forget(im, past, past->end);	/* its wait is over, too */
-	last.origin = NULL;
+	times = get_times(all, &last);
+	forget(im, all, past, past->end);	/* its wait is over, too */
+	last.origin = 0;
+	times.all.compute_ns = 0;
+	set_times(all, &last, &times);
 	past->of[0] = last;
 	past->begin = past->since_last = past->since_sync = 0;
 	past->end = 1;
-	past->kept_ns = last.enter_ns;
+	past->begin_ns = past->kept_ns = past->end_ns - times.all.call_ns;
 	past->sync_ns = at_ns;
+}
+
+void
+past_end(struct imbalance *im, struct pasts *all, uint32_t location)
+{
+	forget(im, all, &all->of[location], all->of[location].end);
 }

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "imbalance.h"
+#include "late.h"
 #include "one_sided.h"
-#include "origins.h"
 #include "../base/mpi/call_class.h"
 
 /* ---- which state a call leads to -------------------------------------------------------- */
@@ -95,104 +95,6 @@ learn_kinds(struct imbalance *im)
 	im->kinds = need(realloc(im->kinds, count * sizeof *im->kinds));
 	for (; im->kind_count < count; im->kind_count++)
 		im->kinds[im->kind_count] = kind_of(im->kind_count);
-}
-
-/* ---- messages in wrong order ------------------------------------------------------------ */
-
-/* A receive that waited although another message, received after it, had been sent before. */
-enum { LATE = 100 };
-struct late {
-	struct origin *origin;		/* the wait, whose cause is who sent the message */
-	int64_t sent_ns;
-};
-struct late_list {
-	struct late *of;
-	size_t capacity;
-	unsigned count, next;
-	int64_t latest_ns;		/* no message of the list was sent later */
-};
-
-static void
-remember_late(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
-{
-	struct late_list *list = &im->late[wait->location];
-	const unsigned at = list->next;
-
-	if (list->count == LATE) {
-		count_largest(im, &list->of[at].origin->wait);
-		origin_release(&im->origins, list->of[at].origin);
-	} else
-		list->of = grow_little(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
-	list->next = (at + 1) % LATE;
-	list->count += list->count < LATE;
-	list->of[at] = (struct late){ origin_new(&im->origins, wait), sent_ns };
-	if (list->count == 1 || sent_ns > list->latest_ns)
-		list->latest_ns = sent_ns;
-}
-
-struct origin *
-late_origin(struct imbalance *im, const struct wait *wait)
-{
-	const struct late_list *list = &im->late[wait->location];
-	const unsigned at = (list->next + LATE - 1) % LATE;	/* remembered last */
-	struct origin *origin = list->count > 0 ? list->of[at].origin : NULL;
-
-	if (origin == NULL || wait->state != LATE_SENDER || origin->wait.from_ns != wait->from_ns ||
-	    origin->explained)
-		return NULL;
-	origin->users++;
-	return origin;
-}
-
-/* The wait is of another state than it was counted under, and so is what was told of its cause. */
-static void
-change_state(struct imbalance *im, struct origin *origin, enum state state)
-{
-	struct state_sums *from = &im->states[origin->wait.state], *to = &im->states[state];
-
-	count_wait(im, &origin->wait, -1);
-	origin->wait.state = state;
-	count_wait(im, &origin->wait, 1);
-	count_largest(im, &origin->wait);
-	from->direct_ns -= origin->direct_ns;
-	to->direct_ns += origin->direct_ns;
-	from->indirect_ns -= origin->indirect_ns;
-	to->indirect_ns += origin->indirect_ns;
-	from->propagating_ns -= origin->propagating_ns;
-	to->propagating_ns += origin->propagating_ns;
-	origin_release(&im->origins, origin);
-}
-
-/* Waits for messages that were sent after one that was received only now: these came in wrong order. */
-static void
-change_later(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
-{
-	int64_t latest_ns = INT64_MIN;
-
-	for (unsigned i = 0; i < list->count; i++) {
-		struct late *late = &list->of[i];
-
-		if (late->sent_ns <= receive->other_ns) {
-			latest_ns = late->sent_ns > latest_ns ? late->sent_ns : latest_ns;
-			continue;
-		}
-		change_state(im, late->origin, late->origin->wait.cause == receive->other ?
-		    WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
-		*late = list->of[--list->count];
-		list->next = list->count % LATE;
-		i--;
-	}
-	list->latest_ns = latest_ns;
-}
-
-/* A message was received. */
-static void
-check_order(struct imbalance *im, uint32_t location, const struct wait_row *receive)
-{
-	struct late_list *list = &im->late[location];
-
-	if (list->count > 0 && list->latest_ns > receive->other_ns)
-		change_later(im, list, receive);
 }
 
 /* ---- the waits of a call ---------------------------------------------------------------- */
@@ -291,13 +193,13 @@ note_received(struct imbalance *im, const struct whole_call *c, const struct wai
 {
 	for (uint32_t i = 0; i < c->count; i++)
 		if (c->rows[i].has_other && !c->rows[i].is_send)
-			check_order(im, c->location, &c->rows[i]);
+			late_check(im, c->location, &c->rows[i]);
 	for (uint32_t i = 0; wait->state == LATE_SENDER && i < c->count; i++) {
 		const struct wait_row *row = &c->rows[i];
 
 		if (row->has_other && !row->is_send && row->other == wait->cause &&
 		    row->other_seq == wait->cause_seq)
-			remember_late(im, wait, row->other_ns);
+			late_remember(im, wait, row->other_ns);
 	}
 }
 
@@ -349,20 +251,12 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 void
 waits_begin(struct imbalance *im)
 {
-	im->late = zalloc(im->known.location_count, sizeof *im->late);
+	late_begin(im);
 	one_sided_begin(im);
 }
 
 void
 waits_forget(struct imbalance *im)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
-		struct late_list *list = &im->late[l];
-
-		for (unsigned i = 0; i < list->count; i++) {
-			count_largest(im, &list->of[i].origin->wait);
-			origin_release(&im->origins, list->of[i].origin);
-		}
-		list->count = list->next = 0;
-	}
+	late_forget(im);
 }

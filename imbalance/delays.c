@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "delays.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/hash_table.h"
+
+struct place {
+	uint32_t key, number;
+	int32_t rank;		/* -1: free slot */
+};
+
+#define HASH(p) mix((p)->key, (uint32_t)(p)->rank)
+#define SAME(a, b) ((a)->key == (b)->key && (a)->rank == (b)->rank)
+#define FREE(p) ((p)->rank < 0)
+#define MAKE_FREE(p) ((p)->rank = -1)
+HASH_TABLE(places, struct place, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+struct delays {
+	struct places places;
+	struct delay *of;	/* by number */
+	size_t count, capacity;
+};
+
+struct delays *
+delays_new(void)
+{
+	struct delays *delays = zalloc(1, sizeof *delays);
+
+	places_begin(&delays->places, 256);
+	return delays;
+}
+
+uint32_t
+delay_of(struct delays *delays, uint32_t key, int32_t rank)
+{
+	const struct place new = { key, (uint32_t)delays->count, rank };
+	const uint32_t number = places_add(&delays->places, &new)->number;
+
+	if (number < delays->count)
+		return number;
+	delays->of = grow_little(delays->of, &delays->capacity, delays->count + 1, sizeof *delays->of);
+	delays->of[delays->count++] = (struct delay){ .key = key, .rank = rank };
+	return number;
+}
+
+void
+delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns)
+{
+	struct delay *delay = &delays->of[number];
+
+	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
+	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
+	delay->cells_ns += (int64_t)(short_ns + long_ns);
+}
+
+void
+delays_tell(const struct delays *delays, struct imbalance *im)
+{
+	for (size_t i = 0; i < delays->count; i++) {
+		const struct delay *delay = &delays->of[i];
+
+		cell_of(im, BY_RANK, (size_t)delay->rank)->delay_ns += delay->cells_ns;
+		cell_of(im, BY_SITE, delay->key / 2)->delay_ns += delay->cells_ns;
+	}
+}
+
+static int
+by_cost(const void *left, const void *right)
+{
+	const struct delay *a = left, *b = right;
+	const double x = delay_cost_ns(a), y = delay_cost_ns(b);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+struct delay *
+delays_sorted(const struct delays *delays, size_t *count)
+{
+	struct delay *sorted = zalloc(delays->count + 1, sizeof *sorted);
+
+	*count = delays->count;
+	if (*count > 0)
+		memcpy(sorted, delays->of, *count * sizeof *sorted);
+	qsort(sorted, *count, sizeof *sorted, by_cost);
+	return sorted;
+}

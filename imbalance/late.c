@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "late.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "origins.h"
+
+enum { LATE = 100 };	/* that are looked at of each location */
+
+struct late_list {
+	struct late *of;
+	size_t capacity;
+	unsigned count, next;
+	int64_t latest_ns;	/* no message of the list was sent later */
+};
+
+void
+late_begin(struct imbalance *im)
+{
+	im->late = zalloc(im->known.location_count, sizeof *im->late);
+}
+
+/* As counted. */
+static struct wait
+wait_of(const struct imbalance *im, const struct late *late)
+{
+	struct wait wait = origin_wait(origin_at(&im->origins, late->origin));
+
+	wait.comm = late->comm;
+	wait.call = late->call;
+	return wait;
+}
+
+/* Its state is certain. */
+static void
+forget(struct imbalance *im, const struct late *late)
+{
+	const struct wait wait = wait_of(im, late);
+
+	count_largest(im, &wait);
+	origin_release(&im->origins, late->origin);
+}
+
+void
+late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
+{
+	struct late_list *list = &im->late[wait->location];
+	const unsigned at = list->next;
+
+	if (list->count == LATE)
+		forget(im, &list->of[at]);
+	else
+		list->of = grow_little(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
+	list->next = (at + 1) % LATE;
+	list->count += list->count < LATE;
+	list->of[at] = (struct late){ .sent_ns = sent_ns, .origin = origin_new(&im->origins, wait),
+	    .comm = wait->comm, .call = wait->call };
+	if (list->count == 1 || sent_ns > list->latest_ns)
+		list->latest_ns = sent_ns;
+}
+
+struct late *
+late_of(struct imbalance *im, const struct wait *wait)
+{
+	struct late_list *list = &im->late[wait->location];
+	const unsigned at = (list->next + LATE - 1) % LATE;	/* remembered last */
+	struct late *late = list->count > 0 ? &list->of[at] : NULL;
+
+	return late == NULL || wait->state != LATE_SENDER || late->explained ||
+	    origin_at(&im->origins, late->origin)->from_ns != wait->from_ns ? NULL : late;
+}
+
+/* The wait is of another state than it was counted under, and so is what was told of its cause. */
+static void
+change_state(struct imbalance *im, const struct late *late, enum state state)
+{
+	struct origin *origin = origin_at(&im->origins, late->origin);
+	struct state_sums *from = &im->states[origin->state], *to = &im->states[state];
+	const int64_t propagating_ns = origin_propagating_ns(origin);
+	struct wait wait = wait_of(im, late);
+
+	count_wait(im, &wait, -1);
+	wait.state = state;
+	origin->state = (uint8_t)state;
+	count_wait(im, &wait, 1);
+	from->direct_ns -= late->direct_ns;
+	to->direct_ns += late->direct_ns;
+	from->indirect_ns -= late->indirect_ns;
+	to->indirect_ns += late->indirect_ns;
+	from->propagating_ns -= propagating_ns;
+	to->propagating_ns += propagating_ns;
+	forget(im, late);
+}
+
+/* Waits for messages that were sent after one that was received only now: these came in wrong order. */
+static void
+change_later(struct imbalance *im, struct late_list *list, const struct wait_row *receive)
+{
+	int64_t latest_ns = INT64_MIN;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		struct late *late = &list->of[i];
+
+		if (late->sent_ns <= receive->other_ns) {
+			latest_ns = late->sent_ns > latest_ns ? late->sent_ns : latest_ns;
+			continue;
+		}
+		change_state(im, late, origin_at(&im->origins, late->origin)->cause == receive->other ?
+		    WRONG_ORDER_SAME : WRONG_ORDER_DIFFERENT);
+		*late = list->of[--list->count];
+		list->next = list->count % LATE;
+		i--;
+	}
+	list->latest_ns = latest_ns;
+}
+
+void
+late_check(struct imbalance *im, uint32_t location, const struct wait_row *receive)
+{
+	struct late_list *list = &im->late[location];
+
+	if (list->count > 0 && list->latest_ns > receive->other_ns)
+		change_later(im, list, receive);
+}
+
+void
+late_forget(struct imbalance *im)
+{
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		struct late_list *list = &im->late[l];
+
+		for (unsigned i = 0; i < list->count; i++)
+			forget(im, &list->of[i]);
+		list->count = list->next = 0;
+	}
+}

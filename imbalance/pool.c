@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/tool.h"
+
+void
+pool_give(struct item_pool *pool, size_t bytes, uint32_t number)
+{
+	memcpy(pool_at(pool, bytes, number), &pool->free, sizeof pool->free);
+	pool->free = number;
+}
+
+static void
+add_block(struct item_pool *pool, size_t bytes)
+{
+	const size_t first = pool->count << POOL_SHIFT;
+
+	if (first + POOL_MASK > UINT32_MAX)
+		die("out of memory");
+	pool->blocks = grow(pool->blocks, &pool->capacity, pool->count + 1, sizeof *pool->blocks);
+	pool->blocks[pool->count++] = need(malloc(bytes << POOL_SHIFT));
+	for (size_t i = POOL_MASK; i + 1 > (first == 0); i--)	/* number 0 is none */
+		pool_give(pool, bytes, (uint32_t)(first + i));
+}
+
+uint32_t
+pool_take(struct item_pool *pool, size_t bytes)
+{
+	uint32_t number;
+
+	if (pool->free == 0)
+		add_block(pool, bytes);
+	number = pool->free;
+	memcpy(&pool->free, pool_at(pool, bytes, number), sizeof pool->free);
+	return number;
+}
