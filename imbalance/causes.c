@@ -20,6 +20,7 @@
 #include "delays.h"
 #include "late.h"
 #include "past.h"
+#include "spending.h"
 
 enum { MOST_ACTIVITIES = 8192, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
 
@@ -44,14 +45,7 @@ positive(int64_t ns)
 struct causes {
 	struct pasts pasts;
 	struct delays *delays;
-	struct spent {			/* by key: scratch, zero between uses */
-		int64_t ns;
-		bool listed;
-	} *spent;
-	size_t spent_capacity;
-	uint32_t *keys;			/* those that are listed */
-	double *spent_ns;		/* by place in keys: what was gathered of it */
-	size_t key_count, key_capacity, spent_ns_capacity;
+	struct spending spending;	/* scratch */
 	struct waited {			/* waits of the delaying location: scratch */
 		uint32_t origin;
 		int64_t ns;
@@ -88,32 +82,7 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 	return most(last_ns, common_before(common_pair(a, b), now_ns));
 }
 
-/* ---- delays ----------------------------------------------------------------------------- */
-
-/* Room for the keys of a site, before anything is spent on it. */
-static void
-know_site(struct causes *c, uint32_t site)
-{
-	const size_t known = c->spent_capacity;
-
-	c->spent = grow(c->spent, &c->spent_capacity, 2 * (size_t)site + 2, sizeof *c->spent);
-	memset(c->spent + known, 0, (c->spent_capacity - known) * sizeof *c->spent);
-	c->keys = grow(c->keys, &c->key_capacity, c->spent_capacity, sizeof *c->keys);
-	c->spent_ns = grow(c->spent_ns, &c->spent_ns_capacity, c->spent_capacity, sizeof *c->spent_ns);
-}
-
-static inline void
-spend(struct causes *c, uint32_t key, int64_t ns)
-{
-	struct spent *spent = &c->spent[key];
-
-	if (ns == 0)
-		return;
-	spent->ns += ns;
-	if (!spent->listed)
-		c->keys[c->key_count++] = key;
-	spent->listed = true;
-}
+/* ---- one wait --------------------------------------------------------------------------- */
 
 /* How much of the wait lies between; what does not count is outside of that. */
 static int64_t
@@ -172,8 +141,8 @@ spend_past(struct imbalance *im, uint32_t location, int64_t from_ns, int64_t to_
 			waited_ns += ns;
 			part.call_ns -= ns;
 		}
-		spend(c, 2 * a->site, sign * part.compute_ns);
-		spend(c, 2 * a->site + 1, sign * part.call_ns);
+		spend(&c->spending, 2 * a->site, sign * part.compute_ns);
+		spend(&c->spending, 2 * a->site + 1, sign * part.call_ns);
 	}
 	return waited_ns;
 }
@@ -214,71 +183,32 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 {
 	const struct wait_row *cause = wait_row(im, wait->cause, wait->cause_seq);
 	const int64_t last_ns = im->last_leave_ns[wait->cause], to_ns = wait->to_ns;
+	struct spending *spending = &im->causes->spending;
 
 	if (cause == NULL || im->done[wait->cause] > wait->cause_seq)
 		return;
-	if (2 * (size_t)cause->row.site + 1 >= im->causes->spent_capacity)
-		know_site(im->causes, cause->row.site);
+	spending_know(spending, cause->row.site);
 	if (last_ns != INT64_MIN)
-		spend(im->causes, 2 * cause->row.site,
+		spend(spending, 2 * cause->row.site,
 		    counted_ns(im, most(last_ns, from_ns), least(cause->row.enter_ns, to_ns)));
-	spend(im->causes, 2 * cause->row.site + 1,
+	spend(spending, 2 * cause->row.site + 1,
 	    counted_ns(im, most(cause->row.enter_ns, from_ns), to_ns));
-}
-
-/* The keys of the scratch table, those that are not positive gone; newest code first. */
-static double
-gather_delays(struct causes *c, double *set_off_ns)
-{
-	double delay_ns = 0;
-	size_t kept = 0;
-
-	*set_off_ns = 0;
-	for (size_t i = 0; i < c->key_count; i++) {
-		const int64_t ns = c->spent[c->keys[i]].ns;
-
-		c->spent[c->keys[i]] = (struct spent){ 0, false };
-		if (ns > 0) {
-			delay_ns += (double)ns;
-			c->spent_ns[kept] = (double)ns;
-			c->keys[kept++] = c->keys[i];
-		} else
-			*set_off_ns -= (double)ns;
-	}
-	c->key_count = kept;
-	return delay_ns;
-}
-
-/*
- * What the waiting location spent more on other code is set off against the oldest delays: ranks
- * with different roles do not spend the same time on the same lines. More than the wait is needed
- * to explain is not set off.
- */
-static double
-set_off(struct causes *c, double delay_ns, double limit_ns)
-{
-	for (size_t i = c->key_count; i-- > 0 && limit_ns > 0; ) {
-		double cut_ns = c->spent_ns[i] < limit_ns ? c->spent_ns[i] : limit_ns;
-
-		c->spent_ns[i] -= cut_ns;
-		delay_ns -= cut_ns;
-		limit_ns -= cut_ns;
-	}
-	return delay_ns;
 }
 
 /* What is left of the keys are delays of RANK: SHARE of each is the wait's. */
 static void
 share_direct(struct causes *c, int32_t rank, double share, double wait_ns, struct cause_shares *shares)
 {
-	for (size_t i = 0; i < c->key_count; i++)
-		if (c->spent_ns[i] > 0) {
-			const uint32_t delay = delay_of(c->delays, c->keys[i], rank);
+	struct spending *s = &c->spending;
 
-			delay_add(c->delays, delay, share * c->spent_ns[i], 0);
-			share_add(shares, delay, share * c->spent_ns[i] / wait_ns);
+	for (size_t i = 0; i < s->count; i++)
+		if (s->ns[i] > 0) {
+			const uint32_t delay = delay_of(c->delays, s->keys[i], rank);
+
+			delay_add(c->delays, delay, share * s->ns[i], 0);
+			share_add(shares, delay, share * s->ns[i] / wait_ns);
 		}
-	c->key_count = 0;
+	s->count = 0;
 }
 
 /* It is told of the wait's state, and remembered where that may change. */
@@ -311,10 +241,10 @@ explain(struct imbalance *im, const struct wait *wait)
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, wait->cause, from_ns, wait->to_ns, 1);
 	spend_past(im, wait->location, from_ns, wait->from_ns, -1);
-	delay_ns = gather_delays(c, &more_ns);
+	delay_ns = spending_gather(&c->spending, &more_ns);
 	if (more_ns > delay_ns + waited_ns - wait_ns)
 		more_ns = delay_ns + waited_ns - wait_ns;
-	delay_ns = set_off(c, delay_ns, more_ns);
+	delay_ns = spending_set_off(&c->spending, delay_ns, more_ns);
 	share = wait_ns < delay_ns + waited_ns ? wait_ns / (delay_ns + waited_ns) : 1;
 	share_direct(c, im->known.location_rank[wait->cause], share, wait_ns, &shares);
 	tell_cause(im, wait, late, (int64_t)(share * delay_ns), (int64_t)(share * waited_ns));
@@ -358,8 +288,7 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 	struct causes *c = im->causes;
 	struct activity *now = past_add(im, &c->pasts, call);
 
-	if (2 * (size_t)now->site + 1 >= c->spent_capacity)
-		know_site(c, now->site);
+	spending_know(&c->spending, now->site);
 	for (int i = 0; i < count; i++) {
 		if (is_completion(waits[i].state))	/* it is the collective itself that takes so long */
 			im->states[waits[i].state].direct_ns +=

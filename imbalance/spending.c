@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "spending.h"
+
+#include <string.h>
+
+#include "../base/tool/memory.h"
+
+void
+spending_grow(struct spending *s, uint32_t site)
+{
+	const size_t known = s->capacity;
+
+	s->spent = grow(s->spent, &s->capacity, 2 * (size_t)site + 2, sizeof *s->spent);
+	memset(s->spent + known, 0, (s->capacity - known) * sizeof *s->spent);
+	s->keys = grow(s->keys, &s->key_capacity, s->capacity, sizeof *s->keys);
+	s->ns = grow(s->ns, &s->ns_capacity, s->capacity, sizeof *s->ns);
+}
+
+double
+spending_gather(struct spending *s, double *set_off_ns)
+{
+	double delay_ns = 0;
+	size_t kept = 0;
+
+	*set_off_ns = 0;
+	for (size_t i = 0; i < s->count; i++) {
+		const int64_t ns = s->spent[s->keys[i]].ns;
+
+		s->spent[s->keys[i]] = (struct spent){ 0, false };
+		if (ns > 0) {
+			delay_ns += (double)ns;
+			s->ns[kept] = (double)ns;
+			s->keys[kept++] = s->keys[i];
+		} else
+			*set_off_ns -= (double)ns;
+	}
+	s->count = kept;
+	return delay_ns;
+}
+
+double
+spending_set_off(struct spending *s, double delay_ns, double limit_ns)
+{
+	for (size_t i = s->count; i-- > 0 && limit_ns > 0; ) {
+		const double cut_ns = s->ns[i] < limit_ns ? s->ns[i] : limit_ns;
+
+		s->ns[i] -= cut_ns;
+		delay_ns -= cut_ns;
+		limit_ns -= cut_ns;
+	}
+	return delay_ns;
+}
