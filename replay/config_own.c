@@ -142,6 +142,8 @@ take_line(struct machine *m, const struct config *config, struct line *line)
 		take_region(m, config, line);
 	else if (word_is(line, "init", "recorded"))
 		m->keeps_init = true;
+	else if (word_is(line, "communicators", "recorded"))
+		m->keeps_making = true;
 	else if (word_is(line, "eager", "calls"))
 		m->eager_bytes = -1;
 	else if (word_is(line, "eager", "all"))

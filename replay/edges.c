@@ -220,7 +220,8 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 	struct instance *instance = &e->instances[i];
 	const struct replay_row *first = row_at(e, location[0], seq[0]);
 	enum call_class class = blocking_class(call_class(first->call));
-	bool keeps = e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE), planned;
+	bool keeps = (e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE)) ||
+	    (e->machine->keeps_making && class == CLASS_COMM_CREATE), planned;
 	uint32_t *order = e->machine->rule_count > 0 ? zalloc(count, sizeof *order) : NULL;
 
 	instance->class = (uint8_t)class;

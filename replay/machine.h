@@ -89,6 +89,7 @@ struct machine {
 		struct curve_by_size curve;
 	} *besides;
 	size_t beside_count, beside_capacity;
+	bool keeps_making;	/* calls that make communicators last as long as recorded, likewise */
 	bool keeps_init;	/* MPI_Init and MPI_Finalize last as long as recorded once all are there */
 	int64_t eager_bytes;	/* messages of this size and more are rendezvous; -1: the calls tell */
 	struct island *islands;

@@ -142,6 +142,8 @@ collective_cost(const struct engine *e, const struct instance *instance)
 	}
 	free(in_node);
 	free(nodes);
+	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)	/* its messages are in that */
+		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
 	network.ns = (inside + network.ns + wide) * instance->factor + instance->own_ns;
 	for (int p = 0; p < PARAMETERS; p++)
 		network.times[p] *= instance->factor;

@@ -359,6 +359,16 @@ freed() {
 	[ "$(lp-replay -n machine --eager 1M -F json t.graph | jq .run_time_ns)" -eq 930 ]
 }
 
+@test "calls that make communicators take no time on their own, or what the machine says they keep" {
+	printf '%s\n' 'trace ranks=2' '0 MPI_Comm_dup 100 500 comm=1' '1 MPI_Comm_dup 300 500 comm=1' | pack | lp-graph 2>/dev/null >t.graph
+	printf 'machine\nmodel loggp\ncollective all none\nnodes 2\nlatency 1 ms\n' >m
+	[ "$(lp-replay -n m -F json t.graph | jq -c .finish_ns)" = '[300,300]' ]
+	echo 'communicators recorded' >>m
+	[ "$(lp-replay -n m -F json t.graph | jq -c .finish_ns)" = '[500,500]' ]
+	sed -i 's/all none/all logarithmic/' m
+	[ "$(lp-replay -n m -F json t.graph | jq -c .finish_ns)" = '[500,500]' ]
+}
+
 @test "what-if: shorter computing shortens the run only where it is waited for" {
 	graph <<-'END'
 		trace ranks=2

@@ -4,29 +4,36 @@
 #
 # run     make -f workflows/predict.mk APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2" OUT=predict
 # input   APPS, a file: on each line a name and the command of a program, without its launcher;
-#         HERE, THERE: launchers, on either network; RUNS, how often each program runs on each [3];
-#         SIZES, COLLECTIVES, REPS, BUDGET and MPIRUNS: of lp-measure; QUANTILE of its repetitions
+#         HERE, THERE: launchers, on either network; RUNS, how often all is measured and runs on each [5];
+#         SIZES, COLLECTIVES, REPS, BUDGET and MPIRUNS (in each run): of lp-measure; QUANTILE of its
+#         repetitions, of lp-network
 # output  $(OUT)/predicted.txt: by program and direction recorded, predicted and measured seconds, and the
 #         relative root mean square error of all, of programs that mostly compute, and of the others;
 #         $(OUT)/predicted.tsv; here.machine and there.machine, for lp-replay -n; here.tsv and there.tsv,
 #         measured and fitted times of collectives; predicted.svg: predicted against measured;
 #         FIGURES="svg pdf png" are its formats
 #
-# A time is the longest of a rank from leaving MPI_Init to entering MPI_Finalize, the least of all runs, on
-# either side. The order of runs is here, there, there, here. What both networks share, the cores above all,
-# is not predicted: where other programs run, or more ranks than cores, computing takes another time.
+# A time is that from the last leave of MPI_Init to the last enter of MPI_Finalize: who leaves MPI_Init first
+# waits for the others, and how long tells nothing of the network. Seconds are medians of the runs.
+#	error_%   predicted and measured of the same run, which are neighbours in time: the median over runs
+#	spread_%  of the measured runs: half the distance of their quartiles. No prediction is better than that
+#	own_%     what is recorded on the target itself, replayed on the target's machine, beside its own time: the
+#	          error that is left where computing is the target's own; the median over runs
+# The order in a run is here, there, in the next one there, here, and the networks are measured at the begin of
+# each. What both share, the cores above all, is not predicted: where other programs run, or more ranks than
+# cores, computing takes another time.
 
 APPS =
 HERE =
 THERE =
-RUNS = 3
+RUNS = 5
 OUT = predict
 SIZES = 0,8,64,256,512,1k,2k,3k,4k,6k,8k,16k,32k,48k,64k,65k,96k,128k,256k,512k,1M
 COLLECTIVES = Barrier,Bcast,Reduce,Allreduce,Gather,Scatter,Allgather,Alltoall,Reduce_scatter,Scan
 REPS = 30
 BUDGET = 10
-MPIRUNS = 2
-QUANTILE = 0.25
+MPIRUNS = 1
+QUANTILE = mean
 
 SETTINGS = APPS HERE THERE RUNS OUT SIZES COLLECTIVES REPS BUDGET MPIRUNS QUANTILE
 stamped = $(filter-out FIGURES OUT,$(SETTINGS))
@@ -35,7 +42,7 @@ tools = lp-measure lp-network lp-record lp-merge lp-graph lp-replay
 needs = for s in $(call quoted,$(APPS)) $(call quoted,$(HERE)) $(call quoted,$(THERE)); do [ -n "$$s" ] || \
 	{ echo 'APPS, HERE and THERE are needed: APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2"' >&2; exit 2; }; done
 asks = $(call state,$(call quoted,$(APPS)))
-made = here.runs there.runs *.run here.machine there.machine here.tsv there.tsv runs *.graph raw log spans.tsv \
+made = *.run here.machine there.machine here.tsv there.tsv runs *.graph raw log spans.tsv \
        predicted.tsv predicted.txt predicted.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
@@ -43,68 +50,81 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 all: $(OUT)/predicted.txt $(OUT)/here.tsv $(OUT)/there.tsv $(call drawn,predicted)
 	@cat $<
 
-# $(call measured,here,LAUNCHER)
 messages = Pingpong,Send,Recv,Exchange,Burst,Combine
-numbers := $(shell seq $(call quoted,$(MPIRUNS)) 2>/dev/null)
-measured = $(foreach n,$(numbers),$(2) lp-measure --plain -f $(messages),$(COLLECTIVES) -s $(SIZES) -n $(REPS) -w 5 \
-	-B $(BUDGET) -o $(OUT)/$(1).$(n).run.part >>$(OUT)/log && mv $(OUT)/$(1).$(n).run.part $(OUT)/$(1).$(n).run &&) touch $@
 
-$(OUT)/here.runs: $(OUT)/asked
-	@$(call measured,here,$(HERE))
+# Arguments: run, side, launcher.
+define measure
+for n in $$(seq "$$MPIRUNS"); do
+	bash -c "$$3 lp-measure --plain -f $(messages),$(COLLECTIVES) -s $(SIZES) -n $(REPS) -w 5 -B $(BUDGET) -o $$OUT/run.part" \
+		>>"$$OUT/log" 2>&1 </dev/null || { tail "$$OUT/log" >&2; exit 2; }
+	mv "$$OUT/run.part" "$$OUT/$$2.$$1.$$n.run"
+done
+endef
 
-$(OUT)/there.runs: $(OUT)/asked
-	@$(call measured,there,$(THERE))
-
-$(OUT)/%.machine: $(OUT)/%.runs
-	@lp-network -M loggp -q $(QUANTILE) $(OUT)/$*.[0-9]*.run $(whole)
-
-$(OUT)/%.tsv: $(OUT)/%.runs
-	@lp-network -M loggp -q $(QUANTILE) -F text $(OUT)/$*.[0-9]*.run $(whole)
-
-# Arguments: name, run, side, command with its launcher. Which run was the quickest is seen later.
+# Arguments: name, run, side, command with its launcher.
 define record
 rm -rf "$$OUT/raw"
 bash -c "$$4" >>"$$OUT/log" 2>&1 </dev/null || { tail "$$OUT/log" >&2; exit 2; }
 lp-merge "$$OUT/raw" 2>>"$$OUT/log" | lp-graph 2>>"$$OUT/log" >"$$OUT/$$1.$$3.$$2.graph"
 rm -rf "$$OUT/raw"
 endef
-export record
+export measure record
+quick = bash -eu -o pipefail -c
 
-$(OUT)/runs: $(OUT)/asked $(OUT)/here.machine $(OUT)/there.machine
-	@rm -f $(OUT)/*.graph; export OUT=$(OUT); \
+$(OUT)/runs: $(OUT)/asked
+	@rm -f $(OUT)/*.graph $(OUT)/*.run; export OUT=$(OUT) MPIRUNS=$(call quoted,$(MPIRUNS)); \
+	launcher() { if [ "$$1" = here ]; then printf '%s' $(call quoted,$(HERE)); else printf '%s' $(call quoted,$(THERE)); fi; }; \
 	for run in $$(seq $(call quoted,$(RUNS))); do \
 		sides='here there'; [ $$((run % 2)) = 1 ] || sides='there here'; \
+		for side in $$sides; do $(quick) "$$measure" measure $$run $$side "$$(launcher $$side)"; done; \
 		while read -r name command; do \
 			[ -n "$$command" ] || { echo "$(APPS): $$name: a line is a name and a command" >&2; exit 2; }; \
 			for side in $$sides; do \
-				if [ $$side = here ]; then launcher=$(call quoted,$(HERE)); else launcher=$(call quoted,$(THERE)); fi; \
-				bash -eu -o pipefail -c "$$record" record "$$name" $$run $$side "$$launcher lp-record -o $$OUT/raw $$command"; \
+				$(quick) "$$record" record "$$name" $$run $$side "$$(launcher $$side) lp-record -o $$OUT/raw $$command"; \
 			done; \
 		done < <(grep -vE '^[[:space:]]*(#|$$)' $(call quoted,$(APPS))); \
 	done
 	@touch $@
 
-# A run: name, side, recorded and predicted span, share of MPI.
-$(OUT)/spans.tsv: $(OUT)/runs
+$(OUT)/%.machine: $(OUT)/runs
+	@lp-network -M loggp -q $(QUANTILE) $(OUT)/$*.[0-9]*.run $(whole)
+
+$(OUT)/%.tsv: $(OUT)/runs
+	@lp-network -M loggp -q $(QUANTILE) -F text $(OUT)/$*.[0-9]*.run $(whole)
+
+# A run: name, side, run; seconds recorded, replayed on the other network and on its own; share of MPI.
+$(OUT)/spans.tsv: $(OUT)/runs $(OUT)/here.machine $(OUT)/there.machine
 	@for graph in $(OUT)/*.graph; do \
-		name=$${graph##*/}; name=$${name%.graph}; name=$${name%.*}; side=$${name##*.}; \
+		name=$${graph##*/}; name=$${name%.graph}; run=$${name##*.}; name=$${name%.*}; side=$${name##*.}; \
 		other=there; [ $$side = here ] || other=here; \
-		lp-replay -n $(OUT)/$$other.machine -F csv $$graph | tail -1 | \
-			awk -F, -v OFS='\t' -v name="$${name%.*}" -v side=$$side '{ print name, side, $$3 / 1e9, $$2 / 1e9, 1 - $$4 / $$1 / $$3 }'; \
+		{ lp-replay -n $(OUT)/$$other.machine -F csv $$graph; lp-replay -n $(OUT)/$$side.machine -F csv $$graph; } | \
+			awk -F, -v OFS='\t' -v name="$${name%.*}" -v side=$$side -v run=$$run 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } \
+				NR % 2 == 0 { t[NR] = $$at["together_ns"] / 1e9; was = $$at["recorded_together_ns"] / 1e9; \
+					useful = $$at["useful_total_ns"] / $$at["ranks"] / 1e9 } \
+				END { print name, side, run, was, t[2], t[4], useful < was ? 1 - useful / was : 0 }'; \
 	done $(whole)
 
 $(OUT)/predicted.tsv: $(OUT)/spans.tsv
-	@awk -F'\t' -v OFS='\t' '{ k = $$1 OFS $$2; if (!(k in r) || $$3 < r[k]) { r[k] = $$3; mpi[k] = $$5 } \
-		if (!(k in p) || $$4 < p[k]) p[k] = $$4; if (!($$1 in seen)) { seen[$$1]; names[++n] = $$1 } } \
-		END { print "program", "from", "to", "recorded_s", "predicted_s", "measured_s", "error_%", "mpi_%"; \
+	@awk -F'\t' -v OFS='\t' 'function quantile(list, q,   v, n, i, k, x) { n = split(list, v, " "); \
+			for (i = 2; i <= n; i++) { x = v[i] + 0; for (k = i - 1; k > 0 && v[k] + 0 > x; k--) v[k + 1] = v[k]; v[k + 1] = x } \
+			x = 1 + (n - 1) * q; i = int(x); return v[i] + (i < n ? (x - i) * (v[i + 1] - v[i]) : 0) } \
+		{ k = $$1 OFS $$2; was[k] = was[k] " " $$4; mpi[k] = mpi[k] " " $$7; on[k] = on[k] " " $$5; \
+		own[k] = own[k] " " 100 * ($$6 / $$4 - 1); one[k, $$3] = $$4; other[k, $$3] = $$5; runs[$$3]; \
+		if (!($$1 in seen)) { seen[$$1]; names[++n] = $$1 } } \
+		END { print "program", "from", "to", "recorded_s", "predicted_s", "measured_s", "error_%", "mpi_%", "spread_%", "own_%"; \
 		for (i = 1; i <= n; i++) for (d = 0; d < 2; d++) { from = d ? "there" : "here"; to = d ? "here" : "there"; \
-			a = names[i] OFS from; b = names[i] OFS to; \
-			printf "%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%.2f\t%.1f\n", names[i], from, to, r[a], p[a], r[b], 100 * (p[a] / r[b] - 1), 100 * mpi[b] } }' $< $(whole)
+			a = names[i] OFS from; b = names[i] OFS to; list = ""; \
+			for (r in runs) list = list " " 100 * (other[a, r] / one[b, r] - 1); \
+			printf "%s\t%s\t%s\t%.6f\t%.6f\t%.6f\t%.2f\t%.1f\t%.1f\t%.2f\n", names[i], from, to, quantile(was[a], 0.5), \
+				quantile(on[a], 0.5), quantile(was[b], 0.5), quantile(list, 0.5), 100 * quantile(mpi[b], 0.5), \
+				50 * (quantile(was[b], 0.75) - quantile(was[b], 0.25)) / quantile(was[b], 0.5), quantile(own[b], 0.5) } }' $< $(whole)
 
 $(OUT)/predicted.txt: $(OUT)/predicted.tsv
 	@{ cat $<; echo; awk -F'\t' 'NR > 1 { for (k = 0; k < 2; k++) { c = k ? ($$8 > 50 ? "communicates" : "computes") : "all"; \
-		for (d = 0; d < 2; d++) { key = c "\t" (d ? $$2 " to " $$3 : "both ways"); sum[key] += $$7 * $$7; n[key]++ } } } \
-		END { print "which\tdirection\tprograms\tRRMSE_%"; for (k in sum) printf "%s\t%d\t%.2f\n", k, n[k], sqrt(sum[k] / n[k]) | "sort" }' $<; } $(whole)
+		for (d = 0; d < 2; d++) { key = c "\t" (d ? $$2 " to " $$3 : "both ways"); n[key]++; \
+			sum[key] += $$7 * $$7; own[key] += $$10 * $$10; spread[key] += $$9 * $$9 } } } \
+		END { print "which\tdirection\tprograms\tRRMSE_%\tspread_%\town_%"; for (k in sum) printf "%s\t%d\t%.2f\t%.1f\t%.2f\n", \
+			k, n[k], sqrt(sum[k] / n[k]), sqrt(spread[k] / n[k]), sqrt(own[k] / n[k]) | "sort" }' $<; } $(whole)
 
 $(call drawn,predicted) &: $(OUT)/predicted.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set log xy; set xlabel "measured (s)"; set ylabel "predicted (s)"'; \

@@ -235,7 +235,7 @@ tables_machine(const struct options *opt, const struct points *points, const str
 		text_print(&out, "eager %llu B\n", (unsigned long long)ends->below + 1);
 	else
 		text_print(&out, "eager all\n");
-	text_print(&out, "init recorded\n");
+	text_print(&out, "init recorded\ncommunicators recorded\n");
 	print_ends(&out, ends, "");
 	print_combining(&out, ends);
 	if (opt->memory != NULL && opt->cpus > 1) {
