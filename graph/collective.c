@@ -157,6 +157,12 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 	    instance->open > 0 || instance->mismatched, instance->last_enter_ns > instance->first_leave_ns };
 }
 
+size_t
+collective_crossings(const struct graph *graph)
+{
+	return graph->instances->crossed_count;
+}
+
 bool
 collective_is_crossed(const struct graph *graph, size_t n)
 {

@@ -10,8 +10,10 @@
 
 /* As negative numbers, since MAX is taken of all members'. */
 void
-find_settled(struct rounds *r)
+find_settled(struct rounds *r, int64_t *next_ns)
 {
+	int64_t *next = &r->settled[r->known.location_count];
+
 	for (uint32_t l = 0; l < r->known.location_count; l++)
 		r->settled[l] = INT64_MIN;
 	for (uint32_t s = r->first; s < r->end; s++) {
@@ -27,15 +29,26 @@ find_settled(struct rounds *r)
 				r->settled[op->location] = -(int64_t)op->seq;
 		}
 	}
-	team_max(r->team, r->settled, r->known.location_count);
+	*next = -*next_ns;
+	team_max(r->team, r->settled, (size_t)r->known.location_count + 1);
+	*next_ns = -*next;
 	for (uint32_t l = 0; l < r->known.location_count; l++)
 		r->seqs[l] = r->settled[l] == INT64_MIN ? 0 : (uint64_t)-r->settled[l];
 }
 
-struct fact {			/* of a candidate, for all */
-	uint64_t number, round;
-	uint32_t shard, index;	/* where it is kept */
-	uint32_t pending, overlaps;
+enum fact_kind { CANDIDATE, CROSSED, DRIFTED };
+
+struct fact {			/* for all */
+	uint64_t number, round;	/* of a candidate, as ranks count them; of one that an edge crosses, from 0 */
+	uint32_t shard, index;	/* where a candidate is kept */
+	uint16_t kind;
+	bool pending, overlaps;
+};
+
+struct facts {
+	struct fact *at;	/* of own shards; then all candidates in order */
+	size_t count, capacity;
+	bool *crossed;		/* by candidate; all are crossed where ranks no longer count alike */
 };
 
 static int
@@ -43,52 +56,66 @@ by_candidate(const void *left, const void *right)
 {
 	const struct fact *a = left, *b = right;
 
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;	/* candidates come first */
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
 	return a->shard != b->shard ? (a->shard < b->shard ? -1 : 1) :
 	    a->index < b->index ? -1 : a->index > b->index;
 }
 
-static struct fact *
-share_facts(struct rounds *r, size_t *count)
+static void
+add_fact(struct facts *facts, struct fact fact)
 {
-	struct fact *own = NULL, *all;
-	size_t own_count = 0, capacity = 0;
-
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct exchange *x = &feed_of(r, s)->exchange;
-
-		for (size_t i = 0; i < x->candidate_count; i++) {
-			const struct candidate *c = &x->candidates[i];
-			bool pending = c->pending;
-
-			for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
-				pending = r->seqs[l] <= c->seqs[l];
-			own = grow(own, &capacity, own_count + 1, sizeof *own);
-			own[own_count++] = (struct fact){ c->number, c->round, s, (uint32_t)i, pending, c->overlaps };
-		}
-	}
-	all = team_share(r->team, own, own_count, sizeof *own, count);
-	qsort(all, *count, sizeof *all, by_candidate);
-	free(own);
-	return all;
+	facts->at = grow(facts->at, &facts->capacity, facts->count + 1, sizeof *facts->at);
+	facts->at[facts->count++] = fact;
 }
 
-/* What edges have crossed, by number of candidate; one more says whether ranks still count alike. */
-static int64_t *
-share_crossed(struct rounds *r, size_t count)
+/* Its candidates, and those of any shard that edges found there cross. */
+static void
+add_shard(struct facts *facts, const struct rounds *r, uint32_t shard)
 {
-	int64_t *crossed = zalloc(count + 1, sizeof *crossed);
+	const struct graph *graph = &feed_of(r, shard)->graph;
+	const struct exchange *x = graph->exchange;
 
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct graph *graph = &feed_of(r, s)->graph;
+	for (size_t i = 0; i < x->candidate_count; i++) {
+		const struct candidate *c = &x->candidates[i];
+		bool pending = c->pending;
 
-		for (size_t n = 0; n < count; n++)
-			crossed[n] |= collective_is_crossed(graph, n);
-		crossed[count] |= collective_has_drifted(graph);
+		for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
+			pending = r->seqs[l] <= c->seqs[l];
+		add_fact(facts, (struct fact){ c->number, c->round, shard, (uint32_t)i, CANDIDATE, pending, c->overlaps });
 	}
-	team_max(r->team, crossed, count + 1);
-	return crossed;
+	for (size_t n = 0; n < collective_crossings(graph); n++)
+		if (collective_is_crossed(graph, n))
+			add_fact(facts, (struct fact){ .number = n, .kind = CROSSED });
+	if (collective_has_drifted(graph))
+		add_fact(facts, (struct fact){ .kind = DRIFTED });
+}
+
+static struct facts
+share_facts(const struct rounds *r)
+{
+	struct facts own = { 0 }, all = { 0 };
+	bool drifted = false;
+	size_t count;
+
+	for (uint32_t s = r->first; s < r->end; s++)
+		add_shard(&own, r, s);
+	all.at = team_share(r->team, own.at, own.count, sizeof *own.at, &count);
+	free(own.at);
+	qsort(all.at, count, sizeof *all.at, by_candidate);
+	while (all.count < count && all.at[all.count].kind == CANDIDATE)
+		all.count++;
+	all.crossed = zalloc(all.count, sizeof *all.crossed);
+	for (size_t i = all.count; i < count; i++)
+		if (all.at[i].kind == DRIFTED)
+			drifted = true;
+		else if (all.at[i].number < all.count)
+			all.crossed[all.at[i].number] = true;
+	for (size_t n = 0; n < all.count && drifted; n++)
+		all.crossed[n] = true;
+	return all;
 }
 
 /* All shards count the points among the candidates, in order; the rows go to the last one, which tells of them. */
@@ -130,31 +157,32 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 void
 decide(struct rounds *r)
 {
-	size_t count;
-	struct fact *facts = share_facts(r, &count);
-	int64_t *crossed = share_crossed(r, count);
-	bool *is_sync = zalloc(count, sizeof *is_sync);
+	struct facts facts = share_facts(r);
+	bool *is_sync = zalloc(facts.count, sizeof *is_sync), any = false;
 	struct feed *teller = feed_of(r, r->shards - 1);
 
-	for (size_t i = 0; i < count; i++) {
-		const bool pending = facts[i].pending || crossed[i] != 0 || crossed[count] != 0;
+	for (size_t i = 0; i < facts.count; i++) {
+		const struct fact *fact = &facts.at[i];
+		const bool pending = fact->pending || facts.crossed[i];
 
-		is_sync[i] = !facts[i].overlaps && !pending;
-		if (teller != NULL && facts[i].overlaps)
+		is_sync[i] = !fact->overlaps && !pending;
+		any |= is_sync[i];
+		if (teller != NULL && fact->overlaps)
 			teller->graph.counts.refused_overlap++;
 		else if (teller != NULL && pending)
 			teller->graph.counts.refused_pending++;
 	}
-	write_syncs(r, facts, is_sync, count);
+	if (any)
+		write_syncs(r, facts.at, is_sync, facts.count);
 	for (uint32_t s = r->first; s < r->end; s++) {
 		struct exchange *x = &feed_of(r, s)->exchange;
 
-		collective_decided(&feed_of(r, s)->graph, count);
+		collective_decided(&feed_of(r, s)->graph, facts.count);
 		for (size_t i = 0; i < x->candidate_count; i++)
 			free(x->candidates[i].seqs);
 		x->candidate_count = 0;
 	}
-	free(facts);
-	free(crossed);
+	free(facts.at);
+	free(facts.crossed);
 	free(is_sync);
 }

@@ -127,9 +127,11 @@ void collective_begin(struct graph *graph);
 void collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
     size_t i);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);
-/* Was the Nth candidate that is not decided yet crossed by an edge found here; and N are decided. */
+/* Was the Nth candidate that is not decided yet crossed by an edge found here, as some before CROSSINGS are. */
+size_t collective_crossings(const struct graph *graph);
 bool collective_is_crossed(const struct graph *graph, size_t n);
 bool collective_has_drifted(const struct graph *graph);
+/* The first N are decided. */
 void collective_decided(struct graph *graph, size_t n);
 void collective_end(struct graph *graph);
 /* An edge between rows that have so many candidates before them: those between are crossed. */

@@ -94,32 +94,53 @@ end_round(struct rounds *r)
 	}
 }
 
-/* False: it was the last one. */
-static bool
-do_round(struct rounds *r)
+/* Up to when own shards want to go next: that of them which gets least far takes all that it has looked at. */
+static int64_t
+look(const struct rounds *r)
 {
-	int64_t until_ns = INT64_MIN;		/* negative, for the sake of MAX */
+	int64_t until_ns = INT64_MAX;
 
 	for (uint32_t s = r->first; s < r->end; s++) {
 		const int64_t next_ns = feed_look(feed_of(r, s), r->rows);
 
-		if (-next_ns > until_ns)
-			until_ns = -next_ns;
+		if (next_ns < until_ns)
+			until_ns = next_ns;
 	}
-	if (r->first == r->end)
-		until_ns = -INT64_MAX;
-	team_max(r->team, &until_ns, 1);
+	return until_ns;
+}
+
+/* What members tell each other each time is little, and waiting for them is not: so it is told together. */
+static void
+do_round(struct rounds *r)
+{
+	int64_t next_ns;
+
 	for (uint32_t s = r->first; s < r->end; s++)
 		feed_begin_round(feed_of(r, s));
 	for (uint32_t s = r->first; s < r->end; s++)
-		feed_read(feed_of(r, s), -until_ns);	/* of the shard that gets least far all that it has looked at */
+		feed_read(feed_of(r, s), r->until_ns);
 	deliver(r);
 	for (uint32_t s = r->first; s < r->end; s++)
 		edges_flush(&feed_of(r, s)->graph);
-	find_settled(r);
+	next_ns = look(r);
+	find_settled(r, &next_ns);
 	decide(r);
 	end_round(r);
-	return until_ns != -INT64_MAX;
+	r->until_ns = next_ns;
+}
+
+static void
+do_rounds(struct rounds *r)
+{
+	bool last;
+
+	r->until_ns = -look(r);		/* negative, for the sake of MAX */
+	team_max(r->team, &r->until_ns, 1);
+	r->until_ns = -r->until_ns;
+	do {
+		last = r->until_ns == INT64_MAX;
+		do_round(r);
+	} while (!last);
 }
 
 /* ---- the end ---- */
@@ -233,7 +254,7 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 
 	r->locations = zalloc(locations, sizeof *r->locations);
 	locations_begin(r->locations, locations);
-	r->settled = zalloc(locations, sizeof *r->settled);
+	r->settled = zalloc((size_t)locations + 1, sizeof *r->settled);
 	r->seqs = zalloc(locations, sizeof *r->seqs);
 	r->member_of = zalloc(r->shards, sizeof *r->member_of);
 	for (int m = 0; m < r->team->size; m++) {
@@ -272,7 +293,6 @@ match_shards(const char *from, const char *to, const struct polls *polls, uint64
 	r.rows = round_rows / r.shards + 1;
 	shards_prepare(to, team);
 	begin(&r, from, to, polls, argc, argv);
-	while (do_round(&r))
-		;
+	do_rounds(&r);
 	end_all(&r, polls);
 }

@@ -207,7 +207,9 @@ without_history() {
 	lp-critpath -F text one/graph >path
 	for p in 2 4; do
 		rm -rf many && mkdir many
-		(cd many && parallel_run $p lp-graph --round 9 -o graph ../cut 2>../err.many)
+		(cd many && LONGPOLE_COST=../cost.$p parallel_run $p lp-graph --round 9 -o graph ../cut 2>../err.many)
+		jq -e ".tool == \"lp-graph\" and .processes == $p and .exchanges > 10 and .bytes > 100 and .work_s > 0 and
+			.exchange_s > 0 and .start_s + .exchange_s < .wall_s" cost.$p
 		diff -r one many
 		cmp err err.many
 		cmp path <(parallel_run $p lp-critpath -F text one/graph)

@@ -196,3 +196,26 @@ record() {
 	table clean
 	[ ! -e t ]
 }
+
+# A launcher of one process that says it were several, whose exchanges take longer the more they are.
+@test "scale fits what the tools tell of their cost, and labels what it predicts" {
+	"$ROOT/build/bench/synthetic" -r 4 -c 8000 >raw
+	cat >launch <<-'END'
+		#!/bin/bash
+		"${@:3}" && sed -i "\$s/\"processes\":1/\"processes\":$2/; \$s/\"exchange_s\":0.000000/\"exchange_s\":0.00$2/" "$LONGPOLE_COST"
+	END
+	chmod +x launch
+	flow scale RAW=raw OUT=scale REPEAT=2 MPIRUN=./launch >out 2>err
+	[ "$(cut -f 1,2 scale/costs.tsv | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 9 ]
+	[ "$(awk -F '\t' 'NR > 1 { print $4 }' scale/costs.tsv | sort -u)" -eq "$(lp-dump raw | jq -s 'map(select(.kind == "end").rows) | add')" ]
+	for tool in merge graph critpath all; do
+		[ "$(awk -F '\t' -v t=$tool '$1 == t && $8 == "PREDICTION" { print $2 }' scale/prediction.tsv | paste -sd ' ')" = '64 1024' ]
+		awk -F '\t' -v t=$tool '$1 == t && !($4 <= $3 && $3 <= $5) { exit 1 }' scale/prediction.tsv
+	done
+	grep -q '^4,[0-9.]*,0.012000$' scale/all.csv	# three tools, 4 ms each
+	grep -q 'not measured' out
+	run -2 flow scale RAW=raw OUT=other PROCESSES='1 2'
+	[[ "$output" == *'needs three numbers or more'* ]]
+	run -2 flow scale OUT=other
+	[[ "$output" == *'RAW is not set'* ]]
+}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../tool/tool.h"
+#include "cost.h"
 #include "launcher.h"
 #include "team.h"
 
@@ -19,6 +20,7 @@ team_start(int *argc, char ***argv)
 	ssize_t length;
 
 	(void)argc;
+	cost_begin();
 	if (launcher_tells(&rank, &size) && size > 1) {
 		length = readlink("/proc/self/exe", path, sizeof path - 5);
 		if (length < 0)
@@ -41,6 +43,9 @@ team_open(struct team *team, int *argc, char ***argv)
 void
 team_close(void)
 {
+	const struct cost cost = cost_so_far();
+
+	cost_tell(1, &cost);
 }
 
 struct team

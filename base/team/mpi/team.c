@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../tool/tool.h"
+#include "../cost.h"
 #include "../launcher.h"
 #include "../team.h"
 
@@ -28,6 +29,13 @@ team_of(MPI_Comm comm)
 	return team;
 }
 
+/* What one process has for all others, counted once for each. */
+static uint64_t
+to_others(const struct team *team, size_t bytes)
+{
+	return (uint64_t)(team->size - 1) * bytes;
+}
+
 enum { GOT_FAR = 3 };	/* exit status of a child that got to team_open */
 
 struct team
@@ -37,8 +45,10 @@ team_start(int *argc, char ***argv)
 	int status = 0;
 	pid_t child;
 
+	cost_begin();
 	if (!launcher_tells(&team.rank, &team.size)) {
 		MPI_Init(argc, argv);
+		cost_met();
 		return team_of(MPI_COMM_WORLD);
 	}
 	if (team.rank == 0 || (child = fork()) < 0)
@@ -61,12 +71,58 @@ team_open(struct team *team, int *argc, char ***argv)
 	if (team->comm == NULL) {
 		MPI_Init(argc, argv);
 		*team = team_of(MPI_COMM_WORLD);
+		cost_met();
 	}
+}
+
+/*
+ * Who comes last to an exchange waits for nobody: what it takes is the least that any of them was in it. Where
+ * groups had exchanges of their own it is what the process had in all that was in them least.
+ */
+static double
+without_waiting(const struct cost *cost)
+{
+	size_t count;
+	const double *own = cost_exchanges(&count);
+	double least_s = 0, *least;
+	int64_t counts[2] = { (int64_t)count, -(int64_t)count };
+
+	MPI_Allreduce(MPI_IN_PLACE, counts, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+	if (counts[0] != -counts[1] || count > INT_MAX) {
+		MPI_Reduce(&cost->exchange_s, &least_s, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+		return least_s;
+	}
+	least = zalloc(count, sizeof *least);
+	MPI_Reduce(own, least, (int)count, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+	for (size_t i = 0; i < count; i++)
+		least_s += least[i];
+	free(least);
+	return least_s;
+}
+
+static void
+tell_cost(void)
+{
+	struct cost cost = cost_so_far(), all = cost;
+	double own[3] = { cost.start_s, cost.work_s, cost.wall_s }, most[3] = { 0 };
+	int rank, size;
+
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	MPI_Reduce(own, most, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&cost.bytes, &all.bytes, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+	all.exchange_s = without_waiting(&cost);
+	all.start_s = most[0];
+	all.work_s = most[1];
+	all.wall_s = most[2];
+	if (rank == 0)
+		cost_tell(size, &all);
 }
 
 void
 team_close(void)
 {
+	tell_cost();
 	MPI_Finalize();
 }
 
@@ -84,7 +140,9 @@ team_max(const struct team *team, int64_t *values, size_t count)
 {
 	if (count > INT_MAX)
 		die("more than 2^31 values for all processes");
+	cost_enter();
 	MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_INT64_T, MPI_MAX, comm_of(team));
+	cost_leave(to_others(team, count * sizeof *values));
 }
 
 uint64_t
@@ -92,7 +150,9 @@ team_sum(const struct team *team, uint64_t value)
 {
 	uint64_t sum = value;
 
+	cost_enter();
 	MPI_Allreduce(&value, &sum, 1, MPI_UINT64_T, MPI_SUM, comm_of(team));
+	cost_leave(to_others(team, sizeof value));
 	return sum;
 }
 
@@ -103,7 +163,9 @@ team_copy(const struct team *team, void *data, size_t bytes)
 
 	for (size_t piece; bytes > 0; at += piece, bytes -= piece) {
 		piece = bytes < INT_MAX ? bytes : INT_MAX;
+		cost_enter();
 		MPI_Bcast(at, (int)piece, MPI_BYTE, 0, comm_of(team));
+		cost_leave(team->rank == 0 ? to_others(team, piece) : 0);
 	}
 }
 
@@ -148,11 +210,15 @@ team_exchange(const struct team *team, const void *items, const size_t *counts, 
 			die("more than 2^31 items for one process at once");
 		out[m] = (int)counts[m];
 	}
+	cost_enter();
 	MPI_Alltoall(out, 1, MPI_INT, in, 1, MPI_INT, comm_of(team));
+	cost_leave(to_others(team, sizeof *out));
 	out_at = offsets(out, team->size, &sent);
 	in_at = offsets(in, team->size, received);
 	got = zalloc(*received, bytes);
+	cost_enter();
 	MPI_Alltoallv(items, out, out_at, type, got, in, in_at, type, comm_of(team));
+	cost_leave((sent - (size_t)out[team->rank]) * bytes);
 	MPI_Type_free(&type);
 	free(out);
 	free(in);
@@ -170,10 +236,14 @@ team_share(const struct team *team, const void *items, size_t count, size_t byte
 
 	if (count > INT_MAX)
 		die("more than 2^31 items of one process at once");
+	cost_enter();
 	MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm_of(team));
+	cost_leave(to_others(team, sizeof mine));
 	at = offsets(counts, team->size, received);
 	got = zalloc(*received, bytes);
+	cost_enter();
 	MPI_Allgatherv(items, mine, type, got, counts, at, type, comm_of(team));
+	cost_leave(to_others(team, count * bytes));
 	MPI_Type_free(&type);
 	free(counts);
 	free(at);
@@ -189,10 +259,14 @@ team_gather(const struct team *team, const void *items, size_t count, size_t byt
 
 	if (count > INT_MAX)
 		die("more than 2^31 items of one process at once");
+	cost_enter();
 	MPI_Gather(&mine, 1, MPI_INT, counts, 1, MPI_INT, 0, comm_of(team));
+	cost_leave(team->rank > 0 ? sizeof mine : 0);
 	at = offsets(counts, team->size, received);
 	got = zalloc(*received, bytes);
+	cost_enter();
 	MPI_Gatherv(items, mine, type, got, counts, at, type, 0, comm_of(team));
+	cost_leave(team->rank > 0 ? count * bytes : 0);
 	MPI_Type_free(&type);
 	free(counts);
 	free(at);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cost.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "../tool/tool.h"
+
+struct instant {
+	double wall_s, processor_s;
+};
+
+static struct {
+	struct instant begin, met, entered;
+	double exchange_s, exchange_processor_s;
+	double *exchanges;	/* seconds in each */
+	size_t exchange_count, exchange_capacity;
+	uint64_t bytes;
+} own;
+
+static double
+seconds(struct timespec time)
+{
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static struct instant
+now(void)
+{
+	struct timespec wall, processor;
+	struct rusage children;
+
+	clock_gettime(CLOCK_MONOTONIC, &wall);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &processor);
+	getrusage(RUSAGE_CHILDREN, &children);
+	return (struct instant){ seconds(wall), seconds(processor) +
+	    (double)(children.ru_utime.tv_sec + children.ru_stime.tv_sec) +
+	    (double)(children.ru_utime.tv_usec + children.ru_stime.tv_usec) * 1e-6 };
+}
+
+void
+cost_begin(void)
+{
+	own.begin = own.met = now();
+}
+
+void
+cost_met(void)
+{
+	own.met = now();
+}
+
+void
+cost_enter(void)
+{
+	own.entered = now();
+}
+
+void
+cost_leave(uint64_t bytes)
+{
+	const struct instant left = now();
+
+	own.exchange_s += left.wall_s - own.entered.wall_s;
+	own.exchange_processor_s += left.processor_s - own.entered.processor_s;
+	own.exchanges = grow(own.exchanges, &own.exchange_capacity, own.exchange_count + 1, sizeof *own.exchanges);
+	own.exchanges[own.exchange_count++] = left.wall_s - own.entered.wall_s;
+	own.bytes += bytes;
+}
+
+struct cost
+cost_so_far(void)
+{
+	const struct instant end = now();
+
+	return (struct cost){ own.met.wall_s - own.begin.wall_s,
+	    end.processor_s - own.met.processor_s - own.exchange_processor_s, own.exchange_s,
+	    end.wall_s - own.begin.wall_s, own.exchange_count, own.bytes };
+}
+
+const double *
+cost_exchanges(size_t *count)
+{
+	*count = own.exchange_count;
+	return own.exchanges;
+}
+
+void
+cost_tell(int processes, const struct cost *cost)
+{
+	const char *name = getenv("LONGPOLE_COST");
+	FILE *file;
+
+	if (name == NULL || *name == '\0')
+		return;
+	if ((file = fopen(name, "ae")) == NULL)
+		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
+	fprintf(file, "{\"tool\":\"%s\",\"processes\":%d,\"wall_s\":%.6f,\"start_s\":%.6f,\"work_s\":%.6f,"
+	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu}\n", tool, processes, cost->wall_s, cost->start_s,
+	    cost->work_s, cost->exchange_s, (unsigned long long)cost->exchanges, (unsigned long long)cost->bytes);
+	if (ferror(file) | fclose(file))
+		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
+}

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What would it cost to analyse a run on many processes? A model fitted to the analysis on few of them.
+#
+# run     make -f workflows/scale.mk RAW=run/raw
+#         make -f workflows/scale.mk RAW=run/raw PROCESSES="1 2 4 8" PREDICT="64 1024" MPIRUN="srun"
+# input   RAW, the raw traces of a run; PROCESSES, three numbers or more, 1 among them; PREDICT, those to tell of; REPEAT
+#         rounds, all numbers in turns; ANALYSES, of critpath and imbalance
+# output  in $(OUT): costs.tsv, what each tool told of each analysis (LONGPOLE_COST, longpole(7)): seconds until
+#         the processes had met (start_s), of the processor of the one that worked longest (work_s), in exchanges
+#         without waiting for who comes last (exchange_s), of the clock on the wall (wall_s); exchanges, and the bytes in
+#         them; units.tsv: the same for a row, an exchange and a byte, medians
+#         TOOL.csv and all.csv, the tables that lp-fit is given: n processes, t = work_s + exchange_s, tau = exchange_s;
+#         fit.txt: what lp-fit says of them; prediction.tsv: t and its band on PROCESSES and PREDICT, labelled
+#
+# t is built of what does not depend on how many cores the processes share, so that 4 of them may run on 2: it is
+# the wall time of an analysis that has a core for each, but for start_s, which a longer run does not lengthen, and but
+# for what processes wait for each other where rounds are uneven: wall_s less these and t, where there are cores enough.
+# Other work on the machine lengthens exchanges: it should be quiet. What all numbers of processes find must be the same.
+
+RAW =
+PROCESSES = 1 2 4
+PREDICT = 64 1024
+REPEAT = 3
+ANALYSES = critpath
+OUT = scale
+MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
+
+SETTINGS = RAW PROCESSES PREDICT REPEAT ANALYSES OUT MPIRUN
+folder = $(OUT)
+tools = lp-merge lp-graph lp-critpath lp-imbalance lp-fit
+numbers = $(call each_quoted,$(PROCESSES) $(PREDICT) $(REPEAT))
+needs = [ -n $(raw) ] || { echo 'RAW is not set: RAW=run/raw' >&2; exit 2; }; \
+	for n in $(numbers); do [[ $$n =~ ^[1-9][0-9]*$$ ]] || \
+	{ echo 'PROCESSES, PREDICT and REPEAT are numbers: PROCESSES="1 2 4"' >&2; exit 2; }; done; \
+	[ $(words $(PROCESSES)) -ge 3 ] && [ $(firstword $(PROCESSES)) -eq 1 ] || \
+	{ echo 'PROCESSES: lp-fit needs three numbers or more, and 1 is the first' >&2; exit 2; }; \
+	for t in $(call each_quoted,$(ANALYSES)); do [[ $$t =~ ^(critpath|imbalance)$$ ]] || \
+	{ echo 'ANALYSES: critpath imbalance' >&2; exit 2; }; done
+asks = $(call state,$(raw))
+made = trace graph *.cost *.result costs.tsv units.tsv *.csv fit.txt prediction.tsv
+include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
+.NOTPARALLEL:
+
+raw = $(call quoted,$(RAW))
+runs := $(foreach i,$(shell seq $(filter-out 0%,$(REPEAT))),$(patsubst %,%.$(i),$(filter-out 0%,$(PROCESSES))))
+
+all: $(OUT)/units.tsv $(OUT)/prediction.tsv $(OUT)/fit.txt
+	@cat $(OUT)/units.tsv; echo; \
+		echo 'Of a model, not measured: t without start_s, 95 % from and to, tau the part of it in exchanges; see fit.txt'; \
+		cat $(OUT)/prediction.tsv
+
+# So many shards as the most processes want, whoever works: all have the same files.
+define analyse
+processes=$$1 out=$$2 raw=$$3 tools=$$4
+launched=()
+[ $$processes -eq 1 ] || launched=($$MPIRUN -n $$processes)
+for tool in $$tools; do
+	case $$tool in
+	merge) "$${launched[@]}" lp-merge -o $$out/trace --shards $$SHARDS "$$raw" ;;
+	graph) "$${launched[@]}" lp-graph -o $$out/graph $$out/trace ;;
+	critpath) "$${launched[@]}" lp-critpath -F text $$out/graph >$$out/critpath.new ;;
+	imbalance) "$${launched[@]}" lp-imbalance $$out/graph >$$out/imbalance.new ;;
+	esac 2>$$out/log || { cat $$out/log >&2; exit 2; }
+	[ -e $$out/$$tool.new ] || continue
+	[ -e $$out/$$tool.result ] || cp $$out/$$tool.new $$out/$$tool.result
+	cmp -s $$out/$$tool.new $$out/$$tool.result || { echo "lp-$$tool finds something else on $$processes processes" >&2; exit 2; }
+	rm $$out/$$tool.new
+done
+rm $$out/log
+endef
+export analyse
+
+most = $(lastword $(shell printf '%s\n' $(filter-out 0%,$(PROCESSES)) | sort -n))
+$(runs:%=$(OUT)/%.cost): $(OUT)/%.cost: $(OUT)/asked
+	@echo 'round $(subst .,,$(suffix $*)) of $(REPEAT) on $(basename $*) processes' >&2
+	@rm -f $@.part; [ $* != 1.1 ] || rm -f $(OUT)/*.result
+	@LONGPOLE_COST=$@.part MPIRUN=$(call quoted,$(MPIRUN)) SHARDS=$(most) \
+		bash -eu -o pipefail -c "$$analyse" analyse $(basename $*) $(OUT) $(raw) $(call quoted,merge graph $(ANALYSES))
+	@mv $@.part $@
+
+$(OUT)/costs.tsv: $(runs:%=$(OUT)/%.cost)
+	@rows=$$(lp-critpath --list 1 $(OUT)/graph | awk 'NR == 2 { print $$4 }'); \
+	{ printf 'tool\tprocesses\tround\trows\tstart_s\twork_s\texchange_s\twall_s\texchanges\tbytes\n'; \
+	for p in $(call each_quoted,$(PROCESSES)); do for i in $$(seq $(REPEAT)); do \
+	jq -r --arg rows $$rows --arg round $$i '[.tool, .processes, $$round, $$rows, .start_s, .work_s, .exchange_s, .wall_s, .exchanges, .bytes] | @tsv' \
+		$(OUT)/$$p.$$i.cost; done; done | sort -t$$'\t' -s -n -k2,2; } $(whole)
+
+define units
+function median(text,   v, n, i, j, x) {
+	n = split(text, v, " ")
+	for (i = 2; i <= n; i++) {
+		x = v[i]
+		for (j = i - 1; j > 0 && v[j] + 0 > x + 0; j--) v[j + 1] = v[j]
+		v[j + 1] = x
+	}
+	return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+}
+NR > 1 {
+	key = $$1 "\t" $$2
+	if (!(key in rows)) keys[++count] = key
+	rows[key] = $$4; start[key] = start[key] " " $$5; work[key] = work[key] " " $$6
+	exchange[key] = exchange[key] " " $$7; wall[key] = wall[key] " " $$8; exchanges[key] = $$9; bytes[key] = $$10
+}
+END {
+	print "tool\tprocesses\trows\trows_a_s\tstart_s\twork_ns_a_row\texchanges\texchange_us_each\tbytes_a_row\twall_s"
+	for (i = 1; i <= count; i++) {
+		k = keys[i]
+		each = exchanges[k] > 0 ? sprintf("%.1f", 1e6 * median(exchange[k]) / exchanges[k]) : "-"
+		printf "%s\t%d\t%.0f\t%.3f\t%.1f\t%d\t%s\t%.3f\t%.3f\n", k, rows[k], rows[k] / median(wall[k]), median(start[k]), \
+			1e9 * median(work[k]) / rows[k], exchanges[k], each, bytes[k] / rows[k], median(wall[k])
+	}
+}
+endef
+export units
+
+$(OUT)/units.tsv: $(OUT)/costs.tsv
+	@awk -F '\t' "$$units" $< $(whole)
+
+# A table for each tool, and one of what they take together in a round.
+define tables
+NR > 1 {
+	tool = $$1; sub(/^lp-/, "", tool)
+	if (!(tool in table)) order[++count] = tool
+	table[tool] = table[tool] sprintf("%d,%.6f,%.6f\n", $$2, $$6 + $$7, $$7)
+	key = $$2 "." $$3
+	if (!(key in t)) keys[++rounds] = key
+	t[key] += $$6 + $$7; tau[key] += $$7
+}
+END {
+	for (i = 1; i <= count; i++) printf "n,t,tau\n%s", table[order[i]] >(out "/" order[i] ".csv")
+	printf "n,t,tau\n" >(out "/all.csv")
+	for (i = 1; i <= rounds; i++) printf "%d,%.6f,%.6f\n", keys[i], t[keys[i]], tau[keys[i]] >(out "/all.csv")
+}
+endef
+export tables
+
+fitted = $(foreach t,merge graph $(ANALYSES) all,$(OUT)/$(t).csv)
+$(fitted) &: $(OUT)/costs.tsv
+	@awk -F '\t' -v out=$(OUT) "$$tables" $<
+
+comma = ,
+empty =
+predicted = $(subst $(empty) $(empty),$(comma),$(strip $(PREDICT)))
+$(OUT)/fit.txt: $(fitted)
+	@lp-fit --predict $(predicted) $^ $(whole)
+
+# What was measured, too: how far the fit is from that tells what it is worth.
+define predictions
+"tool\tprocesses\tt_s\tfrom_s\tto_s\ttau_s\tefficiency\twhat",
+(.[] | .name as $$name | (.equation6.t1) as $$one | .points | group_by(.n) | .[] | .[0] + {was: (map(.t) | add)} |
+	[$$name, .n, .t_fit, .t_low, .t_high, .tau_fit, $$one / (.n * .t_fit), if .was == null then "PREDICTION" else "fitted" end] |
+	map(if type == "number" then . * 10000 | round / 10000 else . end) | @tsv)
+endef
+export predictions
+
+$(OUT)/prediction.tsv: $(fitted)
+	@lp-fit -F json --predict $(predicted) $^ | jq -r -s "$$predictions" $(whole)
