@@ -15,8 +15,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "python"))
-from longpole.check import (ANY, ANY_TAG, CALL_COLUMNS, EDGE_COLUMNS, NO_TAG, NONE, NULL, ROOT,  # noqa
-                            Damaged, Message, Writer, column_bytes, read, width_of)
+from longpole.check import Damaged, Writer, column_bytes, read, width_of  # noqa
+from longpole.message import ANY, ANY_TAG, CALL_COLUMNS, EDGE_COLUMNS, NO_TAG, NONE, NULL, ROOT, Message  # noqa
 
 # ---- text, as tests/pack reads it ----------------------------------------------------------------
 

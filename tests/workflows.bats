@@ -219,3 +219,11 @@ record() {
 	run -2 flow scale OUT=other
 	[[ "$output" == *'RAW is not set'* ]]
 }
+
+@test "a folder of shards is another input when one of them is" {
+	mkdir shards && echo one >shards/shard.000000 && echo two >shards/shard.000001
+	"$ROOT/workflows/state" files shards >before
+	"$ROOT/workflows/state" files shards | cmp - before
+	echo new | dd of=shards/shard.000001 conv=notrunc 2>/dev/null
+	run ! cmp -s before <("$ROOT/workflows/state" files shards)
+}

@@ -14,7 +14,7 @@ Streams of longpole in Python; the format is in lp-trace(5).
 
 Writing: Writer. Checking a stream to the letter: longpole.check.read.
 """
-from .check import Writer
+from .write import Writer
 from .shards import Damaged
 from .stream import Message, Stream, columns, open, pass_on
 

@@ -1,169 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The checker: every message of a stream, with all demands of lp-trace(5) checked, in memory of the size of
-the input; and the writer. Written from the page alone, apart from the C library, to keep that honest.
+the input. Written, with message.py and write.py, from the page alone, apart from the C library, to keep that honest.
 """
 import bisect
-import struct
 
 import msgpack
 import numpy
-import xxhash
 import zstandard
 
+from .message import (BITS, CALL_COLUMNS, DEFINITIONS, DEPTH, EDGE_COLUMNS, Message, check_hash, check_types,
+                      integer, together)
 from .shards import Damaged, Rounds, files, is_folder, merged
-
-ANY, NULL, NONE, ROOT = -1, -2, -3, -4    # values of peer
-ANY_TAG, NO_TAG = -1, -2
-
-# name in a block of kind calls: (signed, value where the column is absent; None: required)
-CALL_COLUMNS = {
-    "enter": (True, None), "duration": (False, None), "call": (False, None),
-    "site": (False, 0), "comm": (False, 0), "peer": (True, NONE), "tag": (True, NO_TAG),
-    "bytes_sent": (False, 0), "bytes_received": (False, 0), "request": (False, 0),
-    "request_at": (False, 0), "folded": (False, 0),
-}
-EDGE_COLUMNS = {
-    "messages": {"source": (False, None), "send": (False, None), "target": (False, None),
-                 "receive": (False, None)},
-    "collectives": {"location": (False, None), "seq": (False, None)},
-    "sync": {"seq": (False, None)},
-    "settled": {"seq": (False, None)},
-    "segments": {"location": (False, None), "begin": (True, None), "end": (True, None),
-                 "kind": (False, None), "call": (False, None), "site": (False, 0), "polls": (False, 0)},
-    "alternatives": {"location": (False, None), "begin": (True, None), "end": (True, None),
-                     "kind": (False, None), "call": (False, None), "site": (False, 0), "polls": (False, 0)},
-    "sampled": {"time": (True, None), "site": (False, None), "callers": (False, 0)},
-    "sampled_path": {"site": (False, None), "callers": (False, None), "all": (False, None),
-                     "samples": (False, None), "path": (True, None), "squares_high": (False, None),
-                     "squares_low": (False, None)},
-    "slack": {"location": (False, None), "seq": (False, None), "compute": (True, None),
-              "call": (True, None)},
-    "index": {"rows": (False, None), "from": (False, None), "before": (False, None),
-              "at": (False, None)},
-}
-DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment", "polls")
-BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
-        "request_at": 32, "folded": 32}
-DEPTH = 30    # of nested values
-REQUIRED = {
-    "call": {"number": int, "name": str},
-    "run": {"ranks": int, "locations": int, "run_ns": int},
-    "location": {"location": int, "rank": int, "thread": int},
-    "rank": {"rank": int},
-    "communicator": {"comm": int, "size": int},
-    "neighbours": {"comm": int, "count": int},
-    "environment": {"name": str, "value": str},
-    "module": {"module": int, "path": str},
-    "site": {"site": int},
-    "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},
-    "clock_shared": {"peer": int},
-    "calls": {"location": int, "first": int, "count": int},
-    "messages": {"count": int},
-    "collectives": {"count": int, "instances": int},
-    "sync": {"count": int},
-    "settled": {"count": int},
-    "index": {"count": int, "syncs": int, "step": int, "defined": int},
-    "shard": {"run": int, "number": int, "shards": int, "defined": int, "count": int},
-    "round": {"number": int},
-    "matching": {"messages": int, "collectives": int, "unmatched_sends": int,
-                 "unmatched_receives": int, "unmatched_collectives": int, "syncs": int},
-    "segments": {"count": int},
-    "alternatives": {"number": int, "count": int},
-    "sampled": {"location": int, "count": int, "period_ns": int, "until_ns": int},
-    "sampled_path": {"count": int, "period_ns": int, "lost": int, "not_sampled_ns": int},
-    "slack": {"count": int},
-    "path": {"run_ns": int, "length_ns": int, "segments": int},
-}
-
-
-class Message:
-    """kind, body (dict), offset and size in the input, raw: whether it is from a raw trace."""
-
-    def __init__(self, kind, body, offset, data, raw):
-        self.kind, self.body, self.offset, self.bytes, self.raw = kind, body, offset, data, raw
-
-    def column(self, key, signed=False, absent=None, rows=None):
-        """The column as int64 or uint64, widened; all `absent` where it is not there."""
-        count = self.body["count"] if rows is None else rows
-        room = self.body.get("capacity", count) if rows is None else rows
-        kind = numpy.int64 if signed else numpy.uint64
-        if key not in self.body:
-            if absent is None:
-                raise Damaged(self.offset, f"{self.kind}: {key} is missing")
-            return numpy.full(count, absent, kind)
-        value = self.body[key]
-        if not isinstance(value, bytes):
-            raise Damaged(self.offset, f"{self.kind}: {key} is no bin")
-        if count == 0:
-            return numpy.zeros(0, kind)
-        width, rest = divmod(len(value), room)
-        if rest or width not in (1, 2, 4, 8):
-            raise Damaged(self.offset, f"{self.kind}: {key}: {len(value)} bytes for {room} rows")
-        stored = numpy.frombuffer(value, f"<{'i' if signed else 'u'}{width}")
-        return stored[:count].astype(kind)
-
-    def columns(self):
-        """All columns of a block by name."""
-        table = CALL_COLUMNS if self.kind == "calls" else EDGE_COLUMNS[self.kind]
-        got = {key: self.column(key, *how) for key, how in table.items()
-               if key != "enter" or "gap" not in self.body}
-        if self.kind == "calls":
-            self._enters(got)
-        if self.kind == "collectives":
-            got["size"] = self.column("size", rows=self.body["instances"])
-        return got
-
-
-    def _enters(self, got):
-        """From the gaps, where the block has these instead."""
-        if "gap" not in self.body:
-            return
-        gap, leave, enter = self.column("gap", True), 0, []
-        for i in range(self.body["count"]):
-            if got["call"][i] != 0 or i == 0:
-                enter.append(leave + int(gap[i]))
-            else:
-                enter.append(enter[-1])
-            leave = enter[-1] + int(got["duration"][i])
-        if any(abs(time) >= 2**63 for time in enter):
-            raise Damaged(self.offset, "calls: a time is out of range")
-        got["enter"] = numpy.array(enter, numpy.int64)
-
-
-def _check_hash(message, hashed):
-    body = message.body
-    keys = list(body)
-    if not keys or keys[-1] != "xxh3":
-        if hashed:
-            raise Damaged(message.offset, f"{message.kind}: no hash")
-        return
-    if not isinstance(body["xxh3"], int) or message.bytes[-9:-8] != b"\xcf":
-        raise Damaged(message.offset, f"{message.kind}: the hash is no uint 64")
-    stated = struct.unpack(">Q", message.bytes[-8:])[0]
-    if stated == 0 and message.raw and message.kind == "calls":
-        return    # the block that its rank was still filling
-    if stated != xxhash.xxh3_64_intdigest(message.bytes[:-9], seed=0):
-        raise Damaged(message.offset, f"{message.kind}: the hash is wrong")
-
-
-def _integer(message, key):
-    value = message.body.get(key)
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _check_types(message):
-    for key, wanted in REQUIRED.get(message.kind, {}).items():
-        value = message.body.get(key)
-        if not (_integer(message, key) if wanted is int else isinstance(value, wanted)):
-            what = f"{message.kind}: {key} is missing or no {wanted.__name__}"
-            raise Damaged(message.offset, what)
-    if "capacity" in message.body and message.kind == "calls":
-        if not _integer(message, "capacity") or message.body["capacity"] < message.body["count"]:
-            raise Damaged(message.offset, "calls: capacity is less than count")
-    if _integer(message, "count") and message.body["count"] < 0:
-        raise Damaged(message.offset, f"{message.kind}: count is negative")
+from .write import Writer, column_bytes, width_of  # noqa: for those who test
 
 
 class _Checker:
@@ -309,7 +158,7 @@ class _Checker:
     def take(self, message):
         self.messages += 1
         self.last = message
-        _check_types(message)
+        check_types(message)
         if message.kind in DEFINITIONS:
             self.defined = message.offset
         if message.kind == "call":
@@ -367,15 +216,15 @@ def _unpack(data):
             yield start, None, position
 
 
-def _too_deep(value, left=DEPTH):
+def too_deep(value, left=DEPTH):
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return left < 0 or any(_too_deep(v, left - 1) for v in inner)
+    return left < 0 or any(too_deep(v, left - 1) for v in inner)
 
 
 def _header(message):
     if message.kind != "longpole":
         raise Damaged(message.offset, "no header")
-    if message.body.get("version") != 1 or not _integer(message, "version"):
+    if message.body.get("version") != 1 or not integer(message, "version"):
         raise Damaged(message.offset, "not version 1")
     if not isinstance(message.body.get("content"), str):
         raise Damaged(message.offset, "content is missing")
@@ -383,24 +232,6 @@ def _header(message):
         raise Damaged(message.offset, "history is missing")
     message.raw = message.body["content"] == "raw"
     return message.body.get("hashed", False)
-
-
-def together(body, held):
-    """What a message of kind zstd held, with the bytes of integers that lie apart put together."""
-    if "planes" not in body:
-        return held
-    if not isinstance(body["planes"], (bytes, memoryview)) or not 1 <= len(body["planes"]) / 12 <= 16 \
-            or len(body["planes"]) % 12:
-        raise ValueError("planes are none")
-    held, behind = bytearray(held), 0
-    for begin, count, width in struct.iter_unpack("<III", body["planes"]):
-        end = begin + count * width
-        if begin < behind or not 2 <= width <= 8 or end > len(held):
-            raise ValueError("planes beyond what it holds")
-        apart = numpy.frombuffer(held[begin:end], numpy.uint8).reshape(width, count)
-        held[begin:end] = apart.T.tobytes()
-        behind = end
-    return bytes(held)
 
 
 def _inflated(values, data):
@@ -411,7 +242,7 @@ def _inflated(values, data):
             continue
         body = value[1]
         message = Message("zstd", body, position, data[position:end], False)
-        _check_hash(message, True)
+        check_hash(message, True)
         try:
             held = zstandard.ZstdDecompressor().decompress(body["data"])
         except (KeyError, TypeError, zstandard.ZstdError) as error:
@@ -476,7 +307,7 @@ def read(stream, of_folder=False):
                 yield Message("cut", {}, position, b"", True)
             checker = None
             continue
-        if _too_deep(value):
+        if too_deep(value):
             raise Damaged(position, "nested too deep")
         if not (isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
                 and isinstance(value[1], dict) and all(isinstance(k, str) for k in value[1])):
@@ -491,14 +322,14 @@ def read(stream, of_folder=False):
             raw = message.raw
             streams += 1
             checker = _Checker(names, of_folder)
-            _check_hash(message, hashed)
+            check_hash(message, hashed)
         elif message.kind == "end":
-            _check_hash(message, hashed)
+            check_hash(message, hashed)
             checker.finish(message)
             late = {**checker.late, **late}
             checker = None
         else:
-            _check_hash(message, hashed)
+            check_hash(message, hashed)
             if message.kind == "longpole":
                 raise Damaged(position, "a second header")
             checker.take(message)
@@ -510,69 +341,3 @@ def read(stream, of_folder=False):
     for number, offset in late.items():
         if number not in names:
             raise Damaged(offset, f"calls: call {number} has no name")
-
-
-def width_of(values, signed):
-    """The least width that holds all values."""
-    values = [int(v) for v in values]
-    low, high = min(values, default=0), max(values, default=0)
-    for width in (1, 2, 4, 8):
-        bits = 8 * width
-        if signed and -(1 << bits - 1) <= low and high < 1 << bits - 1:
-            return width
-        if not signed and low >= 0 and high < 1 << bits:
-            return width
-    raise ValueError(f"no column holds {low} to {high}")
-
-
-def column_bytes(values, signed, width=None, capacity=None):
-    """The bin of a column; room behind the values is zero."""
-    width = width or width_of(values, signed)
-    stored = b"".join(int(v).to_bytes(width, "little", signed=signed) for v in values)
-    return stored.ljust((capacity or 0) * width, b"\0")
-
-
-def _packed(value):
-    return msgpack.packb(value, unicode_errors="surrogateescape")
-
-
-class Writer:
-    """Writes a stream to a binary file; put() for small messages, block() for columns."""
-
-    def __init__(self, out, content, history=("test",), hashed=True, version=1, header=True):
-        self.out, self.hashed = out, hashed
-        self.messages = self.rows = 0
-        if header:
-            body = {"version": version, "content": content}
-            if hashed:
-                body["hashed"] = True
-            self.put("longpole", {**body, "history": list(history)})
-            self.messages = 0
-
-    def put(self, kind, body, zero_hash=False, fixed_count=False):
-        parts = [b"\x92", _packed(kind), msgpack.Packer().pack_map_header(len(body) + self.hashed)]
-        for key, value in body.items():
-            fixed = key == "count" and fixed_count    # a msgpack uint 32, to be bumped in place
-            parts += [_packed(key), b"\xce" + struct.pack(">I", value) if fixed else _packed(value)]
-        data = b"".join(parts) + (_packed("xxh3") if self.hashed else b"")
-        if self.hashed:
-            digest = 0 if zero_hash else xxhash.xxh3_64_intdigest(data, seed=0)
-            data += b"\xcf" + struct.pack(">Q", digest)
-        self.out.write(data)
-        self.messages += 1
-
-    def block(self, kind, columns, width=None, capacity=None, zero_hash=False, **more):
-        """Columns by name, lists of integers; `more` are the other keys (location, first)."""
-        table = CALL_COLUMNS if kind == "calls" else EDGE_COLUMNS[kind]
-        count = len(next(iter(columns.values())))
-        body = dict(more, count=count)
-        if capacity is not None:
-            body["capacity"] = capacity
-        for key, values in columns.items():
-            body[key] = column_bytes(values, table.get(key, (False, 0))[0], width, capacity)
-        self.put(kind, body, zero_hash, fixed_count=capacity is not None)
-        self.rows += count if kind == "calls" else 0
-
-    def end(self, **changes):
-        body = {"messages": self.messages, "rows": self.rows}
-        self.put("end", {**body, **changes})

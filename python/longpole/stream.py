@@ -12,7 +12,7 @@ import sys
 import numpy
 import xxhash
 
-from .check import CALL_COLUMNS, EDGE_COLUMNS, together
+from .message import CALL_COLUMNS, EDGE_COLUMNS, together
 from .shards import Damaged, Rounds, files, is_folder, merged
 
 READ_BYTES = 1 << 20
