@@ -50,7 +50,9 @@ pairs() {
 		[ -s out/$k.pdf ]
 	done
 	run -2 --separate-stderr flow influence OUT=none
-	[[ "$stderr" == *'neither GRAPHS nor PATTERNS is set'* ]]
+	[[ "$stderr" == *'none of GRAPHS, PATTERNS and PROGRAMS is set'* ]]
+	run -2 --separate-stderr flow influence PROGRAMS=nonesuch OUT=none
+	[[ "$stderr" == *'nonesuch is none of lammps, hpcc'* ]]
 }
 
 @test "curves of tolerance are lp-replay's, with all breaks, and in figures of all runs" {

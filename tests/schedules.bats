@@ -191,7 +191,8 @@ samples() {
 			machine 5 'eager 4001 B' 'links 1 0' $'time 0 B 10 us\ntime 64000 B 74 us' \
 				'work 0 B 0 us' 'work 4000 B 0 us' 'work 4001 B 4001 ns' 'work 64000 B 64 us' \
 				"schedule bcast $([ "$m" -lt 16000 ] && echo binomial || echo scatter-ring)" \
-				"schedule allgather ring" >machine
+				"schedule allgather ring" 'schedule reduce chain segment 8192 B' >machine
+			samples Reduce $m $(($(finish <(collective 5 Reduce peer=0 sent=$m) | jq max) - 1000))
 			samples Bcast $m $(($(finish <(collective 5 Bcast peer=0 sent=$m) | jq max) - 1000))
 			samples Allgather $m $(($(finish <(collective 5 Allgather sent=$m received=$((5 * m))) | jq max) - 1000))
 		done
@@ -204,7 +205,7 @@ samples() {
 	grep -qx 'work 4000 B 0 us' machine
 	grep -qx 'work 16000 B 16 us' machine
 	grep '^schedule' machine | cut -f1 | diff - <(printf 'schedule %s\n' 'allgather ring 0 B 5' \
-		'bcast binomial 0 B 5' 'bcast scatter-ring 16000 B 5')
+		'bcast binomial 0 B 5' 'bcast scatter-ring 16000 B 5' 'reduce chain 0 B 5 segment 8192 B')
 	lp-network -M loggp -F text m | awk -F'\t' 'NR > 1 && ($6 > 0.01 || $6 < -0.01) { exit 1 }'
 	# What the table says lp-replay says, too, of a run of its own.
 	fitted=$(lp-network -M loggp -F text m | awk -F'\t' '$1 == "MPI_Bcast" && $3 == 64000 { printf "%.0f", 1000 * $5 }')

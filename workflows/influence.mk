@@ -3,8 +3,9 @@
 #
 # run     make -f workflows/influence.mk GRAPHS="heat.graph lammps.graph" NETWORK=machine OUT=influence
 #         make -f workflows/influence.mk PATTERNS="sendrecv exchange reduce_scatter allgather" RANKS=8
+#         make -f workflows/influence.mk PROGRAMS="lammps hpcc" RANKS=4 OUT=influence
 # input   GRAPHS, graph streams; PATTERNS, of workflows/apps/patterns.c, which are compiled and recorded here on
-#         RANKS ranks, ROUNDS of BYTES each; NETWORK, a machine in lp-replay's own format
+#         RANKS ranks, ROUNDS of BYTES each; PROGRAMS, of workflows/program, likewise; NETWORK, a machine in lp-replay's own format
 #         [LATENCY_US and MB_S, 32 KiB eager]; BUSES, LINKS, NODES and CPUS, the values, 0 buses or links being
 #         no limit; PER_NODE, ranks on a node where CPUS are tried [4], elsewhere one
 # output  $(OUT)/influence.tsv: parameter, value, program, seconds, and these over those of the last value;
@@ -16,6 +17,7 @@
 
 GRAPHS =
 PATTERNS =
+PROGRAMS =
 RANKS = 8
 BYTES = 65536
 ROUNDS = 20
@@ -31,13 +33,14 @@ OUT = influence
 MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 MPICC = mpicc
 
-SETTINGS = GRAPHS PATTERNS RANKS BYTES ROUNDS NETWORK LATENCY_US MB_S BUSES LINKS NODES CPUS PER_NODE OUT MPIRUN MPICC
+SETTINGS = GRAPHS PATTERNS PROGRAMS RANKS BYTES ROUNDS NETWORK LATENCY_US MB_S BUSES LINKS NODES CPUS PER_NODE OUT MPIRUN MPICC
 folder = $(OUT)
-tools = lp-replay lp-dump $(if $(PATTERNS),lp-record lp-merge lp-graph)
-needs = [ -n $(call quoted,$(GRAPHS)$(PATTERNS)) ] || \
-	{ echo 'neither GRAPHS nor PATTERNS is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
-asks = $(call state,$(call each_quoted,$(GRAPHS) $(NETWORK)) $(if $(PATTERNS),$(call quoted,$(program))))
-made = patterns raw log *.graph base programs influence.tsv *.points buses.svg links.svg nodes.svg cpus.svg
+tools = lp-replay lp-dump $(if $(PATTERNS)$(PROGRAMS),lp-record lp-merge lp-graph)
+needs = [ -n $(call quoted,$(GRAPHS)$(PATTERNS)$(PROGRAMS)) ] || \
+	{ echo 'none of GRAPHS, PATTERNS and PROGRAMS is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
+asks = $(call state,$(call each_quoted,$(GRAPHS) $(NETWORK)) $(if $(PATTERNS),$(call quoted,$(program))) \
+	$(if $(PROGRAMS),$(call quoted,$(here)program)))
+made = patterns *.input raw log *.graph base programs influence.tsv *.points buses.svg links.svg nodes.svg cpus.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 program = $(here)apps/patterns.c
@@ -50,13 +53,18 @@ $(OUT)/base: $(OUT)/asked
 	@{ $(if $(NETWORK),cat $(call quoted,$(NETWORK)),printf '%s\n' machine 'bandwidth $(MB_S) MB/s' 'collective all logarithmic' \
 		'nodes 65536' 'latency $(LATENCY_US) us' 'eager 32 KiB' 'init recorded'); } $(whole)
 
+matched = lp-merge $(OUT)/raw 2>>$(OUT)/log | lp-graph 2>>$(OUT)/log >$(OUT)/"$$pattern".graph; rm -rf $(OUT)/raw;
 # Files of the programs; those recorded here come first.
 $(OUT)/programs: $(OUT)/asked
 	@rm -f $(OUT)/*.graph
 	@$(if $(PATTERNS),$(MPICC) -O2 -o $(OUT)/patterns $(call quoted,$(program)); for pattern in $(call each_quoted,$(PATTERNS)); do \
 		lp-record -o $(OUT)/raw -- $(MPIRUN) -n $(RANKS) $(OUT)/patterns "$$pattern" $(BYTES) $(ROUNDS) >>$(OUT)/log; \
-		lp-merge $(OUT)/raw 2>>$(OUT)/log | lp-graph 2>>$(OUT)/log >$(OUT)/$$pattern.graph; rm -rf $(OUT)/raw; done,true)
-	@{ for pattern in $(call each_quoted,$(PATTERNS)); do echo "$(OUT)/$$pattern.graph"; done; \
+		$(matched) done,true)
+	@$(if $(PROGRAMS),for pattern in $(call each_quoted,$(PROGRAMS)); do \
+		words=$$($(here)program "$$pattern" $(RANKS) $(OUT)/"$$pattern".input); \
+		(cd $(OUT)/"$$pattern".input; lp-record -o ../raw -- $(MPIRUN) -n $(RANKS) $$words >>../log); \
+		$(matched) done,true)
+	@{ for pattern in $(call each_quoted,$(PATTERNS) $(PROGRAMS)); do echo "$(OUT)/$$pattern.graph"; done; \
 		for graph in $(call each_quoted,$(GRAPHS)); do printf '%s\n' "$$graph"; done; } $(whole)
 
 # Arguments: parameter, value, file, its number. A later line of a machine takes the place of an earlier one.

@@ -268,9 +268,11 @@ print_rules(struct text *out, const struct rules *rules)
 
 		text_put(out, "schedule ");
 		put_name(out, r->function);
-		text_print(out, " %s %llu B %lld\t# error %.1f %%\n", r->schedule,
-		    (unsigned long long)r->from_bytes, (long long)r->from_ranks,
-		    100 * r->error / (double)r->sizes);
+		text_print(out, " %s %llu B %lld", r->schedule, (unsigned long long)r->from_bytes,
+		    (long long)r->from_ranks);
+		if (r->segment > 0)
+			text_print(out, " segment %llu B", (unsigned long long)r->segment);
+		text_print(out, "\t# error %.1f %%\n", 100 * r->error / (double)r->sizes);
 	}
 	for (size_t i = 0; i < rules->beside_count; i++) {
 		const struct beside_found *b = &rules->besides[i];

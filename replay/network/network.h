@@ -112,7 +112,7 @@ void print_ends(struct text *out, const struct ends *ends, const char *where);
 struct rules {
 	struct rule_found {
 		const char *function, *schedule;
-		uint64_t from_bytes;
+		uint64_t from_bytes, segment;	/* segment 0: none */
 		int64_t from_ranks;
 		double error;	/* sum of the relative ones over SIZES */
 		size_t sizes;

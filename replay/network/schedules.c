@@ -13,6 +13,7 @@
 #include "network.h"
 
 #define CHANGE 0.05		/* another schedule from some size on must gain so much in relative error */
+#define PLAINER 0.01		/* and one in segments so much at each size */
 
 /* Ranks that make one call, again and again. */
 struct stage {
@@ -72,52 +73,79 @@ stage_us(struct stage *s, const struct plan *plan)
 	return last_ns / 1e3;
 }
 
-/* Relative errors of all schedules at points FIRST to before END, of one function and number of ranks. */
-struct trial { double us[SCHEDULES], error[SCHEDULES]; };
+/* What is tried: a schedule, of trees also in segments, of the sizes that libraries use. */
+struct way { enum schedule schedule; uint64_t segment; };
+enum {
+	SEGMENTS = 5,
+	MANY = 1024,		/* more in a block take time, and no library sends them */
+	MOST_WAYS = SCHEDULES * (1 + SEGMENTS)
+};
+static const uint64_t segments[SEGMENTS] = { 1024, 8192, 32768, 65536, 131072 };
+
+struct ways { struct way at[MOST_WAYS]; size_t count; };
+
+static struct ways
+ways_of(enum operation operation)
+{
+	struct ways ways = { .count = 0 };
+
+	for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++)
+		if (schedule_fits(s, operation))
+			ways.at[ways.count++] = (struct way){ s, 0 };
+	for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++)
+		for (int i = 0; i < SEGMENTS && schedule_is_segmented(s, operation); i++)
+			ways.at[ways.count++] = (struct way){ s, segments[i] };
+	return ways;
+}
+
+/* Relative errors of all ways at points FIRST to before END, of one function and number of ranks. */
+struct trial { double us[MOST_WAYS], error[MOST_WAYS]; };
 
 static struct trial *
-try_all(const struct points *points, size_t first, size_t end, enum operation operation, const char *machine)
+try_all(const struct points *points, size_t first, size_t end, enum operation operation,
+    const struct ways *ways, const char *machine)
 {
 	struct trial *trials = zalloc(end - first, sizeof *trials);
 	struct stage stage;
 
 	stage_begin(&stage, machine, (uint32_t)points->at[first].ranks);
 	for (size_t i = first; i < end; i++)
-		for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++) {
+		for (size_t w = 0; w < ways->count; w++) {
 			struct trial *t = &trials[i - first];
-			struct plan plan = { .schedule = s, .operation = operation, .ranks = stage.ranks,
-			    .bytes = (double)points->at[i].bytes };
+			struct plan plan = { .schedule = ways->at[w].schedule, .operation = operation,
+			    .ranks = stage.ranks, .bytes = (double)points->at[i].bytes,
+			    .segment = (double)ways->at[w].segment };
 
-			t->error[s] = INFINITY;
-			if (!schedule_fits(s, operation))
+			t->error[w] = INFINITY;
+			if (plan.segment > 0 && plan.bytes > MANY * plan.segment)
 				continue;
-			t->us[s] = stage_us(&stage, &plan);
-			t->error[s] = fabs(t->us[s] / points->at[i].us - 1);
+			t->us[w] = stage_us(&stage, &plan);
+			t->error[w] = fabs(t->us[w] / points->at[i].us - 1) + (plan.segment > 0 ? PLAINER : 0);
 		}
 	return trials;
 }
 
-/* The schedules with the least sum of errors, each change of them counting as CHANGE a size. */
+/* The ways with the least sum of errors, each change of them counting as CHANGE a size. */
 static void
-choose(const struct trial *trials, size_t count, enum schedule *chosen)
+choose(const struct trial *trials, size_t count, const struct ways *ways, size_t *chosen)
 {
-	double (*best)[SCHEDULES] = zalloc(count, sizeof *best);
-	enum schedule (*before)[SCHEDULES] = zalloc(count, sizeof *before), last = SCHEDULE_LINEAR;
+	double (*best)[MOST_WAYS] = zalloc(count, sizeof *best);
+	size_t (*before)[MOST_WAYS] = zalloc(count, sizeof *before), last = 0;
 
 	for (size_t i = 0; i < count; i++)
-		for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++) {
-			best[i][s] = i > 0 ? best[i - 1][s] : 0;
-			before[i][s] = s;
-			for (enum schedule from = SCHEDULE_LINEAR; i > 0 && from < SCHEDULES; from++)
-				if (best[i - 1][from] + CHANGE < best[i][s]) {
-					best[i][s] = best[i - 1][from] + CHANGE;
-					before[i][s] = from;
+		for (size_t w = 0; w < ways->count; w++) {
+			best[i][w] = i > 0 ? best[i - 1][w] : 0;
+			before[i][w] = w;
+			for (size_t from = 0; i > 0 && from < ways->count; from++)
+				if (best[i - 1][from] + CHANGE < best[i][w]) {
+					best[i][w] = best[i - 1][from] + CHANGE;
+					before[i][w] = from;
 				}
-			best[i][s] += trials[i].error[s];
+			best[i][w] += trials[i].error[w];
 		}
-	for (enum schedule s = SCHEDULE_LINEAR; s < SCHEDULES; s++)
-		if (best[count - 1][s] < best[count - 1][last])
-			last = s;
+	for (size_t w = 0; w < ways->count; w++)
+		if (best[count - 1][w] < best[count - 1][last])
+			last = w;
 	for (size_t i = count; i-- > 0; last = before[i][last])
 		chosen[i] = last;
 	free(best);
@@ -148,19 +176,21 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
     struct rules *rules)
 {
 	size_t count = end - first;
-	struct trial *trials = try_all(points, first, end, operation, machine);
-	enum schedule *chosen = zalloc(count, sizeof *chosen);
+	const struct ways ways = ways_of(operation);
+	struct trial *trials = try_all(points, first, end, operation, &ways, machine);
+	size_t *chosen = zalloc(count, sizeof *chosen);
 
-	choose(trials, count, chosen);
+	choose(trials, count, &ways, chosen);
 	for (size_t i = 0; i < count; i++) {
 		struct rule_found *rule;
 
 		points->at[first + i].fitted_us = trials[i].us[chosen[i]];
 		if (i == 0 || chosen[i] != chosen[i - 1]) {
 			rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
-			rules->at[rules->count++] = (struct rule_found){ points->at[first].function,
-			    schedule_names[chosen[i]], i == 0 ? 0 : points->at[first + i].bytes,
-			    points->at[first].ranks, 0, 0 };
+			rules->at[rules->count++] = (struct rule_found){ .function = points->at[first].function,
+			    .schedule = schedule_names[ways.at[chosen[i]].schedule],
+			    .segment = ways.at[chosen[i]].segment, .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
+			    .from_ranks = points->at[first].ranks };
 		}
 		add_beside(rules, &points->at[first + i], operation);
 		rule = &rules->at[rules->count - 1];
