@@ -88,7 +88,7 @@ SHELL    = bash
 MEASURE  = lp-measure lp-nrep
 
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
-TEAMS    = critpath merge graph
+TEAMS    = critpath merge graph imbalance
 COMMANDS = bin/longpole $(TOOLS:%=bin/lp-%) $(TEAMS:%=bin/lp-%-mpi) $(MEASURE:%=bin/%)
 LIBRARIES = $(foreach l,record mend,lib/liblongpole-$(l).so $(MPIS:%=lib/liblongpole-$(l).%.so))
 

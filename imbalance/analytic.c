@@ -4,7 +4,7 @@
 
 #include "imbalance.h"
 
-static void
+void
 add_totals(struct totals *to, const struct totals *call)
 {
 	to->wait_before_ns += call->wait_before_ns;
@@ -39,7 +39,7 @@ add_group(struct totals *t, int64_t before_ns, int64_t after_ns, int64_t executi
 	t->edges += edges;
 }
 
-static struct totals *
+struct totals *
 totals_of(struct imbalance *im, uint16_t call)
 {
 	if (call >= im->call_capacity) {

@@ -312,6 +312,12 @@ causes_forget(struct imbalance *im, int64_t at_ns)
 }
 
 void
+causes_start(struct imbalance *im, const struct whole_call *call)
+{
+	spending_know(&im->causes->spending, past_add(im, &im->causes->pasts, call)->site);
+}
+
+void
 causes_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
@@ -320,6 +326,12 @@ causes_end(struct imbalance *im)
 }
 
 /* ---- for reports ------------------------------------------------------------------------ */
+
+struct delays *
+delays_of(const struct imbalance *im)
+{
+	return im->causes->delays;
+}
 
 struct delay *
 sorted_delays(const struct imbalance *im, size_t *count)
@@ -337,4 +349,19 @@ size_t
 chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS])
 {
 	return origin_chain(&im->origins, im->causes->longest.of[index], chain);
+}
+
+void
+join_chain(struct imbalance *im, const struct wait *chain, size_t links)
+{
+	uint32_t last = 0;
+
+	while (links-- > 0) {
+		const uint32_t number = origin_new(&im->origins, &chain[links]);
+
+		origin_at(&im->origins, number)->before = last;	/* its one user */
+		last = number;
+	}
+	longest_add(&im->origins, &im->causes->longest, last);
+	origin_release(&im->origins, last);
 }

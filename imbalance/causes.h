@@ -45,11 +45,16 @@ void count_causes(struct imbalance *im, const struct whole_call *call, const str
  * back to before that.
  */
 void causes_forget(struct imbalance *im, int64_t at_ns);
+/* A call is the first that is known of its location. */
+void causes_start(struct imbalance *im, const struct whole_call *call);
 void causes_end(struct imbalance *im);
 
+struct delays *delays_of(const struct imbalance *im);
 struct delay *sorted_delays(const struct imbalance *im, size_t *count);	/* most costly first */
 size_t chain_count(const struct imbalance *im);
 /* One of the longest waits and, behind it, the waits that led to it; returns how many. */
 size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
+/* One of another part of the run. */
+void join_chain(struct imbalance *im, const struct wait *chain, size_t links);
 
 #endif

@@ -60,6 +60,28 @@ add_wait(struct table *table, size_t index, enum state state, int64_t ns, int si
 }
 
 void
+join_cell(struct table *table, size_t index, const struct cell *more)
+{
+	struct cell *cell;
+
+	if (index >= table->count)
+		add_cell(table, index);
+	cell = &table->cells[index];
+	cell->compute_ns += more->compute_ns;
+	cell->mpi_ns += more->mpi_ns;
+	cell->polling_ns += more->polling_ns;
+	cell->calls += more->calls;
+	cell->waits += more->waits;
+	cell->delay_ns += more->delay_ns;
+}
+
+void
+join_wait_ns(struct table *table, size_t index, enum state state, int64_t ns)
+{
+	add_wait(table, index, state, ns, 0);
+}
+
+void
 count_wait(struct imbalance *im, const struct wait *wait, int sign)
 {
 	const int64_t ns = sign * counted_ns(im, wait->from_ns, wait->to_ns);

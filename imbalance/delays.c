@@ -55,6 +55,26 @@ delay_add(struct delays *delays, uint32_t number, double short_ns, double long_n
 	delay->cells_ns += (int64_t)(short_ns + long_ns);
 }
 
+size_t
+delays_some(const struct delays *delays, size_t *next, struct delay *some, size_t most)
+{
+	size_t count = 0;
+
+	while (*next < delays->count && count < most)
+		some[count++] = delays->of[(*next)++];
+	return count;
+}
+
+void
+delay_join(struct delays *delays, const struct delay *more)
+{
+	const uint32_t number = delay_of(delays, more->key, more->rank);
+	struct delay *delay = &delays->of[number];
+
+	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns, more->short_fraction);
+	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns, more->long_fraction);
+}
+
 void
 delays_tell(const struct delays *delays, struct imbalance *im)
 {

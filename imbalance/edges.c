@@ -55,6 +55,8 @@ take_messages(struct imbalance *im, const struct message *message)
 		uint64_t post_seq = e->receive[i];
 
 		fetch_ahead(im, e, i + 8);
+		if (send == NULL || receive == NULL)
+			continue;	/* of a stretch before the part that is read */
 		if (call_class(receive->row.call) == CLASS_COMPLETE &&
 		    (referred = referred_row(im, receive, e->target[i], e->receive[i])) != NULL) {
 			post = referred;
@@ -147,6 +149,26 @@ group_instance(struct imbalance *im, const struct member *members, uint32_t size
 	}
 }
 
+/* Behind room for as many; false: not all are there, in a stretch before the part that is read. */
+static bool
+copy_members(struct imbalance *im, size_t first, uint32_t size)
+{
+	const struct edge_block *e = &im->edges;
+
+	im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size, sizeof *im->members);
+	im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
+	for (uint32_t i = 0; i < size; i++) {
+		const struct wait_row *row = wait_row(im, e->location[first + i], e->seq[first + i]);
+
+		if (row == NULL)
+			return false;
+		im->copies[i] = row->row;
+		im->members[size + i] = (struct member){ e->location[first + i], e->seq[first + i],
+		    &im->copies[i] };
+	}
+	return true;
+}
+
 void
 take_collectives(struct imbalance *im, const struct message *message)
 {
@@ -158,14 +180,8 @@ take_collectives(struct imbalance *im, const struct message *message)
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
 		uint32_t size = e->size[k];
 
-		im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size,
-		    sizeof *im->members);
-		im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
-		for (uint32_t i = 0; i < size; i++) {
-			im->copies[i] = wait_row(im, e->location[at + i], e->seq[at + i])->row;
-			im->members[size + i] = (struct member){ e->location[at + i], e->seq[at + i],
-			    &im->copies[i] };
-		}
+		if (!copy_members(im, at, size))
+			continue;
 		note_instance(im, im->members + size, size);
 		group_instance(im, im->members + size, size);
 	}

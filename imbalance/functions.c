@@ -22,12 +22,18 @@ struct functions {
 };
 
 void
+functions_begin(struct imbalance *im)
+{
+	if (im->functions != NULL)
+		return;
+	im->functions = zalloc(1, sizeof *im->functions);
+	taken_table_begin(&im->functions->taken, 1024);
+}
+
+void
 functions_take(struct imbalance *im, const struct message *message)
 {
-	if (im->functions == NULL) {
-		im->functions = zalloc(1, sizeof *im->functions);
-		taken_table_begin(&im->functions->taken, 1024);
-	}
+	functions_begin(im);
 	if (samples_read(&im->functions->block, im->in, message) < 0)
 		die_input(im->in);
 	if (im->functions->block.worker == 0)	/* others are not what leads up to a call */
@@ -54,6 +60,34 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 		taken_table_add(&f->taken, &new)->samples++;
 	}
 	lane_forget(lane, lane_from(lane, row->leave_ns));
+}
+
+void
+functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
+{
+	struct sample_lane *lane = lane_of(&im->functions->lanes, location);
+
+	lane_forget(lane, lane_from(lane, leave_ns));
+}
+
+size_t
+some_taken(const struct imbalance *im, size_t *next, struct taken *some, size_t most)
+{
+	const struct taken_table *all = &im->functions->taken;
+	size_t count = 0;
+
+	for (; *next < all->size && count < most; ++*next)
+		if (!FREE(&all->slots[*next]))
+			some[count++] = all->slots[*next];
+	return count;
+}
+
+void
+join_taken(struct imbalance *im, const struct taken *more)
+{
+	const struct taken new = { .site = more->site, .place = more->place, .rank = more->rank };
+
+	taken_table_add(&im->functions->taken, &new)->samples += more->samples;
 }
 
 /* ---- by function ---- */

@@ -55,6 +55,13 @@ struct by_function {
 void functions_take(struct imbalance *im, const struct message *message);
 /* A call is counted: what was sampled before it is of the computation up to it. */
 void functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns);
+/* Counting of a location begins then. */
+void functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns);
+/* At most MOST sums of samples, from *NEXT on, which goes on; and one of another part of the run. */
+struct taken;
+size_t some_taken(const struct imbalance *im, size_t *next, struct taken *some, size_t most);
+void join_taken(struct imbalance *im, const struct taken *more);
+void functions_begin(struct imbalance *im);	/* the run was sampled */
 /* NULL where the run was not sampled. */
 const struct by_function *functions_by(const struct imbalance *im);
 

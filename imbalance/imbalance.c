@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/team/first.h"
 #include "causes.h"
-#include "imbalance.h"
 #include "critical.h"
+#include "join.h"
+#include "part.h"
 #include "report.h"
 #include "times.h"
 
@@ -104,46 +104,109 @@ refuse_empty(const struct imbalance *im)
 		die("--to: the run has not begun by then");
 }
 
+/* What the run is read for and what it is compared with; the first of several processes has all of it. */
+static void
+read_run(struct imbalance *im, const char *file, const struct team *team)
+{
+	struct part part = { .first = (size_t)team->rank, .begun = team->rank == 0 };
+	uint64_t counts[2] = { 1, 0 };
+	struct border *borders = NULL;
+
+	if (team->size == 1) {
+		read_graph(im, file);
+		return;
+	}
+	team_part(team);
+	if (team->rank == 0)
+		borders = part_borders(file, (size_t)team->size, &counts[0], &counts[1]);
+	team_copy(team, counts, sizeof counts);
+	if (team->rank > 0)
+		borders = zalloc(counts[0], sizeof *borders);
+	team_copy(team, borders, counts[0] * sizeof *borders);
+	part.borders = borders;
+	part.count = counts[0];
+	part.defined = counts[1];
+	part.end = part.first + 1;
+	if (part.first < part.count) {
+		im->part = &part;
+		read_part(im, file);
+	}
+	team_meet(team);
+	join_parts(im, team);
+	if (team->rank == 0)
+		analytic_end(im);
+	im->part = NULL;
+}
+
+/* False: a limit is exceeded. */
+static bool
+tell(struct imbalance *im, struct options *opt, int argc, char **argv)
+{
+	struct critical critical;
+	struct times ideal;
+
+	refuse_empty(im);
+	if (opt->path != NULL) {
+		critical = read_critical(im, opt->path);
+		opt->view.critical = &critical;
+	}
+	if (opt->ideal != NULL) {
+		ideal = read_times(opt->ideal, opt->view.whole);
+		if (ideal.ranks != im->known.ranks)
+			die("%s: of %d ranks, the run is of %d", opt->ideal, (int)ideal.ranks,
+			    (int)im->known.ranks);
+		opt->view.ideal = &ideal;
+	}
+	report(im, opt->form, &opt->view, argc, argv);
+	return !check_limits(im, opt->limits, opt->limit_count, opt->view.whole);
+}
+
+/* What can be known without the others. */
+static void
+check_options(const struct options *opt, const struct team *team)
+{
+	struct reader *in;
+
+	if (opt->file_count > 1)
+		return;
+	refuse_terminal_input(opt->files[0], usage);
+	if (opt->form == STREAM && team->size == 1)	/* mpirun makes one */
+		refuse_terminal_output();
+	if (team->size == 1 || team->rank > 0 || opt->file_count == 0 || strcmp(opt->files[0], "-") == 0)
+		return;
+	if (reader_open(&in, opt->files[0], READ_STREAM) < 0)
+		die_input(in);
+	reader_close(in);
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct imbalance im;
+	enum exit_status status = DONE;
 	struct options opt;
-	struct critical critical;
-	struct times ideal;
-	bool exceeded;
+	struct team team;
 
 	tool = "lp-imbalance";
+	team = team_start(&argc, &argv);
 	opt = parse_options(argc, argv);
+	check_options(&opt, &team);
+	team_open(&team, &argc, &argv);
 	if (opt.file_count > 1) {
-		print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole, opt.form);
+		if (team.rank == 0)
+			print_scaling(opt.files, opt.file_count, opt.weak, opt.view.whole, opt.form);
+		team_close();
 		return finish(DONE);
 	}
-	refuse_terminal_input(opt.files[0], usage);
-	if (is_left_to_first(opt.files[0]))
-		return DONE;
-	if (opt.form == STREAM)
-		refuse_terminal_output();
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
 	im.window_bytes = opt.memory;
 	im.window_bytes_set = opt.memory != SIZE_MAX;
-	read_graph(&im, opt.files[0]);
-	refuse_empty(&im);
-	if (opt.path != NULL) {
-		critical = read_critical(&im, opt.path);
-		opt.view.critical = &critical;
-	}
-	if (opt.ideal != NULL) {
-		ideal = read_times(opt.ideal, opt.view.whole);
-		if (ideal.ranks != im.known.ranks)
-			die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
-			    (int)im.known.ranks);
-		opt.view.ideal = &ideal;
-	}
-	report(&im, opt.form, &opt.view, argc, argv);
-	exceeded = check_limits(&im, opt.limits, opt.limit_count, opt.view.whole);
+	read_run(&im, opt.files[0], &team);
+	if (team.rank == 0 && !tell(&im, &opt, argc, argv))
+		status = ANSWER_IS_NO;
+	team_close();
 	if (opt.form == STREAM)	/* the stream has closed standard output */
-		return exceeded ? ANSWER_IS_NO : DONE;
-	return finish(exceeded ? ANSWER_IS_NO : DONE);
+		return (int)status;
+	return finish(status);
 }

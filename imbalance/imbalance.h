@@ -191,6 +191,7 @@ struct imbalance {
 	struct reader *in;
 	struct observer *observer;	/* NULL: nobody */
 	bool waits_only;		/* no causes */
+	struct part *part;		/* of the run that is read alone; NULL: all of it */
 	struct definitions known;
 	struct window window;
 	size_t window_bytes;		/* see window_limit; as is usual unless it is set */
@@ -300,6 +301,9 @@ cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 
 /* Adds the wait to all tables, or takes it away again where SIGN is -1. */
 void count_wait(struct imbalance *im, const struct wait *wait, int sign);
+/* What another part of the run has. */
+void join_cell(struct table *table, size_t index, const struct cell *more);
+void join_wait_ns(struct table *table, size_t index, enum state state, int64_t ns);
 /* Its state is certain: it may be the largest of it. */
 void count_largest(struct imbalance *im, const struct wait *wait);
 /* Of a site by rank. */
@@ -326,6 +330,8 @@ int64_t waits_ns(const struct table *table, size_t index);
 /* read.c: all of a graph stream; times from_ns and to_ns and the observer are set before. */
 void read_graph(struct imbalance *im, const char *file);
 void read_opened_graph(struct imbalance *im);	/* the same of a reader that is open */
+/* The part im->part; analytic_end is left to who joins the parts. */
+void read_part(struct imbalance *im, const char *file);
 
 /* edges.c: what an edge tells is noted at its rows. */
 void take_messages(struct imbalance *im, const struct message *message);
@@ -337,6 +343,7 @@ void take_collectives(struct imbalance *im, const struct message *message);
  */
 void open_begin(struct imbalance *im);
 void open_count(struct imbalance *im, const struct whole_call *call);
+bool open_is_empty(const struct imbalance *im);
 /* Rows of LOCATION before SEQ leave the window. */
 void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
 /* The row that a row refers to, counted already or not; NULL: none, or it is not known. */
@@ -345,6 +352,9 @@ const struct wait_row *referred_row(const struct imbalance *im, const struct wai
 
 /* analytic.c */
 void count_analytic(struct imbalance *im, const struct whole_call *call);
+/* To what is counted of calls of that function. */
+struct totals *totals_of(struct imbalance *im, uint16_t call);
+void add_totals(struct totals *to, const struct totals *more);
 /* What follows from the others, at the end. */
 void analytic_end(struct imbalance *im);
 

@@ -75,6 +75,16 @@ open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 	}
 }
 
+bool
+open_is_empty(const struct imbalance *im)
+{
+	bool empty = im->open->count == 0;
+
+	for (uint32_t l = 0; l < im->known.location_count; l++)
+		empty &= im->open_starts[l] == 0;
+	return empty;
+}
+
 const struct wait_row *
 referred_row(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq)
 {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "causes.h"
+#include "functions.h"
 #include "one_sided.h"
 #include "order.h"
 #include "../base/tool/heap.h"
@@ -201,6 +202,54 @@ point_ns(const struct imbalance *im, const uint64_t *seqs)
 	return last_ns;
 }
 
+/* The call of the point was the last one of its location, which is all that anybody asks of it. */
+static void
+start_behind(struct imbalance *im, uint32_t location, uint64_t seq)
+{
+	struct wait_row row = *wait_row(im, location, seq);
+	const struct whole_call call = { &row, call_kind(im, row.row.call), seq, location, 1, INT64_MIN, 0, 0, false };
+
+	im->done[location] = im->settled[location] = seq + 1;
+	im->last_leave_ns[location] = im->settled_ns[location] = row.row.leave_ns;
+	window_drop(&im->window, location, seq + 1);
+	one_sided_count(im, &call);
+	if (!im->waits_only)
+		causes_start(im, &call);
+	if (im->functions != NULL)
+		functions_start(im, location, row.row.leave_ns);
+	if (location < (uint32_t)im->known.ranks)
+		span_start(&im->spans[location], row.row.leave_ns);
+}
+
+/* Waits that are to come look at nothing before the point: nobody asks for it any more. */
+static void
+forget_stretch(struct imbalance *im, int64_t at_ns)
+{
+	waits_forget(im);
+	one_sided_forget(im, at_ns);
+	if (!im->waits_only)
+		causes_forget(im, at_ns);
+}
+
+void
+order_start(struct imbalance *im, const struct message *message)
+{
+	uint64_t *seqs = take_seqs(im, message, true);
+	const int64_t at_ns = point_ns(im, seqs);
+
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		if (wait_row(im, l, seqs[l]) == NULL) {
+			reader_fail(im->in, message->offset, "%s: row %llu of location %u is not there",
+			    message->kind, (unsigned long long)seqs[l], l);
+			die_input(im->in);
+		}
+		start_behind(im, l, seqs[l]);
+	}
+	free(seqs);
+	im->window.partial = false;
+	forget_stretch(im, at_ns);
+}
+
 void
 order_sync(struct imbalance *im, const struct message *message)
 {
@@ -214,12 +263,8 @@ order_sync(struct imbalance *im, const struct message *message)
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		im->at_point &= im->done[l] == seqs[l] + 1;
 	free(seqs);
-	if (!im->at_point)	/* what is behind has been told to be settled before */
-		return;
-	waits_forget(im);
-	one_sided_forget(im, at_ns);
-	if (!im->waits_only)
-		causes_forget(im, at_ns);
+	if (im->at_point)	/* else what is behind has been told to be settled before */
+		forget_stretch(im, at_ns);
 }
 
 void

@@ -15,6 +15,8 @@ void order_begin(struct imbalance *im);
 /* Messages of these kinds: calls that are certain now are counted. */
 void order_settled(struct imbalance *im, const struct message *message);
 void order_sync(struct imbalance *im, const struct message *message);
+/* Such a point, with which a part of the run begins that is read alone: counting begins behind its calls. */
+void order_start(struct imbalance *im, const struct message *message);
 /* All the rest. */
 void order_end(struct imbalance *im);
 

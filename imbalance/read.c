@@ -7,6 +7,7 @@
 #include "functions.h"
 #include "one_sided.h"
 #include "order.h"
+#include "part.h"
 
 static void
 begin_run(struct imbalance *im)
@@ -15,6 +16,7 @@ begin_run(struct imbalance *im)
 
 	window_open(&im->window, locations, sizeof(struct wait_row));
 	window_limit(&im->window, im->window_bytes_set ? im->window_bytes : SIZE_MAX, 4);
+	im->window.partial = im->part != NULL && !im->part->begun;
 	order_begin(im);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
 	im->before_ns = zalloc(locations, sizeof *im->before_ns);
@@ -56,6 +58,10 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 		die_input(im->in);
 	if (is_kind(message, "run"))
 		begin_run(im);
+	else if (is_kind(message, "communicator"))
+		take_window(im, message);
+	else if (im->part != NULL && part_skips(im->part, im->in, message))
+		;
 	else if (is_kind(message, "calls")) {
 		if (calls_read(calls, im->in, message) < 0 ||
 		    window_add(&im->window, im->in, message, calls) < 0)
@@ -67,15 +73,66 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 	else if (is_kind(message, "settled"))
 		order_settled(im, message);
 	else if (is_kind(message, "sync"))
-		order_sync(im, message);
+		(im->part != NULL ? part_sync : order_sync)(im, message);
 	else if (is_kind(message, "sampled"))
 		functions_take(im, message);
 	else if (is_kind(message, "matching"))
 		take_matching(im, message);
-	else if (is_kind(message, "communicator"))
-		take_window(im, message);
 	if (im->observer != NULL)
 		im->observer->message(im->observer, im, message, calls);
+}
+
+/* All of it, or the part that is asked for. */
+static void
+read_messages(struct imbalance *im)
+{
+	struct calls calls = { 0 };
+	struct progress progress;
+	struct message message;
+	int got = 1;
+
+	if (reader_refuse_content(im->in, "trace", "lp-graph matches it first") < 0)
+		die_input(im->in);
+	open_begin(im);
+	progress_begin(&progress);
+	while (im->part == NULL || !im->part->ended) {
+		if (im->part != NULL)
+			part_go(im->part, im->in);
+		if ((got = reader_next(im->in, &message)) <= 0)
+			break;
+		take_message(im, &message, &calls);
+		progress_input(&progress, im->in);
+	}
+	if (got < 0)
+		die_input(im->in);
+	progress_end(&progress);
+	calls_free(&calls);
+	if (got > 0)
+		return;
+	if (im->known.location_count == 0) {
+		reader_fail(im->in, 0, "no message of kind run");
+		die_input(im->in);
+	}
+	if (im->part != NULL)
+		part_check_end(im->part, im->in);
+	order_end(im);
+}
+
+static void
+end_sums(struct imbalance *im)
+{
+	if (!im->waits_only)
+		causes_end(im);
+	waits_forget(im);
+}
+
+void
+read_part(struct imbalance *im, const char *file)
+{
+	if (reader_open(&im->in, file, im->part->count > 1 ? READ_FILE : READ_STREAM) < 0)
+		die_input(im->in);
+	read_messages(im);
+	end_sums(im);
 }
 
 void
@@ -89,30 +146,7 @@ read_graph(struct imbalance *im, const char *file)
 void
 read_opened_graph(struct imbalance *im)
 {
-	struct calls calls = { 0 };
-	struct progress progress;
-	struct message message;
-	int got;
-
-	if (reader_refuse_content(im->in, "trace", "lp-graph matches it first") < 0)
-		die_input(im->in);
-	open_begin(im);
-	progress_begin(&progress);
-	while ((got = reader_next(im->in, &message)) > 0) {
-		take_message(im, &message, &calls);
-		progress_input(&progress, im->in);
-	}
-	if (got < 0)
-		die_input(im->in);
-	progress_end(&progress);
-	if (im->known.location_count == 0) {
-		reader_fail(im->in, 0, "no message of kind run");
-		die_input(im->in);
-	}
-	order_end(im);
-	if (!im->waits_only)
-		causes_end(im);
-	waits_forget(im);
+	read_messages(im);
+	end_sums(im);
 	analytic_end(im);
-	calls_free(&calls);
 }

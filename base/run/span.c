@@ -41,6 +41,7 @@ span_call_within(struct span *s, unsigned call, int64_t enter_ns, int64_t leave_
 	span_call_between(s, before_ns, leave_ns);
 	s->any = true;
 	if (begins) {
+		s->began = true;
 		s->start_ns = between(0, enter_ns, from_ns, to_ns);
 		s->init_ns = mpi_ns;
 		s->begin_ns = s->end_ns = leave_ns;
@@ -56,6 +57,38 @@ void
 span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns)
 {
 	span_call_within(span, call, enter_ns, leave_ns, INT64_MIN, INT64_MAX);
+}
+
+void
+span_start(struct span *s, int64_t leave_ns)
+{
+	*s = (struct span){ .last_ns = leave_ns, .end_ns = leave_ns, .any = true };
+}
+
+void
+span_join(struct span *s, const struct span *more)
+{
+	const bool finalized = s->finalized;
+
+	if (!more->any)
+		return;
+	s->outside_ns += more->outside_ns;
+	s->last_ns = more->last_ns;
+	s->any = true;
+	s->finalized |= more->finalized;
+	if (more->began) {
+		s->began = true;
+		s->start_ns = more->start_ns;
+		s->init_ns = more->init_ns;
+		s->begin_ns = more->begin_ns;
+		s->useful_ns = finalized ? 0 : more->useful_ns;
+		s->end_ns = finalized ? more->begin_ns : more->end_ns;
+	} else if (!finalized) {
+		s->useful_ns += more->useful_ns;
+		s->end_ns = more->end_ns;
+	}
+	if (!finalized)
+		s->finalize_ns = more->finalize_ns;
 }
 
 struct efficiency

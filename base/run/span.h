@@ -31,7 +31,7 @@ struct span {
 	int64_t useful_ns;		/* within the span */
 	int64_t outside_ns;		/* outside of MPI, before the first call included */
 	int64_t start_ns, init_ns, finalize_ns;
-	bool any, finalized;
+	bool any, began, finalized;	/* a call; MPI_Init or what begins the span; MPI_Finalize */
 };
 
 /* May what a rank did before this call, its first, be its start? */
@@ -56,6 +56,11 @@ span_call_between(struct span *s, int64_t before_ns, int64_t leave_ns)
 	s->finalize_ns = 0;
 	s->end_ns = leave_ns;
 }
+
+/* Of a rank that left its last call then, and has made its start before: only what comes is to be known. */
+void span_start(struct span *span, int64_t leave_ns);
+/* What MORE, which was begun so, knows of the time behind that of SPAN. */
+void span_join(struct span *span, const struct span *more);
 
 struct efficiency {
 	int64_t span_ns;		/* T */

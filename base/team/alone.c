@@ -56,6 +56,18 @@ team_split(const struct team *team, int colour)
 }
 
 void
+team_part(const struct team *team)
+{
+	(void)team;
+}
+
+void
+team_meet(const struct team *team)
+{
+	(void)team;
+}
+
+void
 team_max(const struct team *team, int64_t *values, size_t count)
 {
 	(void)team;

@@ -28,6 +28,13 @@ void team_close(void);
 /* The part of the team that has the same COLOUR, in the same order. */
 struct team team_split(const struct team *team, int colour);
 
+/*
+ * Between these two each member works by itself. One that fails waits for all, so that of several the first
+ * says why, and all end: what one process that does it all would come to first.
+ */
+void team_part(const struct team *team);
+void team_meet(const struct team *team);
+
 /* On every member the same: the largest of each value, the sum, what member 0 has. */
 void team_max(const struct team *team, int64_t *values, size_t count);
 uint64_t team_sum(const struct team *team, uint64_t value);

@@ -56,14 +56,28 @@ note(const char *format, ...)
 	va_end(arguments);
 }
 
+static bool (*ask_at_failure)(bool has_said);
+
+void
+on_failure(bool (*ask)(bool has_said))
+{
+	ask_at_failure = ask;
+}
+
 void
 die(const char *format, ...)
 {
+	bool (*ask)(bool) = ask_at_failure;
 	va_list arguments;
 
-	va_start(arguments, format);
-	say(format, arguments);
-	va_end(arguments);
+	ask_at_failure = NULL;
+	if (ask == NULL || ask(false)) {
+		va_start(arguments, format);
+		say(format, arguments);
+		va_end(arguments);
+	}
+	if (ask != NULL)
+		ask(true);
 	_exit(TROUBLE);
 }
 

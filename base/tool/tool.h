@@ -34,6 +34,12 @@ _Noreturn void bad_usage(const char *usage);		/* first line of the usage text, o
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
 int finish(enum exit_status status);			/* flushes and checks standard output */
 
+/*
+ * Where several processes do one thing: what is asked before this one says why it fails, true: it is to say
+ * it; and once more when it has. NULL: it just says it.
+ */
+void on_failure(bool (*ask)(bool has_said));
+
 /* One line on standard error that is no failure. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

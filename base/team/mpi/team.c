@@ -135,6 +135,47 @@ team_split(const struct team *team, int colour)
 	return team_of(part);
 }
 
+/* All that are apart, to be found by who fails. */
+static const struct team *apart;
+
+/* The lowest member of those that have failed; -1: none. */
+static int
+first_failed(bool failed)
+{
+	int64_t lowest = failed ? -(int64_t)apart->rank : INT64_MIN;
+
+	team_max(apart, &lowest, 1);
+	return lowest == INT64_MIN ? -1 : (int)-lowest;
+}
+
+/* A launcher ends the others when one has ended so: none does before the line is out. */
+static bool
+ask_others(bool has_said)
+{
+	if (!has_said)
+		return first_failed(true) == apart->rank;
+	MPI_Barrier(comm_of(apart));
+	return true;
+}
+
+void
+team_part(const struct team *team)
+{
+	apart = team;
+	on_failure(ask_others);
+}
+
+void
+team_meet(const struct team *team)
+{
+	(void)team;
+	on_failure(NULL);
+	if (first_failed(false) < 0)
+		return;
+	MPI_Barrier(comm_of(apart));
+	_exit(TROUBLE);
+}
+
 void
 team_max(const struct team *team, int64_t *values, size_t count)
 {

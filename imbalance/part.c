@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "part.h"
+
+#include <stdlib.h>
+
+#include "../base/run/index.h"
+#include "one_sided.h"
+#include "order.h"
+
+/* The entry with rows before it that are closest to ROWS. */
+static size_t
+closest(const struct index *index, uint64_t rows)
+{
+	size_t low = 0, high = index->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (index->entries[middle].rows < rows)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == index->count || (low > 0 &&
+	    rows - index->entries[low - 1].rows < index->entries[low].rows - rows))
+		low--;
+	return low;
+}
+
+struct border *
+part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined)
+{
+	struct border *borders = zalloc(count, sizeof *borders);
+	struct index index;
+	size_t next = 0;		/* entry that a border may be at */
+
+	*parts = 1;
+	*defined = 0;
+	if (count > 1 && index_read(&index, file)) {
+		*defined = index.defined;
+		for (size_t p = 1; p < count && index.count > 0; p++) {
+			const uint64_t rows = (uint64_t)((double)index.rows * (double)p / (double)count);
+			const size_t at = closest(&index, rows);
+
+			if (at < next || index.entries[at].rows == 0)
+				continue;
+			borders[(*parts)++] = (struct border){ index.entries[at].at, index.entries[at].from };
+			next = at + 1;
+		}
+		index_free(&index);
+	}
+	return borders;
+}
+
+/* An index may lie: then no answer is better than a wrong one. */
+static _Noreturn void
+die_index(struct reader *in, uint64_t offset, const char *what)
+{
+	reader_fail(in, offset, "%s, against the stream's index", what);
+	die_input(in);
+}
+
+void
+part_go(const struct part *part, struct reader *in)
+{
+	const uint64_t from = part->borders[part->first].from;
+
+	if (!part->begun && reader_offset(in) > part->defined && reader_offset(in) < from)
+		reader_jump(in, from);
+}
+
+bool
+part_skips(const struct part *part, struct reader *in, const struct message *message)
+{
+	if (part->count > 1 && message->offset > part->defined && is_definition(message))
+		die_index(in, message->offset, "a definition is here");
+	return !part->begun && (message->offset < part->borders[part->first].from || is_kind(message, "settled"));
+}
+
+/* What is to come does not refer to anything before. */
+static bool
+is_clear(const struct imbalance *im)
+{
+	return im->at_point && open_is_empty(im) && one_sided_is_clear(im);
+}
+
+void
+part_sync(struct imbalance *im, const struct message *message)
+{
+	struct part *part = im->part;
+	const uint64_t begin = part->borders[part->first].at;
+
+	if (!part->begun) {
+		if (message->offset > begin)
+			die_index(im->in, message->offset, "another synchronisation point is here");
+		if (message->offset == begin) {
+			order_start(im, message);
+			part->begun = true;
+		}
+		return;
+	}
+	order_sync(im, message);
+	if (part->end == part->count || message->offset < part->borders[part->end].at)
+		return;
+	if (message->offset > part->borders[part->end].at)
+		die_index(im->in, message->offset, "another synchronisation point is here");
+	if (is_clear(im))
+		part->ended = true;
+	else
+		part->end++;
+}
+
+void
+part_check_end(const struct part *part, struct reader *in)
+{
+	if (!part->begun || part->end < part->count)
+		die_index(in, reader_offset(in), "the stream ends here");
+}
