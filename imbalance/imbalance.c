@@ -116,7 +116,6 @@ read_run(struct imbalance *im, const char *file, const struct team *team)
 		read_graph(im, file);
 		return;
 	}
-	team_part(team);
 	if (team->rank == 0)
 		borders = part_borders(file, (size_t)team->size, &counts[0], &counts[1]);
 	team_copy(team, counts, sizeof counts);
@@ -127,6 +126,7 @@ read_run(struct imbalance *im, const char *file, const struct team *team)
 	part.count = counts[0];
 	part.defined = counts[1];
 	part.end = part.first + 1;
+	team_part(team);
 	if (part.first < part.count) {
 		im->part = &part;
 		read_part(im, file);

@@ -84,3 +84,35 @@ windows() {
 	same 3 -F json graph
 	cmp <(lp-imbalance -F json t.graph) many
 }
+
+@test "a stream without synchronisation points, one without an index and standard input are read by one process" {
+	random_run.py make 9 | lp-graph 2>/dev/null >t.graph
+	lp-imbalance -F json t.graph >one.json
+	by 3 lp-imbalance -F json <t.graph | cmp - one.json
+	tests/pack >t.trace <<'END'
+trace ranks=2
+0 MPI_Send 10 20 comm=1 peer=1 tag=1 sent=8
+1 MPI_Recv 5 30 comm=1 peer=0 tag=1 received=8
+END
+	lp-graph t.trace 2>/dev/null >t.graph
+	same 3 -F json t.graph
+}
+
+@test "what fails in several processes is said in one line, that of the part that comes first" {
+	sampled_run.py make 7 5 30 9 | lp-graph 2>/dev/null >t.graph
+	size=$(stat -c %s t.graph)
+	for at in $((size / 10)) $((size / 2)) $((size * 9 / 10)); do	# in what all read, in the middle, in the last part
+		cp t.graph bad.graph
+		printf '\x5a\xa5\x5a' | dd of=bad.graph bs=1 seek=$at conv=notrunc status=none
+		run -2 --separate-stderr lp-imbalance bad.graph
+		alone=$stderr
+		run -2 --separate-stderr by 4 lp-imbalance bad.graph
+		[ -z "$output" ]
+		[ "$(grep -c '^lp-imbalance: ' <<<"$stderr")" -eq 1 ]
+		grep -qxF "$alone" <<<"$stderr"
+	done
+	run -2 --separate-stderr by 3 lp-imbalance nowhere
+	[ "$(grep -c '^lp-imbalance: ' <<<"$stderr")" -eq 1 ]
+	run -2 --separate-stderr by 3 lp-imbalance --by nothing t.graph
+	[ "$(grep -c '^lp-imbalance: ' <<<"$stderr")" -eq 1 ]
+}

@@ -4,9 +4,9 @@
 # run     make -f workflows/critpath.mk APP="mpirun -n 4 ./app"
 #         make -f workflows/critpath.mk RUN=big APP="mpirun -n 64 ./app input" RECORD="--stack 4"
 #         make -f workflows/critpath.mk RUN=big          what was recorded there
-#         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged and matched by 4 processes
+#         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged, matched and analysed by 4 processes
 # input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
-#         JOBS, how many processes of MPIRUN merge and match: trace and graph are then folders of shards
+#         JOBS, how many processes of MPIRUN merge, match, find the path and the waits: trace and graph are then folders of shards
 # output  in $(RUN): verdict.txt, raw traces, trace, graph, path.txt, path.json,
 #         imbalance.txt, imbalance.json, report.html: all of it as one page
 #
@@ -72,9 +72,20 @@ $(RUN)/graph: $(RUN)/trace
 	@mv $@.part $@ && touch $@
 endif
 
+ifeq ($(filter-out 0 1,$(JOBS)),)
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
 		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \
 		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part' \
 		'lp-report --verdict $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part'
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
+else
+# One after the other where several processes make one, as each mpirun binds its own to the first cores.
+$(RUN)/reported: $(RUN)/graph
+	parallel --will-cite --halt now,fail=1 ::: 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \
+		'lp-report --verdict $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part'
+	$(together) lp-critpath -F text $< >$(RUN)/path.txt.part
+	$(together) lp-imbalance $< >$(RUN)/imbalance.txt.part
+	$(together) lp-imbalance -F json $< >$(RUN)/imbalance.json.part
+	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
+endif
