@@ -54,7 +54,7 @@ is_away(const struct graph *graph, int32_t rank)
 
 void exchange_post(struct graph *graph, uint32_t to, struct parcel parcel);
 
-/* rounds.c: all shards of the folder become shards of a graph in another, by this team, so many rows at a time. */
+/* rounds.c: all shards of the folder become shards of a graph in another, by this team, so many rows at a time; 0: as many as are good. */
 struct polls;
 void match_shards(const char *from, const char *to, const struct polls *polls, uint64_t round_rows,
     struct team *team, int argc, char **argv);

@@ -24,7 +24,7 @@ static const char usage[] =
 	"                         for that, or work [wait]\n"
 	"      --poll-gap SECONDS computing for longer between two of them is work [0.00002]\n"
 	"  -o, --output SHARDS    of a folder of shards to one; several processes match theirs each\n"
-	"      --round ROWS       so many rows of all shards are matched at a time [262144]\n"
+	"      --round ROWS       so many rows of all shards are matched at a time [262144 and more]\n"
 	"      --partial          a folder of shards may lack some; what is damaged is left out\n"
 	"  -h, --help             print this text\n"
 	"  -V, --version          print the version\n";
@@ -34,7 +34,7 @@ enum { SETTLE_ROWS = 1 << 16 };		/* between two messages of kind settled, at lea
 struct options {
 	const char *file;
 	const char *output;	/* folder of shards; NULL: one stream */
-	uint64_t round;		/* rows of all shards that are matched at a time */
+	uint64_t round;		/* rows of all shards that are matched at a time; 0: as many as are good */
 	bool partial;
 };
 
@@ -47,7 +47,7 @@ parse_options(int argc, char **argv, struct polls *polls)
 		{ "partial", no_argument, NULL, 'P' }, { "output", required_argument, NULL, 'o' },
 		{ "round", required_argument, NULL, 'r' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .round = 1 << 18 };
+	struct options opt = { 0 };
 	int c;
 
 	*polls = (struct polls){ .as_waits = true, .gap_ns = 20000 };

@@ -14,6 +14,8 @@
 
 enum {
 	FEW_LOCATIONS = 1 << 10,	/* with more there are */
+	ROUND_ROWS = 1 << 18,
+	SHARD_ROWS = 1 << 14,	/* with more shards there are: members should have more to do than to tell */
 	LOCATION_ROWS = 16,	/* in a round at least, for each location: what is settled is written for all */
 	COUNTS = sizeof(struct counts) / sizeof(uint64_t),
 	LINES = 10,		/* told on standard error */
@@ -288,6 +290,8 @@ match_shards(const char *from, const char *to, const struct polls *polls, uint64
 	open_folder(&r, from);
 	if (same_folder(from, to))
 		die("%s: the shards are read from there", to);
+	if (round_rows == 0)
+		round_rows = r.shards > ROUND_ROWS / SHARD_ROWS ? (uint64_t)SHARD_ROWS * r.shards : ROUND_ROWS;
 	if (r.known.location_count > FEW_LOCATIONS && round_rows < LOCATION_ROWS * r.known.location_count)
 		round_rows = LOCATION_ROWS * (uint64_t)r.known.location_count;
 	r.rows = round_rows / r.shards + 1;
