@@ -214,6 +214,8 @@ record() {
 	done
 	grep -q '^4,[0-9.]*,0.012000$' scale/all.csv	# three tools, 4 ms each
 	grep -q 'not measured' out
+	run -2 flow scale RAW=raw OUT=other MPIRUN='env -- true'
+	[[ "$output" == *'lp-merge does not work by 2 processes of: env -- true'* ]]
 	run -2 flow scale RAW=raw OUT=other PROCESSES='1 2'
 	[[ "$output" == *'needs three numbers or more'* ]]
 	run -2 flow scale OUT=other

@@ -61,6 +61,8 @@ for tool in $$tools; do
 	critpath) "$${launched[@]}" lp-critpath -F text $$out/graph >$$out/critpath.new ;;
 	imbalance) "$${launched[@]}" lp-imbalance $$out/graph >$$out/imbalance.new ;;
 	esac 2>$$out/log || { cat $$out/log >&2; exit 2; }
+	grep -q "\"lp-$$tool\",\"processes\":$$processes," $$LONGPOLE_COST ||
+		{ echo "lp-$$tool does not work by $$processes processes of: $$MPIRUN" >&2; exit 2; }
 	[ -e $$out/$$tool.new ] || continue
 	[ -e $$out/$$tool.result ] || cp $$out/$$tool.new $$out/$$tool.result
 	cmp -s $$out/$$tool.new $$out/$$tool.result || { echo "lp-$$tool finds something else on $$processes processes" >&2; exit 2; }
