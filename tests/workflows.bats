@@ -206,13 +206,13 @@ record() {
 	END
 	chmod +x launch
 	flow scale RAW=raw OUT=scale REPEAT=2 MPIRUN=./launch >out 2>err
-	[ "$(cut -f 1,2 scale/costs.tsv | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 9 ]
+	[ "$(cut -f 1,2 scale/costs.tsv | sort | uniq -c | awk '$1 == 2' | wc -l)" -eq 12 ]
 	[ "$(awk -F '\t' 'NR > 1 { print $4 }' scale/costs.tsv | sort -u)" -eq "$(lp-dump raw | jq -s 'map(select(.kind == "end").rows) | add')" ]
-	for tool in merge graph critpath all; do
+	for tool in merge graph critpath imbalance all; do
 		[ "$(awk -F '\t' -v t=$tool '$1 == t && $8 == "PREDICTION" { print $2 }' scale/prediction.tsv | paste -sd ' ')" = '64 1024' ]
 		awk -F '\t' -v t=$tool '$1 == t && !($4 <= $3 && $3 <= $5) { exit 1 }' scale/prediction.tsv
 	done
-	grep -q '^4,[0-9.]*,0.012000$' scale/all.csv	# three tools, 4 ms each
+	grep -q '^4,[0-9.]*,0.016000$' scale/all.csv	# four tools, 4 ms each
 	grep -q 'not measured' out
 	run -2 flow scale RAW=raw OUT=other MPIRUN='env -- true'
 	[[ "$output" == *'lp-merge does not work by 2 processes of: env -- true'* ]]

@@ -21,7 +21,7 @@ RAW =
 PROCESSES = 1 2 4
 PREDICT = 64 1024
 REPEAT = 3
-ANALYSES = critpath
+ANALYSES = critpath imbalance
 OUT = scale
 MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 
