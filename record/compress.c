@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Raw traces made smaller after the run: every block with the narrowest columns that hold it and
- * compressed, small blocks of a location as one, the definitions between them together. Memory: one
- * such block for each thread.
- */
+/* Raw traces made smaller after the run, each by a process of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,123 +10,80 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../base/stream/calls.h"
 #include "../base/tool/tool.h"
 #include "compress.h"
 #include "folder.h"
-
-enum { ROWS = 1 << 14 };	/* of a block, at least, but for the last */
-
-struct work {
-	struct reader *in;
-	struct writer out, one;		/* one: messages to be compressed together; never written */
-	struct calls calls;
-	struct calls *pending;		/* by location: rows not yet written */
-	size_t pending_count, pending_capacity;
-	int level;
-};
-
-static int
-put_one(struct work *w)
-{
-	int done = w->one.buffer.size == 0 ? 0 :
-	    put_compressed(&w->out, &w->one, w->level);
-
-	msgpack_sbuffer_clear(&w->one.buffer);
-	return done;
-}
-
-/* Definitions first: the rows may need them. */
-static int
-put_rows(struct work *w, struct calls *rows)
-{
-	if (rows->count == 0)
-		return 0;
-	if (put_one(w) < 0 || calls_write_gaps(&w->one, rows) < 0)
-		return -1;
-	w->out.messages++;
-	w->out.rows += rows->count;
-	rows->first += rows->count;
-	rows->count = 0;
-	return put_one(w);
-}
-
-static int
-take_block(struct work *w, const struct message *message)
-{
-	struct calls *rows;
-
-	if (calls_read(&w->calls, w->in, message) < 0)
-		return -1;
-	if (w->calls.location > 1 << 20)
-		return -1;
-	w->pending = grow(w->pending, &w->pending_capacity, w->calls.location + (size_t)1,
-	    sizeof *w->pending);
-	while (w->pending_count <= w->calls.location)
-		w->pending[w->pending_count++] = (struct calls){ 0 };
-	rows = &w->pending[w->calls.location];
-	rows->location = w->calls.location;
-	if (rows->first + rows->count != w->calls.first)
-		return -1;
-	if (calls_append(rows, &w->calls) < 0)
-		return -1;
-	return rows->count >= ROWS ? put_rows(w, rows) : 0;
-}
-
-static int
-put_all(struct work *w)
-{
-	for (size_t i = 0; i < w->pending_count; i++)
-		if (put_rows(w, &w->pending[i]) < 0)
-			return -1;
-	return put_one(w);
-}
+#include "squeeze.h"
 
 /* A rank that died has no end: its trace goes on with unwritten space, of which a byte is enough. */
 static int
-end_cut(struct work *w)
+end_cut(struct squeeze *s)
 {
-	if (put_all(w) < 0 || msgpack_sbuffer_write(&w->out.buffer, "", 1) < 0)
+	if (squeeze_all(s) < 0 || msgpack_sbuffer_write(&s->out.buffer, "", 1) < 0)
 		return -1;
-	return writer_flush(&w->out);
+	return writer_flush(&s->out);
+}
+
+/* As many messages and rows as the trace had, less those that are now parts of others. */
+static int
+end_whole(struct squeeze *s, const struct message *message)
+{
+	int64_t messages, rows;
+
+	if (squeeze_all(s) < 0 || body_int(s->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
+	    body_int(s->in, message, "rows", 0, INT64_MAX, &rows) < 0)
+		return -1;
+	s->out.messages += (uint64_t)messages - s->taken;
+	s->out.rows = (uint64_t)rows;
+	return writer_end_more(&s->out);
+}
+
+/* What was compressed while the program ran stays as it is, and the room between goes. */
+static int
+take_packed(struct squeeze *s, const struct message *message)
+{
+	int64_t fewer;
+
+	if (is_kind(message, "zstd"))
+		return squeeze_all(s) < 0 || writer_pass(&s->out, message, 0) < 0 ? -1 : (s->out.messages--, 0);
+	if (body_int(s->in, message, "messages", 0, UINT32_MAX, &fewer) < 0)
+		return -1;
+	s->taken += (uint64_t)fewer;
+	return 0;
 }
 
 static int
-take(struct work *w, const struct message *message)
+take(struct squeeze *s, const struct message *message)
 {
 	if (is_kind(message, "longpole")) {
-		int passed = writer_pass(&w->out, message, 0);
+		int passed = writer_pass(&s->out, message, 0);
 
-		w->out.messages = w->out.rows = 0;
-		for (size_t i = 0; i < w->pending_count; i++)
-			w->pending[i].first = 0;
+		s->out.messages = s->taken = 0;
 		return passed;
 	}
-	if (is_kind(message, "calls"))
-		return take_block(w, message);
+	if (is_kind(message, "zstd") || is_kind(message, "spare"))
+		return take_packed(s, message);
 	if (is_kind(message, "end"))
-		return put_all(w) < 0 ? -1 : writer_end_more(&w->out);
+		return end_whole(s, message);
 	if (is_kind(message, "cut"))
-		return end_cut(w);
-	w->out.messages++;
-	return writer_pass(&w->one, message, 0);
+		return end_cut(s);
+	return squeeze_take(s, message);
 }
 
 static int
 compress_to(const char *path, int fd, int level)
 {
-	struct work w = { .level = level };
+	struct squeeze s;
 	struct message message;
 	int got;
 
-	if (reader_open(&w.in, path, READ_NUMBERED) < 0)
+	squeeze_start(&s, fd, level);
+	if (reader_open(&s.in, path, READ_PACKED) < 0)
 		return -1;
-	writer_start(&w.out, fd);
-	writer_start(&w.one, -1);
-	while ((got = reader_next(w.in, &message)) > 0)
-		if (take(&w, &message) < 0)
+	while ((got = reader_next(s.in, &message)) > 0)
+		if (take(&s, &message) < 0)
 			return -1;
-	reader_close(w.in);
+	reader_close(s.in);
 	return got;
 }
 

@@ -21,6 +21,7 @@
 #include "../base/tool/tool.h"
 #include "compress.h"
 #include "folder.h"
+#include "follow.h"
 #include "why.h"
 
 static const char usage[] =
@@ -29,7 +30,7 @@ static const char usage[] =
 	"what it starts, or the program itself: mpirun -n 4 lp-record -o FOLDER ./app\n"
 	"  -o, --output FOLDER  leave a raw trace of each rank there [all go to standard\n"
 	"                       output, and the program's own output to standard error]\n"
-	"  -z, --compress HOW   none, min or max: make the traces smaller after the run [none]\n"
+	"  -z, --compress HOW   none, min or max: make the traces smaller [none]\n"
 	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
 	"      --fold-local S   fold local calls that are shorter than S seconds [0]\n"
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
@@ -48,7 +49,7 @@ struct options {
 	char **command;
 	int level;		/* of compression; 0: none */
 	const char *mpi;	/* whose recorder; NULL: the one that was built by default */
-	char recorder[200];	/* what the library in the ranks is told: key=value,... */
+	char recorder[240];	/* what the library in the ranks is told: key=value,... */
 };
 
 /* The child, for the signal handler; and the last signal that came. */
@@ -295,6 +296,16 @@ prepare(const struct options *opt, char *folder)
 	folder_refuse_others(folder);
 }
 
+/* The recorder then leaves room for what is compressed. */
+static void
+follow(struct options *opt, const char *folder)
+{
+	if (opt->level == 0 || !follow_can(folder))
+		return;
+	strcat(opt->recorder, ",spare=1");
+	follow_start(folder, rank_of_launcher(), opt->level);
+}
+
 static void
 say_worlds(const char *folder)
 {
@@ -324,10 +335,12 @@ main(int argc, char **argv)
 	mask = hold_signals();	/* until start() can pass them on */
 	prepare(&opt, folder);
 	preload_add(library, true);
+	follow(&opt, folder);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	child = 0;
+	follow_stop();
 	caught = 0;		/* what came before was the program's */
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);

@@ -64,6 +64,8 @@ enum reading {
 	READ_ANY,	/* whichever comes; headers and ends are returned, too */
 	READ_BYTES,	/* no file: messages in memory, as reader_bytes gives them */
 	READ_NUMBERED,	/* as READ_RAW; numbers of calls stay those of the stream */
+	READ_PACKED,	/* the same; messages of kind zstd and spare are returned as they stand, and counts not checked */
+	READ_PIECE,	/* the same as READ_NUMBERED of messages in memory, without a header */
 	READ_PARTIAL,	/* as READ_STREAM; of a folder of shards what is there and whole: see reader_lost */
 };
 

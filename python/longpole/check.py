@@ -178,6 +178,13 @@ class _Checker:
         elif message.kind in EDGE_COLUMNS:
             self.edges(message)
 
+    def spare(self, message):
+        """Room: the messages that are now parts of others."""
+        if not message.raw or not isinstance(message.body.get("data"), bytes) \
+                or not integer(message, "messages") or message.body["messages"] < 0:
+            self.fail(message, "no room of a raw trace")
+        self.messages += message.body["messages"]
+
     def finish(self, message):
         stated, found = tuple(map(message.body.get, ("messages", "rows"))), (self.messages, self.rows)
         if stated != found:
@@ -332,6 +339,9 @@ def read(stream, of_folder=False):
             check_hash(message, hashed)
             if message.kind == "longpole":
                 raise Damaged(position, "a second header")
+            if message.kind == "spare":
+                checker.spare(message)
+                continue
             checker.take(message)
         yield message
     if checker is not None:

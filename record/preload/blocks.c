@@ -25,6 +25,7 @@ enum {
 	 * are fewer than columns: those of 2, 4 and 8 bytes times 80 more rows do not.
 	 */
 	MOST_ROWS = 16384 + 80,
+	LEAST_SPARED = 1 << 16,		/* bytes of a block that gets room in front of it */
 	MAPPING_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
 	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
@@ -154,6 +155,10 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	const size_t bytes = block_bytes(capacity, form);
 	unsigned char *at;
 
+	/* What is in front may be another thread's block, which stays open for long. */
+	raw.several |= thread->location > 0;
+	if (raw.several && bytes >= LEAST_SPARED)
+		file_spare(bytes / 3);
 	if (current == NULL || raw.tail + bytes > current->begin + current->size) {
 		const size_t more = MAPPING_BYTES / bytes * bytes;	/* as many such blocks as go into it */
 		const bool room = more > bytes && file_promise(raw.tail + more + 1) == 0;

@@ -16,11 +16,14 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "../../base/stream/spare.h"
 #include "file.h"
 #include "pack.h"
 #include "recorder.h"
 #include "rows.h"
 #include "small.h"
+
+enum { FIRST_SPARE = 1 << 18 };	/* bytes: for a MiB of messages, compressed */
 
 struct raw_file raw = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -144,6 +147,20 @@ small_append(struct small *small)
 	small_free(small);
 }
 
+void
+file_spare(size_t size)
+{
+	const size_t all = SPARE_HEAD + size + SPARE_TAIL;
+	unsigned char head[SPARE_HEAD];
+
+	spare_head(head, 0, (uint32_t)size);
+	if (!options.spare || !file_reserve(all) ||
+	    !file_write(spare_tail, sizeof spare_tail, raw.tail + SPARE_HEAD + size) ||
+	    !file_write(head + 1, sizeof head - 1, raw.tail + 1) || !file_write(head, 1, raw.tail))
+		return;
+	raw.tail += all;
+}
+
 /* The words of the program's command line, blanks between them. */
 static void
 command_line(char *line, size_t size)
@@ -243,6 +260,7 @@ file_open(const char *folder, int rank)
 	small_true(&small, "hashed");
 	small_strings(&small, "history", line);
 	small_append(&small);
+	file_spare(FIRST_SPARE);
 	raw.messages = 0;
 	return !lost;
 }

@@ -22,6 +22,7 @@ struct raw_file {
 	uint64_t reserved;	/* bytes of the file that the disk has promised */
 	uint64_t zeroed;	/* bytes of the file that were written to */
 	uint64_t messages, rows;
+	bool several;		/* threads write to it */
 	pthread_mutex_t lock;	/* of all of it */
 };
 extern struct raw_file raw;
@@ -39,6 +40,11 @@ int file_promise(uint64_t end);
  */
 bool file_reserve(size_t size);
 bool file_write(const unsigned char *bytes, size_t size, uint64_t offset);
+/*
+ * Room of SIZE bytes at the tail, where --compress asks for it, so that what follows it can be compressed
+ * while the program runs. The lock is held, or nobody else is there.
+ */
+void file_spare(size_t size);
 void small_write(struct small *small);	/* small_append where the lock is held */
 
 /* blocks.c: no more rows into it; it gets its hash. */

@@ -58,6 +58,7 @@ struct options {
 	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
 	int sample_hz;			/* samples a second of computation; 0: none */
 	int sample_stack;		/* bytes of the stack that go with each; 0: none */
+	bool spare;			/* room for what is compressed while the program runs */
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
 };
 enum { MOST_CALLERS = 64 };
