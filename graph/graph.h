@@ -90,7 +90,7 @@ void operation_unlist(struct graph *graph, uint32_t operation);
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);
 
-/* match.c: point-to-point messages, in posting order. */
+/* match.c, channels.c: point-to-point messages, in posting order. */
 void match_begin(struct graph *graph);
 void match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
     uint16_t call);

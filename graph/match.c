@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Point-to-point matching. MPI's rule: messages of one channel (communicator, source, destination,
- * tag) are received in the order in which they were sent, by receives in the order in which they
- * were posted. So every channel is two queues, and the heads belong together.
+ * Point-to-point matching: rows become sends and receives of their channels.
  *
  * A receive from anyone has no channel until it completes. Receives posted after it that could
  * take messages of the same channel are held back until then, so that the queues stay in order.
@@ -10,77 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/hash_table.h"
+#include "channels.h"
 #include "exchange.h"
-
-struct channel {
-	uint32_t comm;
-	int32_t source, target, tag;		/* world ranks */
-	uint32_t send, send_last, receive, receive_last;	/* queues; NONE: empty */
-	bool used;
-};
-
-#define HASH(c) mix((uint64_t)(c)->comm << 32 | (uint32_t)(c)->tag, \
-	(uint64_t)(uint32_t)(c)->source << 32 | (uint32_t)(c)->target)
-#define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target && \
-	(a)->tag == (b)->tag && (a)->comm == (b)->comm)
-#define FREE(c) (!(c)->used)
-#define MAKE_FREE(c) ((c)->used = false)
-#define IN_USE(c) ((c)->send != NONE || (c)->receive != NONE)
-HASH_TABLE(channels, struct channel, HASH, SAME, FREE, MAKE_FREE, IN_USE, die("out of memory"))
-#undef HASH
-#undef SAME
-#undef FREE
-#undef MAKE_FREE
-
-void
-match_begin(struct graph *graph)
-{
-	graph->channels = zalloc(1, sizeof *graph->channels);
-	channels_begin(graph->channels, 1024);
-}
-
-static struct channel *
-channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
-{
-	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true };
-
-	return channels_add(graph->channels, &key);
-}
-
-static void
-queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation)
-{
-	graph->operations[operation].next = NONE;
-	if (*first == NONE)
-		*first = operation;
-	else
-		graph->operations[*last].next = operation;
-	*last = operation;
-}
-
-static void
-channel_match(struct graph *graph, struct channel *channel)
-{
-	while (channel->receive != NONE) {
-		uint32_t receive = channel->receive, send = channel->send;
-		const struct operation *to = &graph->operations[receive];
-
-		if (to->state != DROPPED) {
-			const struct operation *from;
-
-			if (send == NONE || to->state == POSTED)
-				return;
-			from = &graph->operations[send];
-			edge_message(graph, from->location, from->seq, to->location, to->seq);
-			collective_crossed(graph, from->candidates, to->candidates);
-			channel->send = from->next;
-			operation_free(graph, send);
-		}
-		channel->receive = graph->operations[receive].next;
-		operation_free(graph, receive);
-	}
-}
 
 static void
 tell_unknown(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
@@ -118,12 +47,10 @@ void
 match_arrived(struct graph *graph, const struct parcel *p)
 {
 	const uint32_t send = operation_new(graph, p->location, p->seq, p->call);
-	struct channel *channel = channel_of(graph, p->comm, p->source, p->target, p->tag);
 
 	graph->operations[send].candidates = p->candidates;
 	operation_list(graph, send);
-	queue_add(graph, &channel->send, &channel->send_last, send);
-	channel_match(graph, channel);
+	channel_send(graph, p->comm, p->source, p->target, p->tag, send);
 }
 
 /* Might the open receive from anyone take messages of the other's channel? */
@@ -145,11 +72,8 @@ static void
 to_channel(struct graph *graph, uint32_t receive)
 {
 	const struct operation *op = &graph->operations[receive];
-	int32_t rank = rank_of(graph, op->location);
-	struct channel *channel = channel_of(graph, op->comm, op->peer, rank, op->tag);
 
-	queue_add(graph, &channel->receive, &channel->receive_last, receive);
-	channel_match(graph, channel);
+	channel_receive(graph, op->comm, op->peer, rank_of(graph, op->location), op->tag, receive);
 }
 
 /* Receives go to their channel in posting order; those behind an open wild one that might be wait. */
@@ -296,7 +220,7 @@ complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct o
 	if (is_wild(&before))
 		release_held(graph, &graph->locations[starter], &before);
 	else if (op->peer >= 0)
-		channel_match(graph, channel_of(graph, op->comm, op->peer, rank, op->tag));
+		channel_again(graph, op->comm, op->peer, rank, op->tag);
 }
 
 void
@@ -337,56 +261,6 @@ match_early(struct graph *graph, uint32_t location, uint64_t seq)
 
 /* ---- what is left ---- */
 
-static void
-tell_left(struct graph *graph, const struct channel *c, const struct operation *op, const char *what)
-{
-	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u has "
-	    "no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-	    call_name(op->call), (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
-}
-
-static void
-count_left(struct graph *graph, struct channel *channel)
-{
-	/* A receive that was never completed may still have taken a message. */
-	while (channel->receive != NONE && channel->send != NONE) {
-		uint32_t receive = channel->receive, send = channel->send;
-
-		if (graph->operations[receive].state == POSTED) {
-			channel->receive = graph->operations[receive].next;
-			channel->send = graph->operations[send].next;
-			operation_free(graph, receive);
-			tell_left(graph, channel, &graph->operations[send], "receive that completed");
-			graph->counts.unmatched_sends++;
-			operation_free(graph, send);
-		}
-		channel_match(graph, channel);
-	}
-	for (uint32_t op = channel->send; op != NONE; op = graph->operations[op].next) {
-		graph->counts.unmatched_sends++;
-		tell_left(graph, channel, &graph->operations[op], "receive");
-	}
-	for (uint32_t op = channel->receive; op != NONE; op = graph->operations[op].next) {
-		graph->counts.unmatched_receives++;
-		tell_left(graph, channel, &graph->operations[op], "send");
-	}
-}
-
-static int
-by_channel(const void *left, const void *right)
-{
-	const struct channel *a = left, *b = right;
-	const int32_t x[] = { a->source, a->target, a->tag, (int32_t)a->comm };
-	const int32_t y[] = { b->source, b->target, b->tag, (int32_t)b->comm };
-
-	if (a->used != b->used)
-		return a->used ? -1 : 1;
-	for (int i = 0; i < 4; i++)
-		if (x[i] != y[i])
-			return x[i] < y[i] ? -1 : 1;
-	return 0;
-}
-
 /* The first location of this shard from there on. */
 static uint32_t
 next_own(const struct graph *graph, uint32_t location)
@@ -416,7 +290,5 @@ match_end(struct graph *graph)
 
 			release_held(graph, &graph->locations[l], &first);
 		}
-	qsort(graph->channels->slots, graph->channels->size, sizeof *graph->channels->slots, by_channel);
-	for (size_t i = 0; i < graph->channels->size && graph->channels->slots[i].used; i++)
-		count_left(graph, &graph->channels->slots[i]);
+	channels_end(graph);
 }

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "channels.h"
+
+#include <stdlib.h>
+
+#include "../base/tool/hash_table.h"
+
+struct channel {
+	uint32_t comm;
+	int32_t source, target, tag;		/* world ranks */
+	uint32_t send, send_last, receive, receive_last;	/* queues; NONE: empty */
+	bool used;
+};
+
+#define HASH(c) mix((uint64_t)(c)->comm << 32 | (uint32_t)(c)->tag, \
+	(uint64_t)(uint32_t)(c)->source << 32 | (uint32_t)(c)->target)
+#define SAME(a, b) ((a)->source == (b)->source && (a)->target == (b)->target && \
+	(a)->tag == (b)->tag && (a)->comm == (b)->comm)
+#define FREE(c) (!(c)->used)
+#define MAKE_FREE(c) ((c)->used = false)
+#define IN_USE(c) ((c)->send != NONE || (c)->receive != NONE)
+HASH_TABLE(channels, struct channel, HASH, SAME, FREE, MAKE_FREE, IN_USE, die("out of memory"))
+#undef HASH
+#undef SAME
+#undef FREE
+#undef MAKE_FREE
+
+void
+match_begin(struct graph *graph)
+{
+	graph->channels = zalloc(1, sizeof *graph->channels);
+	channels_begin(graph->channels, 1024);
+}
+
+static struct channel *
+channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
+{
+	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true };
+
+	return channels_add(graph->channels, &key);
+}
+
+void
+queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation)
+{
+	graph->operations[operation].next = NONE;
+	if (*first == NONE)
+		*first = operation;
+	else
+		graph->operations[*last].next = operation;
+	*last = operation;
+}
+
+static void
+channel_match(struct graph *graph, struct channel *channel)
+{
+	while (channel->receive != NONE) {
+		uint32_t receive = channel->receive, send = channel->send;
+		const struct operation *to = &graph->operations[receive];
+
+		if (to->state != DROPPED) {
+			const struct operation *from;
+
+			if (send == NONE || to->state == POSTED)
+				return;
+			from = &graph->operations[send];
+			edge_message(graph, from->location, from->seq, to->location, to->seq);
+			collective_crossed(graph, from->candidates, to->candidates);
+			channel->send = from->next;
+			operation_free(graph, send);
+		}
+		channel->receive = graph->operations[receive].next;
+		operation_free(graph, receive);
+	}
+}
+
+void
+channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag, uint32_t send)
+{
+	struct channel *channel = channel_of(graph, comm, source, target, tag);
+
+	queue_add(graph, &channel->send, &channel->send_last, send);
+	channel_match(graph, channel);
+}
+
+void
+channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag, uint32_t receive)
+{
+	struct channel *channel = channel_of(graph, comm, source, target, tag);
+
+	queue_add(graph, &channel->receive, &channel->receive_last, receive);
+	channel_match(graph, channel);
+}
+
+void
+channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag)
+{
+	channel_match(graph, channel_of(graph, comm, source, target, tag));
+}
+
+static void
+tell_left(struct graph *graph, const struct channel *c, const struct operation *op, const char *what)
+{
+	tell(graph, "rank %d, row %llu: %s from rank %d to rank %d with tag %d on communicator %u has "
+	    "no %s", (int)rank_of(graph, op->location), (unsigned long long)op->seq,
+	    call_name(op->call), (int)c->source, (int)c->target, (int)c->tag, c->comm, what);
+}
+
+static void
+count_left(struct graph *graph, struct channel *channel)
+{
+	/* A receive that was never completed may still have taken a message. */
+	while (channel->receive != NONE && channel->send != NONE) {
+		uint32_t receive = channel->receive, send = channel->send;
+
+		if (graph->operations[receive].state == POSTED) {
+			channel->receive = graph->operations[receive].next;
+			channel->send = graph->operations[send].next;
+			operation_free(graph, receive);
+			tell_left(graph, channel, &graph->operations[send], "receive that completed");
+			graph->counts.unmatched_sends++;
+			operation_free(graph, send);
+		}
+		channel_match(graph, channel);
+	}
+	for (uint32_t op = channel->send; op != NONE; op = graph->operations[op].next) {
+		graph->counts.unmatched_sends++;
+		tell_left(graph, channel, &graph->operations[op], "receive");
+	}
+	for (uint32_t op = channel->receive; op != NONE; op = graph->operations[op].next) {
+		graph->counts.unmatched_receives++;
+		tell_left(graph, channel, &graph->operations[op], "send");
+	}
+}
+
+static int
+by_channel(const void *left, const void *right)
+{
+	const struct channel *a = left, *b = right;
+	const int32_t x[] = { a->source, a->target, a->tag, (int32_t)a->comm };
+	const int32_t y[] = { b->source, b->target, b->tag, (int32_t)b->comm };
+
+	if (a->used != b->used)
+		return a->used ? -1 : 1;
+	for (int i = 0; i < 4; i++)
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
+}
+
+void
+channels_end(struct graph *graph)
+{
+	struct channels *channels = graph->channels;
+
+	qsort(channels->slots, channels->size, sizeof *channels->slots, by_channel);
+	for (size_t i = 0; i < channels->size && channels->slots[i].used; i++)
+		count_left(graph, &channels->slots[i]);
+}
