@@ -333,27 +333,32 @@ static const struct kind kinds[] = {
 
 enum { AT_ONCE = 4096 };	/* items */
 
-/* All numbers of a kind; TO: the member that gets those of this one, -1: nobody. */
+/* All numbers of a kind to a member, some at a time; none are the last. */
 static void
-pass(struct imbalance *im, const struct team *team, const struct kind *kind, int to)
+give(const struct imbalance *im, const struct team *team, const struct kind *kind, int to)
 {
-	size_t *counts = zalloc((size_t)team->size, sizeof *counts), next = 0, received;
 	void *items = zalloc(AT_ONCE, kind->bytes);
+	size_t next = 0, count;
+
+	do {
+		count = kind->fill(im, &next, items, AT_ONCE);
+		team_send(team, to, items, count, kind->bytes);
+	} while (count > 0);
+	free(items);
+}
+
+static void
+take(struct imbalance *im, const struct team *team, const struct kind *kind, int from)
+{
 	size_t count;
 
 	do {
-		char *got;
+		char *items = team_receive(team, from, kind->bytes, &count);
 
-		count = to >= 0 ? kind->fill(im, &next, items, AT_ONCE) : 0;
-		if (to >= 0)
-			counts[to] = count;
-		got = team_exchange(team, items, counts, kind->bytes, &received);
-		for (size_t i = 0; i < received; i++)
-			kind->add(im, got + i * kind->bytes);
-		free(got);
-	} while (team_sum(team, count) > 0);
-	free(items);
-	free(counts);
+		for (size_t i = 0; i < count; i++)
+			kind->add(im, items + i * kind->bytes);
+		free(items);
+	} while (count > 0);
 }
 
 /* Which members have the parts that make up the run; their count goes to *COUNT. */
@@ -388,11 +393,14 @@ join_parts(struct imbalance *im, const struct team *team)
 
 	while (own < count && members[own] != team->rank)
 		own++;
-	for (size_t step = 1; step < count; step *= 2) {
-		const bool gives = own < count && own % (2 * step) == step;
+	for (size_t step = 1; own < count && step < count && own % step == 0; step *= 2) {
+		const bool gives = own % (2 * step) == step, takes = !gives && own + step < count;
 
 		for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-			pass(im, team, &kinds[k], gives ? members[own - step] : -1);
+			if (gives)
+				give(im, team, &kinds[k], members[own - step]);
+			else if (takes)
+				take(im, team, &kinds[k], members[own + step]);
 	}
 	free(members);
 }

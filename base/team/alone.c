@@ -114,3 +114,22 @@ team_exchange(const struct team *team, const void *items, const size_t *counts, 
 {
 	return team_gather(team, items, counts[0], bytes, received);
 }
+
+void
+team_send(const struct team *team, int to, const void *items, size_t count, size_t bytes)
+{
+	(void)team;
+	(void)to;
+	(void)items;
+	(void)count;
+	(void)bytes;
+}
+
+void *
+team_receive(const struct team *team, int from, size_t bytes, size_t *count)
+{
+	(void)team;
+	(void)from;
+	*count = 0;
+	return zalloc(1, bytes);
+}

@@ -60,16 +60,24 @@ cost_enter(void)
 	own.entered = now();
 }
 
-void
-cost_leave(uint64_t bytes)
+double
+cost_leave_pair(uint64_t bytes)
 {
 	const struct instant left = now();
 
-	own.exchange_s += left.wall_s - own.entered.wall_s;
 	own.exchange_processor_s += left.processor_s - own.entered.processor_s;
-	own.exchanges = grow(own.exchanges, &own.exchange_capacity, own.exchange_count + 1, sizeof *own.exchanges);
-	own.exchanges[own.exchange_count++] = left.wall_s - own.entered.wall_s;
 	own.bytes += bytes;
+	return left.wall_s - own.entered.wall_s;
+}
+
+void
+cost_leave(uint64_t bytes)
+{
+	const double wall_s = cost_leave_pair(bytes);
+
+	own.exchange_s += wall_s;
+	own.exchanges = grow(own.exchanges, &own.exchange_capacity, own.exchange_count + 1, sizeof *own.exchanges);
+	own.exchanges[own.exchange_count++] = wall_s;
 }
 
 struct cost

@@ -46,6 +46,12 @@ void team_copy(const struct team *team, void *data, size_t bytes);
  */
 void *team_exchange(const struct team *team, const void *items, const size_t *counts, size_t bytes,
     size_t *received);
+/*
+ * From one member to another, which both call it, and nobody else: TO or FROM is the other one. What is
+ * received is to be freed.
+ */
+void team_send(const struct team *team, int to, const void *items, size_t count, size_t bytes);
+void *team_receive(const struct team *team, int from, size_t bytes, size_t *count);
 /* Every member gets all items, by member. */
 void *team_share(const struct team *team, const void *items, size_t count, size_t bytes,
     size_t *received);

@@ -313,3 +313,33 @@ team_gather(const struct team *team, const void *items, size_t count, size_t byt
 	free(at);
 	return got;
 }
+
+void
+team_send(const struct team *team, int to, const void *items, size_t count, size_t bytes)
+{
+	const uint64_t all = count;
+
+	if (count * bytes > INT_MAX)
+		die("more than 2^31 bytes for one process at once");
+	cost_enter();
+	MPI_Send(&all, 1, MPI_UINT64_T, to, 0, comm_of(team));
+	if (count > 0)
+		MPI_Send(items, (int)(count * bytes), MPI_BYTE, to, 0, comm_of(team));
+	cost_leave_pair(count * bytes);
+}
+
+void *
+team_receive(const struct team *team, int from, size_t bytes, size_t *count)
+{
+	uint64_t all;
+	void *got;
+
+	cost_enter();
+	MPI_Recv(&all, 1, MPI_UINT64_T, from, 0, comm_of(team), MPI_STATUS_IGNORE);
+	got = zalloc((size_t)all, bytes);
+	if (all > 0)
+		MPI_Recv(got, (int)((size_t)all * bytes), MPI_BYTE, from, 0, comm_of(team), MPI_STATUS_IGNORE);
+	cost_leave_pair(0);
+	*count = (size_t)all;
+	return got;
+}
