@@ -335,7 +335,7 @@ compile_commands.json: Makefile
 INSTALL += $(foreach f,$(COMMANDS),$(f):$(f):755) $(foreach f,$(LIBRARIES),$(f):$(f):644)
 INSTALL += $(foreach f,$(MANUALS),$(f):share/man/man1/$(patsubst lp-longpole%,longpole%,lp-$(notdir $(f))):644)
 INSTALL += $(foreach f,$(wildcard workflows/*.mk workflows/apps/* fit/data/*.csv),$(f):share/longpole/$(f):644)
-INSTALL += $(foreach f,state picture timed program,workflows/$(f):share/longpole/workflows/$(f):755)
+INSTALL += $(foreach f,state picture timed program parts,workflows/$(f):share/longpole/workflows/$(f):755)
 INSTALL += base/stream/trace.5:share/man/man5/lp-trace.5:644
 INSTALL += $(foreach f,$(notdir $(COMMANDS)),workflows/completion.bash:share/bash-completion/completions/$(f):644)
 # The Python module lies where Python looks: under /usr for all versions, elsewhere for one.

@@ -75,6 +75,31 @@ pairs() {
 	cut -f6 out/curves.tsv | sort -u | diff - <(printf 'is\npoints\n')
 }
 
+@test "parts of two runs that chose their counts are found, and those that are alike compared" {
+	# one NAME POLLS ROUNDS: rounds of calls at site 3 between those at 2 and 4, polls at site 5 between 4 and 6
+	one() {
+		{
+			echo 'trace ranks=1'
+			echo 'module module=0 path=/bin/app build_id=00'
+			for s in 1 2 3 4 5 6; do echo "site site=$s offset=$((100 + s)) call=MPI_Barrier module=0"; done
+			t=0
+			call() { echo "0 MPI_$1 $((t += 1000)) $((t + 10)) comm=2 site=$2"; }
+			call Barrier 1; call Barrier 3; call Barrier 3; call Barrier 2
+			for ((i = 0; i < $3; i++)); do call Barrier 3; done
+			call Barrier 4
+			for ((i = 0; i < $2; i++)); do call Iprobe 5; done
+			call Barrier 6
+		} | pack | lp-graph 2>/dev/null >$1
+	}
+	one a 2 3
+	one b 5 7
+	"$BATS_TEST_DIRNAME/../workflows/parts" a a b >shown
+	cut -f1,3,5- shown | sed 1d | diff - <(printf '%s\t/bin/app+%d\t/bin/app+%d\t%d\t%d\t%s\t%.9f\t%.9f\t%.9f\n' \
+		1 101 102 3 3 yes 3e-6 3e-6 3e-6 2 102 104 4 8 no 4e-6 4e-6 8e-6 3 104 106 3 6 polls 3e-6 3e-6 6e-6)
+	run -2 --separate-stderr "$BATS_TEST_DIRNAME/../workflows/parts" a b b
+	[[ "$stderr" == 'parts: the replayed run is not the recorded one' ]]
+}
+
 @test "programs on two networks that were planted are predicted from each other, both ways" {
 	# net NAME COMMAND...: in place of a launcher; what lp-measure and lp-record would leave on that network
 	cat >net <<-'END'

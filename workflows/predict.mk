@@ -4,13 +4,15 @@
 #
 # run     make -f workflows/predict.mk APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2" OUT=predict
 # input   APPS, a file: on each line a name and the command of a program, without its launcher;
-#         HERE, THERE: launchers, on either network; RUNS, how often all is measured and runs on each [5];
+#         PARTS, names of those that choose their counts by measured speed, and so are compared by the parts
+#         that are alike on both networks (workflows/parts), not as a whole; HERE, THERE: launchers, on either network; RUNS, how often all is measured and runs on each [5];
 #         SIZES, COLLECTIVES, REPS, BUDGET and MPIRUNS (in each run): of lp-measure; QUANTILE of its
 #         repetitions, of lp-network
 # output  $(OUT)/predicted.txt: by program and direction recorded, predicted and measured seconds, and the
 #         relative root mean square error of all, of programs that mostly compute, and of the others;
-#         $(OUT)/predicted.tsv; here.machine and there.machine, for lp-replay -n; here.tsv and there.tsv,
-#         measured and fitted times of collectives; predicted.svg: predicted against measured;
+#         $(OUT)/predicted.tsv; parts.tsv, each part of each run of PARTS, of which those that are alike and
+#         a hundredth of a run are in the table; here.machine and there.machine, for lp-replay -n; here.tsv and
+#         there.tsv, measured and fitted times of collectives; predicted.svg: predicted against measured;
 #         FIGURES="svg pdf png" are its formats
 #
 # A time is that from the last leave of MPI_Init to the last enter of MPI_Finalize: who leaves MPI_Init first
@@ -24,6 +26,7 @@
 # cores, computing takes another time.
 
 APPS =
+PARTS =
 HERE =
 THERE =
 RUNS = 5
@@ -35,14 +38,14 @@ BUDGET = 10
 MPIRUNS = 1
 QUANTILE = mean
 
-SETTINGS = APPS HERE THERE RUNS OUT SIZES COLLECTIVES REPS BUDGET MPIRUNS QUANTILE
+SETTINGS = APPS PARTS HERE THERE RUNS OUT SIZES COLLECTIVES REPS BUDGET MPIRUNS QUANTILE
 stamped = $(filter-out FIGURES OUT,$(SETTINGS))
 folder = $(OUT)
-tools = lp-measure lp-network lp-record lp-merge lp-graph lp-replay
+tools = lp-measure lp-network lp-record lp-merge lp-graph lp-replay $(if $(PARTS),lp-dump)
 needs = for s in $(call quoted,$(APPS)) $(call quoted,$(HERE)) $(call quoted,$(THERE)); do [ -n "$$s" ] || \
 	{ echo 'APPS, HERE and THERE are needed: APPS=programs HERE="mpirun -n 2" THERE="nodes mpirun -n 2"' >&2; exit 2; }; done
 asks = $(call state,$(call quoted,$(APPS)))
-made = *.run here.machine there.machine here.tsv there.tsv runs *.graph raw log spans.tsv \
+made = *.run here.machine there.machine here.tsv there.tsv runs *.graph raw log spans.tsv parts.tsv replayed \
        predicted.tsv predicted.txt predicted.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
@@ -92,10 +95,12 @@ $(OUT)/%.machine: $(OUT)/runs
 $(OUT)/%.tsv: $(OUT)/runs
 	@lp-network -M loggp -q $(QUANTILE) -F text $(OUT)/$*.[0-9]*.run $(whole)
 
+named = name=$${graph\#\#*/}; name=$${name%.graph}; run=$${name\#\#*.}; name=$${name%.*}; side=$${name\#\#*.};
 # A run: name, side, run; seconds recorded, replayed on the other network and on its own; share of MPI.
 $(OUT)/spans.tsv: $(OUT)/runs $(OUT)/here.machine $(OUT)/there.machine
 	@for graph in $(OUT)/*.graph; do \
-		name=$${graph##*/}; name=$${name%.graph}; run=$${name##*.}; name=$${name%.*}; side=$${name##*.}; \
+		$(named) \
+		case ' '$(call quoted,$(PARTS))' ' in *" $${name%.*} "*) continue ;; esac; \
 		other=there; [ $$side = here ] || other=here; \
 		{ lp-replay -n $(OUT)/$$other.machine -F csv $$graph; lp-replay -n $(OUT)/$$side.machine -F csv $$graph; } | \
 			awk -F, -v OFS='\t' -v name="$${name%.*}" -v side=$$side -v run=$$run 'NR == 1 { for (i = 1; i <= NF; i++) at[$$i] = i } \
@@ -119,12 +124,26 @@ $(OUT)/predicted.tsv: $(OUT)/spans.tsv
 				quantile(on[a], 0.5), quantile(was[b], 0.5), quantile(list, 0.5), 100 * quantile(mpi[b], 0.5), \
 				50 * (quantile(was[b], 0.75) - quantile(was[b], 0.25)) / quantile(was[b], 0.5), quantile(own[b], 0.5) } }' $< $(whole)
 
-$(OUT)/predicted.txt: $(OUT)/predicted.tsv
-	@{ cat $<; echo; awk -F'\t' 'NR > 1 { for (k = 0; k < 2; k++) { c = k ? ($$8 > 50 ? "communicates" : "computes") : "all"; \
+$(OUT)/parts.tsv: $(OUT)/runs $(OUT)/here.machine $(OUT)/there.machine
+	@{ printf 'program\tfrom\tto\trun\tpart\tbegin\tbegin_site\tend\tend_site\tcalls\tcalls_there\talike\trecorded_s\tpredicted_s\tmeasured_s\n'; \
+	for name in $(call each_quoted,$(PARTS)); do for graph in $(OUT)/"$$name".*.graph; do \
+		$(named) \
+		other=there; [ $$side = here ] || other=here; \
+		lp-replay -n $(OUT)/$$other.machine $$graph >$(OUT)/replayed; \
+		$(here)parts $$graph $(OUT)/replayed $(OUT)/"$${name%.*}".$$other.$$run.graph | \
+			awk -v OFS='\t' -v name="$${name%.*}" -v side=$$side -v other=$$other -v run=$$run 'NR > 1 { print name, side, other, run, $$0 }'; \
+	done; done; rm -f $(OUT)/replayed; } $(whole)
+
+$(OUT)/predicted.txt: $(OUT)/predicted.tsv $(OUT)/parts.tsv
+	@{ cat $<; echo; awk -F'\t' 'FNR == 1 { file++; next } \
+		file == 2 { run = $$1 FS $$2 FS $$4; all[run] += $$15; if ($$12 == "yes") { m++; of[m] = run; way[m] = $$2 " to " $$3; p[m] = $$14; t[m] = $$15 } next } \
+		{ for (k = 0; k < 2; k++) { c = k ? ($$8 > 50 ? "communicates" : "computes") : "all"; \
 		for (d = 0; d < 2; d++) { key = c "\t" (d ? $$2 " to " $$3 : "both ways"); n[key]++; \
 			sum[key] += $$7 * $$7; own[key] += $$10 * $$10; spread[key] += $$9 * $$9 } } } \
-		END { print "which\tdirection\tprograms\tRRMSE_%\tspread_%\town_%"; for (k in sum) printf "%s\t%d\t%.2f\t%.1f\t%.2f\n", \
-			k, n[k], sqrt(sum[k] / n[k]), sqrt(spread[k] / n[k]), sqrt(own[k] / n[k]) | "sort" }' $<; } $(whole)
+		END { for (i = 1; i <= m; i++) if (t[i] > 0.01 * all[of[i]]) for (d = 0; d < 2; d++) { \
+			key = "parts\t" (d ? way[i] : "both ways"); n[key]++; sum[key] += 10000 * (p[i] / t[i] - 1) ^ 2 } \
+		 print "which\tdirection\tprograms\tRRMSE_%\tspread_%\town_%"; for (k in sum) printf "%s\t%d\t%.2f\t%.1f\t%.2f\n", \
+			k, n[k], sqrt(sum[k] / n[k]), sqrt(spread[k] / n[k]), sqrt(own[k] / n[k]) | "sort" }' $^; } $(whole)
 
 $(call drawn,predicted) &: $(OUT)/predicted.tsv $(OUT)/figures
 	@{ echo 'set datafile separator tab; set log xy; set xlabel "measured (s)"; set ylabel "predicted (s)"'; \
