@@ -212,6 +212,22 @@ samples() {
 	[ "$(finish <(collective 5 Bcast peer=0 sent=64000) | jq max)" -eq $((fitted + 1000)) ]
 }
 
+@test "of thousands of ranks only schedules of few messages are tried, and that is told" {
+	{
+		printf 'measurement\nmpirun ranks=4096 sync=none\n'
+		for m in 0 8 64; do
+			for f in Pingpong Send Recv; do samples $f $m 160000; done
+		done
+		samples Alltoall 64 9000000
+		samples Bcast 64 120000
+		samples Scan 64 9000000
+	} | pack >m
+	lp-network -M loggp m >machine 2>said
+	[ "$(grep -c 'are not tried' said)" -eq 3 ]
+	grep -q '^lp-network: MPI_Alltoall of 4096 ranks: ' said
+	grep '^schedule' machine | cut -d' ' -f2,3 | diff - <(printf '%s\n' 'alltoall bruck' 'bcast binomial' 'scan recursive-doubling')
+}
+
 @test "what tables by size need is named where it is missing" {
 	printf 'measurement\nmpirun ranks=2 sync=none\n%s\n' "$(for m in 0 1 2; do samples Pingpong $m 100; done)" | pack >m
 	run -2 --separate-stderr lp-network -M loggp m

@@ -78,6 +78,7 @@ struct way { enum schedule schedule; uint64_t segment; };
 enum {
 	SEGMENTS = 5,
 	MANY = 1024,		/* more in a block take time, and no library sends them */
+	MOST_MOVES = 1 << 18,	/* of all ranks: some 0.1 s, and that for each size; they grow as ranks squared */
 	MOST_WAYS = SCHEDULES * (1 + SEGMENTS)
 };
 static const uint64_t segments[SEGMENTS] = { 1024, 8192, 32768, 65536, 131072 };
@@ -108,6 +109,8 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 	struct trial *trials = zalloc(end - first, sizeof *trials);
 	struct stage stage;
 
+	bool skipped = false;
+
 	stage_begin(&stage, machine, (uint32_t)points->at[first].ranks);
 	for (size_t i = first; i < end; i++)
 		for (size_t w = 0; w < ways->count; w++) {
@@ -119,9 +122,16 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 			t->error[w] = INFINITY;
 			if (plan.segment > 0 && plan.bytes > MANY * plan.segment)
 				continue;
+			if ((uint64_t)schedule_rounds(&plan) * plan.ranks > MOST_MOVES) {
+				skipped = true;
+				continue;
+			}
 			t->us[w] = stage_us(&stage, &plan);
 			t->error[w] = fabs(t->us[w] / points->at[i].us - 1) + (plan.segment > 0 ? PLAINER : 0);
 		}
+	if (skipped)
+		note("%s of %lld ranks: schedules of more than %d rounds of all ranks are not tried",
+		    points->at[first].function, (long long)points->at[first].ranks, MOST_MOVES);
 	return trials;
 }
 
@@ -184,8 +194,10 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 	for (size_t i = 0; i < count; i++) {
 		struct rule_found *rule;
 
+		if (isinf(trials[i].error[chosen[i]]))
+			continue;	/* none was tried */
 		points->at[first + i].fitted_us = trials[i].us[chosen[i]];
-		if (i == 0 || chosen[i] != chosen[i - 1]) {
+		if (i == 0 || chosen[i] != chosen[i - 1] || isinf(trials[i - 1].error[chosen[i - 1]])) {
 			rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
 			rules->at[rules->count++] = (struct rule_found){ .function = points->at[first].function,
 			    .schedule = schedule_names[ways.at[chosen[i]].schedule],
