@@ -131,7 +131,9 @@ team_split(const struct team *team, int colour)
 {
 	MPI_Comm part;
 
+	cost_enter();
 	MPI_Comm_split(comm_of(team), colour, team->rank, &part);
+	cost_leave(to_others(team, 2 * sizeof colour));		/* each tells its colour and its place */
 	return team_of(part);
 }
 
