@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tool/spill.h"
 #include "../tool/tool.h"
 #include "packed_file.h"
+#include "packed_rows.h"
 #include "window.h"
-
-/* Words of a row, bytes of a number, and which words of a row the times are. */
-enum { MOST_WORDS = 16, MOST_BYTES = 10, ENTER = 0, LEAVE = 1 };
 
 struct chunk {
 	uint64_t first;			/* seq of its first row */
@@ -40,8 +37,7 @@ struct slot {
 
 struct packed {
 	size_t row_bytes;
-	unsigned words, mark_bytes;	/* of a row; bytes that say what in it changed */
-	uint32_t wide;			/* by word: it is one number, not two halves */
+	struct row_shape shape;
 	size_t chunk_rows;
 	uint32_t locations;
 	struct chunks *chunks;		/* by location */
@@ -54,140 +50,12 @@ struct packed {
 	struct packed_file file;
 };
 
-/* ---- rows as bytes ---------------------------------------------------------------------- */
-
-/*
- * A row is words of 8 bytes, and of each one field or two halves. Of each row is told which fields differ
- * from the row before, and of these the difference from the last value that was not 0, so that fields that only some
- * rows have stay small. A leave counts from its enter, an enter from the leave before.
- */
-struct before {
-	uint64_t word[MOST_WORDS];
-	uint64_t last[2 * MOST_WORDS];	/* by field */
-};
-
-static inline uint8_t *
-put_number(uint8_t *to, uint64_t value, uint64_t last)
-{
-	uint64_t n = fold_sign((int64_t)(value - last));
-
-	if (value == 0) {
-		*to++ = 1;
-		return to;
-	}
-	*to++ = (uint8_t)((n & 0x3f) << 1 | (uint64_t)(n > 0x3f) << 7);
-	for (n >>= 6; n > 0; n >>= 7)
-		*to++ = (uint8_t)((n & 0x7f) | (uint64_t)(n > 0x7f) << 7);
-	return to;
-}
-
-static inline const uint8_t *
-get_number(const uint8_t *from, uint64_t *value, uint64_t last)
-{
-	uint64_t n = (uint64_t)(*from >> 1 & 0x3f);
-
-	if (*from == 1) {
-		*value = 0;
-		return from + 1;
-	}
-	for (unsigned shift = 6; *from++ & 0x80; shift += 7)
-		n |= (uint64_t)(*from & 0x7f) << shift;
-	*value = last + (uint64_t)unfold_sign(n);
-	return from;
-}
-
-static inline uint32_t
-changed_fields(const struct packed *p, const uint64_t *word, const struct before *before, unsigned words)
-{
-	uint32_t changed = 0;
-
-	for (unsigned w = 0; w < words; w++) {
-		const uint64_t bits = word[w] ^ before->word[w];
-
-		if (bits != 0)
-			changed |= (p->wide >> w & 1 ? 1u :
-			    ((uint32_t)bits != 0) | (uint32_t)(bits >> 32 != 0) << 1) << 2 * w;
-	}
-	return changed;
-}
-
-/* How many bytes there are then at TO. Of a known number of WORDS the loops are unrolled. */
-static inline __attribute__((always_inline)) size_t
-pack_words(const struct packed *p, uint8_t *to, const char *rows, size_t count, const unsigned words)
-{
-	const uint8_t *begin = to;
-	struct before before = { 0 };
-	uint64_t word[MOST_WORDS];
-
-	for (; count > 0; count--, rows += words * sizeof *word) {
-		uint32_t changed;
-
-		memcpy(word, rows, words * sizeof *word);
-		word[LEAVE] -= word[ENTER];
-		changed = changed_fields(p, word, &before, words);
-		memcpy(to, &changed, p->mark_bytes);
-		to += p->mark_bytes;
-		for (; changed != 0; changed &= changed - 1) {
-			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2;
-			const uint64_t value = p->wide >> w & 1 ? word[w] : (uint32_t)(word[w] >> 32 * (f % 2));
-
-			to = put_number(to, value, before.last[f]);
-			before.last[f] = value != 0 ? value : before.last[f];
-			before.word[w] = word[w];
-		}
-		before.last[2 * ENTER] = word[ENTER] + word[LEAVE];
-	}
-	return (size_t)(to - begin);
-}
-
-static inline __attribute__((always_inline)) void
-unpack_words(const struct packed *p, const uint8_t *from, char *rows, size_t count, const unsigned words)
-{
-	struct before before = { 0 };
-
-	for (char *row = rows; count > 0; count--, row += words * sizeof(uint64_t)) {
-		uint32_t changed = 0;
-
-		memcpy(&changed, from, p->mark_bytes);
-		from += p->mark_bytes;
-		for (; changed != 0; changed &= changed - 1) {
-			const unsigned f = (unsigned)__builtin_ctz(changed), w = f / 2, shift = 32 * (f % 2);
-			uint64_t value;
-
-			from = get_number(from, &value, before.last[f]);
-			before.last[f] = value != 0 ? value : before.last[f];
-			before.word[w] = p->wide >> w & 1 ? value :
-			    (before.word[w] & ~((uint64_t)UINT32_MAX << shift)) | (value & UINT32_MAX) << shift;
-		}
-		memcpy(row, before.word, words * sizeof(uint64_t));
-		before.last[2 * ENTER] = before.word[ENTER] + before.word[LEAVE];
-		memcpy(row + LEAVE * sizeof(uint64_t), &before.last[2 * ENTER], sizeof(uint64_t));
-	}
-}
-
-enum { USUAL_WORDS = 8, MANY_WORDS = 12 };	/* of lp-critpath's and of lp-imbalance's rows */
-
 /* Into the scratch; how many bytes. */
 static size_t
 pack(struct packed *p, const char *rows, size_t count)
 {
-	p->scratch = grow(p->scratch, &p->scratch_size,
-	    count * (p->mark_bytes + 2 * (size_t)p->words * MOST_BYTES), 1);
-	switch (p->words) {
-	case USUAL_WORDS: return pack_words(p, p->scratch, rows, count, USUAL_WORDS);
-	case MANY_WORDS: return pack_words(p, p->scratch, rows, count, MANY_WORDS);
-	default: return pack_words(p, p->scratch, rows, count, p->words);
-	}
-}
-
-static void
-unpack(const struct packed *p, const uint8_t *from, char *rows, size_t count)
-{
-	switch (p->words) {
-	case USUAL_WORDS: unpack_words(p, from, rows, count, USUAL_WORDS); break;
-	case MANY_WORDS: unpack_words(p, from, rows, count, MANY_WORDS); break;
-	default: unpack_words(p, from, rows, count, p->words);
-	}
+	p->scratch = grow(p->scratch, &p->scratch_size, rows_most_bytes(&p->shape, count), 1);
+	return rows_pack(&p->shape, p->scratch, rows, count);
 }
 
 /* ---- chunks ----------------------------------------------------------------------------- */
@@ -201,11 +69,7 @@ packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes)
 	p->row_bytes = row_bytes;
 	p->locations = locations;
 	p->chunks = zalloc(locations, sizeof *p->chunks);
-	p->words = (unsigned)(row_bytes / sizeof(uint64_t));
-	if (p->words > MOST_WORDS)
-		die("rows of %zu bytes: a fault of this program", row_bytes);
-	p->mark_bytes = (2 * p->words + 7) / 8;
-	p->wide = 1u << ENTER | 1u << LEAVE | ((1u << wide) - 1) << sizeof(struct row) / sizeof(uint64_t);
+	p->shape = row_shape(row_bytes, wide);
 	/* One of each location are unpacked at a time where all take part in something. */
 	p->chunk_rows = MANY_ROWS / locations;
 	if (p->chunk_rows > MOST_ROWS)
@@ -430,7 +294,7 @@ fill_slot(struct packed *p, uint32_t location, struct chunk *chunk)
 		packed_file_get(&p->file, p->scratch, chunk->size, chunk->at.offset);
 		bytes = p->scratch;
 	}
-	unpack(p, bytes, slot->rows, chunk->count);
+	rows_unpack(&p->shape, bytes, slot->rows, chunk->count);
 	slot->first = chunk->first;
 	slot->location = location;
 	slot->used = true;
