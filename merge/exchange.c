@@ -9,73 +9,7 @@
 #include <string.h>
 
 #include "../base/stream/calls.h"
-
-struct pack {
-	uint64_t *words;
-	size_t count, capacity;
-};
-
-struct unpack {
-	const uint64_t *words;
-	size_t at, count;
-};
-
-static void
-put(struct pack *p, uint64_t word)
-{
-	p->words = grow(p->words, &p->capacity, p->count + 1, sizeof *p->words);
-	p->words[p->count++] = word;
-}
-
-static void
-put_data(struct pack *p, const void *bytes, size_t size)
-{
-	const size_t words = (size + 7) / 8;
-
-	put(p, size);
-	p->words = grow(p->words, &p->capacity, p->count + words, sizeof *p->words);
-	if (words > 0)
-		p->words[p->count + words - 1] = 0;
-	if (size > 0)
-		memcpy(&p->words[p->count], bytes, size);
-	p->count += words;
-}
-
-/* With its end; a NULL is no text. */
-static void
-put_text(struct pack *p, const char *text)
-{
-	put_data(p, text, text == NULL ? 0 : strlen(text) + 1);
-}
-
-static uint64_t
-get(struct unpack *u)
-{
-	return u->words[u->at++];
-}
-
-/* A copy; NULL where there is nothing. */
-static void *
-get_data(struct unpack *u, size_t *size)
-{
-	const size_t bytes = (size_t)get(u);
-	void *copy = NULL;
-
-	if (bytes > 0)
-		memcpy(copy = zalloc(bytes, 1), &u->words[u->at], bytes);
-	u->at += (bytes + 7) / 8;
-	if (size != NULL)
-		*size = bytes;
-	return copy;
-}
-
-/* An array of FIELD_count elements. */
-#define PUT_ARRAY(p, of, field, count) put_data(p, (of)->field, (count) * sizeof *(of)->field)
-#define GET_ARRAY(u, of, field, count) { \
-		size_t bytes_; \
-		(of)->field = get_data(u, &bytes_); \
-		(of)->count = (__typeof__((of)->count))(bytes_ / sizeof *(of)->field); \
-	}
+#include "pack.h"
 
 /* ---- a rank ---- */
 
@@ -149,7 +83,7 @@ unpack_places(struct unpack *u, struct input *input, struct rank *rank)
 
 /* One by one as their traces were read, so that modules are numbered as they came. */
 static void
-unpack_rank(struct unpack *u, struct input *input)
+unpack_rank(struct unpack *u, struct input *input, int holder)
 {
 	struct rank *rank = &input->ranks[get(u)];
 	char *file = get_data(u, NULL);
@@ -157,6 +91,7 @@ unpack_rank(struct unpack *u, struct input *input)
 	if (rank->present)
 		die("%s: rank %d again: it was read from %s", file, (int)(rank - input->ranks), rank->file);
 	rank->present = true;
+	rank->holder = holder;
 	rank->file = file;
 	rank->host = get_data(u, NULL);
 	rank->program = get_data(u, NULL);
@@ -196,9 +131,36 @@ pack_ranks(struct pack *p, const struct input *input)
 			ranks[count++] = &input->ranks[r];
 	qsort(ranks, count, sizeof *ranks, by_order);
 	put(p, count);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const size_t at = p->count;
+
+		put(p, 0);	/* its words */
 		pack_rank(p, input, ranks[i]);
+		p->words[at] = p->count - at;
+	}
 	free(ranks);
+}
+
+static uint64_t
+lowest_rank(const struct input *input)
+{
+	int32_t r = 0;
+
+	while (r < input->rank_count && !input->ranks[r].present)
+		r++;
+	return (uint64_t)r;
+}
+
+static void
+pack_history(struct pack *p, const struct input *input)
+{
+	size_t lines = 0;
+
+	while (reader_history(input->in, lines) != NULL)
+		lines++;
+	put(p, lines);
+	for (size_t i = 0; i < lines; i++)
+		put_text(p, reader_history(input->in, i));
 }
 
 static void
@@ -206,6 +168,8 @@ pack_survey(struct pack *p, const struct input *input)
 {
 	put(p, 0);	/* words, once they are known */
 	put_text(p, input->run_file);
+	put(p, lowest_rank(input));
+	pack_history(p, input);
 	put(p, (uint64_t)input->rank_count);
 	put(p, input->run);
 	put(p, (uint64_t)input->date_s);
@@ -225,14 +189,37 @@ pack_survey(struct pack *p, const struct input *input)
 	p->words[0] = p->count;
 }
 
+/* That of the lowest rank's trace, where each has files of its own; else all have read the first one's. */
+static void
+unpack_history(struct unpack *u, struct input *input, uint64_t *lowest)
+{
+	const uint64_t rank = get(u);
+	const size_t count = (size_t)get(u);
+	char **lines = zalloc(count, sizeof *lines);
+
+	for (size_t i = 0; i < count; i++)
+		lines[i] = get_data(u, NULL);
+	if (input->holders > 0 && rank < *lowest) {
+		if (reader_set_history(input->in, lines, count) < 0)
+			die_input(input->in);
+		*lowest = rank;
+	}
+	for (size_t i = 0; i < count; i++)
+		free(lines[i]);
+	free(lines);
+}
+
 /* Of one run; a process that had no file to read has nothing to say. */
 static bool
-unpack_run(struct unpack *u, struct input *input)
+unpack_run(struct unpack *u, struct input *input, uint64_t *lowest)
 {
 	char *file = get_data(u, NULL);
-	const int32_t ranks = (int32_t)get(u);
-	const uint64_t run = get(u);
+	int32_t ranks;
+	uint64_t run;
 
+	unpack_history(u, input, lowest);
+	ranks = (int32_t)get(u);
+	run = get(u);
 	if (file == NULL)
 		return false;
 	if (input->run_file == NULL) {
@@ -248,15 +235,39 @@ unpack_run(struct unpack *u, struct input *input)
 	return true;
 }
 
+/* Where a rank's words begin, and who has told them. */
+struct told {
+	uint64_t rank;
+	size_t at;
+	int holder;
+};
+
+static int
+by_rank(const void *left, const void *right)
+{
+	const struct told *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->holder < b->holder ? -1 : a->holder > b->holder;
+}
+
+struct told_ranks {
+	struct told *told;
+	size_t count, capacity;
+	uint64_t lowest;	/* whose history it is */
+};
+
+/* All but the ranks, which are only noted. */
 static void
-unpack_survey(struct unpack *u, struct input *input)
+unpack_survey(struct unpack *u, struct input *input, int holder, struct told_ranks *ranks)
 {
 	const size_t end = u->at + (size_t)u->words[u->at];
 	int64_t date_s;
-	uint64_t number, variables, ranks;
+	uint64_t number, variables, count;
 
 	u->at++;
-	if (!unpack_run(u, input)) {
+	if (!unpack_run(u, input, &ranks->lowest)) {
 		u->at = end;
 		return;
 	}
@@ -279,20 +290,32 @@ unpack_survey(struct unpack *u, struct input *input)
 		v->name = get_data(u, NULL);
 		v->value = get_data(u, NULL);
 	}
-	for (ranks = get(u); ranks > 0; ranks--)
-		unpack_rank(u, input);
+	for (count = get(u); count > 0; count--) {
+		ranks->told = grow(ranks->told, &ranks->capacity, ranks->count + 1, sizeof *ranks->told);
+		ranks->told[ranks->count++] = (struct told){ u->words[u->at + 1], u->at + 1, holder };
+		u->at += (size_t)u->words[u->at];
+	}
 }
 
+/* Files of all are in the order in which one process would have read them; those of their own by rank. */
 static void
 unpack_all(struct input *input, const uint64_t *words, size_t count)
 {
 	struct unpack u = { words, 0, count };
+	struct told_ranks ranks = { .lowest = UINT64_MAX };
 	struct input own = *input;
 
 	*input = (struct input){ .in = own.in, .files = own.files, .file_count = own.file_count,
-	    .file_capacity = own.file_capacity };
-	while (u.at < u.count)
-		unpack_survey(&u, input);
+	    .file_capacity = own.file_capacity, .holders = own.holders };
+	for (int holder = 0; u.at < u.count; holder++)
+		unpack_survey(&u, input, holder, &ranks);
+	if (input->holders > 0)
+		qsort(ranks.told, ranks.count, sizeof *ranks.told, by_rank);
+	for (size_t i = 0; i < ranks.count; i++) {
+		u.at = ranks.told[i].at;
+		unpack_rank(&u, input, ranks.told[i].holder);
+	}
+	free(ranks.told);
 }
 
 /* Names and the history are those of the first trace for whoever reads others. */
@@ -309,9 +332,9 @@ read_header(struct input *input)
 void
 survey(struct input *input, const struct team *team)
 {
-	const size_t files = input->file_count;
-	const size_t first = files * (size_t)team->rank / (size_t)team->size;
-	const size_t end = files * ((size_t)team->rank + 1) / (size_t)team->size;
+	const size_t files = input->file_count, rank = team->apart ? 0 : (size_t)team->rank;
+	const size_t size = team->apart ? 1 : (size_t)team->size;
+	const size_t first = files * rank / size, end = files * (rank + 1) / size;
 	struct pack pack = { 0 };
 	uint64_t *words;
 	size_t count;
@@ -321,7 +344,7 @@ survey(struct input *input, const struct team *team)
 	for (size_t i = first; i < end; i++)
 		survey_file(input, input->files[i]);
 	find_ends(input);
-	if (team->size == 1)
+	if (team->size == 1 && !team->apart)
 		return;
 	pack_survey(&pack, input);
 	words = team_share(team, pack.words, pack.count, sizeof *words, &count);

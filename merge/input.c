@@ -66,7 +66,7 @@ check_size(const struct scan *scan, const struct message *message, int64_t ranks
 	for (size_t i = 0; i < input->file_count; i++)
 		if ((input->files[i] == NULL ? fstat(STDIN_FILENO, &status) :
 		    stat(input->files[i], &status)) == 0)
-			bytes += (uint64_t)status.st_size;
+			bytes += (uint64_t)status.st_size * (input->holders > 0 ? input->holders : 1);
 	if (bytes >= (uint64_t)ranks * RANK_BYTES)
 		return;
 	reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of raw traces",

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
+#include "../base/team/meet.h"
+#include "apart.h"
 #include "clock_share.h"
 #include "exchange.h"
 #include "merge.h"
@@ -31,6 +33,8 @@ static const char usage[] =
 	"                   was sent [linear]\n"
 	"  -o, --output SHARDS  a folder of shards; several processes write theirs each\n"
 	"      --shards N|node  how many, or one a node [as many as processes]\n"
+	"      --meet FOLDER    of several that see only their own FILEs, and this folder\n"
+	"      --member K/N     number K of these, from 0\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -42,8 +46,20 @@ struct options {
 	bool names;	/* look for functions and lines in the recorded program */
 	struct shard_wish wish;
 	bool counted;	/* of that, how many */
+	const char *meet;	/* the folder; NULL: all processes see all files */
+	int member, members;	/* of those who meet there */
 	char **files;	/* NULL-terminated; none: standard input */
 };
+
+static void
+parse_member(const char *text, struct options *opt)
+{
+	int length = 0;
+
+	if (sscanf(text, "%d/%d%n", &opt->member, &opt->members, &length) != 2 || text[length] != '\0' ||
+	    opt->member < 0 || opt->member >= opt->members)
+		die("--member %s: not K/N with K from 0 to N - 1", text);
+}
 
 static struct options
 parse_options(int argc, char **argv)
@@ -52,7 +68,8 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
 		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-		{ "shards", required_argument, NULL, 'S' }, { NULL, 0, NULL, 0 },
+		{ "shards", required_argument, NULL, 'S' }, { "meet", required_argument, NULL, 'm' },
+		{ "member", required_argument, NULL, 'k' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .sync = SYNC_LINEAR, .names = true };
 	int c;
@@ -63,6 +80,8 @@ parse_options(int argc, char **argv)
 		case 'p': opt.partial = true; break;
 		case 'n': opt.names = false; break;
 		case 'o': opt.wish.folder = optarg; break;
+		case 'm': opt.meet = optarg; break;
+		case 'k': parse_member(optarg, &opt); break;
 		case 'S':
 			opt.counted = true;
 			if (strcmp(optarg, "node") != 0)
@@ -71,6 +90,10 @@ parse_options(int argc, char **argv)
 		}
 	if (opt.counted && opt.wish.folder == NULL)
 		die("--shards needs -o, the folder that gets them");
+	if ((opt.meet != NULL) != (opt.members > 0))
+		die("--meet and --member are given together");
+	if (opt.meet != NULL && (!opt.counted || opt.wish.count != 0))
+		die("--meet makes a shard of each node: -o SHARDS --shards node");
 	opt.files = argv + optind;
 	return opt;
 }
@@ -124,6 +147,13 @@ add_all_files(struct input *input, char **files)
 			add_file(input, *files);
 }
 
+/* Stacks are unwound by each for all ranks; what messages tell of clocks the first one looks for in all traces. */
+static bool
+needs_all_files(const struct input *input, const struct options *opt)
+{
+	return input->sampled || opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR && lacks_drift(input));
+}
+
 /*
  * Samples are with all of the team, who find alike what they tell; the first one says what there is to say, and
  * dies first if need be. What messages tell takes a pass over all files: it is the first one's work.
@@ -141,11 +171,28 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 		}
 		team_sum(team, 0);
 	}
+	if (team->apart && needs_all_files(input, opt))
+		files_to_all(input, team);
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
 		survey_drift(input);
 	if (team->rank == 0 && opt->sync == SYNC_CLC)
 		correct_order(input);
 	share_clocks(input, team);
+}
+
+/* The shards are those that one process makes of the same traces once they are in one place. */
+static char **
+history_of(const struct options *opt, int *argc)
+{
+	static char *words[] = { "lp-merge", "-o", NULL, "--shards", "node", NULL, NULL };
+	char *folder = need(strdup(*opt->files)), *slash = strrchr(folder, '/');
+
+	words[2] = need(strdup(opt->wish.folder));
+	if (slash != NULL && slash > folder)
+		*slash = '\0';
+	words[5] = folder;
+	*argc = 6;
+	return words;
 }
 
 static void
@@ -156,7 +203,9 @@ check_options(const struct options *opt, const struct team *team)
 		if (team->size > 1)
 			die("several processes write shards: -o FOLDER");
 	}
-	if (team->size == 1)
+	if (opt->meet != NULL && (team->size > 1 || team->comm != NULL))
+		die("--meet is for processes without MPI");
+	if (team->size == 1 && opt->meet == NULL)
 		return;
 	if (*opt->files == NULL)
 		die("several processes read files, not standard input");
@@ -178,6 +227,11 @@ main(int argc, char **argv)
 	check_options(&opt, &team);
 	add_all_files(&input, opt.files);
 	team_open(&team, &argc, &argv);
+	if (opt.meet != NULL) {
+		team = meet_begin(opt.meet, opt.member, opt.members);
+		input.holders = (uint32_t)opt.members;
+		argv = history_of(&opt, &argc);
+	}
 	if (opt.wish.folder != NULL)
 		shards_prepare(opt.wish.folder, &team);
 	survey(&input, &team);
@@ -188,6 +242,8 @@ main(int argc, char **argv)
 		write_shards(&input, &opt.wish, &team, opt.names, argc, argv);
 	else
 		write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
+	if (team.apart)
+		meet_end(&team);
 	team_close();
 	return DONE;
 }

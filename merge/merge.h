@@ -56,6 +56,7 @@ struct rank {
 	char *host, *program;
 	uint64_t rows;
 	uint64_t order;		/* in which the traces were read */
+	int32_t holder;		/* member of the team that has read it */
 	uint64_t offset;	/* in its file: of what tells that it is this rank's trace */
 	uint64_t calls_offset;	/* and of its first block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
@@ -101,6 +102,7 @@ struct input {
 	uint64_t run;		/* shared by all raw traces of a run */
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;
+	uint32_t holders;	/* members of the team that have such files of their own; 0: all see these */
 	const char *run_file;	/* that told */
 	uint64_t traces;	/* read so far */
 	struct variable *environment;	/* as rank 0 has told */

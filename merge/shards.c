@@ -68,6 +68,33 @@ share_definitions(struct writer *definitions, const struct team *team)
 	free(bytes);
 }
 
+/* Who writes a shard: where each has files of its own, the one that has its ranks; UINT32_MAX: nobody. */
+static uint32_t *
+find_writers(const struct input *input, const struct shard_plan *plan, const struct team *team)
+{
+	uint32_t *writer = zalloc(plan->count, sizeof *writer), first, end;
+
+	memset(writer, 0xff, plan->count * sizeof *writer);
+	if (!team->apart)
+		for (int member = 0; member < team->size; member++) {
+			shards_of_member(team, member, plan->count, &first, &end);
+			for (uint32_t number = first; number < end; number++)
+				writer[number] = (uint32_t)member;
+		}
+	for (uint32_t r = 0; team->apart && r < plan->ranks; r++) {
+		const struct rank *rank = &input->ranks[r];
+		uint32_t *of = &writer[plan->of[r]];
+
+		if (!rank->present)
+			continue;
+		if (*of != UINT32_MAX && *of != (uint32_t)rank->holder)
+			die("%s: of node %s, whose other traces are not in the same place", rank->file,
+			    rank->host != NULL ? rank->host : "");
+		*of = (uint32_t)rank->holder;
+	}
+	return writer;
+}
+
 void
 write_shards(struct input *input, const struct shard_wish *wish, const struct team *team, bool names,
     int argc, char **argv)
@@ -75,15 +102,18 @@ write_shards(struct input *input, const struct shard_wish *wish, const struct te
 	static struct writer definitions;
 	struct shard_plan plan = plan_shards(input, wish->count);
 	struct output *o = output_begin(input);
-	uint32_t first, end;
+	uint32_t *writer = find_writers(input, &plan, team);
 
 	writer_start(&definitions, -1);
 	output_define(o, &definitions, names && team->rank == 0);
 	share_definitions(&definitions, team);
 	plan.run = writer_hash(&definitions) ^ input->run;
-	shards_of_member(team, team->rank, plan.count, &first, &end);
-	for (uint32_t number = first; number < end; number++) {
-		struct writer *out = output_open(o, shard_create(wish->folder, number), argc, argv);
+	for (uint32_t number = 0; number < plan.count; number++) {
+		struct writer *out;
+
+		if (writer[number] != (uint32_t)team->rank)
+			continue;
+		out = output_open(o, shard_create(wish->folder, number), argc, argv);
 
 		shard_write(out, &plan, number, definitions.messages);
 		if (writer_append(out, &definitions) < 0)
@@ -94,5 +124,6 @@ write_shards(struct input *input, const struct shard_wish *wish, const struct te
 	}
 	output_end(o);
 	writer_close(&definitions);
+	free(writer);
 	free(plan.of);
 }

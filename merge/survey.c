@@ -69,7 +69,7 @@ survey_latency_ns(const struct survey *survey, int32_t rank, int32_t other)
 
 /* True of a clock of which only the offset is known; false where all is, or nothing. */
 static bool
-lacks_drift(const struct input *input, int32_t clock)
+clock_lacks_drift(const struct input *input, int32_t clock)
 {
 	return input->ranks[clock].correction.count == 1;
 }
@@ -91,9 +91,9 @@ since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns
 		int32_t clock = i == 0 ? pair->low : pair->high;
 		const struct knot *knots = input->ranks[clock].correction.knots;
 
-		if (!lacks_drift(input, clock) && !has_drift(input, clock))
+		if (!clock_lacks_drift(input, clock) && !has_drift(input, clock))
 			return 0;
-		if (lacks_drift(input, clock) &&
+		if (clock_lacks_drift(input, clock) &&
 		    at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns < since_ns)
 			since_ns = at_ns + input->origin_ns - knots[0].at_ns - knots[0].offset_ns;
 	}
@@ -235,7 +235,7 @@ apply_rates(struct input *input, const struct rate *rates)
 		const struct rate *rate = &rates[rank->clock];
 		double most;
 
-		if (rank->rows == 0 || !lacks_drift(input, rank->clock) || !rate->known)
+		if (rank->rows == 0 || !clock_lacks_drift(input, rank->clock) || !rate->known)
 			continue;
 		rank->correction.drift = -rate->rate;
 		/* The square: some bounds were of the time on one clock, some of that on the other. */
@@ -251,17 +251,23 @@ apply_rates(struct input *input, const struct rate *rates)
 		    (int)corrected);
 }
 
+bool
+lacks_drift(const struct input *input)
+{
+	for (int32_t r = 0; r < input->rank_count; r++)
+		if (input->ranks[r].rows > 0 && clock_lacks_drift(input, input->ranks[r].clock))
+			return true;
+	return false;
+}
+
 void
 survey_drift(struct input *input)
 {
 	struct survey survey;
 	struct rate *rates;
-	bool needed = false;
 	size_t count = 0;
 
-	for (int32_t r = 0; r < input->rank_count; r++)
-		needed |= input->ranks[r].rows > 0 && lacks_drift(input, input->ranks[r].clock);
-	if (!needed)
+	if (!lacks_drift(input))
 		return;
 	survey_open(&survey, input, false);
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);

@@ -23,6 +23,8 @@ void survey_close(struct survey *survey);
 /* A lower bound for what a message between two ranks takes. */
 int64_t survey_latency_ns(const struct survey *survey, int32_t rank, int32_t other);
 
+/* Whether there are clocks of which only the offset is known. */
+bool lacks_drift(const struct input *input);
 /* Corrects clocks whose drift no samples tell for what messages tell, where they tell any. */
 void survey_drift(struct input *input);
 

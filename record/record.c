@@ -22,6 +22,7 @@
 #include "compress.h"
 #include "folder.h"
 #include "follow.h"
+#include "gather.h"
 #include "why.h"
 
 static const char usage[] =
@@ -30,6 +31,7 @@ static const char usage[] =
 	"what it starts, or the program itself: mpirun -n 4 lp-record -o FOLDER ./app\n"
 	"  -o, --output FOLDER  leave a raw trace of each rank there [all go to standard\n"
 	"                       output, and the program's own output to standard error]\n"
+	"      --merge SHARDS   make shards of the traces at the end, on the nodes where they lie\n"
 	"  -z, --compress HOW   none, min or max: make the traces smaller [none]\n"
 	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
 	"      --fold-local S   fold local calls that are shorter than S seconds [0]\n"
@@ -46,6 +48,7 @@ static const char usage[] =
 
 struct options {
 	const char *folder;	/* NULL: standard output */
+	const char *shards;	/* that are made of it; NULL: none */
 	char **command;
 	int level;		/* of compression; 0: none */
 	const char *mpi;	/* whose recorder; NULL: the one that was built by default */
@@ -59,7 +62,7 @@ static volatile sig_atomic_t caught;
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI };
+	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI, MERGE };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
@@ -71,7 +74,7 @@ parse_options(int argc, char **argv)
 		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
-		{ "mpi", required_argument, NULL, MPI }, { NULL, 0, NULL, 0 },
+		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL, MERGE }, { NULL, 0, NULL, 0 },
 	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
 	static const int levels[] = { 0, 3, 19 };
@@ -96,11 +99,14 @@ parse_options(int argc, char **argv)
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
 		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
 		case MPI: opt.mpi = optarg; break;
+		case MERGE: opt.shards = optarg; break;
 		}
 	if (optind == argc)
 		bad_usage(usage);
 	if (sample_stack > 0 && sample_hz == 0)
 		die("--sample-stack needs --sample");
+	if (opt.shards != NULL && opt.folder == NULL)
+		die("--merge needs -o, the folder of the raw traces");
 	opt.command = argv + optind;
 	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
 	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d", fold, (long long)threshold_ns, (int)stack,
@@ -323,7 +329,7 @@ main(int argc, char **argv)
 	sigset_t mask;
 	struct options opt;
 	bool empty;
-	int status;
+	int status, merged = DONE;
 
 	tool = "lp-record";
 	opt = parse_options(argc, argv);
@@ -334,6 +340,8 @@ main(int argc, char **argv)
 	find_library(opt.mpi, library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
 	prepare(&opt, folder);
+	if (opt.shards != NULL)
+		gather_begin(opt.shards, opt.folder);
 	preload_add(library, true);
 	follow(&opt, folder);
 	start(&opt, folder, &mask);
@@ -344,17 +352,21 @@ main(int argc, char **argv)
 	caught = 0;		/* what came before was the program's */
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);
+	if (opt.shards != NULL)
+		merged = gather_end(caught != 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0);
 	empty = folder_for_each(folder, NULL) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);
 	else if (caught != 0)
 		return end_as(caught);
-	if (empty) {
+	if (empty && !(WIFSIGNALED(status) && rank_of_launcher() != NULL)) {	/* for that the launcher has its reason */
 		say_why(opt.command);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return TROUBLE;
 	}
 	if (opt.folder != NULL)
 		say_worlds(opt.folder);
+	if (merged != DONE && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return TROUBLE;
 	return end_as(status);
 }

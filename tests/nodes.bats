@@ -171,3 +171,60 @@ in_order() {
 	lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
 	lp-imbalance -F json t.graph | jq -e .sums.hold
 }
+
+# with_disks COMMAND...: the folder local is another one on each node
+with_disks() {
+	mkdir -p local disk.node1 disk.node2 disk.node3
+	on_nodes 6 unshare -m sh -c 'mount --bind "$0/disk.$(hostname)" "$0/local" && exec "$@"' "$PWD" "$@"
+}
+
+@test "traces on the nodes' own disks become shards as the job's last step, as if they had been gathered" {
+	nodes 3
+	SKEW=3 with_disks lp-record -o local --merge shards "$BATS_FILE_TMPDIR/stress" 5 40
+	[ "$(ls -A local disk.node1 | paste -sd' ')" = "disk.node1: rank.0 rank.3  local:" ]
+	[ ! -e shards.merging ]
+	mkdir -p again/local
+	mv disk.node*/rank.* again/local
+	(cd again && lp-merge -o shards --shards node local)
+	diff -r again/shards shards
+	[ "$(ls shards | wc -l)" -eq 3 ]
+	right 3 shards
+}
+
+@test "of a node that dies before the job's last step the others' traces are merged, and its ranks are missing" {
+	nodes 3
+	cat >dies.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < 10; i++)
+				MPI_Barrier(MPI_COMM_WORLD);
+			sleep(60);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o dies dies.c
+	{
+		for _ in $(seq 60); do	# until all ranks have their ten barriers behind them
+			sleep 0.25
+			[ "$(lp-merge --partial disk.*/rank.* 2>/dev/null | lp-dump -k call 2>/dev/null | grep -c MPI_Barrier)" = 60 ] && break
+		done
+		kill -9 $(ip netns pids node2)
+	} &
+	killer=$!
+	! SKEW=3 with_disks lp-record -o local --merge shards "$PWD/dies" >out 2>err
+	wait $killer
+	for _ in $(seq 150); do	# nodes wait 10 s for one that does not come
+		[ -e shards.merging ] || break
+		sleep 0.2
+	done
+	[ ! -e shards.merging ]
+	lp-dump -k rank shards | jq -s -e 'map([.rank, .host, .rows]) | sort == [[0, "node1", 11], [2, "node3", 11], [3, "node1", 11], [5, "node3", 11]]'
+	mkdir -p again/local
+	mv disk.node1/rank.* disk.node3/rank.* again/local
+	(cd again && lp-merge --partial -o shards --shards node local 2>/dev/null)
+	cmp <(lp-dump shards | tail -n +2) <(lp-dump again/shards | tail -n +2)
+}

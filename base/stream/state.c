@@ -2,6 +2,7 @@
 /* What a reader tells of itself: what it has read, and why it reads no more. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -88,6 +89,28 @@ const char *
 reader_history(const struct reader *in, size_t i)
 {
 	return in != NULL && i < in->history_count ? in->history[i] : NULL;
+}
+
+int
+reader_set_history(struct reader *in, char *const *lines, size_t count)
+{
+	char **copy = calloc(count + 1, sizeof *copy);
+
+	for (size_t i = 0; copy != NULL && i < count; i++)
+		if ((copy[i] = strdup(lines[i])) == NULL) {
+			while (i > 0)
+				free(copy[--i]);
+			free(copy);
+			copy = NULL;
+		}
+	if (copy == NULL)
+		return reader_fail(in, 0, "out of memory");
+	for (size_t i = 0; i < in->history_count; i++)
+		free(in->history[i]);
+	free(in->history);
+	in->history = copy;
+	in->history_count = count;
+	return 0;
 }
 
 uint64_t

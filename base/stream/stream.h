@@ -107,6 +107,8 @@ const struct shard_head *reader_folder(const struct reader *in);
 const char *reader_lost(const struct reader *in, size_t i);
 /* Command line I of the tools so far; NULL behind the last. */
 const char *reader_history(const struct reader *in, size_t i);
+/* Others in their place: of the trace whose history counts, where that was read elsewhere. 0 or -1. */
+int reader_set_history(struct reader *in, char *const *lines, size_t count);
 /* Since the header: messages, and rows of blocks of calls. */
 uint64_t reader_messages(const struct reader *in);
 uint64_t reader_rows(const struct reader *in);
