@@ -160,6 +160,8 @@ four_ranks() {
 				echo "0 MPI_Send $at $((at + 50)) comm=1 peer=$((rank ^ 1)) tag=$k bytes_sent=8"
 				echo "0 MPI_Recv $((at + 60)) $((at + 300)) comm=1 peer=$((rank ^ 1)) tag=$k bytes_received=8"
 			done
+			[ -z "$1" ] || [ $((rank % 3)) -eq 0 ] ||
+				echo "clock at_ns=9000000 peer=0 offset_ns=$((-18000 * (rank % 3))) error_ns=1"
 			[ -z "$1" ] || echo "0 MPI_Finalize 9000000 9000100"
 		} | tests/pack >run/rank.$rank
 	done
@@ -169,6 +171,7 @@ four_ranks() {
 	four_ranks ended
 	apart run/rank.2 'run/rank.0 run/rank.3' run/rank.1
 	[ $statuses = 000 ]
+	[ "$(cat err.?)" = "" ]
 	merged shards run
 	[ ! -e meeting ]
 }
