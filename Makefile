@@ -272,6 +272,9 @@ test-long: test
 	tests/fuzz -n 3000 build/long.graph -- lp-critpath -F text
 	tests/fuzz -n 3000 build/long.graph -- lp-imbalance
 	tests/lying_index.py build/long.graph 3000
+	rm -rf build/long.shards build/long.graphs && tests/cut_trace.py build/long.trace build/long.shards 3
+	lp-graph --round 20 -o build/long.graphs build/long.shards && tests/lying_index.py build/long.graphs 1000
+	build/bench/synthetic -r 8 -c 300000 >build/long.raw && $(MAKE) -s -f workflows/scale.mk RAW=build/long.raw OUT=build/long.scale
 	tests/fit_coverage.py 1000
 	tests/schedules_check.py 1000 300
 	tests/sample_trials 64

@@ -7,8 +7,8 @@
 #         rounds, all numbers in turns; ANALYSES, of critpath and imbalance
 # output  in $(OUT): costs.tsv, what each tool told of each analysis (LONGPOLE_COST, longpole(7)): seconds until
 #         the processes had met (start_s), of the processor of the one that worked longest (work_s), in exchanges
-#         without waiting for who comes last (exchange_s), of the clock on the wall (wall_s); exchanges, and the bytes in
-#         them; units.tsv: the same for a row, an exchange and a byte, medians
+#         without waiting for who comes last (exchange_s), of the clock on the wall (wall_s); exchanges, the bytes in
+#         them, and the most memory of a process; units.tsv: the same for a row, an exchange and a byte, medians
 #         TOOL.csv and all.csv, the tables that lp-fit is given: n processes, t = work_s + exchange_s, tau = exchange_s;
 #         fit.txt: what lp-fit says of them; prediction.tsv: t and its band on PROCESSES and PREDICT, labelled
 #
@@ -82,9 +82,9 @@ $(runs:%=$(OUT)/%.cost): $(OUT)/%.cost: $(OUT)/asked
 
 $(OUT)/costs.tsv: $(runs:%=$(OUT)/%.cost)
 	@rows=$$(lp-critpath --list 1 $(OUT)/graph | awk 'NR == 2 { print $$4 }'); \
-	{ printf 'tool\tprocesses\tround\trows\tstart_s\twork_s\texchange_s\twall_s\texchanges\tbytes\n'; \
+	{ printf 'tool\tprocesses\tround\trows\tstart_s\twork_s\texchange_s\twall_s\texchanges\tbytes\tpeak_bytes\n'; \
 	for p in $(call each_quoted,$(PROCESSES)); do for i in $$(seq $(REPEAT)); do \
-	jq -r --arg rows $$rows --arg round $$i '[.tool, .processes, $$round, $$rows, .start_s, .work_s, .exchange_s, .wall_s, .exchanges, .bytes] | @tsv' \
+	jq -r --arg rows $$rows --arg round $$i '[.tool, .processes, $$round, $$rows, .start_s, .work_s, .exchange_s, .wall_s, .exchanges, .bytes, .peak_bytes] | @tsv' \
 		$(OUT)/$$p.$$i.cost; done; done | sort -t$$'\t' -s -n -k2,2; } $(whole)
 
 define units
@@ -102,14 +102,15 @@ NR > 1 {
 	if (!(key in rows)) keys[++count] = key
 	rows[key] = $$4; start[key] = start[key] " " $$5; work[key] = work[key] " " $$6
 	exchange[key] = exchange[key] " " $$7; wall[key] = wall[key] " " $$8; exchanges[key] = $$9; bytes[key] = $$10
+	peak[key] = peak[key] " " $$11
 }
 END {
-	print "tool\tprocesses\trows\trows_a_s\tstart_s\twork_ns_a_row\texchanges\texchange_us_each\tbytes_a_row\twall_s"
+	print "tool\tprocesses\trows\trows_a_s\tstart_s\twork_ns_a_row\texchanges\texchange_us_each\tbytes_a_row\twall_s\tpeak_MB"
 	for (i = 1; i <= count; i++) {
 		k = keys[i]
 		each = exchanges[k] > 0 ? sprintf("%.1f", 1e6 * median(exchange[k]) / exchanges[k]) : "-"
-		printf "%s\t%d\t%.0f\t%.3f\t%.1f\t%d\t%s\t%.3f\t%.3f\n", k, rows[k], rows[k] / median(wall[k]), median(start[k]), \
-			1e9 * median(work[k]) / rows[k], exchanges[k], each, bytes[k] / rows[k], median(wall[k])
+		printf "%s\t%d\t%.0f\t%.3f\t%.1f\t%d\t%s\t%.3f\t%.3f\t%.1f\n", k, rows[k], rows[k] / median(wall[k]), median(start[k]), \
+			1e9 * median(work[k]) / rows[k], exchanges[k], each, bytes[k] / rows[k], median(wall[k]), median(peak[k]) / 1e6
 	}
 }
 endef

@@ -84,10 +84,13 @@ struct cost
 cost_so_far(void)
 {
 	const struct instant end = now();
+	struct rusage usage;
 
+	getrusage(RUSAGE_SELF, &usage);
 	return (struct cost){ own.met.wall_s - own.begin.wall_s,
 	    end.processor_s - own.met.processor_s - own.exchange_processor_s, own.exchange_s,
-	    end.wall_s - own.begin.wall_s, own.exchange_count, own.bytes };
+	    end.wall_s - own.begin.wall_s, own.exchange_count, own.bytes,
+	    (uint64_t)usage.ru_maxrss * 1024 };
 }
 
 const double *
@@ -108,8 +111,9 @@ cost_tell(int processes, const struct cost *cost)
 	if ((file = fopen(name, "ae")) == NULL)
 		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
 	fprintf(file, "{\"tool\":\"%s\",\"processes\":%d,\"wall_s\":%.6f,\"start_s\":%.6f,\"work_s\":%.6f,"
-	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu}\n", tool, processes, cost->wall_s, cost->start_s,
-	    cost->work_s, cost->exchange_s, (unsigned long long)cost->exchanges, (unsigned long long)cost->bytes);
+	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu,\"peak_bytes\":%llu}\n", tool, processes, cost->wall_s, cost->start_s,
+	    cost->work_s, cost->exchange_s, (unsigned long long)cost->exchanges, (unsigned long long)cost->bytes,
+	    (unsigned long long)cost->peak_bytes);
 	if (ferror(file) | fclose(file))
 		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
 }

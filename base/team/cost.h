@@ -16,6 +16,7 @@ struct cost {
 	double wall_s;		/* of all */
 	uint64_t exchanges;
 	uint64_t bytes;		/* that this process gave the others */
+	uint64_t peak_bytes;	/* of its memory */
 };
 
 /* The tool begins; all processes have met. */
@@ -29,7 +30,7 @@ double cost_leave_pair(uint64_t bytes);
 struct cost cost_so_far(void);
 /* Seconds in each exchange so far. */
 const double *cost_exchanges(size_t *count);
-/* Of the processes that started and worked longest, for exchanges of those that came last; bytes of all. */
+/* Of the processes that started and worked longest, for exchanges of those that came last; bytes of all; the most memory. */
 void cost_tell(int processes, const struct cost *cost);
 
 #endif

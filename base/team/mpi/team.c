@@ -111,6 +111,7 @@ tell_cost(void)
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	MPI_Reduce(own, most, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
 	MPI_Reduce(&cost.bytes, &all.bytes, 1, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+	MPI_Reduce(&cost.peak_bytes, &all.peak_bytes, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
 	all.exchange_s = without_waiting(&cost);
 	all.start_s = most[0];
 	all.work_s = most[1];
