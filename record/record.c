@@ -19,6 +19,7 @@
 #include "../base/stream/stream.h"
 #include "../base/tool/preload.h"
 #include "../base/tool/tool.h"
+#include "ahead.h"
 #include "compress.h"
 #include "folder.h"
 #include "follow.h"
@@ -132,6 +133,7 @@ forward(int signal)
 	if (child > 0)
 		kill(child, signal);
 	compress_stop();
+	ahead_interrupt();
 }
 
 static const int ending[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT };
@@ -302,14 +304,15 @@ prepare(const struct options *opt, char *folder)
 	folder_refuse_others(folder);
 }
 
-/* The recorder then leaves room for what is compressed. */
+/* A process beside the run, and what the recorder leaves to it, or for it. */
 static void
-follow(struct options *opt, const char *folder)
+accompany(struct options *opt, const char *folder)
 {
-	if (opt->level == 0 || !follow_can(folder))
-		return;
-	strcat(opt->recorder, ",spare=1");
-	follow_start(folder, rank_of_launcher(), opt->level);
+	if (opt->level > 0 && follow_can(folder)) {
+		strcat(opt->recorder, ",spare=1");
+		follow_start(folder, rank_of_launcher(), opt->level);
+	} else if (opt->level == 0 && ahead_can(folder) && ahead_start(folder, rank_of_launcher()))
+		strcat(opt->recorder, ",helped=1");
 }
 
 static void
@@ -343,12 +346,13 @@ main(int argc, char **argv)
 	if (opt.shards != NULL)
 		gather_begin(opt.shards, opt.folder);
 	preload_add(library, true);
-	follow(&opt, folder);
+	accompany(&opt, folder);
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	child = 0;
 	follow_stop();
+	ahead_stop();
 	caught = 0;		/* what came before was the program's */
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);

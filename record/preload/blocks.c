@@ -133,6 +133,7 @@ mapping_open(size_t size)
 		out_of_memory();
 		return false;
 	}
+	file_take_room();
 	if (raw.zeroed < raw.tail)
 		raw.zeroed = raw.tail;		/* small messages wrote so far */
 	*mapping = (struct mapping){ .begin = begin, .size = (size_t)(raw.tail - begin) + size, .blocks = 1 };
@@ -222,7 +223,8 @@ block_close(struct block *b)
 
 	if (b->mapping == NULL)
 		return;
-	put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
+	if (!options.helped)
+		put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
 	mapping_release(b->mapping);
 	b->mapping = NULL;
 	b->plain_end = 0;

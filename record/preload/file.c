@@ -49,8 +49,8 @@ open_again(struct stat *status)
 	return true;
 }
 
-int
-file_fd(void)
+static int
+checked_fd(uint64_t *size)
 {
 	struct stat status;
 
@@ -65,7 +65,31 @@ file_fd(void)
 		give_up(raw.path, "somebody has cut it");
 		return -1;
 	}
+	*size = (uint64_t)status.st_size;
 	return raw.fd;
+}
+
+int
+file_fd(void)
+{
+	uint64_t size;
+
+	return checked_fd(&size);
+}
+
+/* The write, of a zero where one is, tells who made it that it is being used (record/ahead.c). */
+void
+file_take_room(void)
+{
+	static const unsigned char zero[1];
+	uint64_t size;
+	int fd;
+
+	if (!options.helped || (fd = checked_fd(&size)) < 0 || size <= raw.reserved)
+		return;
+	raw.reserved = raw.zeroed = size;
+	if (pwrite(fd, zero, 1, (off_t)size - 1) < 0)
+		return;		/* it will see by itself */
 }
 
 int

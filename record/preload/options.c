@@ -27,6 +27,7 @@ read_options(void)
 
 	options.monotonic = value_of(text, "monotonic") != 0;
 	options.allreduce = value_of(text, "allreduce") != 0;
+	options.helped = value_of(text, "helped") != 0;
 	options.fold_polls = value_of(text, "fold_polls") != 0;
 	options.spare = value_of(text, "spare") != 0;
 	options.paused = value_of(text, "paused") != 0;

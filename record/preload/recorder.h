@@ -59,6 +59,7 @@ struct options {
 	int sample_hz;			/* samples a second of computation; 0: none */
 	int sample_stack;		/* bytes of the stack that go with each; 0: none */
 	bool spare;			/* room for what is compressed while the program runs */
+	bool helped;			/* a process beside the run makes room, and hashes full blocks */
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
 };
 enum { MOST_CALLERS = 64 };
