@@ -4,7 +4,7 @@
  *
  * reads   nothing
  * writes  one raw trace a rank into a folder, or all of them to standard output
- * memory  nothing that grows; the preloaded library maps one block a thread in every rank
+ * memory  some 100 bytes a rank; the preloaded library maps one block a thread in every rank
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -9,6 +9,7 @@ setup_file() {
 	mpicc -shared -fPIC -DLIBRARY -o libmangled.so "$ROOT/tests/apps/mangled.c"
 	mpicc -o mangled "$ROOT/tests/apps/mangled.c" -L. -lmangled -Wl,-rpath,"$PWD"
 	gcc -shared -fPIC -o no_memory.so "$ROOT/tests/apps/no_memory.c" -ldl
+	mpicc -std=c11 -g -O1 -o requests "$ROOT/tests/apps/requests.c"
 	mpicc -g -O1 -w -o leaves "$ROOT/tests/apps/leaves.c" -ldl
 	for calls in 3 4; do
 		mpicc -g -O1 -shared -fPIC -DPART -DCALLS=$calls -o part$calls.so "$ROOT/tests/apps/leaves.c"
@@ -456,4 +457,71 @@ named() {
 	diff <(named table) <(printf '%s\n' MPI_Grequest_complete MPI_Grequest_start)
 	# Nothing that communicates, synchronises or completes hides behind a pattern.
 	! grep 'no row' table | cut -f 1 | grep -E '_(I?(send|recv|bcast|barrier|reduce|allreduce|gather|scatter|alltoall|scan)|start|wait|test|fence|lock)(all|any|some|v|w|_c|_init)*$' | grep -v -e MPI_T_ -e Topo_test
+}
+
+@test "of 3000 open requests each is completed by the row that completed it, however they are kept" {
+	lp-record -o run -- "$BATS_FILE_TMPDIR/requests" open
+	lp-merge run >t.trace
+	lp-dump -k call t.trace | jq -s '[.[] | .completed // [] | .[]]' >completed
+	# The receive with tag N is row N + 1; a third of a third was cancelled.
+	jq -e '([.[] | .seq | select(. >= 1 and . <= 3000)] | sort) == [range(1; 3001)]' completed
+	jq -e '[.[] | select(.tag != null and .tag < 3000) | select(.seq != .tag + 1)] == []' completed
+	[ "$(jq '[.[] | select(.tag != null and .tag < 3000)] | length' completed)" -eq 2664 ]
+	lp-graph t.trace 2>graph.err >t.graph
+	grep -q '^lp-graph: 2706 messages.* matched, 0 sends, 0 receives' graph.err
+}
+
+# half N: a rank that has made N calls waits for the end of its input, $rank, and what lp-record started, $children
+half() {
+	mkfifo input
+	lp-record -o run -- "$BATS_FILE_TMPDIR/requests" rows "$1" <input >out 3>&- &
+	recorder=$!
+	exec 7>input
+	for _ in {1..400}; do
+		[ ! -s out ] || break
+		sleep 0.05
+	done
+	[ "$(cat out)" = half ]
+	children=$(pgrep -P "$recorder")
+	rank=$(pgrep -P "$recorder" -x requests)
+}
+
+# blocks: how many blocks the trace has, and how many without a hash
+blocks() {
+	PYTHONPATH=$ROOT/python /usr/bin/python3 -c '
+import longpole.stream as stream
+hashes = [m.body["xxh3"] for m in stream.open("run/rank.0") if m.kind == "calls"]
+print(len(hashes), hashes.count(0))'
+}
+
+@test "beside the run there is room for the next blocks, and full ones get hashes by which damage is found" {
+	half 200000
+	for _ in {1..100}; do	# as soon as a core is free
+		room=$(($(stat -c %s run/rank.0) - 36 * 200000))
+		[ "$room" -lt 1100000 ] || break
+		sleep 0.05
+	done
+	exec 7>&-
+	wait "$recorder"
+	[ "$room" -ge 1100000 ]			# a rank alone makes room for a block
+	read -r count without < <(blocks)
+	[ "$count" -gt 40 ]
+	[ "$without" -eq 0 ]
+	[ "$(tail -c 1024 run/rank.0 | grep -c xxh3)" -ge 1 ]	# nothing is behind the end
+	lp-merge run | lp-dump -k call | grep -c MPI_Iprobe | grep -qx 400000
+	printf 'x' | dd of=run/rank.0 bs=1 seek=5000000 conv=notrunc status=none
+	run -2 --separate-stderr lp-merge run
+	[[ "$stderr" == *"calls: damaged: its hash is wrong"* ]]
+}
+
+@test "without the process beside the run the trace is as whole, and has no hashes from then on" {
+	half 20000
+	for child in $children; do
+		[ "$child" = "$rank" ] || kill -9 "$child"
+	done
+	exec 7>&-
+	wait "$recorder"
+	read -r count without < <(blocks)
+	[ "$without" -ge 1 ]
+	lp-merge run | lp-dump -k call | grep -c MPI_Iprobe | grep -qx 40000
 }
