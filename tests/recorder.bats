@@ -494,16 +494,25 @@ hashes = [m.body["xxh3"] for m in stream.open("run/rank.0") if m.kind == "calls"
 print(len(hashes), hashes.count(0))'
 }
 
+# room: bytes behind the last message of the trace, and bytes of its last block
+room() {
+	PYTHONPATH=$ROOT/python /usr/bin/python3 -c '
+import os
+import longpole.stream as stream
+last = [m for m in stream.open("run/rank.0") if m.kind == "calls"][-1]
+print(os.path.getsize("run/rank.0") - last.offset - len(last.bytes), len(last.bytes))'
+}
+
 @test "beside the run there is room for the next blocks, and full ones get hashes by which damage is found" {
 	half 200000
-	for _ in {1..100}; do	# as soon as a core is free
-		room=$(($(stat -c %s run/rank.0) - 36 * 200000))
-		[ "$room" -lt 1100000 ] || break
+	for _ in {1..100}; do	# as soon as a core is free; a rank alone makes room for less
+		read -r room block < <(room)
+		[ "$room" -lt $((2 * block)) ] || break
 		sleep 0.05
 	done
 	exec 7>&-
 	wait "$recorder"
-	[ "$room" -ge 1100000 ]			# a rank alone makes room for a block
+	[ "$room" -ge $((2 * block)) ]
 	read -r count without < <(blocks)
 	[ "$count" -gt 40 ]
 	[ "$without" -eq 0 ]
