@@ -19,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -168,21 +167,6 @@ work(const char *folder, const char *rank, int run)
 static volatile pid_t worker;
 static volatile sig_atomic_t waiting;
 static int running = -1;	/* open as long as the program runs */
-
-bool
-ahead_can(const char *folder)
-{
-	static const long local[] = { 0xef53 /* ext4 */, 0x58465342 /* xfs */, (long)0x9123683e /* btrfs */,
-		0x01021994 /* tmpfs */, (long)0xf2f52010 /* f2fs */, 0x794c7630 /* overlay */ };
-	struct statfs disk;
-
-	if (statfs(folder, &disk) != 0)
-		return false;
-	for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
-		if ((long)disk.f_type == local[i])
-			return true;
-	return false;
-}
 
 bool
 ahead_start(const char *folder, const char *rank)

@@ -5,9 +5,10 @@
 
 #include <stdbool.h>
 
-/* Whether the folder lies on a disk of this node, so that what one process makes ready others find ready. */
-bool ahead_can(const char *folder);
-/* For the traces of the folder, or of that rank alone; NULL: of all. False: there is no such process. */
+/*
+ * For the traces of the folder, or of that rank alone; NULL: of all. The folder is one of which follow_can()
+ * is true: what one process makes ready others find ready. False: there is no such process.
+ */
 bool ahead_start(const char *folder, const char *rank);
 /* The run has ended: waits until all full blocks have their hashes. */
 void ahead_stop(void);

@@ -308,10 +308,12 @@ prepare(const struct options *opt, char *folder)
 static void
 accompany(struct options *opt, const char *folder)
 {
-	if (opt->level > 0 && follow_can(folder)) {
+	if (!follow_can(folder))
+		return;
+	if (opt->level > 0) {
 		strcat(opt->recorder, ",spare=1");
 		follow_start(folder, rank_of_launcher(), opt->level);
-	} else if (opt->level == 0 && ahead_can(folder) && ahead_start(folder, rank_of_launcher()))
+	} else if (ahead_start(folder, rank_of_launcher()))
 		strcat(opt->recorder, ",helped=1");
 }
 
