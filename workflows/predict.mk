@@ -23,7 +23,10 @@
 #	          error that is left where computing is the target's own; the median over runs
 # The order in a run is here, there, in the next one there, here, and the networks are measured at the begin of
 # each. What both share, the cores above all, is not predicted: where other programs run, or more ranks than
-# cores, computing takes another time.
+# cores, computing takes another time: a rank that waits looks for messages all the time and so takes turns with
+# those that compute, and what is recorded between two calls holds the turns of others. Nor is a receiver that
+# falls behind a sender who never waits for it: its messages are copied into new memory until the network stops
+# the sender, and cost more than any that are measured here.
 
 APPS =
 PARTS =
@@ -55,13 +58,16 @@ all: $(OUT)/predicted.txt $(OUT)/here.tsv $(OUT)/there.tsv $(call drawn,predicte
 
 messages = Pingpong,Send,Recv,Exchange,Burst,Combine
 
-# Arguments: run, side, launcher.
+# Arguments: run, side, launcher. The network is measured as programs are: with the recorder, which makes the
+# quickest calls longer by a tenth and more.
 define measure
 for n in $$(seq "$$MPIRUNS"); do
-	bash -c "$$3 lp-measure --plain -f $(messages),$(COLLECTIVES) -s $(SIZES) -n $(REPS) -w 5 -B $(BUDGET) -o $$OUT/run.part" \
+	rm -rf "$$OUT/raw"
+	bash -c "$$3 lp-record -o $$OUT/raw lp-measure --plain -f $(messages),$(COLLECTIVES) -s $(SIZES) -n $(REPS) -w 5 -B $(BUDGET) -o $$OUT/run.part" \
 		>>"$$OUT/log" 2>&1 </dev/null || { tail "$$OUT/log" >&2; exit 2; }
 	mv "$$OUT/run.part" "$$OUT/$$2.$$1.$$n.run"
 done
+rm -rf "$$OUT/raw"
 endef
 
 # Arguments: name, run, side, command with its launcher.
