@@ -275,6 +275,7 @@ test-long: test
 	rm -rf build/long.shards build/long.graphs && tests/cut_trace.py build/long.trace build/long.shards 3
 	lp-graph --round 20 -o build/long.graphs build/long.shards && tests/lying_index.py build/long.graphs 1000
 	build/bench/synthetic -r 8 -c 300000 >build/long.raw && $(MAKE) -s -f workflows/scale.mk RAW=build/long.raw OUT=build/long.scale
+	tests/imbalance_mpi_check 100 500
 	tests/fit_coverage.py 1000
 	tests/schedules_check.py 1000 300
 	tests/sample_trials 64
