@@ -6,7 +6,10 @@
 
 #include "origins.h"
 
-enum { LATE = 100 };	/* that are looked at of each location */
+enum {
+	LATE = 100,	/* that are remembered of each location */
+	FIRST = 4,	/* of these, so many of all locations lie side by side */
+};
 
 struct late_list {
 	struct late *of;
@@ -18,7 +21,25 @@ struct late_list {
 void
 late_begin(struct imbalance *im)
 {
-	im->late = zalloc(im->known.location_count, sizeof *im->late);
+	const uint32_t locations = im->known.location_count;
+	struct late *first = zalloc((size_t)FIRST * locations, sizeof *first);
+
+	im->late = zalloc(locations, sizeof *im->late);
+	for (uint32_t l = 0; l < locations; l++)
+		im->late[l] = (struct late_list){ .of = first + (size_t)FIRST * l, .capacity = FIRST };
+}
+
+static void
+make_room(struct late_list *list)
+{
+	const size_t capacity = 2 * list->capacity < LATE ? 2 * list->capacity : LATE;
+	struct late *more = need(malloc(capacity * sizeof *more));
+
+	memcpy(more, list->of, list->count * sizeof *more);
+	if (list->capacity > FIRST)
+		free(list->of);
+	list->of = more;
+	list->capacity = capacity;
 }
 
 /* As counted. */
@@ -50,8 +71,8 @@ late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
 
 	if (list->count == LATE)
 		forget(im, &list->of[at]);
-	else
-		list->of = grow_little(list->of, &list->capacity, list->count + (size_t)1, sizeof *list->of);
+	else if (list->count == list->capacity)
+		make_room(list);
 	list->next = (at + 1) % LATE;
 	list->count += list->count < LATE;
 	list->of[at] = (struct late){ .sent_ns = sent_ns, .origin = origin_new(&im->origins, wait),
@@ -122,6 +143,87 @@ late_check(struct imbalance *im, uint32_t location, const struct wait_row *recei
 
 	if (list->count > 0 && list->latest_ns > receive->other_ns)
 		change_later(im, list, receive);
+}
+
+/* ---- forgetting ------------------------------------------------------------------------- */
+
+/* No row of the location that is not settled yet was entered before. */
+static int64_t
+entered_ns(const struct imbalance *im, uint32_t location)
+{
+	const struct wait_row *last = im->done[location] == im->settled[location] ? NULL :
+	    wait_row(im, location, im->settled[location] - 1);	/* others of its call may not be settled */
+
+	return last != NULL ? last->row.enter_ns : im->last_leave_ns[location];
+}
+
+/* Nothing that calls of the location receive which are settled and not counted was sent before. */
+static int64_t
+sent_ns(const struct imbalance *im, uint32_t location)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (uint64_t seq = im->done[location]; seq < im->settled[location]; seq++) {
+		const struct wait_row *row = wait_row(im, location, seq);
+
+		if (row != NULL && row->has_other && !row->is_send && row->other_ns < first_ns)
+			first_ns = row->other_ns;
+	}
+	return first_ns;
+}
+
+static bool
+any_until(const struct late_list *list, int64_t limit_ns)
+{
+	for (unsigned i = 0; i < list->count; i++)
+		if (list->of[i].sent_ns <= limit_ns)
+			return true;
+	return false;
+}
+
+/* Those sent until LIMIT are certain; the others stay, in order. */
+static void
+settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
+{
+	struct late kept[LATE];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < list->count; i++) {
+		const struct late *late = &list->of[list->count < LATE ? i : (list->next + i) % LATE];
+
+		if (late->sent_ns > limit_ns)
+			kept[count++] = *late;
+		else
+			forget(im, late);
+	}
+	memcpy(list->of, kept, count * sizeof *kept);
+	list->count = count;
+	list->next = count % LATE;
+}
+
+/*
+ * A receive that is still to be counted is settled, and then its message is known; or it is not, and then neither is
+ * the send, which is entered after all settled rows of its location: edges to come have both ends there.
+ */
+void
+late_settle(struct imbalance *im)
+{
+	int64_t limit_ns = INT64_MAX;
+
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		const int64_t ns = entered_ns(im, l);
+
+		limit_ns = ns < limit_ns ? ns : limit_ns;
+	}
+	for (uint32_t l = 0; l < im->known.location_count; l++) {
+		struct late_list *list = &im->late[l];
+		int64_t ns;
+
+		if (!any_until(list, limit_ns))
+			continue;
+		ns = sent_ns(im, l);
+		settle_list(im, list, ns < limit_ns ? ns : limit_ns);
+	}
 }
 
 void

@@ -18,6 +18,8 @@ struct late {
 };
 
 void late_begin(struct imbalance *im);
+/* Rows have been settled and calls counted: what no receive to come can change is not remembered any more. */
+void late_settle(struct imbalance *im);
 /* All that is remembered is certain. */
 void late_forget(struct imbalance *im);
 void late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns);

@@ -3,6 +3,7 @@
 
 #include "causes.h"
 #include "functions.h"
+#include "late.h"
 #include "one_sided.h"
 #include "order.h"
 #include "../base/tool/heap.h"
@@ -185,6 +186,7 @@ order_settled(struct imbalance *im, const struct message *message)
 	free(seqs);
 	/* A rank that ended early would hold up all others for ever. */
 	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
+	late_settle(im);
 }
 
 /* When the last rank entered the point. */

@@ -169,6 +169,12 @@ longest_add(struct origins *all, struct longest *longest, uint32_t number)
 	const struct wait wait = origin_wait(origin);
 	size_t at = longest->count;
 
+	if (at == MOST_CHAINS) {
+		const struct origin *last = origin_at(all, longest->of[at - 1]);
+
+		if (wait.to_ns - wait.from_ns < last->to_ns - last->from_ns)
+			return;
+	}
 	for (; at > 0; at--) {
 		const struct wait shorter = origin_wait(origin_at(all, longest->of[at - 1]));
 

@@ -7,10 +7,16 @@
 void
 pasts_begin(struct pasts *all, uint32_t locations, size_t most)
 {
+	enum { FIRST = 32 };
+	struct activity *first;
+
 	all->of = zalloc(locations, sizeof *all->of);
 	all->most = most;
-	for (uint32_t l = 0; l < locations; l++)
-		all->of[l].sync_ns = all->of[l].kept_ns = INT64_MIN;
+	all->first = most < FIRST ? most : FIRST;
+	first = zalloc(all->first * locations, sizeof *first);
+	for (uint32_t l = 0; l < locations; l++, first += all->first)
+		all->of[l] = (struct past){ .of = first, .capacity = (uint32_t)all->first, .sync_ns = INT64_MIN,
+		    .kept_ns = INT64_MIN };
 }
 
 /* ---- one activity ----------------------------------------------------------------------- */
@@ -80,9 +86,8 @@ forget(struct imbalance *im, struct pasts *all, struct past *past, uint32_t unti
 static void
 make_room(struct pasts *all, struct past *past)
 {
-	enum { FIRST = 8, SECOND = 32 };
-	size_t capacity = past->capacity < FIRST ? FIRST : past->capacity < SECOND ? SECOND :
-	    past->capacity + (size_t)past->capacity / 2;
+	size_t capacity = past->capacity + (size_t)past->capacity / 2;
+	struct activity *more;
 
 	if (past->capacity == all->most || (past->begin > 0 && 4 * past->begin >= past->end)) {
 		memmove(past->of, past->of + past->begin, (past->end - past->begin) * sizeof *past->of);
@@ -94,7 +99,11 @@ make_room(struct pasts *all, struct past *past)
 	}
 	if (capacity > all->most)
 		capacity = all->most;
-	past->of = need(realloc(past->of, capacity * sizeof *past->of));
+	more = need(malloc(capacity * sizeof *more));
+	memcpy(more, past->of, past->end * sizeof *more);
+	if (past->capacity > all->first)
+		free(past->of);
+	past->of = more;
 	past->capacity = (uint32_t)capacity;
 }
 

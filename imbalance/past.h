@@ -44,6 +44,7 @@ struct past {
 struct pasts {
 	struct past *of;
 	size_t most;			/* activities of each */
+	size_t first;			/* of these, so many of all locations lie side by side */
 	struct item_pool wides;
 };
 

@@ -9,13 +9,22 @@
 #include "order.h"
 #include "part.h"
 
+/* So many ranks take much memory for themselves. */
+static size_t
+memory_for_rows(const struct imbalance *im)
+{
+	enum { MANY_RANKS = 1 << 16, MB = 1 << 20 };
+
+	return im->window_bytes_set ? im->window_bytes : im->known.location_count > MANY_RANKS ? 64 * MB : SIZE_MAX;
+}
+
 static void
 begin_run(struct imbalance *im)
 {
 	const uint32_t locations = im->known.location_count;
 
 	window_open(&im->window, locations, sizeof(struct wait_row));
-	window_limit(&im->window, im->window_bytes_set ? im->window_bytes : SIZE_MAX, 4);
+	window_limit(&im->window, memory_for_rows(im), 4);
 	im->window.partial = im->part != NULL && !im->part->begun;
 	order_begin(im);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);

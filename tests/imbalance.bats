@@ -334,6 +334,27 @@ explained() {
 		. * 1e9 | round)]')" = '["messages_in_wrong_order_same_source",1,900,900,0,900]' ]
 }
 
+# Both receives are settled before rank 0 does more, but the second one is left later than that, and so counted later.
+@test "a wait for a late message is not forgotten while a settled receive may show that it was in wrong order" {
+	tests/pack >t.graph <<-END
+		graph ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 500 510 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Comm_rank 1016 1018
+		1 MPI_Init 0 10
+		1 MPI_Recv 100 1015 comm=1 peer=0 tag=0 received=8
+		1 MPI_Recv 1020 1025 comm=1 peer=0 tag=1 received=8
+		message 0:2 1:1
+		message 0:1 1:2
+		settled seq=4,3
+		0 MPI_Finalize 3000 3010
+		1 MPI_Finalize 3000 3010
+	END
+	[ "$(lp-imbalance -F json t.graph | jq -c '.wait_states[] | select(.count > 0) | [.name, .count]')" = \
+		'["messages_in_wrong_order_same_source",1]' ]
+}
+
 # The barrier is left at 1000 by one and at 1400 by the other, for which the first then waits.
 @test "how long a collective itself takes is a delay for others, and its own cause" {
 	tests/pack <<-END | lp-graph 2>/dev/null >t.graph
@@ -495,6 +516,12 @@ explained() {
 	"$ROOT/build/bench/synthetic" -r 4096 -c 409600 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >many
 	limited 145000 lp-imbalance many >t.table
 	grep -q late_sender t.table
+}
+
+@test "16384 ranks take less than 5 KB each and 16 MB for rows, their causes included, and no byte is another" {
+	"$ROOT/build/bench/synthetic" -r 16384 -c 819200 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >many
+	limited 100000 lp-imbalance --memory 16 -F csv --by rank many >little
+	lp-imbalance -F csv --by rank many | cmp - little
 }
 
 @test "rows that are packed and in a temporary file give the same waits, byte for byte" {
