@@ -208,8 +208,10 @@ check_mpi(void)
 	if (PMPI_Get_library_version(version, &length) != MPI_SUCCESS ||
 	    (strstr(version, "Open MPI") != NULL) == own)
 		return;
-	if ((rank == NULL || strcmp(rank, "0") == 0) &&
-	    write(STDERR_FILENO, line, sizeof line - 1) < 0)
+	/* A launcher ends all when the first one ends, perhaps before the one that says why has come so far. */
+	if (rank != NULL && strcmp(rank, "0") != 0)
+		sleep(2);
+	else if (write(STDERR_FILENO, line, sizeof line - 1) < 0)
 		_exit(2);
 	_exit(2);
 }
