@@ -165,18 +165,11 @@ tell(struct imbalance *im, struct options *opt, int argc, char **argv)
 static void
 check_options(const struct options *opt, const struct team *team)
 {
-	struct reader *in;
-
 	if (opt->file_count > 1)
 		return;
 	refuse_terminal_input(opt->files[0], usage);
 	if (opt->form == STREAM && team->size == 1)	/* mpirun makes one */
 		refuse_terminal_output();
-	if (team->size == 1 || team->rank > 0 || opt->file_count == 0 || strcmp(opt->files[0], "-") == 0)
-		return;
-	if (reader_open(&in, opt->files[0], READ_STREAM) < 0)
-		die_input(in);
-	reader_close(in);
 }
 
 int

@@ -89,6 +89,10 @@ windows() {
 	random_run.py make 9 | lp-graph 2>/dev/null >t.graph
 	lp-imbalance -F json t.graph >one.json
 	by 3 lp-imbalance -F json <t.graph | cmp - one.json
+	mkfifo pipe
+	cat t.graph >pipe & written=$!
+	by 2 lp-imbalance -F json pipe | cmp - one.json
+	wait $written
 	tests/pack >t.trace <<'END'
 trace ranks=2
 0 MPI_Send 10 20 comm=1 peer=1 tag=1 sent=8
