@@ -5,7 +5,7 @@
  * reads   one graph stream; further ones of a replay or of runs to compare with
  * writes  a report: table, JSON, CSV or a stream
  * memory  ranks, call sites, open requests, and the rows between those just read and the oldest that
- *         lacks an edge
+ *         lacks an edge; of several processes each has that for its part of the run (part.h)
  */
 #include <stdlib.h>
 #include <string.h>
