@@ -163,7 +163,8 @@ index_read(struct index *index, const char *file)
 	uint64_t offset = 0;
 
 	*index = (struct index){ 0 };
-	if (file == NULL || stat(file, &status) < 0)
+	/* Nor is a pipe opened, which gives what it has but once. */
+	if (file == NULL || stat(file, &status) < 0 || !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
 		return false;
 	return (S_ISDIR(status.st_mode) ? add_folder(index, file, &offset) : add_file(index, file, true, &offset)) &&
 	    is_plausible(index, offset);
