@@ -13,6 +13,8 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
@@ -36,6 +38,7 @@ enum {
 	LEAST_BLOCK = 1 << 17,		/* bytes: a trace with smaller ones does not grow fast */
 	MOST_BLOCKS = 16,		/* of room */
 	ROOM_NS = 20000000,		/* for which the room is to last */
+	HASH_NS = 10000000,		/* between two blocks that are hashed where no core is idle */
 	PAUSE_NS = 500000,		/* between two looks, so that many changes are one */
 	LOOK_MS = 1000,			/* at least so often, in case that nothing is told */
 };
@@ -55,15 +58,16 @@ now_ns(void)
 
 /* The rank has taken blocks: the next ones, for as long as this may not look again at that rate. */
 static void
-make_room(struct filled *trace, uint64_t taken)
+make_room(struct filled *trace)
 {
 	const uint64_t block = trace->block_bytes;
-	const int64_t at_ns = now_ns(), each_ns = (at_ns - trace->grown_ns) / (int64_t)taken;
+	const int64_t at_ns = now_ns(), each_ns = (at_ns - trace->served_ns) / (int64_t)(trace->blocks - trace->served);
 	const uint64_t blocks = each_ns <= ROOM_NS / MOST_BLOCKS ? MOST_BLOCKS : 2 + (uint64_t)(ROOM_NS / each_ns);
 	uint64_t from;
 	void *map;
 
-	trace->grown_ns = at_ns;
+	trace->served = trace->blocks;
+	trace->served_ns = at_ns;
 	if (trace->at + blocks / 2 * block < trace->size)
 		return;
 	from = trace->size & ~UINT64_C(4095);
@@ -77,21 +81,47 @@ make_room(struct filled *trace, uint64_t taken)
 	munmap(map, trace->size - from);
 }
 
-/* Room first, as the rank may be in need of it. */
-static void
-look_at(struct filled *trace)
+/*
+ * Where all cores are busy this would only take from the program, and could hold it up: a process that has to
+ * wait for a core may have a lock of the file just then.
+ */
+static bool
+core_is_idle(void)
 {
-	const uint64_t before = trace->blocks;
+	static long cores;
+	FILE *load = fopen("/proc/loadavg", "re");
+	long runnable = LONG_MAX;
+
+	if (cores == 0)
+		cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (load != NULL) {
+		if (fscanf(load, "%*s %*s %*s %ld", &runnable) != 1)
+			runnable = LONG_MAX;
+		fclose(load);
+	}
+	return runnable <= cores;	/* this one is among them */
+}
+
+/* Room first, as the rank may be in need of it; then hashes, where no core is idle few at a time. */
+static void
+look_at(struct filled *trace, bool run_ended)
+{
+	static int64_t hashed_ns;
+	bool idle;
 
 	if (trace->fd < 0)
 		return;
 	filled_look(trace);
-	if (trace->fd >= 0 && !trace->ended && trace->blocks > before && trace->block_bytes >= LEAST_BLOCK) {
-		make_room(trace, trace->blocks - before);
+	idle = run_ended || ((trace->full_count > 0 || trace->blocks > trace->served) && core_is_idle());
+	if (idle && trace->fd >= 0 && !trace->ended && trace->blocks > trace->served && trace->block_bytes >= LEAST_BLOCK) {
+		make_room(trace);
 		filled_look(trace);	/* has it ended before it had this room? */
 	}
-	filled_hash(trace);
-	if (trace->ended)
+	if (idle)
+		filled_hash(trace, SIZE_MAX);
+	else if (now_ns() - hashed_ns > HASH_NS && filled_hash(trace, 1) > 0)
+		hashed_ns = now_ns();
+	if (trace->ended && trace->full_count == 0)
 		filled_close(trace);
 }
 
@@ -159,7 +189,7 @@ work(const char *folder, const char *rank, int run)
 		if (made || ended)
 			add_all(folder, rank);
 		for (size_t i = 0; i < trace_count; i++)
-			look_at(&traces[i]);
+			look_at(&traces[i], ended);
 	}
 	_exit(DONE);
 }

@@ -41,7 +41,7 @@ filled_close(struct filled *trace)
 	free(trace->last);
 	free(trace->full);
 	trace->last = trace->full = NULL;
-	trace->count = trace->capacity = trace->full_count = trace->full_capacity = 0;
+	trace->count = trace->capacity = trace->full_done = trace->full_count = trace->full_capacity = 0;
 	trace->fd = -1;
 }
 
@@ -150,10 +150,16 @@ filled_look(struct filled *trace)
 		filled_close(trace);		/* somebody has cut it, which its rank will see */
 }
 
-void
-filled_hash(struct filled *trace)
+size_t
+filled_hash(struct filled *trace, size_t most)
 {
-	for (size_t i = 0; i < trace->full_count; i++)
-		fill(trace, &trace->full[i]);
-	trace->full_count = 0;
+	size_t done = 0;
+
+	while (trace->full_done < trace->full_count && done < most) {
+		fill(trace, &trace->full[trace->full_done++]);
+		done++;
+	}
+	if (trace->full_done == trace->full_count)
+		trace->full_done = trace->full_count = 0;
+	return done;
 }

@@ -16,11 +16,12 @@ struct filled {
 	uint64_t size;		/* of the file */
 	uint64_t blocks;	/* seen so far */
 	uint64_t block_bytes;	/* of the last one */
-	int64_t grown_ns;	/* when somebody last looked at that: the caller's */
+	uint64_t served;	/* the caller's: blocks that it has seen to, and when */
+	int64_t served_ns;
 	struct known_block *last;	/* of each thread, which may get more rows */
 	size_t count, capacity;
 	struct known_block *full;	/* whose hashes were not looked at yet */
-	size_t full_count, full_capacity;
+	size_t full_done, full_count, full_capacity;
 	bool ended;		/* the rank has written its end */
 };
 
@@ -29,7 +30,7 @@ bool filled_open(struct filled *trace, const char *path);
 void filled_close(struct filled *trace);
 /* Looks for messages that have come. */
 void filled_look(struct filled *trace);
-/* Those of the blocks seen that get no more rows get the hashes that they lack. */
-void filled_hash(struct filled *trace);
+/* Of the blocks seen that get no more rows at most so many get the hashes that they lack; returns how many. */
+size_t filled_hash(struct filled *trace, size_t most);
 
 #endif

@@ -304,6 +304,7 @@ file_close(struct thread *threads)
 	small_uint(&small, "rows", raw.rows);
 	small_write(&small);
 	recording = false;
+	raw.reserved = raw.tail;	/* who made room may have seen the end, and taken the rest away */
 	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)raw.tail) != 0 || close(fd) != 0))
 		give_up(raw.path, strerror(errno));
 	raw.fd = -1;
