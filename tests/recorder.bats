@@ -328,6 +328,45 @@ left() {
 	lp-critpath -F json t.graph | jq -e '.run_time_s == .path_length_s'
 }
 
+@test "sessions that come and go while another one is open are recorded, more of them than are open at a time" {
+	cat >rounds.c <<-'END'
+		#include <mpi.h>
+		static void round_of(int i)
+		{
+			int rank, size, in;
+			MPI_Session session;
+			MPI_Group group;
+			MPI_Comm comm;
+			MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+			MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+			MPI_Comm_create_from_group(group, "round", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+			MPI_Comm_rank(comm, &rank);
+			MPI_Comm_size(comm, &size);
+			MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % size, i, &in, 1, MPI_INT, (rank + size - 1) % size, i, comm,
+			    MPI_STATUS_IGNORE);
+			MPI_Barrier(comm);
+			MPI_Group_free(&group);
+			MPI_Comm_free(&comm);
+			MPI_Session_finalize(&session);
+		}
+		int main(void)
+		{
+			MPI_Session open;
+			MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &open);
+			for (int i = 0; i < 70; i++)
+				round_of(i);
+			MPI_Session_finalize(&open);
+			return 0;
+		}
+	END
+	mpicc.mpich -w -o rounds rounds.c || skip "no sessions here"
+	lp-record -o run -- mpirun.mpich -n 3 ./rounds
+	lp-merge run 2>merge.err | lp-graph 2>graph.err >t.graph
+	[ ! -s merge.err ]
+	grep -q '210 messages and 70 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	[ "$(lp-dump -k call t.graph | grep -c Session_init)" -eq 213 ]
+}
+
 @test "sessions in Fortran, by use mpi and use mpi_f08, are recorded as those in C are" {
 	command -v mpifort.mpich >/dev/null || skip "no MPICH here"
 	cat >body.inc <<-'END'
@@ -436,7 +475,17 @@ left() {
 	END
 	mpicc -o general general.c
 	lp-record -o run -- mpirun --oversubscribe -n 2 ./general 2>err
-	[ "$(cat err)" = "lp-record: the program uses 2 MPI functions that are not recorded: MPI_Grequest_complete, MPI_Grequest_start" ]
+	line="lp-record: the program uses 2 MPI functions that are not recorded: MPI_Grequest_complete, MPI_Grequest_start"
+	[ "$(cat err)" = "$line" ]
+	# So are those of a program that exits before MPI_Finalize, or aborts.
+	for end in 'exit(3)' 'MPI_Barrier(MPI_COMM_WORLD); if (size == 2) MPI_Abort(MPI_COMM_WORLD, 3)'; do
+		sed "s/MPI_Finalize()/$end/; 1i #include <stdlib.h>" general.c >ends.c
+		mpicc -o ends ends.c
+		status=0
+		lp-record -o run -- mpirun --oversubscribe -n 2 ./ends 2>err || status=$?
+		[ $status -eq 3 ]
+		[ "$(grep '^lp-record' err)" = "$line" ]
+	done
 	lp-record -o run -- mpirun --oversubscribe -n 2 "$BATS_FILE_TMPDIR/faults" messages 5 2>err
 	[ ! -s err ]
 }

@@ -251,6 +251,7 @@ abort_noted(MPI_Comm comm, int code, const void *from)
 	(void)code;
 	note_local(&at, comm);
 	end_call(&at);
+	say_at_abort();
 }
 
 /* 0 pauses recording, 1 goes on with it; the level is noted, so that others mark regions. */

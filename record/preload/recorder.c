@@ -419,14 +419,26 @@ session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session s
 }
 #endif
 
-/* The last that a process does; where sessions come and go nothing else tells the end. */
+void
+say_at_abort(void)
+{
+	if (own_rank == 0 && in_recorded_process())
+		say_unrecorded();
+}
+
+/*
+ * The last that a process does; where sessions come and go nothing else tells the end, and a program may end
+ * without MPI_Finalize: then its trace stays as it is.
+ */
 __attribute__((destructor)) static void
 at_end(void)
 {
-	if (!by_session || !recording || lost || recorded_pid != getpid())
+	if (!recording || lost || recorded_pid != getpid())
 		return;
-	recording = false;
 	if (own_rank == 0)
 		say_unrecorded();
+	if (!by_session)
+		return;
+	recording = false;
 	file_close(all_threads);
 }

@@ -89,7 +89,7 @@ bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI
 /* environment.c: the MPI library and variables that matter, of the first rank */
 void environment_append(void);
 /* unrecorded.c */
-void say_unrecorded(void);	/* what the program uses of MPI and is not recorded */
+void say_unrecorded(void);	/* what the program uses of MPI and is not recorded; once */
 
 /* recorder.c */
 #ifdef HAVE_MPI_4
@@ -104,6 +104,7 @@ bool in_recorded_process(void);		/* recording, and not a forked child */
 void give_up(const char *what, const char *why);
 void out_of_memory(void);
 void say(const char *what);	/* one line on standard error */
+void say_at_abort(void);	/* what is told at the end, by the first rank, as this is it */
 int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from);
 int finalize_wrapper(int (*finalize)(void), const void *from);
 

@@ -145,10 +145,11 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 void
 say_unrecorded(void)
 {
+	static atomic_flag told = ATOMIC_FLAG_INIT;
 	char line[600];
 	Dl_info own;
 
-	if (dladdr(&found, &own) == 0)
+	if (atomic_flag_test_and_set(&told) || dladdr(&found, &own) == 0)
 		return;
 	found.own = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	dl_iterate_phdr(look_at_module, NULL);
