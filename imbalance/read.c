@@ -9,13 +9,13 @@
 #include "order.h"
 #include "part.h"
 
-/* So many ranks take much memory for themselves. */
+/* So many ranks take much memory for themselves: rows get little. */
 static size_t
 memory_for_rows(const struct imbalance *im)
 {
 	enum { MANY_RANKS = 1 << 16, MB = 1 << 20 };
 
-	return im->window_bytes_set ? im->window_bytes : im->known.location_count > MANY_RANKS ? 64 * MB : SIZE_MAX;
+	return im->window_bytes_set ? im->window_bytes : im->known.location_count > MANY_RANKS ? 16 * MB : SIZE_MAX;
 }
 
 static void
