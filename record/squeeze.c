@@ -42,7 +42,7 @@ put_rows(struct squeeze *s, struct calls *rows)
 {
 	if (rows->count == 0)
 		return 0;
-	if (put_one(s) < 0 || calls_write_gaps(&s->one, rows) < 0)
+	if (put_one(s) < 0 || calls_write_small(&s->one, rows) < 0)
 		return -1;
 	s->out.messages++;
 	s->out.rows += rows->count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "reader.h"
+#include "times.h"
 
 /* Given ones, and those that only a stream brought; they live as long as the process. */
 static const char *const *known;
@@ -156,6 +157,8 @@ calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns)
 	const bool gaps = body_get(message, "gap") != NULL;
 	int64_t count, capacity;
 
+	if (body_get(message, "time_codes") != NULL)
+		return body_int(in, message, "begin", INT64_MIN, INT64_MAX, enter_ns);
 	if (body_int(in, message, "count", 1, UINT32_MAX, &count) < 0)
 		return -1;
 	capacity = count;
@@ -275,14 +278,78 @@ refers_back(const struct calls *calls)
 	return true;
 }
 
+/* Times that stand there as columns; gaps stay gaps. */
+static int
+read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps, size_t room)
+{
+	if (body_column(in, message, gaps ? "gap" : "enter", gaps ? gap_type : enter_type, room, calls->count,
+	    calls->enter_ns) < 0)
+		return -1;
+	return body_column(in, message, "duration", duration_type, room, calls->count, calls->leave_ns);
+}
+
+/* A column in order of sites becomes one in order of rows. */
+#define PUT_BACK(field) { \
+		memcpy(held, calls->field, calls->count * sizeof *calls->field); \
+		for (size_t i = 0; i < calls->count; i++) \
+			memcpy(&calls->field[rows[i]], (char *)held + i * sizeof *calls->field, sizeof *calls->field); \
+	}
+
+/* Of a block whose other columns are there, in order of sites. */
+static int
+decode(struct calls *calls, int64_t begin_ns, struct bytes codes, struct bytes bits)
+{
+	uint32_t *rows = rows_by_site(calls);
+	void *held = malloc(8 * (calls->count + 1));
+	int done = -1;
+
+	if (rows != NULL && held != NULL) {
+#define X(field, key, type, is_signed, required, absent) \
+		if (strcmp(key, "site") != 0) \
+			PUT_BACK(field)
+		CALL_COLUMNS(X)
+#undef X
+		done = times_decode(calls, rows, begin_ns, codes, bits);
+	}
+	free(rows);
+	free(held);
+	return done;
+}
+
+static int
+read_coded(struct calls *calls, struct reader *in, const struct message *message)
+{
+	const msgpack_object *codes = body_get(message, "time_codes"), *bits = body_get(message, "time_bits");
+	int64_t begin_ns;
+
+	if (!in->raw)
+		return reader_fail(in, message->offset, "calls: coded times in what is no raw trace");
+	if (body_int(in, message, "begin", INT64_MIN, INT64_MAX, &begin_ns) < 0)
+		return -1;
+	if (codes->type != MSGPACK_OBJECT_BIN || bits == NULL || bits->type != MSGPACK_OBJECT_BIN ||
+	    decode(calls, begin_ns, (struct bytes){ codes->via.bin.ptr, codes->via.bin.size },
+	    (struct bytes){ bits->via.bin.ptr, bits->via.bin.size }) < 0)
+		return reader_fail(in, message->offset, "calls: coded times that are not those of its rows");
+	return 0;
+}
+
+/* The count is believed only as far as there are bytes for it. */
+static int
+check_count(struct reader *in, const struct message *message, const char *column, int64_t count)
+{
+	const msgpack_object *bin = body_get(message, column);
+
+	if (bin != NULL && bin->type == MSGPACK_OBJECT_BIN && bin->via.bin.size >= count)
+		return 0;
+	return reader_fail(in, message->offset, "calls: %s is missing or too short", column);
+}
+
 /* All columns, times added up, and how many rows there is room for. */
 static int
 read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
 	const msgpack_object *stated = body_get(message, "capacity");
-	const bool gaps = body_get(message, "gap") != NULL;
-	const char *times = gaps ? "gap" : "enter";
-	const msgpack_object *enter = body_get(message, times);
+	const bool gaps = body_get(message, "gap") != NULL, coded = body_get(message, "time_codes") != NULL;
 	int64_t location, first, count, capacity;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
@@ -292,17 +359,14 @@ read_columns(struct calls *calls, struct reader *in, const struct message *messa
 	capacity = count;
 	if (stated != NULL && body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
 		return -1;
-	/* The count is believed only as far as there are bytes for it. */
-	if (enter == NULL || enter->type != MSGPACK_OBJECT_BIN || enter->via.bin.size < count)
-		return reader_fail(in, message->offset, "calls: %s is missing or too short", times);
+	if (check_count(in, message, coded ? "call" : gaps ? "gap" : "enter", count) < 0)
+		return -1;
 	if (calls_reserve(calls, (size_t)count) < 0)
 		return reader_fail(in, message->offset, "out of memory");
 	calls->location = (uint32_t)location;
 	calls->first = (uint64_t)first;
 	calls->count = (size_t)count;
-	if (body_column(in, message, times, gaps ? gap_type : enter_type, (size_t)capacity, calls->count,
-	    calls->enter_ns) < 0 || body_column(in, message, "duration", duration_type,
-	    (size_t)capacity, calls->count, calls->leave_ns) < 0)
+	if (!coded && read_times(calls, in, message, gaps, (size_t)capacity) < 0)
 		return -1;
 #define X(field, key, type, is_signed, required, absent) \
 	if (body_column(in, message, key, (struct column_type){ sizeof(type), is_signed, required, \
@@ -310,7 +374,9 @@ read_columns(struct calls *calls, struct reader *in, const struct message *messa
 		return -1;
 	CALL_COLUMNS(X)
 #undef X
-	if ((gaps && add_gaps(calls) < 0) || !add_durations(calls))
+	if (coded && read_coded(calls, in, message) < 0)
+		return -1;
+	if (((gaps || coded) && add_gaps(calls) < 0) || !add_durations(calls))
 		return reader_fail(in, message->offset, "calls: a time is out of range");
 	*room = (size_t)capacity;
 	return 0;
@@ -339,105 +405,5 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 		return reader_fail(in, message->offset, "calls: a part without its call");
 	if (!refers_back(calls))
 		return reader_fail(in, message->offset, "calls: a request before the first row");
-	return 0;
-}
-
-/* A column of which every value is the one that stands for its absence need not be written. */
-static bool
-all_are(const void *values, size_t width, int64_t value, size_t count)
-{
-	const char *bytes = values;
-
-	/* The first is compared with the value, the others each with the one before. */
-	return count == 0 || (memcmp(bytes, &value, width) == 0 &&
-	    memcmp(bytes, bytes + width, (count - 1) * width) == 0);
-}
-
-/* The enters, or in their place the gaps: smaller numbers, which a compressor makes more of. */
-static int64_t *
-make_gaps(const struct calls *calls)
-{
-	int64_t *gaps = malloc((calls->count + 1) * sizeof *gaps), leave_ns = 0;
-
-	for (size_t i = 0; gaps != NULL && i < calls->count; i++) {
-		gaps[i] = calls->call[i] == 0 ? 0 : calls->enter_ns[i] - leave_ns;
-		leave_ns = calls->leave_ns[i];
-	}
-	return gaps;
-}
-
-static int
-write_block(struct writer *out, const struct calls *calls, const int64_t *gaps)
-{
-	int64_t *duration_ns = malloc((calls->count + 1) * sizeof *duration_ns);
-	unsigned columns = 0;
-
-	if (duration_ns == NULL) {
-		out->failed = true;
-		return -1;
-	}
-	for (size_t i = 0; i < calls->count; i++)
-		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
-#define X(field, key, type, is_signed, required, absent) \
-	bool has_##field = required || !all_are(calls->field, sizeof(type), absent, calls->count); \
-	columns += has_##field;
-	CALL_COLUMNS(X)
-#undef X
-	message_begin(out, "calls", 5 + columns);
-	put_uint(out, "location", calls->location);
-	put_uint(out, "first", calls->first);
-	put_uint(out, "count", calls->count);
-	if (gaps != NULL)
-		put_column(out, "gap", gap_type, gaps, calls->count);
-	else
-		put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
-	if (gaps != NULL)
-		column_apart(out, calls->count);
-	put_column(out, "duration", duration_type, duration_ns, calls->count);
-	if (gaps != NULL)
-		column_apart(out, calls->count);
-#define X(field, key, type, is_signed, required, absent) \
-	if (has_##field) \
-		put_column(out, key, (struct column_type){ sizeof(type), is_signed, required, absent }, \
-		    calls->field, calls->count);
-	CALL_COLUMNS(X)
-#undef X
-	free(duration_ns);
-	out->rows += calls->count;
-	return message_end(out);
-}
-
-int
-calls_write(struct writer *out, const struct calls *calls)
-{
-	return write_block(out, calls, NULL);
-}
-
-int
-calls_write_gaps(struct writer *out, const struct calls *calls)
-{
-	int64_t *gaps = make_gaps(calls);
-	int done;
-
-	if (gaps == NULL) {
-		out->failed = true;
-		return -1;
-	}
-	done = write_block(out, calls, gaps);
-	free(gaps);
-	return done;
-}
-
-int
-call_names_write(struct writer *out, const bool *used)
-{
-	for (unsigned i = 1; i < call_count(); i++)
-		if (used[i]) {
-			message_begin(out, "call", 2);
-			put_uint(out, "number", i);
-			put_string(out, "name", call_name(i));
-			if (message_end(out) < 0)
-				return -1;
-		}
 	return 0;
 }

@@ -66,8 +66,8 @@ int calls_begin(struct reader *in, const struct message *message, int64_t *enter
 int calls_count(struct reader *in, const struct message *message, uint64_t *rows);
 /* Writes one block. The tool writes the names of the calls itself: call_names_write. */
 int calls_write(struct writer *out, const struct calls *calls);
-/* The same with gaps in place of enters, for blocks that are compressed. */
-int calls_write_gaps(struct writer *out, const struct calls *calls);
+/* The same for a block that is compressed: with coded times, or where these cannot be coded with gaps. */
+int calls_write_small(struct writer *out, const struct calls *calls);
 /* One message of kind "call" for each index that USED marks. */
 int call_names_write(struct writer *out, const bool *used);
 

@@ -183,6 +183,8 @@ int body_column(struct reader *in, const struct message *message, const char *ke
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
+enum { MOST_CUTS = 96 };	/* of a message that is compressed */
+
 struct writer {
 	int fd;
 	msgpack_sbuffer buffer;		/* messages not yet written to fd */
@@ -194,6 +196,8 @@ struct writer {
 	struct plane planes[MOST_PLANES];	/* of what is in buffer, for put_compressed() */
 	unsigned plane_count;
 	size_t column_bytes;		/* of the column put last */
+	uint32_t cuts[MOST_CUTS];	/* where put_compressed() begins to count frequencies anew */
+	unsigned cut_count;
 	bool failed;			/* errno said why */
 	int error;
 };
@@ -218,6 +222,8 @@ int message_end(struct writer *out);
 
 /* The column put last: its bytes may lie apart where the message is compressed. */
 void column_apart(struct writer *out, size_t count);
+/* What is put next has other frequencies than what is before it in the buffer; AT: where that begins. */
+void writer_cut(struct writer *out, size_t at);
 /* The whole messages that HELD has in memory, compressed at LEVEL into one of kind zstd; the caller counts them. */
 int put_compressed(struct writer *out, struct writer *held, int level);
 

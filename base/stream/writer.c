@@ -175,12 +175,50 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	return 0;
 }
 
+void
+writer_cut(struct writer *out, size_t at)
+{
+	if (out->cut_count < MOST_CUTS && at <= UINT32_MAX)
+		out->cuts[out->cut_count++] = (uint32_t)at;
+}
+
+/*
+ * One frame, in which a block begins at each cut: within a block of zstd's all bytes are coded by the same
+ * frequencies. Returns its bytes; 0: it failed.
+ */
+static size_t
+compress(char *to, size_t room, const struct writer *held, int level)
+{
+	const size_t size = held->buffer.size;
+	ZSTD_CCtx *context = ZSTD_createCCtx();
+	ZSTD_outBuffer out = { to, room, 0 };
+	ZSTD_inBuffer in = { held->buffer.data, 0, 0 };
+	size_t left = 1;
+
+	if (context == NULL || ZSTD_isError(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level)) ||
+	    ZSTD_isError(ZSTD_CCtx_setPledgedSrcSize(context, size))) {
+		ZSTD_freeCCtx(context);
+		return 0;
+	}
+	for (unsigned i = 0; i <= held->cut_count; i++) {
+		const bool last = i == held->cut_count;
+
+		in.size = last ? size : held->cuts[i];
+		left = ZSTD_compressStream2(context, &out, &in, last ? ZSTD_e_end : ZSTD_e_flush);
+		if (left != 0)		/* an error, or more than there is room for */
+			break;
+	}
+	ZSTD_freeCCtx(context);
+	return left == 0 ? out.pos : 0;
+}
+
 int
 put_compressed(struct writer *out, struct writer *held, int level)
 {
 	const size_t size = held->buffer.size;
 	const unsigned planes = held->plane_count;
-	size_t room = ZSTD_compressBound(size), got;
+	/* A block has 3 bytes, and one that cannot be compressed is not. */
+	size_t room = ZSTD_compressBound(size) + 16 * (size_t)(held->cut_count + 1), got;
 	char *packed = malloc(room);
 
 	held->plane_count = 0;
@@ -188,8 +226,9 @@ put_compressed(struct writer *out, struct writer *held, int level)
 		return writer_fail(out, ENOMEM);
 	for (unsigned i = 0; i < planes; i++)
 		planes_apart((unsigned char *)held->buffer.data, &held->planes[i], (unsigned char *)packed);
-	got = ZSTD_compress(packed, room, held->buffer.data, size, level);
-	if (ZSTD_isError(got)) {
+	got = compress(packed, room, held, level);
+	held->cut_count = 0;
+	if (got == 0) {
 		free(packed);
 		return writer_fail(out, ENOMEM);
 	}

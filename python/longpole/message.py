@@ -74,6 +74,42 @@ REQUIRED = {
 }
 
 
+class _Codes:
+    """Coded times, one after the other."""
+
+    def __init__(self, message):
+        body = message.body
+        if not isinstance(body["time_codes"], bytes) or not isinstance(body.get("time_bits"), bytes):
+            raise Damaged(message.offset, "calls: coded times are no bins")
+        self.message, self.codes, self.bits = message, iter(body["time_codes"]), iter(body["time_bits"])
+        self.held = self.ready = 0
+
+    def fail(self):
+        raise Damaged(self.message.offset, "calls: coded times that are not those of its rows")
+
+    def next(self):
+        code = next(self.codes, 255)
+        if code < 16:
+            return code
+        if code >= 216:
+            self.fail()
+        bits = 1 + (code - 16) // 8 if code < 176 else code - 152
+        while self.ready < bits:
+            byte = next(self.bits, None)
+            if byte is None:
+                self.fail()
+            self.held |= byte << self.ready
+            self.ready += 8
+        low = self.held & (1 << bits) - 1
+        self.held >>= bits
+        self.ready -= bits
+        return ((8 + (code - 16) % 8 if code < 176 else 1) << bits) + low
+
+    def end(self):
+        if next(self.codes, None) is not None or next(self.bits, None) is not None or self.held:
+            self.fail()
+
+
 class Message:
     """kind, body (dict), offset and size in the input, raw: whether it is from a raw trace."""
 
@@ -103,6 +139,8 @@ class Message:
     def columns(self):
         """All columns of a block by name."""
         table = CALL_COLUMNS if self.kind == "calls" else EDGE_COLUMNS[self.kind]
+        if self.kind == "calls" and "time_codes" in self.body:
+            return self._coded(table)
         got = {key: self.column(key, *how) for key, how in table.items()
                if key != "enter" or "gap" not in self.body}
         if self.kind == "calls":
@@ -110,6 +148,35 @@ class Message:
         if self.kind == "collectives":
             got["size"] = self.column("size", rows=self.body["instances"])
         return got
+
+    def _coded(self, table):
+        """Of a block whose rows stand in order of sites, and whose times are codes and bits."""
+        if not self.raw:
+            raise Damaged(self.offset, "calls: coded times in what is no raw trace")
+        got = {key: self.column(key, *how) for key, how in table.items() if key not in ("enter", "duration")}
+        order = sorted(range(self.body["count"]), key=got["site"].__getitem__)
+        for key, stored in list(got.items()):
+            if key != "site":
+                got[key] = numpy.empty_like(stored)
+                for place, row in enumerate(order):
+                    got[key][row] = stored[place]
+        rows = [row for row in order if got["call"][row] != 0]
+        codes = _Codes(self)
+        gap, duration = ({row: codes.next() for row in rows} for _ in range(2))
+        codes.end()
+        begin, leave, times = self.body.get("begin"), 0, []
+        if not rows or got["call"][0] == 0 or not isinstance(begin, int):
+            raise Damaged(self.offset, "calls: coded times without a first call and its enter")
+        for row in range(self.body["count"]):
+            if got["call"][row] != 0:
+                enter = begin if row == 0 else leave + gap[row]
+                leave = enter + duration[row]
+            times.append((enter, leave - enter))
+        if any(abs(time) >= 2**63 for both in times for time in both):
+            raise Damaged(self.offset, "calls: a time is out of range")
+        got["enter"] = numpy.array([enter for enter, _ in times], numpy.int64)
+        got["duration"] = numpy.array([last for _, last in times], numpy.uint64)
+        return {key: got[key] for key in table}
 
     def _enters(self, got):
         """From the gaps, where the block has these instead."""

@@ -12,6 +12,7 @@ import sys
 import numpy
 import xxhash
 
+from . import times
 from .message import CALL_COLUMNS, EDGE_COLUMNS, together
 from .shards import Damaged, Rounds, files, is_folder, merged
 
@@ -116,7 +117,27 @@ class Message:
         return table.get(key, (SIGNED.get(key, False), None))
 
     def column(self, key, signed=None):
-        """A column as it is stored: a view where it is there, else an array of the absent value."""
+        """A column, one that is stored in order of rows as a view; an array of the absent value where it is not there."""
+        if self.kind == "calls" and "time_codes" in self.body and key != "site":
+            return self._coded(key, signed)
+        return self._stored(key, signed)
+
+    def _coded(self, key, signed):
+        """Of a block whose rows stand in order of sites."""
+        order = numpy.argsort(self._stored("site"), kind="stable")
+        if key not in ("enter", "duration"):
+            stored = self._stored(key, signed)
+            column = numpy.empty_like(stored)
+            column[order] = stored
+            return column
+        try:
+            both = times.decode(self._coded("call", None), order, self.body["begin"], self.body["time_codes"],
+                                self.body["time_bits"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise Damaged(self.offset, f"calls: {error}") from None
+        return both[key == "duration"]
+
+    def _stored(self, key, signed=None):
         how, absent = self._how(key)
         signed = how if signed is None else signed
         size = SIZES.get(key, "count")

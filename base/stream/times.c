@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Times are nearly all that is left of a trace when it is compressed, and they are noise in their lower bits.
+ * So each is divided into a code, which says how large it is within an eighth, and the bits below, which stay
+ * as they are. Codes of one call site have frequencies of their own: they stand together.
+ */
+#include "times.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	EXACT = 16,		/* values that are their own codes */
+	EIGHTHS = 24,		/* bits of the largest values that are told within an eighth */
+	LAST_EIGHTH = EXACT + 8 * (EIGHTHS - 4),	/* the code behind those */
+	CODES = LAST_EIGHTH + 64 - EIGHTHS,
+	GROUP = 500,		/* codes that are worth frequencies of their own, at least */
+};
+
+static unsigned
+bit_length(uint64_t value)
+{
+	return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
+}
+
+/* How many bits follow a code, and the value without them. */
+static unsigned
+bits_of(unsigned code, uint64_t *value)
+{
+	if (code < EXACT) {
+		*value = code;
+		return 0;
+	}
+	if (code < LAST_EIGHTH) {
+		const unsigned bits = 1 + (code - EXACT) / 8;
+
+		*value = (uint64_t)(8 + (code - EXACT) % 8) << bits;
+		return bits;
+	}
+	*value = (uint64_t)1 << (EIGHTHS + code - LAST_EIGHTH);
+	return EIGHTHS + code - LAST_EIGHTH;
+}
+
+static unsigned
+code_of(uint64_t value)
+{
+	const unsigned length = bit_length(value);
+
+	return value < EXACT ? (unsigned)value : length <= EIGHTHS ?
+	    EXACT + 8 * (length - 5) + (unsigned)(value >> (length - 4) & 7) : LAST_EIGHTH + length - EIGHTHS - 1;
+}
+
+uint32_t *
+rows_by_site(const struct calls *calls)
+{
+	const size_t n = calls->count;
+	uint32_t *rows = malloc((n + 1) * sizeof *rows), *other = malloc((n + 1) * sizeof *other);
+	uint32_t most = 0;
+
+	if (rows == NULL || other == NULL) {
+		free(rows);
+		free(other);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = (uint32_t)i;
+		most |= calls->site[i];
+	}
+	/* Byte by byte, from the lowest. */
+	for (unsigned shift = 0; shift < 32 && most >> shift != 0; shift += 8) {
+		size_t begins[257] = { 0 };
+		uint32_t *sorted = other;
+
+		for (size_t i = 0; i < n; i++)
+			begins[(calls->site[rows[i]] >> shift & 255) + 1]++;
+		for (int i = 0; i < 256; i++)
+			begins[i + 1] += begins[i];
+		for (size_t i = 0; i < n; i++)
+			sorted[begins[calls->site[rows[i]] >> shift & 255]++] = rows[i];
+		other = rows;
+		rows = sorted;
+	}
+	free(other);
+	return rows;
+}
+
+/* ---- coding ---- */
+
+struct coder {
+	struct coded_times *to;
+	uint64_t held;		/* bits that are no whole byte yet, fewer than 8, and those that come */
+	unsigned bits;
+};
+
+static void
+put_bits(struct coder *c, uint64_t value, unsigned bits)
+{
+	while (bits > 0) {
+		const unsigned some = bits < 32 ? bits : 32;
+
+		c->held |= (value & (((uint64_t)1 << some) - 1)) << c->bits;
+		value >>= some;
+		bits -= some;
+		for (c->bits += some; c->bits >= 8; c->bits -= 8) {
+			c->to->bits[c->to->bit_bytes++] = (unsigned char)c->held;
+			c->held >>= 8;
+		}
+	}
+}
+
+static void
+put_time(struct coder *c, uint64_t value)
+{
+	const unsigned code = code_of(value);
+	uint64_t known;
+
+	c->to->codes[c->to->code_bytes++] = (unsigned char)code;
+	put_bits(c, value, bits_of(code, &known));
+}
+
+static uint64_t
+gap_of(const struct calls *calls, size_t row)
+{
+	return row == 0 ? 0 : (uint64_t)(calls->enter_ns[row] - calls->leave_ns[row - 1]);
+}
+
+static uint64_t
+duration_of(const struct calls *calls, size_t row)
+{
+	return (uint64_t)(calls->leave_ns[row] - calls->enter_ns[row]);
+}
+
+static bool
+can_be_coded(const struct calls *calls)
+{
+	for (size_t i = 1; i < calls->count; i++)
+		if (calls->call[i] == 0 ? calls->enter_ns[i] != calls->enter_ns[i - 1] ||
+		    calls->leave_ns[i] != calls->leave_ns[i - 1] : calls->enter_ns[i] < calls->leave_ns[i - 1])
+			return false;
+	return calls->count > 0 && calls->call[0] != 0;
+}
+
+static void
+code_all(struct coder *c, const struct calls *calls, const uint32_t *rows,
+    uint64_t (*time_of)(const struct calls *, size_t))
+{
+	struct coded_times *to = c->to;
+	size_t begin = 0;
+
+	for (size_t i = 0; i < calls->count; i++) {
+		if (i == 0 || (i - begin >= GROUP && calls->count - i >= GROUP &&
+		    calls->site[rows[i]] != calls->site[rows[i - 1]])) {
+			if (to->cut_count < TIME_CUTS)
+				to->cuts[to->cut_count++] = (uint32_t)to->code_bytes;
+			begin = i;
+		}
+		if (calls->call[rows[i]] != 0)
+			put_time(c, time_of(calls, rows[i]));
+	}
+}
+
+int
+times_code(const struct calls *calls, const uint32_t *rows, struct coded_times *coded)
+{
+	struct coder c = { .to = coded };
+
+	*coded = (struct coded_times){ 0 };
+	if (!can_be_coded(calls))
+		return -1;
+	coded->codes = malloc(2 * calls->count);
+	coded->bits = malloc(2 * 8 * calls->count + 1);
+	if (coded->codes == NULL || coded->bits == NULL) {
+		times_free(coded);
+		return -1;
+	}
+	code_all(&c, calls, rows, gap_of);
+	code_all(&c, calls, rows, duration_of);
+	put_bits(&c, 0, (8 - c.bits) % 8);
+	return 0;
+}
+
+void
+times_free(struct coded_times *coded)
+{
+	free(coded->codes);
+	free(coded->bits);
+	*coded = (struct coded_times){ 0 };
+}
+
+/* ---- decoding ---- */
+
+struct decoder {
+	const unsigned char *codes, *codes_end, *bits, *end;
+	uint64_t held;
+	unsigned ready;		/* bits in it */
+	bool short_of;		/* codes or bits: there were not enough, or a code that there is not */
+};
+
+static uint64_t
+take_bits(struct decoder *d, unsigned bits)
+{
+	uint64_t value = 0;
+
+	for (unsigned taken = 0; taken < bits; ) {
+		const unsigned some = bits - taken < 32 ? bits - taken : 32;
+
+		for (; d->ready < some; d->ready += 8) {
+			d->short_of |= d->bits == d->end;
+			d->held |= (d->bits < d->end ? (uint64_t)*d->bits++ : 0) << d->ready;
+		}
+		value |= (d->held & (((uint64_t)1 << some) - 1)) << taken;
+		d->held >>= some;
+		d->ready -= some;
+		taken += some;
+	}
+	return value;
+}
+
+static int64_t
+take_time(struct decoder *d)
+{
+	const unsigned code = d->codes < d->codes_end ? *d->codes++ : CODES;
+	uint64_t value = 0;
+	unsigned bits;
+
+	if (code >= CODES) {
+		d->short_of = true;
+		return 0;
+	}
+	bits = bits_of(code, &value);
+	return (int64_t)(value | take_bits(d, bits));
+}
+
+int
+times_decode(struct calls *calls, const uint32_t *rows, int64_t begin_ns, struct bytes codes, struct bytes bits)
+{
+	const unsigned char *code = codes.at, *bit = bits.at;
+	struct decoder d = { .codes = code, .codes_end = code + codes.size, .bits = bit, .end = bit + bits.size };
+
+	if (calls->count == 0 || calls->call[0] == 0)
+		return -1;
+	for (size_t i = 0; i < calls->count; i++)
+		calls->enter_ns[rows[i]] = calls->call[rows[i]] != 0 ? take_time(&d) : 0;
+	for (size_t i = 0; i < calls->count; i++)
+		calls->leave_ns[rows[i]] = calls->call[rows[i]] != 0 ? take_time(&d) : 0;
+	for (size_t i = 1; i < calls->count; i++)
+		if (calls->call[i] == 0)
+			calls->leave_ns[i] = calls->leave_ns[i - 1];
+	calls->enter_ns[0] = begin_ns;
+	return d.short_of || d.codes != d.codes_end || d.bits != d.end || d.held != 0 ? -1 : 0;
+}

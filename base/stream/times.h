@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Times of a block of calls as codes and bits: trace.5, Coded times. */
+#ifndef TIMES_H
+#define TIMES_H
+
+#include "calls.h"
+
+enum { TIME_CUTS = 80 };
+
+struct coded_times {
+	unsigned char *codes, *bits;
+	size_t code_bytes, bit_bytes;
+	/* Where codes of other call sites begin, whose frequencies are others: bytes of codes. */
+	uint32_t cuts[TIME_CUTS];
+	unsigned cut_count;
+};
+
+/* ROWS by site. 0; -1: no memory, or times that cannot be coded: a call that begins before the one before it ends. */
+int times_code(const struct calls *calls, const uint32_t *rows, struct coded_times *coded);
+void times_free(struct coded_times *coded);
+
+/* The rows in order of call sites, those of a site as they are; free() it. NULL: no memory. */
+uint32_t *rows_by_site(const struct calls *calls);
+
+/*
+ * Gaps, of the first row BEGIN_NS, and durations into enter_ns and leave_ns, of a block whose other columns are
+ * there. 0; -1: no memory, or codes and bits are not those of such a block.
+ */
+struct bytes { const void *at; size_t size; };
+int times_decode(struct calls *calls, const uint32_t *rows, int64_t begin_ns, struct bytes codes, struct bytes bits);
+
+#endif
