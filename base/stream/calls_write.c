@@ -46,7 +46,7 @@ put_one(struct writer *out, const char *key, struct column_type type, const void
     const uint32_t *rows)
 {
 	const size_t width = type.width;
-	char *sorted = rows != NULL ? malloc(count * width + 1) : NULL;
+	void *sorted = rows != NULL ? malloc(count * width + 1) : NULL;
 
 	if (rows == NULL) {
 		put_column(out, key, type, values, count);
@@ -56,8 +56,16 @@ put_one(struct writer *out, const char *key, struct column_type type, const void
 		out->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		memcpy(sorted + i * width, (const char *)values + rows[i] * width, width);
+#define GATHER(type) \
+	for (size_t i = 0; i < count; i++) \
+		((type *)sorted)[i] = ((const type *)values)[rows[i]];
+	if (width == 2)
+		GATHER(uint16_t)
+	else if (width == 4)
+		GATHER(uint32_t)
+	else
+		GATHER(uint64_t)
+#undef GATHER
 	put_column(out, key, type, sorted, count);
 	column_apart(out, count);
 	free(sorted);

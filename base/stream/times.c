@@ -17,12 +17,6 @@ enum {
 	GROUP = 500,		/* codes that are worth frequencies of their own, at least */
 };
 
-static unsigned
-bit_length(uint64_t value)
-{
-	return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
-}
-
 /* How many bits follow a code, and the value without them. */
 static unsigned
 bits_of(unsigned code, uint64_t *value)
@@ -39,15 +33,6 @@ bits_of(unsigned code, uint64_t *value)
 	}
 	*value = (uint64_t)1 << (EIGHTHS + code - LAST_EIGHTH);
 	return EIGHTHS + code - LAST_EIGHTH;
-}
-
-static unsigned
-code_of(uint64_t value)
-{
-	const unsigned length = bit_length(value);
-
-	return value < EXACT ? (unsigned)value : length <= EIGHTHS ?
-	    EXACT + 8 * (length - 5) + (unsigned)(value >> (length - 4) & 7) : LAST_EIGHTH + length - EIGHTHS - 1;
 }
 
 uint32_t *
@@ -88,34 +73,51 @@ rows_by_site(const struct calls *calls)
 
 struct coder {
 	struct coded_times *to;
-	uint64_t held;		/* bits that are no whole byte yet, fewer than 8, and those that come */
+	uint64_t held;		/* bits that are not written yet, and how many these are: fewer than 32 */
 	unsigned bits;
 };
 
-static void
+/* At most 32 bits. */
+static inline void
 put_bits(struct coder *c, uint64_t value, unsigned bits)
 {
-	while (bits > 0) {
-		const unsigned some = bits < 32 ? bits : 32;
+	c->held |= (value & (((uint64_t)1 << bits) - 1)) << c->bits;
+	c->bits += bits;
+	if (c->bits >= 32) {
+		const uint32_t low = (uint32_t)c->held;
 
-		c->held |= (value & (((uint64_t)1 << some) - 1)) << c->bits;
-		value >>= some;
-		bits -= some;
-		for (c->bits += some; c->bits >= 8; c->bits -= 8) {
-			c->to->bits[c->to->bit_bytes++] = (unsigned char)c->held;
-			c->held >>= 8;
-		}
+		memcpy(c->to->bits + c->to->bit_bytes, &low, 4);	/* little-endian: reader.h */
+		c->to->bit_bytes += 4;
+		c->held >>= 32;
+		c->bits -= 32;
 	}
 }
 
+/* The last bits, with zeros up to a whole byte. */
 static void
+put_last(struct coder *c)
+{
+	memcpy(c->to->bits + c->to->bit_bytes, &c->held, 4);
+	c->to->bit_bytes += (c->bits + 7) / 8;
+}
+
+static inline void
 put_time(struct coder *c, uint64_t value)
 {
-	const unsigned code = code_of(value);
-	uint64_t known;
+	const unsigned length = 64 - (unsigned)__builtin_clzll(value | 1);
+	unsigned char *code = &c->to->codes[c->to->code_bytes++];
 
-	c->to->codes[c->to->code_bytes++] = (unsigned char)code;
-	put_bits(c, value, bits_of(code, &known));
+	if (value < EXACT)
+		*code = (unsigned char)value;
+	else if (length <= EIGHTHS) {
+		*code = (unsigned char)(EXACT + 8 * (length - 5) + (unsigned)(value >> (length - 4) & 7));
+		put_bits(c, value, length - 4);
+	} else {
+		*code = (unsigned char)(LAST_EIGHTH + length - EIGHTHS - 1);
+		put_bits(c, value, length - 1 < 32 ? length - 1 : 32);
+		if (length - 1 > 32)
+			put_bits(c, value >> 32, length - 1 - 32);
+	}
 }
 
 static uint64_t
@@ -140,7 +142,7 @@ can_be_coded(const struct calls *calls)
 	return calls->count > 0 && calls->call[0] != 0;
 }
 
-static void
+static inline void
 code_all(struct coder *c, const struct calls *calls, const uint32_t *rows,
     uint64_t (*time_of)(const struct calls *, size_t))
 {
@@ -168,14 +170,14 @@ times_code(const struct calls *calls, const uint32_t *rows, struct coded_times *
 	if (!can_be_coded(calls))
 		return -1;
 	coded->codes = malloc(2 * calls->count);
-	coded->bits = malloc(2 * 8 * calls->count + 1);
+	coded->bits = malloc(2 * 8 * calls->count + 8);
 	if (coded->codes == NULL || coded->bits == NULL) {
 		times_free(coded);
 		return -1;
 	}
 	code_all(&c, calls, rows, gap_of);
 	code_all(&c, calls, rows, duration_of);
-	put_bits(&c, 0, (8 - c.bits) % 8);
+	put_last(&c);
 	return 0;
 }
 
