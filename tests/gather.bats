@@ -104,7 +104,7 @@ gone() {
 }
 
 @test "of a job in which a rank is killed what is there is merged" {
-	! start -n 3 lp-record -o run --merge shards "$BATS_FILE_TMPDIR/dies" >out 2>err
+	run ! start -n 3 lp-record -o run --merge shards "$BATS_FILE_TMPDIR/dies"
 	gone shards.merging
 	merged shards run 2>err
 	[ "$(grep -c 'ended early, after 11 rows' err)" -eq 3 ]
@@ -126,7 +126,7 @@ gone() {
 	[ $status -eq 2 ]
 	[ "$(grep -c '^lp-' err)" -eq 1 ]
 	grep -q '^lp-merge: full/.*No space left on device' err
-	! grep -q merging left
+	run ! grep merging left
 	lp-merge run | lp-dump -k run | jq -e '.ranks == 2'
 }
 

@@ -215,7 +215,7 @@ with_disks() {
 		kill -9 $(ip netns pids node2)
 	} &
 	killer=$!
-	! SKEW=3 with_disks lp-record -o local --merge shards "$PWD/dies" >out 2>err
+	SKEW=3 run ! with_disks lp-record -o local --merge shards "$PWD/dies"
 	wait $killer
 	for _ in $(seq 150); do	# nodes wait 10 s for one that does not come
 		[ -e shards.merging ] || break
