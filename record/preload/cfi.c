@@ -7,61 +7,12 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "cfi_bytes.h"
 #include "frames.h"
 
 #if defined __x86_64__ && defined DLFO_STRUCT_HAS_EH_DBASE
 
 enum { BASE = 6, STACK = 7, RETURN = 16 };	/* numbers of registers */
-
-struct bytes {
-	const unsigned char *at, *end;
-	bool bad;
-};
-
-static uint64_t
-take(struct bytes *b, unsigned size)
-{
-	uint64_t value = 0;
-
-	if ((size_t)(b->end - b->at) < size) {
-		b->bad = true;
-		b->at = b->end;
-		return 0;
-	}
-	memcpy(&value, b->at, size);	/* least significant first */
-	b->at += size;
-	return value;
-}
-
-static uint64_t
-take_uleb(struct bytes *b)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = take(b, 1);
-		value |= shift < 64 ? (byte & 127) << shift : 0;
-		shift += 7;
-	} while (byte & 128);
-	return value;
-}
-
-static int64_t
-take_sleb(struct bytes *b)
-{
-	uint64_t value = 0, byte;
-	unsigned shift = 0;
-
-	do {
-		byte = take(b, 1);
-		value |= shift < 64 ? (byte & 127) << shift : 0;
-		shift += 7;
-	} while (byte & 128);
-	if (shift < 64 && (byte & 64))
-		value |= ~UINT64_C(0) << shift;
-	return (int64_t)value;
-}
 
 /* A pointer as its encoding byte says; 0 where that is none that compilers take for code. */
 static uintptr_t

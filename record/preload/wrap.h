@@ -11,6 +11,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 #define UNUSED __attribute__((unused))
+/* A second name of a function of this file. */
+#define ALIAS(body) EXPORT __attribute__((alias(#body)))
 
 #define UNWRAP(...) __VA_ARGS__
 #define CAT(a, b) CAT_(a, b)
