@@ -55,16 +55,6 @@ size_of(MPI_Datatype type)
 OF_COUNTS(bytes_of_counts, int)
 OF_COUNTS(bytes_of_large_counts, MPI_Count)
 
-uint64_t
-counted_bytes(const MPI_Status *status)
-{
-	MPI_Count size;
-
-	if (PMPI_Get_elements_x(status, MPI_BYTE, &size) != MPI_SUCCESS || size < 0)
-		return 0;
-	return (uint64_t)size;
-}
-
 /* Calls of a run follow each other that closely: what lies between is the loop around them. */
 enum { POLL_GAP_NS = 10000 };
 
