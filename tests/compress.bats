@@ -13,10 +13,6 @@ setup() {
 	case $(stat -f -c %T .) in ext2/ext3 | xfs | btrfs | tmpfs | overlayfs) ;; *) skip "the disk takes no pages back" ;; esac
 }
 
-bursts() {
-	"$BATS_FILE_TMPDIR/bursts" "$@"
-}
-
 # rows FOLDER: its calls in order, without their times.
 rows() {
 	lp-merge "$1" 2>/dev/null | lp-dump -k call | jq -c '[.location, .call, .peer, .tag, .bytes_sent, .bytes_received, .request, .site]'
@@ -29,7 +25,6 @@ rows() {
 	lp-merge run | lp-graph 2>&1 >/dev/null | grep -q '^lp-graph: 300000 messages .* 0 sends, 0 receives'
 	[ "$(ls run)" = rank.0 ]
 	[ "$(stat -c %s run/rank.0)" -lt 9000000 ]
-	trace.py check run/rank.0
 }
 
 @test "nor that of threads, of which one calls no more" {
@@ -40,17 +35,17 @@ rows() {
 }
 
 @test "what was compressed while the program ran says the same" {
-	lp-record -o plain -- "$BATS_FILE_TMPDIR/bursts" 2 >/dev/null
-	BOUND_KIB=3000 lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 2 >/dev/null
+	lp-record -o plain -- "$BATS_FILE_TMPDIR/bursts" 1 >/dev/null
+	BOUND_KIB=3000 lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 1 >/dev/null
 	rows plain >plain.rows
 	rows run | cmp plain.rows
-	[ "$(wc -l <plain.rows)" -eq 200002 ]
+	[ "$(wc -l <plain.rows)" -eq 100002 ]
 }
 
 @test "a rank that is killed leaves all its calls, compressed or not" {
-	BOUND_KIB=3000 run -137 lp-record -z min -o run -- bash -c "$BATS_FILE_TMPDIR/bursts 3 kill; exit 137"
-	[[ "$(lp-merge run 2>&1 >t.trace)" == *'rank 0 ended early, after 300001 rows' ]]
-	lp-graph t.trace 2>&1 >/dev/null | grep -q '^lp-graph: 75000 messages .* 0 sends, 0 receives'
+	BOUND_KIB=3000 run -137 lp-record -z min -o run -- bash -c "$BATS_FILE_TMPDIR/bursts 1 kill; exit 137"
+	[[ "$(lp-merge run 2>&1 >t.trace)" == *'rank 0 ended early, after 100001 rows' ]]
+	lp-graph t.trace 2>&1 >/dev/null | grep -q '^lp-graph: 25000 messages .* 0 sends, 0 receives'
 	trace.py check run/rank.0
 }
 
