@@ -226,7 +226,7 @@ samples() {
 		EAGER=65536 BUSES=0 LINKS=0 FINE=1 FIGURES='svg png' >fit
 	cut -f1 out/coarse.tsv | sort -gu | grep -qx 27
 	[[ "$(cut -f1,2 out/best)" == 27$'\t'* ]]
-	! grep -q ^edge fit
+	run -1 grep -q ^edge fit
 	# What is within 10 % for all is so for each.
 	awk -F'\t' 'NR > 1 { n[NR] = $2 } END { exit !(NR == 4 && n[4] > 0 && n[4] <= n[2] && n[4] <= n[3]) }' out/regions.tsv
 	tail -q -n +2 out/coarse.tsv out/fine.tsv | sort -u | awk -F'\t' '$7 <= 0.1 && $8 <= 0.1' | wc -l |
