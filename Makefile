@@ -314,7 +314,7 @@ bench-replay: all build/bench/ring
 # Shell, manual pages and C; quiet where all is well. The floors and tools are looked at, not the recorder's
 # wrappers, which are macros. clang-tidy's list is in .clang-tidy.
 SCRIPTS = $(shell git ls-files | xargs grep -lE '^#!/(usr/)?bin/(env )?(ba)?sh')
-CHECKED = $(shell git ls-files '*.c' | grep -vE '^(tests|workflows|record/(preload|front)|base/team/mpi|guidelines/measure)/')
+CHECKED = $(shell git ls-files '*.c' | grep -vE '^(tests|workflows|record/(preload|front)|base/team/mpi|guidelines/(measure|mend/preload))/')
 lint: MORE_PACKAGES = cppcheck clang-tidy
 lint: setup
 	@shellcheck -S warning -e SC2128,SC2178 $(SCRIPTS) tests/helpers.bash workflows/completion.bash

@@ -160,9 +160,9 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 
 /* Of SIDES, or of V where those are NULL. */
 static void
-write_plot(const struct sides *sides, const struct verdict *v, size_t first, const char *folder)
+write_plot(const char *guideline, const struct sides *sides, const struct verdict *v, size_t first,
+    const char *folder)
 {
-	const char *guideline = sides != NULL ? sides->rows[first].guideline : v->at[first].guideline;
 	char *script = file_name(folder, guideline, ".gp");
 	char *picture = file_name(folder, guideline, ".svg");
 	static struct text text;	/* large for a stack */
@@ -202,7 +202,7 @@ plot_sides(const struct sides *s, const char *folder)
 			news |= is_news(s, &s->rows[r], sizes[k]);
 		free(sizes);
 		if (news)
-			write_plot(s, NULL, r, folder);
+			write_plot(s->rows[r].guideline, s, NULL, r, folder);
 	}
 }
 
@@ -220,6 +220,6 @@ write_plots(const struct verdict *v, const char *folder)
 		while (first > 0 && strcmp(v->at[first - 1].guideline, v->at[i].guideline) == 0)
 			first--;
 		last = v->at[i].guideline;
-		write_plot(NULL, v, first, folder);
+		write_plot(v->at[first].guideline, NULL, v, first, folder);
 	}
 }

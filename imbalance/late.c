@@ -196,6 +196,7 @@ settle_list(struct imbalance *im, struct late_list *list, int64_t limit_ns)
 		else
 			forget(im, late);
 	}
+	/* cppcheck-suppress uninitvar */
 	memcpy(list->of, kept, count * sizeof *kept);
 	list->count = count;
 	list->next = count % LATE;
