@@ -40,12 +40,14 @@ enum {
 	ROOM_NS = 20000000,		/* for which the room is to last */
 	HASH_NS = 10000000,		/* between two blocks that are hashed where no core is idle */
 	PAUSE_NS = 500000,		/* between two looks, so that many changes are one */
+	BUSY_PAUSE_NS = 20000000,	/* the same where no core was idle */
 	LOOK_MS = 1000,			/* at least so often, in case that nothing is told */
 };
 
 static struct filled *traces;
 static size_t trace_count, trace_capacity;
 static int changes = -1;		/* inotify's */
+static long pause_ns = PAUSE_NS;
 
 static int64_t
 now_ns(void)
@@ -99,7 +101,8 @@ core_is_idle(void)
 			runnable = LONG_MAX;
 		fclose(load);
 	}
-	return runnable <= cores;	/* this one is among them */
+	pause_ns = runnable <= cores ? PAUSE_NS : BUSY_PAUSE_NS;	/* this one is among them */
+	return runnable <= cores;
 }
 
 /* Room first, as the rank may be in need of it; then hashes, where no core is idle few at a time. */
@@ -167,7 +170,7 @@ wait_for_changes(int run, bool *made)
 	struct pollfd fds[2] = { { .fd = changes, .events = POLLIN }, { .fd = run, .events = POLLIN } };
 	ssize_t got;
 
-	nanosleep(&(struct timespec){ .tv_nsec = PAUSE_NS }, NULL);
+	nanosleep(&(struct timespec){ .tv_nsec = pause_ns }, NULL);
 	*made = poll(fds, 2, LOOK_MS) <= 0;
 	while ((got = read(changes, events, sizeof events)) > 0)
 		for (char *at = events; at < events + got; ) {
