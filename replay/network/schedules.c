@@ -213,6 +213,65 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 	free(chosen);
 }
 
+static bool
+has_rules(const struct rules *rules, const char *function)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (strcmp(rules->at[i].function, function) == 0)
+			return true;
+	return false;
+}
+
+/* The same rules for FUNCTION as for MEASURED, of which blocks are told in the same way. */
+static void
+copy_rules(struct rules *rules, const char *measured, const char *function)
+{
+	const enum operation operation = operation_named(function + strlen("MPI_"));
+	const size_t count = rules->count, besides = rules->beside_count;
+
+	for (size_t i = 0; i < count; i++) {
+		struct rule_found rule = rules->at[i];
+		int schedule = 0;
+
+		while (strcmp(schedule_names[schedule], rule.schedule) != 0)
+			schedule++;
+		if (strcmp(rule.function, measured) != 0 || !schedule_fits((enum schedule)schedule, operation))
+			continue;
+		rule.function = function;
+		rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
+		rules->at[rules->count++] = rule;
+	}
+	for (size_t i = 0; i < besides; i++) {
+		struct beside_found beside = rules->besides[i];
+
+		if (strcmp(beside.function, measured) != 0)
+			continue;
+		beside.function = function;
+		rules->besides = grow(rules->besides, &rules->beside_capacity, rules->beside_count + 1,
+		    sizeof *rules->besides);
+		rules->besides[rules->beside_count++] = beside;
+	}
+}
+
+/*
+ * What was not measured is done as its kin: a library's algorithms for blocks of one size and of several differ
+ * little. Without any rule it would take no time at all.
+ */
+static void
+add_kin(struct rules *rules)
+{
+	static const char *const kin[][2] = {
+		{ "MPI_Gather", "MPI_Gatherv" }, { "MPI_Scatter", "MPI_Scatterv" },
+		{ "MPI_Allgather", "MPI_Allgatherv" }, { "MPI_Alltoall", "MPI_Alltoallv" },
+		{ "MPI_Alltoallv", "MPI_Alltoallw" }, { "MPI_Reduce_scatter", "MPI_Reduce_scatter_block" },
+	};
+
+	for (size_t i = 0; i < sizeof kin / sizeof kin[0]; i++)
+		for (int k = 0; k < 2; k++)
+			if (has_rules(rules, kin[i][k]) && !has_rules(rules, kin[i][1 - k]))
+				copy_rules(rules, kin[i][k], kin[i][1 - k]);
+}
+
 struct rules
 fit_schedules(struct points *points, const char *machine)
 {
@@ -235,5 +294,6 @@ fit_schedules(struct points *points, const char *machine)
 		if (operation != OP_OTHER && points->at[i].ranks > 1 && points->at[i].ranks <= UINT16_MAX)
 			add_rules(points, i, next, operation, machine, &rules);
 	}
+	add_kin(&rules);
 	return rules;
 }
