@@ -477,9 +477,10 @@ left() {
 	lp-record -o run -- mpirun --oversubscribe -n 2 ./general 2>err
 	line="lp-record: the program uses 2 MPI functions that are not recorded: MPI_Grequest_complete, MPI_Grequest_start"
 	[ "$(cat err)" = "$line" ]
-	# So are those of a program that exits before MPI_Finalize, or aborts.
-	for end in 'exit(3)' 'MPI_Barrier(MPI_COMM_WORLD); if (size == 2) MPI_Abort(MPI_COMM_WORLD, 3)'; do
-		sed "s/MPI_Finalize()/$end/; 1i #include <stdlib.h>" general.c >ends.c
+	# So are those of a program whose rank 0 exits before MPI_Finalize, or aborts; a launcher ends the others.
+	for end in 'exit(3)' 'MPI_Abort(MPI_COMM_WORLD, 3)'; do
+		sed "s/MPI_Finalize()/MPI_Comm_rank(MPI_COMM_WORLD, \\&size); if (size == 0) $end; MPI_Barrier(MPI_COMM_WORLD)/" general.c |
+			sed '1i #include <stdlib.h>' >ends.c
 		mpicc -o ends ends.c
 		status=0
 		lp-record -o run -- mpirun --oversubscribe -n 2 ./ends 2>err || status=$?
