@@ -53,6 +53,25 @@ corrected_ns(const struct correction *correction, int64_t time_ns)
 	return apply(&piece, time_ns);
 }
 
+/*
+ * The line through samples that are off by E1 and E2, T apart, is off by a line, too: beyond one of them by no more than its own
+ * error and (E1 + E2) / T for each ns.
+ */
+int64_t
+correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns)
+{
+	int64_t before_ns, behind_ns;
+
+	if (correction->count < 2)
+		return correction->error_ns;
+	before_ns = correction->knots[0].at_ns - begin_ns;
+	behind_ns = end_ns - correction->knots[correction->count - 1].at_ns;
+	if (before_ns < behind_ns)
+		before_ns = behind_ns;
+	return correction->error_ns +
+	    (before_ns > 0 ? (int64_t)(correction->error_rate * (double)before_ns) : 0);
+}
+
 void
 correct_times(const struct correction *correction, int64_t *times_ns, size_t count)
 {
@@ -148,25 +167,28 @@ sample_correction(struct rank *rank, const struct correction *peer, enum sync sy
 	c->knots = zalloc(count, sizeof *c->knots);
 	for (size_t i = 0; i < count; i++) {
 		const struct sample *sample = &rank->samples[i];
-		int64_t to_ns = corrected_ns(peer, sample->at_ns + sample->offset_ns);
+		const int64_t peer_ns = sample->at_ns + sample->offset_ns, to_ns = corrected_ns(peer, peer_ns);
 
 		/* One at which the corrected clock would not go on is passed over. */
 		if (c->count > 0 && (sample->at_ns == c->knots[c->count - 1].at_ns ||
 		    to_ns <= c->knots[c->count - 1].at_ns + c->knots[c->count - 1].offset_ns))
 			continue;
-		errors_ns[c->count] = sample->error_ns + peer->error_ns;
+		errors_ns[c->count] = sample->error_ns + correction_error_ns(peer, peer_ns, peer_ns);
 		c->knots[c->count++] = (struct knot){ sample->at_ns, to_ns - sample->at_ns };
 	}
 	c->count = keep_bends(c->knots, errors_ns, c->count);
 	for (size_t i = 0; i < c->count; i++)
 		if (errors_ns[i] > c->error_ns)
 			c->error_ns = errors_ns[i];
-	free(errors_ns);
 	first = &c->knots[0];
 	last = &c->knots[c->count - 1];
-	if (c->count > 1)
+	if (c->count > 1) {
 		c->drift = (double)(last->offset_ns - first->offset_ns) /
 		    (double)(last->at_ns - first->at_ns);
+		c->error_rate = (double)(errors_ns[0] + errors_ns[c->count - 1]) /
+		    (double)(last->at_ns - first->at_ns);
+	}
+	free(errors_ns);
 	c->known = true;
 }
 

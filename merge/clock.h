@@ -25,11 +25,14 @@ struct correction {
 	struct knot *knots;	/* in order of time; ranks that share a clock share them */
 	size_t count;		/* 0: the clock is taken as it is */
 	double drift;		/* ns per ns */
-	int64_t error_ns;	/* bound, where a clock is linear between its samples */
+	int64_t error_ns;	/* bound between the first and the last sample, where a clock is linear */
+	double error_rate;	/* as much more for each ns before and behind these */
 	bool known;
 };
 
 int64_t corrected_ns(const struct correction *correction, int64_t time_ns);
+/* Bound of its error from BEGIN_NS to END_NS, of the clock that is corrected. */
+int64_t correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns);
 /* The same for COUNT times that never decrease. */
 void correct_times(const struct correction *correction, int64_t *times_ns, size_t count);
 

@@ -88,7 +88,8 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 		put_int(out, "offset_ns", rank->rows > 0 ?
 		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
 		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
-		put_int(out, "error_ns", c->error_ns);
+		put_int(out, "error_ns", rank->rows > 0 ? correction_error_ns(c, rank->begin_ns, rank->end_ns) :
+		    c->error_ns);
 		if (shifted) {
 			put_uint(out, "reversed", rank->reversed);
 			put_uint(out, "reversed_left", rank->reversed_left);
