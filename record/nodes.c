@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../base/tool/folder.h"
 #include "../base/tool/tool.h"
 
 enum { ALIVE_S = 3 };	/* how long it is looked whether a node still counts, once a second */
@@ -33,33 +34,13 @@ path_of(const char *folder, const char *prefix, const char *name)
 	return path;
 }
 
-static void
-take_away(const char *folder)
-{
-	DIR *open = opendir(folder);
-	struct dirent *entry;
-
-	if (open == NULL)
-		return;
-	while ((entry = readdir(open)) != NULL) {
-		char *path = path_of(folder, "", entry->d_name);
-
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlink(path) != 0 &&
-		    (errno == EISDIR || errno == EPERM))
-			take_away(path);
-		free(path);
-	}
-	closedir(open);
-	rmdir(folder);
-}
-
 void
 nodes_prepare(const char *folder)
 {
 	struct stat status;
 
 	if (lstat(folder, &status) == 0 && S_ISDIR(status.st_mode))
-		take_away(folder);	/* of a job that was killed */
+		folder_remove(folder);	/* of a job that was killed */
 	if (mkdir(folder, 0777) != 0)
 		die("%s: %s", folder, strerror(errno));
 }
@@ -355,7 +336,7 @@ nodes_part(const struct node *node, const char *folder)
 
 	rename(path, done);
 	if ((left = scandir(folder, &entries, is_node_name, NULL)) == 0)
-		take_away(folder);
+		folder_remove(folder);
 	for (int i = 0; i < left; i++)
 		free(entries[i]);
 	if (left >= 0)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/stream/marker.h"
+
 enum { DEPTH = 30 };		/* of nested values: trace.5 */
 
 /* How many bytes are there from AT on, at most SIZE. */
@@ -40,16 +42,6 @@ peek(struct window *w, uint64_t at, size_t count)
 		w->size = read_some(w->fd, w->bytes, sizeof w->bytes, at);
 	}
 	return at + count <= w->begin + w->size ? w->bytes + (at - w->begin) : NULL;
-}
-
-static uint64_t
-big_endian(const unsigned char *bytes, size_t count)
-{
-	uint64_t value = 0;
-
-	for (size_t i = 0; i < count; i++)
-		value = value << 8 | bytes[i];
-	return value;
 }
 
 /* What a marker says: bytes of a value that follow it at once, or of a length; values within. */

@@ -58,7 +58,9 @@ rows() {
 			[ $((size - 512 * blocks)) -gt 2000000 ]; do sleep 0.02; done
 		program=$(pgrep -x -P $pid bursts)
 		case $who in program) kill -KILL "$program" ;; lp-record) kill -KILL $pid ;; both) kill -KILL $pid "$program" ;; esac
-		wait $pid || true
+		status=0
+		wait $pid || status=$?
+		[ $status -eq 137 ]	# lp-record's own end, or that of the program, which it passes on
 		until ! kill -0 "$program" 2>/dev/null; do sleep 0.02; done
 		lp-merge run >t.trace 2>err
 		[[ "$(cat err)" =~ 'rank 0 ended early, after '([0-9]+)' rows' ]]

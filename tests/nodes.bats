@@ -7,6 +7,21 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR"
 	mpicc -g -O1 -o stress "$ROOT/tests/apps/stress.c"
 	mpicc -g -O1 -o kinds "$ROOT/tests/apps/kinds.c"
+	# Ranks that are still there when a node dies.
+	cat >dies.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < 10; i++)
+				MPI_Barrier(MPI_COMM_WORLD);
+			sleep(60);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o dies dies.c
 	for shared in "$ROOT/../shared" "$ROOT/../../shared"; do
 		[ ! -x "$shared/nodes" ] || NODES=$shared/nodes
 	done
@@ -123,20 +138,6 @@ in_order() {
 
 @test "of a node that dies all that had returned is there, and its ranks are named" {
 	nodes 3
-	cat >dies.c <<-'END'
-		#include <mpi.h>
-		#include <unistd.h>
-		int main(int argc, char **argv)
-		{
-			MPI_Init(&argc, &argv);
-			for (int i = 0; i < 10; i++)
-				MPI_Barrier(MPI_COMM_WORLD);
-			sleep(60);
-			MPI_Finalize();
-			return 0;
-		}
-	END
-	mpicc -o dies dies.c
 	status=0
 	{
 		sleep 1
@@ -147,7 +148,7 @@ in_order() {
 		kill -9 $(ip netns pids node2)
 	} &
 	killer=$!
-	SKEW=3 on_nodes 6 lp-record -o "$PWD/run" "$PWD/dies" >out 2>err || status=$?
+	SKEW=3 on_nodes 6 lp-record -o "$PWD/run" "$BATS_FILE_TMPDIR/dies" >out 2>err || status=$?
 	wait $killer	# and not for what bats keeps in the background for its time limit
 	[ "$status" -ne 0 ]
 	[ "$status" -ne 124 ]
@@ -193,20 +194,6 @@ with_disks() {
 
 @test "of a node that dies before the job's last step the others' traces are merged, and its ranks are missing" {
 	nodes 3
-	cat >dies.c <<-'END'
-		#include <mpi.h>
-		#include <unistd.h>
-		int main(int argc, char **argv)
-		{
-			MPI_Init(&argc, &argv);
-			for (int i = 0; i < 10; i++)
-				MPI_Barrier(MPI_COMM_WORLD);
-			sleep(60);
-			MPI_Finalize();
-			return 0;
-		}
-	END
-	mpicc -o dies dies.c
 	{
 		for _ in $(seq 60); do	# until all ranks have their ten barriers behind them
 			sleep 0.25
@@ -215,7 +202,7 @@ with_disks() {
 		kill -9 $(ip netns pids node2)
 	} &
 	killer=$!
-	SKEW=3 run ! with_disks lp-record -o local --merge shards "$PWD/dies"
+	SKEW=3 run ! with_disks lp-record -o local --merge shards "$BATS_FILE_TMPDIR/dies"
 	wait $killer
 	for _ in $(seq 150); do	# nodes wait 10 s for one that does not come
 		[ -e shards.merging ] || break

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "marker.h"
 #include "reader.h"
 #include "skim.h"
 
@@ -71,16 +72,6 @@ look(struct skim *s, const unsigned char **bytes)
 		;
 	*bytes = s->in->buffer + s->in->begin + s->at;
 	return s->at < present(s) ? present(s) - s->at : 0;
-}
-
-static size_t
-big_endian(const unsigned char *bytes, size_t count)
-{
-	size_t value = 0;
-
-	for (size_t i = 0; i < count; i++)
-		value = value << 8 | bytes[i];
-	return value;
 }
 
 /* Passes over an integer, a string or a bin. False: it is none of these, or not there. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "meet.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../tool/folder.h"
 #include "../tool/tool.h"
 
 enum { COPIED = 1 << 16 };	/* bytes of a file at once */
@@ -285,20 +285,6 @@ meet_put_file(const struct team *team, const char *name, const char *file)
 
 /* ---- the end ---- */
 
-static void
-take_away(const char *folder)
-{
-	DIR *open = opendir(folder);
-	struct dirent *entry;
-
-	if (open == NULL)
-		return;
-	while ((entry = readdir(open)) != NULL)
-		unlinkat(dirfd(open), entry->d_name, 0);
-	closedir(open);
-	rmdir(folder);
-}
-
 void
 meet_end(const struct team *team)
 {
@@ -313,6 +299,6 @@ meet_end(const struct team *team)
 	size = 0;
 	for (int m = 1; m < team->size; m++)		/* nor that */
 		listen(team, m, &all, &size, &capacity);
-	take_away(meeting_of(team)->folder);
+	folder_remove(meeting_of(team)->folder);
 	free(all);
 }
