@@ -118,6 +118,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	c->whatif.functions = &c->functions;
 	c->whatif.slack = c->opt.slack;
 	c->whatif.faster = c->opt.faster;
+	c->whatif.whole = c->opt.whole;
 	c->whatif.count = c->opt.alternatives;
 	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0 || c->choice.wanted;
 	begin_output(c, argc, argv);

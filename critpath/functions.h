@@ -122,8 +122,9 @@ uint32_t functions_at(const struct functions *functions, uint32_t location, size
 /* functions_gain.c */
 void functions_add_gains(struct functions *functions, const struct definitions *known,
     const struct dag *dag, const struct segments *segments, int percent);
-void functions_gain_text(struct text *out, const struct functions *functions,
-    const struct definitions *known, int percent, size_t shown);
+/* Shares are of TOLD_NS. */
+void functions_gain_text(struct text *out, const struct functions *functions, int64_t told_ns,
+    int percent, size_t shown);
 void functions_gain_json(struct json *out, const struct functions *functions);
 
 /* functions_stacks.c */

@@ -127,8 +127,8 @@ sorted_gains(const struct functions *f, size_t *count)
 }
 
 void
-functions_gain_text(struct text *out, const struct functions *f, const struct definitions *known,
-    int percent, size_t shown)
+functions_gain_text(struct text *out, const struct functions *f, int64_t told_ns, int percent,
+    size_t shown)
 {
 	struct table_writer table;
 	size_t count;
@@ -139,8 +139,7 @@ functions_gain_text(struct text *out, const struct functions *f, const struct de
 	table_begin(&table, out, "gain_s\tgain_%\tat_most_s\tfunction");
 	for (size_t i = 0; i < count && i < shown; i++) {
 		table_seconds(&table, sorted[i].ns);
-		table_fixed(&table, known->run_ns > 0 ? 100 * (double)sorted[i].ns / (double)known->run_ns : 0,
-		    2);
+		table_fixed(&table, told_ns > 0 ? 100 * (double)sorted[i].ns / (double)told_ns : 0, 2);
 		table_seconds(&table, sorted[i].most_ns);
 		table_text(&table, sorted[i].name);
 		table_end_line(&table);

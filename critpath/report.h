@@ -45,6 +45,8 @@ struct whatif;
 void report_text(struct text *out, const struct report *report, const struct definitions *known,
     const struct whatif *whatif, bool all);
 int64_t report_length_ns(const struct report *report);
+/* What shares are of. */
+int64_t report_told_ns(const struct report *report);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */
 struct share *shares_by_rank(const struct report *report, const struct definitions *known);

@@ -16,6 +16,14 @@ told_sum(const struct share *told, bool whole)
 	return told->ns[COMPUTE] + told->ns[MPI] + told->ns[TRANSFER] + (whole ? told->ns[START] : 0);
 }
 
+int64_t
+report_told_ns(const struct report *report)
+{
+	const struct share told = share_told(&report->total, report->whole);
+
+	return told_sum(&told, report->whole);
+}
+
 struct item {
 	size_t index;
 	struct share share;	/* as told */
@@ -94,8 +102,7 @@ static void
 print_shares(struct text *out, const struct report *report, const struct names *names,
     const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
 {
-	const struct share total = share_told(&report->total, report->whole);
-	const double all = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
+	const double all = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
 	struct table_writer table;
 	size_t count;
 	struct item *items = sorted(shares, all_count, report->whole, &count);
@@ -146,7 +153,7 @@ print_longest(struct text *out, const struct report *report, const struct defini
 static char *
 report_verdict(const struct report *report, const struct definitions *known, const struct whatif *whatif)
 {
-	const struct share total = share_told(&report->total, report->whole);
+	const double told_ns = (double)report_told_ns(report);
 	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
 	char where[WHERE] = "", *line;
 	size_t count;
@@ -155,12 +162,12 @@ report_verdict(const struct report *report, const struct definitions *known, con
 	if (count > 0) {
 		v.rank = place->rank;
 		v.compute = place->compute;
-		v.path_share = (double)place->ns / (double)told_sum(&total, report->whole);
+		v.path_share = (double)place->ns / told_ns;
 		if (place->site != 0)
 			v.where = site_text(known, place->site, where, sizeof where);
-		if (whatif->faster > 0 && place->site < whatif->gain_capacity && known->run_ns > 0) {
+		if (whatif->faster > 0 && place->site < whatif->gain_capacity) {
 			v.percent = whatif->faster;
-			v.gain_share = (double)whatif->gains[place->site].ns / (double)known->run_ns;
+			v.gain_share = (double)whatif->gains[place->site].ns / told_ns;
 		}
 	}
 	line = verdict_line(&known->headline, &v);
@@ -176,7 +183,7 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	    by_site = { "up to and in the call at", put_site };
 	size_t shown = all ? SIZE_MAX : 8;
 	const struct share total = share_told(&report->total, report->whole);
-	const double of = (double)(told_sum(&total, report->whole) > 0 ? told_sum(&total, report->whole) : 1);
+	const double of = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
 	struct share *ranks = shares_by_rank(report, known);
 	char start[80], *verdict = report_verdict(report, known, whatif);
 

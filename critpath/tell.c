@@ -85,7 +85,7 @@ end_output(struct critpath *c)
 			    ", with what --scale changes" : "");
 		}
 		functions_text(&c->text, &c->functions, &c->run.known, c->opt.all);
-		whatif_text(&c->text, &c->whatif, &c->run.known, c->opt.all);
+		whatif_text(&c->text, &c->whatif, &c->report, &c->run.known, c->opt.all);
 		text_flush(&c->text);
 	} else if (c->opt.form == JSON) {
 		json_end_array(&c->json);

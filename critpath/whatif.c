@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "../base/run/span.h"
 #include "functions.h"
 #include "whatif.h"
 
@@ -126,6 +127,33 @@ saved_ns(int64_t weight_ns, int percent)
 	return (weight_ns * percent + 50) / 100;
 }
 
+/* Unless all is WHOLE, what lies before MPI_Init, it and MPI_Finalize stay as they are: no share is of them. */
+static bool
+may_be_faster(const struct whatif *whatif, enum segment_kind kind, unsigned call)
+{
+	return whatif->whole || (kind != START && (kind == COMPUTE || !span_frames(call)));
+}
+
+#define NO_SITE UINT32_MAX
+
+/* By vertex: the site at which it may be faster. */
+static uint32_t *
+sites_of_vertices(const struct whatif *whatif, const struct dag *dag)
+{
+	const struct stretch *stretch = dag->stretch;
+	uint32_t *site_of = zalloc(dag->events, sizeof *site_of), *at = site_of;
+
+	for (uint32_t l = 0; l < stretch->window->locations; l++)
+		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
+			const struct row *row = window_row(stretch->window, l, seq);
+			bool first = seq == stretch->first_seq[l] && !stretch->from_sync;
+
+			*at++ = may_be_faster(whatif, kind_before(row->call, first), 0) ? row->site : NO_SITE;
+			*at++ = may_be_faster(whatif, MPI, row->call) ? row->site : NO_SITE;
+		}
+	return site_of;
+}
+
 /* When the stretch would end if what leads up to and is in the calls at SITE were faster. */
 static int64_t
 end_if_faster(const struct dag *dag, const uint32_t *site_of, uint32_t site, int percent,
@@ -138,7 +166,7 @@ end_if_faster(const struct dag *dag, const uint32_t *site_of, uint32_t site, int
 		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
 			if (dag->source[k] != BEGIN)
 				begin_ns = later(begin_ns, time_ns[dag->source[k]]);
-		if (v < dag->events && site_of[v / 2] == site)
+		if (v < dag->events && site_of[v] == site)
 			weight_ns -= saved_ns(weight_ns, percent);
 		time_ns[v] = begin_ns + weight_ns;
 	}
@@ -160,19 +188,17 @@ gain_of(struct whatif *whatif, uint32_t site)
 static void
 add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *segments)
 {
-	const struct stretch *stretch = dag->stretch;
-	uint32_t *site_of = zalloc(dag->events / 2, sizeof *site_of), *sites = NULL, count = 0;
+	uint32_t *site_of = sites_of_vertices(whatif, dag), *sites = NULL, count = 0;
 	int64_t *time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	int64_t *most_ns = NULL;	/* by site */
-	size_t most_capacity = 0, site_capacity = 0, i = 0;
+	size_t most_capacity = 0, site_capacity = 0;
 
-	for (uint32_t l = 0; l < stretch->window->locations; l++)
-		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++)
-			site_of[i++] = ((const struct row *)window_row(stretch->window, l, seq))->site;
 	for (size_t s = 0; s < segments->count; s++) {
 		const struct segment *segment = &segments->at[s];
 		size_t before = most_capacity;
 
+		if (!may_be_faster(whatif, segment->kind, segment->call))
+			continue;
 		most_ns = grow(most_ns, &most_capacity, (size_t)segment->site + 1, sizeof *most_ns);
 		memset(most_ns + before, 0, (most_capacity - before) * sizeof *most_ns);
 		if (most_ns[segment->site] == 0) {

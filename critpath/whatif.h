@@ -41,6 +41,7 @@ struct whatif {
 	struct functions *functions;	/* their gains, too, where the run was sampled */
 	bool slack;
 	int faster;		/* per cent, 0: not asked for */
+	bool whole;		/* the start, MPI_Init and MPI_Finalize may be faster, too */
 	int count;		/* of alternatives */
 	struct slack_rows rows;	/* of this stretch */
 	int64_t *held_ns;	/* by location: compute slack of the call that the next one begins with */
@@ -55,8 +56,9 @@ struct whatif {
 void whatif_add(struct whatif *whatif, const struct stretch *stretch,
     const struct instances *instances, const struct definitions *known,
     const struct segments *segments);
-void whatif_text(struct text *out, const struct whatif *whatif, const struct definitions *known,
-    bool all);
+/* Shares are of what those of the path's REPORT are of. */
+void whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
+    const struct definitions *known, bool all);
 /* Further members of the report's object. */
 void whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known);
 

@@ -2,6 +2,7 @@
 /* What lies beyond the path, for people and for scripts. */
 #include <stdlib.h>
 
+#include "../base/run/span.h"
 #include "../base/tool/table.h"
 #include "functions.h"
 #include "whatif.h"
@@ -60,20 +61,23 @@ largest(const struct share *shares, size_t count)
 }
 
 static void
-gain_text(struct text *out, const struct whatif *whatif, const struct definitions *known, size_t shown)
+gain_text(struct text *out, const struct whatif *whatif, const struct report *report,
+    const struct definitions *known, size_t shown)
 {
+	const double told_ns = (double)report_told_ns(report);
 	struct table_writer table;
 	size_t count;
 	struct item *items = sorted_gains(whatif, &count);
 
 	text_char(out, '\n');
-	text_line(out, "if it took %d %% less time", whatif->faster);
+	text_line(out, "if it took %d %% less time and the network stayed as recorded; gain_%% is of the path's %.9f s, %s",
+	    whatif->faster, 1e-9 * told_ns, span_rule(report->whole));
 	table_begin(&table, out, "gain_s\tgain_%\tat_most_s\tup to and in the call at");
 	for (size_t i = 0; i < count && i < shown; i++) {
 		const struct gain *gain = &whatif->gains[items[i].site];
 
 		table_seconds(&table, gain->ns);
-		table_fixed(&table, known->run_ns > 0 ? 100 * (double)gain->ns / (double)known->run_ns : 0, 2);
+		table_fixed(&table, told_ns > 0 ? 100 * (double)gain->ns / told_ns : 0, 2);
 		table_seconds(&table, gain->most_ns);
 		put_site(&table, items[i].site, known);
 		table_end_line(&table);
@@ -141,14 +145,15 @@ alternatives_text(struct text *out, const struct whatif *whatif, const struct de
 }
 
 void
-whatif_text(struct text *out, const struct whatif *whatif, const struct definitions *known, bool all)
+whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
+    const struct definitions *known, bool all)
 {
 	size_t shown = all ? SIZE_MAX : 8;
 
 	if (whatif->faster > 0)
-		gain_text(out, whatif, known, shown);
+		gain_text(out, whatif, report, known, shown);
 	if (whatif->faster > 0 && whatif->functions->sums.any)
-		functions_gain_text(out, whatif->functions, known, whatif->faster, shown);
+		functions_gain_text(out, whatif->functions, report_told_ns(report), whatif->faster, shown);
 	if (whatif->slack)
 		slack_text(out, whatif, known, shown);
 	if (whatif->count > 0)

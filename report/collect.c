@@ -265,7 +265,7 @@ page_verdict(const struct page *page)
 			v.cost_s = 1e-9 * delay_cost_ns(&delays[i]);
 	for (size_t i = 0; i < page->gain_count && v.rank >= 0; i++)
 		if (page->gains[i].site == site)
-			v.gain_share = (double)page->gains[i].gain_ns / (double)page->bins.run_ns;
+			v.gain_share = (double)page->gains[i].gain_ns / (double)path_length_ns(page);
 	if (site != 0)
 		site_label(page, site, where, sizeof where);
 	v.where = where;

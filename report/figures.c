@@ -287,12 +287,12 @@ draw_gains(struct text *out, const struct page *page)
 	draw_begin(out, "gains", TOP + 34 * (int)count + 8, title, where);
 	draw_label(out, LEFT, 20, "start", title);
 	for (size_t i = 0; i < count; i++) {
-		double share = (double)gains[i].gain_ns / (double)page->bins.run_ns;
+		double share = (double)gains[i].gain_ns / (double)path_length_ns(page);
 
 		site_label(page, gains[i].site, where, sizeof where);
 		snprintf(number, sizeof number, "%.2f %%", 100 * share);
 		draw_row(out, (int)i, "a2", where, fmax(share, 0),
-		    fmax((double)gains[0].gain_ns / (double)page->bins.run_ns, 1e-9), number);
+		    fmax((double)gains[0].gain_ns / (double)path_length_ns(page), 1e-9), number);
 	}
 	draw_end(out);
 	free(gains);

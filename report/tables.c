@@ -277,7 +277,7 @@ gains_table(struct text *out, const struct page *page)
 	for (size_t i = 0; i < page->gain_count && i < MOST_LINES; i++) {
 		text_put(out, "<tr>");
 		put_seconds(out, 1e-9 * (double)page->gains[i].gain_ns);
-		put_share(out, (double)page->gains[i].gain_ns / (double)page->bins.run_ns);
+		put_share(out, (double)page->gains[i].gain_ns / (double)path_length_ns(page));
 		put_seconds(out, 1e-9 * (double)page->gains[i].most_ns);
 		put_name(out, site_label(page, page->gains[i].site, where, sizeof where));
 		text_put(out, "</tr>\n");

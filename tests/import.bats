@@ -384,6 +384,6 @@ ring() {
 	make -s -f "$ROOT/workflows/monitor.mk" OUT=mon clean
 	[ ! -e mon ]
 	make -s -f "$ROOT/workflows/whatif.mk" GRAPH=t.graph OUT=whatif NETWORK="$fixtures/paraver/cfg" >table
-	[ "$(head -1 table)" = 'gain_%	gain_s	shorter_%	what' ]
+	[ "$(head -1 table)" = 'gain_%	gain_s	shorter_%	what	baseline_s	predicted_s' ]
 	[ "$(wc -l <table)" -gt 3 ]
 }

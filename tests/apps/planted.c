@@ -62,6 +62,14 @@ main(int argc, char **argv)
 		compute(0.1);
 		if (rank + 1 < ranks)
 			MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+	} else if (strcmp(mode, "cause") == 0 || strcmp(mode, "no-cause") == 0) {
+		for (int i = 0; i < 5; i++) {
+			if (rank == 1 && strcmp(mode, "cause") == 0)
+				compute(0.06);
+			MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+			compute(0.04);
+			MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+		}
 	} else
 		return fprintf(stderr, "planted: unknown mode\n"), 2;
 	MPI_Barrier(MPI_COMM_WORLD);
