@@ -28,6 +28,7 @@ static const char usage[] =
 	"      --ideal FILE        its replay on an ideal network: serialisation and transfer\n"
 	"      --weak              several runs: each has as much work as it has ranks\n"
 	"      --whole             efficiencies of all the run, its start, Init and Finalize too\n"
+	"      --order RULE        strict, or scalasca: wrong order also where there was no choice [strict]\n"
 	"      --limit NAME=VALUE  exit status 1 if that is exceeded; may be repeated\n"
 	"      --all               text: every line, not only the most costly\n"
 	"      --memory MB         for rows; older ones go into a temporary file [128 and more]\n"
@@ -43,6 +44,7 @@ struct options {
 	const char *path, *ideal;
 	size_t memory;		/* bytes for rows; SIZE_MAX: unsaid */
 	bool weak;
+	bool every_order;
 	char **files;		/* none or "-": standard input */
 	size_t file_count;
 };
@@ -50,8 +52,9 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE, MEMORY };
+	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE, MEMORY, ORDER };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
+	static const char *const orders[] = { "strict", "scalasca", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "by", required_argument, NULL, BY },
 		{ "from", required_argument, NULL, FROM }, { "to", required_argument, NULL, TO },
@@ -59,6 +62,7 @@ parse_options(int argc, char **argv)
 		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ "memory", required_argument, NULL, MEMORY },
+		{ "order", required_argument, NULL, ORDER },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
@@ -79,6 +83,7 @@ parse_options(int argc, char **argv)
 		case ALL: opt.view.all = true; break;
 		case PATH: opt.path = optarg; break;
 		case IDEAL: opt.ideal = optarg; break;
+		case ORDER: opt.every_order = parse_choice("--order", optarg, orders) == 1; break;
 		case WEAK: opt.weak = true; break;
 		case MEMORY: opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
 		case WHOLE: opt.view.whole = true; break;
@@ -191,6 +196,7 @@ main(int argc, char **argv)
 		team_close();
 		return finish(DONE);
 	}
+	im.every_order = opt.every_order;
 	im.from_ns = opt.from_ns;
 	im.to_ns = opt.to_ns;
 	im.window_bytes = opt.memory;

@@ -153,6 +153,7 @@ struct call_kind {
 	enum state before, after;	/* STATES: none */
 	bool only_overlap;		/* the wait is sure only where all calls overlap in time */
 	bool is_test;			/* returns at once: it only waits for the polls before it */
+	bool several;			/* completes what comes of several requests, or all */
 	bool polls;			/* a test or probe: where it fails its time is polling */
 	bool frames;			/* the program: see base/run/span.h */
 	bool starts, ends;		/* requests that later rows refer to; what earlier rows started */
@@ -191,6 +192,7 @@ struct imbalance {
 	struct reader *in;
 	struct observer *observer;	/* NULL: nobody */
 	bool waits_only;		/* no causes */
+	bool every_order;		/* any message may be in wrong order: late.h */
 	struct part *part;		/* of the run that is read alone; NULL: all of it */
 	struct definitions known;
 	struct window window;

@@ -2,6 +2,8 @@
 /*
  * Messages in wrong order: a receive that waited although another message, received after it, had been sent
  * before. So the last late messages of each location are remembered, with what has been counted of their waits.
+ * A call that completes several requests, or a receive of any message, had no other order to choose; with
+ * every_order they count, too, as Scalasca counts them.
  */
 #ifndef LATE_H
 #define LATE_H

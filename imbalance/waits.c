@@ -21,6 +21,14 @@ begins(const char *name, const char *with)
 	return strncmp(name, with, strlen(with)) == 0;
 }
 
+static bool
+ends(const char *name, const char *with)
+{
+	const size_t size = strlen(name), more = strlen(with);
+
+	return size >= more && strcmp(name + size - more, with) == 0;
+}
+
 static enum state
 state_before(unsigned call)
 {
@@ -79,6 +87,7 @@ kind_of(unsigned call)
 	    class == CLASS_COMM_CREATE;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
+	k.several = class == CLASS_COMPLETE && (ends(name, "all") || ends(name, "any") || ends(name, "some"));
 	k.polls = k.is_test || call_polls(call);
 	k.frames = span_frames(call);
 	k.starts = class == CLASS_SEND_START || class == CLASS_RECV_START || class == CLASS_START ||
@@ -187,6 +196,15 @@ collective_waits_of(const struct wait_row *row, const struct call_kind *r, struc
 	return count;
 }
 
+/* Might the program have received another message instead? */
+static bool
+has_choice(const struct imbalance *im, const struct whole_call *c, uint32_t i)
+{
+	const struct wait_row *start = referred_row(im, &c->rows[i], c->location, c->first + i);
+
+	return im->every_order || (!c->kind->several && (start == NULL || !start->row.any));
+}
+
 /* What was received, for the waits to come. */
 static void
 note_received(struct imbalance *im, const struct whole_call *c, const struct wait *wait)
@@ -198,8 +216,12 @@ note_received(struct imbalance *im, const struct whole_call *c, const struct wai
 		const struct wait_row *row = &c->rows[i];
 
 		if (row->has_other && !row->is_send && row->other == wait->cause &&
-		    row->other_seq == wait->cause_seq)
-			late_remember(im, wait, row->other_ns);
+		    row->other_seq == wait->cause_seq) {
+			if (has_choice(im, c, i))
+				late_remember(im, wait, row->other_ns);
+			else
+				count_largest(im, wait);
+		}
 	}
 }
 

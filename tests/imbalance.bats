@@ -334,6 +334,54 @@ explained() {
 		. * 1e9 | round)]')" = '["messages_in_wrong_order_same_source",1,900,900,0,900]' ]
 }
 
+# wrong_order CALL [OPTION]: the state of rank 1's wait for a message sent at 1000, before it receives one sent at 500
+wrong_order() {
+	tests/pack <<-END | lp-graph 2>/dev/null | lp-imbalance -F json "${@:2}" |
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 500 510 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 3000 3010
+		1 MPI_Init 0 10
+		1 MPI_Irecv 50 60 comm=1 peer=${peer:-0} tag=${tag:-0} received=8 as=a
+		1 $1 100 1015 comm=1 peer=0 tag=0 received=8 of=a
+		1 MPI_Recv 1020 1025 comm=1 peer=0 tag=1 received=8
+		1 MPI_Finalize 3000 3010
+	END
+		jq -r '.wait_states[] | select(.count > 0) | [.name, .largest.wait_s * 1e9 | tostring] | join(" ")'
+}
+
+@test "a message is in wrong order only where another receive could have been completed first" {
+	local call same='messages_in_wrong_order_same_source 900'
+	for call in MPI_Waitall MPI_Waitany MPI_Waitsome; do
+		[ "$(wrong_order $call)" = 'late_sender 900' ]
+		[ "$(wrong_order $call --order scalasca)" = "$same" ]
+	done
+	[ "$(wrong_order MPI_Wait)" = "$same" ]
+	[ "$(peer=-1 wrong_order MPI_Wait)" = "$same" ]
+}
+
+@test "a receive of any message is not in wrong order" {
+	tests/pack >t.graph <<-END
+		graph ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 500 510 comm=1 peer=1 tag=1 sent=8
+		0 MPI_Send 1000 1010 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Finalize 3000 3010
+		1 MPI_Init 0 10
+		1 MPI_Irecv 50 60 comm=1 peer=-1 tag=-1 received=8 as=a
+		1 MPI_Wait 100 1015 comm=1 peer=0 tag=0 received=8 of=a
+		1 MPI_Recv 1020 1025 comm=1 peer=0 tag=1 received=8
+		1 MPI_Finalize 3000 3010
+		message 0:2 1:2
+		message 0:1 1:3
+	END
+	[ "$(lp-imbalance -F json t.graph | jq -c '.wait_states[] | select(.count > 0) | [.name, .count]')" = \
+		'["late_sender",1]' ]
+	[ "$(lp-imbalance -F json --order scalasca t.graph | jq -c '.wait_states[] | select(.count > 0) | .name')" = \
+		'"messages_in_wrong_order_same_source"' ]
+}
+
 # Both receives are settled before rank 0 does more, but the second one is left later than that, and so counted later.
 @test "a wait for a late message is not forgotten while a settled receive may show that it was in wrong order" {
 	tests/pack >t.graph <<-END

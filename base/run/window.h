@@ -22,6 +22,7 @@ struct row {
 	bool sent, received;	/* bytes, any */
 	bool shared;		/* MPI_Win_lock of a shared lock */
 	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
+	bool any;		/* a receive of any source and any tag, as it was posted */
 };
 
 struct lane {
