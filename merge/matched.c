@@ -66,7 +66,7 @@ die_matching(const struct matched *matched)
 
 	if (nowhere >= 0)
 		write_trace(matched->input, nowhere, false, 1, command);
-	die("lp-graph cannot match the trace: %s (--sync offset does without it)", reader_error(matched->in, NULL));
+	die("lp-graph cannot match the trace: %s (--sync offset does without it)", reader_error(matched->graph.in, NULL));
 }
 
 void
@@ -77,53 +77,40 @@ matched_open(struct matched *matched, struct input *input, size_t row_bytes)
 
 	memset(matched, 0, sizeof *matched);
 	matched->input = input;
-	matched->row_bytes = row_bytes;
+	matched->graph.row_bytes = row_bytes;
 	fflush(NULL);
 	if (pipe(ends) < 0 || pipe(ends + 2) < 0)
 		die("no more pipes");
 	matched->merge = start(-1, ends[1], ends, input);
-	matched->graph = start(ends[0], ends[3], ends, NULL);
+	matched->matcher = start(ends[0], ends[3], ends, NULL);
 	close(ends[0]);
 	close(ends[1]);
 	close(ends[3]);
 	snprintf(name, sizeof name, "/dev/fd/%d", ends[2]);
-	if (reader_open(&matched->in, name, READ_STREAM) < 0)
+	if (reader_open(&matched->graph.in, name, READ_STREAM) < 0)
 		die_matching(matched);
 	close(ends[2]);		/* the reader has its own */
 }
 
-int
-matched_next(struct matched *matched, struct message *message)
+bool
+matched_next(struct matched *matched, enum graph_item *item)
 {
-	struct reader *in = matched->in;
-	int got = reader_next(in, message);
+	struct message message;
+	int got = reader_next(matched->graph.in, &message);
 
-	if (got < 0 || (got > 0 && definitions_take(&matched->known, in, message) < 0))
+	if (got < 0 || (got > 0 && (*item = graph_read(&matched->graph, &message)) == GRAPH_BAD))
 		die_matching(matched);
-	if (got > 0 && is_kind(message, "run"))
-		window_open(&matched->window, matched->known.location_count, matched->row_bytes);
-	if (got > 0 && is_kind(message, "calls") && (calls_read(&matched->calls, in, message) < 0 ||
-	    window_add(&matched->window, in, message, &matched->calls) < 0))
-		die_matching(matched);
-	if (got > 0 && ((is_kind(message, "messages") &&
-	    messages_read(&matched->edges, in, message, &matched->window) < 0) ||
-	    (is_kind(message, "collectives") &&
-	    collectives_read(&matched->edges, in, message, &matched->window) < 0)))
-		die_matching(matched);
-	return got;
+	return got > 0;
 }
 
 void
 matched_close(struct matched *matched)
 {
-	const pid_t children[] = { matched->merge, matched->graph };
+	const pid_t children[] = { matched->merge, matched->matcher };
 	int status;
 
-	reader_close(matched->in);
+	graph_close(&matched->graph);
 	for (int i = 0; i < 2; i++)
 		if (waitpid(children[i], &status, 0) < 0 || status != 0)
 			die("lp-graph failed after it had matched the trace");
-	calls_free(&matched->calls);
-	edge_block_free(&matched->edges);
-	window_close(&matched->window);
 }

@@ -5,24 +5,18 @@
 
 #include <sys/types.h>
 
-#include "../base/run/definitions.h"
-#include "../base/run/window.h"
+#include "../base/run/graph_input.h"
 #include "merge.h"
 
 struct matched {
 	struct input *input;
-	size_t row_bytes;		/* of the window's rows */
-	struct reader *in;
-	struct definitions known;
-	struct window window;
-	struct edge_block edges;	/* of the last message that had some */
-	struct calls calls;
-	pid_t merge, graph;
+	struct graph_input graph;
+	pid_t merge, matcher;
 };
 
 void matched_open(struct matched *matched, struct input *input, size_t row_bytes);
-/* 1: a message, and its rows are in the window or its edges in the edges; 0: no more. */
-int matched_next(struct matched *matched, struct message *message);
+/* False at the end of the graph. */
+bool matched_next(struct matched *matched, enum graph_item *item);
 void matched_close(struct matched *matched);
 
 #endif

@@ -88,12 +88,12 @@ add_user(struct nodes *n, const struct window *window, uint32_t number, uint32_t
 }
 
 void
-nodes_take_calls(const struct matched *matched)
+nodes_take_calls(const struct graph_input *graph)
 {
-	const struct calls *calls = &matched->calls;
+	const struct calls *calls = &graph->calls;
 
 	for (size_t i = 0; i < calls->count; i++) {
-		struct event_row *row = window_change(&matched->window, calls->location, calls->first + i);
+		struct event_row *row = window_change(&graph->window, calls->location, calls->first + i);
 
 		row->bytes_sent = calls->bytes_sent[i];
 		row->bytes_received = calls->bytes_received[i];
@@ -101,16 +101,16 @@ nodes_take_calls(const struct matched *matched)
 }
 
 void
-nodes_take_messages(struct nodes *n, const struct matched *matched)
+nodes_take_messages(struct nodes *n, const struct graph_input *graph)
 {
-	const struct edge_block *e = &matched->edges;
+	const struct edge_block *e = &graph->edges;
 
 	for (size_t i = 0; i < e->count; i++) {
 		uint32_t node = new_node(n);
 
 		node_at(n, node)->message = true;
-		add_source(n, &matched->window, node, e->source[i], e->send[i]);
-		add_user(n, &matched->window, node, e->target[i], e->receive[i]);
+		add_source(n, &graph->window, node, e->source[i], e->send[i]);
+		add_user(n, &graph->window, node, e->target[i], e->receive[i]);
 	}
 }
 
@@ -229,7 +229,7 @@ take_need(struct nodes *n, const struct window *window, const struct need *need,
 }
 
 static void
-take_instance(struct nodes *n, const struct matched *matched, const uint32_t *location,
+take_instance(struct nodes *n, const struct graph_input *graph, const uint32_t *location,
     const uint64_t *seq, uint32_t size)
 {
 	enum call_class class;
@@ -239,29 +239,29 @@ take_instance(struct nodes *n, const struct matched *matched, const uint32_t *lo
 	n->members = grow(n->members, &n->member_capacity, size, sizeof *n->members);
 	for (uint32_t i = 0; i < size; i++)
 		n->members[i] = (struct member){ location[i], seq[i],
-		    window_row(&matched->window, location[i], seq[i]) };
+		    window_row(&graph->window, location[i], seq[i]) };
 	name = call_name(n->members[0].row->call);
 	class = blocking_class(call_class(n->members[0].row->call));
 	/* MPI does not say that these hold up anybody. */
 	if (class == CLASS_INIT || class == CLASS_FINALIZE)
 		return;
-	collective_needs(&n->needs, &matched->known, n->members, size);
+	collective_needs(&n->needs, &graph->known, n->members, size);
 	if (strstr(name, "lltoallv") != NULL || strstr(name, "lltoallw") != NULL)
 		keep_sure_needs(n);
 	else
 		drop_without_bytes(n, class);
 	for (size_t g = 0; g < n->needs.count; g++)
-		before = take_need(n, &matched->window, &n->needs.groups[g], before);
+		before = take_need(n, &graph->window, &n->needs.groups[g], before);
 }
 
 void
-nodes_take_collectives(struct nodes *n, const struct matched *matched)
+nodes_take_collectives(struct nodes *n, const struct graph_input *graph)
 {
-	const struct edge_block *e = &matched->edges;
+	const struct edge_block *e = &graph->edges;
 	size_t member = 0;
 
 	for (size_t i = 0; i < e->instances; i++) {
-		take_instance(n, matched, e->location + member, e->seq + member, e->size[i]);
+		take_instance(n, graph, e->location + member, e->seq + member, e->size[i]);
 		member += e->size[i];
 	}
 }

@@ -38,10 +38,10 @@ void nodes_begin(struct nodes *nodes);
 void nodes_end(struct nodes *nodes);
 
 /* Rows that have just been read: what of them the window's rows lack. */
-void nodes_take_calls(const struct matched *matched);
+void nodes_take_calls(const struct graph_input *graph);
 /* Nodes of the edges that have just been read; the window's rows get their sources and waits. */
-void nodes_take_messages(struct nodes *nodes, const struct matched *matched);
-void nodes_take_collectives(struct nodes *nodes, const struct matched *matched);
+void nodes_take_messages(struct nodes *nodes, const struct graph_input *graph);
+void nodes_take_collectives(struct nodes *nodes, const struct graph_input *graph);
 
 /* A source of the node enters. */
 void node_enter(struct node *node, uint32_t location, int64_t at_ns);

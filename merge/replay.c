@@ -85,7 +85,7 @@ call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 	struct lane_replay *lane = &r->lanes[location];
 
 	for (uint64_t seq = begin; seq < end; seq++) {
-		struct event_row *row = window_change(&r->matched.window, location, seq);
+		struct event_row *row = window_change(&r->matched.graph.window, location, seq);
 
 		for (uint32_t s = row->sources; s != NONE; ) {
 			const struct source *source = pool_item(&r->nodes.sources, s);
@@ -134,11 +134,11 @@ static bool
 call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, bool forced)
 {
 	struct lane_replay *lane = &r->lanes[location];
-	struct event_row *row = window_change(&r->matched.window, location, begin);
+	struct event_row *row = window_change(&r->matched.graph.window, location, begin);
 	int64_t leave_ns = row->row.leave_ns;
 
 	for (uint64_t seq = begin; seq < end; seq++) {
-		row = window_change(&r->matched.window, location, seq);
+		row = window_change(&r->matched.graph.window, location, seq);
 		for (uint32_t *link; *(link = row_wait(r, row, location, seq)) != NONE; ) {
 			struct wait *wait = pool_item(&r->nodes.waits, *link);
 			struct node *node = node_at(&r->nodes, wait->node);
@@ -171,7 +171,7 @@ advance(struct replay *r, uint32_t location, bool forced)
 	const struct event_row *row;
 
 	while (end <= lane->settled &&
-	    (row = window_row(&r->matched.window, location, end)) != NULL && row->row.part > 0)
+	    (row = window_row(&r->matched.graph.window, location, end)) != NULL && row->row.part > 0)
 		end++;
 	if (end > lane->settled)
 		return false;
@@ -181,7 +181,7 @@ advance(struct replay *r, uint32_t location, bool forced)
 		return false;
 	lane->entered = false;
 	lane->next = end;
-	window_drop(&r->matched.window, location, end);
+	window_drop(&r->matched.graph.window, location, end);
 	return true;
 }
 
@@ -200,8 +200,8 @@ run(struct replay *r)
 static void
 settle(struct replay *r, const uint64_t *seqs)
 {
-	for (uint32_t l = 0; l < r->matched.known.location_count; l++) {
-		r->lanes[l].settled = seqs != NULL ? seqs[l] : window_end(&r->matched.window, l);
+	for (uint32_t l = 0; l < r->matched.graph.known.location_count; l++) {
+		r->lanes[l].settled = seqs != NULL ? seqs[l] : window_end(&r->matched.graph.window, l);
 		enqueue(r, l);
 	}
 	run(r);
@@ -232,12 +232,12 @@ break_circles(struct replay *r)
 		uint32_t first = UINT32_MAX;
 		int64_t first_ns = INT64_MAX;
 
-		for (uint32_t l = 0; l < r->matched.known.location_count; l++) {
+		for (uint32_t l = 0; l < r->matched.graph.known.location_count; l++) {
 			const struct event_row *row;
 
 			if (r->lanes[l].blocked_at == NONE)
 				continue;
-			row = window_row(&r->matched.window, l, r->lanes[l].next);
+			row = window_row(&r->matched.graph.window, l, r->lanes[l].next);
 			if (row->row.leave_ns < first_ns) {
 				first_ns = row->row.leave_ns;
 				first = l;
@@ -247,7 +247,7 @@ break_circles(struct replay *r)
 			return count;
 		if (count++ == 0 && r->visitor->tell)
 			note("rank %d, row %llu: waits in a circle of calls; its clock is not corrected there",
-			    (int)r->matched.known.location_rank[first],
+			    (int)r->matched.graph.known.location_rank[first],
 			    (unsigned long long)r->lanes[first].next);
 		unblock(r, first);
 		advance(r, first, true);
@@ -260,34 +260,29 @@ uint64_t
 replay(struct input *input, const struct visitor *visitor)
 {
 	struct replay r = { .visitor = visitor };
-	struct message message;
-	uint64_t *seqs = NULL, circles;
+	const struct graph_input *graph = &r.matched.graph;
+	enum graph_item item;
+	uint64_t circles;
 
 	nodes_begin(&r.nodes);
 	matched_open(&r.matched, input, sizeof(struct event_row));
-	while (matched_next(&r.matched, &message) > 0) {
-		if (is_kind(&message, "run")) {
-			r.lanes = zalloc(r.matched.known.location_count, sizeof *r.lanes);
-			r.queue = zalloc(r.matched.known.location_count, sizeof *r.queue);
-			seqs = zalloc(r.matched.known.location_count, sizeof *seqs);
-		} else if (is_kind(&message, "calls"))
-			nodes_take_calls(&r.matched);
-		else if (is_kind(&message, "messages"))
-			nodes_take_messages(&r.nodes, &r.matched);
-		else if (is_kind(&message, "collectives"))
-			nodes_take_collectives(&r.nodes, &r.matched);
-		else if (is_kind(&message, "settled")) {
-			if (seqs_read(seqs, r.matched.in, &message, &r.matched.window) < 0)
-				die_input(r.matched.in);
-			settle(&r, seqs);
+	while (matched_next(&r.matched, &item))
+		switch (item) {
+		case GRAPH_RUN:
+			r.lanes = zalloc(graph->known.location_count, sizeof *r.lanes);
+			r.queue = zalloc(graph->known.location_count, sizeof *r.queue);
+			break;
+		case GRAPH_CALLS: nodes_take_calls(graph); break;
+		case GRAPH_MESSAGES: nodes_take_messages(&r.nodes, graph); break;
+		case GRAPH_COLLECTIVES: nodes_take_collectives(&r.nodes, graph); break;
+		case GRAPH_SETTLED: settle(&r, graph->seqs); break;
+		default: break;
 		}
-	}
 	settle(&r, NULL);
 	circles = break_circles(&r);
 	matched_close(&r.matched);
 	nodes_end(&r.nodes);
 	free(r.lanes);
 	free(r.queue);
-	free(seqs);
 	return circles;
 }

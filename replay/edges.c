@@ -7,25 +7,6 @@
 #include "transfer.h"
 #include "../base/mpi/call_class.h"
 
-static const struct column_type location_type = { 4, false, true, 0 };
-static const struct column_type seq_type = { 8, false, true, 0 };
-
-/* The columns of one block of edges, in buffers that are used again. */
-struct columns { void *values; size_t capacity; };
-
-static int
-read_column(struct columns *to, struct reader *in, const struct message *message, const char *key,
-    struct column_type type, size_t count)
-{
-	const msgpack_object *bin = body_get(message, key);
-
-	/* The count is believed only as far as there are bytes for it. */
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < count)
-		return reader_fail(in, message->offset, "%s: %s is missing or too short", message->kind, key);
-	to->values = grow(to->values, &to->capacity, count + 1, 8);
-	return body_column(in, message, key, type, count, count, to->values);
-}
-
 static int
 bad_end(struct reader *in, const struct message *message, uint32_t location, uint64_t seq)
 {
@@ -77,27 +58,16 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 }
 
 int
-lanes_messages(struct engine *e, struct reader *in, const struct message *message)
+lanes_messages(struct engine *e, struct reader *in, const struct message *message,
+    const struct edge_block *edges)
 {
-	static struct columns columns[4];
-	const uint32_t *source, *target;
-	const uint64_t *send, *receive;
-	int64_t count;
+	const uint32_t *source = edges->source, *target = edges->target;
+	const uint64_t *send = edges->send, *receive = edges->receive;
 
-	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0 ||
-	    read_column(&columns[0], in, message, "source", location_type, (size_t)count) < 0 ||
-	    read_column(&columns[1], in, message, "send", seq_type, (size_t)count) < 0 ||
-	    read_column(&columns[2], in, message, "target", location_type, (size_t)count) < 0 ||
-	    read_column(&columns[3], in, message, "receive", seq_type, (size_t)count) < 0)
-		return -1;
-	source = columns[0].values;
-	send = columns[1].values;
-	target = columns[2].values;
-	receive = columns[3].values;
-	for (int64_t i = 0; i < count; i++) {
-		if (source[i] >= e->locations || op_at(e, source[i], send[i]) == NULL)
+	for (size_t i = 0; i < edges->count; i++) {
+		if (op_at(e, source[i], send[i]) == NULL)
 			return bad_end(in, message, source[i], send[i]);
-		if (target[i] >= e->locations || op_at(e, target[i], receive[i]) == NULL)
+		if (op_at(e, target[i], receive[i]) == NULL)
 			return bad_end(in, message, target[i], receive[i]);
 		if (op_at(e, source[i], send[i])->link != NONE ||
 		    op_at(e, target[i], receive[i])->link != NONE)
@@ -254,53 +224,30 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 }
 
 int
-lanes_collectives(struct engine *e, struct reader *in, const struct message *message)
+lanes_collectives(struct engine *e, struct reader *in, const struct message *message,
+    const struct edge_block *edges)
 {
-	static struct columns columns[3];
-	const uint32_t *size, *location;
-	const uint64_t *seq;
-	int64_t count, instances;
-	uint64_t at = 0;
+	const uint32_t *location = edges->location;
+	const uint64_t *seq = edges->seq;
+	size_t at = 0;
 
-	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0 ||
-	    body_int(in, message, "instances", 0, UINT32_MAX, &instances) < 0 ||
-	    read_column(&columns[0], in, message, "size", location_type, (size_t)instances) < 0 ||
-	    read_column(&columns[1], in, message, "location", location_type, (size_t)count) < 0 ||
-	    read_column(&columns[2], in, message, "seq", seq_type, (size_t)count) < 0)
-		return -1;
-	size = columns[0].values;
-	location = columns[1].values;
-	seq = columns[2].values;
-	for (int64_t i = 0; i < instances; at += size[i++]) {
-		if (size[i] == 0 || at + size[i] > (uint64_t)count)
-			return reader_fail(in, message->offset, "collectives: sizes and members differ");
-		for (uint64_t k = at; k < at + size[i]; k++) {
-			const struct op *op = location[k] < e->locations ?
-			    op_at(e, location[k], seq[k]) : NULL;
+	for (size_t i = 0; i < edges->instances; at += edges->size[i++]) {
+		for (size_t k = at; k < at + edges->size[i]; k++) {
+			const struct op *op = op_at(e, location[k], seq[k]);
 
 			if (op == NULL)
 				return bad_end(in, message, location[k], seq[k]);
 			if (op->link != NONE || !is_any_collective(op))
 				return reader_fail(in, message->offset, "collectives: a member is no collective");
 		}
-		add_instance(e, location + at, seq + at, size[i]);
+		add_instance(e, location + at, seq + at, edges->size[i]);
 	}
-	if (at != (uint64_t)count)
-		return reader_fail(in, message->offset, "collectives: sizes and members differ");
 	return 0;
 }
 
 int
-lanes_settle(struct engine *e, struct reader *in, const struct message *message)
+lanes_settle(struct engine *e, struct reader *in, const struct message *message, const uint64_t *seqs)
 {
-	static struct columns column;
-	const uint64_t *seqs;
-	int64_t count;
-
-	if (body_int(in, message, "count", e->locations, e->locations, &count) < 0 ||
-	    read_column(&column, in, message, "seq", seq_type, (size_t)count) < 0)
-		return -1;
-	seqs = column.values;
 	for (uint32_t l = 0; l < e->locations; l++) {
 		if (seqs[l] > lane_end(&e->lanes[l]))
 			return bad_end(in, message, l, seqs[l]);

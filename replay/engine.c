@@ -175,7 +175,7 @@ static void
 run(struct engine *e, uint32_t id)
 {
 	struct runner *r = &e->runners[id];
-	const struct lane *lane = &e->lanes[id];
+	const struct op_lane *lane = &e->lanes[id];
 	struct op *op;
 	double ns;
 

@@ -10,9 +10,8 @@
 #ifndef ENGINE_H
 #define ENGINE_H
 
-#include "../base/run/definitions.h"
+#include "../base/run/graph_input.h"
 #include "../base/run/span.h"
-#include "../base/stream/calls.h"
 #include "events.h"
 #include "flights.h"
 #include "lanes.h"
@@ -53,7 +52,7 @@ struct engine {
 	struct definitions *known;
 	bool contended, limited_cpus, ended;	/* ended: all input has been read */
 	uint32_t locations, starving;
-	struct lane *lanes;
+	struct op_lane *lanes;
 	struct runner *runners;
 	uint32_t *node_of;	/* by location */
 	struct flight *flights;
@@ -103,17 +102,19 @@ void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);	/* row
 void lanes_advance(struct engine *engine);	/* sees how far they may be simulated */
 void lanes_end(struct engine *engine);		/* no more input: everything is settled */
 /* Forgets the rows before SEQ, which are done. */
-void lane_drop(struct lane *lane, uint64_t seq);
+void lane_drop(struct op_lane *lane, uint64_t seq);
 
 /* edges.c: edges that are read. */
-int lanes_messages(struct engine *engine, struct reader *in, const struct message *message);
-int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message);
-int lanes_settle(struct engine *engine, struct reader *in, const struct message *message);
+int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
+    const struct edge_block *edges);
+int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
+    const struct edge_block *edges);
+int lanes_settle(struct engine *engine, struct reader *in, const struct message *message, const uint64_t *seqs);
 
 static inline struct op *
 op_at(const struct engine *engine, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &engine->lanes[location];
+	const struct op_lane *lane = &engine->lanes[location];
 
 	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq - lane->first)] :
 	    NULL;
@@ -122,7 +123,7 @@ op_at(const struct engine *engine, uint32_t location, uint64_t seq)
 static inline struct replay_row *
 row_at(const struct engine *engine, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &engine->lanes[location];
+	const struct op_lane *lane = &engine->lanes[location];
 
 	return &lane->rows[lane->begin + (size_t)(seq - lane->first)];
 }

@@ -67,7 +67,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 }
 
 static void
-make_room(struct lane *lane, size_t rows)
+make_room(struct op_lane *lane, size_t rows)
 {
 	size_t capacity = lane->capacity;
 
@@ -83,7 +83,7 @@ make_room(struct lane *lane, size_t rows)
 }
 
 void
-lane_drop(struct lane *lane, uint64_t seq)
+lane_drop(struct op_lane *lane, uint64_t seq)
 {
 	size_t rows = (size_t)(seq - lane->first);
 
@@ -119,7 +119,7 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
     const struct calls *calls)
 {
 	static uint8_t acts[UINT16_MAX + 1];	/* 1 + act; 0: not known yet */
-	struct lane *lane;
+	struct op_lane *lane;
 	struct op *op;
 	struct replay_row *row;
 	uint16_t call = 0;
@@ -219,7 +219,7 @@ void
 lanes_advance(struct engine *e)
 {
 	for (uint32_t l = 0; l < e->locations; l++) {
-		struct lane *lane = &e->lanes[l];
+		struct op_lane *lane = &e->lanes[l];
 		uint64_t whole = lane->ready;	/* calls only, with all their parts */
 
 		for (uint64_t seq = lane->ready; seq <= lane->settled; seq++) {
@@ -237,7 +237,7 @@ lanes_advance(struct engine *e)
 void
 lane_settle(struct engine *e, uint32_t location, uint64_t seq)
 {
-	struct lane *lane = &e->lanes[location];
+	struct op_lane *lane = &e->lanes[location];
 
 	if (seq <= lane->settled)
 		return;

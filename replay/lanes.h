@@ -55,7 +55,7 @@ struct replay_row {			/* as in the stream */
 	uint16_t call;		/* of a part: its call's */
 };
 
-struct lane {			/* the rows of a location that are read and not done */
+struct op_lane {			/* the rows of a location that are read and not done */
 	struct op *ops;
 	size_t begin, count;
 	uint64_t first;		/* seq of the first */
@@ -67,7 +67,7 @@ struct lane {			/* the rows of a location that are read and not done */
 };
 
 static inline uint64_t
-lane_end(const struct lane *lane)
+lane_end(const struct op_lane *lane)
 {
 	return lane->first + lane->count;
 }

@@ -103,8 +103,7 @@ parse_options(int argc, char **argv)
 
 struct state {
 	struct options opt;
-	struct reader *in;
-	struct definitions known;
+	struct graph_input graph;	/* rows are in the engine's lanes */
 	struct machine machine;
 	struct engine engine;
 	struct output *output;	/* NULL: a report */
@@ -132,7 +131,7 @@ scale(void *context, uint32_t rank, const struct replay_row *row, bool compute)
 {
 	struct state *s = context;
 
-	return scale_factor(&s->opt.scales, &s->known, rank, row->call, row->site, compute);
+	return scale_factor(&s->opt.scales, &s->graph.known, rank, row->call, row->site, compute);
 }
 
 static void
@@ -160,17 +159,17 @@ take_useful(struct state *s, const struct message *message)
 {
 	static const struct column_type time_type = { 8, true, true, 0 };
 	struct result *r = &s->result;
-	size_t n = (size_t)s->known.ranks;
+	size_t n = (size_t)s->graph.known.ranks;
 	int64_t count;
 
 	r->running_ns = zalloc(n, sizeof *r->running_ns);
 	r->instructions = zalloc(n, sizeof *r->instructions);
 	r->cycles = zalloc(n, sizeof *r->cycles);
-	if (body_int(s->in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
-	    body_column(s->in, message, "running", time_type, n, n, r->running_ns) < 0 ||
-	    body_column(s->in, message, "instructions", time_type, n, n, r->instructions) < 0 ||
-	    body_column(s->in, message, "cycles", time_type, n, n, r->cycles) < 0)
-		die_input(s->in);
+	if (body_int(s->graph.in, message, "count", (int64_t)n, (int64_t)n, &count) < 0 ||
+	    body_column(s->graph.in, message, "running", time_type, n, n, r->running_ns) < 0 ||
+	    body_column(s->graph.in, message, "instructions", time_type, n, n, r->instructions) < 0 ||
+	    body_column(s->graph.in, message, "cycles", time_type, n, n, r->cycles) < 0)
+		die_input(s->graph.in);
 }
 
 /* Who looks on costs time, so only who is asked for does. */
@@ -179,8 +178,8 @@ begin_run(struct state *s)
 {
 	struct engine *e = &s->engine;
 
-	machine_map(&s->machine, (uint32_t)s->known.ranks);
-	engine_begin(e, &s->machine, &s->known);
+	machine_map(&s->machine, (uint32_t)s->graph.known.ranks);
+	engine_begin(e, &s->machine, &s->graph.known);
 	e->context = s;
 	e->done = done;
 	e->scale = s->opt.scales.count > 0 ? scale : NULL;
@@ -190,37 +189,34 @@ begin_run(struct state *s)
 	if (s->opt.tolerance.asked)
 		tolerance_begin(&s->opt.tolerance, e);
 	if (s->opt.monitor.ranks != NULL)
-		monitor_run(&s->opt.monitor, (uint32_t)s->known.ranks);
+		monitor_run(&s->opt.monitor, (uint32_t)s->graph.known.ranks);
 	s->begun = true;
 }
 
 static void
-take_message(struct state *s, const struct message *message, struct calls *calls)
+take_message(struct state *s, const struct message *message)
 {
+	struct graph_input *g = &s->graph;
 	struct engine *e = &s->engine;
+	enum graph_item item = graph_take(g, message);
+	int taken = 0;
 
-	if (definitions_take(&s->known, s->in, message) < 0)
-		die_input(s->in);
-	if (is_kind(message, "run"))
-		begin_run(s);
-	else if (is_kind(message, "useful"))
-		take_useful(s, message);
-	else if (is_kind(message, "calls")) {
-		if (calls_read(calls, s->in, message) < 0 ||
-		    lanes_add(e, s->in, message, calls) < 0)
-			die_input(s->in);
-	} else if (is_kind(message, "messages")) {
-		if (lanes_messages(e, s->in, message) < 0)
-			die_input(s->in);
-	} else if (is_kind(message, "collectives")) {
-		if (lanes_collectives(e, s->in, message) < 0)
-			die_input(s->in);
+	switch (item) {
+	case GRAPH_RUN: begin_run(s); break;
+	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
+	case GRAPH_MESSAGES: taken = lanes_messages(e, g->in, message, &g->edges); break;
+	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
+	default:
+		if (is_kind(message, "useful"))
+			take_useful(s, message);
 	}
+	if (taken < 0)
+		die_input(g->in);
 	if (s->output != NULL)
-		output_take(s->output, message, calls);
-	if (is_kind(message, "settled") || is_kind(message, "sync")) {
-		if (lanes_settle(e, s->in, message) < 0)
-			die_input(s->in);
+		output_take(s->output, message, &g->calls);
+	if (item == GRAPH_SETTLED || item == GRAPH_SYNC) {
+		if (lanes_settle(e, g->in, message, g->seqs) < 0)
+			die_input(g->in);
 		engine_run(e);
 		if (s->output != NULL)
 			output_flush(s->output, e);
@@ -277,7 +273,7 @@ write_or_print(struct state *s, int argc, char **argv)
 			regions_write(&opt->monitor, output_writer(s->output));
 		if (opt->tolerance.asked)
 			tolerance_write(&opt->tolerance, output_writer(s->output));
-		output_end(s->output, &s->engine, result, s->in, argc, argv);
+		output_end(s->output, &s->engine, result, s->graph.in, argc, argv);
 	} else if (opt->tolerance.asked)
 		print_tolerance(&opt->tolerance, opt->form);
 	else if (opt->form == JSON)
@@ -309,22 +305,12 @@ choose_machine(struct state *s)
 static void
 replay(struct state *s)
 {
-	struct calls calls = { 0 };
-	struct progress progress;
+	struct progress progress = { 0 };
 	struct message message;
-	int got;
 
-	if (reader_open(&s->in, s->opt.file, READ_STREAM) < 0 ||
-	    reader_refuse_content(s->in, "trace", "lp-graph matches it first") < 0)
-		die_input(s->in);
-	progress_begin(&progress);
-	while ((got = reader_next(s->in, &message)) > 0) {
-		take_message(s, &message, &calls);
-		progress_input(&progress, s->in);
-	}
-	if (got < 0)
-		die_input(s->in);
-	progress_end(&progress);
+	graph_open(&s->graph, s->opt.file, READ_STREAM);
+	while (progress_next(&progress, s->graph.in, &message))
+		take_message(s, &message);
 	if (!s->begun)
 		die("the stream has no message of kind run");
 	end_replay(s, s->opt.partial);

@@ -36,7 +36,7 @@ struct window {
 	size_t row_bytes;
 	uint32_t locations;
 	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
-	bool shared;		/* others keep the rows of some locations: ends of edges may be missing */
+	bool shared;		/* others keep some or all of the rows: ends of edges may be missing */
 	struct lane *lanes;
 	struct kept_rows *kept;	/* see window_keep; NULL: none */
 	struct packed *packed;	/* see window_limit; NULL: no rows are packed */

@@ -57,7 +57,7 @@ stage_us(struct stage *s, const struct plan *plan)
 	free(e->events.slots);
 	events_begin(&e->events);
 	for (uint32_t r = 0; r < s->ranks; r++) {
-		struct lane *lane = &e->lanes[r];
+		struct op_lane *lane = &e->lanes[r];
 		struct runner *runner = &e->runners[r];
 
 		e->instances[i].members[r] = (struct arrival){ .location = r, .at_ns = -1, .comm_rank = r };

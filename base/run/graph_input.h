@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A graph stream as every tool reads it: rows go into a window, edges become plain arrays.
+ *
+ *	struct graph_input g = { .row_bytes = sizeof(struct my_row) };
+ *
+ *	graph_open(&g, file, READ_STREAM);
+ *	while (progress_next(&progress, g.in, &message))
+ *		switch (graph_take(&g, &message)) {
+ *		case GRAPH_MESSAGES: ...	the ends of each message are in g.edges
+ *
+ * Memory: the rows that the tool has not dropped from the window, and one block of edges.
+ */
+#ifndef GRAPH_INPUT_H
+#define GRAPH_INPUT_H
+
+#include "definitions.h"
+#include "window.h"
+
+/* What a message brought. */
+enum graph_item {
+	GRAPH_BAD = -1,		/* the reader has the reason */
+	GRAPH_OTHER,		/* a definition, or a kind that is left to the tool */
+	GRAPH_RUN,		/* known has ranks and locations; the window is open and empty */
+	GRAPH_CALLS,		/* rows: the block is in calls, and behind the others in the window */
+	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
+	GRAPH_COLLECTIVES,	/* edges: size of each of the instances; location and seq of each member */
+	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
+	GRAPH_SYNC,		/* seqs: the row of each location in a global synchronisation point */
+};
+
+struct graph_input {
+	size_t row_bytes;	/* of the window's rows; 0: the tool keeps rows itself, and checks ends of edges */
+	struct reader *in;
+	struct definitions known;
+	struct window window;
+	struct calls calls;
+	struct edge_block edges;
+	uint64_t *seqs;		/* by location */
+};
+
+/* Refuses a stream that lp-graph has not matched. Bad input ends the tool. */
+void graph_open(struct graph_input *graph, const char *file, enum reading how);
+/* Takes a message: the item that it is. */
+enum graph_item graph_read(struct graph_input *graph, const struct message *message);
+/* The same, but bad input ends the tool. */
+enum graph_item graph_take(struct graph_input *graph, const struct message *message);
+/* Closes the reader, and frees all but the definitions. */
+void graph_close(struct graph_input *graph);
+
+#endif
