@@ -165,12 +165,16 @@ add_point(struct analysis *a, struct run run)
 	struct point *point = &a->points[a->count++];
 	double t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
 
-	*point = (struct point){ .n = run.n, .t = run.t, .tau = run.tau, .dtau = run.dtau };
+	*point = (struct point){ .program = a->name, .n = run.n, .t = run.t, .tau = run.tau, .dtau = run.dtau };
 	point->t_fit = curve_time(&a->curve, run.n);
 	point->tau_fit = curve_tau(&a->curve, run.n);
 	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);
 	point->tau_estimate = run.n < 2 ? 0 : isnan(run.t) ? point->tau_fit :
 	    fmax(0, run.t - curve_amdahl(&a->estimate, run.n));
+	point->share = point->tau_estimate / (isnan(run.t) ? point->t_fit : run.t);
+	point->efficiency = t1 / (run.n * (isnan(run.t) ? point->t_fit : run.t));
+	point->t_partner = a->partner_valid ? curve_time(&a->partner, run.n) : NAN;
+	point->tau_partner = a->partner_valid ? curve_tau(&a->partner, run.n) : NAN;
 }
 
 static void
@@ -275,6 +279,7 @@ analyse(const struct program *program, const struct settings *settings)
 		a.six_fitted = false;
 	standard_errors(&a.six, (double)p.measured - bits(varied_six), &a.f_se, &a.b_se, &a.c_se);
 	choose_origin(&a);
+	a.partner_valid = curve_swap(&a.curve, &a.partner);
 	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);
 	for (size_t i = 0; i < program->count; i++)
 		add_point(&a, program->runs[i]);
@@ -286,7 +291,6 @@ analyse(const struct program *program, const struct settings *settings)
 	else
 		find_bands(&a, &p, &middle, varied);
 	find_errors(&a);
-	a.partner_valid = curve_swap(&a.curve, &a.partner);
 	problem_free(&p);
 	free(joined);
 	return a;

@@ -30,12 +30,15 @@ struct model_fit {
 enum origin { BY_TAU, BY_RULE, BY_BOUND };
 
 struct point {
+	const char *program;
 	double n;
 	double t, tau, dtau;		/* s; NAN: not measured */
 	double t_fit, tau_fit;		/* s; by the curve */
 	struct band t_band, tau_band;	/* of equation 6 */
 	double tau_bound;		/* t - t_1/n; NAN where there is no t */
 	double tau_estimate;		/* t - t^Amdahl, f as the origin says */
+	double share, efficiency;	/* tau_estimate/t; t_1/(n t) */
+	double t_partner, tau_partner;	/* NAN: there is none */
 	bool superlinear;		/* less work than on one core: n (t - tau) < t_1 */
 	bool falling;			/* less work than on fewer cores */
 	bool left_out;			/* of the fits */
@@ -113,12 +116,5 @@ void print_json(struct text *out, const struct analysis *analysis);
 void print_csv(struct text *out, const struct analysis *analysis, bool first);
 void print_gnuplot(struct text *out, const struct analysis *analysis);
 void write_messages(struct writer *out, const struct analysis *analysis);
-
-/* values.c */
-/* What is said of a point, in the order of all outputs. */
-enum value { N, T, T_FIT, T_LOW, T_HIGH, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, SHARE, TAU_BOUND,
-	TAU_ESTIMATE, EFFICIENCY, DTAU, VALUES };
-extern const char *const value_names[VALUES];
-void values_of(const struct analysis *a, const struct point *p, double values[VALUES]);
 
 #endif

@@ -1,12 +1,93 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One program for people, for spreadsheets and for other tools; JSON is in json.c. */
+/* One program for people, for spreadsheets and for other tools. */
 #include <math.h>
-#include <string.h>
 
 #include "../base/stream/stream.h"
-#include "../base/tool/csv.h"
-#include "../base/tool/table.h"
+#include "../base/tool/fields.h"
 #include "analysis.h"
+
+#define POINT(member) FIELD(struct point, member)
+#define IN_POINTS .csv = "%.10g", .json = "%.17g"
+#define IN_TABLE IN_POINTS, .text = "%.6g"
+static const struct field point_fields[] = {
+	{ "name", POINT(program), .csv = PLAIN, .key = "name" },
+	{ "n", POINT(n), IN_TABLE, .key = "n" },
+	{ "t", POINT(t), IN_TABLE, .key = "t" },
+	{ "t_fit", POINT(t_fit), IN_TABLE, .key = "t_fit" },
+	{ "t_low", POINT(t_band.low), IN_POINTS, .key = "t_low" },
+	{ "t_high", POINT(t_band.high), IN_POINTS, .key = "t_high" },
+	{ "tau", POINT(tau), IN_TABLE, .key = "tau" },
+	{ "tau_fit", POINT(tau_fit), IN_TABLE, .key = "tau_fit" },
+	{ "tau_low", POINT(tau_band.low), IN_TABLE, .key = "tau_low" },
+	{ "tau_high", POINT(tau_band.high), IN_TABLE, .key = "tau_high" },
+	{ "share", POINT(share), IN_POINTS, .key = "share" },
+	{ "tau_bound", POINT(tau_bound), IN_TABLE, .key = "tau_bound", .head = "bound" },
+	{ "tau_estimate", POINT(tau_estimate), IN_TABLE, .key = "tau_estimate", .head = "estimate" },
+	{ "share", POINT(share), .text = "%.4f" },
+	{ "efficiency", POINT(efficiency), IN_POINTS, .text = "%.4f", .key = "efficiency" },
+	{ "dtau", POINT(dtau), IN_POINTS, .key = "dtau" },
+	{ "t_partner", POINT(t_partner), .json = "%.17g", .optional = true },
+	{ "tau_partner", POINT(tau_partner), .json = "%.17g", .optional = true },
+	{ "superlinear", POINT(superlinear), .json = PLAIN },
+	{ "falling", POINT(falling), .json = PLAIN },
+	{ "left_out", POINT(left_out), .json = PLAIN },
+	FIELDS_END
+};
+
+/* A curve with what is known of its parameters. */
+struct parameters {
+	const char *name, *model;
+	double aicc, f, f_se, f_low, f_high, b, b_se, b_low, b_high, c, c_se, c_low, c_high, t1, t1_measured,
+	    best_n, gap;
+};
+
+#define IN_JSON(member) { #member, FIELD(struct parameters, member), .json = "%.17g" }
+#define IN_MESSAGE(member) { #member, FIELD(struct parameters, member), .key = #member }
+#define IN_BOTH(member) { #member, FIELD(struct parameters, member), .json = "%.17g", .key = #member }
+static const struct field one_fields[] = {
+	IN_MESSAGE(name), IN_BOTH(b), IN_BOTH(b_se), IN_BOTH(c), IN_BOTH(c_se), FIELDS_END
+}, six_fields[] = {
+	IN_MESSAGE(name), IN_BOTH(f), IN_BOTH(f_se), IN_JSON(f_low), IN_JSON(f_high), IN_BOTH(b), IN_BOTH(b_se),
+	IN_JSON(b_low), IN_JSON(b_high), IN_BOTH(c), IN_BOTH(c_se), IN_JSON(c_low), IN_JSON(c_high), IN_BOTH(t1),
+	IN_JSON(t1_measured), IN_MESSAGE(best_n), FIELDS_END
+}, model_fields[] = {
+	{ "model", FIELD(struct parameters, model), .json = PLAIN },
+	IN_JSON(aicc), IN_JSON(f), IN_JSON(b), IN_JSON(c), IN_JSON(t1), IN_JSON(best_n), FIELDS_END
+}, paper_fields[] = {
+	IN_JSON(f), IN_JSON(b), IN_JSON(b_se), IN_JSON(c), IN_JSON(c_se), IN_JSON(gap), FIELDS_END
+}, partner_fields[] = { IN_JSON(f), IN_JSON(b), IN_JSON(c), FIELDS_END };
+
+static struct parameters
+parameters_of(const struct curve *c)
+{
+	return (struct parameters){ .f = c->f, .b = curve_b(c), .c = curve_c(c), .t1 = c->t1,
+		.best_n = curve_best_n(c) };
+}
+
+static struct parameters
+equation_one(const struct analysis *a)
+{
+	struct parameters one = parameters_of(&a->share.at);
+
+	one.name = a->name;
+	one.b_se = a->share_b_se;
+	one.c_se = a->share_c_se;
+	return one;
+}
+
+static struct parameters
+equation_six(const struct analysis *a)
+{
+	const struct bands *bands = &a->bands;
+
+	return (struct parameters){ .name = a->name, .f = a->six.at.f, .f_se = a->f_se, .f_low = bands->f.low,
+		.f_high = bands->f.high, .b = curve_b(&a->six.at), .b_se = a->b_se, .b_low = bands->b.low,
+		.b_high = bands->b.high, .c = curve_c(&a->six.at), .c_se = a->c_se, .c_low = bands->c.low,
+		.c_high = bands->c.high, .t1 = a->six.at.t1, .t1_measured = a->t1_measured,
+		.best_n = curve_best_n(&a->curve) };
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
 
 /* "hofinger -12.30, amdahl not fitted" */
 static void
@@ -65,30 +146,6 @@ print_parameters(struct text *out, const struct analysis *a)
 	table_end(&table);
 }
 
-static void
-print_points(struct text *out, const struct analysis *a)
-{
-	static const enum value shown[] = { N, T, T_FIT, TAU, TAU_FIT, TAU_LOW, TAU_HIGH, TAU_BOUND,
-		TAU_ESTIMATE, SHARE, EFFICIENCY };
-	struct table_writer table;
-
-	text_char(out, '\n');
-	table_begin(&table, out,
-	    "n\tt\tt_fit\ttau\ttau_fit\ttau_low\ttau_high\tbound\testimate\tshare\tefficiency");
-	for (size_t i = 0; i < a->count; i++) {
-		double values[VALUES];
-
-		values_of(a, &a->points[i], values);
-		for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++)
-			if (shown[k] == SHARE || shown[k] == EFFICIENCY)
-				table_fixed(&table, values[shown[k]], 4);
-			else
-				table_significant(&table, values[shown[k]], 6);
-		table_end_line(&table);
-	}
-	table_end(&table);
-}
-
 void
 print_table(struct text *out, const struct analysis *a)
 {
@@ -105,7 +162,8 @@ print_table(struct text *out, const struct analysis *a)
 		    residual_names[a->residuals], aicc);
 	}
 	print_parameters(out, a);
-	print_points(out, a);
+	text_char(out, '\n');
+	table_rows(out, point_fields, a->points, a->count, sizeof *a->points);
 	text_char(out, '\n');
 	notes_of(a, &notes);
 	for (size_t i = 0; i < notes.count; i++)
@@ -113,57 +171,135 @@ print_table(struct text *out, const struct analysis *a)
 	text_char(out, '\n');
 }
 
-/* ---- CSV and messages -------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------- */
+
+static void
+put_models(struct json *out, const struct analysis *a)
+{
+	json_break(out);
+	json_begin_array(out, "models");
+	for (int m = 0; m < MODELS; m++) {
+		struct parameters model = parameters_of(&a->models[m].solution.at);
+
+		model.model = model_names[m];
+		model.aicc = a->models[m].aicc;
+		if (a->models[m].fitted)
+			json_row(out, NULL, model_fields, &model);
+	}
+	json_end_array(out);
+}
+
+static void
+put_paper(struct json *out, const struct analysis *a)
+{
+	const struct trial *trial = &a->paper.trial;
+	struct parameters paper = parameters_of(&trial->solution.at);
+
+	json_break(out);
+	if (!trial->valid) {
+		json_null(out, "paper");
+		return;
+	}
+	paper.b_se = trial->b_se;
+	paper.c_se = trial->c_se;
+	paper.gap = trial->gap;
+	json_begin_object(out, "paper");
+	json_members(out, paper_fields, &paper);
+	json_begin_array(out, "meets");
+	for (size_t i = 0; i < a->paper.meets && i < MOST_CROSSINGS; i++) {
+		json_begin_object(out, NULL);
+		json_significant(out, "f", a->paper.crossings[i].solution.at.f, 17);
+		json_significant(out, "worst_se", a->paper.crossings[i].worst_se, 17);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_end_object(out);
+}
+
+/* How far from measured tau: null where there are none. */
+static void
+put_errors(struct json *out, const struct analysis *a)
+{
+	json_break(out);
+	json_text(out, "bands", a->given_f ? "at the given f" : "over f");
+	json_uint(out, "tau_measured", a->tau_measured);
+	json_uint(out, "tau_inside", a->tau_inside);
+	json_break(out);
+	if (a->fit_error.points == 0) {
+		json_null(out, "tau_error");
+		return;
+	}
+	json_begin_object(out, "tau_error");
+	json_uint(out, "n_from", ERRORS_FROM);
+	json_uint(out, "points", a->fit_error.points);
+	json_significant(out, "fit_median", a->fit_error.median, 17);
+	json_significant(out, "fit_mean", a->fit_error.mean, 17);
+	json_significant(out, "estimate_median", a->estimate_error.median, 17);
+	json_significant(out, "estimate_mean", a->estimate_error.mean, 17);
+	json_significant(out, "bound_median", a->bound_error.median, 17);
+	json_significant(out, "bound_mean", a->bound_error.mean, 17);
+	json_end_object(out);
+}
+
+void
+print_json(struct text *text, const struct analysis *a)
+{
+	const struct parameters one = equation_one(a), six = equation_six(a), partner = parameters_of(&a->partner);
+	struct json json, *out = &json;
+	struct notes notes;
+
+	json_begin(out, text);
+	json_begin_object(out, NULL);
+	json_text(out, "name", a->name);
+	json_break(out);
+	json_text(out, "model", model_names[a->model]);
+	json_text(out, "residuals", residual_names[a->residuals]);
+	json_uint(out, "tau_joined", a->tau_joined);
+	json_text(out, "tau_from", origin_names[a->origin]);
+	json_break(out);
+	json_row(out, "equation1", one_fields, a->share_fitted ? &one : NULL);
+	json_break(out);
+	json_row(out, "equation6", six_fields, a->six_fitted ? &six : NULL);
+	put_models(out, a);
+	put_paper(out, a);
+	json_break(out);
+	json_significant(out, "best_n", six.best_n, 17);
+	json_significant(out, "best_n_low", a->bands.best_n.low, 17);
+	json_significant(out, "best_n_high", a->bands.best_n.high, 17);
+	json_break(out);
+	json_row(out, "partner", partner_fields, a->partner_valid ? &partner : NULL);
+	put_errors(out, a);
+	json_break(out);
+	json_rows(out, "points", point_fields, a->points, a->count, sizeof *a->points);
+	json_break(out);
+	json_begin_array(out, "notes");
+	notes_of(a, &notes);
+	for (size_t i = 0; i < notes.count; i++) {
+		json_break(out);
+		json_text(out, NULL, notes.text[i]);
+	}
+	json_end_array(out);
+	json_end_object(out);
+	json_end_line(out);
+}
+
+/* ---- CSV and messages ------------------------------------------------------------------- */
 
 void
 print_csv(struct text *text, const struct analysis *a, bool first)
 {
 	struct csv csv = { .text = text };
 
-	if (first) {
-		csv_text(&csv, "name");
-		for (int v = 0; v < VALUES; v++)
-			csv_text(&csv, value_names[v]);
-		csv_end_row(&csv);
-	}
-	for (size_t i = 0; i < a->count; i++) {
-		double values[VALUES];
-
-		values_of(a, &a->points[i], values);
-		csv_text(&csv, a->name);
-		for (int v = 0; v < VALUES; v++)
-			csv_significant(&csv, values[v], 10);
-		csv_end_row(&csv);
-	}
-}
-
-/* Values that are not known have no key. */
-static void
-put_known(struct writer *out, const char *kind, const char *name, const char *const *keys,
-    const double *values, size_t count)
-{
-	unsigned known = 0;
-
-	for (size_t i = 0; i < count; i++)
-		known += isnan(values[i]) ? 0u : 1u;
-	message_begin(out, kind, known + 1);
-	put_string(out, "name", name);
-	for (size_t i = 0; i < count; i++)
-		if (!isnan(values[i]))
-			put_double(out, keys[i], values[i]);
-	if (message_end(out) < 0)
-		die_output();
+	if (first)
+		csv_head(&csv, text, point_fields);
+	for (size_t i = 0; i < a->count; i++)
+		csv_row(&csv, point_fields, &a->points[i]);
 }
 
 void
 write_messages(struct writer *out, const struct analysis *a)
 {
-	static const char *const keys[] = { "f", "f_se", "b", "b_se", "c", "c_se", "t1", "best_n" };
-	static const char *const share_keys[] = { "b", "b_se", "c", "c_se" };
-	const double six[] = { a->six.at.f, a->f_se, curve_b(&a->six.at), a->b_se, curve_c(&a->six.at),
-		a->c_se, a->six.at.t1, curve_best_n(&a->curve) };
-	const double share[] = { curve_b(&a->share.at), a->share_b_se, curve_c(&a->share.at),
-		a->share_c_se };
+	const struct parameters one = equation_one(a), six = equation_six(a);
 	struct notes notes;
 
 	message_begin(out, "fit", 3);
@@ -173,14 +309,10 @@ write_messages(struct writer *out, const struct analysis *a)
 	if (message_end(out) < 0)
 		die_output();
 	if (a->share_fitted)
-		put_known(out, "fit_equation1", a->name, share_keys, share, 4);
-	put_known(out, "fit_equation6", a->name, keys, six, 8);
-	for (size_t i = 0; i < a->count; i++) {
-		double values[VALUES];
-
-		values_of(a, &a->points[i], values);
-		put_known(out, "fit_point", a->name, value_names, values, VALUES);
-	}
+		put_row(out, "fit_equation1", one_fields, &one);
+	put_row(out, "fit_equation6", six_fields, &six);
+	for (size_t i = 0; i < a->count; i++)
+		put_row(out, "fit_point", point_fields, &a->points[i]);
 	notes_of(a, &notes);
 	for (size_t i = 0; i < notes.count; i++) {
 		message_begin(out, "fit_note", 2);

@@ -86,6 +86,13 @@ csv_significant(struct csv *csv, double value, int digits)
 }
 
 void
+csv_printed(struct csv *csv, const char *number)
+{
+	next_cell(csv);
+	text_put(csv->text, number);
+}
+
+void
 csv_end_row(struct csv *csv)
 {
 	text_char(csv->text, '\n');

@@ -22,6 +22,8 @@ void csv_uint(struct csv *csv, uint64_t value);
 /* A number that is not known is an empty cell. */
 void csv_fixed(struct csv *csv, double value, int decimals);
 void csv_significant(struct csv *csv, double value, int digits);
+/* A number in its form, or nothing. */
+void csv_printed(struct csv *csv, const char *number);
 void csv_end_row(struct csv *csv);
 
 #endif

@@ -94,6 +94,12 @@ table_format(struct table_writer *table, const char *format, ...)
 }
 
 void
+table_printed(struct table_writer *table, const char *number)
+{
+	put_cell(table, number, true);
+}
+
+void
 table_int(struct table_writer *table, int64_t value)
 {
 	char number[24];

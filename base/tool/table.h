@@ -35,6 +35,7 @@ void table_uint(struct table_writer *table, uint64_t value);
 void table_fixed(struct table_writer *table, double value, int decimals);
 void table_significant(struct table_writer *table, double value, int digits);
 void table_seconds(struct table_writer *table, int64_t ns);	/* six decimals */
+void table_printed(struct table_writer *table, const char *number);	/* in its form */
 void table_end_line(struct table_writer *table);
 void table_end(struct table_writer *table);
 

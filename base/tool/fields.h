@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fields of a row, declared once for all forms of output: columns of a table (table.h) or of CSV,
+ * members of a JSON object, pairs of a message. A row is a struct; a value that is computed for the
+ * output is filled into it first.
+ *
+ *	struct line { int32_t ranks; int64_t run_ns; double share; const char *call; };
+ *	#define LINE(member) FIELD(struct line, member)
+ *	static const struct field fields[] = {
+ *		{ "ranks", LINE(ranks), IN_ALL },
+ *		{ "run_time_s", LINE(run_ns), IN_SECONDS },
+ *		{ "share", LINE(share), IN_PERCENT(1, 9), .head = "share_%" },	// 12.3; 0.123456789
+ *		{ "call", LINE(call), .csv = PLAIN, .json = PLAIN },		// not in the table
+ *		FIELDS_END
+ *	};
+ *
+ *	table_rows(&text, fields, lines, count, sizeof *lines);
+ *	csv_rows(&text, fields, lines, count, sizeof *lines);
+ *	json_rows(&json, "lines", fields, lines, count, sizeof *lines);
+ *
+ * A value that is not known - NaN, NULL, a whole number as KNOWN says - is "-" in a table, an empty
+ * cell of CSV and null in JSON; a message goes without it. Names are escaped as each form asks for.
+ * memory  none
+ */
+#ifndef FIELDS_H
+#define FIELDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "csv.h"
+#include "json.h"
+#include "table.h"
+
+enum field_type { FIELD_BOOL, FIELD_INT, FIELD_UNSIGNED, FIELD_INT64, FIELD_UINT64, FIELD_DOUBLE,
+	FIELD_STRING, FIELD_CHARS };
+enum field_known { KNOWN_ALWAYS, UNLESS_ZERO, UNLESS_NEGATIVE };
+
+struct field {
+	const char *name;		/* column of CSV, key of JSON; NULL ends the fields */
+	size_t offset;
+	enum field_type type;
+	const char *text, *csv, *json;	/* printf's form of a double, else PLAIN; NULL: not in this form */
+	const char *head;		/* column of the table; NULL: as name */
+	const char *key;		/* of a message, without scale; NULL: not in it */
+	const char *const *names;	/* of a whole number's values */
+	double scale;			/* of numbers with a form; 0: 1 */
+	bool percent;			/* in the table only: 100 times as much */
+	enum field_known known;		/* of whole numbers */
+	bool optional;			/* JSON goes without it where it is not known */
+};
+
+#define FIELD(type, member) offsetof(type, member), _Generic(&((type *)NULL)->member, \
+	bool *: FIELD_BOOL, int *: FIELD_INT, unsigned *: FIELD_UNSIGNED, int64_t *: FIELD_INT64, \
+	uint64_t *: FIELD_UINT64, double *: FIELD_DOUBLE, char **: FIELD_STRING, \
+	const char **: FIELD_STRING, default: FIELD_CHARS)
+#define FIELDS_END { .name = NULL }
+
+#define PLAIN ""	/* whole numbers, names; of doubles the fewest digits that are exact */
+#define IN_ALL .text = PLAIN, .csv = PLAIN, .json = PLAIN
+#define IN_DATA .csv = PLAIN, .json = PLAIN
+/* So many decimals in the table, so many in CSV and JSON. */
+#define IN_FIXED(shown, kept) .text = "%." #shown "f", .csv = "%." #kept "f", .json = "%." #kept "f"
+#define IN_PERCENT(shown, kept) IN_FIXED(shown, kept), .percent = true
+#define IN_SECONDS IN_FIXED(6, 9), .scale = 1e-9	/* of ns */
+
+void table_rows(struct text *text, const struct field *fields, const void *rows, size_t count, size_t size);
+void csv_rows(struct text *text, const struct field *fields, const void *rows, size_t count, size_t size);
+/* An object; NULL for ROW: null. */
+void json_row(struct json *json, const char *key, const struct field *fields, const void *row);
+/* An array of objects, each on a line of its own. */
+void json_rows(struct json *json, const char *key, const struct field *fields, const void *rows,
+    size_t count, size_t size);
+
+/* The same, row by row, where there is more than fields in it: */
+void table_head(struct table_writer *table, const struct field *fields);
+void table_row(struct table_writer *table, const struct field *fields, const void *row);
+void csv_head(struct csv *csv, struct text *text, const struct field *fields);
+void csv_row(struct csv *csv, const struct field *fields, const void *row);
+void json_members(struct json *json, const struct field *fields, const void *row);	/* of an open object */
+struct writer;
+void put_row(struct writer *out, const char *kind, const struct field *fields, const void *row);
+
+#endif
