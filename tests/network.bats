@@ -173,6 +173,50 @@ samples() {
 	grep -q '^edge.nothing larger than 3 us was tried: more LATENCY_US$' out/fit.txt
 }
 
+@test "what measurements do not fix is named, and nothing is told from as many numbers as parameters" {
+	# Of two messages the time falls by as much with a lower latency as with a higher bandwidth.
+	for n in 1 2; do
+		tests/pack <<-END | lp-graph 2>/dev/null >$n.graph
+			trace ranks=2
+			0 MPI_Send 100000 100010 comm=1 peer=1 tag=0 sent=${n}000
+			0 exit 200000 200000
+			1 MPI_Recv 100 $((130000 + 10000 * n)) comm=1 peer=0 tag=0 received=${n}000
+			1 exit $((230000 + 10000 * n)) $((230000 + 10000 * n))
+		END
+	done
+	fit() {
+		make -s -f "$ROOT/workflows/network.mk" LATENCY_US='10 30' MB_S='100 300' EAGER='4096 65536' BUSES='0 1' \
+			LINKS=0 FINE=1 EXTEND=0 OUT=out "$@"
+	}
+	fit GRAPHS=1.graph SECONDS_=0.000240 >one
+	for what in latency bandwidth eager buses; do
+		grep -qx "$what	not fixed by these measurements" one
+		grep -qx "# $what: not fixed by these measurements" out/machine
+	done
+	grep -qx 'error	not known: run times measured are 1, parameters fitted to them 1' one
+	run -1 grep -E '^error.*%' one
+	[ "$(tail -1 one)" = '1.graph	0.000240	0.000240	not known' ]
+	fit GRAPHS='1.graph 2.graph' >two
+	grep -qx 'latency	30 us' two
+	grep -qx 'bandwidth	100 MB/s' two
+	grep -qx 'error	not known: run times measured are 2, parameters fitted to them 2' two
+	cp 2.graph 3.graph
+	fit GRAPHS='1.graph 2.graph 3.graph' >three
+	grep -qx 'error	0.00 %' three
+	# The same of the ping-pong and of collectives.
+	pingpong '1.5 + (m == 1 ? 0.01 : 0)' 0 1 2 3 | lp-import -f pingpong | lp-network >machine
+	grep -qx '# bandwidth: not fixed by these measurements' machine
+	grep -qx 'bandwidth infinite' machine
+	{
+		echo measurement
+		echo mpirun ranks=4 sync=none
+		for m in 0 1000 20000; do samples MPI_Pingpong $m $((16 * (2000 + m))); done
+		samples MPI_Bcast 1000 6000
+	} | pack >m
+	lp-network m >machine
+	grep -q '^collective bcast .*# not fixed by so few measurements$' machine
+}
+
 @test "a ping-pong that is measured here becomes a machine" {
 	mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 \
 		lp-measure --plain -f Pingpong,Bcast -s 1,64,4096,65536 -n 5 >m
@@ -195,10 +239,15 @@ samples() {
 	grep -qx 'latency	10 us' fit
 	grep -qx 'bandwidth	100 MB/s' fit
 	grep -qx 'buses	1' fit
-	grep -qx 'error	0.00 %' fit
+	grep -qx 'links	not fixed by these measurements' fit
+	grep -qx 'error	not known: run times measured are 1, parameters fitted to them 1' fit
 	grep -qx 'error of 2 buses	4[0-9].[0-9]* %' fit
 	grep -Eqx 'region	[1-9][0-9]* networks within 10 %: [0-9.]+ to [0-9.]+ us, [0-9.]+ to [0-9.]+ MB/s' fit
-	grep -qx 't.graph	0.020011	0.020011	0.00' fit
+	grep -qx 't.graph	0.020011	0.020011	not known' fit
+	# What it was not fitted to is told of.
+	cp t.graph other.graph
+	make -s -f "$ROOT/workflows/network.mk" MEASURED=table.txt GRAPHS=t.graph PREDICT=other.graph OUT=net >fit
+	grep -qx 'other.graph	0.020011	0.020011	0.00' fit
 	for figure in region buses pingpong; do
 		grep -q '<svg' net/$figure.svg
 	done

@@ -12,7 +12,9 @@
 #         recorded); PREDICT, graph streams to be replayed on the best network [GRAPHS];
 #         NODE, ranks on a node [1]; LATENCY_US, MB_S, EAGER, BUSES and LINKS, the grid; EXTEND, how often
 #         latencies or bandwidths of the grid are continued where the best is at their end [4]
-# output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses;
+# output  $(OUT)/fit.txt: the best network, its error, its region and the influence of buses. What GRAPHS do not
+#         fix is named, not given; nothing is said of an error where they fix as many parameters as they are;
+#         $(OUT)/fixed.tsv: which parameters they fix;
 #         $(OUT)/machine: it, for lp-replay -n;
 #         $(OUT)/region.tsv: all within 10 % of what was measured, the region of acceptable parameters;
 #         $(OUT)/buses.tsv: influence of the number of buses on the best network;
@@ -49,7 +51,7 @@ tools = lp-network lp-replay lp-import lp-dump
 needs = [ -n $(call quoted,$(GRAPHS)$(MEASURED)) ] || \
 	{ echo 'neither GRAPHS nor MEASURED is set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
 asks = $(call state,$(call each_quoted,$(MEASURED) $(GRAPHS) $(PREDICT)))
-made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths best machine fit.txt region.tsv \
+made = ranks seconds *.measured base coarse.tsv fine.tsv latencies bandwidths best moved.tsv fixed.tsv machine fit.txt region.tsv \
        buses.tsv predicted.tsv pingpong.tsv regions.tsv region.svg regions.svg validation.svg buses.svg pingpong.svg
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
@@ -175,8 +177,42 @@ endif
 $(OUT)/best: $(OUT)/coarse.tsv $(OUT)/fine.tsv
 	@tail -q -n +2 $^ | $(simplest) $(whole)
 
-$(OUT)/machine: $(OUT)/best
-	@$(setting); read -r l b e u k _ <$<; bash -eu -o pipefail -c "$$machine" machine $$l $$b $$e $$u $$k $(whole)
+# Other limits at the best latency and bandwidth against what was measured; latency and bandwidth twice and half
+# as large against the best network.
+$(OUT)/moved.tsv: $(OUT)/best
+	@$(setting); read -r l b e u k _ <$<; \
+	{ $(tries) ::: $$l ::: $$b ::: $(if $(MEASURED),$$e,$(EAGER)) ::: $(BUSES) ::: $(LINKS) | sed 's/^/limits\t/'; \
+	$(if $(MEASURED),,network=$$(mktemp); trap 'rm -f $$network' EXIT; \
+	bash -eu -o pipefail -c "$$machine" machine $$l $$b $$e $$u $$k >$$network; \
+	SECONDS_NS=$$(for graph in $(graphs); do lp-replay -n $$network -F json "$$graph" | jq .run_time_ns; done); \
+	for f in 0.5 2; do \
+		$(tries) ::: $$($(times) $$l $$f) ::: $$b ::: $$e ::: $$u ::: $$k | sed 's/^/latency\t/'; \
+		$(tries) ::: $$l ::: $$($(times) $$b $$f) ::: $$e ::: $$u ::: $$k | sed 's/^/bandwidth\t/'; \
+	done;) } $(whole)
+times = awk 'BEGIN { print ARGV[1] * ARGV[2] }'
+
+# A limit is fixed if no other value is as good. Latency and bandwidth are if times change with them by more than
+# the network misses, and another bandwidth cannot make up for another latency: one run time fixes one of the two.
+$(OUT)/fixed.tsv: $(OUT)/best $(OUT)/moved.tsv
+	@awk -F'\t' -v OFS='\t' 'NR == FNR { for (i = 3; i <= 5; i++) is[i] = $$i; best = $$6; graphs = NF - 6; next } \
+		$$1 == "limits" { for (i = 3; i <= 5; i++) if ($$(i + 1) != is[i]) { \
+			tried[i] = 1; if ($$7 <= best + 0.0005) free[i] = 1 } next } \
+		{ for (i = 1; i <= graphs; i++) by[$$1, i] += $$(7 + i) } \
+		END { for (i = 1; i <= graphs; i++) { l = by["latency", i]; b = by["bandwidth", i]; ll += l * l; bb += b * b; lb += l * b } \
+			least = best > 0.0005 ? best * best : 0.0005 * 0.0005; lost = ll > least && bb > least; \
+			fixed["latency"] = ll > least && (!lost || ll - lb * lb / bb > least); \
+			fixed["bandwidth"] = bb > least && (!lost || bb - lb * lb / ll > least); \
+			count = fixed["latency"] + fixed["bandwidth"]; if (lost && count == 0) count = 1; \
+			split("- - eager buses links", name, " "); \
+			for (i = 3; i <= 5; i++) { fixed[name[i]] = !free[i]; count += tried[i] && !free[i] } \
+			for (n in fixed) if (graphs > 0 && ($(if $(MEASURED),0,1) || n ~ /s$$/)) print n, (fixed[n] ? "fixed" : "free"); \
+			print "error", (graphs > count ? "known" : "unknown"), count, graphs }' $^ | sort $(whole)
+free = grep -q "^$(1)	free" $(OUT)/fixed.tsv
+error_known = grep -q '^error	known' $(OUT)/fixed.tsv
+
+$(OUT)/machine: $(OUT)/best $(OUT)/fixed.tsv
+	@$(setting); read -r l b e u k _ <$<; { sed -n 's/^\(.*\)\tfree$$/# \1: not fixed by these measurements/p' $(OUT)/fixed.tsv; \
+	bash -eu -o pipefail -c "$$machine" machine $$l $$b $$e $$u $$k; } $(whole)
 
 $(OUT)/buses.tsv: $(OUT)/best
 	@$(setting); read -r l b e _ k _ <$<; { $(header); $(tries) ::: $$l ::: $$b ::: $$e ::: 1 2 3 4 6 8 12 16 0 ::: $$k; } $(whole)
@@ -184,22 +220,27 @@ $(OUT)/buses.tsv: $(OUT)/best
 $(OUT)/predicted.tsv: $(OUT)/machine
 	@{ printf 'graph\trecorded_s\tpredicted_s\terror_%%\n'; \
 	for graph in $(predict); do \
+		error=known; $(error_known) || for fitted in $(graphs); do [ "$$fitted" != "$$graph" ] || error='not known'; done; \
 		lp-replay -n $< -F json "$$graph" | jq -r '"\(.recorded_run_time_ns) \(.run_time_ns)"' | \
-		graph="$$graph" awk '{ printf "%s\t%.6f\t%.6f\t%.2f\n", ENVIRON["graph"], $$1 / 1e9, $$2 / 1e9, 100 * ($$2 / $$1 - 1) }'; \
+		graph="$$graph" awk -v error="$$error" '{ printf "%s\t%.6f\t%.6f\t%s\n", ENVIRON["graph"], $$1 / 1e9, $$2 / 1e9, \
+			error == "known" ? sprintf("%.2f", 100 * ($$2 / $$1 - 1)) : error }'; \
 	done; } $(whole)
 
 $(OUT)/fit.txt: $(OUT)/machine $(OUT)/best $(OUT)/region.tsv $(if $(GRAPHS),$(OUT)/buses.tsv) $(if $(PREDICT),$(OUT)/predicted.tsv)
 	@{ read -r l b e u k error _ <$(OUT)/best; \
 	case $$e in all) eager='all bytes' ;; *) eager="below $$e bytes" ;; esac; \
-	printf 'latency\t%s us\nbandwidth\t%s MB/s\neager\t%s\n' $$l $$b "$$eager"; $(error_of); \
+	tell() { if $(call free,$$1); then echo "$$1	not fixed by these measurements"; else echo "$$1	$$2"; fi; }; \
+	tell latency "$$l us"; tell bandwidth "$$b MB/s"; tell eager "$$eager"; $(error_of); \
 	$(edge) $(OUT)/best $(OUT)/coarse.tsv $(OUT)/fine.tsv; \
-	$(if $(GRAPHS),printf 'buses\t%s\nlinks\t%s\n' $$u $$k; \
-	awk -v e=$$error 'BEGIN { printf "error\t%.2f %%\n"$(comma) 100 * e }';) \
+	$(if $(GRAPHS),tell buses $$u; tell links $$k; \
+	awk -F'\t' -v e=$$error '/^error\tknown/ { printf "error\t%.2f %%\n"$(comma) 100 * e } \
+		/^error\tunknown/ { printf "error\tnot known: run times measured are %d$(comma) parameters fitted to them %d\n"$(comma) $$4$(comma) $$3 }' \
+		$(OUT)/fixed.tsv;) \
 	awk -F'\t' 'NR == 1 { next } { n++; l = n == 1 || $$1 < l ? $$1 : l; L = $$1 > L ? $$1 : L; \
 		b = n == 1 || $$2 < b ? $$2 : b; B = $$2 > B ? $$2 : B } \
 		END { printf "region\t%d networks within 10 %%", n; \
 		if (n) printf ": %g to %g us, %g to %g MB/s", l, L, b, B; print "" }' $(OUT)/region.tsv; \
-	$(if $(GRAPHS),awk -F'\t' 'NR > 1 { printf "error of %s buses\t%.2f %%\n"$(comma) ($$4 > 0 ? $$4 : "unlimited")$(comma) 100 * $$6 }' $(OUT)/buses.tsv;) \
+	$(if $(GRAPHS),$(call free,buses) || awk -F'\t' 'NR > 1 { printf "error of %s buses\t%.2f %%\n"$(comma) ($$4 > 0 ? $$4 : "unlimited")$(comma) 100 * $$6 }' $(OUT)/buses.tsv;) \
 	$(if $(PREDICT),echo; cat $(OUT)/predicted.tsv;) } $(whole)
 comma = ,
 

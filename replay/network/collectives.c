@@ -146,6 +146,7 @@ fit_collectives(struct points *points, const struct wires *wires, struct collect
 			continue;
 		c = best_model(known, wires, first, next - i);
 		c.function = first->function;
+		c.few = next - i <= (c.out == NO_MODEL ? 2 : 4);	/* a model and a size for each phase */
 		c.alike = alike;
 		for (size_t k = i; k < next; k++)
 			points->at[k].fitted_us = model_us(&c, known, wires, &points->at[k]);

@@ -125,10 +125,15 @@ make_fit(const struct options *opt)
 	return f;
 }
 
-/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. */
+/* NAME 1.5 UNIT # +- 0.1; INVERTED: a time each byte, told as a rate. No more than its error is no value. */
 static void
 print_quantity(struct text *out, const char *name, double value, double error, const char *unit, bool inverted)
 {
+	if (value <= error && error > 0) {
+		text_print(out, "# %s: not fixed by these measurements\n", name);
+		value = 0;
+		error = -1;
+	}
 	if (inverted && value <= 0) {
 		text_print(out, "%s infinite\n", name);
 		return;
@@ -177,9 +182,13 @@ print_collectives(struct text *out, const struct fit *f)
 		}
 		text_put(out, "collective ");
 		text_visible(out, name);
-		text_print(out, " %s %s %s %s\t# error %.1f %%%s\n", model_names[c->in], size_names[c->in_size],
-		    model_names[c->out], size_names[c->out_size], 100 * c->mean_error,
-		    c->alike ? "; of 2 ranks all models are the same" : "");
+		text_print(out, " %s %s %s %s\t# ", model_names[c->in], size_names[c->in_size], model_names[c->out],
+		    size_names[c->out_size]);
+		if (c->few)
+			text_put(out, "not fixed by so few measurements");
+		else
+			text_print(out, "error %.1f %%", 100 * c->mean_error);
+		text_line(out, "%s", c->alike ? "; of 2 ranks all models are the same" : "");
 	}
 }
 
@@ -272,7 +281,9 @@ print_rules(struct text *out, const struct rules *rules)
 		    (long long)r->from_ranks);
 		if (r->segment > 0)
 			text_print(out, " segment %llu B", (unsigned long long)r->segment);
-		text_print(out, "\t# error %.1f %%\n", 100 * r->error / (double)r->sizes);
+		if (r->sizes > 1)	/* of one size some schedule comes close */
+			text_print(out, "\t# error %.1f %%", 100 * r->error / (double)r->sizes);
+		text_char(out, '\n');
 	}
 	for (size_t i = 0; i < rules->beside_count; i++) {
 		const struct beside_found *b = &rules->besides[i];
@@ -299,7 +310,10 @@ print_table(struct text *out, const struct points *points)
 		table_uint(&table, point->bytes);
 		table_fixed(&table, point->us, 4);
 		table_fixed(&table, point->fitted_us, 4);
-		table_fixed(&table, 100 * (point->fitted_us / point->us - 1), 2);
+		if (point->taken)
+			table_text(&table, "");
+		else
+			table_fixed(&table, 100 * (point->fitted_us / point->us - 1), 2);
 		table_end_line(&table);
 	}
 	table_end(&table);
@@ -338,8 +352,10 @@ use_tables(struct text *out, const struct options *opt)
 	struct rules rules = fit_schedules(&points, machine);
 
 	for (size_t i = 0; i < points.count; i++)
-		if (is_pingpong(&points.at[i]))
-			points.at[i].fitted_us = points.at[i].us;	/* by the tables' making */
+		if (is_pingpong(&points.at[i])) {
+			points.at[i].fitted_us = points.at[i].us;
+			points.at[i].taken = true;
+		}
 	if (opt->form == TABLE)
 		print_table(out, &points);
 	else {

@@ -15,6 +15,7 @@ struct point {
 	size_t count, capacity;
 	double us;		/* median of these */
 	double fitted_us;	/* what the machine says; < 0: nothing */
+	bool taken;		/* the machine has this very time: no error is known */
 };
 
 struct points {			/* by function, ranks and bytes */
@@ -74,6 +75,7 @@ struct collective {
 	const char *function;	/* without MPI_, lower case in a machine */
 	int in, in_size, out, out_size;
 	double mean_error;	/* relative */
+	bool few;		/* no more measurements than parameters: no error is known */
 	bool alike;		/* measured on 2 ranks at most, where all models are the same */
 };
 

@@ -177,8 +177,10 @@ add_beside(struct rules *rules, struct point *point, enum operation operation)
 	    sizeof *rules->besides);
 	rules->besides[rules->beside_count++] = (struct beside_found){ point->function, point->ranks,
 	    point->bytes, us > 0 ? us : 0 };
-	if (us > 0)
+	if (us > 0) {
 		point->fitted_us = point->us;
+		point->taken = true;
+	}
 }
 
 static void
