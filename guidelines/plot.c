@@ -40,9 +40,21 @@ is_shown(const struct verdict *v, size_t i)
 	return last || j->violated;
 }
 
+/* Both axes are logarithmic, but for 0 bytes, as a barrier has; one size alone gets room on both sides. */
 static void
-print_data(struct text *out, const struct verdict *v, size_t first)
+put_axes(struct text *out, uint64_t least, uint64_t most)
 {
+	text_print(out, "set logscale %s\n", least > 0 ? "xy" : "y");
+	if (least == most)
+		text_print(out, "set xrange [%g:%g]\nset xtics (%" PRIu64 ")\n", least > 0 ? 0.5 * (double)least : -1,
+		    least > 0 ? 2 * (double)least : 1, least);
+}
+
+static void
+put_data(struct text *out, const struct verdict *v, size_t first)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
 	text_put(out, "$data << END\n# bytes function_us other_us top_us low_us high_us stars\n");
 	for (size_t i = first; i < v->count && strcmp(v->at[i].guideline, v->at[first].guideline) == 0;
 	    i++) {
@@ -50,6 +62,8 @@ print_data(struct text *out, const struct verdict *v, size_t first)
 
 		if (!is_shown(v, i))
 			continue;
+		least = j->function->bytes < least ? j->function->bytes : least;
+		most = j->function->bytes > most ? j->function->bytes : most;
 		/* The interval is that of the difference: where the function's time lies above the other's. */
 		text_print(out, "%" PRIu64 " %.6f %.6f %.6f %.6f %.6f \"%s\"\n", j->function->bytes,
 		    1e-3 * j->function_ns, 1e-3 * j->other_ns,
@@ -58,6 +72,7 @@ print_data(struct text *out, const struct verdict *v, size_t first)
 		    j->violated ? stars(j->p_adjusted) : "");
 	}
 	text_put(out, "END\n");
+	put_axes(out, least, most);
 }
 
 /* What the other side is called in the legend. */
@@ -73,12 +88,12 @@ put_script(struct text *out, const struct verdict *v, size_t first, const char *
 {
 	const struct judgement *j = &v->at[first];
 
-	print_data(out, v, first);
+	put_data(out, v, first);
 	text_put(out, "set terminal svg size 640,400 background '#ffffff'\nset output ");
 	text_gnuplot(out, picture);
 	text_put(out, "\nset title ");
 	text_gnuplot(out, j->guideline);
-	text_put(out, " noenhanced\nset logscale xy\nset key tmargin center noenhanced\n"
+	text_put(out, " noenhanced\nset key tmargin center noenhanced\n"
 	    "set xlabel 'bytes a block'\nset ylabel 'run time (us), median of mpiruns'\n"
 	    "set label 1 'violated: *** p < 0.001, ** p < 0.01, * p < 0.05; bars: 95 % of the difference' "
 	    "at graph 0.02, 0.04 font ',10'\n"
@@ -132,14 +147,18 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 {
 	static const char *const colours[] = { "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00",
 		"#56b4e9" };
+	size_t count;
+	uint64_t *sizes = row_sizes(s, row, &count);
 
 	for (size_t i = 0; i < s->count; i++)
 		put_side_data(out, s, i, row);
+	put_axes(out, sizes[0], sizes[count - 1]);
+	free(sizes);
 	text_put(out, "set terminal svg size 760,480 background '#ffffff'\nset output ");
 	text_gnuplot(out, picture);
 	text_put(out, "\nset title ");
 	text_gnuplot(out, row->guideline);
-	text_put(out, " noenhanced\nset logscale xy\nset key tmargin center maxcols 1 noenhanced\n"
+	text_put(out, " noenhanced\nset key tmargin center maxcols 1 noenhanced\n"
 	    "set xlabel 'bytes a block'\nset ylabel 'run time (us)'\n"
 	    "set label 1 'v: violated; bars: quartiles of the mpiruns' at graph 0.02, 0.96 font ',10'\n"
 	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.15\nplot ");

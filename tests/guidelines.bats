@@ -192,6 +192,26 @@ split,Bcast(n) <= k Bcast(n/k),128,32" ]
 	fi
 }
 
+@test "a function without bytes has its picture, of one campaign and of sides" {
+	command -v gnuplot || skip "gnuplot is not installed"
+	subject MPI_Ibarrier MPI_Ibarrier function 0 2000
+	subject MPI_Ibarrier MPI_Ibarrier control 0 2000
+	subject Ibarrier_as_Iallreduce MPI_Ibarrier mockup 0 1000 0 "Ibarrier <= Iallreduce"
+	campaign 8
+	run -1 lp-guidelines -c none -p one ./*.run
+	mkdir A B
+	mv ./*.run A
+	subjects[0]='name=MPI_Ibarrier function=MPI_Ibarrier role=function bytes=0 volume=0 part=0 guideline="" number=3 time= 500'
+	campaign 8
+	mv ./*.run B
+	run -1 lp-guidelines -c none --compare -p two B A
+	for folder in one two; do
+		(cd $folder && gnuplot Ibarrier-Iallreduce.gp 2>err)
+		[ ! -s $folder/err ]
+		python3 -c 'import sys, xml.dom.minidom as m; m.parse(sys.argv[1])' $folder/Ibarrier-Iallreduce.svg
+	done
+}
+
 @test "bad campaigns are named, with status 2" {
 	run -2 --separate-stderr lp-guidelines nothing
 	slow_gather

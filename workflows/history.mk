@@ -82,6 +82,7 @@ $(call drawn,history) &: $(OUT)/history.tsv $(OUT)/sites.tsv $(OUT)/figures
 	echo 'set yrange [0:1.05]; set ylabel "efficiency"; plot "$(OUT)/history.tsv" using 1:4 with linespoints pt 7 title "parallel", \'; \
 	echo '"" using 1:5 with linespoints pt 7 title "load balance", "" using 1:6 with linespoints pt 7 title "communication"'; \
 	echo 'set yrange [0:*]; set xtics rotate by -30 noenhanced; set ylabel "on the critical path, s"'; \
-	echo "plot for [c = 2:$$(head -1 $(OUT)/sites.tsv | awk -F'\t' '{ print NF }')] '$(OUT)/sites.tsv' skip 1 \\"; \
-	echo 'using 0:c:xtic(label($$0, strcol(1))) with linespoints pt 7 title system("head -1 $(OUT)/sites.tsv | cut -f" . c)'; \
+	columns=$$(head -n 1 $(OUT)/sites.tsv | awk -F'\t' '{ print NF }'); [ "$$columns" -lt 2 ] || { \
+	echo "plot for [c = 2:$$columns] '$(OUT)/sites.tsv' skip 1 \\"; \
+	echo 'using 0:c:xtic(label($$0, strcol(1))) with linespoints pt 7 title system("head -1 $(OUT)/sites.tsv | cut -f" . c)'; }; \
 	echo 'unset multiplot'; } | $(call picture,history,900x900)
