@@ -20,6 +20,22 @@ size_of(const char *begin, const char *end)
 	return (size_t)(end - begin);
 }
 
+/* With the colours themselves in place of var(--NAME), which only browsers know. */
+static void
+put_literal_style(struct text *out)
+{
+	const char *at = figure_style, *use, *end;
+	char name[16];
+
+	for (; (use = strstr(at, "var(--")) != NULL; at = end + 1) {
+		end = strchr(use, ')');
+		snprintf(name, sizeof name, "%.*s:", (int)(end - use - 4), use + 4);
+		text_bytes(out, at, (size_t)(use - at));
+		text_bytes(out, strchr(strstr(figure_style, name), '#'), strlen("#rrggbb"));
+	}
+	text_put(out, at);
+}
+
 void
 figure_file(struct text *out, const struct page *page, const struct figure *figure)
 {
@@ -37,7 +53,7 @@ figure_file(struct text *out, const struct page *page, const struct figure *figu
 	text_put(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	text_bytes(out, bytes, (size_t)(inside - bytes));
 	text_put(out, "<style>");
-	text_bytes(out, figure_style, size_of(figure_style, figure_style_end));
+	put_literal_style(out);
 	text_put(out, "</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
 	text_put(out, inside);
 	free(bytes);

@@ -239,6 +239,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		         if t.getAttribute("text-anchor") == "middle"] for n in ("timeline-own", "timeline-beside")]
 		assert axes[0] == axes[1] and len(axes[0]) > 3
 	END
+	run -1 grep -F 'var(' t.svg
 	lp-report --beside 4000.graph 1000.graph | grep -q 'timeline-beside'
 	lp-report -F svg --beside 1000.graph 1000.graph >/dev/null
 	run -2 --separate-stderr lp-report -F svg --beside nowhere 1000.graph
