@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One program: the fits, the choice between them, and what its points say. */
-#include "analysis.h"
+#include "fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -92,13 +92,12 @@ fit_share(struct analysis *a, const struct program *program)
 {
 	const struct run *runs = program->runs;
 	struct problem p = share_problem(runs + a->left_out, program->count - a->left_out);
-	double f_se;
 
 	/* From the best in the box, then without it: a limit above 1 is reported, not hidden. */
 	if (p.measured >= 3 && p.count >= 2 &&
 	    solve_best(&p, (struct curve){ 0, 0.01, 1, 1 }, FREE_G | FREE_R, &a->share)) {
 		a->share_fitted = solve_from(&p, a->share.at, FREE_G | FREE_R, false, &a->share);
-		standard_errors(&a->share, (double)p.measured - 2, &f_se, &a->share_b_se, &a->share_c_se);
+		find_standard_errors(&a->share, (double)p.measured - 2);
 	}
 	problem_free(&p);
 }
@@ -277,7 +276,7 @@ analyse(const struct program *program, const struct settings *settings)
 		varied_six = take_paper(&a);
 	else if (settings->paper)
 		a.six_fitted = false;
-	standard_errors(&a.six, (double)p.measured - bits(varied_six), &a.f_se, &a.b_se, &a.c_se);
+	find_standard_errors(&a.six, (double)p.measured - bits(varied_six));
 	choose_origin(&a);
 	a.partner_valid = curve_swap(&a.curve, &a.partner);
 	a.points = zalloc(program->count + settings->predict_count + CURVE_POINTS, sizeof *a.points);

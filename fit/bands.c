@@ -5,7 +5,7 @@
  * parameters are fitted anew; what S leaves them is an ellipsoid around that fit, and the band of a
  * quantity is from its least to its largest value on all of those.
  */
-#include "bands.h"
+#include "fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../base/stream/stream.h"
-#include "analysis.h"
+#include "fit.h"
 
 static const char usage[] =
 	"usage: lp-fit [-F text|json|csv|stream] [OPTION...] [FILE...]\n"

@@ -5,8 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../base/tool/text.h"
 #include "../base/tool/tool.h"
 #include "model.h"
+
+struct writer;
+
+/* ---- input.c ---------------------------------------------------------------------------- */
 
 /* One measured run; NAN stands for what was not measured. */
 struct run {
@@ -33,5 +38,201 @@ enum model { HOFINGER, AMDAHL, USL, MODELS };
  * WHOLE tells whether their start and end count.
  */
 struct program *read_programs(char **files, size_t count, bool whole, size_t *programs);
+
+/* ---- problem.c, solve.c ------------------------------------------------------------------ */
+
+/* What was measured at some n: t, the useful time t - tau, or the share tau/t. */
+struct observation {
+	enum { OF_TIME, OF_USEFUL, OF_SHARE } what;
+	double n, value;
+	double scale;			/* of its residual */
+};
+
+struct problem {
+	struct observation *observed;	/* those of a kind by n, which does not fall */
+	size_t count;
+	size_t measured;		/* values that they are made of */
+	double rest;			/* of the sum of squares: what no curve changes */
+	enum residuals residuals;
+	bool has_useful;	/* then f and g are not interchangeable */
+	double n_max, t_max;
+};
+
+struct solution {
+	struct curve at;
+	double sum;			/* of squared residuals */
+	unsigned free;			/* bit p: parameter p was free, and not at a bound */
+	double covariance[PARAMETERS][PARAMETERS];	/* not scaled: inverse of J'J */
+	double f_se, b_se, c_se;	/* asymptotic standard errors */
+};
+
+enum { FREE_F = 1 << F, FREE_G = 1 << LOG_G, FREE_R = 1 << R, FREE_T1 = 1 << LOG_T1 };
+
+/* Equation 1 on the share of the runs that have a tau. */
+struct problem share_problem(const struct run *runs, size_t count);
+/* Equation 6 on t, and equation 4 on the useful time of the runs that have a tau. */
+struct problem time_problem(const struct run *runs, size_t count, enum residuals residuals);
+/* At most about COARSE observations of the same: for searching. */
+enum { COARSE = 64 };
+struct problem coarse_problem(const struct problem *problem);
+void problem_free(struct problem *problem);
+
+double sum_of_squares(const struct problem *problem, const struct curve *at);
+/* From one start, VARIED parameters. Bounded: what would leave the box stays on its side. */
+bool solve_from(const struct problem *problem, struct curve start, unsigned varied, bool bounded,
+    struct solution *solution);
+/* The best of many starts in the box; f <= g. AT gives the parameters that are not free. */
+bool solve_best(const struct problem *problem, struct curve at, unsigned varied,
+    struct solution *solution);
+/* With so many degrees of freedom. */
+void find_standard_errors(struct solution *solution, double ndf);
+
+/* ---- bands.c ---------------------------------------------------------------------------- */
+
+struct band {
+	double low, high;
+};
+
+/* 95 % bands by the profile over f; t and tau at some n. */
+struct bands {
+	struct band f, b, c, best_n;
+	struct band *t, *tau;
+	bool open;		/* f reaches the last value tried */
+};
+
+/* Of BEST, in which VARIED parameters were fitted. */
+void bands_find(const struct problem *problem, const struct solution *best, unsigned varied,
+    const double *n, size_t count, struct bands *bands);
+
+/* ---- paper.c ---------------------------------------------------------------------------- */
+
+/* What the rule sees at one f: b and c fitted to t. */
+struct trial {
+	struct solution solution;
+	double gap;		/* b + b_se - c: the rule wants 0 */
+	double worst_se;	/* the larger of b_se/b and c_se/c */
+	bool valid;		/* b, c > 0, no pole up to twice the largest n, c > b */
+};
+
+enum { MOST_CROSSINGS = 8 };
+
+struct paper_fit {
+	struct trial trial;	/* valid: some f passes */
+	size_t meets;		/* f where the gap goes through 0 and the standard errors are below 100 % */
+	struct trial crossings[MOST_CROSSINGS];
+};
+
+/* b and c by equation 6 at a given f, t_1 measured. */
+struct trial paper_trial(const struct problem *problem, double f, double t1);
+struct paper_fit paper_procedure(const struct problem *problem, double t1);
+
+/* ---- analysis.c, points.c ---------------------------------------------------------------- */
+
+struct settings {
+	unsigned models;		/* bit m: model m is fitted */
+	bool paper;			/* the paper's procedure instead */
+	double serial;			/* its f; NAN: found by its rule */
+	enum residuals residuals;
+	bool join_all;			/* every measured tau joins the fit; else those at joined */
+	double *joined;
+	size_t joined_count;
+	double *predict;		/* further n */
+	size_t predict_count;
+	double from;			/* runs on fewer cores are left out of the fits; t_1 stays */
+	bool whole_curve;		/* for a picture: many n up to the last of these instead */
+};
+
+struct model_fit {
+	bool fitted;
+	struct solution solution;
+	double aicc;
+};
+
+/* Where the estimate of tau comes from: the choice is made by run times and their fits alone. */
+enum origin { BY_TAU, BY_RULE, BY_BOUND };
+
+struct point {
+	const char *program;
+	double n;
+	double t, tau, dtau;		/* s; NAN: not measured */
+	double t_fit, tau_fit;		/* s; by the curve */
+	struct band t_band, tau_band;	/* of equation 6 */
+	double tau_bound;		/* t - t_1/n; NAN where there is no t */
+	double tau_estimate;		/* t - t^Amdahl, f as the origin says */
+	double share, efficiency;	/* tau_estimate/t; t_1/(n t) */
+	double t_partner, tau_partner;	/* NAN: there is none */
+	bool superlinear;		/* less work than on one core: n (t - tau) < t_1 */
+	bool falling;			/* less work than on fewer cores */
+	bool left_out;			/* of the fits */
+};
+
+/* How far what is said of tau is from measured ones, at n >= ERRORS_FROM: |said/measured - 1|. */
+enum { ERRORS_FROM = 16 };
+struct errors {
+	size_t points;
+	double median, mean;		/* NAN where there are no points */
+};
+
+struct analysis {
+	const char *name;
+	enum residuals residuals;
+	size_t tau_joined;		/* measured tau in the fit */
+	double t1_measured;		/* NAN: no run on one core */
+	bool share_fitted;		/* equation 1 */
+	struct solution share;
+	bool by_paper, serial_given;
+	struct model_fit models[MODELS];
+	struct paper_fit paper;
+	enum model model;		/* the one chosen */
+	struct curve curve;		/* its, or the paper's */
+	bool six_fitted;		/* equation 6, all three parameters, or the paper's */
+	const char *six_name;
+	struct solution six;
+	bool profiled;			/* the band of f is of all three parameters */
+	bool given_f;			/* bands are those at this f, not over f */
+	size_t tau_measured, tau_inside;	/* at n > 1; of them in the band */
+	struct errors fit_error, estimate_error, bound_error;
+	double tau_on_one;		/* the largest measured tau at n = 1, s; should be 0 */
+	size_t left_out;
+	double from;
+	struct bands bands;
+	struct curve partner;		/* f and g exchanged */
+	bool partner_valid;
+	enum origin origin;
+	struct curve estimate;		/* its f and t_1 */
+	double n_max;			/* of the data */
+	struct point *points;		/* the runs, then what was to be predicted */
+	size_t runs, count;
+};
+
+extern const char *const model_names[];		/* NULL ends */
+extern const char *const residual_names[];
+extern const char *const origin_names[];
+
+enum { MOST_NOTES = 24, NOTE_SIZE = 256 };
+
+struct notes {
+	size_t count;
+	char text[MOST_NOTES][NOTE_SIZE];
+};
+
+struct analysis analyse(const struct program *program, const struct settings *settings);
+
+/*
+ * points.c. Bands are those of equation 6 over f, even where a simpler model is chosen or f found by
+ * a rule: the choice is unsure, too. Of MIDDLE, in which VARIED parameters were fitted.
+ */
+void find_bands(struct analysis *analysis, const struct problem *problem,
+    const struct solution *middle, unsigned varied);
+void find_errors(struct analysis *analysis);
+
+/* Flags, branch, identifiability and the best n in words. */
+void notes_of(const struct analysis *analysis, struct notes *notes);
+
+void print_table(struct text *out, const struct analysis *analysis);
+void print_json(struct text *out, const struct analysis *analysis);
+void print_csv(struct text *out, const struct analysis *analysis, bool first);
+void print_gnuplot(struct text *out, const struct analysis *analysis);
+void write_messages(struct writer *out, const struct analysis *analysis);
 
 #endif

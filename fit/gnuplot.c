@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "fit.h"
 
 static void
 print_value(struct text *out, double value)

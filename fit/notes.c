@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "fit.h"
 
 static void __attribute__((format(printf, 2, 3)))
 say(struct notes *notes, const char *format, ...)

@@ -7,7 +7,7 @@
  * |b + b_se - c|. Sure enough are standard errors
  * up to 35 %, or up to 40 % where no f has less (HPL).
  */
-#include "paper.h"
+#include "fit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,12 +21,12 @@ judge(const struct problem *p, const struct solution *s)
 {
 	struct trial trial = { .solution = *s };
 	const struct curve *c = &s->at;
-	double b = curve_b(c), f_se, x_max = 2 * p->n_max - 1;
+	double b = curve_b(c), x_max = 2 * p->n_max - 1;
 
-	standard_errors(s, (double)p->measured - 2, &f_se, &trial.b_se, &trial.c_se);
-	trial.gap = b + trial.b_se - curve_c(c);
+	find_standard_errors(&trial.solution, (double)p->measured - 2);
+	trial.gap = b + trial.solution.b_se - curve_c(c);
 	trial.valid = b > 0 && curve_c(c) > b && 1 + curve_h(c) * x_max > 0 && isfinite(trial.gap);
-	trial.worst_se = fmax(trial.b_se / b, trial.c_se / curve_c(c));
+	trial.worst_se = fmax(trial.solution.b_se / b, trial.solution.c_se / curve_c(c));
 	return trial;
 }
 

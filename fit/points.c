@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "analysis.h"
+#include "fit.h"
 
 enum { MOST_BANDS = 64 };	/* different n whose bands are found; others lie between */
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "solve.h"
+#include "fit.h"
 
 /*
  * The useful time of a run repeats better than its run time: in the paper's data its rms about

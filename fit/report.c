@@ -4,7 +4,7 @@
 
 #include "../base/stream/stream.h"
 #include "../base/tool/fields.h"
-#include "analysis.h"
+#include "fit.h"
 
 #define POINT(member) FIELD(struct point, member)
 #define IN_POINTS .csv = "%.10g", .json = "%.17g"
@@ -58,33 +58,28 @@ static const struct field one_fields[] = {
 }, partner_fields[] = { IN_JSON(f), IN_JSON(b), IN_JSON(c), FIELDS_END };
 
 static struct parameters
-parameters_of(const struct curve *c)
+parameters_of(const struct analysis *a, const struct solution *s)
 {
-	return (struct parameters){ .f = c->f, .b = curve_b(c), .c = curve_c(c), .t1 = c->t1,
+	const struct curve *c = &s->at;
+
+	return (struct parameters){ .name = a->name, .f = c->f, .f_se = s->f_se, .b = curve_b(c), .b_se = s->b_se,
+		.c = curve_c(c), .c_se = s->c_se, .t1 = c->t1, .t1_measured = a->t1_measured,
 		.best_n = curve_best_n(c) };
-}
-
-static struct parameters
-equation_one(const struct analysis *a)
-{
-	struct parameters one = parameters_of(&a->share.at);
-
-	one.name = a->name;
-	one.b_se = a->share_b_se;
-	one.c_se = a->share_c_se;
-	return one;
 }
 
 static struct parameters
 equation_six(const struct analysis *a)
 {
-	const struct bands *bands = &a->bands;
+	struct parameters six = parameters_of(a, &a->six);
 
-	return (struct parameters){ .name = a->name, .f = a->six.at.f, .f_se = a->f_se, .f_low = bands->f.low,
-		.f_high = bands->f.high, .b = curve_b(&a->six.at), .b_se = a->b_se, .b_low = bands->b.low,
-		.b_high = bands->b.high, .c = curve_c(&a->six.at), .c_se = a->c_se, .c_low = bands->c.low,
-		.c_high = bands->c.high, .t1 = a->six.at.t1, .t1_measured = a->t1_measured,
-		.best_n = curve_best_n(&a->curve) };
+	six.f_low = a->bands.f.low;
+	six.f_high = a->bands.f.high;
+	six.b_low = a->bands.b.low;
+	six.b_high = a->bands.b.high;
+	six.c_low = a->bands.c.low;
+	six.c_high = a->bands.c.high;
+	six.best_n = curve_best_n(&a->curve);
+	return six;
 }
 
 /* ---- text ------------------------------------------------------------------------------- */
@@ -127,17 +122,17 @@ print_parameters(struct text *out, const struct analysis *a)
 		text_char(out, '\n');
 		text_line(out, "equation 1 on tau/t, +- standard error");
 		table_begin(&table, out, NULL);
-		print_parameter(&table, "b", curve_b(&a->share.at), a->share_b_se, NULL);
-		print_parameter(&table, "c", curve_c(&a->share.at), a->share_c_se, NULL);
+		print_parameter(&table, "b", curve_b(&a->share.at), a->share.b_se, NULL);
+		print_parameter(&table, "c", curve_c(&a->share.at), a->share.c_se, NULL);
 		table_end(&table);
 	}
 	text_char(out, '\n');
 	text_line(out, "%s on t, +- standard error, [95 %% band%s]", a->six_name,
 	    a->given_f ? " at this f" : " over f");
 	table_begin(&table, out, NULL);
-	print_parameter(&table, "f", a->six.at.f, a->f_se, &a->bands.f);
-	print_parameter(&table, "b", curve_b(&a->six.at), a->b_se, &a->bands.b);
-	print_parameter(&table, "c", curve_c(&a->six.at), a->c_se, &a->bands.c);
+	print_parameter(&table, "f", a->six.at.f, a->six.f_se, &a->bands.f);
+	print_parameter(&table, "b", curve_b(&a->six.at), a->six.b_se, &a->bands.b);
+	print_parameter(&table, "c", curve_c(&a->six.at), a->six.c_se, &a->bands.c);
 	table_text(&table, "  t_1");
 	table_format(&table, "%.6g s", a->six.at.t1);
 	if (!isnan(a->t1_measured))
@@ -179,7 +174,7 @@ put_models(struct json *out, const struct analysis *a)
 	json_break(out);
 	json_begin_array(out, "models");
 	for (int m = 0; m < MODELS; m++) {
-		struct parameters model = parameters_of(&a->models[m].solution.at);
+		struct parameters model = parameters_of(a, &a->models[m].solution);
 
 		model.model = model_names[m];
 		model.aicc = a->models[m].aicc;
@@ -193,15 +188,13 @@ static void
 put_paper(struct json *out, const struct analysis *a)
 {
 	const struct trial *trial = &a->paper.trial;
-	struct parameters paper = parameters_of(&trial->solution.at);
+	struct parameters paper = parameters_of(a, &trial->solution);
 
 	json_break(out);
 	if (!trial->valid) {
 		json_null(out, "paper");
 		return;
 	}
-	paper.b_se = trial->b_se;
-	paper.c_se = trial->c_se;
 	paper.gap = trial->gap;
 	json_begin_object(out, "paper");
 	json_members(out, paper_fields, &paper);
@@ -244,7 +237,8 @@ put_errors(struct json *out, const struct analysis *a)
 void
 print_json(struct text *text, const struct analysis *a)
 {
-	const struct parameters one = equation_one(a), six = equation_six(a), partner = parameters_of(&a->partner);
+	const struct parameters one = parameters_of(a, &a->share), six = equation_six(a),
+	    partner = parameters_of(a, &(struct solution){ .at = a->partner });
 	struct json json, *out = &json;
 	struct notes notes;
 
@@ -299,7 +293,7 @@ print_csv(struct text *text, const struct analysis *a, bool first)
 void
 write_messages(struct writer *out, const struct analysis *a)
 {
-	const struct parameters one = equation_one(a), six = equation_six(a);
+	const struct parameters one = parameters_of(a, &a->share), six = equation_six(a);
 	struct notes notes;
 
 	message_begin(out, "fit", 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Least squares: cminpack's Levenberg-Marquardt with the bounds and starts that the model needs. */
-#include "solve.h"
+#include "fit.h"
 
 #include <cminpack-1/cminpack.h>
 #include <math.h>
@@ -261,15 +261,15 @@ solve_best(const struct problem *p, struct curve at, unsigned varied, struct sol
 }
 
 void
-standard_errors(const struct solution *s, double ndf, double *f_se, double *b_se, double *c_se)
+find_standard_errors(struct solution *s, double ndf)
 {
 	/* b = r/g, c = 1/g - 1 */
-	const double (*v)[PARAMETERS] = s->covariance;
+	double (*v)[PARAMETERS] = s->covariance;
 	double variance = ndf > 0 ? s->sum / ndf : INFINITY;
 	double db_dr = 1 / s->at.g, db_dg = -curve_b(&s->at), dc_dg = -1 / s->at.g;
 
-	*f_se = s->free & FREE_F ? sqrt(variance * v[F][F]) : NAN;
-	*b_se = sqrt(variance * (db_dr * db_dr * v[R][R] + 2 * db_dr * db_dg * v[R][LOG_G] +
+	s->f_se = s->free & FREE_F ? sqrt(variance * v[F][F]) : NAN;
+	s->b_se = sqrt(variance * (db_dr * db_dr * v[R][R] + 2 * db_dr * db_dg * v[R][LOG_G] +
 	    db_dg * db_dg * v[LOG_G][LOG_G]));
-	*c_se = sqrt(variance * dc_dg * dc_dg * v[LOG_G][LOG_G]);
+	s->c_se = sqrt(variance * dc_dg * dc_dg * v[LOG_G][LOG_G]);
 }
