@@ -144,6 +144,22 @@ align_run(struct comparison *c, const struct summary *run)
 	free(units);
 }
 
+static char *
+unit_text(const struct site_sums *p)
+{
+	const char *call = p->call != NULL ? p->call : "(no call)";
+	char text[512];
+
+	if (p->function == NULL)
+		snprintf(text, sizeof text, "%s%s", p->call == NULL ? "start, and what has no site" : call,
+		    p->call == NULL ? "" : ", site not known");
+	else if (p->file != NULL && p->line > 0)
+		snprintf(text, sizeof text, "%s at %s (%s:%d)", call, p->function, file_name(p->file), (int)p->line);
+	else
+		snprintf(text, sizeof text, "%s at %s+0x%llx", call, p->function, (unsigned long long)p->order);
+	return need(strdup(text));
+}
+
 void
 align(struct comparison *c)
 {
@@ -162,20 +178,9 @@ align(struct comparison *c)
 						c->units[run->places[i].unit].on[side] = &run->places[i];
 				}
 		}
-}
+	for (size_t u = 0; u < c->unit_count; u++) {
+		const struct site_sums *p = c->units[u].first;
 
-const char *
-unit_text(const struct unit *unit, char *text, size_t size)
-{
-	const struct site_sums *p = unit->first;
-	const char *call = p->call != NULL ? p->call : "(no call)";
-
-	if (p->function == NULL)
-		snprintf(text, size, "%s%s", p->call == NULL ? "start, and what has no site" : call,
-		    p->call == NULL ? "" : ", site not known");
-	else if (p->file != NULL && p->line > 0)
-		snprintf(text, size, "%s at %s (%s:%d)", call, p->function, file_name(p->file), (int)p->line);
-	else
-		snprintf(text, size, "%s at %s+0x%llx", call, p->function, (unsigned long long)p->order);
-	return text;
+		c->units[u].place = (struct place_names){ p->function, p->file, p->call, unit_text(p), p->line };
+	}
 }

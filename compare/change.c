@@ -15,21 +15,16 @@
 #include "compare.h"
 
 static const double CONFIDENCE = 1 - LEVEL;
+static const double FOUND = 0.8;	/* of such changes, where the spread is as it seems */
 
-double
-least_two_sided_p(const struct comparison *c)
+bool
+can_judge(const struct comparison *c)
 {
 	double ways = 1;	/* to choose side A among all runs */
 
 	for (size_t i = 1; i <= c->count[A]; i++)
 		ways *= (double)(c->count[B] + i) / (double)i;
-	return 2 / ways;
-}
-
-bool
-can_judge(const struct comparison *c)
-{
-	return least_two_sided_p(c) <= LEVEL;
+	return 2 / ways <= LEVEL;	/* the least two-sided p */
 }
 
 static int64_t
@@ -55,7 +50,14 @@ mean_ns(const struct comparison *c, int side, VALUE(of), size_t index)
 	return rounded(sum_of(c, side, of, index), (int64_t)c->count[side]);
 }
 
-struct sample
+int64_t
+difference(const struct comparison *c, VALUE(of), size_t index)
+{
+	return mean_ns(c, B, of, index) - mean_ns(c, A, of, index);
+}
+
+/* The value of each run of a side; to be freed. */
+static struct sample
 sample_of(const struct comparison *c, int side, VALUE(of), size_t index)
 {
 	struct sample sample = { zalloc(c->count[side], sizeof *sample.at), c->count[side] };
@@ -72,10 +74,11 @@ change_of(const struct comparison *c, VALUE(of), size_t index, struct change *ch
 	struct effect effect;
 	double more, less;
 
-	*change = (struct change){ .a = mean(a), .b = mean(b), .p = 1, .p_adjusted = 1,
-	    .judged = can_judge(c) };
-	change->change_ns = mean_ns(c, B, of, index) - mean_ns(c, A, of, index);
+	*change = (struct change){ .a = mean(a), .b = mean(b), .judged = can_judge(c), .shift = NAN, .low = NAN,
+	    .high = NAN, .p = NAN, .p_adjusted = NAN };
+	change->change_ns = difference(c, of, index);
 	if (change->judged) {
+		change->p_adjusted = 1;		/* unless it is tested */
 		effect = hodges_lehmann(b, a, CONFIDENCE);
 		change->shift = effect.shift;
 		change->low = effect.low;
@@ -139,12 +142,14 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 
 /* ---- what is looked at ------------------------------------------------------------------ */
 
-static int64_t
-run_time(const struct summary *run, size_t index)
-{
-	(void)index;
-	return run->run_ns;
-}
+static VALUE_IS(run_time, run->run_ns)
+VALUE_IS(state_wait, run->wait_ns[index])
+static VALUE_OF_UNIT(unit_total, total_ns)
+static VALUE_OF_UNIT(unit_wait, wait_ns)
+static VALUE_OF_UNIT(unit_delay, delay_ns)
+static VALUE_IS(rank_path, index < (size_t)run->ranks ? run->rank_ns[index] : 0)
+/* Behind all units: what comes behind the last synchronisation point. */
+static VALUE_IS(phase_path, run->phase_unit_ns[index])
 
 /* Kind by kind of unit by unit. */
 static int64_t
@@ -165,24 +170,9 @@ unit_path(const struct summary *run, size_t unit)
 	return ns;
 }
 
-static int64_t
-unit_total(const struct summary *run, size_t unit)
-{
-	return run->by_unit[unit] != NULL ? run->by_unit[unit]->total_ns : 0;
-}
-
-static int64_t
-rank_path(const struct summary *run, size_t rank)
-{
-	return rank < (size_t)run->ranks ? run->rank_ns[rank] : 0;
-}
-
-/* Behind all units: what comes behind the last synchronisation point. */
-static int64_t
-phase_path(const struct summary *run, size_t phase)
-{
-	return run->phase_unit_ns[phase];
-}
+static VALUE_IS(unit_computing, unit_kind(run, index * PATH_KINDS_COUNT + PATH_COMPUTE))
+static VALUE_IS(unit_communication, unit_kind(run, index * PATH_KINDS_COUNT + PATH_MPI) +
+    unit_kind(run, index * PATH_KINDS_COUNT + PATH_TRANSFER))
 
 static void
 phases_by_unit(const struct comparison *c)
@@ -199,60 +189,76 @@ phases_by_unit(const struct comparison *c)
 		}
 }
 
-/* Sites of which the tests are: those that take a thousandth of the mean run time somewhere. */
-static size_t
-chosen(const struct comparison *c, const struct verdict *v, size_t *units)
-{
-	size_t count = 0;
+/* ---- tests ------------------------------------------------------------------------------ */
 
-	for (size_t u = 0; u < c->unit_count; u++)
-		if (v->paths[u].a + v->paths[u].b >= WORTH * (v->run_time.a + v->run_time.b))
-			units[count++] = u;
-	return count;
+/*
+ * The robust deviation of all runs of the sides FROM to TO from the median of their side, so that a single
+ * run that was held up does not make it. Each median takes the freedom of one run; NaN: there are too few.
+ */
+static double
+deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
+{
+	struct sample all = { zalloc(c->count[A] + c->count[B], sizeof *all.at), 0 };
+	const int sides = to - from + 1;
+	double result = NAN;
+
+	for (int side = from; side <= to; side++) {
+		struct sample one = sample_of(c, side, of, index);
+		const double centre = median(one);
+
+		for (size_t r = 0; r < one.count; r++)
+			all.at[all.count++] = fabs(one.at[r] - centre);
+		free(one.at);
+	}
+	if ((int)all.count > sides)
+		result = 1.4826 * median(all) * sqrt((double)all.count / ((double)all.count - sides));
+	free(all.at);
+	return result;
 }
 
-static int64_t
-unit_computing(const struct summary *run, size_t unit)
+/* A change that is found 4 times in 5, by one of so many TESTS; NaN: none is. */
+static double
+detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t tests)
 {
-	return unit_kind(run, unit * PATH_KINDS_COUNT + PATH_COMPUTE);
+	const double level = LEVEL / (double)(tests > 0 ? tests : 1);
+
+	if (!can_judge(c))
+		return NAN;
+	return detectable_shift(c->count[A], c->count[B], level, FOUND) * deviation(c, A, B, of, index);
 }
 
-static int64_t
-unit_communication(const struct summary *run, size_t unit)
-{
-	return unit_kind(run, unit * PATH_KINDS_COUNT + PATH_MPI) +
-	    unit_kind(run, unit * PATH_KINDS_COUNT + PATH_TRANSFER);
-}
-
+/* Only sites that take a thousandth of the mean run time somewhere. */
 static void
 adjust(const struct comparison *c, struct verdict *v)
 {
-	size_t *units = zalloc(c->unit_count + 1, sizeof *units);
-	const size_t count = chosen(c, v, units);
-	double *p = zalloc(PARTS * count + 1, sizeof *p), *adjusted = zalloc(PARTS * count + 1, sizeof *adjusted);
+	struct site_change **sites = zalloc(c->unit_count + 1, sizeof *sites);
+	double *p = zalloc(PARTS * c->unit_count + 1, sizeof *p), *adjusted = zalloc(PARTS * c->unit_count + 1, sizeof *p);
+	size_t count = 0;
 
+	for (size_t u = 0; u < c->unit_count; u++)
+		if (v->sites[u].path.a + v->sites[u].path.b >= WORTH * (v->run_time.a + v->run_time.b))
+			sites[count++] = &v->sites[u];
 	for (size_t i = 0; i < count; i++) {
-		struct change *parts = v->parts[units[i]];
-
-		change_of(c, unit_computing, units[i], &parts[COMPUTING]);
-		change_of(c, unit_communication, units[i], &parts[COMMUNICATION]);
+		change_of(c, unit_computing, sites[i]->unit, &sites[i]->parts[COMPUTING]);
+		change_of(c, unit_communication, sites[i]->unit, &sites[i]->parts[COMMUNICATION]);
 		for (size_t k = 0; k < PARTS; k++)
-			p[PARTS * i + k] = parts[k].p;
+			p[PARTS * i + k] = sites[i]->parts[k].p;
 	}
 	correct(HOLM, p, adjusted, PARTS * count);
 	for (size_t i = 0; i < count; i++) {
-		const size_t u = units[i];
-		const bool second = adjusted[PARTS * i + COMMUNICATION] < adjusted[PARTS * i + COMPUTING];
-		const struct change *part = &v->parts[u][second];
+		struct site_change *s = sites[i];
+		const struct change *part;
 
-		v->part[u] = second;
-		v->detectable[u] = detectable_of(c, second ? unit_communication : unit_computing, u, PARTS * count);
-		v->paths[u].p_adjusted = adjusted[PARTS * i + second];
-		/* What is certain and yet nothing is not worth a name. */
-		v->named[u] = part->judged && v->paths[u].p_adjusted <= LEVEL &&
-		    fabs(part->shift) >= WORTH * v->run_time.a && part->low * part->high > 0;
+		s->part = adjusted[PARTS * i + COMMUNICATION] < adjusted[PARTS * i + COMPUTING];
+		s->detectable = detectable_of(c, s->part == COMPUTING ? unit_computing : unit_communication, s->unit,
+		    PARTS * count);
+		s->path.p_adjusted = adjusted[PARTS * i + (size_t)s->part];
+		part = &s->parts[s->part];
+		/* Significant but negligible differences are not named. */
+		s->named = s->path.p_adjusted <= LEVEL && fabs(part->shift) >= WORTH * v->run_time.a &&
+		    part->low * part->high > 0;
 	}
-	free(units);
+	free(sites);
 	free(p);
 	free(adjusted);
 }
@@ -265,35 +271,36 @@ judge(const struct comparison *c, struct verdict *v)
 
 	change_of(c, run_time, 0, &v->run_time);
 	v->run_detectable = detectable_of(c, run_time, 0, 1);
-	for (int side = A; side < SIDES; side++)
-		v->run_spread[side] = spread_of(c, side, run_time, 0);
-	v->paths = zalloc(units + 1, sizeof *v->paths);
-	v->totals = zalloc(units + 1, sizeof *v->totals);
-	v->named = zalloc(units + 1, sizeof *v->named);
-	v->parts = zalloc(units + 1, sizeof *v->parts);
-	v->part = zalloc(units + 1, sizeof *v->part);
-	v->detectable = zalloc(units + 1, sizeof *v->detectable);
-	v->kinds_ns = zalloc(units + 1, sizeof *v->kinds_ns);
+	v->sites = zalloc(units + 1, sizeof *v->sites);
 	v->phases_ns = zalloc(units + 1, sizeof *v->phases_ns);
-	for (int side = A; side < SIDES; side++)
+	for (int side = A; side < SIDES; side++) {
+		v->run_spread[side] = deviation(c, side, side, run_time, 0);
 		for (size_t r = 0; r < c->count[side]; r++)
 			v->ranks = (size_t)c->runs[side][r].ranks > v->ranks ? (size_t)c->runs[side][r].ranks : v->ranks;
+	}
 	v->ranks_ns = zalloc(v->ranks + 1, sizeof *v->ranks_ns);
 	apportion(c, unit_kind, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);
 	for (size_t u = 0; u < units; u++) {
-		change_of(c, unit_path, u, &v->paths[u]);
-		change_of(c, unit_total, u, &v->totals[u]);
-		v->detectable[u] = NAN;		/* unless it is tested */
-		v->paths[u].change_ns = 0;
+		struct site_change *s = &v->sites[u];
+
+		s->unit = u;
+		s->place = c->units[u].place;
+		s->detectable = NAN;		/* unless it is tested */
+		change_of(c, unit_path, u, &s->path);
+		change_of(c, unit_total, u, &s->total);
+		s->wait_ns = difference(c, unit_wait, u);
+		s->delay_ns = difference(c, unit_delay, u);
+		s->path.change_ns = 0;
 		for (size_t kind = 0; kind < PATH_KINDS_COUNT; kind++) {
-			v->kinds_ns[u][kind] = kinds_ns[u * PATH_KINDS_COUNT + kind];
-			v->paths[u].change_ns += v->kinds_ns[u][kind];
-			v->all_kinds_ns[kind] += v->kinds_ns[u][kind];
+			s->kinds_ns[kind] = kinds_ns[u * PATH_KINDS_COUNT + kind];
+			s->path.change_ns += s->kinds_ns[kind];
+			v->all_kinds_ns[kind] += s->kinds_ns[kind];
 		}
 	}
 	apportion(c, rank_path, v->ranks, v->run_time.change_ns, v->ranks_ns);
 	phases_by_unit(c);
 	apportion(c, phase_path, units + 1, v->run_time.change_ns, v->phases_ns);
-	adjust(c, v);
+	if (can_judge(c))
+		adjust(c, v);
 	free(kinds_ns);
 }

@@ -16,9 +16,7 @@
 #include "../imbalance/imbalance.h"
 #include "../imbalance/report.h"
 #include "../base/statistics/statistics.h"
-#include "../base/tool/csv.h"
-#include "../base/tool/json.h"
-#include "../base/tool/table.h"
+#include "../base/tool/fields.h"
 
 /* X(KIND, name): kinds of segments of a path, as in lp-trace(5). */
 #define PATH_KINDS(X) X(COMPUTE, "compute") X(MPI, "mpi") X(TRANSFER, "transfer") X(START, "start")
@@ -61,6 +59,7 @@ struct summary {
 	struct variable *environment;	/* NULL: not known */
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */
+	char date[40];			/* "-": not known */
 	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
 	struct site_sums *places;		/* [0]: what has no site */
 	size_t count, capacity;
@@ -82,7 +81,21 @@ void summary_write(const struct summary *summary, struct reader *in, int argc, c
 
 enum { A, B, SIDES };
 
+/* A site's name in output. */
+struct place_names {
+	const char *function, *file, *call;	/* NULL: not known */
+	const char *text;		/* "call at function (file:line)" */
+	int32_t line;			/* 0: not known */
+};
+/* Its fields in a row that has it as PLACE. */
+#define PLACE_FIELDS(type) \
+	{ "function", FIELD(type, place.function), IN_DATA }, { "file", FIELD(type, place.file), IN_DATA }, \
+	{ "line", FIELD(type, place.line), .csv = PLAIN }, \
+	{ "line", FIELD(type, place.line), .json = PLAIN, .known = UNLESS_ZERO }, \
+	{ "call", FIELD(type, place.call), IN_DATA }
+
 struct unit {
+	struct place_names place;
 	const struct site_sums *first;	/* as the first run that has it tells it */
 	const struct summary *of;
 	const struct site_sums *on[SIDES];	/* the same of each side; NULL: it has none of it */
@@ -96,8 +109,6 @@ struct comparison {
 };
 
 void align(struct comparison *c);
-/* "function (file:line)" and the call, into TEXT. */
-const char *unit_text(const struct unit *unit, char *text, size_t size);
 
 /* ---- changes ---------------------------------------------------------------------------- */
 
@@ -105,33 +116,34 @@ const char *unit_text(const struct unit *unit, char *text, size_t size);
 struct change {
 	double a, b;			/* means, in ns where it is time */
 	int64_t change_ns;		/* of times: apportioned, so that parts make up their whole */
-	double shift, low, high;	/* Hodges-Lehmann, 95 % */
-	double p, p_adjusted;
 	bool judged;			/* enough runs for the interval and p */
+	double shift, low, high;	/* Hodges-Lehmann, 95 %; NaN unless judged, as p */
+	double p, p_adjusted;
 };
 
-/* One number of a run, by index. */
+/* One number of a run, by index; and a function for it. */
 #define VALUE(name) int64_t (*name)(const struct summary *run, size_t index)
+#define VALUE_IS(name, value) \
+	int64_t name(const struct summary *run, size_t index) \
+	{ \
+		(void)index; \
+		return value; \
+	}
+#define VALUE_OF_UNIT(name, member) \
+	VALUE_IS(name, run->by_unit[index] != NULL ? (int64_t)run->by_unit[index]->member : 0)
 
 /* Errors of the first kind that are put up with: of a test, and of all of Holm's together. */
 #define LEVEL 0.05
 /* A change by less of the run time is not worth a name, however sure. */
 #define WORTH 1e-3
 
-/* The least p that so many runs can reach: are there enough for a statement of chance at all? */
-double least_two_sided_p(const struct comparison *c);
+/* Are there enough runs for a statement of chance at all? */
 bool can_judge(const struct comparison *c);
-/* The value of each run of a side; to be freed. */
-struct sample sample_of(const struct comparison *c, int side, VALUE(of), size_t index);
 void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
 /* Changes of COUNT parts of the run time that add up to WHOLE_NS, to the nanosecond. */
 void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
-
-/* spread.c: from run to run of a side; NaN: it has one run. */
-double spread_of(const struct comparison *c, int side, VALUE(of), size_t index);
-/* A change that is found 4 times in 5, by one of so many TESTS; NaN: none is. */
-double detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t tests);
+int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B less A */
 
 /*
  * The tests look at computing and at communication apart: where ranks wait for each other the one is
@@ -139,18 +151,27 @@ double detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t
  */
 enum { COMPUTING, COMMUNICATION, PARTS };
 
+struct site_change {
+	struct place_names place;
+	struct change path, total;
+	struct change parts[PARTS];		/* of its time on the path */
+	int part;				/* the one that the tests find surer */
+	double detectable;			/* of that part, ns; NaN: none is */
+	int64_t kinds_ns[PATH_KINDS_COUNT], wait_ns, delay_ns;
+	bool named;
+	size_t unit;
+	/* Of the output: */
+	const char *on;				/* the sides that have it */
+	int32_t rank, line_b;			/* -1: no single one; 0: the same */
+};
+
 struct verdict {
 	struct change run_time;
 	double run_spread[SIDES], run_detectable;	/* ns */
-	double *detectable;			/* by unit: of the part that is tested, ns; NaN: none is */
-	struct change *paths, *totals;		/* by unit */
-	struct change (*parts)[PARTS];		/* by unit: of its time on the path */
-	int *part;				/* by unit: the one that the tests find surer */
-	int64_t (*kinds_ns)[PATH_KINDS_COUNT];	/* by unit */
+	struct site_change *sites;		/* by unit */
 	int64_t *ranks_ns, *phases_ns;		/* phases: by unit, then behind the last */
 	int64_t all_kinds_ns[PATH_KINDS_COUNT];
 	size_t ranks;
-	bool *named;				/* by unit */
 	struct fact *facts;
 	size_t fact_count, fact_capacity;
 	struct function_change *functions;	/* largest first; none: not all runs were sampled */
@@ -170,6 +191,7 @@ int32_t rank_of_change(const struct comparison *c, const struct verdict *v, size
 
 struct function_change {
 	const char *name, *file;
+	char *text;			/* both */
 	struct change path;
 	int64_t all_change_ns;		/* of all time, on the path or not */
 	bool named;
@@ -177,7 +199,7 @@ struct function_change {
 
 struct limit {
 	const char *typed, *name, *unit;	/* unit: s, % or none */
-	char *site;			/* of those that NAME fits, or NULL */
+	const char *site;		/* of those that NAME fits, or NULL */
 	double limit, value, low, high;	/* NaN: not known */
 	bool judged, exceeded;
 	char text[512];
@@ -192,40 +214,27 @@ struct fact {
 };
 
 void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
-/* functions.c */
-void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
-void judge_functions(const struct comparison *c, struct verdict *v);
-void put_functions(struct json *out, const struct verdict *v);
-void print_functions(struct text *text, const struct verdict *v, size_t shown);
 void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
+/* functions.c */
+void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
+void judge_functions(const struct comparison *c, struct verdict *v);
+/* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any exceeded? */
+bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
+void write_junit(const struct verdict *v, const char *name);
 
-/* change.c: of a unit, all kinds */
+/* change.c: of a unit all kinds, of a run by wait state. */
 int64_t unit_path(const struct summary *run, size_t unit);
-/* values.c: of a run by wait state, by unit; and means of both sides. */
 int64_t state_wait(const struct summary *run, size_t state);
-int64_t unit_wait(const struct summary *run, size_t unit);
-int64_t unit_delay(const struct summary *run, size_t unit);
-int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B less A */
-enum { EFFICIENCIES = 3 };
-extern const struct efficiency_name { const char *name; size_t offset; } efficiencies[EFFICIENCIES];
-double mean_of(const struct comparison *c, int side, size_t offset);	/* of a double in summaries */
-/* Largest change on the path first; to be freed. */
-size_t *sorted_units(const struct comparison *c, const struct verdict *v);
 
+/* print.c */
+extern const struct field place_fields[];	/* of a struct unit */
+void print_more(struct text *text, size_t count, size_t shown);	/* "(3 more; ...)" */
 void print_comparison(const struct comparison *c, const struct verdict *v, enum form form, bool all,
     int argc, char **argv);
-/* Keys of a site: json.c, print.c. */
-void put_place(struct json *out, const struct unit *unit);
-void csv_place(struct csv *out, const struct unit *unit);
-void print_comparison_json(struct text *text, const struct comparison *c, const struct verdict *v);	/* json.c */
 /* Runs that are all of one side: history.c, scaling.c. */
 void print_history(struct comparison *c, enum form form, bool all);
 void print_scaling_sites(struct comparison *c, bool weak, enum form form, bool all);
-/* limit.c: adds a result for each limit, and says which are exceeded or cannot be judged: is any exceeded? */
-bool judge_limits(const struct comparison *c, struct verdict *v, const char **limits, size_t count);
-void put_limits(struct json *out, const struct verdict *v);
-void write_junit(const struct verdict *v, const char *name);
 
 #endif

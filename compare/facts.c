@@ -28,62 +28,29 @@ add_fact(struct verdict *v, const char *what, uint32_t unit, double a, double b,
 	va_end(arguments);
 }
 
-
-/* A count of a run, and of a site in it. */
-#define COUNT(name) uint64_t (*name)(const struct summary *run, size_t unit)
-
 /* The count of each side; false where runs of a side do not agree. */
 static bool
-counts(const struct comparison *c, COUNT(of), size_t unit, uint64_t count[SIDES])
+counts(const struct comparison *c, VALUE(of), size_t unit, uint64_t count[SIDES])
 {
 	for (int side = A; side < SIDES; side++) {
-		count[side] = of(&c->runs[side][0], unit);
+		count[side] = (uint64_t)of(&c->runs[side][0], unit);
 		for (size_t r = 1; r < c->count[side]; r++)
-			if (of(&c->runs[side][r], unit) != count[side])
+			if ((uint64_t)of(&c->runs[side][r], unit) != count[side])
 				return false;
 	}
 	return true;
 }
 
-static uint64_t
-ranks_of(const struct summary *run, size_t unit)
-{
-	(void)unit;
-	return (uint64_t)run->ranks;
-}
-
-static uint64_t
-messages_of(const struct summary *run, size_t unit)
-{
-	(void)unit;
-	return run->messages;
-}
-
-static uint64_t
-collectives_of(const struct summary *run, size_t unit)
-{
-	(void)unit;
-	return run->collectives;
-}
-
-static uint64_t
-communicators_of(const struct summary *run, size_t unit)
-{
-	(void)unit;
-	return run->communicators;
-}
-
-#define UNIT_COUNT(name, field) \
-	static uint64_t name(const struct summary *run, size_t unit) \
-	{ \
-		return run->by_unit[unit] != NULL ? (uint64_t)run->by_unit[unit]->field : 0; \
-	}
-UNIT_COUNT(calls_of, calls)
-UNIT_COUNT(sent_of, sent_bytes)
-UNIT_COUNT(received_of, received_bytes)
-UNIT_COUNT(comm_of, comm)
-UNIT_COUNT(comm_size_of, comm_size)
-UNIT_COUNT(polls_of, polls)
+static VALUE_IS(ranks_of, run->ranks)
+static VALUE_IS(messages_of, (int64_t)run->messages)
+static VALUE_IS(collectives_of, (int64_t)run->collectives)
+static VALUE_IS(communicators_of, (int64_t)run->communicators)
+static VALUE_OF_UNIT(calls_of, calls)
+static VALUE_OF_UNIT(sent_of, sent_bytes)
+static VALUE_OF_UNIT(received_of, received_bytes)
+static VALUE_OF_UNIT(comm_of, comm)
+static VALUE_OF_UNIT(comm_size_of, comm_size)
+static VALUE_OF_UNIT(polls_of, polls)
 
 /* Do the sides differ, for each rank where their numbers do? */
 static bool
@@ -96,7 +63,7 @@ differ(const uint64_t count[SIDES], const uint64_t ranks[SIDES])
 static void
 run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SIDES])
 {
-	static const struct { const char *what, *text; COUNT(of); } all[] = {
+	static const struct { const char *what, *text; VALUE(of); } all[] = {
 		{ "messages", "messages", messages_of },
 		{ "collectives", "instances of collectives", collectives_of },
 		{ "communicators", "communicators made", communicators_of },
@@ -225,32 +192,31 @@ unit_facts(const struct comparison *c, struct verdict *v, uint32_t u, const uint
 	const struct unit *unit = &c->units[u];
 	uint64_t calls[SIDES], bytes[SIDES], comm[SIDES], size[SIDES], polls[SIDES];
 	const bool same_calls = counts(c, calls_of, u, calls);
-	char text[256];
+	const char *text = unit->place.text;
 
-	unit_text(unit, text, sizeof text);
 	if (!counts(c, polls_of, u, polls) || polls[A] || polls[B])
 		return;
 	if (unit->first->call != NULL && (unit->on[A] == NULL) != (unit->on[B] == NULL) && same_calls) {
-		add_fact(v, "site", u, (double)calls[A], (double)calls[B], "%s is only in %s, %llu calls", text,
+		add_fact(v, "site", u, (double)calls[A], (double)calls[B], "%.255s is only in %s, %llu calls", text,
 		    unit->on[A] != NULL ? "A" : "B", (unsigned long long)calls[A] + calls[B]);
 		return;
 	}
 	if (same_calls && differ(calls, ranks))
-		add_fact(v, "calls", u, (double)calls[A], (double)calls[B], "%s: %llu calls, then %llu", text,
+		add_fact(v, "calls", u, (double)calls[A], (double)calls[B], "%.255s: %llu calls, then %llu", text,
 		    (unsigned long long)calls[A], (unsigned long long)calls[B]);
 	if (counts(c, sent_of, u, bytes) && differ(bytes, ranks))
 		add_fact(v, "bytes_sent", u, (double)bytes[A], (double)bytes[B],
-		    "%s: %llu bytes sent in %llu calls, then %llu in %llu", text, (unsigned long long)bytes[A],
+		    "%.255s: %llu bytes sent in %llu calls, then %llu in %llu", text, (unsigned long long)bytes[A],
 		    (unsigned long long)calls[A], (unsigned long long)bytes[B], (unsigned long long)calls[B]);
 	if (counts(c, received_of, u, bytes) && differ(bytes, ranks))
 		add_fact(v, "bytes_received", u, (double)bytes[A], (double)bytes[B],
-		    "%s: %llu bytes received in %llu calls, then %llu in %llu", text,
+		    "%.255s: %llu bytes received in %llu calls, then %llu in %llu", text,
 		    (unsigned long long)bytes[A], (unsigned long long)calls[A], (unsigned long long)bytes[B],
 		    (unsigned long long)calls[B]);
 	if (unit->first->call != NULL && counts(c, comm_of, u, comm) && counts(c, comm_size_of, u, size) &&
 	    (comm[A] != comm[B] || differ(size, ranks)))
 		add_fact(v, "communicator", u, (double)size[A], (double)size[B],
-		    "%s: on communicator %llu of %llu ranks, then %llu of %llu", text,
+		    "%.255s: on communicator %llu of %llu ranks, then %llu of %llu", text,
 		    (unsigned long long)comm[A], (unsigned long long)size[A], (unsigned long long)comm[B],
 		    (unsigned long long)size[B]);
 }

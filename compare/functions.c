@@ -32,17 +32,8 @@ add_other_functions(struct summary *s)
 
 /* ---- both sides ------------------------------------------------------------------------- */
 
-static int64_t
-function_path(const struct summary *run, size_t index)
-{
-	return run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0;
-}
-
-static int64_t
-function_all(const struct summary *run, size_t index)
-{
-	return run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0;
-}
+static VALUE_IS(function_path, run->by_function[index] != NULL ? run->by_function[index]->path_ns : 0)
+static VALUE_IS(function_all, run->by_function[index] != NULL ? run->by_function[index]->all_ns : 0)
 
 /* Numbers functions alike in all runs: false where one has none. */
 static bool
@@ -63,8 +54,12 @@ align_functions(const struct comparison *c, struct verdict *v)
 	v->function_count = all.count;
 	v->functions = zalloc(all.count, sizeof *v->functions);
 	for (size_t f = 0; f < all.count; f++) {
-		v->functions[f].name = all.at[f].name;
-		v->functions[f].file = all.at[f].file;
+		struct function_change *it = &v->functions[f];
+
+		it->name = it->text = all.at[f].name;
+		it->file = all.at[f].file;
+		if (it->file != NULL && asprintf(&it->text, "%s (%s)", it->name, file_name(it->file)) < 0)
+			die("out of memory");
 	}
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++) {
@@ -118,12 +113,13 @@ judge_functions(const struct comparison *c, struct verdict *v)
 			tested[count++] = f;
 		}
 	}
-	correct(HOLM, p, adjusted, count);
-	for (size_t i = 0; i < count; i++) {
+	if (can_judge(c))
+		correct(HOLM, p, adjusted, count);
+	for (size_t i = 0; i < count && can_judge(c); i++) {
 		struct function_change *it = &v->functions[tested[i]];
 
 		it->path.p_adjusted = adjusted[i];
-		it->named = it->path.judged && adjusted[i] <= LEVEL && it->path.low * it->path.high > 0 &&
+		it->named = adjusted[i] <= LEVEL && it->path.low * it->path.high > 0 &&
 		    fabs(it->path.shift) >= WORTH * v->run_time.a;
 	}
 	qsort(v->functions, v->function_count, sizeof *v->functions, by_change);
@@ -131,64 +127,4 @@ judge_functions(const struct comparison *c, struct verdict *v)
 	free(p);
 	free(adjusted);
 	free(tested);
-}
-
-/* ---- output ----------------------------------------------------------------------------- */
-
-void
-put_functions(struct json *out, const struct verdict *v)
-{
-	json_break(out);
-	json_begin_array(out, "functions");
-	for (size_t i = 0; i < v->function_count; i++) {
-		const struct function_change *f = &v->functions[i];
-
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "function", f->name);
-		if (f->file != NULL)
-			json_text(out, "file", f->file);
-		else
-			json_null(out, "file");
-		json_seconds(out, "path_change_s", f->path.change_ns);
-		json_fixed(out, "low_s", f->path.judged ? 1e-9 * f->path.low : NAN, 9);
-		json_fixed(out, "high_s", f->path.judged ? 1e-9 * f->path.high : NAN, 9);
-		json_fixed(out, "p_adjusted", f->path.judged ? f->path.p_adjusted : NAN, 9);
-		json_bool(out, "named", f->named);
-		json_fixed(out, "path_a_s", 1e-9 * f->path.a, 9);
-		json_fixed(out, "path_b_s", 1e-9 * f->path.b, 9);
-		json_seconds(out, "total_change_s", f->all_change_ns);
-		json_end_object(out);
-	}
-	json_end_array(out);
-}
-
-void
-print_functions(struct text *text, const struct verdict *v, size_t shown)
-{
-	struct table_writer table, *out = &table;
-
-	if (v->function_count == 0)
-		return;
-	text_char(text, '\n');
-	text_line(text, "change of the critical path by function, of samples; these, too, make up that of the run time");
-	table_begin(out, text, "change_s\tlow_s\thigh_s\tp_adjusted\tall_time_s\tnamed\tfunction");
-	for (size_t i = 0; i < v->function_count && i < shown; i++) {
-		const struct function_change *f = &v->functions[i];
-
-		table_seconds(out, f->path.change_ns);
-		table_fixed(out, f->path.judged ? 1e-9 * f->path.low : NAN, 6);
-		table_fixed(out, f->path.judged ? 1e-9 * f->path.high : NAN, 6);
-		table_fixed(out, f->path.judged ? f->path.p_adjusted : NAN, 4);
-		table_seconds(out, f->all_change_ns);
-		table_text(out, f->named ? "yes" : "-");
-		if (f->file != NULL)
-			table_format(out, "%s (%s)", f->name, file_name(f->file));
-		else
-			table_text(out, f->name);
-		table_end_line(out);
-	}
-	table_end(out);
-	if (v->function_count > shown)
-		text_line(text, "(%zu more; --all shows them)", v->function_count - shown);
 }

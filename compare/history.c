@@ -48,50 +48,46 @@ weigh(const struct comparison *c)
 	return all;
 }
 
-/* "-" where it is not known. */
-static const char *
-date_text(const struct summary *run, char *text, size_t size)
+static void
+find_date(struct summary *run)
 {
 	const time_t date_s = (time_t)run->date_s;
 	struct tm utc;
 
 	if (run->date_s <= 0 || gmtime_r(&date_s, &utc) == NULL ||
-	    strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-		snprintf(text, size, "-");
-	return text;
+	    strftime(run->date, sizeof run->date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+		strcpy(run->date, "-");
 }
+
+#define RUN(member) FIELD(struct summary, member)
+static const struct field run_fields[] = {
+	{ "file", RUN(file), .json = PLAIN },
+	{ "date", RUN(date), IN_ALL },
+	{ "file", RUN(file), .csv = PLAIN },
+	{ "date_s", RUN(date_s), .json = PLAIN },
+	{ "ranks", RUN(ranks), IN_ALL },
+	{ "run_time_s", RUN(run_ns), IN_SECONDS },
+	{ "parallel", RUN(parallel), IN_FIXED(4, 9) },
+	{ "load_balance", RUN(load_balance), IN_FIXED(4, 9), .head = "load_bal" },
+	{ "communication", RUN(communication), IN_FIXED(4, 9), .head = "communic" },
+	{ "file", RUN(file), .text = PLAIN },
+	FIELDS_END
+};
 
 static void
 history_as_json(struct text *text, const struct comparison *c, const struct weighed *sites, size_t shown)
 {
 	struct json json, *out = &json;
-	char date[40];
 
 	json_begin(out, text);
 	json_begin_object(out, NULL);
-	json_begin_array(out, "runs");
-	for (size_t r = 0; r < c->count[A]; r++) {
-		const struct summary *run = &c->runs[A][r];
-
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "file", run->file);
-		json_text(out, "date", date_text(run, date, sizeof date));
-		json_int(out, "date_s", run->date_s);
-		json_int(out, "ranks", run->ranks);
-		json_seconds(out, "run_time_s", run->run_ns);
-		json_fixed(out, "parallel", run->parallel, 9);
-		json_fixed(out, "load_balance", run->load_balance, 9);
-		json_fixed(out, "communication", run->communication, 9);
-		json_end_object(out);
-	}
-	json_end_array(out);
+	json_rows(out, "runs", run_fields, c->runs[A], c->count[A], sizeof *c->runs[A]);
 	json_break(out);
 	json_begin_array(out, "sites");
 	for (size_t i = 0; i < c->unit_count && i < shown; i++) {
 		json_break(out);
 		json_begin_object(out, NULL);
-		put_place(out, &c->units[sites[i].unit]);
+		json_members(out, place_fields, &c->units[sites[i].unit]);
 		json_begin_array(out, "path_s");
 		for (size_t r = 0; r < c->count[A]; r++)
 			json_seconds(out, NULL, unit_path(&c->runs[A][r], sites[i].unit));
@@ -107,53 +103,18 @@ static void
 history_as_text(struct text *text, const struct comparison *c, const struct weighed *sites, size_t shown)
 {
 	struct table_writer table, *out = &table;
-	char name[512], date[40];
 
-	table_begin(out, text, "date\tranks\trun_time_s\tparallel\tload_bal\tcommunic\tfile");
-	for (size_t r = 0; r < c->count[A]; r++) {
-		const struct summary *run = &c->runs[A][r];
-
-		table_text(out, date_text(run, date, sizeof date));
-		table_int(out, run->ranks);
-		table_seconds(out, run->run_ns);
-		table_fixed(out, run->parallel, 4);
-		table_fixed(out, run->load_balance, 4);
-		table_fixed(out, run->communication, 4);
-		table_text(out, run->file);
-		table_end_line(out);
-	}
-	table_end(out);
+	table_rows(text, run_fields, c->runs[A], c->count[A], sizeof *c->runs[A]);
 	text_char(text, '\n');
 	text_line(text, "critical path by site, first run and last");
 	table_begin(out, text, "first_s\tlast_s\tup to and in");
 	for (size_t i = 0; i < c->unit_count && i < shown; i++) {
 		table_seconds(out, unit_path(&c->runs[A][0], sites[i].unit));
 		table_seconds(out, unit_path(&c->runs[A][c->count[A] - 1], sites[i].unit));
-		table_text(out, unit_text(&c->units[sites[i].unit], name, sizeof name));
+		table_text(out, c->units[sites[i].unit].place.text);
 		table_end_line(out);
 	}
 	table_end(out);
-}
-
-static void
-history_as_csv(struct text *text, const struct comparison *c)
-{
-	struct csv csv, *out = &csv;
-	char date[40];
-
-	csv_begin(out, text, "date,file,ranks,run_time_s,parallel,load_balance,communication");
-	for (size_t r = 0; r < c->count[A]; r++) {
-		const struct summary *run = &c->runs[A][r];
-
-		csv_text(out, date_text(run, date, sizeof date));
-		csv_text(out, run->file);
-		csv_int(out, run->ranks);
-		csv_fixed(out, 1e-9 * (double)run->run_ns, 9);
-		csv_fixed(out, run->parallel, 9);
-		csv_fixed(out, run->load_balance, 9);
-		csv_fixed(out, run->communication, 9);
-		csv_end_row(out);
-	}
 }
 
 void
@@ -163,13 +124,15 @@ print_history(struct comparison *c, enum form form, bool all)
 	struct weighed *sites;
 
 	qsort(c->runs[A], c->count[A], sizeof *c->runs[A], by_date);
+	for (size_t r = 0; r < c->count[A]; r++)
+		find_date(&c->runs[A][r]);
 	align(c);
 	sites = weigh(c);
 	text_begin(&text, stdout, NULL);
 	if (form == JSON)
 		history_as_json(&text, c, sites, all ? SIZE_MAX : MOST_SITES);
 	else if (form == CSV)
-		history_as_csv(&text, c);
+		csv_rows(&text, run_fields, c->runs[A], c->count[A], sizeof *c->runs[A]);
 	else
 		history_as_text(&text, c, sites, all ? SIZE_MAX : MOST_SITES);
 	text_flush(&text);

@@ -22,26 +22,20 @@ all_waits(const struct summary *run, size_t index)
 	return ns;
 }
 
-/* What of each rank's time was lost, in 10^-9, so that it is an integer like all. */
-static int64_t
-parallel_loss(const struct summary *run, size_t index)
-{
-	(void)index;
-	return isfinite(run->parallel) ? (int64_t)(1e9 * (1 - run->parallel)) : 0;
-}
+/* Share of each rank's time that was lost, in 10^-9: a whole number, as all values. */
+static VALUE_IS(parallel_loss, isfinite(run->parallel) ? (int64_t)(1e9 * (1 - run->parallel)) : 0)
 
 /* Sites whose function, file:line or whole text is NAME; all of them are looked at. */
 static bool
 is_site(const struct unit *unit, const char *name)
 {
-	const struct site_sums *p = unit->first;
-	char line[512], text[512];
+	const struct place_names *p = &unit->place;
+	char line[512];
 
 	snprintf(line, sizeof line, "%s:%d", file_name(p->file), (int)p->line);
 	return (p->function != NULL && strcmp(p->function, name) == 0) || strcmp(line, name) == 0 ||
-	    strcmp(unit_text(unit, text, sizeof text), name) == 0;
+	    strcmp(p->text, name) == 0;
 }
-
 
 /* What a limit is of: its unit is told from the value that was typed. */
 struct asked {
@@ -74,8 +68,7 @@ judge_limit(struct verdict *v, const struct asked *asked, const struct change *c
 
 	l->judged = change->judged;
 	l->value = (change->judged ? change->shift : (double)change->change_ns) / one;
-	if (site != NULL)
-		l->site = need(strdup(site));
+	l->site = site;
 	if (!l->judged) {
 		snprintf(l->text, sizeof l->text, "%s changed by %.6g%s%s, the limit is %.6g%s%s; "
 		    "too few runs to judge", l->name, l->value, space, l->unit, l->limit, space, l->unit);
@@ -92,11 +85,10 @@ static void
 judge_sites(const struct comparison *c, struct verdict *v, const struct asked *asked)
 {
 	bool known = false;
-	char text[512];
 
 	for (size_t u = 0; u < c->unit_count; u++)
 		if (is_site(&c->units[u], asked->name + 5)) {
-			judge_limit(v, asked, &v->paths[u], unit_text(&c->units[u], text, sizeof text));
+			judge_limit(v, asked, &v->sites[u].path, c->units[u].place.text);
 			known = true;
 		}
 	if (!known)
@@ -167,32 +159,6 @@ judge_limits(const struct comparison *c, struct verdict *v, const char **limits,
 }
 
 /* ---- results beside the exit status ----------------------------------------------------- */
-
-void
-put_limits(struct json *out, const struct verdict *v)
-{
-	json_break(out);
-	json_begin_array(out, "limits");
-	for (size_t i = 0; i < v->limit_count; i++) {
-		const struct limit *l = &v->limits[i];
-
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "name", l->name);
-		json_double(out, "limit", l->limit);
-		json_text(out, "unit", l->unit);
-		json_double(out, "value", l->value);
-		json_double(out, "low", l->low);
-		json_double(out, "high", l->high);
-		json_bool(out, "exceeded", l->exceeded);
-		json_bool(out, "judged", l->judged);
-		if (l->site != NULL)
-			json_text(out, "site", l->site);
-		json_text(out, "text", l->text);
-		json_end_object(out);
-	}
-	json_end_array(out);
-}
 
 static void
 put_case(struct text *out, const struct limit *l)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The comparison as text, CSV and a stream. */
+/* The comparison as text, CSV, JSON and a stream. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,43 +7,131 @@
 
 #include "compare.h"
 
-/* ---- text and CSV ----------------------------------------------------------------------- */
+static const char *const yes[] = { NULL, "yes" };
 
-static void
-table_change(struct table_writer *out, const struct change *change)
+#define SITE(member) FIELD(struct site_change, member)
+/* In JSON they stand on both sides of its kinds. */
+static const struct field site_fields[] = {
+	PLACE_FIELDS(struct site_change),
+	{ "path_change_s", SITE(path.change_ns), IN_SECONDS, .head = "change_s" },
+	{ "low_s", SITE(path.low), IN_SECONDS },
+	{ "high_s", SITE(path.high), IN_SECONDS },
+	{ "p_adjusted", SITE(path.p_adjusted), IN_FIXED(4, 9) },
+	{ "detectable_s", SITE(detectable), .json = "%.9f", .scale = 1e-9 },
+	{ "named", SITE(named), IN_DATA },
+	{ "rank", SITE(rank), .json = PLAIN, .known = UNLESS_NEGATIVE },
+	{ "on", SITE(on), .json = PLAIN },
+	{ "line_b", SITE(line_b), .json = PLAIN, .known = UNLESS_ZERO, .optional = true },
+#define X(KIND, name) { name "_s", SITE(kinds_ns[PATH_##KIND]), .text = "%.6f", .csv = "%.9f", .scale = 1e-9 },
+	PATH_KINDS(X)
+#undef X
+	{ "wait_change_s", SITE(wait_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9, .head = "wait_s" },
+	{ "delay_change_s", SITE(delay_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9, .head = "delay_s" },
+	{ "named", SITE(named), .text = PLAIN, .names = yes },
+	{ "up to and in", SITE(place.text), .text = PLAIN },
+	FIELDS_END
+}, more_site_fields[] = {
+	{ "path_a_s", SITE(path.a), .json = "%.9f", .scale = 1e-9 },
+	{ "path_b_s", SITE(path.b), .json = "%.9f", .scale = 1e-9 },
+	{ "total_change_s", SITE(total.change_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "total_p", SITE(total.p), .json = "%.9f" },
+	{ "wait_change_s", SITE(wait_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "delay_change_s", SITE(delay_ns), .json = "%.9f", .scale = 1e-9 },
+	FIELDS_END
+};
+
+#define FUNCTION(member) FIELD(struct function_change, member)
+static const struct field function_fields[] = {
+	{ "function", FUNCTION(name), .json = PLAIN },
+	{ "file", FUNCTION(file), .json = PLAIN },
+	{ "path_change_s", FUNCTION(path.change_ns), IN_SECONDS, .head = "change_s" },
+	{ "low_s", FUNCTION(path.low), IN_SECONDS },
+	{ "high_s", FUNCTION(path.high), IN_SECONDS },
+	{ "p_adjusted", FUNCTION(path.p_adjusted), IN_FIXED(4, 9) },
+	{ "named", FUNCTION(named), .json = PLAIN },
+	{ "path_a_s", FUNCTION(path.a), .json = "%.9f", .scale = 1e-9 },
+	{ "path_b_s", FUNCTION(path.b), .json = "%.9f", .scale = 1e-9 },
+	{ "total_change_s", FUNCTION(all_change_ns), IN_SECONDS, .head = "all_time_s" },
+	{ "named", FUNCTION(named), .text = PLAIN, .names = yes },
+	{ "function", FUNCTION(text), .text = PLAIN },
+	FIELDS_END
+};
+
+const struct field place_fields[] = { PLACE_FIELDS(struct unit), FIELDS_END };
+
+static const struct field run_fields[] = {
+	{ "a_s", FIELD(struct change, a), .json = "%.9f", .scale = 1e-9 },
+	{ "b_s", FIELD(struct change, b), .json = "%.9f", .scale = 1e-9 },
+	{ "change_s", FIELD(struct change, change_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "low_s", FIELD(struct change, low), .json = "%.9f", .scale = 1e-9 },
+	{ "high_s", FIELD(struct change, high), .json = "%.9f", .scale = 1e-9 },
+	{ "p", FIELD(struct change, p), .json = "%.9f" },
+	FIELDS_END
+}, fact_fields[] = {
+	{ "name", FIELD(struct fact, name), .json = PLAIN, .optional = true },
+	{ "a", FIELD(struct fact, a), .json = PLAIN },
+	{ "b", FIELD(struct fact, b), .json = PLAIN },
+	{ "text", FIELD(struct fact, text), .json = PLAIN },
+	FIELDS_END
+}, limit_fields[] = {
+	{ "name", FIELD(struct limit, name), .json = PLAIN },
+	{ "limit", FIELD(struct limit, limit), .json = PLAIN },
+	{ "unit", FIELD(struct limit, unit), .json = PLAIN },
+	{ "value", FIELD(struct limit, value), .json = PLAIN },
+	{ "low", FIELD(struct limit, low), .json = PLAIN },
+	{ "high", FIELD(struct limit, high), .json = PLAIN },
+	{ "exceeded", FIELD(struct limit, exceeded), .json = PLAIN },
+	{ "judged", FIELD(struct limit, judged), .json = PLAIN },
+	{ "site", FIELD(struct limit, site), .json = PLAIN, .optional = true },
+	{ "text", FIELD(struct limit, text), .json = PLAIN },
+	FIELDS_END
+};
+
+static const struct { const char *name; size_t offset; } efficiencies[] = {
+	{ "parallel", offsetof(struct summary, parallel) },
+	{ "load_balance", offsetof(struct summary, load_balance) },
+	{ "communication", offsetof(struct summary, communication) },
+};
+
+static double
+mean_of(const struct comparison *c, int side, size_t offset)
 {
-	table_seconds(out, change->change_ns);
-	table_fixed(out, change->judged ? 1e-9 * change->low : NAN, 6);
-	table_fixed(out, change->judged ? 1e-9 * change->high : NAN, 6);
-	table_fixed(out, change->judged ? change->p_adjusted : NAN, 4);
+	double sum = 0;
+
+	for (size_t r = 0; r < c->count[side]; r++)
+		sum += *(const double *)(const void *)((const char *)&c->runs[side][r] + offset);
+	return sum / (double)c->count[side];
 }
 
-static void
-print_sites(struct text *text, const struct comparison *c, const struct verdict *v, size_t shown)
+static int
+by_change(const void *left, const void *right)
 {
-	struct table_writer table, *out = &table;
-	size_t *units = sorted_units(c, v);
-	char name[512];
+	const struct site_change *a = left, *b = right;
+	const int64_t x = llabs(a->path.change_ns), y = llabs(b->path.change_ns);
 
-	text_line(text, "change of the critical path by site; all sites make up the change of the run time");
-	table_begin(out, text, "change_s\tlow_s\thigh_s\tp_adjusted\tcompute_s\tmpi_s\ttransfer_s\tstart_s\t"
-	    "wait_s\tdelay_s\tnamed\tup to and in");
-	for (size_t i = 0; i < c->unit_count && i < shown; i++) {
-		const size_t u = units[i];
+	if (x != y)
+		return x > y ? -1 : 1;
+	return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
 
-		table_change(out, &v->paths[u]);
-		for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
-			table_seconds(out, v->kinds_ns[u][k]);
-		table_seconds(out, difference(c, unit_wait, u));
-		table_seconds(out, difference(c, unit_delay, u));
-		table_text(out, v->named[u] ? "yes" : "-");
-		table_text(out, unit_text(&c->units[u], name, sizeof name));
-		table_end_line(out);
-	}
-	table_end(out);
-	if (c->unit_count > shown)
-		text_line(text, "(%zu more; --all shows them)", c->unit_count - shown);
-	free(units);
+/* Largest change on the path first; to be freed. */
+static struct site_change *
+sorted_sites(const struct comparison *c, const struct verdict *v)
+{
+	struct site_change *sites = zalloc(c->unit_count + 1, sizeof *sites);
+
+	memcpy(sites, v->sites, c->unit_count * sizeof *sites);
+	qsort(sites, c->unit_count, sizeof *sites, by_change);
+	return sites;
+}
+
+/* ---- text ------------------------------------------------------------------------------- */
+
+void
+print_more(struct text *text, size_t count, size_t shown)
+{
+	if (count > shown)
+		text_line(text, "(%zu more; --all shows them)", count - shown);
 }
 
 /* How far runs of a side lie apart, and what could have been seen through that. */
@@ -61,8 +149,8 @@ print_spread(struct text *text, const struct comparison *c, const struct verdict
 	if (isfinite(v->run_spread[A]) || isfinite(v->run_spread[B]))
 		text_line(text, "from run to run of A: %s of the run time; of B: %s", spread[A], spread[B]);
 	for (size_t u = 0; u < c->unit_count; u++)
-		if (isfinite(v->detectable[u]))
-			sites.at[sites.count++] = v->detectable[u];
+		if (isfinite(v->sites[u].detectable))
+			sites.at[sites.count++] = v->sites[u].detectable;
 	if (isfinite(v->run_detectable))
 		text_line(text, "4 times in 5 so many runs would show a change of the run time by %.2f %%%s",
 		    share_of(v, v->run_detectable), sites.count > 0 ? "" : ", and none of a site");
@@ -76,26 +164,35 @@ static void
 comparison_text(struct text *text, const struct comparison *c, const struct verdict *v, bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
+	struct site_change *sites = sorted_sites(c, v);
+	double means[2 * 3];
 
+	for (size_t i = 0; i < 2 * 3; i++)
+		means[i] = mean_of(c, i % 2 == 0 ? A : B, efficiencies[i / 2].offset);
 	text_line(text, "%s", v->text);
 	text_line(text, "run time %.9f s, then %.9f s; %zu and %zu runs", 1e-9 * v->run_time.a,
 	    1e-9 * v->run_time.b, c->count[A], c->count[B]);
 	text_line(text, "efficiencies (POP) %s: parallel %.4f, then %.4f; load balance %.4f, then %.4f; "
-	    "communication %.4f, then %.4f", span_rule(false), mean_of(c, A, efficiencies[0].offset),
-	    mean_of(c, B, efficiencies[0].offset), mean_of(c, A, efficiencies[1].offset),
-	    mean_of(c, B, efficiencies[1].offset), mean_of(c, A, efficiencies[2].offset),
-	    mean_of(c, B, efficiencies[2].offset));
+	    "communication %.4f, then %.4f", span_rule(false), means[0], means[1], means[2], means[3], means[4],
+	    means[5]);
 	text_line(text, "of the change compute %.6f s, MPI %.6f s, transfer %.6f s, start %.6f s",
 	    1e-9 * (double)v->all_kinds_ns[0], 1e-9 * (double)v->all_kinds_ns[1],
 	    1e-9 * (double)v->all_kinds_ns[2], 1e-9 * (double)v->all_kinds_ns[3]);
 	print_spread(text, c, v);
 	for (size_t i = 0; i < v->fact_count && i < shown; i++)
 		text_line(text, "exact: %s", v->facts[i].text);
-	if (v->fact_count > shown)
-		text_line(text, "(%zu more; --all shows them)", v->fact_count - shown);
+	print_more(text, v->fact_count, shown);
 	text_char(text, '\n');
-	print_sites(text, c, v, shown);
-	print_functions(text, v, shown);
+	text_line(text, "change of the critical path by site; all sites make up the change of the run time");
+	table_rows(text, site_fields, sites, c->unit_count < shown ? c->unit_count : shown, sizeof *sites);
+	print_more(text, c->unit_count, shown);
+	if (v->function_count > 0) {
+		text_char(text, '\n');
+		text_line(text, "change of the critical path by function, of samples; these, too, make up that of the run time");
+		table_rows(text, function_fields, v->functions, v->function_count < shown ? v->function_count : shown,
+		    sizeof *v->functions);
+	}
+	print_more(text, v->function_count, shown);
 	for (size_t s = 0, any = 0; s < STATES; s++)
 		if (difference(c, state_wait, s) != 0) {
 			if (any++ == 0)
@@ -103,41 +200,135 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 			text_line(text, "waits: %s %.6f s, then %.6f s", state_names[s],
 			    1e-9 * (double)mean_ns(c, A, state_wait, s), 1e-9 * (double)mean_ns(c, B, state_wait, s));
 		}
+	free(sites);
 }
 
-void
-csv_place(struct csv *out, const struct unit *unit)
-{
-	const struct site_sums *p = unit->first;
+/* ---- JSON ------------------------------------------------------------------------------- */
 
-	csv_text(out, p->function != NULL ? p->function : "");
-	csv_text(out, p->file != NULL ? p->file : "");
-	csv_int(out, p->line);
-	csv_text(out, p->call != NULL ? p->call : "");
+static void
+put_kinds(struct json *out, const int64_t *kinds_ns)
+{
+	json_begin_object(out, "kinds");
+	for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
+		json_seconds(out, path_kind_names[k], kinds_ns[k]);
+	json_end_object(out);
 }
 
 static void
-comparison_csv(struct text *text, const struct comparison *c, const struct verdict *v)
+put_site(struct json *out, const struct comparison *c, const struct verdict *v, struct site_change *site)
 {
-	struct csv csv, *out = &csv;
+	const struct site_sums *a = c->units[site->unit].on[A], *b = c->units[site->unit].on[B];
 
-	csv_begin(out, text, "function,file,line,call,path_change_s,low_s,high_s,p_adjusted,named,compute_s,"
-	    "mpi_s,transfer_s,start_s,wait_change_s,delay_change_s");
-	for (size_t u = 0; u < c->unit_count; u++) {
-		const struct change *path = &v->paths[u];
+	site->rank = rank_of_change(c, v, site->unit);
+	site->on = a != NULL && b != NULL ? "both" : a != NULL ? "a" : "b";
+	site->line_b = a != NULL && b != NULL && a->line != b->line && b->line > 0 ? b->line : 0;
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_members(out, site_fields, site);
+	put_kinds(out, site->kinds_ns);
+	json_members(out, more_site_fields, site);
+	json_end_object(out);
+}
 
-		csv_place(out, &c->units[u]);
-		csv_fixed(out, 1e-9 * (double)path->change_ns, 9);
-		csv_fixed(out, path->judged ? 1e-9 * path->low : NAN, 9);
-		csv_fixed(out, path->judged ? 1e-9 * path->high : NAN, 9);
-		csv_fixed(out, path->judged ? path->p_adjusted : NAN, 9);
-		csv_int(out, v->named[u]);
-		for (size_t k = 0; k < PATH_KINDS_COUNT; k++)
-			csv_fixed(out, 1e-9 * (double)v->kinds_ns[u][k], 9);
-		csv_fixed(out, 1e-9 * (double)difference(c, unit_wait, u), 9);
-		csv_fixed(out, 1e-9 * (double)difference(c, unit_delay, u), 9);
-		csv_end_row(out);
+static void
+put_facts(struct json *out, const struct comparison *c, const struct verdict *v)
+{
+	json_break(out);
+	json_begin_array(out, "facts");
+	for (size_t i = 0; i < v->fact_count; i++) {
+		const struct fact *f = &v->facts[i];
+
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_text(out, "what", f->what);
+		if (f->unit != NOBODY)
+			json_members(out, place_fields, &c->units[f->unit]);
+		json_members(out, fact_fields, f);
+		json_end_object(out);
 	}
+	json_end_array(out);
+}
+
+static void
+put_rest(struct json *out, const struct comparison *c, const struct verdict *v)
+{
+	json_break(out);
+	put_kinds(out, v->all_kinds_ns);
+	json_begin_array(out, "ranks");
+	for (size_t r = 0; r < v->ranks; r++)
+		json_seconds(out, NULL, v->ranks_ns[r]);
+	json_end_array(out);
+	json_begin_array(out, "phases");
+	for (size_t u = 0; u <= c->unit_count; u++) {
+		if (v->phases_ns[u] == 0)
+			continue;
+		json_break(out);
+		json_begin_object(out, NULL);
+		if (u < c->unit_count)
+			json_members(out, place_fields, &c->units[u]);
+		json_seconds(out, "path_change_s", v->phases_ns[u]);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_break(out);
+	json_begin_array(out, "waits");
+	for (size_t s = 0; s < STATES; s++) {
+		if (mean_ns(c, A, state_wait, s) == 0 && mean_ns(c, B, state_wait, s) == 0)
+			continue;
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_text(out, "name", state_names[s]);
+		json_seconds(out, "a_s", mean_ns(c, A, state_wait, s));
+		json_seconds(out, "b_s", mean_ns(c, B, state_wait, s));
+		json_seconds(out, "change_s", difference(c, state_wait, s));
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_break(out);
+	json_begin_object(out, "efficiencies");
+	for (size_t e = 0; e < 3; e++) {
+		json_begin_object(out, efficiencies[e].name);
+		json_fixed(out, "a", mean_of(c, A, efficiencies[e].offset), 9);
+		json_fixed(out, "b", mean_of(c, B, efficiencies[e].offset), 9);
+		json_end_object(out);
+	}
+	json_end_object(out);
+}
+
+static void
+comparison_json(struct text *text, const struct comparison *c, const struct verdict *v)
+{
+	struct json json, *out = &json;
+	struct site_change *sites = sorted_sites(c, v);
+
+	json_begin(out, text);
+	json_begin_object(out, NULL);
+	json_text(out, "verdict", v->text);
+	json_break(out);
+	json_begin_object(out, "run_time");
+	json_members(out, run_fields, &v->run_time);
+	json_fixed(out, "spread_a_s", 1e-9 * v->run_spread[A], 9);
+	json_fixed(out, "spread_b_s", 1e-9 * v->run_spread[B], 9);
+	json_fixed(out, "detectable_s", 1e-9 * v->run_detectable, 9);
+	json_end_object(out);
+	json_break(out);
+	json_begin_array(out, "sites");
+	for (size_t i = 0; i < c->unit_count; i++)
+		put_site(out, c, v, &sites[i]);
+	json_end_array(out);
+	json_break(out);
+	json_rows(out, "functions", function_fields, v->functions, v->function_count, sizeof *v->functions);
+	put_facts(out, c, v);
+	json_break(out);
+	json_rows(out, "limits", limit_fields, v->limits, v->limit_count, sizeof *v->limits);
+	put_rest(out, c, v);
+	json_begin_object(out, "runs");
+	json_uint(out, "a", c->count[A]);
+	json_uint(out, "b", c->count[B]);
+	json_end_object(out);
+	json_end_object(out);
+	json_end_line(out);
+	free(sites);
 }
 
 /* ---- a stream --------------------------------------------------------------------------- */
@@ -163,7 +354,7 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		die_output();
 	for (size_t u = 0; u < c->unit_count; u++) {
 		const struct site_sums *p = c->units[u].first;
-		const struct change *path = &v->paths[u];
+		const struct change *path = &v->sites[u].path;
 
 		message_begin(&out, "site_change", path->judged ? 10 : 7);
 		put_string(&out, "function", p->function != NULL ? p->function : "");
@@ -171,8 +362,8 @@ print_stream(const struct comparison *c, const struct verdict *v, int argc, char
 		put_int(&out, "line", p->line);
 		put_string(&out, "call", p->call != NULL ? p->call : "");
 		put_int(&out, "change_ns", path->change_ns);
-		put_column(&out, "kind_ns", i64, v->kinds_ns[u], PATH_KINDS_COUNT);
-		put_int(&out, "named", v->named[u]);
+		put_column(&out, "kind_ns", i64, v->sites[u].kinds_ns, PATH_KINDS_COUNT);
+		put_int(&out, "named", v->sites[u].named);
 		if (path->judged) {
 			put_double(&out, "low_ns", path->low);
 			put_double(&out, "high_ns", path->high);
@@ -197,9 +388,9 @@ print_comparison(const struct comparison *c, const struct verdict *v, enum form 
 	}
 	text_begin(&text, stdout, NULL);
 	if (form == JSON)
-		print_comparison_json(&text, c, v);
+		comparison_json(&text, c, v);
 	else if (form == CSV)
-		comparison_csv(&text, c, v);
+		csv_rows(&text, site_fields, v->sites, c->unit_count, sizeof *v->sites);
 	else
 		comparison_text(&text, c, v, all);
 	text_flush(&text);

@@ -36,12 +36,12 @@ mean_path(const struct comparison *c, int side, size_t unit, int32_t rank)
 int32_t
 rank_of_change(const struct comparison *c, const struct verdict *v, size_t unit)
 {
-	const double path_ns = fabs((double)v->paths[unit].change_ns);
-	const int more = v->paths[unit].change_ns > 0 ? B : A;	/* whose lists are looked at */
+	const double path_ns = fabs((double)v->sites[unit].path.change_ns);
+	const int more = v->sites[unit].path.change_ns > 0 ? B : A;	/* whose lists are looked at */
 	int32_t best = -1;
 	double most_ns = path_ns / 2;
 
-	if (v->ranks < 2 || fabs((double)v->totals[unit].change_ns) > 1.5 * path_ns)
+	if (v->ranks < 2 || fabs((double)v->sites[unit].total.change_ns) > 1.5 * path_ns)
 		return -1;
 	for (size_t r = 0; r < c->count[more]; r++) {
 		const struct site_sums *p = c->runs[more][r].by_unit[unit];

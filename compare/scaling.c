@@ -18,17 +18,68 @@ struct group {
 	struct summary *runs;
 	size_t count;
 	struct times mean;
+	struct scaling scaling;
 };
 
+/* A site in the runs on one number of ranks. */
 struct at_ranks {
+	struct place_names place;
+	int32_t ranks, first_ranks;
+	size_t count;
 	double path_ns, share, low, high;	/* means over the runs; shares: least and greatest */
 };
 
 struct scaling_site {
+	struct place_names place;
 	size_t unit;
 	struct at_ranks *at;		/* by group */
 	double growth, lost_ns;		/* of the share, and of time, at the most ranks */
-	size_t first;			/* group from which on it grows; 0: it does not */
+	int32_t first_ranks;		/* from which on it grows; 0: it does not */
+	bool grows;
+	char *shares;			/* in words: "2:10.1 4:12.0" */
+};
+
+#define GROUP(member) FIELD(struct group, member)
+static const struct field group_fields[] = {
+	{ "ranks", GROUP(mean.ranks), IN_ALL },
+	{ "count", GROUP(count), IN_ALL, .head = "runs" },
+	{ "run_time_s", GROUP(mean.run_ns), IN_SECONDS },
+	{ "speedup", GROUP(scaling.speedup), IN_FIXED(3, 9) },
+	{ "parallel", GROUP(scaling.parallel), IN_FIXED(4, 9) },
+	{ "load_balance", GROUP(scaling.load_balance), IN_FIXED(4, 9), .head = "load_bal" },
+	{ "communication", GROUP(scaling.communication), IN_FIXED(4, 9), .head = "communic" },
+	{ "computation_scaling", GROUP(scaling.computation_scaling), IN_FIXED(4, 9), .head = "comp_scal" },
+	{ "global", GROUP(scaling.global), IN_FIXED(4, 9) },
+	FIELDS_END
+};
+
+#define SITE(member) FIELD(struct scaling_site, member)
+static const struct field site_fields[] = {
+	PLACE_FIELDS(struct scaling_site),
+	{ "grows", SITE(grows), .json = PLAIN },
+	{ "first_ranks", SITE(first_ranks), .json = PLAIN, .known = UNLESS_ZERO },
+	{ "growth", SITE(growth), IN_PERCENT(2, 9), .head = "growth_%" },
+	{ "first_ranks", SITE(first_ranks), .text = PLAIN, .known = UNLESS_ZERO },
+	{ "lost_s", SITE(lost_ns), IN_SECONDS },
+	{ "ranks:path_%", SITE(shares), .text = PLAIN },
+	{ "up to and in", SITE(place.text), .text = PLAIN },
+	FIELDS_END
+};
+
+#define AT(member) FIELD(struct at_ranks, member)
+static const struct field at_fields[] = {
+	{ "function", AT(place.function), .csv = PLAIN },
+	{ "file", AT(place.file), .csv = PLAIN },
+	{ "line", AT(place.line), .csv = PLAIN },
+	{ "call", AT(place.call), .csv = PLAIN },
+	{ "ranks", AT(ranks), IN_DATA },
+	{ "runs", AT(count), .csv = PLAIN },
+	{ "path_s", AT(path_ns), IN_SECONDS },
+	{ "share", AT(share), IN_FIXED(9, 9) },
+	{ "low", AT(low), IN_FIXED(9, 9) },
+	{ "high", AT(high), IN_FIXED(9, 9) },
+	{ "first_ranks", AT(first_ranks), .csv = PLAIN },
+	FIELDS_END
 };
 
 struct scaling_table {
@@ -75,12 +126,14 @@ make_groups(struct scaling_table *t)
 			m->of.communication += run->communication / n;
 		}
 	}
+	for (size_t i = 0; i < t->group_count; i++)
+		t->groups[i].scaling = scaling_of(&t->groups[i].mean, &t->groups[0].mean, t->weak);
 }
 
 static struct at_ranks
 site_at(const struct group *g, size_t unit)
 {
-	struct at_ranks at = { .low = INFINITY, .high = -INFINITY };
+	struct at_ranks at = { .ranks = g->mean.ranks, .count = g->count, .low = INFINITY, .high = -INFINITY };
 
 	for (size_t r = 0; r < g->count; r++) {
 		const double ns = (double)unit_path(&g->runs[r], unit);
@@ -99,8 +152,8 @@ by_growth(const void *left, const void *right)
 {
 	const struct scaling_site *a = left, *b = right;
 
-	if ((a->first > 0) != (b->first > 0))
-		return a->first > 0 ? -1 : 1;
+	if (a->grows != b->grows)
+		return a->grows ? -1 : 1;
 	if (a->growth < b->growth || a->growth > b->growth)
 		return a->growth > b->growth ? -1 : 1;
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
@@ -117,15 +170,19 @@ make_sites(struct scaling_table *t)
 		const double ideal = t->weak ? 1 : (double)t->groups[0].mean.ranks / t->groups[last].mean.ranks;
 
 		s->unit = u;
+		s->place = t->c->units[u].place;
 		s->at = zalloc(t->group_count, sizeof *s->at);
 		for (size_t g = 0; g <= last; g++)
 			s->at[g] = site_at(&t->groups[g], u);
 		s->growth = s->at[last].share - s->at[0].share;
 		s->lost_ns = s->at[last].path_ns - ideal * s->at[0].path_ns;
-		for (size_t g = last; g > 0 && s->at[g].low > s->at[0].high; g--)
-			s->first = g;
-		if (s->growth < WORTH)
-			s->first = 0;
+		for (size_t g = last; g > 0 && s->at[g].low > s->at[0].high && s->growth >= WORTH; g--)
+			s->first_ranks = s->at[g].ranks;
+		s->grows = s->first_ranks > 0;
+		for (size_t g = 0; g <= last; g++) {
+			s->at[g].place = s->place;
+			s->at[g].first_ranks = s->first_ranks;
+		}
 	}
 	qsort(t->sites, t->c->unit_count, sizeof *t->sites, by_growth);
 }
@@ -138,38 +195,19 @@ scaling_verdict(const struct scaling_table *t)
 	const size_t last = t->group_count - 1;
 	const struct scaling_site *s = &t->sites[0];
 	const int32_t least = t->groups[0].mean.ranks, most = t->groups[last].mean.ranks;
-	char site[512], *text;
+	char *text;
 	int length;
 
-	if (t->c->unit_count == 0 || s->first == 0)
+	if (t->c->unit_count == 0 || !s->grows)
 		length = asprintf(&text, "from %d to %d ranks no site takes a share of the critical path that grows",
 		    (int)least, (int)most);
 	else
 		length = asprintf(&text, "%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f %% on %d",
-		    unit_text(&t->c->units[s->unit], site, sizeof site), (int)t->groups[s->first].mean.ranks,
+		    s->place.text, (int)s->first_ranks,
 		    100 * s->at[0].share, (int)least, 100 * s->at[last].share, (int)most);
 	if (length < 0)
 		die("out of memory");
 	return text;
-}
-
-static void
-put_group(struct json *out, const struct scaling_table *t, size_t g)
-{
-	const struct scaling s = scaling_of(&t->groups[g].mean, &t->groups[0].mean, t->weak);
-
-	json_break(out);
-	json_begin_object(out, NULL);
-	json_int(out, "ranks", t->groups[g].mean.ranks);
-	json_uint(out, "count", t->groups[g].count);
-	json_seconds(out, "run_time_s", t->groups[g].mean.run_ns);
-	json_fixed(out, "speedup", s.speedup, 9);
-	json_fixed(out, "parallel", s.parallel, 9);
-	json_fixed(out, "load_balance", s.load_balance, 9);
-	json_fixed(out, "communication", s.communication, 9);
-	json_fixed(out, "computation_scaling", s.computation_scaling, 9);
-	json_fixed(out, "global", s.global, 9);
-	json_end_object(out);
 }
 
 static void
@@ -181,35 +219,16 @@ scaling_as_json(struct text *text, const struct scaling_table *t, const char *ve
 	json_begin_object(out, NULL);
 	json_text(out, "verdict", verdict);
 	json_text(out, "scaling", t->weak ? "weak" : "strong");
-	json_begin_array(out, "runs");
-	for (size_t g = 0; g < t->group_count; g++)
-		put_group(out, t, g);
-	json_end_array(out);
+	json_rows(out, "runs", group_fields, t->groups, t->group_count, sizeof *t->groups);
 	json_break(out);
 	json_begin_array(out, "sites");
 	for (size_t i = 0; i < t->c->unit_count; i++) {
-		const struct scaling_site *s = &t->sites[i];
-
 		json_break(out);
 		json_begin_object(out, NULL);
-		put_place(out, &t->c->units[s->unit]);
-		json_bool(out, "grows", s->first > 0);
-		if (s->first > 0)
-			json_int(out, "first_ranks", t->groups[s->first].mean.ranks);
-		else
-			json_null(out, "first_ranks");
-		json_fixed(out, "growth", s->growth, 9);
-		json_fixed(out, "lost_s", 1e-9 * s->lost_ns, 9);
+		json_members(out, site_fields, &t->sites[i]);
 		json_begin_array(out, "runs");
-		for (size_t g = 0; g < t->group_count; g++) {
-			json_begin_object(out, NULL);
-			json_int(out, "ranks", t->groups[g].mean.ranks);
-			json_fixed(out, "path_s", 1e-9 * s->at[g].path_ns, 9);
-			json_fixed(out, "share", s->at[g].share, 9);
-			json_fixed(out, "low", s->at[g].low, 9);
-			json_fixed(out, "high", s->at[g].high, 9);
-			json_end_object(out);
-		}
+		for (size_t g = 0; g < t->group_count; g++)
+			json_row(out, NULL, at_fields, &t->sites[i].at[g]);
 		json_end_array(out);
 		json_end_object(out);
 	}
@@ -221,78 +240,39 @@ scaling_as_json(struct text *text, const struct scaling_table *t, const char *ve
 static void
 scaling_as_text(struct text *text, const struct scaling_table *t, const char *verdict, bool all)
 {
-	struct table_writer table, *out = &table;
-	const size_t shown = all ? SIZE_MAX : 10;
-	char site[512];
+	const size_t shown = all || t->c->unit_count < 10 ? t->c->unit_count : 10;
 
 	text_line(text, "%s", verdict);
 	text_line(text, "%s scaling, against the smallest run; efficiencies as POP defines them, %s",
 	    t->weak ? "weak" : "strong", span_rule(false));
-	table_begin(out, text, "ranks\truns\trun_time_s\tspeedup\tparallel\tload_bal\tcommunic\tcomp_scal\tglobal");
-	for (size_t g = 0; g < t->group_count; g++) {
-		const struct scaling s = scaling_of(&t->groups[g].mean, &t->groups[0].mean, t->weak);
-
-		table_int(out, t->groups[g].mean.ranks);
-		table_uint(out, t->groups[g].count);
-		table_seconds(out, t->groups[g].mean.run_ns);
-		table_fixed(out, s.speedup, 3);
-		table_fixed(out, s.parallel, 4);
-		table_fixed(out, s.load_balance, 4);
-		table_fixed(out, s.communication, 4);
-		table_fixed(out, s.computation_scaling, 4);
-		table_fixed(out, s.global, 4);
-		table_end_line(out);
-	}
-	table_end(out);
+	table_rows(text, group_fields, t->groups, t->group_count, sizeof *t->groups);
 	text_char(text, '\n');
 	text_line(text, "sites by the growth of their share of the critical path; first_ranks: from there on, "
 	    "beyond the spread of the runs");
-	table_begin(out, text, "growth_%\tfirst_ranks\tlost_s\tranks:path_%\tup to and in");
-	for (size_t i = 0; i < t->c->unit_count && i < shown; i++) {
-		const struct scaling_site *s = &t->sites[i];
+	for (size_t i = 0; i < shown; i++) {
 		char shares[512] = "";
 
-		table_fixed(out, 100 * s->growth, 2);
-		if (s->first > 0)
-			table_int(out, t->groups[s->first].mean.ranks);
-		else
-			table_text(out, "-");
-		table_fixed(out, 1e-9 * s->lost_ns, 6);
 		for (size_t g = 0; g < t->group_count; g++) {
 			const size_t used = strlen(shares);
 
 			snprintf(shares + used, sizeof shares - used, "%s%d:%.1f", g > 0 ? " " : "",
-			    (int)t->groups[g].mean.ranks, 100 * s->at[g].share);
+			    (int)t->groups[g].mean.ranks, 100 * t->sites[i].at[g].share);
 		}
-		table_text(out, shares);
-		table_text(out, unit_text(&t->c->units[s->unit], site, sizeof site));
-		table_end_line(out);
+		t->sites[i].shares = need(strdup(shares));
 	}
-	table_end(out);
-	if (t->c->unit_count > shown)
-		text_line(text, "(%zu more; --all shows them)", t->c->unit_count - shown);
+	table_rows(text, site_fields, t->sites, shown, sizeof *t->sites);
+	print_more(text, t->c->unit_count, shown);
 }
 
 static void
 scaling_as_csv(struct text *text, const struct scaling_table *t)
 {
-	struct csv csv, *out = &csv;
+	struct csv csv;
 
-	csv_begin(out, text, "function,file,line,call,ranks,runs,path_s,share,low,high,first_ranks");
+	csv_head(&csv, text, at_fields);
 	for (size_t i = 0; i < t->c->unit_count; i++)
-		for (size_t g = 0; g < t->group_count; g++) {
-			const struct scaling_site *s = &t->sites[i];
-
-			csv_place(out, &t->c->units[s->unit]);
-			csv_int(out, t->groups[g].mean.ranks);
-			csv_uint(out, t->groups[g].count);
-			csv_fixed(out, 1e-9 * s->at[g].path_ns, 9);
-			csv_fixed(out, s->at[g].share, 9);
-			csv_fixed(out, s->at[g].low, 9);
-			csv_fixed(out, s->at[g].high, 9);
-			csv_int(out, s->first > 0 ? t->groups[s->first].mean.ranks : 0);
-			csv_end_row(out);
-		}
+		for (size_t g = 0; g < t->group_count; g++)
+			csv_row(&csv, at_fields, &t->sites[i].at[g]);
 }
 
 void

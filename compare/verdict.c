@@ -34,7 +34,7 @@ main_kind(const struct verdict *v, size_t unit)
 	size_t most = 0;
 
 	for (size_t k = 1; k < PATH_KINDS_COUNT; k++)
-		if (llabs(v->kinds_ns[unit][k]) > llabs(v->kinds_ns[unit][most]))
+		if (llabs(v->sites[unit].kinds_ns[k]) > llabs(v->sites[unit].kinds_ns[most]))
 			most = k;
 	return names[most];
 }
@@ -42,20 +42,20 @@ main_kind(const struct verdict *v, size_t unit)
 static void
 say_site(const struct comparison *c, struct verdict *v, size_t unit)
 {
-	const struct change *part = &v->parts[unit][v->part[unit]];
+	const struct site_change *site = &v->sites[unit];
+	const struct change *part = &site->parts[site->part];
 	const int32_t rank = rank_of_change(c, v, unit);
-	char text[256], on[24] = "";
+	char on[24] = "";
 
-	unit_text(&c->units[unit], text, sizeof text);
 	if (rank >= 0)
 		snprintf(on, sizeof on, " on rank %d", (int)rank);
 	if (v->run_time.judged)
-		say(v, "%s %s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", v->part[unit] == COMPUTING ?
-		    "computation up to" : "communication in", text, on, share_of(v, part->shift),
+		say(v, "%s %.255s%s: %+.2f %% of the run (95 %%: %+.2f to %+.2f %%)", site->part == COMPUTING ?
+		    "computation up to" : "communication in", site->place.text, on, share_of(v, part->shift),
 		    share_of(v, part->low), share_of(v, part->high));
 	else
-		say(v, "%s %s%s: %+.2f %% of the run", main_kind(v, unit), text, on,
-		    share_of(v, (double)v->paths[unit].change_ns));
+		say(v, "%s %.255s%s: %+.2f %% of the run", main_kind(v, unit), site->place.text, on,
+		    share_of(v, (double)site->path.change_ns));
 }
 
 static void
@@ -100,9 +100,10 @@ say_verdict(const struct comparison *c, struct verdict *v)
 
 	say_run_time(c, v);
 	for (size_t u = 0; u < c->unit_count; u++)
-		if (v->named[u] || (!v->run_time.judged && v->paths[u].change_ns != 0))
-			orders[count++] = (struct order){ v->run_time.judged ? fabs(v->parts[u][v->part[u]].shift) :
-			    fabs((double)v->paths[u].change_ns), u };
+		if (v->sites[u].named || (!v->run_time.judged && v->sites[u].path.change_ns != 0))
+			orders[count++] = (struct order){ v->run_time.judged ?
+			    fabs(v->sites[u].parts[v->sites[u].part].shift) :
+			    fabs((double)v->sites[u].path.change_ns), u };
 	qsort(orders, count, sizeof *orders, by_size);
 	for (size_t i = 0; i < count && i < 3; i++) {
 		say(v, i == 0 && !v->run_time.judged ? "; most of it " : i == 0 ? ": " : "; ");
