@@ -326,9 +326,17 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 		return;		/* alone */
 	if (members == 0) {
 		graph->counts.unmatched_collectives++;
-		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
-		    (int)rank_of(graph, location), (unsigned long long)seq,
-		    call_name(row->call[i]), comm);
+		if (comm == 0 && graph->nowhere)
+			return;
+		graph->nowhere = graph->nowhere || comm == 0;
+		if (comm == 0)
+			tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s was called: "
+			    "such calls match nothing", (int)rank_of(graph, location), (unsigned long long)seq,
+			    call_name(row->call[i]));
+		else
+			tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
+			    (int)rank_of(graph, location), (unsigned long long)seq,
+			    call_name(row->call[i]), comm);
 		return;
 	}
 	parcel.index = count_call(graph->instances, comm, rank_of(graph, location));

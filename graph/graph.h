@@ -69,6 +69,7 @@ struct graph {
 	struct spot block;	/* the block of calls being read, with the samples before it */
 	bool has_samples;	/* these have come, and the block has not */
 	unsigned told;		/* problems named on stderr so far */
+	bool nowhere;		/* a collective on no communicator is one of them */
 	struct exchange *exchange;	/* with the graphs of other shards; NULL: all ranks are in this one */
 };
 

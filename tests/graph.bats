@@ -416,3 +416,13 @@ turns() {
 	[ -z "$output" ]
 	[ "$stderr" = "lp-graph: t.graph:0: a graph; its messages and collectives are matched already" ]
 }
+
+@test "collectives that name no communicator are told of in one line" {
+	for n in 100 200 300; do
+		for r in 0 1; do echo "$r MPI_Comm_dup $n $((n + 10))"; done
+	done | pack -H 'trace ranks=2' >t.trace
+	lp-graph t.trace 2>said >t.graph
+	grep -qx 'lp-graph: rank 0, row 0: the trace does not say on which communicator MPI_Comm_dup was called: such calls match nothing' said
+	[ "$(grep -c communicator said)" -eq 1 ]
+	grep -q '6 collectives not' said
+}

@@ -30,17 +30,20 @@ planted() {
 	needs_otf2
 	planted
 	trace.py text t.trace >text
-	grep -qx '1 MPI_Recv 200000 612000 comm=1 peer=0 tag=5 received=800 site=1' text
-	grep -qx '1 MPI_Irecv 620000 621000 comm=1 peer=0 tag=9 received=64 site=1' text
-	grep -qx '1 MPI_Wait 640000 645000 comm=1 peer=0 tag=9 received=64 site=1 request=2' text
-	grep -qx '1 MPI_Test 625000 626000 site=1' text
-	grep -qx '2 MPI_Sendrecv 200000 210000 comm=1 peer=3 tag=1 sent=8 site=3' text
-	grep -qx '2 + comm=1 peer=3 tag=1 received=8 site=3' text
-	grep -qx '3 MPI_Bcast 690000 720000 comm=3 peer=1 sent=24 received=24 site=1' text
-	grep -qx '0 MPI_Iallreduce 1600000 1601000 comm=1 sent=8 received=8 site=1' text
+	grep -qx '1 MPI_Recv 200000 612000 comm=1 peer=0 tag=5 received=800 site=8' text
+	grep -qx '1 MPI_Irecv 620000 621000 comm=1 peer=0 tag=9 received=64 site=5' text
+	grep -qx '1 MPI_Wait 640000 645000 comm=1 peer=0 tag=9 received=64 site=6 request=2' text
+	grep -qx '1 MPI_Test 625000 626000 site=9' text
+	grep -qx '2 MPI_Sendrecv 200000 210000 comm=1 peer=3 tag=1 sent=8 site=4' text
+	grep -qx '2 + comm=1 peer=3 tag=1 received=8 site=4' text
+	grep -qx '3 MPI_Bcast 690000 720000 comm=3 peer=1 sent=24 received=24 site=11' text
+	grep -qx '0 MPI_Iallreduce 1600000 1601000 comm=1 sent=8 received=8 site=13' text
 	grep -qx 'communicator comm=3 size=2 members=1,3' text
 	grep -qx 'location location=4 rank=0 thread=1' text
-	grep -qx 'site site=3 count=2 stack=2,1' text
+	grep -qx 'site site=4 count=2 stack=2,3' text
+	# A site for each function called, as the archive does not say where in a region.
+	[ "$(grep -c '^site .*call=MPI_.* function=main file=src/app.c line=7$' text)" -eq 11 ]
+	grep -qx 'site site=6 offset=0 call=MPI_Wait function=main file=src/app.c line=7' text
 	grep -qE '^run ranks=4 locations=5 run_ns=1810000( date_s=[0-9]+)?$' text
 }
 
@@ -93,8 +96,8 @@ planted() {
 	grep -qx 'rank rank=1 host="\?host1"\?' text
 	grep -qx '1 MPI_Win_post 40 42 comm=3 peer=0' text
 	grep -qx '1 MPI_Win_wait 50 60 comm=3 request=1' text
-	grep -qx '0 MPI_Win_start 40 44 comm=3 peer=1 site=1' text
-	grep -qx '0 MPI_Win_complete 50 52 comm=3 site=1 request=2' text
+	grep -qx '0 MPI_Win_start 40 44 comm=3 peer=1 site=2' text
+	grep -qx '0 MPI_Win_complete 50 52 comm=3 site=4 request=2' text
 	grep -qx '0 MPI_Win_create 20 30 comm=1' text
 	grep -qx '0 MPI_Win_lock 62 63 comm=3 peer=1 tag=1' text
 	grep -qx '0 MPI_Win_unlock 64 65 comm=3 peer=1' text
@@ -201,6 +204,19 @@ exported() {
 	run -1 grep -E '^(NON_BLOCKING|COMM_|IO_|PARAMETER|METRIC|MPI_ISEND )|ADDITIONAL' events
 	grep -q '^MPI_SEND ' events
 	grep -q '^MPI_COLLECTIVE_END ' events
+	# scout stops at a collective that creates a handle.
+	printf 'trace ranks=2\n0 MPI_Comm_dup 100 120 comm=1\n1 MPI_Comm_dup 100 120 comm=1\n' | pack >dup.trace
+	lp-export -f otf2 -o dup dup.trace
+	otf2-print dup/traces.otf2 >made
+	grep -q '^MPI_COLLECTIVE_END .*CREATE_HANDLE' made
+	lp-export -f otf2 --for scout -o dup.scout dup.trace
+	otf2-print dup.scout/traces.otf2 >made
+	grep -q '^ENTER .*MPI_Comm_dup' made
+	run -1 grep CREATE_HANDLE made
+	# scout takes a region for MPI's by its file.
+	grep '^REGION .*Name: "MPI_' definitions >regions
+	[ -s regions ]
+	run -1 grep -v 'File: "MPI"' regions
 	run -2 --separate-stderr lp-export -f csv --for scout t.path
 	[ "$stderr" = "lp-export: --for is not for -f csv" ]
 }

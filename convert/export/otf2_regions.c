@@ -101,8 +101,8 @@ meaning_of(struct archive *a, uint16_t call)
 	if (m->known)
 		return m;
 	*m = (struct meaning){ .known = true, .region = NONE, .collective = -1 };
-	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)
-		m->collective = OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+	if (class == CLASS_COMM_CREATE || class == CLASS_COMM_CREATE_START)	/* scout stops at it */
+		m->collective = a->scout ? -1 : OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 	else if (is_collective(class))
 		m->collective = collective_of(name);
 	if (class == CLASS_RMA)
@@ -139,6 +139,7 @@ region_of_call(struct archive *a, uint16_t call)
 {
 	struct meaning *m = meaning_of(a, call);
 	const char *name = call_name(call);
+	const bool mpi = strncmp(name, "MPI_", 4) == 0;
 	uint32_t text, what;
 
 	if (m->region != NONE)
@@ -147,8 +148,8 @@ region_of_call(struct archive *a, uint16_t call)
 	what = define_string(a, OTF2_CALL);
 	m->region = a->regions++;
 	DEFINE(Region, m->region, text, text, what, role_of(call_class(call)),
-	    strncmp(name, "MPI_", 4) == 0 ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
-	    a->empty, 0, 0);
+	    mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+	    mpi ? define_string(a, "MPI") : a->empty, 0, 0);	/* scout knows MPI by that file */
 	return m->region;
 }
 

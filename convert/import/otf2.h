@@ -155,7 +155,7 @@ struct otf2 {
 	bool *used;
 	struct node *nodes;
 	size_t node_count, node_capacity;
-	struct node_table *node_table;
+	struct node_table *node_table, *call_sites;
 	struct module_table *modules;
 	struct request_table *requests;
 	uint32_t sites;
@@ -212,7 +212,8 @@ _Noreturn void otf2_die(const struct otf2 *o, const char *what);
 /* otf2_sites.c: places in the program. */
 void sites_begin(struct otf2 *o);
 uint32_t site_below(struct otf2 *o, uint32_t node, uint32_t region);	/* the node of a region in another */
-uint32_t site_of(struct otf2 *o, uint32_t node);			/* of calls from there */
+uint32_t site_of(struct otf2 *o, uint32_t node);			/* of what is there */
+uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);	/* of calls of that region from there */
 
 /* otf2_requests.c: which row has begun what. */
 struct request {

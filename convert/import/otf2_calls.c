@@ -162,7 +162,7 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 	if (call_class(call) == CLASS_SENDRECV)
 		order_sendrecv(lane);
 	row.comm = lane->made_from;	/* where nothing else is known */
-	rows_call(o, lane, row, site_of(o, lane->node));
+	rows_call(o, lane, row, site_of_call(o, lane->node, lane->region));
 }
 
 /* ---- enter and leave ---- */

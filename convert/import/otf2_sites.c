@@ -42,6 +42,8 @@ sites_begin(struct otf2 *o)
 	o->node_count = 1;
 	o->node_table = zalloc(1, sizeof *o->node_table);
 	node_table_begin(o->node_table, 64);
+	o->call_sites = zalloc(1, sizeof *o->call_sites);
+	node_table_begin(o->call_sites, 64);
 	o->modules = zalloc(1, sizeof *o->modules);
 	module_table_begin(o->modules, 64);
 }
@@ -167,6 +169,19 @@ write_own_place(struct otf2 *o, const struct region *region)
 	end_message(o);
 }
 
+/* The site with this number; CALL: what is called there, or NULL. */
+static void
+write_place(struct otf2 *o, const struct region *region, uint32_t number, const char *call)
+{
+	message_begin(&o->out, "site", 3u + 2u * (region->file != NULL) + (call != NULL));
+	put_uint(&o->out, "site", number);
+	put_uint(&o->out, "offset", 0);
+	if (call != NULL)
+		put_string(&o->out, "call", call);
+	put_source(o, region);
+	end_message(o);
+}
+
 /* A region is a place by its name, file and first line. */
 static uint32_t
 place_site(struct otf2 *o, struct region *region)
@@ -178,15 +193,37 @@ place_site(struct otf2 *o, struct region *region)
 		write_own_place(o, region);
 		return region->site;
 	}
-	message_begin(&o->out, "site", region->file != NULL ? 5 : 3);
-	put_uint(&o->out, "site", region->site);
-	put_uint(&o->out, "offset", 0);
-	put_source(o, region);
-	end_message(o);
+	write_place(o, region, region->site, NULL);
 	return region->site;
 }
 
-/* The site of calls from a node: its region, or the stack of all regions from there outwards. */
+/* Another archive does not say where in a region its calls are: there is a site for each function called. */
+static uint32_t
+call_site(struct otf2 *o, uint32_t region, uint32_t call)
+{
+	const struct node_slot slot = { region, call, o->sites + 1 };
+	const uint32_t site = node_table_add(o->call_sites, &slot)->node;
+
+	if (site > o->sites) {
+		o->sites = site;
+		write_place(o, &o->regions[region], site, call_name(o->regions[call].call));
+	}
+	return site;
+}
+
+/* The site of calls of the MPI function CALL from a node. */
+uint32_t
+site_of_call(struct otf2 *o, uint32_t at, uint32_t call)
+{
+	if (at == 0 || o->regions[o->nodes[at].region].place != NULL || o->regions[call].call == 0)
+		return site_of(o, at);
+	return site_of(o, site_below(o, at, call));
+}
+
+/*
+ * The site of a node: its region, or the stack of all regions from there outwards. A call and the region that it
+ * is in are one.
+ */
 uint32_t
 site_of(struct otf2 *o, uint32_t at)
 {
@@ -196,8 +233,15 @@ site_of(struct otf2 *o, uint32_t at)
 		return 0;
 	if (o->nodes[at].site != 0)
 		return o->nodes[at].site;
-	for (uint32_t n = at; n != 0; n = o->nodes[n].parent)
-		frames[depth++] = place_site(o, &o->regions[o->nodes[n].region]);
+	for (uint32_t n = at; n != 0; n = o->nodes[n].parent) {
+		const uint32_t region = o->nodes[n].region;
+
+		if (o->regions[region].mpi) {
+			n = o->nodes[n].parent;
+			frames[depth++] = call_site(o, o->nodes[n].region, region);
+		} else
+			frames[depth++] = place_site(o, &o->regions[region]);
+	}
 	if (depth == 1)
 		return o->nodes[at].site = frames[0];
 	o->nodes[at].site = ++o->sites;
