@@ -9,33 +9,100 @@
 #include "functions.h"
 #include "report.h"
 
-/* The samples of the computation that ends in a call's enter. */
-struct piece {
-	uint32_t location;
-	size_t from, count;
+struct function_gain {
+	const char *name;
+	int64_t ns, most_ns;	/* by how much the run gets shorter, and would if no other path took over */
 };
 
-struct gains {
+/* By function, which is numbered as it is met. */
+struct function_gains {
+	struct function_gain *at;
+	size_t count, capacity;
+	uint32_t *number_of;	/* by site: 1 + number of its function */
+	size_t site_count;
+};
+
+/* The samples of the computation that ends in a call's enter. */
+struct piece {
+	const struct sample *at;
+	size_t count;
+	int64_t length_ns;
+};
+
+struct gaining {
 	struct functions *functions;
+	struct function_gains *gains;
 	const struct dag *dag;
 	struct piece *pieces;	/* by call: vertex / 2 */
 	int64_t *time_ns;	/* by vertex */
 	int percent;
 };
 
-static int64_t
-saved_ns(const struct gains *g, const struct piece *piece, uint32_t function, int64_t weight_ns)
+/* Sites that nothing defines are all as unknown as number 0. */
+static uint32_t *
+number_at(const struct function_gains *gains, uint32_t site)
 {
+	return &gains->number_of[site < gains->site_count ? site : 0];
+}
+
+static void
+number_functions(struct functions *f, const struct definitions *known)
+{
+	struct function_gains *g = f->gains;
+	char text[1024];
+
+	if (g == NULL) {
+		g = f->gains = zalloc(1, sizeof *g);
+		g->site_count = known->site_count > 0 ? known->site_count : 1;
+		g->number_of = zalloc(g->site_count, sizeof *g->number_of);
+	}
+	for (size_t l = 0; l < f->lanes.count; l++)
+		for (size_t i = f->lanes.of[l].begin; i < f->lanes.of[l].end; i++) {
+			uint32_t *number = number_at(g, f->lanes.of[l].at[i].site), n = 0;
+			const char *name;
+
+			if (*number > 0)
+				continue;
+			name = place_frame(known, (uint32_t)(number - g->number_of), text, sizeof text).name;
+			while (n < g->count && strcmp(g->at[n].name, name) != 0)
+				n++;
+			if (n == g->count) {
+				g->at = grow(g->at, &g->capacity, g->count + 1, sizeof *g->at);
+				g->at[g->count++] = (struct function_gain){ .name = need(strdup(name)) };
+			}
+			*number = 1 + n;
+		}
+}
+
+static struct piece
+piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t end_ns)
+{
+	const struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
+	struct piece piece = { .length_ns = end_ns - begin_ns };
+	size_t from;
+
+	if (lane == NULL || begin_ns >= end_ns)
+		return piece;
+	from = lane_from(lane, begin_ns);
+	piece.at = lane->at + from;
+	piece.count = lane_from(lane, end_ns) - from;
+	return piece;
+}
+
+/* What the piece gets shorter by: its samples of the function stand for no more than there is of it. */
+static int64_t
+saved_ns(const struct gaining *g, const struct piece *piece, uint32_t function)
+{
+	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count, piece->length_ns);
 	size_t of_it = 0;
 
 	for (size_t i = 0; i < piece->count; i++)
-		of_it += functions_at(g->functions, piece->location, piece->from + i) == function;
-	return of_it == 0 ? 0 :
-	    (int64_t)((double)weight_ns * g->percent / 100 * (double)of_it / (double)piece->count + 0.5);
+		of_it += *number_at(g->gains, piece->at[i].site) == 1 + function;
+	return (int64_t)((double)of_it * (double)worth_ns * g->percent / 100 + 0.5);
 }
 
 static int64_t
-end_if_faster(const struct gains *g, uint32_t function)
+end_if_faster(const struct gaining *g, uint32_t function)
 {
 	const struct dag *dag = g->dag;
 
@@ -47,59 +114,49 @@ end_if_faster(const struct gains *g, uint32_t function)
 			if (dag->source[k] != BEGIN && g->time_ns[dag->source[k]] > begin_ns)
 				begin_ns = g->time_ns[dag->source[k]];
 		if (v < dag->events && (v & 1) == 0 && g->pieces[v / 2].count > 0)
-			weight_ns -= saved_ns(g, &g->pieces[v / 2], function, weight_ns);
+			weight_ns -= saved_ns(g, &g->pieces[v / 2], function);
 		g->time_ns[v] = begin_ns + weight_ns;
 	}
 	return g->time_ns[dag->end];
-}
-
-static void
-find_pieces(struct gains *g)
-{
-	const struct dag *dag = g->dag;
-
-	for (uint32_t v = 0; v < dag->events; v += 2) {
-		const struct event event = numbering_event(&dag->numbering, v);
-		const int64_t end_ns = time_of(dag->stretch, event);
-		struct piece *piece = &g->pieces[v / 2];
-
-		if (dag->weight_ns[v] <= 0)
-			continue;
-		piece->location = event.location;
-		piece->count = functions_between(g->functions, event.location, end_ns - dag->weight_ns[v], end_ns,
-		    &piece->from);
-	}
 }
 
 void
 functions_add_gains(struct functions *f, const struct definitions *known, const struct dag *dag,
     const struct segments *segments, int percent)
 {
-	struct gains g = { .functions = f, .dag = dag, .percent = percent };
-	double *most_ns;
+	struct gaining g = { .functions = f, .dag = dag, .percent = percent };
+	struct piece *path = zalloc(segments->count + 1, sizeof *path);
+	size_t path_count = 0;
 
-	functions_number(f, known);
+	number_functions(f, known);
+	g.gains = f->gains;
 	g.pieces = zalloc(dag->events / 2 + 1, sizeof *g.pieces);
 	g.time_ns = zalloc(dag->vertices, sizeof *g.time_ns);
-	most_ns = zalloc(f->gain_count + 1, sizeof *most_ns);
-	find_pieces(&g);
-	for (size_t s = 0; s < segments->count; s++) {
-		const struct segment *segment = &segments->at[s];
-		size_t from, count = segment->kind != COMPUTE ? 0 :
-		    functions_between(f, segment->location, segment->begin_ns, segment->end_ns, &from);
+	for (uint32_t v = 0; v < dag->events; v += 2) {
+		const struct event event = numbering_event(&dag->numbering, v);
+		const int64_t end_ns = time_of(dag->stretch, event);
 
-		for (size_t i = 0; i < count; i++)
-			most_ns[functions_at(f, segment->location, from + i)] +=
-			    (double)(segment->end_ns - segment->begin_ns) * percent / 100 / (double)count;
+		g.pieces[v / 2] = piece_of(f, event.location, end_ns - dag->weight_ns[v], end_ns);
 	}
-	for (uint32_t function = 0; function < f->gain_count; function++)
-		if (most_ns[function] > 0) {	/* only what is on the path can gain anything */
-			f->gains[function].most_ns += (int64_t)(most_ns[function] + 0.5);
-			f->gains[function].ns += dag->time_ns[dag->end] - end_if_faster(&g, function);
+	for (size_t i = 0; i < segments->count; i++) {
+		const struct segment *s = &segments->at[i];
+
+		if (s->kind == COMPUTE)
+			path[path_count++] = piece_of(f, s->location, s->begin_ns, s->end_ns);
+	}
+	for (uint32_t function = 0; function < f->gains->count; function++) {
+		int64_t most_ns = 0;
+
+		for (size_t i = 0; i < path_count; i++)
+			most_ns += saved_ns(&g, &path[i], function);
+		if (most_ns > 0) {	/* only what is on the path can gain anything */
+			f->gains->at[function].most_ns += most_ns;
+			f->gains->at[function].ns += dag->time_ns[dag->end] - end_if_faster(&g, function);
 		}
+	}
 	free(g.pieces);
 	free(g.time_ns);
-	free(most_ns);
+	free(path);
 }
 
 static int
@@ -114,14 +171,14 @@ by_gain(const void *left, const void *right)
 
 /* A copy in order, to be freed. */
 static struct function_gain *
-sorted_gains(const struct functions *f, size_t *count)
+sorted_gains(const struct function_gains *gains, size_t *count)
 {
-	struct function_gain *sorted = zalloc(f->gain_count + 1, sizeof *sorted);
+	struct function_gain *sorted = zalloc(gains != NULL ? gains->count + 1 : 1, sizeof *sorted);
 
 	*count = 0;
-	for (size_t i = 0; i < f->gain_count; i++)
-		if (f->gains[i].most_ns > 0)
-			sorted[(*count)++] = f->gains[i];
+	for (size_t i = 0; gains != NULL && i < gains->count; i++)
+		if (gains->at[i].most_ns > 0)
+			sorted[(*count)++] = gains->at[i];
 	qsort(sorted, *count, sizeof *sorted, by_gain);
 	return sorted;
 }
@@ -132,7 +189,7 @@ functions_gain_text(struct text *out, const struct functions *f, int64_t told_ns
 {
 	struct table_writer table;
 	size_t count;
-	struct function_gain *sorted = sorted_gains(f, &count);
+	struct function_gain *sorted = sorted_gains(f->gains, &count);
 
 	text_char(out, '\n');
 	text_line(out, "if the function took %d %% less time, on all ranks", percent);
@@ -154,7 +211,7 @@ void
 functions_gain_json(struct json *out, const struct functions *f)
 {
 	size_t count;
-	struct function_gain *sorted = sorted_gains(f, &count);
+	struct function_gain *sorted = sorted_gains(f->gains, &count);
 
 	json_break(out);
 	json_begin_array(out, "gain_by_function");

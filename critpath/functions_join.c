@@ -21,20 +21,7 @@ add_sums(struct functions *f, const struct function_sums *more)
 	if (more->period_ns > f->sums.period_ns)
 		f->sums.period_ns = more->period_ns;
 	for (int kind = 0; kind < KINDS; kind++)
-		f->sums.other_ns[kind] += more->other_ns[kind];
-	f->sums.not_sampled_ns += more->not_sampled_ns;
-	f->sums.compute_ns += more->compute_ns;
-}
-
-static void
-add_place(struct functions *f, const struct sampled *more)
-{
-	struct sampled *place = functions_place(f, more->site, more->callers);
-
-	place->all += more->all;
-	place->samples += more->samples;
-	place->path_ns += more->path_ns;
-	place->squares += more->squares;
+		f->sums.path_ns[kind] += more->path_ns[kind];
 }
 
 void
@@ -47,7 +34,7 @@ functions_gather(struct functions *f, const struct team *team)
 
 	if (team->rank == 0) {	/* what it knows itself comes first */
 		for (size_t i = own; i < places; i++)
-			add_place(f, &all[i]);
+			functions_add_place(f, &all[i]);
 		for (size_t m = 1; m < members; m++)
 			add_sums(f, &sums[m]);
 	}
@@ -59,10 +46,12 @@ functions_gather(struct functions *f, const struct team *team)
 /* ---- between parts, as a message ---- */
 
 static void
-write_block(struct writer *out, const struct function_sums *sums, const struct sampled *places, size_t count)
+write_block(struct writer *out, const struct functions *f, const struct sampled *places, size_t count,
+    bool first)
 {
+	const struct on_path on_path = functions_on_path(f);
 	uint32_t site[BLOCK], callers[BLOCK];
-	uint64_t all[BLOCK], samples[BLOCK], high[BLOCK], low[BLOCK];
+	uint64_t all[BLOCK], samples[BLOCK];
 	int64_t path[BLOCK];
 
 	for (size_t i = 0; i < count; i++) {
@@ -70,22 +59,18 @@ write_block(struct writer *out, const struct function_sums *sums, const struct s
 		callers[i] = places[i].callers;
 		all[i] = places[i].all;
 		samples[i] = places[i].samples;
-		path[i] = places[i].path_ns;
-		high[i] = (uint64_t)(places[i].squares >> 64);
-		low[i] = (uint64_t)places[i].squares;
+		path[i] = (int64_t)(samples[i] * (uint64_t)on_path.worth_ns);
 	}
-	message_begin(out, "sampled_path", 11);
+	message_begin(out, "sampled_path", 9);
 	put_uint(out, "count", count);
-	put_int(out, "period_ns", sums->period_ns);
-	put_uint(out, "lost", sums->lost);
-	put_int(out, "not_sampled_ns", sums->not_sampled_ns);
+	put_int(out, "period_ns", f->sums.period_ns);
+	put_uint(out, "lost", first ? f->sums.lost : 0);
+	put_int(out, "not_sampled_ns", first ? on_path.rest_ns : 0);
 	put_column(out, "site", site_type, site, count);
 	put_column(out, "callers", site_type, callers, count);
 	put_column(out, "all", count_type, all, count);
 	put_column(out, "samples", count_type, samples, count);
 	put_column(out, "path", time_type, path, count);
-	put_column(out, "squares_high", count_type, high, count);
-	put_column(out, "squares_low", count_type, low, count);
 	if (message_end(out) < 0)
 		die_output();
 }
@@ -93,15 +78,11 @@ write_block(struct writer *out, const struct function_sums *sums, const struct s
 void
 functions_write(struct writer *out, const struct functions *f)
 {
-	struct function_sums sums = f->sums;
 	size_t count;
 	struct sampled *places = functions_places(f, &count);
 
-	for (size_t i = 0; i == 0 || i < count; i += BLOCK) {
-		write_block(out, &sums, places + i, count - i < BLOCK ? count - i : BLOCK);
-		sums.lost = 0;		/* the first one tells */
-		sums.not_sampled_ns = 0;
-	}
+	for (size_t i = 0; i == 0 || i < count; i += BLOCK)
+		write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK, i == 0);
 	free(places);
 }
 
@@ -109,29 +90,23 @@ void
 functions_read(struct functions *f, struct reader *in, const struct message *message)
 {
 	static uint32_t site[BLOCK], callers[BLOCK];
-	static uint64_t all[BLOCK], samples[BLOCK], high[BLOCK], low[BLOCK];
-	static int64_t path[BLOCK];
+	static uint64_t all[BLOCK], samples[BLOCK];
 	struct function_sums sums = { .any = true };
 	int64_t count, lost;
 	size_t n;
 
 	if (body_int(in, message, "count", 0, BLOCK, &count) < 0 ||
 	    body_int(in, message, "period_ns", 1, INT64_MAX, &sums.period_ns) < 0 ||
-	    body_int(in, message, "lost", 0, INT64_MAX, &lost) < 0 ||
-	    body_int(in, message, "not_sampled_ns", 0, INT64_MAX, &sums.not_sampled_ns) < 0)
+	    body_int(in, message, "lost", 0, INT64_MAX, &lost) < 0)
 		die_input(in);
 	n = (size_t)count;
 	if (body_column(in, message, "site", site_type, n, n, site) < 0 ||
 	    body_column(in, message, "callers", site_type, n, n, callers) < 0 ||
 	    body_column(in, message, "all", count_type, n, n, all) < 0 ||
-	    body_column(in, message, "samples", count_type, n, n, samples) < 0 ||
-	    body_column(in, message, "path", time_type, n, n, path) < 0 ||
-	    body_column(in, message, "squares_high", count_type, n, n, high) < 0 ||
-	    body_column(in, message, "squares_low", count_type, n, n, low) < 0)
+	    body_column(in, message, "samples", count_type, n, n, samples) < 0)
 		die_input(in);
 	sums.lost = (uint64_t)lost;
 	add_sums(f, &sums);
 	for (size_t i = 0; i < n; i++)
-		add_place(f, &(struct sampled){ (functions_wide)high[i] << 64 | low[i], site[i], callers[i],
-		    all[i], samples[i], path[i] });
+		functions_add_place(f, &(struct sampled){ site[i], callers[i], all[i], samples[i] });
 }

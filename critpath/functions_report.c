@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path by function, for people and scripts. */
+/* The path by function and by line, for people and scripts: by themselves, and with what they called. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,28 +8,183 @@
 #include "report.h"
 #include "../base/tool/file_name.h"
 
+enum by { BY_FUNCTION, BY_LINE };
+
+/* One row of a report: samples by themselves, and with what was called. */
+struct function {
+	struct stack_frame frame;	/* of a function the line is where it is seen most */
+	uint64_t all, samples;
+	uint64_t all_inclusive, inclusive;
+};
+
 /* A list with what its shares are of. */
 struct listed {
-	const struct function_sums *sums;
+	const struct functions *of;
+	struct on_path on_path;
 	struct function *at;
 	size_t count;
-	int64_t path_ns, sampled_ns;
+	int64_t path_ns;
 	uint64_t all;		/* samples, 1 where there are none */
 };
+
+static int
+compare_text(const char *a, const char *b)
+{
+	if (a == NULL || b == NULL)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int
+by_frame(const void *left, const void *right)
+{
+	const struct stack_frame *a = left, *b = right;
+	int order;
+
+	if ((order = strcmp(a->name, b->name)) != 0 || (order = compare_text(a->file, b->file)) != 0)
+		return order;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+static int
+more_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int
+by_path(const void *left, const void *right)
+{
+	const struct function *a = left, *b = right;
+	int order;
+
+	if ((order = more_first(a->samples, b->samples)) != 0 || (order = more_first(a->all, b->all)) != 0 ||
+	    (order = more_first(a->inclusive, b->inclusive)) != 0 ||
+	    (order = more_first(a->all_inclusive, b->all_inclusive)) != 0)
+		return order;
+	return by_frame(&a->frame, &b->frame);
+}
+
+/* Rows of one frame become one, which has their names. */
+static size_t
+fold(struct function *at, size_t count)
+{
+	size_t kept = 0;
+
+	if (count > 0)
+		qsort(at, count, sizeof *at, by_frame);
+	for (size_t i = 0; i < count; i++) {
+		struct function *last = &at[kept > 0 ? kept - 1 : 0];
+
+		if (kept == 0 || by_frame(&last->frame, &at[i].frame) != 0) {
+			at[kept++] = at[i];
+			continue;
+		}
+		last->all += at[i].all;
+		last->samples += at[i].samples;
+		last->all_inclusive += at[i].all_inclusive;
+		last->inclusive += at[i].inclusive;
+		free((void *)(uintptr_t)at[i].frame.name);
+	}
+	return kept;
+}
+
+/* All of them, in order of their frames. A function that calls itself has its time once. */
+static struct function *
+list_frames(const struct functions *f, const struct definitions *known, enum by by, size_t *count)
+{
+	struct function *list = NULL;
+	size_t places, capacity = 0, fold_at = 1 << 16;
+	struct sampled *place = functions_places(f, &places);
+
+	*count = 0;
+	for (size_t p = 0; p < places; p++) {
+		struct frames frames = frames_of(known, &place[p]);
+		const size_t first = *count;
+
+		list = grow(list, &capacity, first + frames.count, sizeof *list);
+		for (size_t i = 0; i < frames.count; i++) {
+			struct function row = { frames.at[i], i == 0 ? place[p].all : 0,
+			    i == 0 ? place[p].samples : 0, place[p].all, place[p].samples };
+			size_t k = first;
+
+			if (by == BY_FUNCTION)
+				row.frame.line = 0;
+			while (k < *count && by_frame(&list[k].frame, &row.frame) != 0)
+				k++;
+			if (k == *count)
+				list[(*count)++] = row;
+			else
+				free((void *)(uintptr_t)row.frame.name);
+		}
+		if (*count > fold_at) {
+			*count = fold(list, *count);
+			fold_at = 2 * *count + (1 << 16);
+		}
+	}
+	*count = fold(list, *count);
+	free(place);
+	return list;
+}
+
+/* Own samples count before those of what was called there. */
+static int
+by_seen(const struct function *a, const struct function *b)
+{
+	int order = more_first(a->all, b->all);
+
+	if (order == 0 && a->all == 0)
+		order = more_first(a->all_inclusive, b->all_inclusive);
+	return order != 0 ? order : by_path(a, b);
+}
+
+/* Of each function the line that is seen most. */
+static void
+find_lines(struct function *functions, size_t count, const struct function *lines, size_t line_count)
+{
+	for (size_t i = 0, l = 0; i < count; i++) {
+		const struct function *most = NULL;
+		const struct stack_frame *of = &functions[i].frame;
+
+		for (; l < line_count && strcmp(lines[l].frame.name, of->name) == 0 &&
+		    compare_text(lines[l].frame.file, of->file) == 0; l++)
+			if (most == NULL || by_seen(&lines[l], most) < 0)
+				most = &lines[l];
+		functions[i].frame.line = most != NULL ? most->frame.line : 0;
+	}
+}
 
 static struct listed
 list_by(const struct functions *f, const struct definitions *known, enum by by)
 {
-	struct listed l = { .sums = &f->sums, .sampled_ns = f->sums.compute_ns - f->sums.not_sampled_ns };
+	struct listed l = { .of = f, .on_path = functions_on_path(f) };
 
-	l.path_ns = f->sums.compute_ns;
 	for (int kind = 0; kind < KINDS; kind++)
-		l.path_ns += f->sums.other_ns[kind];
-	l.at = functions_list(f, known, by, &l.count);
+		l.path_ns += f->sums.path_ns[kind];
+	l.at = list_frames(f, known, by, &l.count);
+	if (by == BY_FUNCTION) {
+		size_t count;
+		struct function *lines = list_frames(f, known, BY_LINE, &count);
+
+		find_lines(l.at, l.count, lines, count);
+		for (size_t i = 0; i < count; i++)
+			free((void *)(uintptr_t)lines[i].frame.name);
+		free(lines);
+	}
+	if (l.count > 0)
+		qsort(l.at, l.count, sizeof *l.at, by_path);
 	for (size_t i = 0; i < l.count; i++)
 		l.all += l.at[i].all;
 	l.all += l.all == 0;
 	return l;
+}
+
+static void
+free_list(struct listed *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		free((void *)(uintptr_t)l->at[i].frame.name);
+	free(l->at);
 }
 
 static double
@@ -38,72 +193,78 @@ of_path(const struct listed *l, int64_t ns)
 	return l->path_ns > 0 ? (double)ns / (double)l->path_ns : 0;
 }
 
-static double
-error_of(const struct listed *l, const struct function *it)
+static int64_t
+path_ns(const struct listed *l, uint64_t samples)
 {
-	return it->error * of_path(l, l->sampled_ns);
+	return (int64_t)(samples * (uint64_t)l->on_path.worth_ns);
 }
 
 static int64_t
 all_ns(const struct listed *l, uint64_t samples)
 {
-	return (int64_t)samples * l->sums->period_ns;
+	return (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
+}
+
+/* Of the share of the path, by how many samples there are. */
+static double
+error_of(const struct listed *l, uint64_t samples)
+{
+	return l->path_ns > 0 ? sampled_error(samples, l->on_path.worth_ns, l->on_path.compute_ns) /
+	    (double)l->path_ns : 0;
 }
 
 /* ---- text ---- */
 
 static void
-put_name(struct table_writer *table, const struct function *it)
+put_name(struct table_writer *table, const struct stack_frame *frame)
 {
-	if (it->file != NULL)
-		table_format(table, "%s (%s:%d)", it->name, file_name(it->file), (int)it->line);
+	if (frame->file != NULL)
+		table_format(table, "%s (%s:%d)", frame->name, file_name(frame->file), (int)frame->line);
 	else
-		table_text(table, it->name);
-}
-
-static void
-put_function(struct table_writer *table, const struct listed *l, const struct function *it)
-{
-	table_fixed(table, 100 * of_path(l, it->path_ns), 2);
-	table_fixed(table, 100 * error_of(l, it), 2);
-	table_seconds(table, it->path_ns);
-	table_fixed(table, 100 * of_path(l, it->inclusive_ns), 2);
-	table_fixed(table, 100 * (double)it->all / (double)l->all, 2);
-	table_seconds(table, all_ns(l, it->all));
-	put_name(table, it);
+		table_text(table, frame->name);
 	table_end_line(table);
 }
 
+/* What is of the path and no function. */
 static void
-put_other(struct table_writer *table, const struct listed *l, const char *name, int64_t ns)
+put_other(struct table_writer *table, const struct listed *l, const char *name, int64_t ns, double error)
 {
 	table_fixed(table, 100 * of_path(l, ns), 2);
-	table_text(table, "");
+	if (error > 0)
+		table_fixed(table, 100 * error, 2);
+	else
+		table_text(table, "");
 	table_seconds(table, ns);
 	for (int i = 0; i < 3; i++)
 		table_text(table, "");
-	table_text(table, name);
-	table_end_line(table);
+	put_name(table, &(struct stack_frame){ .name = name });
 }
 
 static void
 list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 {
-	static const char *const heads[] = {
-		"path_%\terror_%\tpath_s\twith_called_%\tall_%\tall_s\tfunction",
-		"path_%\terror_%\tpath_s\twith_called_%\tall_%\tall_s\tline",
-	};
 	struct table_writer table;
 
 	text_char(out, '\n');
-	table_begin(&table, out, heads[by]);
-	for (size_t i = 0; i < l->count && i < shown && l->at[i].path_ns > 0; i++)
-		put_function(&table, l, &l->at[i]);
+	table_begin(&table, out, by == BY_FUNCTION ?
+	    "path_%\terror_%\tpath_s\twith_called_%\tall_%\tall_s\tfunction" :
+	    "path_%\terror_%\tpath_s\twith_called_%\tall_%\tall_s\tline");
+	for (size_t i = 0; i < l->count && i < shown && l->at[i].samples > 0; i++) {
+		const struct function *it = &l->at[i];
+
+		table_fixed(&table, 100 * of_path(l, path_ns(l, it->samples)), 2);
+		table_fixed(&table, 100 * error_of(l, it->samples), 2);
+		table_seconds(&table, path_ns(l, it->samples));
+		table_fixed(&table, 100 * of_path(l, path_ns(l, it->inclusive)), 2);
+		table_fixed(&table, 100 * (double)it->all / (double)l->all, 2);
+		table_seconds(&table, all_ns(l, it->all));
+		put_name(&table, &it->frame);
+	}
 	if (by == BY_FUNCTION) {
-		put_other(&table, l, not_sampled, l->sums->not_sampled_ns);
+		put_other(&table, l, not_sampled, l->on_path.rest_ns, error_of(l, l->on_path.samples));
 		for (int kind = 0; kind < KINDS; kind++)
 			if (other_names[kind] != NULL)
-				put_other(&table, l, other_names[kind], l->sums->other_ns[kind]);
+				put_other(&table, l, other_names[kind], l->of->sums.path_ns[kind], 0);
 	}
 	table_end(&table);
 }
@@ -112,58 +273,58 @@ static int
 by_inclusive(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
+	const int order = more_first(a->inclusive, b->inclusive);
 
-	if (a->inclusive_ns != b->inclusive_ns)
-		return a->inclusive_ns > b->inclusive_ns ? -1 : 1;
-	return a->path_ns != b->path_ns ? (a->path_ns < b->path_ns ? -1 : 1) :
-	    strcmp(a->name, b->name) != 0 ? strcmp(a->name, b->name) : (a->line > b->line) - (a->line < b->line);
+	return order != 0 ? order : by_path(left, right);
 }
 
-/* Those that called others: outermost first, as they have most. */
+/* Those that called others: outermost first, as they have most. Sorts the list anew. */
 static void
-inclusive_text(struct text *out, const struct listed *l, enum by by, size_t shown)
+inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 {
-	struct function *list = zalloc(l->count + 1, sizeof *list);
 	struct table_writer table;
-	size_t count = 0;
 
-	for (size_t i = 0; i < l->count; i++)
-		if (l->at[i].inclusive_ns > l->at[i].path_ns)
-			list[count++] = l->at[i];
-	qsort(list, count, sizeof *list, by_inclusive);
-	if (count > 0) {
-		text_char(out, '\n');
-		table_begin(&table, out, by == BY_FUNCTION ?
-		    "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
-		    "with_called_%\twith_called_s\tall_%\tline, with what was called there");
-		for (size_t i = 0; i < count && i < shown; i++) {
-			table_fixed(&table, 100 * of_path(l, list[i].inclusive_ns), 2);
-			table_seconds(&table, list[i].inclusive_ns);
-			table_fixed(&table, 100 * (double)list[i].all_inclusive / (double)l->all, 2);
-			put_name(&table, &list[i]);
-			table_end_line(&table);
+	if (l->count > 0)
+		qsort(l->at, l->count, sizeof *l->at, by_inclusive);
+	for (size_t i = 0, lines = 0; i <= l->count; i++) {
+		const struct function *it = &l->at[i];
+
+		if (i == l->count || lines == shown) {
+			if (lines > 0)
+				table_end(&table);
+			return;
 		}
-		table_end(&table);
+		if (it->inclusive <= it->samples)
+			continue;
+		if (lines++ == 0) {
+			text_char(out, '\n');
+			table_begin(&table, out, by == BY_FUNCTION ?
+			    "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
+			    "with_called_%\twith_called_s\tall_%\tline, with what was called there");
+		}
+		table_fixed(&table, 100 * of_path(l, path_ns(l, it->inclusive)), 2);
+		table_seconds(&table, path_ns(l, it->inclusive));
+		table_fixed(&table, 100 * (double)it->all_inclusive / (double)l->all, 2);
+		put_name(&table, &it->frame);
 	}
-	free(list);
 }
 
 /* ---- the path beside a profile of all time ---- */
 
-/* A function's share of the sampled path and of all computation, and its place by each. */
+/* A function's share of the samples on the path and of all, and its place by each. */
 struct beside {
 	const struct function *it;
 	size_t path_rank, all_rank;
-	double path, all, all_error;
+	double path, path_error, all, all_error;
 };
 
 static int
 by_all(const void *left, const void *right)
 {
-	const struct function *a = *(const struct function *const *)left;
-	const struct function *b = *(const struct function *const *)right;
+	const struct beside *a = left, *b = right;
 
-	return a->all != b->all ? (a->all > b->all ? -1 : 1) : (a > b) - (a < b);
+	return a->all != b->all ? (a->all > b->all ? -1 : 1) :
+	    (a->path_rank > b->path_rank) - (a->path_rank < b->path_rank);
 }
 
 /* Before a profile's: those that it has first; then those that the path has first. */
@@ -179,6 +340,12 @@ by_which(const void *left, const void *right)
 	    (a->path_rank > b->path_rank) - (a->path_rank < b->path_rank);
 }
 
+static double
+share_error(double share, uint64_t of)
+{
+	return sqrt(share * (1 - share) / (double)of);
+}
+
 /*
  * Those that make a hundredth of either and less than half, or more than twice, of the path than of all
  * time, by more than three standard errors.
@@ -187,25 +354,26 @@ static struct beside *
 find_beside(const struct listed *l, size_t *count)
 {
 	struct beside *list = zalloc(l->count + 1, sizeof *list);
-	const struct function **profile = zalloc(l->count + 1, sizeof *profile);
+	const uint64_t samples = l->on_path.samples;
 
-	for (size_t i = 0; i < l->count; i++)
-		profile[i] = &l->at[i];
-	qsort(profile, l->count, sizeof *profile, by_all);
 	*count = 0;
-	for (size_t i = 0; i < l->count && l->sampled_ns > 0; i++) {
-		struct beside b = { .it = profile[i], .all_rank = i + 1 };
+	for (size_t i = 0; i < l->count && samples > 0; i++) {
+		const double path = (double)l->at[i].samples / (double)samples;
+		const double all = (double)l->at[i].all / (double)l->all;
 
-		b.path_rank = (size_t)(b.it - l->at) + 1;
-		b.path = (double)b.it->path_ns / (double)l->sampled_ns;
-		b.all = (double)b.it->all / (double)l->all;
-		b.all_error = sqrt(b.all * (1 - b.all) / (double)l->all);
+		list[i] = (struct beside){ &l->at[i], i + 1, 0, path, share_error(path, samples), all,
+		    share_error(all, l->all) };
+	}
+	qsort(list, l->count, sizeof *list, by_all);
+	for (size_t i = 0; i < l->count && samples > 0; i++) {
+		struct beside b = list[i];
+
+		b.all_rank = i + 1;
 		if ((b.path >= 0.01 || b.all >= 0.01) && (b.path < b.all / 2 || b.all < b.path / 2) &&
-		    fabs(b.path - b.all) > 3 * hypot(b.it->error, b.all_error))
+		    fabs(b.path - b.all) > 3 * hypot(b.path_error, b.all_error))
 			list[(*count)++] = b;
 	}
 	qsort(list, *count, sizeof *list, by_which);
-	free(profile);
 	return list;
 }
 
@@ -225,7 +393,7 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 		table_uint(&table, list[i].all_rank);
 		table_fixed(&table, 100 * list[i].path, 2);
 		table_fixed(&table, 100 * list[i].all, 2);
-		table_format(&table, "%s: %s", list[i].it->name, list[i].it->samples == 0 ? "not on the path" :
+		table_format(&table, "%s: %s", list[i].it->frame.name, list[i].it->samples == 0 ? "not on the path" :
 		    list[i].all > list[i].path ? "less on the path" : "more on the path");
 		table_end_line(&table);
 	}
@@ -241,54 +409,62 @@ functions_text(struct text *out, const struct functions *f, const struct definit
 {
 	const size_t shown = all ? SIZE_MAX : 10;
 	struct listed functions, lines;
-	uint64_t samples;
+	struct on_path on_path;
+	int64_t seen_ns;
 
 	if (!f->sums.any)
 		return;
-	samples = functions_samples(f);
+	on_path = functions_on_path(f);
+	seen_ns = on_path.compute_ns - on_path.rest_ns;
 	text_char(out, '\n');
-	text_line(out, "computation on the path %.6f s: %llu samples, %.6f s on a core; %.6f s not sampled; "
-	    "%llu samples lost in all", seconds(f->sums.compute_ns), (unsigned long long)samples,
-	    1e-9 * (double)samples * (double)f->sums.period_ns, seconds(f->sums.not_sampled_ns),
-	    (unsigned long long)f->sums.lost);
+	text_line(out, "computation on the path %.6f s: %llu samples, %.2f %% or %.6f s on a core; "
+	    "%.6f s not on a core, or not sampled; %llu samples lost in all", seconds(on_path.compute_ns),
+	    (unsigned long long)on_path.samples,
+	    on_path.compute_ns > 0 ? 100 * (double)seen_ns / (double)on_path.compute_ns : 0, seconds(seen_ns),
+	    seconds(on_path.rest_ns), (unsigned long long)f->sums.lost);
 	functions = list_by(f, known, BY_FUNCTION);
 	lines = list_by(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
+	if (functions.count > 0)
+		qsort(functions.at, functions.count, sizeof *functions.at, by_path);
 	beside_text(out, &functions, shown);
-	free(functions.at);
-	free(lines.at);
+	free_list(&functions);
+	free_list(&lines);
 }
 
 /* ---- JSON ---- */
 
 static void
-put_place(struct json *out, const char *name, const char *file, int line)
+put_place(struct json *out, const struct stack_frame *frame)
 {
 	json_break(out);
 	json_begin_object(out, NULL);
-	json_text(out, "function", name);
-	if (file != NULL) {
-		json_text(out, "file", file);
-		json_int(out, "line", line);
+	json_text(out, "function", frame->name);
+	if (frame->file != NULL) {
+		json_text(out, "file", frame->file);
+		json_int(out, "line", frame->line);
 	} else {
 		json_null(out, "file");
 		json_null(out, "line");
 	}
 }
 
+/* Of a function, or of what has INCLUSIVE_NS and no samples. */
 static void
-put_numbers(struct json *out, const struct listed *l, const struct function *it)
+put_numbers(struct json *out, const struct listed *l, const struct function *it, int64_t ns,
+    int64_t inclusive_ns, double error)
 {
-	json_seconds(out, "path_s", it->path_ns);
-	json_double(out, "path_share", of_path(l, it->path_ns));
+	put_place(out, &it->frame);
+	json_seconds(out, "path_s", ns);
+	json_double(out, "path_share", of_path(l, ns));
 	json_seconds(out, "all_s", all_ns(l, it->all));
 	json_double(out, "all_share", (double)it->all / (double)l->all);
-	json_double(out, "standard_error", error_of(l, it));
+	json_double(out, "standard_error", error);
 	json_uint(out, "samples", it->samples);
-	json_seconds(out, "path_inclusive_s", it->inclusive_ns);
+	json_seconds(out, "path_inclusive_s", inclusive_ns);
 	json_seconds(out, "all_inclusive_s", all_ns(l, it->all_inclusive));
 	json_end_object(out);
 }
@@ -296,20 +472,21 @@ put_numbers(struct json *out, const struct listed *l, const struct function *it)
 static void
 list_json(struct json *out, const struct listed *l, const char *key)
 {
+	const int64_t rest_ns = l->on_path.rest_ns;
+
 	json_break(out);
 	json_begin_array(out, key);
-	for (size_t i = 0; i < l->count; i++) {
-		put_place(out, l->at[i].name, l->at[i].file, (int)l->at[i].line);
-		put_numbers(out, l, &l->at[i]);
-	}
-	for (int kind = -1; kind < KINDS; kind++) {	/* so that the sum is the path */
-		const int64_t ns = kind < 0 ? l->sums->not_sampled_ns : l->sums->other_ns[kind];
-		const struct function rest = { .path_ns = ns, .inclusive_ns = ns };
+	for (size_t i = 0; i < l->count; i++)
+		put_numbers(out, l, &l->at[i], path_ns(l, l->at[i].samples), path_ns(l, l->at[i].inclusive),
+		    error_of(l, l->at[i].samples));
+	/* So that the sum is the path. */
+	put_numbers(out, l, &(struct function){ .frame.name = not_sampled }, rest_ns, rest_ns,
+	    error_of(l, l->on_path.samples));
+	for (int kind = 0; kind < KINDS; kind++) {
+		const int64_t ns = l->of->sums.path_ns[kind];
 
-		if (kind >= 0 && other_names[kind] == NULL)
-			continue;
-		put_place(out, kind < 0 ? not_sampled : other_names[kind], NULL, 0);
-		put_numbers(out, l, &rest);
+		if (other_names[kind] != NULL)
+			put_numbers(out, l, &(struct function){ .frame.name = other_names[kind] }, ns, ns, 0);
 	}
 	json_end_array(out);
 }
@@ -323,11 +500,11 @@ beside_json(struct json *out, const struct listed *l)
 	json_break(out);
 	json_begin_array(out, "beside_all_time");
 	for (size_t i = 0; i < count; i++) {
-		put_place(out, list[i].it->name, list[i].it->file, (int)list[i].it->line);
+		put_place(out, &list[i].it->frame);
 		json_uint(out, "path_rank", list[i].path_rank);
 		json_uint(out, "all_rank", list[i].all_rank);
 		json_double(out, "share_of_sampled_path", list[i].path);
-		json_double(out, "path_standard_error", list[i].it->error);
+		json_double(out, "path_standard_error", list[i].path_error);
 		json_double(out, "all_share", list[i].all);
 		json_double(out, "all_standard_error", list[i].all_error);
 		json_bool(out, "on_path", list[i].it->samples > 0);
@@ -346,9 +523,15 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 		return;
 	functions = list_by(f, known, BY_FUNCTION);
 	lines = list_by(f, known, BY_LINE);
+	json_break(out);
+	json_begin_object(out, "computation");
+	json_seconds(out, "path_s", functions.on_path.compute_ns);
+	json_seconds(out, "on_core_s", functions.on_path.compute_ns - functions.on_path.rest_ns);
+	json_uint(out, "samples", functions.on_path.samples);
+	json_end_object(out);
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
 	beside_json(out, &functions);
-	free(functions.at);
-	free(lines.at);
+	free_list(&functions);
+	free_list(&lines);
 }

@@ -45,7 +45,8 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 {
 	struct functions *f = im->functions;
 	struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
-	struct taken new = { .site = row->site, .rank = im->known.location_rank[location] };
+	struct taken new = { .site = row->site, .rank = im->known.location_rank[location],
+	    .period_ns = f->block.period_ns };
 
 	if (lane == NULL || lane->begin == lane->end)
 		return;
@@ -85,7 +86,8 @@ some_taken(const struct imbalance *im, size_t *next, struct taken *some, size_t 
 void
 join_taken(struct imbalance *im, const struct taken *more)
 {
-	const struct taken new = { .site = more->site, .place = more->place, .rank = more->rank };
+	const struct taken new = { .site = more->site, .place = more->place, .rank = more->rank,
+	    .period_ns = more->period_ns };
 
 	taken_table_add(&im->functions->taken, &new)->samples += more->samples;
 }
@@ -96,9 +98,9 @@ static struct sampled_function
 function_of(const struct imbalance *im, uint32_t place)
 {
 	char text[1024];
+	const struct stack_frame frame = place_frame(&im->known, place, text, sizeof text);
 
-	return (struct sampled_function){ need(strdup(place_name(&im->known, place, text, sizeof text))),
-	    place_has_lines(&im->known, place) ? im->known.sites[place].file : NULL };
+	return (struct sampled_function){ need(strdup(frame.name)), frame.file };
 }
 
 static int
@@ -141,7 +143,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 			list[(*count)++] = table->slots[i];
 			by->names[by->count++] = function_of(im, table->slots[i].place);
 		}
-	by->names[by->count++] = (struct sampled_function){ "not sampled", NULL };
+	by->names[by->count++] = (struct sampled_function){ not_sampled, NULL };
 	by->names[by->count++] = (struct sampled_function){ "(MPI)", NULL };
 	qsort(by->names, by->count, sizeof *by->names, by_name);
 	for (size_t i = 0; i < by->count; i++)
@@ -178,61 +180,28 @@ function_named(const struct by_function *by, const char *name)
 
 /* ---- one site ---- */
 
-/* What a rank has of a function, and its variance. */
-struct estimate {
-	double ns, variance;
-};
-
-static struct estimate
-estimate(const struct sums *s, int32_t rank, uint64_t samples)
+static int64_t
+worth_ns(const struct sums *s, int32_t rank)
 {
-	const double t = (double)s->compute_ns[rank], n = (double)s->samples[rank], k = (double)samples;
-
-	if (s->samples[rank] == 0)
-		return (struct estimate){ 0, 0 };
-	return (struct estimate){ t * k / n, t * t * (k + 1) * (n - k + 1) / ((n + 2) * (n + 2) * (n + 3)) };
+	return sample_worth(s->period_ns, s->samples[rank], s->compute_ns[rank]);
 }
 
-/* A function on RANK against the mean of the others; AT: its samples by rank, from FIRST to before END. */
-static struct excess
-excess_of(const struct sums *s, int32_t rank, size_t first, size_t end)
+/* SAMPLES of a rank, or REST of all that are not its own: added where it is the slow one, or one of the others. */
+static void
+add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t samples, bool rest)
 {
-	const double others = s->im->known.ranks - 1;
-	struct excess e = { .function = s->at[first].function };
-	double variance = 0;
-	size_t at = first;
+	const double others = s->im->known.ranks - 1, error_ns =
+	    sampled_error(samples, worth_ns(s, rank), s->compute_ns[rank]);
+	const int64_t own_ns = (int64_t)samples * worth_ns(s, rank), ns = rest ? s->compute_ns[rank] - own_ns : own_ns;
 
-	for (int32_t r = 0; r < s->im->known.ranks; r++) {
-		const uint64_t samples = at < end && s->at[at].rank == r ? s->at[at++].samples : 0;
-		const struct estimate it = estimate(s, r, samples);
-
-		if (r == rank) {
-			e.samples = samples;
-			e.slow_ns = (int64_t)(it.ns + 0.5);
-			variance += it.variance;
-		} else if (others > 0) {
-			e.others_ns += it.ns / others;
-			variance += it.variance / (others * others);
-		}
+	if (rank == slow) {
+		e->samples = rest ? 0 : samples;
+		e->slow_ns = ns;
+		e->error_ns += error_ns * error_ns;
+	} else {
+		e->others_ns += (double)ns / others;
+		e->error_ns += error_ns * error_ns / (others * others);
 	}
-	e.error_ns = sqrt(variance);
-	return e;
-}
-
-/* Where there are no samples of a rank nobody knows what it did. */
-static struct excess
-unknown_of(const struct sums *s, int32_t rank)
-{
-	struct excess e = { .function = function_named(s->by, "not sampled") };
-
-	for (int32_t r = 0; r < s->im->known.ranks; r++)
-		if (s->samples[r] > 0)
-			continue;
-		else if (r == rank)
-			e.slow_ns = s->compute_ns[r];
-		else
-			e.others_ns += (double)s->compute_ns[r] / (double)(s->im->known.ranks - 1);
-	return e;
 }
 
 static int
@@ -244,28 +213,31 @@ by_excess(const void *left, const void *right)
 	return x != y ? (x > y ? -1 : 1) : (a->function > b->function) - (a->function < b->function);
 }
 
-/* Each function there, on RANK against the others; they add up to the nanosecond. To be freed. */
+/* Each function there, on RANK against the others, and the rest; they add up. To be freed. */
 struct excess *
 excesses_of(const struct sums *s, int32_t rank, size_t *count)
 {
-	struct excess *list = zalloc(s->count + 1, sizeof *list), *largest = NULL;
-	int64_t left_ns = s->compute_ns[rank];
+	const int32_t ranks = s->im->known.ranks;
+	struct excess *list = zalloc(s->count + 1, sizeof *list);
 
 	*count = 0;
-	for (size_t i = 0, end; i < s->count; i = end) {
-		for (end = i + 1; end < s->count && s->at[end].function == s->at[i].function; end++)
-			;
-		list[(*count)++] = excess_of(s, rank, i, end);
+	for (size_t i = 0; i < s->count; ) {
+		struct excess *e = &list[(*count)++];
+
+		e->function = s->at[i].function;
+		for (int32_t r = 0; r < ranks; r++) {
+			const bool any = i < s->count && s->at[i].function == e->function && s->at[i].rank == r;
+
+			add_rank(e, s, r, rank, any ? s->at[i].samples : 0, false);
+			i += any;
+		}
 	}
-	list[*count] = unknown_of(s, rank);
+	list[*count].function = function_named(s->by, not_sampled);
+	for (int32_t r = 0; r < ranks; r++)
+		add_rank(&list[*count], s, r, rank, s->samples[r], true);
 	*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
-	for (size_t i = 0; i < *count; i++) {
-		left_ns -= list[i].slow_ns;
-		if (largest == NULL || list[i].slow_ns > largest->slow_ns)
-			largest = &list[i];
-	}
-	if (largest != NULL)		/* what rounding left */
-		largest->slow_ns += left_ns;
+	for (size_t i = 0; i < *count; i++)
+		list[i].error_ns = sqrt(list[i].error_ns);
 	qsort(list, *count, sizeof *list, by_excess);
 	return list;
 }
@@ -316,8 +288,10 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 	while (first + s.count < count && s.at[s.count].site == site)
 		s.count++;
 	s.samples = zalloc((size_t)im->known.ranks, sizeof *s.samples);
-	for (size_t i = 0; i < s.count; i++)
+	for (size_t i = 0; i < s.count; i++) {
 		s.samples[s.at[i].rank] += s.at[i].samples;
+		s.period_ns = s.at[i].period_ns;
+	}
 	s.compute_ns = groups->compute_ns[site];
 	return s;
 }
@@ -342,10 +316,17 @@ functions_by(const struct imbalance *im)
 		if (i > 0 && list[i].site == list[i - 1].site)
 			continue;
 		s = sums_of(im, &groups, by, list, count, list[i].site);
+		for (int32_t r = 0; s.compute_ns != NULL && r < im->known.ranks; r++) {
+			by->samples += s.samples[r];
+			by->on_core_ns += (int64_t)s.samples[r] * worth_ns(&s, r);
+		}
 		if (s.compute_ns != NULL)
 			by->sites[by->site_count++] = uneven_of(&s, list[i].site);
 		free(s.samples);
 	}
+	for (size_t g = 0; g < groups.count; g++)
+		for (int32_t r = 0; groups.compute_ns[g] != NULL && r < im->known.ranks; r++)
+			by->compute_ns += groups.compute_ns[g][r];
 	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
 	find_function_costs(im, &groups, by, list, count);
 	site_groups_free(&groups);

@@ -2,9 +2,8 @@
 /*
  * Which functions a slow rank spends more time in than the others do, from samples of computation.
  *
- * What a rank computes up to a call site is known, T; of its n samples there k are in a function, which
- * so has T k/n. The variance of the share is (k+1)(n-k+1) / ((n+2)^2 (n+3)), that of Laplace's rule,
- * which is never 0, however few the samples are.
+ * What a rank computes up to a call site is known. Each sample there stands for its period
+ * (base/run/sampled_place.h); what is left of the computation is a row of its own.
  *
  * Memory: the samples of the calls that are kept, 16 bytes each, and 32 bytes for each place that was
  * sampled on a rank up to a call site.
@@ -49,6 +48,8 @@ struct by_function {
 	struct uneven *sites;		/* most excess first */
 	struct function_cost *costs;	/* of delays; most costly first; they add up to those of all delays */
 	size_t count, site_count, cost_count;
+	uint64_t samples;
+	int64_t compute_ns, on_core_ns;	/* of all ranks */
 };
 
 /* Samples, which come before the calls. */

@@ -57,7 +57,7 @@ void
 find_function_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
     const struct taken *list, size_t taken)
 {
-	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, "not sampled"),
+	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled),
 	    function_named(by, "(MPI)") };
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);

@@ -67,6 +67,10 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 
 	if (by == NULL)
 		return;
+	text_char(out, '\n');
+	text_line(out, "%llu samples: of the ranks' computation, %.6f s, %.2f %% was seen on a core",
+	    (unsigned long long)by->samples, 1e-9 * (double)by->compute_ns,
+	    by->compute_ns > 0 ? 100 * (double)by->on_core_ns / (double)by->compute_ns : 0);
 	print_costs(out, by, all ? SIZE_MAX : 6);
 	print_excess(out, im, by, all ? SIZE_MAX : 4, all ? SIZE_MAX : 4);
 }
@@ -119,6 +123,12 @@ functions_members(struct json *out, const struct imbalance *im)
 
 	if (by == NULL)
 		return;
+	json_break(out);
+	json_begin_object(out, "computation");
+	json_seconds(out, "ranks_s", by->compute_ns);
+	json_seconds(out, "on_core_s", by->on_core_ns);
+	json_uint(out, "samples", by->samples);
+	json_end_object(out);
 	json_break(out);
 	json_begin_array(out, "delays_by_function");
 	for (size_t i = 0; i < by->cost_count; i++) {

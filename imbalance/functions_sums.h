@@ -5,6 +5,7 @@
 
 #include "functions.h"
 #include "site_groups.h"
+#include "../base/run/sampled_place.h"
 
 /* Samples at a place, of the computation of a rank up to a call site. */
 struct taken {
@@ -12,6 +13,7 @@ struct taken {
 	int32_t rank;
 	uint32_t function;		/* once it is known */
 	uint64_t samples;
+	int64_t period_ns;
 };
 
 /* Computation up to a site, by rank: how long, and how many samples it has. */
@@ -22,6 +24,7 @@ struct sums {
 	const struct taken *at;		/* by function and rank */
 	size_t count;
 	uint64_t *samples;		/* by rank */
+	int64_t period_ns;
 };
 
 /* Of LIST, which is in order, those of one site; samples is to be freed. */

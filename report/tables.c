@@ -129,14 +129,14 @@ path_functions_table(struct text *out, const struct page *page)
 	sorted = zalloc(f->count, sizeof *sorted);
 	memcpy(sorted, f->at, f->count * sizeof *sorted);
 	qsort(sorted, f->count, sizeof *sorted, longest_on_path);
-	begin_table(out, "path-functions", "The critical path by function", "From samples: what computes on the path; "
-	    "beside it all its computation, on all ranks. What is no computation is in parentheses.",
+	begin_table(out, "path-functions", "The critical path by function", "From samples, as many periods as there are: what computes on the path; "
+	    "beside it all its computation, on all ranks. In parentheses: time without samples, and other than computation.",
 	    "share of path (%)\ttime (s)\tall computation (s)\t*function\t*file");
 	for (size_t i = 0; i < f->count && i < MOST_LINES; i++) {
 		text_put(out, "<tr>");
 		put_share(out, (double)sorted[i].path_ns / (double)path_length_ns(page));
 		put_seconds(out, 1e-9 * (double)sorted[i].path_ns);
-		put_seconds(out, 1e-9 * (double)sorted[i].all_ns);
+		put_seconds(out, sorted[i].all_ns > 0 ? 1e-9 * (double)sorted[i].all_ns : NAN);
 		put_name(out, sorted[i].name);
 		put_name(out, sorted[i].file != NULL ? sorted[i].file : "");
 		text_put(out, "</tr>\n");

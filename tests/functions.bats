@@ -48,7 +48,8 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 	[ "$(lp-imbalance --by function -F csv t.graph | sed -n 1p)" = \
 		what,function,file,cost_s,standard_error_s,where,rank,slow_s,others_s,more_s,samples ]
 	# The same numbers in all forms, and only of what lies in the window.
-	lp-imbalance --by function -F csv t.graph | awk -F, '$1 == "compute" { s += $8 } END { printf "%.6f\n", s }' >csv
+	lp-imbalance --by function -F csv t.graph | python3 -c 'import csv, sys
+print("%.6f" % sum(float(row["slow_s"]) for row in csv.DictReader(sys.stdin) if row["what"] == "compute"))' >csv
 	lp-imbalance -F json t.graph | jq '[.compute_by_function[].functions[].slow_s] | add' | awk '{ printf "%.6f\n", $1 }' | cmp - csv
 	lp-imbalance --by function t.graph | grep -q '^more_s	error_s	slow_s	others_s	rank	function'
 	[ "$(lp-imbalance -F json t.graph | jq '[.compute_by_function[].functions[].samples] | add')" -gt \
@@ -77,6 +78,9 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 		awk '$2 > 0 { printf "%.9f %.9f %s\n", $1, $2, $3 }' | sort >told
 	[ "$(wc -l <told)" = 5 ]
 	cmp page told
+	# No part is larger than its whole: time on the path, and of all computation; in parentheses there is no such whole.
+	grep -q 'not on a core, or not sampled' lines
+	sed 's/<td[^>]*data-v="\([^"]*\)">[^<]*<\/td>/\1 /g' lines | awk '$3 !~ /^</ && $2 > $3 { print; bad = 1 } END { exit bad }'
 	grep -q 'title="(MPI)"' lines	# and what is no computation; without MPI_Init and MPI_Finalize
 	sed 's/<tr><td data-v="\([^"]*\)".*/\1/' lines | awk '{ s += $1 } END { exit !(s > 0.999999 && s < 1.000001) }'
 }

@@ -15,6 +15,8 @@ setup_file() {
 	mpicxx -g -O2 -o planted_cpp "$apps/sampled.cpp" sampled_work.o
 	mpifort -g -O2 -o planted_fortran "$apps/sampled.f90"
 	mpicc -g -O2 -o comes_and_goes "$apps/comes_and_goes.c" sampled_work.o -lpthread
+	mpicc -g -O2 -o off_core "$apps/off_core.c" sampled_work.o
+	mpicc -g -O2 -fopenmp -o late_thread "$apps/late_thread.c" sampled_work.o
 	lp-record --sample 100 -o probe -- $RUN -n 1 ./planted 0.1 2>probe.err
 	cat probe.err >&2
 }
@@ -38,7 +40,7 @@ sampled() {
 	trace.py check t.graph
 }
 
-@test "planted functions get their shares, on the path and off it, and the sums are the path" {
+@test "planted functions get their time, on the path and off it, and the sums are the path" {
 	for program in planted:long_work:short_work planted_shared:long_work:short_work \
 		planted_cpp:long_loop:short_work planted_fortran:long_part:short_part; do
 		local words=(${program//:/ })
@@ -176,12 +178,54 @@ sampled() {
 	mpicc -g -O2 -I"$ROOT/tests/apps" -o uneven uneven.c "$BATS_FILE_TMPDIR/sampled_work.o"
 	lp-record --sample 1000 -o run -- $RUN -n 3 ./uneven
 	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json >report
-	# 0.75 of rank 1's computation, and 0.5 of the others', within three standard errors.
-	jq -e '.compute_by_function[0] | .rank == 1 and (.functions[0] | .function == "long_work" and .samples > 100 and
-		.more_s > 3 * .standard_error_s) and (. as $all | .functions[0] |
-		((.slow_s - 0.75 * $all.slow_s) | fabs) < 3 * .standard_error_s and
-		((.others_s - 0.5 * $all.others_s) | fabs) < 3 * .standard_error_s)' report
-	jq -e '.delays_by_function[0] | .function == "long_work"' report
+	# 0.6 s of rank 1's own clock, and 0.2 s of the others', within three standard errors.
+	jq -e '.compute_by_function[0] | .rank == 1 and (.functions | map(select(.function == "long_work"))[0] |
+		.samples > 100 and .more_s > 3 * .standard_error_s and
+		((.slow_s - 0.6) | fabs) < 3 * .standard_error_s and ((.others_s - 0.2) | fabs) < 3 * .standard_error_s)' report
+	jq -e '.delays_by_function | map(select(.function | startswith("(") | not))[0].function == "long_work"' report
+}
+
+# told FUNCTION KEY: of lp-critpath's path.json
+told() {
+	jq --arg name "$1" --arg key "$2" '.by_function | map(select(.function == $name))[0][$key] // 0' path.json
+}
+
+@test "a function has the time that its thread's clock gave it, and sleep is a row of its own" {
+	sampled off_core
+	lp-critpath -F json t.graph >path.json
+	jq -e --argjson work "$(told long_work path_s)" --argjson share "$(told long_work standard_error)" \
+		'($work - 0.4 | fabs) <= 3 * $share * .path_length_s' path.json
+	jq -e --argjson rest "$(told '(not on a core, or not sampled)' path_s)" '$rest > 0.95 and
+		(.computation.on_core_s + $rest - .computation.path_s | fabs) < 1e-8' path.json
+	lp-critpath -F folded t.graph | grep -q '^path;(not on a core, or not sampled) '
+	lp-critpath -F speedscope t.graph | jq -e 'any(.shared.frames[]; .name == "(not on a core, or not sampled)")'
+	# The sleep is what others wait for, and so it is compared.
+	lp-imbalance -F json t.graph >waits.json
+	jq -e '.delays_by_function[0].function == "(not on a core, or not sampled)"' waits.json
+	jq -e '.computation | .on_core_s < 0.7 * .ranks_s and .samples > 600' waits.json
+	lp-imbalance t.graph | grep -qE "^[0-9]+ samples: of the ranks' computation, .* % was seen on a core$"
+	lp-compare -F json t.graph -- t.graph | jq -e 'any(.functions[]; .function == "(not on a core, or not sampled)" and .path_a_s > 0.95)'
+	lp-report -o page.html t.graph
+	grep -q 'title="(not on a core, or not sampled)"' page.html
+}
+
+@test "what a rank's threads do alike is no cause of waits, however they wait for each other" {
+	local RUN="$RUN --bind-to none"	# or a thread waits for its core, not for its runtime
+	for policy in passive active; do
+		OMP_WAIT_POLICY=$policy sampled late_thread
+		lp-critpath -F json t.graph >path.json
+		for name in long_work short_work; do
+			jq -e --argjson told "$(told $name path_s)" --argjson error "$(told $name standard_error)" \
+				'($told - 0.1 | fabs) <= 3 * $error * .path_length_s' path.json
+			jq -e --argjson told "$(told $name path_s)" --argjson all "$(told $name all_s)" -n '$told <= $all'
+		done
+		lp-imbalance -F json t.graph >waits.json
+		jq -e '.delays_by_function[0] | .cost_s > 0.2 and (.function | startswith("("))' waits.json
+		jq -e 'all(.delays_by_function[]; (.function | startswith("(")) or .cost_s <= 3 * .standard_error_s)' waits.json
+	done
+	# The first thread waited on the core.
+	[ "$(told '(waiting for threads)' samples)" -gt 20 ]
+	[ "$(jq '[.by_function[].function | select(test("gomp"))] | length' path.json)" -eq 0 ]
 }
 
 # chained PROGRAM STACK: of the samples in long_work or long_part at least 95 % have these callers

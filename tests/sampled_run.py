@@ -30,9 +30,10 @@ class Run:
     def __init__(self, seed, ranks, stretches, samples):
         self.random = numpy.random.default_rng(seed)
         self.ranks, self.stretches = ranks, stretches
-        self.path, self.all = [0] * FUNCTIONS, [0] * FUNCTIONS
+        self.path, self.all = [0] * FUNCTIONS, [0] * FUNCTIONS     # samples
+        self.length = 0                                         # of the path's computation
         self.inclusive = {"main": 0}
-        self.not_sampled = self.lost = 0
+        self.lost = 0
         self.computes = [0] * ranks                             # by rank
         self.taken = [[0] * FUNCTIONS for _ in range(ranks)]    # samples of that
         self.blocks = []          # (leave before, computes until, leave) by stretch, with samples
@@ -58,12 +59,9 @@ class Run:
             self.taken[rank][site - 1] += int(count)
 
     def add_path(self, times, sites, begin, enter):
-        on_path, length = sites[times < enter], enter - begin
-        if len(on_path) == 0:
-            self.not_sampled += length
-            return
-        for i, site in enumerate(on_path):
-            self.path[site - 1] += length // len(on_path) + (i < length % len(on_path))
+        self.length += enter - begin
+        for site in sites[times < enter]:
+            self.path[site - 1] += 1
 
     def write(self):
         out = trace.Writer(sys.stdout.buffer, "trace")
@@ -117,6 +115,11 @@ def workers_of(run):
             run.lost += worker
 
 
+def worth(samples, computed):
+    """Of each sample: its period, or less where that is more than there was."""
+    return min(PERIOD, computed // samples) if samples else PERIOD
+
+
 def ns(seconds):
     return round(float(seconds) * 1e9)
 
@@ -127,6 +130,7 @@ def fail(what):
 
 def check(run, report):
     workers_of(run)
+    run.path = [count * worth(sum(run.path), run.length) for count in run.path]
     got = {row["line"]: row for row in report["by_line"] if row["function"].startswith("f")}
     for site in range(1, FUNCTIONS + 1):
         row = got.get(10 * site, {"path_s": 0, "all_s": 0, "samples": 0})
@@ -144,8 +148,8 @@ def check(run, report):
             if len(rows) != 1 or ns(rows[0]["path_inclusive_s"]) != sum(run.path) or ns(rows[0]["path_s"]) != 0:
                 fail(f"{key}: {name}: {rows}")
     rest = {row["function"]: ns(row["path_s"]) for row in report["by_function"] if row["file"] is None}
-    if rest["not sampled"] != run.not_sampled:
-        fail(f"not sampled: {rest} instead of {run.not_sampled}")
+    if rest["(not on a core, or not sampled)"] != run.length - sum(run.path):
+        fail(f"not sampled: {rest} instead of {run.length - sum(run.path)}")
     for key in ("by_function", "by_line"):
         if sum(ns(row["path_s"]) for row in report[key]) != ns(report["path_length_s"]):
             fail(f"{key} does not add up to the path")
@@ -163,9 +167,14 @@ def uneven(run, report):
     for row in site["functions"]:
         slow, others, variance = 0.0, 0.0, 0.0
         for r in range(run.ranks):
-            t, n, k = run.computes[r], sum(taken[r]), taken[r][int(row["function"][1:])]
+            t, k, each = run.computes[r], sum(taken[r]), worth(sum(taken[r]), run.computes[r])
+            own = t - k * each
+            if row["function"].startswith("f"):
+                k = taken[r][int(row["function"][1:])]
+                own = k * each
+            n = t / each
             error = t * t * (k + 1) * (n - k + 1) / ((n + 2) ** 2 * (n + 3))
-            slow, others = (t * k / n, others) if r == rank else (slow, others + t * k / n / (run.ranks - 1))
+            slow, others = (own, others) if r == rank else (slow, others + own / (run.ranks - 1))
             variance += error if r == rank else error / (run.ranks - 1) ** 2
         wanted = slow, others, slow - others, variance ** 0.5
         got = [float(row[key]) * 1e9 for key in ("slow_s", "others_s", "more_s", "standard_error_s")]

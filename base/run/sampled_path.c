@@ -82,17 +82,15 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	    body_column(in, message, "path", i64, n, n, path) == 0)
 		got = 0;
 	for (size_t i = 0; i < n && got == 0; i++) {
-		const bool is_known = site[i] > 0 && site[i] < known->site_count;
-		struct function_time one = { .path_ns = path[i] };
+		const struct stack_frame frame = place_frame(known, site[i], text, sizeof text);
+		struct function_time one = { (char *)(uintptr_t)frame.name, (char *)(uintptr_t)frame.file, path[i], 0 };
 
 		if (__builtin_mul_overflow(all[i], period_ns, &one.all_ns))
 			one.all_ns = INT64_MAX;
-		one.name = is_known ? (char *)(uintptr_t)place_name(known, site[i], text, sizeof text) : "(unknown)";
-		one.file = is_known && place_has_lines(known, site[i]) ? known->sites[site[i]].file : NULL;
 		function_times_add(f, &one);
 	}
 	if (got == 0)
-		function_times_add(f, &(struct function_time){ .name = "(not sampled)", .path_ns = rest_ns });
+		function_times_add(f, &(struct function_time){ (char *)(uintptr_t)not_sampled, .path_ns = rest_ns });
 	free(site);
 	free(all);
 	free(path);

@@ -5,7 +5,7 @@
 
 #include "definitions.h"
 
-struct function_time {			/* or what stands for the rest of the path, as "(not sampled)" */
+struct function_time {			/* or what stands for the rest of the path, as not_sampled */
 	char *name, *file;		/* file NULL: not known */
 	int64_t path_ns, all_ns;	/* on the path; of all computation, by samples */
 };

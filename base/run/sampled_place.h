@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of places that were sampled. */
+/* What samples stand for: places with names, and time on a core. */
 #ifndef SAMPLED_PLACE_H
 #define SAMPLED_PLACE_H
 
+#include "../tool/stacks.h"
 #include "definitions.h"
 
-/* Its function is known by name, and so may be file and line. */
-bool place_has_lines(const struct definitions *known, uint32_t site);
-/* The function of a sampled place; "[module]" where that is all that is known. */
-const char *place_name(const struct definitions *known, uint32_t site, char *text, size_t size);
+/* Of computation what no sample stands for: a row beside the functions. */
+extern const char not_sampled[];
+
+/* The function of a sampled place, or of a caller of it; TEXT holds a name such as "[module]". */
+struct stack_frame place_frame(const struct definitions *known, uint32_t site, char *text, size_t size);
+struct stack_frame caller_frame(const struct definitions *known, uint32_t site, char *text, size_t size);
+
+/* The time of each of so many samples: the period, or less where they would have more than was computed. */
+int64_t sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns);
+/*
+ * The standard error of the time of COUNT samples, in ns: of n = compute / worth draws k were this one's,
+ * and by Laplace's rule the variance of the share is (k+1)(n-k+1) / ((n+2)^2 (n+3)), which is never 0.
+ */
+double sampled_error(uint64_t count, int64_t worth_ns, int64_t compute_ns);
 
 #endif
