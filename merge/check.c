@@ -105,9 +105,10 @@ ended_early(const struct input *input)
 }
 
 void
-check_ranks(struct input *input, const char *whole, bool partial)
+check_ranks(struct input *input, const char *whole)
 {
 	int32_t missing = 0, first_missing = -1, told = 0;
+	bool died = input->died;
 
 	note_names(input);
 	for (int32_t r = input->rank_count - 1; r >= 0; r--)
@@ -115,7 +116,12 @@ check_ranks(struct input *input, const char *whole, bool partial)
 			missing++;
 			first_missing = r;
 		}
-	if (missing > 0 && !partial)
+	if (whole == NULL)
+		die("no raw trace tells its rank");
+	/* Where a rank died others may have died before they had a trace. */
+	for (int32_t r = 0; r < input->rank_count; r++)
+		died |= input->ranks[r].present && !input->ranks[r].ended;
+	if (missing > 0 && !input->partial && !died)
 		die("%s: rank %d of %d is missing (%d in all; --partial goes on without)", whole,
 		    (int)first_missing, (int)input->rank_count, (int)missing);
 	for (int32_t r = 0; r < input->rank_count; r++) {

@@ -167,6 +167,7 @@ static void
 pack_survey(struct pack *p, const struct input *input)
 {
 	put(p, 0);	/* words, once they are known */
+	put(p, input->died);
 	put_text(p, input->run_file);
 	put(p, lowest_rank(input));
 	pack_history(p, input);
@@ -267,6 +268,7 @@ unpack_survey(struct unpack *u, struct input *input, int holder, struct told_ran
 	uint64_t number, variables, count;
 
 	u->at++;
+	input->died |= get(u) != 0;
 	if (!unpack_run(u, input, &ranks->lowest)) {
 		u->at = end;
 		return;
@@ -306,7 +308,7 @@ unpack_all(struct input *input, const uint64_t *words, size_t count)
 	struct input own = *input;
 
 	*input = (struct input){ .in = own.in, .files = own.files, .file_count = own.file_count,
-	    .file_capacity = own.file_capacity, .holders = own.holders };
+	    .file_capacity = own.file_capacity, .holders = own.holders, .partial = own.partial };
 	for (int holder = 0; u.at < u.count; holder++)
 		unpack_survey(&u, input, holder, &ranks);
 	if (input->holders > 0)

@@ -27,6 +27,7 @@ struct scan {
 	const char *file;	/* lives as long as the process */
 	struct rank *rank;	/* NULL until the message of kind rank */
 	uint64_t messages;	/* of this raw trace so far */
+	uint64_t traces;	/* of this file so far */
 	struct calls calls;		/* a block, where it is read */
 };
 
@@ -349,14 +350,63 @@ scan_environment(struct scan *scan, const struct message *message)
 		*APPEND(input->environment, input->variable_count, input->variable_capacity) = v;
 }
 
+/* A process may die before it has told what rank it is: that rank is missing then. */
 static void
 end_trace(struct scan *scan, const struct message *message)
 {
-	if (scan->rank == NULL) {
+	const bool ended = is_kind(message, "end");
+
+	if (scan->rank != NULL)
+		scan->rank->ended = ended;
+	else if (ended && !scan->input->partial) {
 		reader_fail(scan->in, message->offset, "a raw trace that does not name its rank");
 		die_input(scan->in);
+	} else {
+		note("%s:%llu: the trace of a process that did not tell its rank; left out", scan->file,
+		    (unsigned long long)message->offset);
+		scan->input->died |= !ended;
 	}
-	scan->rank->ended = is_kind(message, "end");
+}
+
+/* Nothing of a rank has been taken from what cannot be read, and it is not needed. */
+static bool
+leave_out(const struct scan *scan)
+{
+	int64_t offset;
+	const char *error = reader_error(scan->in, &offset);
+
+	if (!scan->input->partial || scan->rank != NULL || scan->in == NULL)
+		return false;
+	note("%s:%lld: %s; left out", scan->file, (long long)offset, error);
+	return true;
+}
+
+static void
+scan_message(struct scan *scan, const struct message *message)
+{
+	scan->messages++;
+	if (is_kind(message, "longpole"))
+		scan->rank = NULL, scan->messages = 0, scan->traces++;
+	else if (is_kind(message, "end") || is_kind(message, "cut"))
+		end_trace(scan, message);
+	else if (is_kind(message, "rank"))
+		scan_rank(scan, message);
+	else if (is_kind(message, "calls"))
+		scan_calls(scan, message);
+	else if (is_kind(message, "communicator"))
+		scan_communicator(scan, message);
+	else if (is_kind(message, "neighbours"))
+		scan_neighbours(scan, message);
+	else if (is_kind(message, "environment"))
+		scan_environment(scan, message);
+	else if (is_kind(message, "module"))
+		scan_module(scan, message);
+	else if (is_kind(message, "site"))
+		scan_site(scan, message);
+	else if (is_kind(message, "sampled"))
+		owner(scan, message), scan->input->sampled = true;
+	else if (is_kind(message, "clock") || is_kind(message, "clock_shared"))
+		scan_clock(scan, message);
 }
 
 void
@@ -364,47 +414,19 @@ survey_file(struct input *input, const char *file)
 {
 	struct scan scan = { .input = input };
 	struct message message;
-	struct reader *in;
-	int got, traces = 0;
+	int got;
 
 	if (file == NULL)
 		spool_stdin();
-	if ((input->in == NULL ? reader_open(&input->in, file, READ_SKIMMING) :
-	    reader_go_on(input->in, file)) < 0)
-		die_input(input->in);
-	scan.in = in = input->in;
-	scan.file = reader_file(in);
-	while ((got = reader_next(in, &message)) > 0) {
-		scan.messages++;
-		if (is_kind(&message, "longpole"))
-			scan.rank = NULL, scan.messages = 0, traces++;
-		else if (is_kind(&message, "end") || is_kind(&message, "cut"))
-			end_trace(&scan, &message);
-		else if (is_kind(&message, "rank"))
-			scan_rank(&scan, &message);
-		else if (is_kind(&message, "calls"))
-			scan_calls(&scan, &message);
-		else if (is_kind(&message, "communicator"))
-			scan_communicator(&scan, &message);
-		else if (is_kind(&message, "neighbours"))
-			scan_neighbours(&scan, &message);
-		else if (is_kind(&message, "environment"))
-			scan_environment(&scan, &message);
-		else if (is_kind(&message, "module"))
-			scan_module(&scan, &message);
-		else if (is_kind(&message, "site"))
-			scan_site(&scan, &message);
-		else if (is_kind(&message, "sampled"))
-			owner(&scan, &message), input->sampled = true;
-		else if (is_kind(&message, "clock") || is_kind(&message, "clock_shared"))
-			scan_clock(&scan, &message);
-	}
-	if (got < 0)
-		die_input(in);
-	if (traces == 0) {
-		reader_fail(in, 0, "empty: no raw trace");
-		die_input(in);
-	}
+	got = input->in == NULL ? reader_open(&input->in, file, READ_SKIMMING) : reader_go_on(input->in, file);
+	scan.in = input->in;
+	scan.file = reader_file(scan.in);
+	while (got >= 0 && (got = reader_next(scan.in, &message)) > 0)
+		scan_message(&scan, &message);
+	if (got == 0 && scan.traces == 0)
+		got = reader_fail(scan.in, 0, "empty: no raw trace");
+	if (got < 0 && !leave_out(&scan))
+		die_input(scan.in);
 	calls_free(&scan.calls);
-	reader_leave(in);
+	reader_leave(scan.in);
 }

@@ -42,7 +42,7 @@ static const char usage[] =
 
 struct options {
 	enum sync sync;
-	bool partial;
+	bool partial;	/* go on where ranks are missing */
 	bool names;	/* look for functions and lines in the recorded program */
 	struct shard_wish wish;
 	bool counted;	/* of that, how many */
@@ -165,7 +165,7 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 		if ((team->rank > 0) == turn) {
 			if (turn == 1)
 				be_silent();
-			check_ranks(input, input->run_file, opt->partial);
+			check_ranks(input, input->run_file);
 			correct_clocks(input, opt->sync);
 			be_heard();
 		}
@@ -225,6 +225,7 @@ main(int argc, char **argv)
 	team = team_start(&argc, &argv);
 	opt = parse_options(argc, argv);
 	check_options(&opt, &team);
+	input.partial = opt.partial;
 	add_all_files(&input, opt.files);
 	team_open(&team, &argc, &argv);
 	if (opt.meet != NULL) {

@@ -105,6 +105,8 @@ struct input {
 	uint32_t holders;	/* members of the team that have such files of their own; 0: all see these */
 	const char *run_file;	/* that told */
 	uint64_t traces;	/* read so far */
+	bool died;		/* one of them before it told its rank */
+	bool partial;		/* goes on without traces that are missing, or cannot be read */
 	struct variable *environment;	/* as rank 0 has told */
 	size_t variable_count, variable_capacity;
 	struct module *modules;
@@ -129,8 +131,8 @@ void survey_file(struct input *input, const char *file);
 uint32_t module_number(struct input *input, char *path, const void *build_id, uint32_t size);
 /* check.c: the last leaves of all threads that were surveyed. */
 void find_ends(struct input *input);
-/* Dies where a rank is missing (unless PARTIAL); numbers the locations. */
-void check_ranks(struct input *input, const char *whole, bool partial);
+/* Dies where a rank is missing, unless the run died or some may be missing; numbers the locations. */
+void check_ranks(struct input *input, const char *whole);
 /* The thread that is this location; NULL where it has no rows. */
 const struct thread *thread_of(const struct input *input, uint32_t location);
 

@@ -30,7 +30,7 @@ make_folders(const char *folder)
 		die("%s: %s", folder, strerror(errno));
 }
 
-/* PREFIX and a number, and behind it what TAIL says. */
+/* PREFIX and a number, and behind it TAIL. */
 static bool
 is_numbered(const char *name, const char *prefix, const char *tail)
 {
@@ -43,10 +43,15 @@ is_numbered(const char *name, const char *prefix, const char *tail)
 	return digits > 0 && strcmp(name + length + digits, tail) == 0;
 }
 
+/* rank.N.new, or rank.N.PID.new of a process that died in MPI_Init. */
 static int
 is_unfinished_name(const struct dirent *entry)
 {
-	return is_numbered(entry->d_name, "rank.", UNFINISHED);
+	const char *dot = strchr(entry->d_name, '.');
+
+	return is_numbered(entry->d_name, "rank.", UNFINISHED) ||
+	    (dot != NULL && (dot = strchr(dot + 1, '.')) != NULL && is_numbered(dot, ".", UNFINISHED) &&
+	    strncmp(entry->d_name, "rank.", 5) == 0);
 }
 
 static int

@@ -56,6 +56,34 @@ two_ranks() {
 	[ "$(lp-dump -k call t.trace | wc -l)" -eq 3 ]
 }
 
+@test "where a rank died, ranks that have no trace yet, or one without their name, are left out and named" {
+	two_ranks
+	printf 'raw ranks=4 rank=1 run=7\n0 MPI_Init 1000 1100\nzeros 100\n' | tests/pack >run/rank.1
+	rm run/rank.0
+	raw 2 4 >whole
+	LC_ALL=C grep -abo -m 1 "$(printf '\222\244rank')" whole | cut -d: -f1 >header_bytes
+	{ head -c "$(cat header_bytes)" whole; head -c 100 /dev/zero; } >run/rank.2
+	lp-merge run 2>err >t.trace
+	grep -q 'lp-merge: run/rank.2:[0-9]*: the trace of a process that did not tell its rank; left out' err
+	for rank in 0 2 3; do grep -q "lp-merge: rank $rank is missing" err; done
+	grep -q 'rank 1 ended early, after 1 rows' err
+	[ "$(lp-dump -k call t.trace | wc -l)" -eq 1 ]
+}
+
+@test "--partial names a file that cannot be read, and leaves it out" {
+	two_ranks
+	echo hello >run/rank.0
+	run -2 --separate-stderr lp-merge run
+	[ "$stderr" = 'lp-merge: run/rank.0:0: not a longpole stream' ]
+	lp-merge --partial run 2>err >t.trace
+	grep -q 'lp-merge: run/rank.0:0: not a longpole stream; left out' err
+	grep -q 'lp-merge: rank 0 is missing' err
+	[ "$(lp-dump -k call t.trace | wc -l)" -eq 3 ]
+	rm run/rank.1
+	run -2 --separate-stderr lp-merge --partial run
+	[ "${stderr##*$'\n'}" = 'lp-merge: no raw trace tells its rank' ]
+}
+
 @test "ranks of different runs are refused" {
 	two_ranks
 	raw 1 2 8 >run/rank.1

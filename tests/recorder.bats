@@ -209,6 +209,117 @@ left() {
 	[ "$(lp-dump -k call t.trace | grep -c -e MPI_Send -e MPI_Finalize)" -eq 2 ]
 }
 
+@test "a trace has no name before it tells its rank" {
+	cat >dies.c <<-'END'
+		#include <mpi.h>
+		#include <unistd.h>
+		int MPI_Bcast(void *, int, MPI_Datatype, int, MPI_Comm);
+		int PMPI_Bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
+		{
+			static int calls;
+			int rank;
+			PMPI_Comm_rank(comm, &rank);
+			if (rank == 1 && ++calls == 2)
+				_exit(3);
+			if (rank != root)
+				return PMPI_Recv(buffer, count, type, root, 1, comm, MPI_STATUS_IGNORE);
+			PMPI_Comm_size(comm, &rank);
+			while (--rank > 0)
+				PMPI_Send(buffer, count, type, rank, 1, comm);
+			return MPI_SUCCESS;
+		}
+	END
+	mpicc -shared -fPIC -o dies.so dies.c
+	run -3 env LD_PRELOAD="$PWD/dies.so" timeout -k 1 60 lp-record -o run -- mpirun --oversubscribe \
+		--mca mpi_yield_when_idle 1 -n 2 "$BATS_FILE_TMPDIR/leaves" jump
+	[ ! -e run/rank.1 ]
+	lp-merge run 2>err >t.trace
+	grep -q 'rank 1 is missing' err
+	lp-record -o run -- "$BATS_FILE_TMPDIR/leaves" finalize
+	[ "$(ls run)" = rank.0 ]
+}
+
+# counted.so writes to counts.RANK how often the process called each of these.
+counted() {
+	cat >counted.c <<-'END'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		static int stacks, calls;
+		int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
+		{
+			int (*next)(pthread_t, pthread_attr_t *) = dlsym(RTLD_NEXT, "pthread_getattr_np");
+			stacks++;
+			return next(thread, attributes);
+		}
+		ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at)
+		{
+			ssize_t (*next)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, "pwrite");
+			calls++;
+			return next(fd, bytes, size, at);
+		}
+		int posix_fallocate(int fd, off_t at, off_t size)
+		{
+			int (*next)(int, off_t, off_t) = dlsym(RTLD_NEXT, "posix_fallocate");
+			calls++;
+			return next(fd, at, size);
+		}
+		__attribute__((destructor)) static void tell(void)
+		{
+			char name[100];
+			FILE *file;
+			if (getenv("OMPI_COMM_WORLD_RANK") == NULL)
+				return;
+			snprintf(name, sizeof name, "counts.%s", getenv("OMPI_COMM_WORLD_RANK"));
+			file = fopen(name, "w");
+			fprintf(file, "stacks=%d calls=%d\n", stacks, calls);
+			fclose(file);
+		}
+	END
+	gcc -shared -fPIC -o counted.so counted.c -ldl
+	LD_PRELOAD=$PWD/counted.so lp-record -o run -- mpirun --oversubscribe -n 1 "$@"
+	# shellcheck source=/dev/null
+	. ./counts.0
+}
+
+@test "the system is asked once a thread where its stack is, and seldom for room for small messages" {
+	local stacks calls
+	cat >many.c <<-'END'
+		#include <mpi.h>
+		#include <setjmp.h>
+		static jmp_buf back;
+		static void leave(MPI_Comm *comm, int *error, ...) { (void)comm; (void)error; longjmp(back, 1); }
+		int main(int argc, char **argv)
+		{
+			MPI_Errhandler handler;
+			MPI_Init(&argc, &argv);
+			MPI_Comm_create_errhandler(leave, &handler);
+			MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+			for (volatile int i = 0; i < 500; i++) {
+				MPI_Comm comm;
+				int x = 0;
+				if (!setjmp(back))
+					MPI_Send(&x, 1, MPI_INT, 5, 1, MPI_COMM_WORLD);
+				MPI_Comm_dup(MPI_COMM_SELF, &comm);
+				MPI_Comm_free(&comm);
+			}
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -g -O1 -o many many.c
+	counted ./many
+	[ "$stacks" -le 2 ]
+	[ "$calls" -lt 500 ]	# some hundred are the MPI library's, and for what is told at the beginning
+	lp-merge run >t.trace
+	[ "$(lp-dump -k communicator t.trace | wc -l)" -eq 500 ]
+}
+
 @test "a program that a signal handler ends ends so, and leaves what had returned" {
 	left 1 10 exit 0	# says mpirun, as MPI_Finalize was not called
 	[ "$(grep -c 'ended early, after 11 rows' merge.err)" -eq 2 ]
@@ -488,6 +599,13 @@ left() {
 		[ "$(grep '^lp-record' err)" = "$line" ]
 	done
 	lp-record -o run -- mpirun --oversubscribe -n 2 "$BATS_FILE_TMPDIR/faults" messages 5 2>err
+	[ ! -s err ]
+}
+
+@test "what only mpicxx compiles into a C++ program is not told as used by it" {
+	printf '#include <mpi.h>\nint main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }\n' >empty.cpp
+	mpicxx -o empty empty.cpp
+	lp-record -o run -- mpirun --oversubscribe -n 1 ./empty 2>err
 	[ ! -s err ]
 }
 

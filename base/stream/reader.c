@@ -129,6 +129,7 @@ int
 reader_go_on(struct reader *in, const char *file)
 {
 	reader_leave(in);
+	in->error[0] = '\0';
 	return input_open(in, file);
 }
 

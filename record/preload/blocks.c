@@ -146,6 +146,19 @@ mapping_open(size_t size)
 	return true;
 }
 
+bool
+mapped_write(const unsigned char *bytes, size_t size)
+{
+	unsigned char *at;
+
+	if (current == NULL || raw.tail < current->begin || raw.tail + size > current->begin + current->size)
+		return false;
+	at = current->map + (raw.tail - current->begin);
+	memcpy(at + 1, bytes + 1, size - 1);
+	__atomic_store_n(at, bytes[0], __ATOMIC_RELEASE);
+	return true;
+}
+
 /* Lays out an empty block at the tail, mapped. */
 static bool
 block_open(struct thread *thread, uint32_t capacity, unsigned form)

@@ -23,8 +23,12 @@
 #include "rows.h"
 #include "small.h"
 
-enum { FIRST_SPARE = 1 << 18 };	/* bytes: for a MiB of messages, compressed */
+enum {
+	FIRST_SPARE = 1 << 18,	/* bytes: for a MiB of messages, compressed */
+	PROMISED = 1 << 16,	/* bytes that the disk promises at a time for small messages */
+};
 
+static char unnamed[4096 + 20];	/* the file, until it tells what rank it is of */
 struct raw_file raw = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool
@@ -143,6 +147,13 @@ file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 	return fd >= 0;
 }
 
+static bool
+tail_write(const unsigned char *bytes, size_t size)
+{
+	return (file_promise(raw.tail + size + PROMISED) == 0 || file_reserve(size)) &&
+	    file_write(bytes + 1, size - 1, raw.tail + 1) && file_write(bytes, 1, raw.tail);
+}
+
 void
 small_write(struct small *small)
 {
@@ -155,8 +166,7 @@ small_write(struct small *small)
 	put_byte(&at, 0xcf);
 	put_big(&at, XXH3_64bits(small->bytes, small->size), 8);
 	small->size = (size_t)(at - small->bytes);
-	if (!file_reserve(small->size) || !file_write(small->bytes + 1, small->size - 1, raw.tail + 1) ||
-	    !file_write(small->bytes, 1, raw.tail))
+	if (!mapped_write(small->bytes, small->size) && !tail_write(small->bytes, small->size))
 		return;
 	raw.tail += small->size;
 	raw.messages++;
@@ -246,36 +256,25 @@ move_up(int fd)
 }
 
 bool
-file_claim(const char *path)
-{
-	struct stat status;
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
-
-	if (fd < 0 || fstat(fd, &status) != 0)
-		return errno != EEXIST;
-	raw.fd = move_up(fd);
-	raw.device = status.st_dev;
-	raw.inode = status.st_ino;
-	return true;
-}
-
-bool
-file_open(const char *folder, int rank)
+file_begin(const char *folder, int rank)
 {
 	struct small small;
+	struct stat status;
 	char line[2048];
+	int fd = -1;
 
 	snprintf(raw.path, sizeof raw.path, "%s/rank.%d", folder, rank);
-	if (raw.fd < 0) {
-		if (look(raw.path) == TRACE)
-			unlink(raw.path);	/* not cut: a run that still goes on may have it mapped */
-		if (!file_claim(raw.path))
-			errno = EEXIST;
+	if (snprintf(unnamed, sizeof unnamed, "%s.%d.new", raw.path, (int)getpid()) < (int)sizeof unnamed) {
+		unlink(unnamed);
+		fd = open(unnamed, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	}
-	if (raw.fd < 0) {
+	if (fd < 0 || fstat(fd, &status) != 0) {
 		give_up(raw.path, strerror(errno));
 		return false;
 	}
+	raw.fd = move_up(fd);
+	raw.device = status.st_dev;
+	raw.inode = status.st_ino;
 	guard_begin();
 	command_line(line, sizeof line);
 	small_begin(&small, "longpole", 4);
@@ -287,6 +286,52 @@ file_open(const char *folder, int rank)
 	file_spare(FIRST_SPARE);
 	raw.messages = 0;
 	return !lost;
+}
+
+/* Some file systems have no links: there another run may come in between. */
+static bool
+give_name(const char *path)
+{
+	if (link(unnamed, path) == 0) {
+		unlink(unnamed);
+		return true;
+	}
+	if (errno == EEXIST)
+		return false;
+	if (look(path) != NOTHING) {
+		errno = EEXIST;
+		return false;
+	}
+	return rename(unnamed, path) == 0;
+}
+
+bool
+file_is_first(void)
+{
+	return lost || give_name(raw.path) || errno != EEXIST;
+}
+
+void
+file_name(const char *folder, int rank)
+{
+	char path[sizeof raw.path];
+
+	if (lost) {
+		unlink(unnamed);
+		return;
+	}
+	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
+	if (access(unnamed, F_OK) != 0 && strcmp(path, raw.path) == 0)
+		return;			/* it has it, as the first one */
+	strcpy(raw.path, path);
+	if (look(path) == TRACE)
+		unlink(path);		/* not cut: a run that still goes on may have it mapped */
+	if (!give_name(path)) {
+		const char *why = strerror(errno);
+
+		unlink(unnamed);
+		give_up(path, why);
+	}
 }
 
 void

@@ -9,8 +9,13 @@
 #include "rows.h"
 #include "small.h"
 
-bool file_claim(const char *path);	/* false: it is there; file_open() takes what was claimed */
-bool file_open(const char *folder, int rank);
+/*
+ * A trace begins without a name, which it gets when it says what rank it is of: so nobody finds one that does
+ * not. False: recording was given up.
+ */
+bool file_begin(const char *folder, int rank);
+bool file_is_first(void);	/* takes the name; false: another run of this folder has it */
+void file_name(const char *folder, int rank);	/* takes it from the trace of an earlier run, if need be */
 void file_close(struct thread *threads);
 
 struct raw_file {
@@ -51,6 +56,8 @@ void small_write(struct small *small);	/* small_append where the lock is held */
 
 /* blocks.c: no more rows into it; it gets its hash. */
 void block_close(struct block *block);
+/* A message at the tail by plain stores, its first byte last. False: nothing is mapped there. */
+bool mapped_write(const unsigned char *bytes, size_t size);
 
 /*
  * guard.c: mappings of the file whose pages may go away under the program: when somebody cuts the

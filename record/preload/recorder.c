@@ -127,7 +127,7 @@ append_rank(int rank, int ranks, unsigned long long run)
 /*
  * Spawned processes have a world of their own, with a rank 0 again: it gets a folder of its own. So
  * does every run but the first that one lp-record starts, or that a program starts by itself. The
- * first is the one whose rank 0 makes the file, as lp-record has taken away what was there.
+ * first is the one whose rank 0 gets the name of the file, as lp-record has taken away what was there.
  */
 static const char *
 folder_of_world(const char *folder, int rank, bool spawned)
@@ -135,11 +135,8 @@ folder_of_world(const char *folder, int rank, bool spawned)
 	static char path[4096];
 	int world = 0;
 
-	if (rank == 0) {
-		snprintf(path, sizeof path, "%s/rank.0", folder);
-		if (spawned || !file_claim(path))
-			world = (int)getpid();
-	}
+	if (rank == 0 && (spawned || !file_is_first()))
+		world = (int)getpid();
 	PMPI_Bcast(&world, 1, MPI_INT, 0, MPI_COMM_WORLD);
 	if (world == 0)
 		return folder;
@@ -167,15 +164,15 @@ begin(const char *folder, const struct instant *init)
 	PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	PMPI_Query_thread(&provided);
 	PMPI_Comm_get_parent(&parent);
-	folder = folder_of_world(folder, rank, parent != MPI_COMM_NULL);
 	many_threads = provided == MPI_THREAD_MULTIPLE;
 	recorded_pid = getpid();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	clock_start(init);
 	recording = true;
-	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank))
+	if ((self == NULL && new_thread() == NULL) || !file_begin(folder, rank))
 		recording = options.sync_every_ns > 0;
 	append_rank(rank, ranks, run_number(rank));
+	file_name(folder_of_world(folder, rank, parent != MPI_COMM_NULL), rank);
 	modules_append();
 	communicators_start();
 	requests_start();
@@ -346,11 +343,12 @@ begin_session(const char *folder)
 	recorded_pid = getpid();
 	pthread_atfork(NULL, NULL, in_forked_child);
 	recording = true;
-	if ((self == NULL && new_thread() == NULL) || !file_open(folder, rank)) {
+	if ((self == NULL && new_thread() == NULL) || !file_begin(folder, rank)) {
 		recording = false;
 		return;
 	}
 	append_rank(rank, ranks, run_of_job(folder));
+	file_name(folder, rank);
 	modules_append();
 	communicators_start();
 	requests_start();

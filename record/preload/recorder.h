@@ -83,7 +83,7 @@ extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread *all_threads;		/* all that have made MPI calls, the last one first */
 SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 /* Whether the call that the thread is in was left by longjmp, as one is made from FRAME. */
-SELDOM bool call_was_left(const struct thread *thread, const void *frame);
+SELDOM bool call_was_left(struct thread *thread, const void *frame);
 bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
 
 /* environment.c: the MPI library and variables that matter, of the first rank */

@@ -40,6 +40,7 @@ struct block {
 struct thread {
 	bool known;		/* has a location */
 	const void *within;	/* frame of the MPI call it is in: those below are the library's own; NULL: in none */
+	const char *stack, *stack_end;	/* as the system gave it; NULL: not asked for yet */
 	uint32_t location;
 	pid_t tid;
 	bool refers;		/* to rows of other threads: its blocks have a column for that */

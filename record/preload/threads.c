@@ -28,26 +28,38 @@ new_thread(void)
 	return self = thread;
 }
 
+/* The system reads the list of all mappings for it: once a thread. */
+static bool
+find_stack(struct thread *thread)
+{
+	pthread_attr_t attributes;
+	void *stack = NULL;
+	size_t size = 0;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+		return false;
+	pthread_attr_getstack(&attributes, &stack, &size);
+	pthread_attr_destroy(&attributes);
+	thread->stack = stack;
+	thread->stack_end = thread->stack + size;
+	return stack != NULL;
+}
+
 /*
  * An error handler or another callback may jump out of the call that it is called from. A call within a call
  * lies below it on the thread's stack; one that does not is made by who has jumped. Where the frame is not on
  * the stack that the system gave the thread (that of a signal handler, or the program's own), nothing is known.
  */
 bool
-call_was_left(const struct thread *thread, const void *frame)
+call_was_left(struct thread *thread, const void *frame)
 {
-	pthread_attr_t attributes;
 	const char *at = frame;
-	void *stack = NULL;
-	size_t size = 0;
 
 	if (at < (const char *)thread->within)
 		return false;
-	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+	if (thread->stack == NULL && !find_stack(thread))
 		return false;
-	pthread_attr_getstack(&attributes, &stack, &size);
-	pthread_attr_destroy(&attributes);
-	return at > (const char *)stack && at <= (const char *)stack + size;
+	return at > thread->stack && at <= thread->stack_end;
 }
 
 bool

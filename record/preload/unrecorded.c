@@ -110,6 +110,27 @@ symbol_count(const struct symbols *symbols)
 	return last < gnu[1] ? gnu[1] : last;
 }
 
+/*
+ * mpicxx compiles the tables of MPI's C++ classes into every module. Of what they import this alone is not
+ * recorded; a program that does use it calls MPI_Grequest_start, which is named.
+ */
+static void
+look_at_symbols(const struct symbols *symbols)
+{
+	const size_t count = symbol_count(symbols);
+	bool classes = false;
+
+	for (size_t i = 1; i < count && !classes; i++)
+		classes = strncmp(symbols->strings + symbols->table[i].st_name, "_ZTVN3MPI", 9) == 0;
+	for (size_t i = 1; i < count; i++) {
+		const char *name = symbols->strings + symbols->table[i].st_name;
+
+		if (symbols->table[i].st_shndx == SHN_UNDEF &&
+		    !(classes && strcmp(name, "MPI_Grequest_complete") == 0))
+			look_at_symbol(name);
+	}
+}
+
 static int
 look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 {
@@ -136,9 +157,7 @@ look_at_module(struct dl_phdr_info *info, size_t size, void *unused)
 		}
 	if (symbols.table == NULL || symbols.strings == NULL)
 		return 0;
-	for (size_t i = 1; i < symbol_count(&symbols); i++)
-		if (symbols.table[i].st_shndx == SHN_UNDEF)
-			look_at_symbol(symbols.strings + symbols.table[i].st_name);
+	look_at_symbols(&symbols);
 	return 0;
 }
 
