@@ -164,7 +164,7 @@ write_matching(struct graph *graph)
 {
 	const struct counts *c = &graph->counts;
 
-	message_begin(&graph->out, "matching", 10);
+	message_begin(&graph->out, "matching", 10 + (c->errors > 0));
 	put_uint(&graph->out, "messages", c->messages);
 	put_uint(&graph->out, "collectives", c->collectives);
 	put_uint(&graph->out, "unmatched_sends", c->unmatched_sends);
@@ -175,6 +175,8 @@ write_matching(struct graph *graph)
 	put_uint(&graph->out, "refused_pending", c->refused_pending);
 	put_uint(&graph->out, "refused_overlap", c->refused_overlap);
 	put_uint(&graph->out, "refused_partial", c->refused_partial);
+	if (c->errors > 0)
+		put_uint(&graph->out, "errors", c->errors);
 	if (message_end(&graph->out) < 0)
 		die_output();
 }
@@ -190,6 +192,8 @@ note_matching(const struct counts *c, uint64_t syncs)
 	    (unsigned long long)c->unmatched_collectives, (unsigned long long)syncs,
 	    (unsigned long long)c->refused_pending, (unsigned long long)c->refused_overlap,
 	    (unsigned long long)c->refused_partial);
+	if (c->errors > 0)
+		note("%llu calls returned an error: they are matched with nothing", (unsigned long long)c->errors);
 }
 
 void

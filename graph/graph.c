@@ -163,6 +163,7 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 			epoch_close(graph, starter, start, location, seq, call, class == CLASS_EXPOSE_END);
 		break;
 	default:
+		graph->counts.errors += call_failed(call);
 		if (part || !is_collective(class))
 			break;
 		collective_member(graph, location, seq, rows, i);

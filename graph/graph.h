@@ -42,6 +42,7 @@ struct location {
 struct counts {		/* of uint64_t alone: shards.c adds them up */
 	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
 	uint64_t refused_pending, refused_overlap, refused_partial;
+	uint64_t errors;	/* calls that returned one */
 	uint64_t mismatched;	/* instances whose members made different calls */
 };
 

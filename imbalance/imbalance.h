@@ -230,6 +230,7 @@ struct imbalance {
 	struct origins origins;
 	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
+	uint64_t errors;	/* calls that returned one; likewise */
 	int64_t *before_ns;		/* by location: of the run, before its first call */
 	struct span *spans;		/* by rank, of its first thread */
 };

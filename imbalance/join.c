@@ -24,7 +24,7 @@ struct kind {
 
 struct run_item {
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* read by the last part only */
-	uint64_t sampled;
+	uint64_t errors, sampled;
 };
 
 static size_t
@@ -34,7 +34,7 @@ fill_run(const struct imbalance *im, size_t *next, void *items, size_t most)
 	if ((*next)++ > 0)
 		return 0;
 	*(struct run_item *)items = (struct run_item){ im->unmatched_sends, im->unmatched_receives,
-	    im->unmatched_collectives, im->functions != NULL };
+	    im->unmatched_collectives, im->errors, im->functions != NULL };
 	return 1;
 }
 
@@ -46,6 +46,7 @@ add_run(struct imbalance *im, const void *item)
 	im->unmatched_sends += more->unmatched_sends;
 	im->unmatched_receives += more->unmatched_receives;
 	im->unmatched_collectives += more->unmatched_collectives;
+	im->errors += more->errors;
 	if (more->sampled)
 		functions_begin(im);
 }

@@ -352,6 +352,8 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 	json_uint(out, "sends", im->unmatched_sends);
 	json_uint(out, "receives", im->unmatched_receives);
 	json_uint(out, "collectives", im->unmatched_collectives);
+	if (im->errors > 0)
+		json_uint(out, "errors", im->errors);
 	json_end_object(out);
 	if (view->critical != NULL)
 		put_critical(out, im, view->critical);

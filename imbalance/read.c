@@ -39,15 +39,18 @@ begin_run(struct imbalance *im)
 static void
 take_matching(struct imbalance *im, const struct message *message)
 {
-	int64_t sends, receives, collectives;
+	int64_t sends, receives, collectives, errors = 0;
 
 	if (body_int(im->in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
 	    body_int(im->in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
-	    body_int(im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0)
+	    body_int(im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0 ||
+	    (body_get(message, "errors") != NULL &&
+	    body_int(im->in, message, "errors", 0, INT64_MAX, &errors) < 0))
 		die_input(im->in);
 	im->unmatched_sends = (uint64_t)sends;
 	im->unmatched_receives = (uint64_t)receives;
 	im->unmatched_collectives = (uint64_t)collectives;
+	im->errors = (uint64_t)errors;
 }
 
 static void

@@ -78,6 +78,9 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without partners",
 		    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
 		    (unsigned long long)im->unmatched_collectives);
+	if (im->errors > 0)
+		text_line(out, "%llu calls returned an error: their time is MPI, and nobody waited for them",
+		    (unsigned long long)im->errors);
 }
 
 static int

@@ -534,3 +534,39 @@ packed() {
 	run -2 --separate-stderr lp-record --mpi none -o run -- true
 	[ "$stderr" = "lp-record: $ROOT/lib/liblongpole-record.none.so: No such file or directory" ]
 }
+
+@test "calls that return an error are rows of their own name, and matched with nothing" {
+	cat >errors.c <<-'END'
+		#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			MPI_Request request = MPI_REQUEST_NULL;
+			int rank, size, x = 0;
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPI_Comm_size(MPI_COMM_WORLD, &size);
+			MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+			MPI_Send(&x, 1, MPI_INT, size + 5, 1, MPI_COMM_WORLD);
+			MPI_Isend(&x, 1, MPI_DATATYPE_NULL, 1 - rank, 1, MPI_COMM_WORLD, &request);
+			MPI_Bcast(&x, 1, MPI_INT, size + 3, MPI_COMM_WORLD);
+			if (rank == 0)
+				MPI_Send(&x, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+			else
+				MPI_Recv(&x, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -w -g -o errors errors.c
+	lp-record -o run -- mpirun --oversubscribe -n 2 ./errors
+	lp-merge run | lp-graph 2>err >t.graph
+	trace.py check t.graph
+	for call in Send Isend Bcast; do
+		[ "$(lp-dump -k call t.graph | grep -c "\"MPI_$call(error)\"")" -eq 2 ]
+		[ "$(lp-dump -k site t.graph | grep -c "\"call\":\"MPI_$call\"")" -ge 1 ]
+	done
+	grep -q '1 messages and 2 collectives matched, 0 sends, 0 receives and 0 collectives not' err
+	grep -q 'lp-graph: 6 calls returned an error' err
+	lp-imbalance t.graph | grep -q '^6 calls returned an error'
+	lp-imbalance -F json t.graph | jq -e '.unmatched.errors == 6'
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "call_class.h"
 
+#include <string.h>
+
 #include "../stream/calls.h"
 
 const unsigned char call_classes[] = {
@@ -36,6 +38,17 @@ call_polls(unsigned call)
 {
 	return call == INDEX_Test || call == INDEX_Testall || call == INDEX_Testany || call == INDEX_Testsome ||
 	    call == INDEX_Iprobe || call == INDEX_Improbe;
+}
+
+bool
+call_failed(unsigned call)
+{
+	const char *name, *tail;
+
+	if (call < call_class_count)	/* none of those known here */
+		return false;
+	name = call_name(call);
+	return (tail = strrchr(name, '(')) != NULL && strcmp(tail, "(error)") == 0;
 }
 
 /* The format below knows no MPI function: the names of those known here get their indices first. */

@@ -75,6 +75,9 @@ call_class(unsigned call)
 	return call < call_class_count ? (enum call_class)call_classes[call] : CLASS_LOCAL;
 }
 
+/* The row of a call that returned an error: MPI_Send(error). It is matched with nothing. */
+bool call_failed(unsigned call);
+
 /* A test of requests or a probe: it returns at once, whatever it found. */
 bool call_polls(unsigned call);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rows: blocks of them, in mappings of the raw trace. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,7 +37,7 @@ enum {
 	REFERS = 2,	/* references to rows of other threads */
 };
 
-_Atomic bool named[NUMBER_COUNT];
+_Atomic bool named[2 * NUMBER_COUNT];
 
 static void
 put_column(unsigned char **at, const char *key, unsigned char **column, uint32_t bytes)
@@ -300,13 +301,18 @@ static void
 name_call(uint16_t call)
 {
 	struct small small;
+	char error[80];
 
 	if (named[call])
 		return;
 	named[call] = true;
+	if (call >= NUMBER_ERROR) {
+		name_call(call - NUMBER_ERROR);		/* sites have that number */
+		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
+	}
 	small_begin(&small, "call", 2);
 	small_uint(&small, "number", call);
-	small_string(&small, "name", names[call]);
+	small_string(&small, "name", call >= NUMBER_ERROR ? error : names[call]);
 	small_write(&small);
 	small_free(&small);
 }

@@ -144,7 +144,8 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 		if (result == MPI_SUCCESS) { \
 			EACH(AFTER, params) \
 			record; \
-		} \
+		} else \
+			note_error(&at); \
 		end_call(&at); \
 		return result; \
 	}

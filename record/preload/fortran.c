@@ -233,7 +233,8 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 		if (*ierr == MPI_SUCCESS) { \
 			EACH(AFTER, params) \
 			record; \
-		} \
+		} else \
+			note_error(&at); \
 		end_call(&at); \
 	}
 

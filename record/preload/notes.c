@@ -80,6 +80,15 @@ commit_folding(struct at *at, const struct entry *entry, enum foldable kind)
 }
 
 void
+note_error(struct at *at)
+{
+	struct entry e = entry_of(at);
+
+	e.call += NUMBER_ERROR;
+	rows_commit(at->thread, &e, 1);
+}
+
+void
 note_local(struct at *at, MPI_Comm comm)
 {
 	struct entry e = entry_of(at);

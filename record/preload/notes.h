@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call passes through, and the rows that it leaves when it has returned with success: notes.c, and
- * note_requests.c and note_completions.c where requests are involved.
+ * What a call passes through, and the rows that it leaves when it has returned: notes.c, and note_requests.c
+ * and note_completions.c where requests are involved.
  */
 #ifndef NOTES_H
 #define NOTES_H
@@ -163,6 +163,7 @@ bytes_of(int64_t count, MPI_Datatype type)
 
 uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
+SELDOM void note_error(struct at *at);	/* what an error has left of the arguments is not known */
 void note_local(struct at *at, MPI_Comm comm);
 void note_alone(struct at *at, bool done);	/* nobody else is involved */
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */

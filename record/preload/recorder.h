@@ -45,7 +45,8 @@ enum call_number {
 #define LARGE(Name, ...) NUMBER_##Name##_c,
 #define DERIVED(number, ...) NUMBER_##number,
 #include "../../base/mpi/call_table.h"
-	NUMBER_COUNT
+	NUMBER_COUNT,
+	NUMBER_ERROR = NUMBER_COUNT	/* to be added: the function returned an error */
 };
 
 /* What lp-record was told, as key=value pairs in LONGPOLE_OPTIONS. */
