@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/run/load.h"
 #include "../base/tool/table.h"
 #include "../base/run/span.h"
 #include "../base/run/verdict.h"
@@ -188,6 +189,7 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	char start[80], *verdict = report_verdict(report, known, whatif);
 
 	text_line(out, "%s", verdict);
+	load_line(out, &known->headline);
 	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
 	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
 	    report->hops);
@@ -265,6 +267,7 @@ report_json(struct json *out, const struct report *report, const struct definiti
 
 	json_break(out);
 	json_text(out, "verdict", verdict);
+	load_json(out, &known->headline);
 	free(verdict);
 	json_break(out);
 	if (known->polls_wait)

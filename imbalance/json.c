@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "../base/run/load.h"
 #include "../base/tool/json.h"
 #include "causes.h"
 #include "critical.h"
@@ -338,6 +339,7 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 	json_begin(out, text);
 	json_begin_object(out, NULL);
 	json_text(out, "verdict", verdict);
+	load_json(out, &im->known.headline);
 	free(verdict);
 	put_analytic(out, im);
 	begin_list(out, "wait_states");

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/run/load.h"
 #include "../base/tool/table.h"
 #include "causes.h"
 #include "critical.h"
@@ -49,6 +50,7 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	char *verdict = imbalance_verdict(im);
 
 	text_line(out, "%s", verdict);
+	load_line(out, &im->known.headline);
 	free(verdict);
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->known.ranks, imbalance_of(p));

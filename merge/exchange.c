@@ -29,6 +29,7 @@ pack_rank(struct pack *p, const struct input *input, const struct rank *rank)
 	put(p, (uint64_t)rank->clock_peer);
 	PUT_ARRAY(p, rank, thread, rank->threads);
 	PUT_ARRAY(p, rank, samples, rank->sample_count);
+	PUT_ARRAY(p, rank, cores, rank->cores_count);
 	PUT_ARRAY(p, rank, comms, rank->comm_count);
 	for (size_t i = 0; i < rank->comm_count; i++) {
 		put_text(p, rank->comms[i].type);
@@ -105,6 +106,7 @@ unpack_rank(struct unpack *u, struct input *input, int holder)
 	GET_ARRAY(u, rank, thread, threads)
 	GET_ARRAY(u, rank, samples, sample_count)
 	rank->sample_capacity = rank->sample_count;
+	GET_ARRAY(u, rank, cores, cores_count)
 	unpack_comms(u, rank);
 	unpack_places(u, input, rank);
 	rank->order = input->traces++;

@@ -341,6 +341,31 @@ scan_clock(struct scan *scan, const struct message *message)
 }
 
 static void
+scan_cores(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = owner(scan, message);
+	const msgpack_object *mask = body_get(message, "mask");
+	const int64_t most = INT64_MAX / 4;	/* so that sums stay in range */
+	struct cores cores = { 0 };
+	int64_t waited, busy, threads;
+
+	if (body_int(scan->in, message, "at_ns", -most, most, &cores.at_ns) < 0 ||
+	    body_int(scan->in, message, "cpu_ns", 0, most, &cores.cpu_ns) < 0 ||
+	    body_int(scan->in, message, "thread_cpu_ns", 0, most, &cores.thread_cpu_ns) < 0 ||
+	    body_int(scan->in, message, "waited_ns", 0, most, &waited) < 0 ||
+	    body_int(scan->in, message, "busy_ns", 0, most, &busy) < 0 ||
+	    body_int(scan->in, message, "threads", 0, UINT32_MAX, &threads) < 0)
+		die_input(scan->in);
+	cores.waited_ns = (uint64_t)waited;
+	cores.busy_ns = (uint64_t)busy;
+	cores.threads = (uint64_t)threads;
+	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN && mask->via.bin.size <= sizeof cores.mask) {
+		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
+		*APPEND(rank->cores, rank->cores_count, rank->cores_capacity) = cores;
+	}
+}
+
+static void
 scan_environment(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
@@ -399,6 +424,8 @@ scan_message(struct scan *scan, const struct message *message)
 		scan_neighbours(scan, message);
 	else if (is_kind(message, "environment"))
 		scan_environment(scan, message);
+	else if (is_kind(message, "cores"))
+		scan_cores(scan, message);
 	else if (is_kind(message, "module"))
 		scan_module(scan, message);
 	else if (is_kind(message, "site"))

@@ -50,6 +50,13 @@ struct stack {
 	uint32_t raw;		/* its number there */
 };
 
+/* A message of kind cores. */
+struct cores {
+	int64_t at_ns, cpu_ns, thread_cpu_ns;
+	uint64_t waited_ns, busy_ns, threads;
+	unsigned char mask[128];
+};
+
 struct rank {
 	const char *file;	/* that it was read from */
 	bool present, ended;
@@ -78,6 +85,8 @@ struct rank {
 	size_t site_map_size;
 	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
 	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
+	struct cores *cores;	/* when recording began, and when it ended */
+	size_t cores_count, cores_capacity;
 	struct correction correction;
 	uint64_t reversed, reversed_left;	/* receives that ended before the send, at first and at last */
 	int64_t moved_ns;	/* at most, for the sake of these */
@@ -146,6 +155,9 @@ void write_sites(struct writer *out, struct input *input, bool names);
 
 /* From a rank's own clock to the trace, before all is moved by what has moved the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
+
+/* load.c: what the ranks of each host had of its cores. */
+void write_loads(struct writer *out, const struct input *input);
 
 /* output.c: the trace on corrected clocks. */
 void write_trace(struct input *input, int fd, bool names, int argc, char **argv);

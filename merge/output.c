@@ -104,6 +104,7 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 			message_end(out);
 		}
 	}
+	write_loads(out, input);
 }
 
 /* Own numbers become common ones; a number that was never defined becomes 0, unknown. */

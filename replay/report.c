@@ -2,6 +2,7 @@
 /* The efficiencies, by both definitions in use. */
 #include <math.h>
 
+#include "../base/run/load.h"
 #include "../base/tool/csv.h"
 #include "../base/tool/json.h"
 #include "../base/tool/table.h"
@@ -171,6 +172,7 @@ put_headline(struct text *out, const struct headline *headline, double run_ns, d
 		    1e-9 * recorded_ns, 100 * fabs(run_ns / recorded_ns - 1), run_ns > recorded_ns ? "more" : "less");
 	else
 		text_line(out, "%s: %.4g s on this network", run, 1e-9 * run_ns);
+	load_line(out, headline);
 	free(run);
 }
 

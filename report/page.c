@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/run/load.h"
 #include "draw.h"
 #include "report.h"
 
@@ -240,6 +241,7 @@ verdict_write(struct text *out, const struct page *page)
 	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
 
 	text_line(out, "%s: %s", title, verdict);
+	load_line(out, &page->im.known.headline);
 	free(title);
 	free(verdict);
 }
@@ -248,6 +250,7 @@ static void
 write_with(struct text *out, struct page *page, size_t events)
 {
 	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
+	char *load = load_text(&page->im.known.headline);
 
 	put_head(out, page, title);
 	text_put(out, "<h1>");
@@ -255,6 +258,11 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_put(out, "</h1>\n<p class=\"lead\" id=\"verdict\">");
 	text_markup(out, verdict);
 	text_put(out, ".</p>\n");
+	if (load != NULL) {
+		text_put(out, "<p id=\"load\">");
+		text_markup(out, load);
+		text_put(out, ".</p>\n");
+	}
 	put_facts(out, page);
 	if (page->segments == 0)
 		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath finds it.</p>\n");
@@ -274,6 +282,7 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_bytes(out, page_script, size_of(page_script, page_script_end));
 	text_put(out, "</script>\n</body>\n</html>\n");
 	free(title);
+	free(load);
 	free(verdict);
 }
 

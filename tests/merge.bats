@@ -532,3 +532,49 @@ clc() {
 		[ "$(lp-dump -k site t.trace | jq '.function == null and .module != null')" = true ]
 	done
 }
+
+# with_cores WAITED_MS OTHERS_MS: two ranks of a second each on both cores of their host
+with_cores() {
+	for rank in 0 1; do
+		printf '%s\n' "raw ranks=2 rank=$rank run=7 host=node1" \
+			"cores at_ns=0 mask=0x03 cpu_ns=0 thread_cpu_ns=0 waited_ns=0 busy_ns=0 threads=1" \
+			'0 MPI_Init 1000 1100' '0 MPI_Finalize 1000001100 1000001200' \
+			"cores at_ns=1000000000 mask=0x03 cpu_ns=500000000 thread_cpu_ns=400000000 waited_ns=$(($1 * 1000000)) busy_ns=$(((1000 + $2) * 1000000)) threads=2" |
+			tests/pack >rank.$rank
+	done
+	lp-merge rank.0 rank.1 >t.trace
+	trace.py check t.trace
+	lp-graph t.trace 2>/dev/null >t.graph
+}
+
+@test "what ranks had of their cores is a line of reports where they wanted more, and nobody is blamed who sleeps" {
+	with_cores 200 300
+	line='2 ranks with 4 threads on 2 cores: 10 % of the time ready to run, without a core; other processes took 15 % of the cores'
+	lp-imbalance t.graph >report
+	[ "$(sed -n 2p report)" = "$line" ]
+	lp-critpath -F text t.graph >report
+	[ "$(sed -n 2p report)" = "$line" ]
+	lp-replay -F table t.graph >report
+	[ "$(sed -n 2p report)" = "$line" ]
+	lp-critpath t.graph | lp-report -F text >report
+	[ "$(sed -n 2p report)" = "$line" ]
+	load='{"cores":2,"ranks":2,"threads":4,"preempted_share":0.1000,"off_core_share":0.6000,"others_share":0.1500}'
+	lp-imbalance -F json t.graph | grep -qF "\"load\":$load"
+	lp-critpath -F json t.graph | grep -qF "\"load\":$load"
+	with_cores 50 300
+	lp-imbalance t.graph >report
+	run ! grep 'without a core' report
+	lp-imbalance -F json t.graph | jq -e '.load.others_share == 0.15'
+}
+
+@test "several processes write the load that one does" {
+	with_cores 200 300
+	mkdir run
+	mv rank.0 rank.1 run
+	lp-merge -o one --shards 2 run
+	mpirun --oversubscribe -n 2 "$ROOT/bin/lp-merge" -o two run
+	lp-dump -k load one >one.load
+	lp-dump -k load two >two.load
+	[ -s one.load ]
+	cmp one.load two.load
+}

@@ -570,3 +570,25 @@ packed() {
 	lp-imbalance t.graph | grep -q '^6 calls returned an error'
 	lp-imbalance -F json t.graph | jq -e '.unmatched.errors == 6'
 }
+
+@test "ranks on fewer cores than they are wait for them, and the trace says how long" {
+	cat >spin.c <<-'END'
+		#include <mpi.h>
+		int main(int argc, char **argv)
+		{
+			double begin;
+			MPI_Init(&argc, &argv);
+			begin = MPI_Wtime();
+			while (MPI_Wtime() - begin < 0.5)
+				continue;
+			MPI_Finalize();
+			return 0;
+		}
+	END
+	mpicc -o spin spin.c
+	lp-record -o run -- mpirun --oversubscribe --bind-to none -n 2 taskset -c 0 ./spin
+	lp-merge run >t.trace
+	trace.py check t.trace
+	lp-dump -k load t.trace | jq -e '.ranks == 2 and .cores == 1 and .threads == 2 and
+		.waited_ns / .elapsed_ns > 0.2 and .cpu_ns <= .elapsed_ns'
+}

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "definitions.h"
 
+#include "load.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,12 @@ take_environment(struct definitions *d, struct reader *in, const struct message 
 	(void)in;
 	headline_environment(&d->headline, message);
 	return 1;
+}
+
+static int
+take_load(struct definitions *d, struct reader *in, const struct message *message)
+{
+	return load_take(&d->headline, in, message);
 }
 
 static int
@@ -340,6 +348,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "rank", take_rank, true },
 		{ "location", take_location, true },
 		{ "environment", take_environment, false },
+		{ "load", take_load, true },
 		{ "communicator", take_communicator, true },
 		{ "neighbours", take_neighbours, true },
 		{ "site", take_site, false },
@@ -367,7 +376,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "environment", "polls" };
+		"neighbours", "module", "site", "environment", "load", "polls" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

@@ -29,6 +29,8 @@ struct headline {
 	struct host_table *by_name;
 	struct variable *environment;	/* as recorded; the MPI library first */
 	size_t variable_count, variable_capacity;
+	struct load *loads;		/* by host: load.h */
+	size_t load_count, load_capacity;
 };
 
 /* Takes a message of kind rank. */

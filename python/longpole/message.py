@@ -38,7 +38,7 @@ EDGE_COLUMNS = {
               "at": (False, None)},
 }
 DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment", "polls")
+               "environment", "load", "polls")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -50,6 +50,9 @@ REQUIRED = {
     "communicator": {"comm": int, "size": int},
     "neighbours": {"comm": int, "count": int},
     "environment": {"name": str, "value": str},
+    "cores": {"at_ns": int, "cpu_ns": int, "thread_cpu_ns": int, "waited_ns": int, "busy_ns": int, "threads": int},
+    "load": {"host": str, "ranks": int, "cores": int, "threads": int, "elapsed_ns": int, "cpu_ns": int,
+             "thread_cpu_ns": int, "waited_ns": int, "others_ns": int},
     "module": {"module": int, "path": str},
     "site": {"site": int},
     "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},

@@ -174,6 +174,7 @@ begin(const char *folder, const struct instant *init)
 	append_rank(rank, ranks, run_number(rank));
 	file_name(folder_of_world(folder, rank, parent != MPI_COMM_NULL), rank);
 	modules_append();
+	cores_append();
 	communicators_start();
 	requests_start();
 	world_begin();
@@ -277,6 +278,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	leave_call(&at);
 	entry = entry_of(&at);
 	sample_end();
+	if (!by_session)
+		cores_append();
 	rows_commit(at.thread, &entry, 1);
 	result = finalize();
 	leave_call(&at);

@@ -89,6 +89,8 @@ bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI
 
 /* environment.c: the MPI library and variables that matter, of the first rank */
 void environment_append(void);
+/* cores.c: cores that the rank may use, and time on them; when recording begins, and when it ends */
+void cores_append(void);
 /* unrecorded.c */
 void say_unrecorded(void);	/* what the program uses of MPI and is not recorded; once */
 

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "load.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../tool/memory.h"
+#include "../tool/tool.h"
+
+#define TOLD_SHARE 0.05		/* less is not worth a line */
+
+struct shares {
+	double preempted;	/* of the threads' time: ready to run, without a core */
+	double off_core;	/* of one thread's time a rank: without a core, ready to run or not */
+	double others;		/* of the cores' time: what ran there was not of this run; NAN: not known */
+};
+
+int
+load_take(struct headline *h, struct reader *in, const struct message *message)
+{
+	const int64_t most = INT64_MAX / 4;
+	struct load load;
+
+	if (body_int(in, message, "ranks", 1, INT32_MAX, &load.ranks) < 0 ||
+	    body_int(in, message, "cores", 0, INT32_MAX, &load.cores) < 0 ||
+	    body_int(in, message, "threads", 0, INT32_MAX, &load.threads) < 0 ||
+	    body_int(in, message, "elapsed_ns", 1, most, &load.elapsed_ns) < 0 ||
+	    body_int(in, message, "cpu_ns", 0, most, &load.cpu_ns) < 0 ||
+	    body_int(in, message, "thread_cpu_ns", 0, most, &load.thread_cpu_ns) < 0 ||
+	    body_int(in, message, "waited_ns", 0, most, &load.waited_ns) < 0 ||
+	    body_int(in, message, "others_ns", -1, most, &load.others_ns) < 0)
+		return -1;
+	load.host = body_string(message, "host");
+	h->loads = grow(h->loads, &h->load_capacity, h->load_count + 1, sizeof *h->loads);
+	h->loads[h->load_count++] = load;
+	return 1;
+}
+
+static struct shares
+shares_of(const struct load *load)
+{
+	const double rank_ns = (double)load->elapsed_ns / (double)load->ranks;
+	const double threads_ns = rank_ns * fmax((double)load->threads, (double)load->ranks);
+	const double cores_ns = rank_ns * (double)load->cores;
+	struct shares s = { fmin(1, (double)load->waited_ns / threads_ns),
+		fmax(0, 1 - (double)load->thread_cpu_ns / (double)load->elapsed_ns), NAN };
+
+	if (load->others_ns >= 0 && cores_ns > 0)
+		s.others = fmin(1, (double)load->others_ns / cores_ns);
+	return s;
+}
+
+char *
+load_text(const struct headline *h)
+{
+	const struct load *worst = NULL;
+	char threads[60] = "", others[80] = "", *text;
+	struct shares s;
+
+	for (size_t i = 0; i < h->load_count; i++)
+		if (shares_of(&h->loads[i]).preempted >= TOLD_SHARE &&	/* who sleeps wants no core */
+		    (worst == NULL || shares_of(&h->loads[i]).preempted > shares_of(worst).preempted))
+			worst = &h->loads[i];
+	if (worst == NULL)
+		return NULL;
+	s = shares_of(worst);
+	if (worst->threads > worst->ranks)
+		snprintf(threads, sizeof threads, " with %lld threads", (long long)worst->threads);
+	if (s.others >= TOLD_SHARE)
+		snprintf(others, sizeof others, "; other processes took %.0f %% of the cores", 100 * s.others);
+	if (asprintf(&text, "%s%s%lld rank%s%s on %lld core%s: %.0f %% of the time ready to run, without a core%s", h->load_count > 1 && worst->host != NULL ? worst->host : "", h->load_count > 1 ? ": " : "",
+	    (long long)worst->ranks, worst->ranks == 1 ? "" : "s", threads, (long long)worst->cores,
+	    worst->cores == 1 ? "" : "s", 100 * s.preempted, others) < 0)
+		die("out of memory");
+	return text;
+}
+
+void
+load_line(struct text *text, const struct headline *h)
+{
+	char *line = load_text(h);
+
+	if (line != NULL)
+		text_line(text, "%s", line);
+	free(line);
+}
+
+void
+load_json(struct json *json, const struct headline *h)
+{
+	struct load sum = { 0 };
+	struct shares s;
+
+	if (h->load_count == 0)
+		return;
+	for (size_t i = 0; i < h->load_count; i++) {
+		const struct load *load = &h->loads[i];
+
+		sum.ranks += load->ranks;
+		sum.cores += load->cores;
+		sum.threads += load->threads;
+		sum.elapsed_ns += load->elapsed_ns;
+		sum.cpu_ns += load->cpu_ns;
+		sum.thread_cpu_ns += load->thread_cpu_ns;
+		sum.waited_ns += load->waited_ns;
+		sum.others_ns = load->others_ns < 0 || sum.others_ns < 0 ? -1 : sum.others_ns + load->others_ns;
+	}
+	s = shares_of(&sum);
+	json_begin_object(json, "load");
+	json_int(json, "cores", sum.cores);
+	json_int(json, "ranks", sum.ranks);
+	json_int(json, "threads", sum.threads);
+	json_fixed(json, "preempted_share", s.preempted, 4);
+	json_fixed(json, "off_core_share", s.off_core, 4);
+	json_fixed(json, "others_share", s.others, 4);
+	json_end_object(json);
+}

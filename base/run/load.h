@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether ranks had the cores that they wanted: trace.5, load. */
+#ifndef LOAD_H
+#define LOAD_H
+
+#include "../stream/stream.h"
+#include "../tool/json.h"
+#include "headline.h"
+
+struct load {
+	char *host;
+	int64_t ranks, cores, threads;
+	int64_t elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;	/* others_ns -1: not known */
+};
+
+/* Takes a message of kind load. 1, or -1 (in the reader). */
+int load_take(struct headline *headline, struct reader *in, const struct message *message);
+/* "4 ranks on 2 cores: ...", of the host where it was worst; NULL: all had the cores they wanted. To be freed. */
+char *load_text(const struct headline *headline);
+/* The same as a line of a report. */
+void load_line(struct text *text, const struct headline *headline);
+/* An object "load" of all hosts together; nothing where nothing is known. */
+void load_json(struct json *json, const struct headline *headline);
+
+#endif

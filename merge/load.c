@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The load of each host. What its cores ran beside the ranks is known where ranks may use the same cores or
+ * others, but not where one may use some of another's.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "merge.h"
+
+struct share {
+	const char *host;
+	const struct cores *begin, *end;
+	int32_t rank;
+};
+
+struct load {
+	int64_t ranks, cores, threads, elapsed_ns, cpu_ns, thread_cpu_ns, waited_ns, others_ns;
+	unsigned char used[sizeof ((struct cores *)0)->mask];
+};
+
+static int
+by_host(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+	int order = strcmp(a->host, b->host);
+
+	if (order == 0)
+		order = memcmp(a->end->mask, b->end->mask, sizeof a->end->mask);
+	return order != 0 ? order : a->rank < b->rank ? -1 : a->rank > b->rank;
+}
+
+static int64_t
+bits(const unsigned char *mask)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < sizeof ((struct load *)0)->used; i++)
+		count += __builtin_popcount(mask[i]);
+	return count;
+}
+
+/* Ranks of a host that may use the same cores. */
+static void
+add_group(struct load *load, const struct share *group, size_t count)
+{
+	int64_t busy_ns = 0, cpu_ns = 0;
+	bool overlaps = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct cores *a = group[i].begin, *b = group[i].end;
+		const int64_t rank_busy_ns = (int64_t)(b->busy_ns - a->busy_ns);
+
+		load->elapsed_ns += b->at_ns - a->at_ns;
+		load->thread_cpu_ns += b->thread_cpu_ns - a->thread_cpu_ns;
+		load->waited_ns += (int64_t)(b->waited_ns - a->waited_ns);
+		load->threads += b->threads > 0 ? (int64_t)b->threads : 1;
+		cpu_ns += b->cpu_ns - a->cpu_ns;
+		busy_ns = rank_busy_ns > busy_ns ? rank_busy_ns : busy_ns;
+	}
+	for (size_t i = 0; i < sizeof load->used; i++) {
+		overlaps |= (load->used[i] & group->end->mask[i]) != 0;
+		load->used[i] |= group->end->mask[i];
+	}
+	load->ranks += (int64_t)count;
+	load->cpu_ns += cpu_ns;
+	if (overlaps || load->others_ns < 0)
+		load->others_ns = -1;
+	else
+		load->others_ns += busy_ns > cpu_ns ? busy_ns - cpu_ns : 0;
+}
+
+static void
+write_load(struct writer *out, const char *host, const struct load *load)
+{
+	message_begin(out, "load", 9);
+	put_string(out, "host", host);
+	put_int(out, "ranks", load->ranks);
+	put_int(out, "cores", bits(load->used));
+	put_int(out, "threads", load->threads);
+	put_int(out, "elapsed_ns", load->elapsed_ns);
+	put_int(out, "cpu_ns", load->cpu_ns);
+	put_int(out, "thread_cpu_ns", load->thread_cpu_ns);
+	put_int(out, "waited_ns", load->waited_ns);
+	put_int(out, "others_ns", load->others_ns);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+/* Of a rank that has died nothing is known. */
+static size_t
+find_shares(const struct input *input, struct share *shares)
+{
+	size_t count = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+		const struct cores *begin = rank->cores, *end = rank->cores_count == 2 ? rank->cores + 1 : NULL;
+
+		if (end != NULL && end->at_ns > begin->at_ns && end->waited_ns >= begin->waited_ns &&
+		    end->busy_ns >= begin->busy_ns && end->cpu_ns >= begin->cpu_ns)
+			shares[count++] = (struct share){ rank->host != NULL ? rank->host : "", begin, end, r };
+	}
+	qsort(shares, count, sizeof *shares, by_host);
+	return count;
+}
+
+void
+write_loads(struct writer *out, const struct input *input)
+{
+	struct share *shares = zalloc((size_t)input->rank_count, sizeof *shares);
+	const size_t count = find_shares(input, shares);
+	struct load load = { 0 };
+
+	for (size_t i = 0, end; i < count; i = end) {
+		end = i + 1;
+		while (end < count && strcmp(shares[end].host, shares[i].host) == 0 &&
+		    memcmp(shares[end].end->mask, shares[i].end->mask, sizeof load.used) == 0)
+			end++;
+		add_group(&load, &shares[i], end - i);
+		if (end == count || strcmp(shares[end].host, shares[i].host) != 0) {
+			write_load(out, shares[i].host, &load);
+			load = (struct load){ 0 };
+		}
+	}
+	free(shares);
+}
