@@ -43,15 +43,11 @@ is_numbered(const char *name, const char *prefix, const char *tail)
 	return digits > 0 && strcmp(name + length + digits, tail) == 0;
 }
 
-/* rank.N.new, or rank.N.PID.new of a process that died in MPI_Init. */
+/* rank.N.new, or .rank.N.PID of a process that died in MPI_Init. */
 static int
 is_unfinished_name(const struct dirent *entry)
 {
-	const char *dot = strchr(entry->d_name, '.');
-
-	return is_numbered(entry->d_name, "rank.", UNFINISHED) ||
-	    (dot != NULL && (dot = strchr(dot + 1, '.')) != NULL && is_numbered(dot, ".", UNFINISHED) &&
-	    strncmp(entry->d_name, "rank.", 5) == 0);
+	return is_numbered(entry->d_name, "rank.", UNFINISHED) || strncmp(entry->d_name, ".rank.", 6) == 0;
 }
 
 static int

@@ -236,7 +236,7 @@ left() {
 	lp-merge run 2>err >t.trace
 	grep -q 'rank 1 is missing' err
 	lp-record -o run -- "$BATS_FILE_TMPDIR/leaves" finalize
-	[ "$(ls run)" = rank.0 ]
+	[ "$(ls -A run)" = rank.0 ]
 }
 
 # counted.so writes to counts.RANK how often the process called each of these.

@@ -264,7 +264,7 @@ file_begin(const char *folder, int rank)
 	int fd = -1;
 
 	snprintf(raw.path, sizeof raw.path, "%s/rank.%d", folder, rank);
-	if (snprintf(unnamed, sizeof unnamed, "%s.%d.new", raw.path, (int)getpid()) < (int)sizeof unnamed) {
+	if (snprintf(unnamed, sizeof unnamed, "%s/.rank.%d.%d", folder, rank, (int)getpid()) < (int)sizeof unnamed) {
 		unlink(unnamed);
 		fd = open(unnamed, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	}
