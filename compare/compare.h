@@ -52,7 +52,7 @@ struct summary {
 	char *program;
 	int32_t ranks;
 	int64_t run_ns;
-	double parallel, load_balance, communication;	/* NaN: nobody computes */
+	struct efficiency of;
 	int64_t wait_ns[STATES];
 	uint64_t messages, collectives, communicators;
 	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
@@ -60,7 +60,6 @@ struct summary {
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */
 	char date[40];			/* "-": not known */
-	int64_t span_ns, useful_ns;	/* of base/run/span.h: T, and of all ranks */
 	struct site_sums *places;		/* [0]: what has no site */
 	size_t count, capacity;
 	struct function_times functions;

@@ -67,9 +67,9 @@ static const struct field run_fields[] = {
 	{ "date_s", RUN(date_s), .json = PLAIN },
 	{ "ranks", RUN(ranks), IN_ALL },
 	{ "run_time_s", RUN(run_ns), IN_SECONDS },
-	{ "parallel", RUN(parallel), IN_FIXED(4, 9) },
-	{ "load_balance", RUN(load_balance), IN_FIXED(4, 9), .head = "load_bal" },
-	{ "communication", RUN(communication), IN_FIXED(4, 9), .head = "communic" },
+	{ "parallel", RUN(of.parallel), IN_FIXED(4, 9) },
+	{ "load_balance", RUN(of.load_balance), IN_FIXED(4, 9), .head = "load_bal" },
+	{ "communication", RUN(of.communication), IN_FIXED(4, 9), .head = "communic" },
 	{ "file", RUN(file), .text = PLAIN },
 	FIELDS_END
 };

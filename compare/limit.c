@@ -23,7 +23,7 @@ all_waits(const struct summary *run, size_t index)
 }
 
 /* Share of each rank's time that was lost, in 10^-9: a whole number, as all values. */
-static VALUE_IS(parallel_loss, isfinite(run->parallel) ? (int64_t)(1e9 * (1 - run->parallel)) : 0)
+static VALUE_IS(parallel_loss, isfinite(run->of.parallel) ? (int64_t)(1e9 * (1 - run->of.parallel)) : 0)
 
 /* Sites whose function, file:line or whole text is NAME; all of them are looked at. */
 static bool

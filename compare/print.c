@@ -88,9 +88,9 @@ static const struct field run_fields[] = {
 };
 
 static const struct { const char *name; size_t offset; } efficiencies[] = {
-	{ "parallel", offsetof(struct summary, parallel) },
-	{ "load_balance", offsetof(struct summary, load_balance) },
-	{ "communication", offsetof(struct summary, communication) },
+	{ "parallel", offsetof(struct summary, of.parallel) },
+	{ "load_balance", offsetof(struct summary, of.load_balance) },
+	{ "communication", offsetof(struct summary, of.communication) },
 };
 
 static double

@@ -11,14 +11,13 @@
 #include <string.h>
 
 #include "compare.h"
-#include "../imbalance/times.h"
+#include "../base/run/scaling.h"
 
 /* The runs on one number of ranks. */
 struct group {
 	struct summary *runs;
 	size_t count;
 	struct times mean;
-	struct scaling scaling;
 };
 
 /* A site in the runs on one number of ranks. */
@@ -43,13 +42,7 @@ struct scaling_site {
 static const struct field group_fields[] = {
 	{ "ranks", GROUP(mean.ranks), IN_ALL },
 	{ "count", GROUP(count), IN_ALL, .head = "runs" },
-	{ "run_time_s", GROUP(mean.run_ns), IN_SECONDS },
-	{ "speedup", GROUP(scaling.speedup), IN_FIXED(3, 9) },
-	{ "parallel", GROUP(scaling.parallel), IN_FIXED(4, 9) },
-	{ "load_balance", GROUP(scaling.load_balance), IN_FIXED(4, 9), .head = "load_bal" },
-	{ "communication", GROUP(scaling.communication), IN_FIXED(4, 9), .head = "communic" },
-	{ "computation_scaling", GROUP(scaling.computation_scaling), IN_FIXED(4, 9), .head = "comp_scal" },
-	{ "global", GROUP(scaling.global), IN_FIXED(4, 9) },
+	SCALING_FIELDS(struct group, mean.),
 	FIELDS_END
 };
 
@@ -119,15 +112,15 @@ make_groups(struct scaling_table *t)
 			const double n = (double)g->count;
 
 			m->run_ns += run->run_ns / (int64_t)g->count;
-			m->of.span_ns += run->span_ns / (int64_t)g->count;
-			m->of.useful_total_ns += run->useful_ns / (int64_t)g->count;
-			m->of.parallel += run->parallel / n;
-			m->of.load_balance += run->load_balance / n;
-			m->of.communication += run->communication / n;
+			m->of.span_ns += run->of.span_ns / (int64_t)g->count;
+			m->of.useful_total_ns += run->of.useful_total_ns / (int64_t)g->count;
+			m->of.parallel += run->of.parallel / n;
+			m->of.load_balance += run->of.load_balance / n;
+			m->of.communication += run->of.communication / n;
 		}
 	}
 	for (size_t i = 0; i < t->group_count; i++)
-		t->groups[i].scaling = scaling_of(&t->groups[i].mean, &t->groups[0].mean, t->weak);
+		scale_against(&t->groups[i].mean, &t->groups[0].mean, t->weak);
 }
 
 static struct at_ranks

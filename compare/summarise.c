@@ -321,7 +321,6 @@ summarise(const char *file, int argc, char **argv)
 {
 	static struct imbalance im;
 	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX };
-	struct efficiency e;
 	char pipe_name[32];
 	pid_t child = 0;
 	int from = -1, status = 0;
@@ -339,18 +338,13 @@ summarise(const char *file, int argc, char **argv)
 		die("%s: its path was not found", file);
 	if (!w.any_path && im.known.run_ns > 0)
 		die("%s: no critical path", file);
-	e = efficiency_of_spans(im.spans, im.known.ranks, 0, im.known.run_ns, false);
+	w.s.of = efficiency_of_spans(im.spans, im.known.ranks, 0, im.known.run_ns, false);
 	w.s.ranks = im.known.ranks;
 	w.s.run_ns = w.last_ns;
 	w.s.date_s = im.known.headline.date_s;
 	w.s.environment = im.known.headline.environment;
 	w.s.variable_count = im.known.headline.variable_count;
 	w.s.hosts = hosts_text(&im.known.headline);
-	w.s.span_ns = e.span_ns;
-	w.s.useful_ns = e.useful_total_ns;
-	w.s.parallel = e.parallel;
-	w.s.load_balance = e.load_balance;
-	w.s.communication = e.communication;
 	for (size_t i = 3; i < im.known.comm_count; i++)
 		w.s.communicators += im.known.comms[i].size > 0;
 	for (int i = 0; i < STATES; i++)

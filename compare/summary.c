@@ -52,14 +52,14 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
 		die_output();
 	memcpy(state_ns, s->wait_ns, sizeof state_ns);
-	message_begin(&out, "summary", isfinite(s->parallel) ? 17 : 14);
+	message_begin(&out, "summary", isfinite(s->of.parallel) ? 17 : 14);
 	put_string(&out, "program", s->program != NULL ? s->program : "");
 	put_int(&out, "ranks", s->ranks);
 	put_int(&out, "run_ns", s->run_ns);
 	put_int(&out, "date_s", s->date_s);
 	put_string(&out, "hosts", s->hosts != NULL ? s->hosts : "");
-	put_int(&out, "span_ns", s->span_ns);
-	put_int(&out, "useful_ns", s->useful_ns);
+	put_int(&out, "span_ns", s->of.span_ns);
+	put_int(&out, "useful_ns", s->of.useful_total_ns);
 	put_uint(&out, "messages", s->messages);
 	put_uint(&out, "collectives", s->collectives);
 	put_uint(&out, "communicators", s->communicators);
@@ -67,10 +67,10 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	put_column(&out, "wait_ns", i64, state_ns, STATES);
 	put_column(&out, "rank_ns", i64, s->rank_ns, (size_t)s->ranks);
 	put_column(&out, "phase_ns", i64, s->phase_ns, s->count + 1);
-	if (isfinite(s->parallel)) {
-		put_double(&out, "parallel", s->parallel);
-		put_double(&out, "load_balance", s->load_balance);
-		put_double(&out, "communication", s->communication);
+	if (isfinite(s->of.parallel)) {
+		put_double(&out, "parallel", s->of.parallel);
+		put_double(&out, "load_balance", s->of.load_balance);
+		put_double(&out, "communication", s->of.communication);
 	}
 	if (message_end(&out) < 0)
 		die_output();
@@ -132,8 +132,8 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
 	    body_int(in, message, "places", 0, most, &places) < 0 ||
 	    body_int(in, message, "run_ns", 0, INT64_MAX, &s->run_ns) < 0 ||
-	    int_or_0(in, message, "date_s", &s->date_s) < 0 || int_or_0(in, message, "span_ns", &s->span_ns) < 0 ||
-	    int_or_0(in, message, "useful_ns", &s->useful_ns) < 0 ||
+	    int_or_0(in, message, "date_s", &s->date_s) < 0 || int_or_0(in, message, "span_ns", &s->of.span_ns) < 0 ||
+	    int_or_0(in, message, "useful_ns", &s->of.useful_total_ns) < 0 ||
 	    body_uint(in, message, "messages", &s->messages) < 0 ||
 	    body_uint(in, message, "collectives", &s->collectives) < 0 ||
 	    body_uint(in, message, "communicators", &s->communicators) < 0)
@@ -145,9 +145,9 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->capacity = (size_t)places;
 	s->program = text_of(message, "program");
 	s->hosts = text_of(message, "hosts");
-	s->parallel = number_of(message, "parallel");
-	s->load_balance = number_of(message, "load_balance");
-	s->communication = number_of(message, "communication");
+	s->of.parallel = number_of(message, "parallel");
+	s->of.load_balance = number_of(message, "load_balance");
+	s->of.communication = number_of(message, "communication");
 	if (body_column(in, message, "wait_ns", i64, STATES, STATES, s->wait_ns) < 0 ||
 	    body_column(in, message, "rank_ns", i64, (size_t)ranks, (size_t)ranks, s->rank_ns) < 0 ||
 	    body_column(in, message, "phase_ns", i64, (size_t)places + 1, (size_t)places + 1, s->phase_ns) < 0)

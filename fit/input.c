@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/stream/calls.h"
-#include "../base/run/definitions.h"
-#include "../base/run/span.h"
-#include "fit.h"
+#include "../base/run/scaling.h"
 #include "../base/tool/file_name.h"
+#include "fit.h"
 
 enum { COLUMN_N, COLUMN_T, COLUMN_TAU, COLUMN_DTAU, COLUMNS };
 static const char *const column_names[COLUMNS] = { "n", "t", "tau", "dtau" };
@@ -207,41 +205,15 @@ run_of(const struct span *spans, int32_t count, int64_t whole_ns)
 static struct run
 read_graph(const char *file, bool whole)
 {
-	struct reader *in;
-	struct definitions known = { 0 };
-	struct calls calls = { 0 };
-	struct message message;
-	struct span *spans = NULL;
+	const struct rank_spans all = read_spans(file);
 	struct run run;
-	int got;
 
-	if (reader_open(&in, file, READ_STREAM) < 0 ||
-	    reader_refuse_content(in, "trace", "lp-graph matches it first") < 0)
-		die_input(in);
-	while ((got = reader_next(in, &message)) > 0) {
-		if (definitions_take(&known, in, &message) < 0)
-			die_input(in);
-		if (is_kind(&message, "run"))
-			spans = zalloc((size_t)known.ranks, sizeof *spans);
-		if (!is_kind(&message, "calls"))
-			continue;
-		if (calls_read(&calls, in, &message) < 0)
-			die_input(in);
-		/* What a call nests is in its own row; further threads are no ranks. */
-		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
-			if (calls.call[i] != 0)
-				span_call(&spans[calls.location], calls.call[i], calls.enter_ns[i], calls.leave_ns[i]);
-	}
-	if (got < 0)
-		die_input(in);
-	if (known.ranks == 0 || known.run_ns <= 0)
+	if (all.ranks == 0 || all.run_ns <= 0)
 		die("%s: no run with a run time", file);
-	run = run_of(spans, known.ranks, whole ? known.run_ns : 0);
+	run = run_of(all.spans, all.ranks, whole ? all.run_ns : 0);
 	if (!(run.t > 0))
 		die("%s: no time between MPI_Init and MPI_Finalize; --whole takes all of it", file);
-	calls_free(&calls);
-	free(spans);
-	reader_close(in);
+	free(all.spans);
 	return run;
 }
 

@@ -16,7 +16,6 @@
 #include "join.h"
 #include "part.h"
 #include "report.h"
-#include "times.h"
 
 static const char usage[] =
 	"usage: lp-imbalance [-F text|json|csv|stream] [OPTION ...] [FILE ...]\n"

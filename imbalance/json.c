@@ -7,7 +7,6 @@
 #include "critical.h"
 #include "functions.h"
 #include "report.h"
-#include "times.h"
 
 enum { WHERE = 1024 };		/* bytes of a site's name */
 

@@ -6,7 +6,6 @@
 #include "../base/run/verdict.h"
 #include "causes.h"
 #include "report.h"
-#include "times.h"
 
 const char *const dimension_names[DIMENSIONS + 2] = {
 	[BY_RANK] = "rank", [BY_SITE] = "site", [BY_CALL] = "call", [BY_COMMUNICATOR] = "communicator",

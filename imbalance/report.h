@@ -4,6 +4,7 @@
 
 #include "../base/tool/text.h"
 #include "imbalance.h"
+#include "../base/run/scaling.h"
 
 enum form { TEXT, JSON, CSV, STREAM };
 
@@ -29,6 +30,9 @@ seconds(int64_t ns)
 {
 	return 1e-9 * (double)ns;
 }
+
+/* times.c: several runs beside each other. */
+void print_scaling(char **files, size_t count, bool weak, bool whole, enum form form);
 
 /* The run as far as it counts. */
 int64_t counted_run_ns(const struct imbalance *im);

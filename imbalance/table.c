@@ -8,7 +8,6 @@
 #include "critical.h"
 #include "functions.h"
 #include "report.h"
-#include "times.h"
 
 static void
 print_more(struct text *out, size_t count, size_t shown)

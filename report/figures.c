@@ -354,8 +354,9 @@ draw_efficiencies(struct text *out, const struct page *page)
 	}
 	for (int k = 0; k < 4; k++)
 		for (size_t i = 0; i < page->run_count; i++) {
-			const struct scaling s = scaling_of(&runs[i], &runs[0], false);
-			const double values[4] = { s.parallel, s.load_balance, s.communication, s.computation_scaling };
+			const struct efficiency *e = &runs[i].of;
+			const double values[4] = { e->parallel, e->load_balance, e->communication,
+				runs[i].computation_scaling };
 			double x = LEFT + 20 + (high > low ? width * (log2(runs[i].ranks) - low) / (high - low) : 0);
 
 			text_print(out, i == 0 ? "<path class=\"%s s\" stroke-width=\"2\" d=\"M%.1f %.1f" : "%.0sL%.1f %.1f",

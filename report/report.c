@@ -196,7 +196,7 @@ read_runs(struct page *page, char *list)
 		runs[page->run_count++] = read_times(name, false);
 	}
 	if (runs != NULL)
-		qsort(runs, page->run_count, sizeof *runs, by_ranks);
+		sort_and_scale(runs, page->run_count, false);
 	page->runs = runs;
 }
 

@@ -18,7 +18,7 @@
 #include "../imbalance/functions.h"
 #include "../imbalance/imbalance.h"
 #include "../imbalance/report.h"
-#include "../imbalance/times.h"
+#include "../base/run/scaling.h"
 #include "monitor.h"
 
 /* Activities, as colours: a wait is of one of the classes below. */

@@ -293,17 +293,17 @@ runs_table(struct text *out, const struct page *page)
 	begin_table(out, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\tspeed-up\t"
 	    "parallel (%)\tload balance (%)\tcommunication (%)\tcomputation scaling (%)\t*file");
 	for (size_t i = 0; i < page->run_count; i++) {
-		const struct scaling s = scaling_of(&page->runs[i], &page->runs[0], false);
+		const struct times *run = &page->runs[i];
 
 		text_put(out, "<tr>");
-		put_count(out, (uint64_t)page->runs[i].ranks);
-		put_seconds(out, 1e-9 * (double)page->runs[i].run_ns);
-		put_seconds(out, s.speedup);
-		put_share(out, s.parallel);
-		put_share(out, s.load_balance);
-		put_share(out, s.communication);
-		put_share(out, s.computation_scaling);
-		put_name(out, page->runs[i].file);
+		put_count(out, (uint64_t)run->ranks);
+		put_seconds(out, 1e-9 * (double)run->run_ns);
+		put_seconds(out, run->speedup);
+		put_share(out, run->of.parallel);
+		put_share(out, run->of.load_balance);
+		put_share(out, run->of.communication);
+		put_share(out, run->computation_scaling);
+		put_name(out, run->file);
 		text_put(out, "</tr>\n");
 	}
 	end_table(out, page->run_count);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "scaling.h"
+
+#include <stdlib.h>
+
+#include "../stream/calls.h"
+#include "../tool/tool.h"
+#include "definitions.h"
+
+struct rank_spans
+read_spans(const char *file)
+{
+	struct rank_spans run = { 0 };
+	struct definitions known = { 0 };
+	struct calls calls = { 0 };
+	struct reader *in;
+	struct message message;
+	int got;
+
+	if (reader_open(&in, file, READ_STREAM) < 0 ||
+	    reader_refuse_content(in, "trace", "lp-graph matches it first") < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0) {
+		if (definitions_take(&known, in, &message) < 0)
+			die_input(in);
+		if (is_kind(&message, "run"))
+			run.spans = zalloc((size_t)known.ranks, sizeof *run.spans);
+		if (!is_kind(&message, "calls"))
+			continue;
+		if (calls_read(&calls, in, &message) < 0)
+			die_input(in);
+		/* What a call nests is in its own row; further threads are no ranks. */
+		for (size_t i = 0; i < calls.count && calls.location < (uint32_t)known.ranks; i++)
+			if (calls.call[i] != 0)
+				span_call(&run.spans[calls.location], calls.call[i], calls.enter_ns[i], calls.leave_ns[i]);
+	}
+	if (got < 0)
+		die_input(in);
+	run.ranks = known.ranks;
+	run.run_ns = known.run_ns;
+	calls_free(&calls);
+	reader_close(in);
+	return run;
+}
+
+struct times
+read_times(const char *file, bool whole)
+{
+	const struct rank_spans run = read_spans(file);
+	struct times t = { .file = file, .ranks = run.ranks, .run_ns = run.run_ns };
+
+	t.of = efficiency_of_spans(run.spans, run.ranks, 0, run.run_ns, whole);
+	if (t.ranks == 0 || t.of.useful_max_ns == 0 || t.of.span_ns == 0)
+		die("%s: no rank computes", file);
+	free(run.spans);
+	return t;
+}
+
+static int
+by_ranks(const void *left, const void *right)
+{
+	const struct times *a = left, *b = right;
+
+	if (a->ranks != b->ranks)
+		return a->ranks < b->ranks ? -1 : 1;
+	return a->run_ns < b->run_ns ? -1 : a->run_ns > b->run_ns;
+}
+
+void
+scale_against(struct times *run, const struct times *smallest, bool weak)
+{
+	const double size = weak ? (double)run->ranks / smallest->ranks : 1;
+
+	run->computation_scaling = size * (double)smallest->of.useful_total_ns / (double)run->of.useful_total_ns;
+	run->speedup = size * (double)smallest->of.span_ns / (double)run->of.span_ns;
+	run->global = run->of.parallel * run->computation_scaling;
+}
+
+void
+sort_and_scale(struct times *runs, size_t count, bool weak)
+{
+	qsort(runs, count, sizeof *runs, by_ranks);
+	for (size_t i = 0; i < count; i++)
+		scale_against(&runs[i], &runs[0], weak);
+}
