@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How the recorders are built: one for each MPI that is installed, and a front that chooses.
+# Makefile sets the tools and flags, and includes this.
+
+# The recorder runs in other people's processes: no sanitizers, no symbols but the wrappers. There
+# is one for each MPI, and a front in front of them that finds out which MPI a program has.
+define recorder
+build/record.$(1)/%.o: record/preload/%.c Makefile
+	@mkdir -p $$(@D)
+	$(2) $$(WARN) -Wno-pedantic $$(CPPFLAGS) -O3 -g $(LTO) -fPIC -fvisibility=hidden -MMD -MP -c -o $$@ $$<
+lib/liblongpole-record.$(1).so: $(patsubst record/preload/%.c,build/record.$(1)/%.o,$(wildcard record/preload/*.c)) \
+                                build/record.front/signals.o build/record.front/unload.o
+	@mkdir -p $$(@D)
+	$(2) -O3 $(LTO) -shared -Wl,-z,defs -o $$@ $$^ -lpthread
+endef
+have = $(shell command -v $(1) 2>/dev/null)
+MPIS := $(if $(call have,mpicc.openmpi),openmpi) $(if $(call have,mpicc.mpich),mpich)
+ifeq ($(strip $(MPIS)),)		# no Debian: the one MPI of this system
+MPIS := $(if $(shell echo '#include <mpi.h>' | $(MPICC) -E -dM -x c - | grep -w OPEN_MPI),openmpi,mpich)
+$(eval $(call recorder,$(MPIS),$(MPICC)))
+else
+$(foreach mpi,mpich openmpi,$(eval $(call recorder,$(mpi),mpicc.$(mpi))))
+endif
+RECORDERS = $(MPIS:%=lib/liblongpole-record.%.so)
+build/record.front/doors.h: $(RECORDERS)
+	@mkdir -p $(@D)
+	nm -D --defined-only $^ | LC_ALL=C awk '$$2 == "T" && $$3 ~ /^(MPIX?|mpi)_/ { print $$3 }' | LC_ALL=C sort -u | \
+		awk '{ print "DOOR(" NR - 1 ", " $$1 ")" }' >$@
+build/record.front/doors.o: build/record.front/doors.h
+build/record.front/%.o: record/front/%.c Makefile
+	@mkdir -p $(@D)
+	$(CC) $(WARN) -Wno-pedantic $(CPPFLAGS) -Ibuild/record.front -O2 -g -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+lib/liblongpole-record.so: $(patsubst record/front/%.c,build/record.front/%.o,$(wildcard record/front/*.c))
+	$(CC) -O2 -shared -Wl,-z,defs -o $@ $^ -lpthread -ldl
+

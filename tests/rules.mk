@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What takes minutes: longer tests, fuzzing, and measurements.
+.PHONY: test-long fuzz bench bench-scale bench-record bench-replay
+
+# Programs that the tests run, beside the tools.
+TESTERS = build/bench/synthetic build/bench/ring build/statistics
+build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
+build/bench/ring: build/tests/bench/ring.o build/libbase.a
+build/statistics: build/tests/apps/statistics.o build/libbase.a
+
+test-long: test
+	tests/long
+
+# Fuzzes every reader for TIME seconds with AFL++ and sanitizers, and prints the lines that were reached. READERS
+# names some of them: see tests/afl/run.
+TIME = 60
+fuzz: setup
+	tests/afl/build build/fuzz
+	tests/afl/run build/fuzz $(TIME) $(READERS)
+
+# Speed and memory of the tools; the same at size (10^8 calls, 131072 ranks: minutes, and 4 GB in TMPDIR); what
+# recording costs; operations a second of replays.
+bench: RUN = bench bench-critpath
+bench-scale: RUN = scale
+bench-record: RUN = bench-record bench-sample
+bench-replay: RUN = bench-replay
+bench bench-scale bench-record bench-replay: all $(TESTERS) build/apps/heat
+	set -e; for one in $(RUN); do tests/bench/$$one; done
