@@ -39,6 +39,7 @@ imbalance_verdict(const struct imbalance *im)
 		v.rank = delay->rank;
 		v.compute = delay->key % 2 == 0;
 		v.cost_s = 1e-9 * delay_cost_ns(delay);
+		v.all_s = seconds(all_time_ns(im));
 		if (delay->key / 2 != 0)
 			v.where = index_text(im, BY_SITE, delay->key / 2, where, sizeof where);
 	}
@@ -51,6 +52,12 @@ int64_t
 counted_run_ns(const struct imbalance *im)
 {
 	return counted_ns(im, 0, im->known.run_ns);
+}
+
+int64_t
+all_time_ns(const struct imbalance *im)
+{
+	return counted_run_ns(im) * (int64_t)im->known.location_count;
 }
 
 struct shares *
@@ -241,8 +248,7 @@ value_of(const struct imbalance *im, const char *name, bool whole, double *value
 	if (strcmp(name, "wait_s") == 0)
 		*value = seconds(all_ns);
 	else if (strcmp(name, "wait_share") == 0)
-		*value = counted_run_ns(im) > 0 ? (double)all_ns / (double)counted_run_ns(im) /
-		    (double)im->known.location_count : 0;
+		*value = all_time_ns(im) > 0 ? (double)all_ns / (double)all_time_ns(im) : 0;
 	else if (strcmp(name, "imbalance") == 0)
 		*value = imbalance_of(&im->program);
 	else if (strcmp(name, "run_time_s") == 0)

@@ -36,6 +36,8 @@ void print_scaling(char **files, size_t count, bool weak, bool whole, enum form 
 
 /* The run as far as it counts. */
 int64_t counted_run_ns(const struct imbalance *im);
+/* The same of all locations together. */
+int64_t all_time_ns(const struct imbalance *im);
 
 /* Where the time of a rank went; all its locations together. */
 struct shares {

@@ -34,7 +34,7 @@ put_site(struct table_writer *table, const struct imbalance *im, const char *bef
 static double
 share(int64_t ns, const struct imbalance *im)
 {
-	int64_t all_ns = counted_run_ns(im) * (int64_t)im->known.location_count;
+	const int64_t all_ns = all_time_ns(im);
 
 	return all_ns > 0 ? 100 * (double)ns / (double)all_ns : 0;
 }
@@ -185,7 +185,7 @@ print_delays(struct text *out, const struct imbalance *im, size_t shown)
 	struct delay *delays = sorted_delays(im, &count);
 
 	begin_table(&table, out,
-	    "cost_s\tshort_s\tlong_s\trank\tdelay: time that others spent waiting for it");
+	    "cost_s\tshort_s\tlong_s\trank\tdelay: rank-seconds that others waited for it");
 	for (size_t i = 0; i < count && i < shown; i++) {
 		table_fixed(&table, 1e-9 * delay_cost_ns(&delays[i]), 6);
 		table_fixed(&table, 1e-9 * delay_short_ns(&delays[i]), 6);

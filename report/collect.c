@@ -243,7 +243,8 @@ site_label(const struct page *page, size_t site, char *text, size_t size)
 char *
 page_verdict(const struct page *page)
 {
-	struct verdict v = { -1, false, "", NAN, NAN, page->percent, NAN };
+	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .percent = page->percent,
+	    .gain_share = NAN };
 	size_t places, count;
 	struct place *place = places_sorted(&page->places, &places);
 	struct delay *delays = sorted_delays(&page->im, &count);
@@ -261,8 +262,10 @@ page_verdict(const struct page *page)
 		v.compute = delays[0].key % 2 == 0;
 	}
 	for (size_t i = 0; i < count && v.rank >= 0; i++)
-		if (delays[i].rank == v.rank && delays[i].key == 2 * site + !v.compute)
+		if (delays[i].rank == v.rank && delays[i].key == 2 * site + !v.compute) {
 			v.cost_s = 1e-9 * delay_cost_ns(&delays[i]);
+			v.all_s = seconds(all_time_ns(&page->im));
+		}
 	for (size_t i = 0; i < page->gain_count && v.rank >= 0; i++)
 		if (page->gains[i].site == site)
 			v.gain_share = (double)page->gains[i].gain_ns / (double)path_length_ns(page);

@@ -152,9 +152,9 @@ delays_table(struct text *out, const struct page *page)
 	struct delay *delays = sorted_delays(&page->im, &count);
 	char where[LABEL];
 
-	begin_table(out, "delays", "Delays", "What one rank did longer than others, and what waiting for it cost them: "
+	begin_table(out, "delays", "Delays", "What one rank did longer than others, and how long all others together waited for it: "
 	    "at once, and by waits that led to further ones.",
-	    "cost (s)\tat once (s)\tlater (s)\trank\t*what\t*where");
+	    "cost (rank-s)\tat once (s)\tlater (s)\trank\t*what\t*where");
 	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
 		text_put(out, "<tr>");
 		put_seconds(out, 1e-9 * delay_cost_ns(&delays[i]));

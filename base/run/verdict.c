@@ -9,20 +9,27 @@
 #include "../tool/memory.h"
 #include "headline.h"
 
-/* Two digits that mean something, in the unit that fits. */
+/* Two digits that mean something. */
+static void
+two_digits(double value, const char *unit, char *text, size_t size)
+{
+	snprintf(text, size, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit);
+}
+
+/* The same in the unit that fits. */
 static void
 seconds_text(double s, char *text, size_t size)
 {
 	const char *unit = s >= 1 ? "s" : s >= 1e-3 ? "ms" : "us";
 	double value = s >= 1 ? s : s >= 1e-3 ? 1e3 * s : 1e6 * s;
 
-	snprintf(text, size, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit);
+	two_digits(value, unit, text, size);
 }
 
 char *
 verdict_sentence(const struct verdict *v)
 {
-	char path[48] = "", cost[64] = "", gain[96] = "", length[24];
+	char path[48] = "", cost[96] = "", gain[96] = "", length[24], share[24];
 	size_t room = strlen(v->where) + 320;
 	char *sentence = zalloc(room, 1);
 
@@ -34,7 +41,9 @@ verdict_sentence(const struct verdict *v)
 		snprintf(path, sizeof path, " is %.0f %% of the critical path", 100 * v->path_share);
 	if (isfinite(v->cost_s) && v->cost_s > 0) {
 		seconds_text(v->cost_s, length, sizeof length);
-		snprintf(cost, sizeof cost, "%s cost the others %s", path[0] != '\0' ? " and" : "", length);
+		two_digits(100 * v->cost_s / v->all_s, "%", share, sizeof share);
+		snprintf(cost, sizeof cost, "%s cost the others %s of rank time, %s of all",
+		    path[0] != '\0' ? " and" : "", length, share);
 	}
 	if (isfinite(v->gain_share))
 		snprintf(gain, sizeof gain, "; %d %% less there on all ranks gains %.1f %%", v->percent,

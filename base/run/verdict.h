@@ -14,14 +14,15 @@ struct verdict {
 	bool compute;		/* else it is in MPI */
 	const char *where;	/* "exchange_halos (heat.c:134)"; "" where it is not known */
 	double path_share;	/* of the critical path, 0 to 1 */
-	double cost_s;		/* that other ranks spent waiting for it */
+	double cost_s;		/* that other ranks waited for it, all of them together */
+	double all_s;		/* run time of all ranks together; where there is a cost */
 	int percent;		/* if all ranks took so much less time there */
 	double gain_share;	/* the run would be so much shorter, 0 to 1 */
 };
 
 /*
  * "rank 2's computation before exchange_halos (heat.c:134) is 52 % of the critical path and cost the
- * others 3.6 s; 20 % less there on all ranks gains 10.6 %"; to be freed.
+ * others 3.6 s of rank time, 23 % of all; 20 % less there on all ranks gains 10.6 %"; to be freed.
  */
 char *verdict_sentence(const struct verdict *verdict);
 /* The same behind the run that it is of: the first line of every report; to be freed. */
