@@ -234,17 +234,14 @@ explain(struct imbalance *im, const struct wait *wait)
 	const uint32_t number = late != NULL ? late->origin : origin_new(&im->origins, wait);
 	struct origin *origin = origin_at(&im->origins, number);
 	struct cause_shares shares = { .count = 0 };
-	double delay_ns, waited_ns, more_ns, share;
+	double delay_ns, waited_ns, share;
 
 	origin->users += late != NULL;
 	c->waited_count = 0;
 	spend_uncounted(im, wait, from_ns);
 	waited_ns = (double)spend_past(im, wait->cause, from_ns, wait->to_ns, 1);
 	spend_past(im, wait->location, from_ns, wait->from_ns, -1);
-	delay_ns = spending_gather(&c->spending, &more_ns);
-	if (more_ns > delay_ns + waited_ns - wait_ns)
-		more_ns = delay_ns + waited_ns - wait_ns;
-	delay_ns = spending_set_off(&c->spending, delay_ns, more_ns);
+	delay_ns = spending_gather(&c->spending);
 	share = wait_ns < delay_ns + waited_ns ? wait_ns / (delay_ns + waited_ns) : 1;
 	share_direct(c, im->known.location_rank[wait->cause], share, wait_ns, &shares);
 	tell_cause(im, wait, late, (int64_t)(share * delay_ns), (int64_t)(share * waited_ns));

@@ -17,12 +17,11 @@ spending_grow(struct spending *s, uint32_t site)
 }
 
 double
-spending_gather(struct spending *s, double *set_off_ns)
+spending_gather(struct spending *s)
 {
 	double delay_ns = 0;
 	size_t kept = 0;
 
-	*set_off_ns = 0;
 	for (size_t i = 0; i < s->count; i++) {
 		const int64_t ns = s->spent[s->keys[i]].ns;
 
@@ -31,22 +30,8 @@ spending_gather(struct spending *s, double *set_off_ns)
 			delay_ns += (double)ns;
 			s->ns[kept] = (double)ns;
 			s->keys[kept++] = s->keys[i];
-		} else
-			*set_off_ns -= (double)ns;
+		}
 	}
 	s->count = kept;
-	return delay_ns;
-}
-
-double
-spending_set_off(struct spending *s, double delay_ns, double limit_ns)
-{
-	for (size_t i = s->count; i-- > 0 && limit_ns > 0; ) {
-		const double cut_ns = s->ns[i] < limit_ns ? s->ns[i] : limit_ns;
-
-		s->ns[i] -= cut_ns;
-		delay_ns -= cut_ns;
-		limit_ns -= cut_ns;
-	}
 	return delay_ns;
 }

@@ -42,12 +42,6 @@ spend(struct spending *s, uint32_t key, int64_t ns)
 }
 
 /* How much all keys have that have more than 0; the others are gone then. Newest code first. */
-double spending_gather(struct spending *s, double *set_off_ns);
-/*
- * What the waiting location spent more on other code is set off against the oldest delays: ranks
- * with different roles do not spend the same time on the same lines. More than the wait is needed
- * to explain is not set off.
- */
-double spending_set_off(struct spending *s, double delay_ns, double limit_ns);
+double spending_gather(struct spending *s);
 
 #endif

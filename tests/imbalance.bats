@@ -283,6 +283,35 @@ chain() {
 		'[1,"compute",895,0] [0,"compute",500,0] [1,"mpi",5,0]' ]
 }
 
+# three_ranks SEND: rank 1 waits 50 us for rank 0, computes until SEND and sends to rank 2, which waits for it from 51000 on
+three_ranks() {
+	tests/pack <<-END | lp-graph 2>/dev/null | lp-imbalance -F json
+		trace ranks=3
+		site site=1 offset=1
+		site site=2 offset=2
+		site site=3 offset=3
+		0 MPI_Init 0 1000
+		0 MPI_Send 81000 81000 comm=1 peer=1 tag=0 sent=8 site=3
+		0 MPI_Finalize 300000 300000
+		1 MPI_Init 0 1000
+		1 MPI_Recv 31000 81000 comm=1 peer=0 tag=0 received=8 site=1
+		1 MPI_Send $1 $1 comm=1 peer=2 tag=0 sent=8 site=2
+		1 MPI_Finalize 300000 300000
+		2 MPI_Init 0 1000
+		2 MPI_Recv 51000 $1 comm=1 peer=1 tag=0 received=8 site=1
+		2 MPI_Finalize 300000 300000
+	END
+}
+
+# Without these 20 us rank 2 waits 20 us less; without the wait for rank 0 50 us less: both have their part in the 50 us.
+@test "what a rank computes between its own wait and its message costs those that wait for this" {
+	three_ranks 101000 >t.json
+	[ "$(jq -c '.delays[] | [.rank, .kind, .site, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]' t.json |
+		paste -sd' ')" = '[0,"compute",3,50000,35714] [1,"compute",2,14286,0]' ]
+	[ "$(jq '.wait_states[] | select(.name == "late_sender").ranks[2] * 1e9 | round' t.json)" -eq 50000 ]
+	[ "$(three_ranks 81000 | jq '.wait_states[] | select(.name == "late_sender").ranks[2] * 1e9 | round')" -eq 30000 ]
+}
+
 # explained SHARE GRAPH: so much of all waits, and no more than there is, has a cause
 explained() {
 	lp-imbalance -F json "$2" | jq -e --argjson least "$1" '.causes |

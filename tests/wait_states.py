@@ -4,7 +4,8 @@
 Wait states of a graph stream once more, slowly and from their definitions.
 
     tests/wait_states.py check GRAPH...   compares with lp-imbalance: every state of every rank, the
-                                          sums, and the same with the ranks in another order
+                                          sums, what every delay cost, and the same with the ranks
+                                          in another order
 
 The whole run is in memory; every call is looked at by itself.
 """
@@ -22,6 +23,7 @@ import trace  # noqa: E402 (the one beside this file)
 TESTS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
 SEVERAL = {f"MPI_{family}{which}" for family in ("Wait", "Test") for which in ("all", "any", "some")}
 WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
+BLOCKING = {"MPI_Init", "MPI_Init_thread", "MPI_Intercomm_create", "MPI_Intercomm_merge"}
 NXN = {"Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Allgather", "Allgatherv", "Reduce_scatter",
        "Reduce_scatter_block"}
 FROM_ROOT = {"Bcast", "Scatter", "Scatterv"}
@@ -38,13 +40,15 @@ class Row:
         self.any = self.peer == -1 and int(columns["tag"][i]) == -1
         self.sent, self.received = int(columns["bytes_sent"][i]) > 0, int(columns["bytes_received"][i]) > 0
         self.request = int(columns["request"][i])
+        self.site = int(columns["site"][i]) if "site" in columns else 0
+        self.starts = call.startswith("MPI_I") and call not in BLOCKING
         self.send_of = self.receive_of = self.instance = None
 
 
 class Run:
     def __init__(self, graph):
         self.names, self.rows, self.ranks, self.members = {}, {}, 0, {}
-        self.polls_wait = False
+        self.polls_wait, self.points = False, []
         self.sources = {}  # of a member of a topology, by communicator and member
         for m in trace.read(graph):
             if m.kind == "call":
@@ -60,6 +64,8 @@ class Run:
                     m.column("sources", True, rows=m.body["count"]).tolist()
             elif m.kind == "calls":
                 self.block(m)
+            elif m.kind == "sync":
+                self.points.append(m.column("seq", rows=self.ranks).tolist())
             elif m.kind == "messages":
                 c = m.columns()
                 for i in range(m.body["count"]):
@@ -93,34 +99,34 @@ class Run:
     # -- the definitions --
 
     def blocker(self, row, instance):
-        """When the last member was entered that this row of a collective waits for, or None."""
-        name = row.call.replace("MPI_I", "MPI_", 1) if row.call.startswith("MPI_I") and \
-            row.call not in ("MPI_Init", "MPI_Init_thread", "MPI_Intercomm_create",
-                             "MPI_Intercomm_merge") else row.call
+        """The member that was entered last of those that this row of a collective waits for, or None."""
+        def last(rows):
+            return max(rows, key=lambda m: (m.enter, -m.location), default=None)
+
+        name = row.call.replace("MPI_I", "MPI_", 1) if row.starts else row.call
         name = name[4:5].upper() + name[5:]
         if name.startswith("Neighbor"):
             sources = self.sources.get((row.comm, self.comm_rank(row, row.location)), [])
-            return max((m.enter for m in instance
-                        if m is not row and self.comm_rank(m, m.location) in sources), default=None)
+            return last(m for m in instance
+                        if m is not row and self.comm_rank(m, m.location) in sources)
         all_rows = [m for m in instance if m.sent or m.received]
         if name in NXN:
             if min(m.leave for m in instance) > max(m.enter for m in instance):
-                return max(m.enter for m in instance)
-            senders = [m.enter for m in instance if m.sent]
-            return max(senders) if senders and row.received else None
+                return last(instance)
+            return last(m for m in instance if m.sent) if row.received else None
         if name in FROM_ROOT:
             root = [m for m in all_rows if self.comm_rank(m, m.location) == m.peer]
-            return root[0].enter if root and row in all_rows and row is not root[0] else None
+            return root[0] if root and row in all_rows and row is not root[0] else None
         if name in TO_ROOT:
             if self.comm_rank(row, row.location) != row.peer or row not in all_rows:
                 return None
-            return max(m.enter for m in all_rows)
+            return last(all_rows)
         if name in SCANS:
             me = self.comm_rank(row, row.location)
             if row not in all_rows:
                 return None
-            return max(m.enter for m in all_rows if self.comm_rank(m, m.location) <= me)
-        return max(m.enter for m in instance)
+            return last(m for m in all_rows if self.comm_rank(m, m.location) <= me)
+        return last(instance)
 
     def state_of(self, call):
         name = call[4:]
@@ -133,13 +139,13 @@ class Run:
             "wait_at_comm_create"
 
     def waits_of(self, rows):
-        """[state, ns, receive] of one call."""
+        """[state, ns, receive, whom it waited for] of one call."""
         call = rows[0]
         waits = WAITS | TESTS if self.polls_wait else WAITS
         if call.call in TESTS - waits:
             return []
         late = [(min(r.send_of.enter, r.leave) - r.enter, i, r) for i, r in enumerate(rows) if r.send_of]
-        found = [("late_sender", ns, r) for ns, _, r in late if ns > 0]
+        found = [("late_sender", ns, r, r.send_of) for ns, _, r in late if ns > 0]
         receivers = []
         for r in rows:
             start = self.start_of(r) if call.call in waits else r
@@ -150,42 +156,119 @@ class Run:
                 post = self.start_of(completion) if completion.call in WAITS | TESTS else completion
                 post = post or completion
                 if post.enter <= call.leave and post.enter > call.enter:
-                    receivers.append(("late_receiver", post.enter - call.enter, r))
+                    receivers.append(("late_receiver", post.enter - call.enter, r, post))
             if call.call in waits and start.instance is not None:
-                until = self.blocker(start, start.instance)
-                if until is not None and min(until, call.leave) > call.enter:
-                    found.append((self.state_of(start.call), min(until, call.leave) - call.enter, r))
+                by = self.blocker(start, start.instance)
+                if by is not None and min(by.enter, call.leave) > call.enter:
+                    found.append((self.state_of(start.call), min(by.enter, call.leave) - call.enter, r, by))
         if call.instance is not None and call.call not in waits:
             return self.collective(call)
-        if call.call not in waits and (call.call.startswith("MPI_I") or call.call in (
-                "MPI_Start", "MPI_Startall")):
+        if call.call not in waits and (call.starts or call.call in ("MPI_Start", "MPI_Startall")):
             return []
         best = max(found or receivers, key=lambda w: w[1], default=None)
         return [best] if best else []
 
     def collective(self, row):
         instance, waits = row.instance, []
-        if row.call.startswith("MPI_I") and row.call not in ("MPI_Init", "MPI_Init_thread") and \
-                not row.call.startswith("MPI_Inter"):
+        if row.starts:
             return []
         first, last = min(m.leave for m in instance), max(m.enter for m in instance)
         state = self.state_of(row.call)
         if row.call in ("MPI_Init", "MPI_Init_thread"):
             state = None
-        until = self.blocker(row, instance)
-        if state and until is not None and min(until, row.leave) > row.enter and \
+        by = self.blocker(row, instance)
+        if state and by is not None and min(by.enter, row.leave) > row.enter and \
                 (state != "wait_at_comm_create" or first > last):
-            waits.append((state, min(until, row.leave) - row.enter, None))
+            waits.append((state, min(by.enter, row.leave) - row.enter, None, by))
         after = {"wait_at_barrier": "barrier_completion", "wait_at_nxn": "nxn_completion",
                  None: "init_completion"}.get(state)
         if after and first > last and row.leave > first:
-            waits.append((after, row.leave - first, None))
+            waits.append((after, row.leave - first, None, None))
         return waits
 
     def has_choice(self, call, receive):
         """Might the program have received another message instead?"""
         start = self.start_of(receive)
         return call.call not in SEVERAL and not (start is not None and start.any)
+
+    def calls_of(self, location):
+        calls = []
+        for row in self.rows[location]:
+            if row.part:
+                calls[-1].append(row)
+            else:
+                calls.append([row])
+        return calls
+
+    # -- delay costs --
+
+    def synchronised(self, call, b, comm):
+        """The last instant, until the call, that both spent in calls which synchronised them, or in one of all."""
+        a, until = call[0].location, call[0].enter
+        times = [-1 << 62] + [max(self.rows[l][seq].enter for l, seq in enumerate(point)) for point in self.points]
+        for row in (r for rows in self.rows.values() for r in rows if r not in call):
+            ends = (row, row.send_of) if row.send_of is not None else ()
+            if {a, b} == {end.location for end in ends}:
+                times.append(max(end.enter for end in ends))
+            of = 1 if row.call in ("MPI_Init", "MPI_Init_thread", "MPI_Finalize") else row.comm
+            if row.location == a and row.instance is not None and of in (1, comm) and not row.starts and \
+                    min(m.leave for m in row.instance) > max(m.enter for m in row.instance):
+                by = self.blocker(row, row.instance)
+                if by is None and (row.comm, self.comm_rank(row, row.location)) in self.sources and \
+                        row.call.startswith("MPI_Neighbor"):
+                    by = row    # it was itself the last
+                times += [max(row.enter, by.enter)] if by is not None else []
+        return max(time for time in times if time <= until)
+
+    def spent(self, location, low, high, waits):
+        """What a location did between: {(site, compute or mpi): ns} without its WAITS."""
+        spent, before = {}, None
+        for call in self.calls_of(location):
+            row = call[0]
+            waited = sum(max(0, min(to, high) - max(begin, low)) for begin, to, _ in waits.get((location, row.seq), ()))
+            for kind, begin, end, less in (("compute", before, row.enter, 0), ("mpi", row.enter, row.leave, waited)):
+                ns = 0 if begin is None else max(0, min(end, high) - max(begin, low)) - less
+                spent[row.site, kind] = spent.get((row.site, kind), 0) + ns
+            before = row.leave
+        return spent
+
+    def delays(self):
+        """{(rank, site, kind): [short, long]}, and the most causes that a wait has."""
+        told, waits, most = {}, {}, 0
+        calls = [call for location in self.rows for call in self.calls_of(location)]
+
+        def order(row):
+            return row.leave, row.location
+
+        for call in sorted(calls, key=lambda c: order(c[0])):
+            row = call[0]
+            for _, ns, _, by in self.waits_of(call):
+                if by is None or by.location == row.location:
+                    continue
+                if any(order(row) < order(c[0]) and c[-1].seq < by.seq for c in self.calls_of(by.location)):
+                    return None, 0    # left at the same instant, what came before the cause is not counted yet
+                begin, to = row.enter, row.enter + ns
+                since = self.synchronised(call, by.location, by.comm)
+                own = self.spent(by.location, since, to, waits)
+                other = self.spent(row.location, since, begin, waits)
+                more = {c: max(0, t - other.get(c, 0)) for c, t in own.items()}
+                waited = [(max(0, min(e, to) - max(b, since)), causes, e - b)
+                          for (location, _), of in waits.items() if location == by.location
+                          for b, e, causes in of]
+                share = min(1, ns / (sum(more.values()) + sum(w for w, _, _ in waited)))
+                causes = {}
+                for (site, kind), d in more.items():
+                    at = told.setdefault((by.location, site, kind), [0, 0])
+                    at[0] += share * d
+                    if d > 0:
+                        causes[by.location, site, kind] = share * d / ns
+                for w, of, _ in waited:
+                    for c, part in of.items():
+                        told[c][1] += share * w * part
+                        causes[c] = causes.get(c, 0) + share * w * part / ns
+                most = max(most, len(causes))
+                waits.setdefault((row.location, row.seq), []).append((begin, to, causes))
+        return told, most
 
     def totals(self, order):
         """{state: [ns by rank]}"""
@@ -194,15 +277,9 @@ class Run:
         def add(state, rank, ns):
             totals.setdefault(state, [0] * self.ranks)[rank] += ns
 
-        for location, rows in self.rows.items():
-            calls = []
-            for row in rows:
-                if row.part:
-                    calls[-1].append(row)
-                else:
-                    calls.append([row])
+        for location in self.rows:
             late = []
-            for call in calls:
+            for call in self.calls_of(location):
                 waits = self.waits_of(call)
                 for receive in call:
                     if receive.send_of is None:
@@ -214,7 +291,7 @@ class Run:
                             add("messages_in_wrong_order_" + ("same" if same else "different") +
                                 "_source", location, item[0])
                             late.remove(item)
-                for state, ns, receive in waits:
+                for state, ns, receive, _ in waits:
                     assert 0 < ns <= call[0].leave - call[0].enter, (state, ns, call[0].call)
                     add(state, location, ns)
                     if state == "late_sender" and (order == "scalasca" or self.has_choice(call[0], receive)):
@@ -272,6 +349,19 @@ def report_of(graph, order="strict"):
     return json.loads(done.stdout)
 
 
+def check_delays(run, report):
+    """Where a wait has more causes than lp-imbalance remembers, the long-term costs may be more."""
+    got = {(d["rank"], d["site"], d["kind"]): [1e9 * d["short_s"], 1e9 * d["long_s"]] for d in report["delays"]}
+    told, most = run.delays()
+    if told is None:
+        return None
+    for delay, want in told.items():
+        found = got.pop(delay, [0, 0])
+        if abs(found[0] - want[0]) > 1 or (abs(found[1] - want[1]) > 1 and most <= 8):
+            return f"delay {delay}: {found}, should be {want}"
+    return f"delays {got}, should not be there" if got else None
+
+
 def check(graph):
     run = Run(graph)
     for rule in ("scalasca", "strict"):
@@ -281,6 +371,9 @@ def check(graph):
             want = totals.get(state["name"], [0] * run.ranks)
             if got != want:
                 return f"--order {rule}: {state['name']}: {got}, should be {want}"
+    wrong = check_delays(run, report)
+    if wrong:
+        return wrong
     if not report["sums"]["hold"]:
         return "the sums do not hold"
     order = list(range(run.ranks))
