@@ -30,7 +30,15 @@ const void *sorter_peek(struct sorter *sorter);		/* the next one, or NULL; it st
 void sorter_drop(struct sorter *sorter);		/* it is done with */
 void sorter_free(struct sorter *sorter);
 
-/* For orders: by the one thing, then by others. */
-#define ORDER_BY(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+/* An order of items by the one field, then by others: ORDER(by_place, struct side, BY(source) BY(target)). */
+#define ORDER(name, type, by) \
+	static int \
+	name(const void *left, const void *right) \
+	{ \
+		const type *a = left, *b = right; \
+	\
+		return by 0; \
+	}
+#define BY(field) a->field != b->field ? (a->field < b->field ? -1 : 1) :
 
 #endif

@@ -18,62 +18,13 @@ build_call(const char *name)
 	return (uint16_t)number;
 }
 
-static int
-by_round(const void *left, const void *right)
-{
-	const struct build_edge *a = left, *b = right;
-
-	ORDER_BY(a->round, b->round);
-	ORDER_BY(a->number, b->number);
-	return 0;
-}
-
-static int
-by_member(const void *left, const void *right)
-{
-	const struct build_member *a = left, *b = right;
-
-	ORDER_BY(a->round, b->round);
-	ORDER_BY(a->number, b->number);
-	return 0;
-}
-
-static int
-by_begin(const void *left, const void *right)
-{
-	const struct build_end *a = left, *b = right;
-
-	ORDER_BY(a->begin, b->begin);
-	ORDER_BY(a->location, b->location);
-	ORDER_BY(a->seq, b->seq);
-	ORDER_BY(a->round, b->round);
-	return 0;
-}
-
-static int
-by_row(const void *left, const void *right)
-{
-	const struct build_patch *a = left, *b = right;
-
-	ORDER_BY(a->round, b->round);
-	ORDER_BY(a->location, b->location);
-	ORDER_BY(a->seq, b->seq);
-	return 0;
-}
+ORDER(by_round, struct build_edge, BY(round) BY(number))
+ORDER(by_member, struct build_member, BY(round) BY(number))
+ORDER(by_begin, struct build_end, BY(begin) BY(location) BY(seq) BY(round))
+ORDER(by_row, struct build_patch, BY(round) BY(location) BY(seq))
 
 /* Of a rank, and of a location among these. */
-static int
-by_time(const void *left, const void *right)
-{
-	const struct build_call *a = left, *b = right;
-
-	ORDER_BY(a->comm, b->comm);
-	ORDER_BY(a->rank, b->rank);
-	ORDER_BY(a->at_ns, b->at_ns);
-	ORDER_BY(a->location, b->location);
-	ORDER_BY(a->seq, b->seq);
-	return 0;
-}
+ORDER(by_time, struct build_call, BY(comm) BY(rank) BY(at_ns) BY(location) BY(seq))
 
 void
 build_begin(struct build *build, uint32_t ranks, const int32_t *further)

@@ -4,16 +4,7 @@
 
 #include "import.h"
 
-static int
-by_instance(const void *left, const void *right)
-{
-	const struct build_call *a = left, *b = right;
-
-	ORDER_BY(a->comm, b->comm);
-	ORDER_BY(a->index, b->index);
-	ORDER_BY(a->rank, b->rank);
-	return 0;
-}
+ORDER(by_instance, struct build_call, BY(comm) BY(index) BY(rank))
 
 /* The first, second ... of a rank on a communicator. */
 static void

@@ -77,33 +77,8 @@ struct side {
 	uint64_t seq;			/* of a receive the row that completes it */
 };
 
-static int
-by_channel(const void *left, const void *right)
-{
-	const struct side *a = left, *b = right;
-
-	ORDER_BY(a->source, b->source);
-	ORDER_BY(a->target, b->target);
-	ORDER_BY(a->comm, b->comm);
-	ORDER_BY(a->tag, b->tag);
-	ORDER_BY(a->is_receive, b->is_receive);
-	ORDER_BY(a->place, b->place);
-	return 0;
-}
-
-static int
-by_place(const void *left, const void *right)
-{
-	const struct side *a = left, *b = right;
-
-	ORDER_BY(a->source, b->source);
-	ORDER_BY(a->target, b->target);
-	ORDER_BY(a->comm, b->comm);
-	ORDER_BY(a->tag, b->tag);
-	ORDER_BY(a->place, b->place);
-	ORDER_BY(a->is_receive, b->is_receive);
-	return 0;
-}
+ORDER(by_channel, struct side, BY(source) BY(target) BY(comm) BY(tag) BY(is_receive) BY(place))
+ORDER(by_place, struct side, BY(source) BY(target) BY(comm) BY(tag) BY(place) BY(is_receive))
 
 static bool
 same_channel(const struct side *a, const struct side *b)

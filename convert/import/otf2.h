@@ -186,7 +186,8 @@ struct lane *otf2_lane(struct otf2 *o, uint64_t id);	/* NULL: of no rank */
 bool otf2_aside(const struct otf2 *o, const OTF2_AttributeList *list);
 /* Number of what IDS knows as ID; 0: nothing. */
 uint32_t otf2_comm(const struct otf2 *o, const struct ids *ids, uint32_t id);
-int32_t otf2_root(uint32_t root);
+/* Of a collective on a communicator or window; OP may be NULL. */
+OTF2_CallbackCode otf2_collective(struct operation *op, uint32_t comm, uint32_t root, uint64_t sent, uint64_t received);
 /* What the call that is going on does now; NULL where there is none. */
 struct operation *otf2_operation(struct otf2 *o, uint64_t location, enum operation_kind kind,
     const OTF2_AttributeList *attributes);
@@ -194,9 +195,9 @@ OTF2_CallbackCode otf2_completes(OTF2_LocationRef location, void *user, const OT
     uint64_t request);
 
 #define OTF2_EVENT(name, ...) \
-	static OTF2_CallbackCode take_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
-	    OTF2_AttributeList *attributes, __VA_ARGS__)
-#define UNUSED_HERE (void)location, (void)time, (void)attributes, (void)user
+	static OTF2_CallbackCode take_##name(OTF2_LocationRef location MAYBE, OTF2_TimeStamp time MAYBE, \
+	    void *user MAYBE, OTF2_AttributeList *attributes MAYBE, __VA_ARGS__)
+#define MAYBE __attribute__((unused))
 #define TAKE(name) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
 
 /* otf2_others.c */

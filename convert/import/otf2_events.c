@@ -92,22 +92,17 @@ otf2_operation(struct otf2 *o, uint64_t location, enum operation_kind kind, cons
 	return operation;
 }
 
-int32_t
-otf2_root(uint32_t root)
+OTF2_CallbackCode
+otf2_collective(struct operation *op, uint32_t comm, uint32_t root, uint64_t sent, uint64_t received)
 {
-	if (root == OTF2_COLLECTIVE_ROOT_SELF)
-		return ROOT_PEER;
-	if (root == OTF2_COLLECTIVE_ROOT_THIS_GROUP)
-		return NULL_PEER;
-	return root > INT32_MAX ? NO_PEER : (int32_t)root;
-}
-
-static void
-set_message(const struct otf2 *o, struct operation *op, uint32_t peer, uint32_t comm, uint32_t tag)
-{
-	op->comm = otf2_comm(o, o->comm_ids, comm);
-	op->peer = peer > INT32_MAX ? NULL_PEER : (int32_t)peer;
-	op->tag = tag > INT32_MAX ? NO_TAG : (int32_t)tag;
+	if (op != NULL) {
+		op->comm = comm;
+		op->peer = root == OTF2_COLLECTIVE_ROOT_SELF ? ROOT_PEER :
+		    root == OTF2_COLLECTIVE_ROOT_THIS_GROUP ? NULL_PEER : root > INT32_MAX ? NO_PEER : (int32_t)root;
+		op->sent = sent;
+		op->received = received;
+	}
+	return OTF2_CALLBACK_SUCCESS;
 }
 
 OTF2_EVENT(Enter, OTF2_RegionRef region)
@@ -143,40 +138,29 @@ struct told {
 };
 
 static OTF2_CallbackCode
-take_send(struct operation *op, const struct otf2 *o, struct told told)
+take_message(struct operation *op, const struct otf2 *o, bool sends, struct told told)
 {
-	if (op != NULL) {
-		set_message(o, op, told.peer, told.comm, told.tag);
-		op->sends = true;
-		op->sent = told.bytes;
-		op->request = told.request;
-	}
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode
-take_receive(struct operation *op, const struct otf2 *o, struct told told)
-{
-	if (op != NULL) {
-		set_message(o, op, told.peer, told.comm, told.tag);
-		op->receives = true;
-		op->received = told.bytes;
-		op->request = told.request;
-	}
+	if (op == NULL)
+		return OTF2_CALLBACK_SUCCESS;
+	op->comm = otf2_comm(o, o->comm_ids, told.comm);
+	op->peer = told.peer > INT32_MAX ? NULL_PEER : (int32_t)told.peer;
+	op->tag = told.tag > INT32_MAX ? NO_TAG : (int32_t)told.tag;
+	op->sends = sends;
+	op->receives = !sends;
+	*(sends ? &op->sent : &op->received) = told.bytes;
+	op->request = told.request;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 OTF2_EVENT(MpiSend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
-	UNUSED_HERE;
-	return take_send(otf2_operation(user, location, PLAIN, attributes), user,
+	return take_message(otf2_operation(user, location, PLAIN, attributes), user, true,
 	    (struct told){ receiver, comm, tag, bytes, 0 });
 }
 
 OTF2_EVENT(MpiIsend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
-	UNUSED_HERE;
-	return take_send(otf2_operation(user, location, STARTS, attributes), user,
+	return take_message(otf2_operation(user, location, STARTS, attributes), user, true,
 	    (struct told){ receiver, comm, tag, bytes, request });
 }
 
@@ -184,7 +168,6 @@ OTF2_EVENT(MpiIrecvRequest, uint64_t request)
 {
 	struct operation *op = otf2_operation(user, location, STARTS, attributes);
 
-	UNUSED_HERE;
 	if (op != NULL) {
 		op->receives = true;
 		op->peer = ANY_PEER;
@@ -196,15 +179,13 @@ OTF2_EVENT(MpiIrecvRequest, uint64_t request)
 
 OTF2_EVENT(MpiRecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
-	UNUSED_HERE;
-	return take_receive(otf2_operation(user, location, PLAIN, attributes), user,
+	return take_message(otf2_operation(user, location, PLAIN, attributes), user, false,
 	    (struct told){ sender, comm, tag, bytes, 0 });
 }
 
 OTF2_EVENT(MpiIrecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
-	UNUSED_HERE;
-	return take_receive(otf2_operation(user, location, COMPLETES, attributes), user,
+	return take_message(otf2_operation(user, location, COMPLETES, attributes), user, false,
 	    (struct told){ sender, comm, tag, bytes, request });
 }
 
@@ -221,77 +202,46 @@ otf2_completes(OTF2_LocationRef location, void *user, const OTF2_AttributeList *
 
 OTF2_EVENT(MpiIsendComplete, uint64_t request)
 {
-	UNUSED_HERE;
 	return otf2_completes(location, user, attributes, request);
 }
 
 OTF2_EVENT(MpiRequestCancelled, uint64_t request)
 {
-	UNUSED_HERE;
 	return otf2_completes(location, user, attributes, request);
 }
 
-OTF2_EVENT(MpiRequestTest, uint64_t request)
-{
-	UNUSED_HERE, (void)request;	/* without a completion the call has a row without a request */
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-static OTF2_CallbackCode
-take_MpiCollectiveBegin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
-    OTF2_AttributeList *attributes)
-{
-	UNUSED_HERE;	/* its end has all */
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_EVENT(MpiCollectiveEnd, OTF2_CollectiveOp what, OTF2_CommRef comm, uint32_t root, uint64_t sent,
+OTF2_EVENT(MpiCollectiveEnd, OTF2_CollectiveOp what MAYBE, OTF2_CommRef comm, uint32_t root, uint64_t sent,
     uint64_t received)
 {
-	struct operation *op = otf2_operation(user, location, PLAIN, attributes);
-
-	UNUSED_HERE, (void)what;
-	if (op != NULL) {
-		op->comm = otf2_comm(user, ((struct otf2 *)user)->comm_ids, comm);
-		op->peer = otf2_root(root);
-		op->sent = sent;
-		op->received = received;
-	}
-	return OTF2_CALLBACK_SUCCESS;
+	return otf2_collective(otf2_operation(user, location, PLAIN, attributes),
+	    otf2_comm(user, ((struct otf2 *)user)->comm_ids, comm), root, sent, received);
 }
 
 OTF2_EVENT(NonBlockingCollectiveRequest, uint64_t request)
 {
 	struct operation *op = otf2_operation(user, location, STARTS, attributes);
 
-	UNUSED_HERE;
 	if (op != NULL)
 		op->request = request;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(NonBlockingCollectiveComplete, OTF2_CollectiveOp what, OTF2_CommRef comm, uint32_t root,
+/* What it tells is the start's: rows_leave takes it there. */
+OTF2_EVENT(NonBlockingCollectiveComplete, OTF2_CollectiveOp what MAYBE, OTF2_CommRef comm, uint32_t root,
     uint64_t sent, uint64_t received, uint64_t request)
 {
 	struct operation *op = otf2_operation(user, location, COMPLETES, attributes);
 
-	UNUSED_HERE, (void)what;
-	if (op != NULL) {	/* what it tells is the start's: rows_leave takes it there */
-		op->comm = otf2_comm(user, ((struct otf2 *)user)->comm_ids, comm);
-		op->peer = otf2_root(root);
-		op->sent = sent;
-		op->received = received;
+	if (op != NULL)
 		op->request = request;
-	}
-	return OTF2_CALLBACK_SUCCESS;
+	return otf2_collective(op, otf2_comm(user, ((struct otf2 *)user)->comm_ids, comm), root, sent, received);
 }
 
 /* A further row of a call that OTF2 has no event for. */
-OTF2_EVENT(ParameterUnsignedInt, OTF2_ParameterRef parameter, uint64_t value)
+OTF2_EVENT(ParameterUnsignedInt, OTF2_ParameterRef parameter MAYBE, uint64_t value MAYBE)
 {
 	struct otf2 *o = user;
 
-	UNUSED_HERE, (void)parameter, (void)value;
 	if (o->ours && OTF2_AttributeList_GetNumberOfElements(attributes) > 0)
 		otf2_operation(user, location, PLAIN, attributes);
 	else
@@ -309,8 +259,9 @@ otf2_callbacks(struct otf2 *o)
 	TAKE(Enter) TAKE(Leave)
 	if (!o->writing)
 		return c;	/* for the bounds of the run these are all */
+	/* Begins of collectives and tests of requests say nothing that other events do not. */
 	TAKE(MpiSend) TAKE(MpiIsend) TAKE(MpiIsendComplete) TAKE(MpiIrecvRequest) TAKE(MpiRecv)
-	TAKE(MpiIrecv) TAKE(MpiRequestTest) TAKE(MpiRequestCancelled) TAKE(MpiCollectiveBegin)
+	TAKE(MpiIrecv) TAKE(MpiRequestCancelled)
 	TAKE(MpiCollectiveEnd) TAKE(NonBlockingCollectiveRequest) TAKE(NonBlockingCollectiveComplete)
 	TAKE(ParameterUnsignedInt)
 	otf2_others(c);

@@ -31,36 +31,25 @@ one_sided(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attri
 
 OTF2_EVENT(RmaPut, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes, uint64_t matching)
 {
-	UNUSED_HERE;
 	return one_sided(location, user, attributes, window, target, bytes, 0, matching);
 }
 
 OTF2_EVENT(RmaGet, OTF2_RmaWinRef window, uint32_t target, uint64_t bytes, uint64_t matching)
 {
-	UNUSED_HERE;
 	return one_sided(location, user, attributes, window, target, 0, bytes, matching);
 }
 
-OTF2_EVENT(RmaAtomic, OTF2_RmaWinRef window, uint32_t target, OTF2_RmaAtomicType type, uint64_t sent,
+OTF2_EVENT(RmaAtomic, OTF2_RmaWinRef window, uint32_t target, OTF2_RmaAtomicType type MAYBE, uint64_t sent,
     uint64_t received, uint64_t matching)
 {
-	UNUSED_HERE, (void)type;
 	return one_sided(location, user, attributes, window, target, sent, received, matching);
 }
 
-OTF2_EVENT(RmaCollectiveEnd, OTF2_CollectiveOp what, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window,
+OTF2_EVENT(RmaCollectiveEnd, OTF2_CollectiveOp what MAYBE, OTF2_RmaSyncLevel level MAYBE, OTF2_RmaWinRef window,
     uint32_t root, uint64_t sent, uint64_t received)
 {
-	struct operation *op = otf2_operation(user, location, PLAIN, attributes);
-
-	UNUSED_HERE, (void)what, (void)level;
-	if (op != NULL) {
-		op->comm = otf2_comm(user, ((struct otf2 *)user)->window_ids, window);
-		op->peer = otf2_root(root);
-		op->sent = sent;
-		op->received = received;
-	}
-	return OTF2_CALLBACK_SUCCESS;
+	return otf2_collective(otf2_operation(user, location, PLAIN, attributes),
+	    otf2_comm(user, ((struct otf2 *)user)->window_ids, window), root, sent, received);
 }
 
 /* Of the operations in a call the end of which says more, and of those that end later. */
@@ -75,15 +64,13 @@ ends(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(RmaOpCompleteNonBlocking, OTF2_RmaWinRef window, uint64_t matching)
+OTF2_EVENT(RmaOpCompleteNonBlocking, OTF2_RmaWinRef window MAYBE, uint64_t matching)
 {
-	UNUSED_HERE, (void)window;
 	return ends(location, user, attributes, matching | OF_RMA);
 }
 
-OTF2_EVENT(RmaOpCompleteBlocking, OTF2_RmaWinRef window, uint64_t matching)
+OTF2_EVENT(RmaOpCompleteBlocking, OTF2_RmaWinRef window MAYBE, uint64_t matching)
 {
-	UNUSED_HERE, (void)window;
 	return ends(location, user, attributes, matching | OF_RMA);
 }
 
@@ -109,30 +96,26 @@ locks(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attribute
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(RmaRequestLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock, OTF2_LockType type)
+OTF2_EVENT(RmaRequestLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock MAYBE, OTF2_LockType type)
 {
-	UNUSED_HERE, (void)lock;
 	return locks(location, user, attributes, window, target, type == OTF2_LOCK_EXCLUSIVE ? 1 : 2);
 }
 
-OTF2_EVENT(RmaAcquireLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock, OTF2_LockType type)
+OTF2_EVENT(RmaAcquireLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock MAYBE, OTF2_LockType type)
 {
-	UNUSED_HERE, (void)lock;
 	return locks(location, user, attributes, window, target, type == OTF2_LOCK_EXCLUSIVE ? 1 : 2);
 }
 
-OTF2_EVENT(RmaReleaseLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock)
+OTF2_EVENT(RmaReleaseLock, OTF2_RmaWinRef window, uint32_t target, uint64_t lock MAYBE)
 {
-	UNUSED_HERE, (void)lock;
 	return locks(location, user, attributes, window, target, NO_TAG);
 }
 
-OTF2_EVENT(RmaGroupSync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, OTF2_GroupRef group)
+OTF2_EVENT(RmaGroupSync, OTF2_RmaSyncLevel level MAYBE, OTF2_RmaWinRef window, OTF2_GroupRef group)
 {
 	struct otf2 *o = user;
 	struct lane *lane = otf2_lane(o, location);
 
-	UNUSED_HERE, (void)level;
 	if (lane != NULL && !otf2_aside(o, attributes))
 		call_epoch(o, lane, otf2_comm(o, o->window_ids, window), group);
 	return OTF2_CALLBACK_SUCCESS;
@@ -140,14 +123,13 @@ OTF2_EVENT(RmaGroupSync, OTF2_RmaSyncLevel level, OTF2_RmaWinRef window, OTF2_Gr
 
 /* ---- files ---- */
 
-OTF2_EVENT(IoCreateHandle, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode, OTF2_IoCreationFlag creation,
-    OTF2_IoStatusFlag status)
+OTF2_EVENT(IoCreateHandle, OTF2_IoHandleRef handle, OTF2_IoAccessMode mode MAYBE, OTF2_IoCreationFlag creation MAYBE,
+    OTF2_IoStatusFlag status MAYBE)
 {
 	struct otf2 *o = user;
 	const uint32_t at = ids_find_at(o->file_ids, handle);
 	struct lane *lane = otf2_lane(o, location);
 
-	UNUSED_HERE, (void)mode, (void)creation, (void)status;
 	if (at == UNKNOWN)
 		o->other_io++;
 	else if (lane != NULL)
@@ -161,7 +143,6 @@ OTF2_EVENT(IoDestroyHandle, OTF2_IoHandleRef handle)
 	const uint32_t comm = otf2_comm(o, o->file_ids, handle);
 	struct operation *op;
 
-	UNUSED_HERE;
 	if (comm == 0)
 		o->other_io++;
 	else if ((op = otf2_operation(user, location, PLAIN, attributes)) != NULL)
@@ -177,7 +158,6 @@ OTF2_EVENT(IoOperationBegin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode,
 	const bool starts = (flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING) != 0;
 	struct operation *op;
 
-	UNUSED_HERE;
 	if (comm == 0) {
 		o->other_io++;
 		return OTF2_CALLBACK_SUCCESS;
@@ -195,18 +175,11 @@ OTF2_EVENT(IoOperationBegin, OTF2_IoHandleRef handle, OTF2_IoOperationMode mode,
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(IoOperationIssued, OTF2_IoHandleRef handle, uint64_t matching)
-{
-	UNUSED_HERE, (void)handle, (void)matching;	/* its begin has all */
-	return OTF2_CALLBACK_SUCCESS;
-}
-
 OTF2_EVENT(IoOperationComplete, OTF2_IoHandleRef handle, uint64_t bytes, uint64_t matching)
 {
 	struct otf2 *o = user;
 	struct lane *lane = otf2_lane(o, location);
 
-	UNUSED_HERE;
 	if (otf2_comm(o, o->file_ids, handle) == 0)
 		o->other_io++;
 	else if (lane != NULL) {
@@ -257,7 +230,6 @@ OTF2_EVENT(CommCreate, OTF2_CommRef comm)
 	struct otf2 *o = user;
 	const uint32_t at = ids_find_at(o->comm_ids, comm);
 
-	UNUSED_HERE;
 	return at == UNKNOWN ? OTF2_CALLBACK_SUCCESS : comes(o, location, o->comms[at].parent);
 }
 
@@ -265,7 +237,6 @@ OTF2_EVENT(CommDestroy, OTF2_CommRef comm)
 {
 	struct otf2 *o = user;
 
-	UNUSED_HERE;
 	return goes(o, location, attributes, otf2_comm(o, o->comm_ids, comm));
 }
 
@@ -274,7 +245,6 @@ OTF2_EVENT(RmaWinCreate, OTF2_RmaWinRef window)
 	struct otf2 *o = user;
 	const uint32_t at = ids_find_at(o->window_ids, window);
 
-	UNUSED_HERE;
 	return at == UNKNOWN ? OTF2_CALLBACK_SUCCESS : comes(o, location, o->comms[at].of);
 }
 
@@ -282,24 +252,15 @@ OTF2_EVENT(RmaWinDestroy, OTF2_RmaWinRef window)
 {
 	struct otf2 *o = user;
 
-	UNUSED_HERE;
 	return goes(o, location, attributes, otf2_comm(o, o->window_ids, window));
-}
-
-static OTF2_CallbackCode
-take_RmaCollectiveBegin(OTF2_LocationRef location, OTF2_TimeStamp time, void *user,
-    OTF2_AttributeList *attributes)
-{
-	UNUSED_HERE;	/* its end has all */
-	return OTF2_CALLBACK_SUCCESS;
 }
 
 void
 otf2_others(OTF2_GlobalEvtReaderCallbacks *c)
 {
-	TAKE(RmaPut) TAKE(RmaGet) TAKE(RmaAtomic) TAKE(RmaCollectiveBegin) TAKE(RmaCollectiveEnd)
+	TAKE(RmaPut) TAKE(RmaGet) TAKE(RmaAtomic) TAKE(RmaCollectiveEnd)
 	TAKE(RmaOpCompleteBlocking) TAKE(RmaOpCompleteNonBlocking) TAKE(RmaRequestLock) TAKE(RmaAcquireLock)
 	TAKE(RmaReleaseLock) TAKE(RmaGroupSync) TAKE(RmaWinCreate) TAKE(RmaWinDestroy)
-	TAKE(IoCreateHandle) TAKE(IoDestroyHandle) TAKE(IoOperationBegin) TAKE(IoOperationIssued)
+	TAKE(IoCreateHandle) TAKE(IoDestroyHandle) TAKE(IoOperationBegin)
 	TAKE(IoOperationComplete) TAKE(CommCreate) TAKE(CommDestroy)
 }

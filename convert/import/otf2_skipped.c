@@ -69,7 +69,6 @@ skip(void *user, int kind)
 #define P2(t1, t2) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused))
 #define P3(t1, t2, t3) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused))
 #define P4(t1, t2, t3, t4) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused))
-#define P5(t1, t2, t3, t4, t5) , t1 a1 __attribute__((unused)), t2 a2 __attribute__((unused)), t3 a3 __attribute__((unused)), t4 a4 __attribute__((unused)), t5 a5 __attribute__((unused))
 #define X(name, parameters) \
 	static OTF2_CallbackCode skip_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
 	    OTF2_AttributeList *attributes parameters) \

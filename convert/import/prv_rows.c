@@ -36,27 +36,8 @@ struct rows {			/* of a task, as they are made */
 	size_t open_count, open_capacity;
 };
 
-static int
-by_item(const void *left, const void *right)
-{
-	const struct item *a = left, *b = right;
-
-	ORDER_BY(a->task, b->task);
-	ORDER_BY(a->at_ns, b->at_ns);
-	ORDER_BY(a->message, b->message);
-	ORDER_BY(a->is_send, b->is_send);
-	return 0;
-}
-
-static int
-by_message(const void *left, const void *right)
-{
-	const struct placed *a = left, *b = right;
-
-	ORDER_BY(a->message, b->message);
-	ORDER_BY(a->is_receive, b->is_receive);
-	return 0;
-}
+ORDER(by_item, struct item, BY(task) BY(at_ns) BY(message) BY(is_send))
+ORDER(by_message, struct placed, BY(message) BY(is_receive))
 
 void
 prv_begin(struct prv *p)
@@ -168,15 +149,8 @@ take_completed(struct rows *r, const struct call *call)
 	}
 }
 
-static int
-by_part(const void *left, const void *right)
-{
-	const struct part *a = left, *b = right;
-
-	ORDER_BY(a->kind, b->kind);	/* the send of MPI_Sendrecv is its row */
-	ORDER_BY(a->item.message, b->item.message);
-	return 0;
-}
+/* The send of MPI_Sendrecv is its row. */
+ORDER(by_part, struct part, BY(kind) BY(item.message))
 
 static void
 put_part(struct rows *r, const struct part *part, struct build_row row)
