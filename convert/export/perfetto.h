@@ -3,9 +3,8 @@
 #ifndef PERFETTO_H
 #define PERFETTO_H
 
-#include "../../base/run/segments.h"
-#include "../../base/run/window.h"
-#include "export.h"
+#include "rows.h"
+
 #include "protobuf.h"
 
 enum { BINS = 2000 };		/* of the counter, over the whole run */
@@ -42,31 +41,22 @@ enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
 #define THREAD_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 2)
 
 struct slice {
-	struct row row;
-	uint64_t sent, received;
+	struct kept_row kept;		/* first */
 	uint64_t flow, flow_end;	/* 0: no message */
 	int64_t wait_end_ns;		/* from the enter on; 0: none */
 	uint32_t waits_for;		/* location */
-	int32_t tag;
-	uint32_t folded;
 	bool late_sender;
 };
 
 struct perfetto {
+	struct rows rows;		/* first */
 	const struct export *export;
-	struct reader *in;
-	struct definitions known;
-	struct window window;
-	struct calls calls;
-	struct edge_block edges;
-	struct segments segments;
 	struct proto out;
 	uint64_t flows, slices;
-	uint64_t *seqs;			/* of sync and settled */
 	bool *named;			/* names of slices, by number */
 	bool *told;			/* sites, by number */
 	size_t told_capacity;
-	bool begun, path;
+	bool path;
 	int64_t *left_ns;		/* by location, of its last call; -1: none */
 	double *bins;			/* ns that ranks compute, by time */
 	uint32_t *waits_for;		/* members of an instance */
@@ -89,7 +79,7 @@ void annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t
 void slice_end(struct perfetto *p, int64_t at_ns, uint64_t track);
 
 /* perfetto_slices.c: calls of a location before SEQ, which are complete with all their edges. */
-void put_calls(struct perfetto *p, uint32_t location, uint64_t seq);
+void put_calls(struct rows *rows, uint32_t location, uint64_t seq);
 /* How many of all ranks compute, in percent, where it is of the whole run. */
 void put_counter(struct perfetto *p);
 

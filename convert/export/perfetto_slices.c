@@ -6,10 +6,10 @@ static void
 put_wait(struct perfetto *p, uint32_t location, const struct slice *call, const struct slice *longest)
 {
 	const uint64_t name = name_iid(p, longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER);
-	size_t packet, event = event_begin(p, &packet, call->row.enter_ns, WAIT_TRACK(location), SLICE_BEGIN);
+	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns, WAIT_TRACK(location), SLICE_BEGIN);
 
 	proto_uint(&p->out, EVENT_NAME_IID, name);
-	annotate(p, WAITS_FOR, ANNOTATION_UINT, (uint64_t)p->known.location_rank[longest->waits_for]);
+	annotate(p, WAITS_FOR, ANNOTATION_UINT, (uint64_t)p->rows.known.location_rank[longest->waits_for]);
 	proto_end(&p->out, event);
 	packet_end(p, packet);
 	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
@@ -19,27 +19,27 @@ put_wait(struct perfetto *p, uint32_t location, const struct slice *call, const 
 static void
 put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 {
-	const struct slice *call = window_row(&p->window, location, seq), *longest = call;
-	const uint64_t name = name_iid(p, call->row.call), site = site_iid(p, call->row.site);
-	size_t packet, event = event_begin(p, &packet, call->row.enter_ns, THREAD_TRACK(location), SLICE_BEGIN);
+	const struct slice *call = window_row(&p->rows.window, location, seq), *longest = call;
+	const uint64_t name = name_iid(p, call->kept.row.call), site = site_iid(p, call->kept.row.site);
+	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns, THREAD_TRACK(location), SLICE_BEGIN);
 
 	proto_uint(&p->out, EVENT_NAME_IID, name);
-	if (call->row.peer != NO_PEER)
-		annotate(p, PEER, ANNOTATION_INT, (uint64_t)(int64_t)call->row.peer);
-	if (call->tag != NO_TAG)
-		annotate(p, TAG, ANNOTATION_INT, (uint64_t)(int64_t)call->tag);
-	if (call->row.comm > 0)
-		annotate(p, COMM, ANNOTATION_UINT, call->row.comm);
-	if (call->sent > 0)
-		annotate(p, SENT, ANNOTATION_UINT, call->sent);
-	if (call->received > 0)
-		annotate(p, RECEIVED, ANNOTATION_UINT, call->received);
-	if (call->folded > 0)
-		annotate(p, FOLDED, ANNOTATION_UINT, call->folded);
+	if (call->kept.row.peer != NO_PEER)
+		annotate(p, PEER, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.row.peer);
+	if (call->kept.tag != NO_TAG)
+		annotate(p, TAG, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.tag);
+	if (call->kept.row.comm > 0)
+		annotate(p, COMM, ANNOTATION_UINT, call->kept.row.comm);
+	if (call->kept.sent > 0)
+		annotate(p, SENT, ANNOTATION_UINT, call->kept.sent);
+	if (call->kept.received > 0)
+		annotate(p, RECEIVED, ANNOTATION_UINT, call->kept.received);
+	if (call->kept.folded > 0)
+		annotate(p, FOLDED, ANNOTATION_UINT, call->kept.folded);
 	if (site > 0)
 		annotate(p, SITE, ANNOTATION_STRING_IID, site);
 	for (size_t i = 0; i < count; i++) {
-		const struct slice *part = window_row(&p->window, location, seq + i);
+		const struct slice *part = window_row(&p->rows.window, location, seq + i);
 
 		if (part->flow > 0)
 			proto_fixed64(&p->out, EVENT_FLOW, part->flow);
@@ -50,8 +50,8 @@ put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 	}
 	proto_end(&p->out, event);
 	packet_end(p, packet);
-	slice_end(p, call->row.leave_ns, THREAD_TRACK(location));
-	if (longest->wait_end_ns > call->row.enter_ns)
+	slice_end(p, call->kept.row.leave_ns, THREAD_TRACK(location));
+	if (longest->wait_end_ns > call->kept.row.enter_ns)
 		put_wait(p, location, call, longest);
 }
 
@@ -59,9 +59,9 @@ put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
 static void
 add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 {
-	const double width = (double)p->known.run_ns / BINS;
+	const double width = (double)p->rows.known.run_ns / BINS;
 
-	if (width <= 0 || to_ns > p->known.run_ns || from_ns < 0)
+	if (width <= 0 || to_ns > p->rows.known.run_ns || from_ns < 0)
 		return;
 	for (size_t bin = (size_t)((double)from_ns / width); bin < BINS && (double)bin * width < (double)to_ns;
 	    bin++) {
@@ -78,36 +78,37 @@ add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
 
 /* Calls before SEQ are complete with all their edges. */
 void
-put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
+put_calls(struct rows *rows, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &p->window.lanes[location];
-	const int32_t rank = p->known.location_rank[location];
+	struct perfetto *p = (struct perfetto *)(void *)rows;
+	const struct lane *lane = &p->rows.window.lanes[location];
+	const int32_t rank = p->rows.known.location_rank[location];
 	const uint64_t end = seq < lane->first + lane->count ? seq : lane->first + lane->count;
 	uint64_t at = lane->first;
 
 	while (at < end) {
-		const struct slice *call = window_row(&p->window, location, at), *part;
+		const struct slice *call = window_row(&p->rows.window, location, at), *part;
 		size_t count = 1;
 
-		while ((part = window_row(&p->window, location, at + count)) != NULL && part->row.part > 0)
+		while ((part = window_row(&p->rows.window, location, at + count)) != NULL && part->kept.row.part > 0)
 			count++;
 		if (at + count > end)
 			break;
-		if (p->known.location_thread[location] == 0 && p->left_ns[location] >= 0)
-			add_computing(p, p->left_ns[location], call->row.enter_ns);
-		p->left_ns[location] = call->row.leave_ns;
-		if (is_wanted(p->export, rank, call->row.enter_ns, call->row.leave_ns))
+		if (p->rows.known.location_thread[location] == 0 && p->left_ns[location] >= 0)
+			add_computing(p, p->left_ns[location], call->kept.row.enter_ns);
+		p->left_ns[location] = call->kept.row.leave_ns;
+		if (is_wanted(p->export, rank, call->kept.row.enter_ns, call->kept.row.leave_ns))
 			put_call(p, location, at, count);
 		at += count;
 	}
-	window_drop(&p->window, location, at);
+	window_drop(&p->rows.window, location, at);
 }
 
 /* How many of all ranks compute, in percent, where it is of the whole run. */
 void
 put_counter(struct perfetto *p)
 {
-	const double width = (double)p->known.run_ns / BINS;
+	const double width = (double)p->rows.known.run_ns / BINS;
 
 	if (p->export->ranks != NULL || width <= 0)
 		return;
@@ -119,7 +120,7 @@ put_counter(struct perfetto *p)
 		if (at_ns < p->export->from_ns || at_ns > p->export->to_ns)
 			continue;
 		event = event_begin(p, &packet, at_ns, COUNTER_TRACK, COUNTER);
-		proto_double(&p->out, EVENT_COUNTER, 100 * p->bins[bin] / width / p->known.ranks);
+		proto_double(&p->out, EVENT_COUNTER, 100 * p->bins[bin] / width / p->rows.known.ranks);
 		proto_end(&p->out, event);
 		packet_end(p, packet);
 	}

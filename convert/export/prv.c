@@ -15,16 +15,9 @@
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/mpi/paraver.h"
-#include "../../base/run/window.h"
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/whole_file.h"
 #include "prv.h"
-
-struct prv_row {
-	struct row row;
-	uint64_t sent, received;
-	int32_t tag;
-};
 
 /* When a receive was posted, by its row, until it has completed. */
 struct post {
@@ -40,14 +33,9 @@ HASH_TABLE(posts, struct post, POST_HASH, POST_SAME, POST_FREE, POST_MAKE_FREE, 
     die("out of memory"))
 
 struct input {
-	struct reader *in;
-	struct window window;
-	struct edge_block edges;
-	struct segments segments;
-	struct calls calls;
+	struct rows rows;	/* first */
 	struct posts posts;
 	struct output o;
-	uint64_t *seqs;
 	int64_t *left_ns;	/* by location: all its lines before are made */
 	int64_t path_ns;	/* the path is read up to here */
 	bool has_path;
@@ -114,7 +102,7 @@ is_root(const struct definitions *known, const struct row *row, uint32_t locatio
 }
 
 static void
-add_call(struct input *p, uint32_t location, const struct prv_row *call)
+add_call(struct input *p, uint32_t location, const struct kept_row *call)
 {
 	struct output *o = &p->o;
 	const struct row *row = &call->row;
@@ -142,7 +130,7 @@ add_call(struct input *p, uint32_t location, const struct prv_row *call)
 		line.comm = row->comm;
 		line.sent = call->sent;
 		line.received = call->received;
-		line.root = is_root(&o->known, row, location);
+		line.root = is_root(o->known, row, location);
 	}
 	line_add(o, location, &line);
 	line_add(o, location, &(struct line){ .kind = LINE_LEAVE, .at_ns = row->leave_ns, .type = line.type,
@@ -152,86 +140,63 @@ add_call(struct input *p, uint32_t location, const struct prv_row *call)
 /* ---- reading ---- */
 
 static void
-take_rank(struct input *p, const struct message *message)
+take_rank(struct rows *rows, const struct message *message)
 {
+	struct output *o = &((struct input *)(void *)rows)->o;
 	int64_t rank;
 
-	if (p->o.hosts == NULL || body_int(p->in, message, "rank", 0, p->o.known.ranks - 1, &rank) < 0)
+	if (!is_kind(message, "rank") || o->hosts == NULL ||
+	    body_int(rows->in, message, "rank", 0, o->known->ranks - 1, &rank) < 0)
 		return;
-	free(p->o.hosts[rank]);
-	p->o.hosts[rank] = body_string(message, "host");
+	free(o->hosts[rank]);
+	o->hosts[rank] = body_string(message, "host");
 }
 
 static void
-take_run(struct input *p)
+take_run(struct rows *rows)
 {
-	const uint32_t locations = p->o.known.location_count;
+	struct input *p = (struct input *)(void *)rows;
 
-	window_open(&p->window, locations, sizeof(struct prv_row));
-	p->seqs = zalloc(locations, sizeof *p->seqs);
-	p->left_ns = zalloc(locations, sizeof *p->left_ns);
-	p->o.hosts = zalloc((size_t)p->o.known.ranks + 1, sizeof *p->o.hosts);
+	p->left_ns = zalloc(rows->known.location_count, sizeof *p->left_ns);
+	p->o.hosts = zalloc((size_t)rows->known.ranks + 1, sizeof *p->o.hosts);
 	lines_begin(&p->o);
 }
 
-/* Ranks and communicators are defined before the first block. */
 static void
-begin_records(struct input *p)
+begin_records(struct rows *rows)
 {
-	if (p->o.nodes != NULL)
-		return;
+	struct input *p = (struct input *)(void *)rows;
+
 	find_nodes(&p->o);
 	put_header(p->file.file, &p->o);
 }
 
-static void
-take_calls(struct input *p, const struct message *message)
-{
-	const struct calls *c = &p->calls;
-
-	begin_records(p);
-	if (calls_read(&p->calls, p->in, message) < 0 || window_add(&p->window, p->in, message, c) < 0)
-		die_input(p->in);
-	for (size_t i = 0; i < c->count; i++) {
-		struct prv_row *row = window_change(&p->window, c->location, c->first + i);
-
-		row->sent = c->bytes_sent[i];
-		row->received = c->bytes_received[i];
-		row->tag = c->tag[i];
-	}
-}
-
 /* The row that posted what this row completes: itself where nothing did. */
 static int64_t
-posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct prv_row *receive)
+posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct kept_row *receive)
 {
 	struct post key = { .seq = seq - receive->row.request, .location = location };
-	const struct prv_row *row;
+	const struct kept_row *row;
 	const struct post *post;
 
 	if (receive->row.request == 0 || receive->row.request_at != 0 || receive->row.request > seq)
 		return receive->row.enter_ns;
-	if ((row = window_row(&p->window, location, key.seq)) != NULL)
+	if ((row = window_row(&p->rows.window, location, key.seq)) != NULL)
 		return row->row.enter_ns;
 	post = posts_find(&p->posts, &key);
 	return post != NULL ? post->enter_ns : receive->row.enter_ns;
 }
 
 static void
-take_messages(struct input *p, const struct message *message)
+take_message(struct rows *rows, size_t i)
 {
-	const struct edge_block *e = &p->edges;
+	struct input *p = (struct input *)(void *)rows;
+	const struct edge_block *e = &rows->edges;
+	const struct kept_row *send = window_row(&rows->window, e->source[i], e->send[i]);
+	const struct kept_row *receive = window_row(&rows->window, e->target[i], e->receive[i]);
 
-	if (messages_read(&p->edges, p->in, message, &p->window) < 0)
-		die_input(p->in);
-	for (size_t i = 0; i < e->count; i++) {
-		const struct prv_row *send = window_row(&p->window, e->source[i], e->send[i]);
-		const struct prv_row *receive = window_row(&p->window, e->target[i], e->receive[i]);
-
-		message_add(&p->o, &(struct sent){ send->row.enter_ns,
-		    posted_ns(p, e->target[i], e->receive[i], receive), receive->row.leave_ns, p->o.order++,
-		    send->sent, e->source[i], e->target[i], send->tag });
-	}
+	message_add(&p->o, &(struct sent){ send->row.enter_ns, posted_ns(p, e->target[i], e->receive[i], receive),
+	    receive->row.leave_ns, p->o.order++, send->sent, e->source[i], e->target[i], send->tag });
 }
 
 /* A receive that is posted is looked for when its message comes. */
@@ -250,85 +215,51 @@ note_post(struct input *p, uint32_t location, uint64_t seq, const struct row *ro
 }
 
 static void
-settle(struct input *p, uint32_t location, uint64_t seq)
+settle(struct rows *rows, uint32_t location, uint64_t seq)
 {
-	const uint64_t all = window_end(&p->window, location), end = seq < all ? seq : all;
-	uint64_t at = p->window.lanes[location].first;
+	struct input *p = (struct input *)(void *)rows;
+	const uint64_t all = window_end(&rows->window, location), end = seq < all ? seq : all;
+	uint64_t at = rows->window.lanes[location].first;
 
 	for (; at < end; at++) {
-		const struct prv_row *row = window_row(&p->window, location, at);
+		const struct kept_row *row = window_row(&p->rows.window, location, at);
 
 		if (row->row.part == 0)
 			add_call(p, location, row);
 		note_post(p, location, at, &row->row);
 	}
-	window_drop(&p->window, location, at);
+	window_drop(&p->rows.window, location, at);
 }
 
 static void
-write_settled(struct input *p)
+write_settled(struct rows *rows)
 {
+	struct input *p = (struct input *)(void *)rows;
 	int64_t limit_ns = p->has_path ? p->path_ns : INT64_MAX;
 
-	for (uint32_t l = 0; l < p->o.known.location_count; l++)
-		if (p->o.known.location_rank[l] >= 0 && p->left_ns[l] < limit_ns)
+	for (uint32_t l = 0; l < p->o.known->location_count; l++)
+		if (p->o.known->location_rank[l] >= 0 && p->left_ns[l] < limit_ns)
 			limit_ns = p->left_ns[l];
 	lines_until(&p->o, limit_ns);
 }
 
-static void
-take_settled(struct input *p, const struct message *message)
-{
-	if (seqs_read(p->seqs, p->in, message, &p->window) < 0)
-		die_input(p->in);
-	for (uint32_t l = 0; l < p->o.known.location_count; l++)
-		settle(p, l, p->seqs[l]);
-	write_settled(p);
-}
-
 /* On the location that the path is on its kind is an event; in a gap it is on none. */
 static void
-take_segments(struct input *p, const struct message *message)
+take_segment(struct rows *rows, const struct segment *s)
 {
-	const uint32_t queue = p->o.known.location_count;
+	struct input *p = (struct input *)(void *)rows;
+	const uint32_t queue = rows->known.location_count;
+	struct line line = { .kind = LINE_PATH, .at_ns = s->begin_ns, .location = s->location,
+	    .type = PATH_TYPE, .value = s->kind + 1u };
 
-	p->segments.count = 0;
-	if (segments_read(&p->segments, p->in, message, &p->o.known) < 0)
-		die_input(p->in);
-	for (size_t i = 0; i < p->segments.count; i++) {
-		const struct segment *s = &p->segments.at[i];
-		struct line line = { .kind = LINE_PATH, .at_ns = s->begin_ns, .location = s->location,
-		    .type = PATH_TYPE, .value = s->kind + 1u };
-
-		p->path_ns = s->end_ns;
-		if (s->kind == GAP || s->begin_ns == s->end_ns)
-			continue;
-		p->o.path = true;
-		line_add(&p->o, queue, &line);
-		line.at_ns = s->end_ns;
-		line.value = 0;
-		line_add(&p->o, queue, &line);
-	}
-	write_settled(p);
-}
-
-static void
-take(struct input *p, const struct message *message)
-{
-	if (definitions_take(&p->o.known, p->in, message) < 0)
-		die_input(p->in);
-	if (is_kind(message, "run"))
-		take_run(p);
-	else if (is_kind(message, "rank"))
-		take_rank(p, message);
-	else if (is_kind(message, "calls"))
-		take_calls(p, message);
-	else if (is_kind(message, "messages"))
-		take_messages(p, message);
-	else if (is_kind(message, "sync") || is_kind(message, "settled"))
-		take_settled(p, message);
-	else if (is_kind(message, "segments"))
-		take_segments(p, message);
+	p->path_ns = s->end_ns;
+	if (s->kind == GAP || s->begin_ns == s->end_ns)
+		return;
+	p->o.path = true;
+	line_add(&p->o, queue, &line);
+	line.at_ns = s->end_ns;
+	line.value = 0;
+	line_add(&p->o, queue, &line);
 }
 
 static struct whole_file
@@ -341,41 +272,29 @@ begin_file(const char *name, const char *suffix)
 	return whole_file_begin(path);
 }
 
-static void
-end_run(struct input *p)
-{
-	if (p->o.known.ranks == 0)
-		die("the stream has no message of kind run");
-	begin_records(p);
-	for (uint32_t l = 0; l < p->o.known.location_count; l++) {
-		settle(p, l, UINT64_MAX);
-		if (p->left_ns[l] > p->o.known.run_ns)
-			die("a call of location %u ends behind the end of the run", l);
-	}
-	lines_until(&p->o, INT64_MAX);
-	text_flush(&p->text);
-}
-
 void
 export_prv_files(const struct export *export)
 {
+	static const struct rows_user user = { .row_bytes = sizeof(struct kept_row), .run = take_run,
+	    .other = take_rank, .begin = begin_records, .message = take_message, .settle = settle,
+	    .settled = write_settled, .segment = take_segment };
 	static struct input p;
 	struct whole_file names, rows;
-	struct message message;
-	struct progress progress = { 0 };
 
-	if (reader_open(&p.in, export->files[0], READ_STREAM) < 0 ||
-	    reader_refuse_content(p.in, "trace", "lp-graph matches it first") < 0)
-		die_input(p.in);
-	p.has_path = strcmp(reader_content(p.in), "path") == 0;
+	rows_open(&p.rows, export->files[0]);
+	p.has_path = strcmp(reader_content(p.rows.in), "path") == 0;
+	p.o.known = &p.rows.known;
 	p.o.codes = zalloc(UINT16_MAX + 1, sizeof *p.o.codes);
 	p.o.text = &p.text;
 	posts_begin(&p.posts, 64);
 	p.file = begin_file(export->name, ".prv");
 	text_begin(&p.text, p.file.file, p.file.name);
-	while (progress_next(&progress, p.in, &message))
-		take(&p, &message);
-	end_run(&p);
+	rows_read(&p.rows, &user);
+	for (uint32_t l = 0; l < p.rows.known.location_count; l++)
+		if (p.left_ns[l] > p.rows.known.run_ns)
+			die("a call of location %u ends behind the end of the run", l);
+	lines_until(&p.o, INT64_MAX);
+	text_flush(&p.text);
 	names = begin_file(export->name, ".pcf");
 	put_names(names.file, &p.o);
 	rows = begin_file(export->name, ".row");

@@ -4,9 +4,8 @@
 #define PRV_H
 
 #include "../../base/mpi/paraver.h"
-#include "../../base/run/segments.h"
 #include "../../base/tool/text.h"
-#include "export.h"
+#include "rows.h"
 
 enum { OTHER_VALUES = 1000 };	/* functions that Extrae has no number for: this and their index */
 enum { PATH_TYPE = 59000001 };
@@ -37,7 +36,7 @@ struct sent {				/* a message */
 };
 
 struct output {
-	struct definitions known;
+	const struct definitions *known;
 	char **hosts;			/* by rank; NULL: not known */
 	struct code *codes;		/* by index of call_name; type 0: not used */
 	bool *placed;			/* by site: a caller */

@@ -18,8 +18,8 @@ HEAP(sent, struct sent, SENT_BEFORE)
 void
 lines_begin(struct output *o)
 {
-	o->queues = zalloc(o->known.location_count + (size_t)1, sizeof *o->queues);
-	o->heap = zalloc(o->known.location_count + (size_t)1, sizeof *o->heap);
+	o->queues = zalloc(o->known->location_count + (size_t)1, sizeof *o->queues);
+	o->heap = zalloc(o->known->location_count + (size_t)1, sizeof *o->heap);
 }
 
 void
@@ -58,12 +58,12 @@ put_number(struct output *o, uint64_t value)
 static void
 put_object(struct output *o, uint32_t location)
 {
-	const uint32_t rank = (uint32_t)o->known.location_rank[location];
+	const uint32_t rank = (uint32_t)o->known->location_rank[location];
 
 	text_uint(o->text, rank + (uint64_t)1);
 	text_bytes(o->text, ":1", 2);
 	put_number(o, rank + (uint64_t)1);
-	put_number(o, o->known.location_thread[location] + (uint64_t)1);
+	put_number(o, o->known->location_thread[location] + (uint64_t)1);
 }
 
 /* Where the call is: its own place is level 1. */
@@ -71,7 +71,7 @@ static void
 put_callers(struct output *o, uint32_t site)
 {
 	uint32_t frames[PLACES];
-	const size_t depth = site_frames(&o->known, site, frames);
+	const size_t depth = site_frames(o->known, site, frames);
 
 	for (size_t level = 1; level <= depth && level <= MOST_LEVELS; level++) {
 		const uint32_t place = frames[depth - level];
@@ -79,7 +79,7 @@ put_callers(struct output *o, uint32_t site)
 		if (place >= o->placed_capacity) {
 			const size_t before = o->placed_capacity;
 
-			o->placed = grow(o->placed, &o->placed_capacity, o->known.site_count, sizeof *o->placed);
+			o->placed = grow(o->placed, &o->placed_capacity, o->known->site_count, sizeof *o->placed);
 			memset(o->placed + before, 0, (o->placed_capacity - before) * sizeof *o->placed);
 		}
 		o->placed[place] = true;

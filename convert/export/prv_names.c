@@ -24,7 +24,7 @@ by_host(const void *left, const void *right)
 void
 find_nodes(struct output *o)
 {
-	size_t ranks = (size_t)o->known.ranks;
+	size_t ranks = (size_t)o->known->ranks;
 	struct seat *seats = zalloc(ranks + 1, sizeof *seats);
 	uint32_t *first = zalloc(ranks + 1, sizeof *first);	/* by rank: the first on its node */
 
@@ -47,9 +47,9 @@ find_nodes(struct output *o)
 			o->node_of[r] = o->node_of[first[r]];
 		o->ranks_on[o->node_of[r]]++;
 	}
-	for (uint32_t l = 0; l < o->known.location_count; l++)
-		if (o->known.location_rank[l] >= 0)
-			o->threads_of[o->known.location_rank[l]]++;
+	for (uint32_t l = 0; l < o->known->location_count; l++)
+		if (o->known->location_rank[l] >= 0)
+			o->threads_of[o->known->location_rank[l]]++;
 	free(seats);
 	free(first);
 }
@@ -58,12 +58,12 @@ find_nodes(struct output *o)
 void
 put_header(FILE *out, const struct output *o)
 {
-	const struct definitions *known = &o->known;
+	const struct definitions *known = o->known;
 	unsigned comms = 1;
 
 	for (size_t c = 3; c < known->comm_count; c++)
 		comms += known->comms[c].members != NULL;
-	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->known.run_ns, o->node_count);
+	fprintf(out, "#Paraver (01/01/1970 at 00:00):%lld_ns:%u(", (long long)o->known->run_ns, o->node_count);
 	for (uint32_t n = 0; n < o->node_count; n++)
 		fprintf(out, "%s%u", n > 0 ? "," : "", o->ranks_on[n]);
 	fprintf(out, "):1:%d(", known->ranks);
@@ -105,15 +105,15 @@ put_caller_names(FILE *out, const struct output *o, int type, const char *what)
 	for (size_t level = 1; level <= o->levels; level++)
 		fprintf(out, "0    %zu    %s %zu\n", (size_t)type + level, what, level);
 	fputs("VALUES\n0      End\n1      Unresolved\n2      Not found\n", out);
-	for (uint32_t s = 1; s < o->placed_capacity && s < o->known.site_count; s++) {
-		const struct site *site = &o->known.sites[s];
+	for (uint32_t s = 1; s < o->placed_capacity && s < o->known->site_count; s++) {
+		const struct site *site = &o->known->sites[s];
 
 		if (!o->placed[s])
 			continue;
 		if (type == CALLER && site->function != NULL)
 			put_name(out, CALLER_VALUES + s, site->function);
 		else if (type == CALLER || site->file == NULL)
-			put_name(out, CALLER_VALUES + s, site_text(&o->known, s, text, sizeof text));
+			put_name(out, CALLER_VALUES + s, site_text(o->known, s, text, sizeof text));
 		else {
 			snprintf(text, sizeof text, "%d (%s)", (int)site->line, site->file);
 			put_name(out, CALLER_VALUES + s, text);
@@ -168,7 +168,7 @@ put_node_name(FILE *out, const struct output *o, uint32_t node)
 void
 put_rows(FILE *out, const struct output *o)
 {
-	const struct definitions *known = &o->known;
+	const struct definitions *known = o->known;
 
 	fprintf(out, "LEVEL CPU SIZE %d\n", known->ranks);
 	for (int32_t r = 0; r < known->ranks; r++) {
