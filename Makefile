@@ -56,7 +56,7 @@ LIBRARIES = $(foreach l,record mend,lib/liblongpole-$(l).so $(MPIS:%=lib/liblong
 MANUALS  = $(foreach t,$(TOOLS),$(call folder,$(t))/$(t).1) guidelines/measure/measure.1 guidelines/measure/nrep.1 \
            workflows/longpole.1 base/stream/trace.5 doc/longpole.7
 
-include base/library/rules.mk record/rules.mk guidelines/rules.mk tests/rules.mk
+include base/library/rules.mk report/rules.mk record/rules.mk guidelines/rules.mk tests/rules.mk
 
 all: $(COMMANDS) $(LIBRARIES)
 
@@ -74,7 +74,6 @@ build/libbase.a: $(foreach f,$(FLOORS),$(call objects,base/$(f)))
 # Waits are found as lp-imbalance finds them; how long collectives take lp-network learns from lp-replay's engine.
 bin/lp-report bin/lp-export bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
 bin/lp-network: $(filter-out build/replay/replay.o,$(call objects,replay))
-build/report/page.o: report/page.js report/page.css report/figure.css
 bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz
 bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites

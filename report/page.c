@@ -6,6 +6,7 @@
 #include "../base/run/load.h"
 #include "draw.h"
 #include "report.h"
+#include "hashes.h"	/* made from the files beside this one: Makefile */
 
 /* The files beside this one, as they are. */
 #define INCLUDED(name, file) \
@@ -62,30 +63,19 @@ figure_file(struct text *out, const struct page *page, const struct figure *figu
 
 /* All styles are in one element, all code in another, and only these may be used. */
 static void
-put_head(struct text *out, const struct page *page, const char *title)
+put_head(struct text *out, const char *title)
 {
-	char hash[45], *style;
-	size_t one = size_of(figure_style, figure_style_end), two = size_of(page_style, page_style_end);
-
-	style = zalloc(one + two + 1, 1);
-	memcpy(style, figure_style, one);
-	memcpy(style + one, page_style, two);
 	text_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-");
-	sha256_base64(page_script, size_of(page_script, page_script_end), hash);
-	text_put(out, hash);
-	text_put(out, "'; style-src 'sha256-");
-	sha256_base64(style, one + two, hash);
-	text_put(out, hash);
-	text_put(out, "'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
+	    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-"
+	    SCRIPT_SHA256 "'; style-src 'sha256-" STYLE_SHA256
+	    "'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
 	    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	    "<link rel=\"icon\" href=\"data:,\">\n<title>");
 	text_markup(out, title);
 	text_put(out, "</title>\n<style>");
-	text_bytes(out, style, one + two);
+	text_bytes(out, figure_style, size_of(figure_style, figure_style_end));
+	text_bytes(out, page_style, size_of(page_style, page_style_end));
 	text_put(out, "</style>\n</head>\n<body>\n");
-	free(style);
-	(void)page;
 }
 
 static void
@@ -252,7 +242,7 @@ write_with(struct text *out, struct page *page, size_t events)
 	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
 	char *load = load_text(&page->im.known.headline);
 
-	put_head(out, page, title);
+	put_head(out, title);
 	text_put(out, "<h1>");
 	text_markup(out, title);
 	text_put(out, "</h1>\n<p class=\"lead\" id=\"verdict\">");

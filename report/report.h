@@ -155,7 +155,4 @@ void tables_write(struct text *out, const struct page *page);
 /* data.c: what the script draws from, as JSON. */
 void data_write(struct text *out, struct page *page, size_t events);
 
-/* sha256.c: base64 of the hash, 45 bytes with its end. */
-void sha256_base64(const void *bytes, size_t size, char text[45]);
-
 #endif
