@@ -8,10 +8,22 @@
 
 #include "functions.h"
 #include "report.h"
+#include "../base/tool/fields.h"
 
 struct function_gain {
 	const char *name;
 	int64_t ns, most_ns;	/* by how much the run gets shorter, and would if no other path took over */
+	double share;		/* of the run */
+};
+
+#define GAIN(member) FIELD(struct function_gain, member)
+static const struct field gain_fields[] = {
+	{ "function", GAIN(name), .json = PLAIN },
+	{ "gain_s", GAIN(ns), IN_SECONDS },
+	{ "gain_%", GAIN(share), .text = "%.2f", .percent = true },
+	{ "at_most_s", GAIN(most_ns), IN_SECONDS },
+	{ "function", GAIN(name), .text = PLAIN },
+	FIELDS_END
 };
 
 /* By function, which is numbered as it is met. */
@@ -193,13 +205,11 @@ functions_gain_text(struct text *out, const struct functions *f, int64_t told_ns
 
 	text_char(out, '\n');
 	text_line(out, "if the function took %d %% less time, on all ranks", percent);
-	table_begin(&table, out, "gain_s\tgain_%\tat_most_s\tfunction");
+	table_begin(&table, out, NULL);
+	table_head(&table, gain_fields);
 	for (size_t i = 0; i < count && i < shown; i++) {
-		table_seconds(&table, sorted[i].ns);
-		table_fixed(&table, told_ns > 0 ? 100 * (double)sorted[i].ns / (double)told_ns : 0, 2);
-		table_seconds(&table, sorted[i].most_ns);
-		table_text(&table, sorted[i].name);
-		table_end_line(&table);
+		sorted[i].share = told_ns > 0 ? (double)sorted[i].ns / (double)told_ns : 0;
+		table_row(&table, gain_fields, &sorted[i]);
 	}
 	if (count > shown)
 		put_more(&table, 3, count - shown);
@@ -214,15 +224,6 @@ functions_gain_json(struct json *out, const struct functions *f)
 	struct function_gain *sorted = sorted_gains(f->gains, &count);
 
 	json_break(out);
-	json_begin_array(out, "gain_by_function");
-	for (size_t i = 0; i < count; i++) {
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_text(out, "function", sorted[i].name);
-		json_seconds(out, "gain_s", sorted[i].ns);
-		json_seconds(out, "at_most_s", sorted[i].most_ns);
-		json_end_object(out);
-	}
-	json_end_array(out);
+	json_rows(out, "gain_by_function", gain_fields, sorted, count, sizeof *sorted);
 	free(sorted);
 }

@@ -2,190 +2,11 @@
 /* The path by function and by line, for people and scripts: by themselves, and with what they called. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "functions.h"
 #include "report.h"
+#include "../base/tool/fields.h"
 #include "../base/tool/file_name.h"
-
-enum by { BY_FUNCTION, BY_LINE };
-
-/* One row of a report: samples by themselves, and with what was called. */
-struct function {
-	struct stack_frame frame;	/* of a function the line is where it is seen most */
-	uint64_t all, samples;
-	uint64_t all_inclusive, inclusive;
-};
-
-/* A list with what its shares are of. */
-struct listed {
-	const struct functions *of;
-	struct on_path on_path;
-	struct function *at;
-	size_t count;
-	int64_t path_ns;
-	uint64_t all;		/* samples, 1 where there are none */
-};
-
-static int
-compare_text(const char *a, const char *b)
-{
-	if (a == NULL || b == NULL)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
-static int
-by_frame(const void *left, const void *right)
-{
-	const struct stack_frame *a = left, *b = right;
-	int order;
-
-	if ((order = strcmp(a->name, b->name)) != 0 || (order = compare_text(a->file, b->file)) != 0)
-		return order;
-	return (a->line > b->line) - (a->line < b->line);
-}
-
-static int
-more_first(uint64_t a, uint64_t b)
-{
-	return (a < b) - (a > b);
-}
-
-static int
-by_path(const void *left, const void *right)
-{
-	const struct function *a = left, *b = right;
-	int order;
-
-	if ((order = more_first(a->samples, b->samples)) != 0 || (order = more_first(a->all, b->all)) != 0 ||
-	    (order = more_first(a->inclusive, b->inclusive)) != 0 ||
-	    (order = more_first(a->all_inclusive, b->all_inclusive)) != 0)
-		return order;
-	return by_frame(&a->frame, &b->frame);
-}
-
-/* Rows of one frame become one, which has their names. */
-static size_t
-fold(struct function *at, size_t count)
-{
-	size_t kept = 0;
-
-	if (count > 0)
-		qsort(at, count, sizeof *at, by_frame);
-	for (size_t i = 0; i < count; i++) {
-		struct function *last = &at[kept > 0 ? kept - 1 : 0];
-
-		if (kept == 0 || by_frame(&last->frame, &at[i].frame) != 0) {
-			at[kept++] = at[i];
-			continue;
-		}
-		last->all += at[i].all;
-		last->samples += at[i].samples;
-		last->all_inclusive += at[i].all_inclusive;
-		last->inclusive += at[i].inclusive;
-		free((void *)(uintptr_t)at[i].frame.name);
-	}
-	return kept;
-}
-
-/* All of them, in order of their frames. A function that calls itself has its time once. */
-static struct function *
-list_frames(const struct functions *f, const struct definitions *known, enum by by, size_t *count)
-{
-	struct function *list = NULL;
-	size_t places, capacity = 0, fold_at = 1 << 16;
-	struct sampled *place = functions_places(f, &places);
-
-	*count = 0;
-	for (size_t p = 0; p < places; p++) {
-		struct frames frames = frames_of(known, &place[p]);
-		const size_t first = *count;
-
-		list = grow(list, &capacity, first + frames.count, sizeof *list);
-		for (size_t i = 0; i < frames.count; i++) {
-			struct function row = { frames.at[i], i == 0 ? place[p].all : 0,
-			    i == 0 ? place[p].samples : 0, place[p].all, place[p].samples };
-			size_t k = first;
-
-			if (by == BY_FUNCTION)
-				row.frame.line = 0;
-			while (k < *count && by_frame(&list[k].frame, &row.frame) != 0)
-				k++;
-			if (k == *count)
-				list[(*count)++] = row;
-			else
-				free((void *)(uintptr_t)row.frame.name);
-		}
-		if (*count > fold_at) {
-			*count = fold(list, *count);
-			fold_at = 2 * *count + (1 << 16);
-		}
-	}
-	*count = fold(list, *count);
-	free(place);
-	return list;
-}
-
-/* Own samples count before those of what was called there. */
-static int
-by_seen(const struct function *a, const struct function *b)
-{
-	int order = more_first(a->all, b->all);
-
-	if (order == 0 && a->all == 0)
-		order = more_first(a->all_inclusive, b->all_inclusive);
-	return order != 0 ? order : by_path(a, b);
-}
-
-/* Of each function the line that is seen most. */
-static void
-find_lines(struct function *functions, size_t count, const struct function *lines, size_t line_count)
-{
-	for (size_t i = 0, l = 0; i < count; i++) {
-		const struct function *most = NULL;
-		const struct stack_frame *of = &functions[i].frame;
-
-		for (; l < line_count && strcmp(lines[l].frame.name, of->name) == 0 &&
-		    compare_text(lines[l].frame.file, of->file) == 0; l++)
-			if (most == NULL || by_seen(&lines[l], most) < 0)
-				most = &lines[l];
-		functions[i].frame.line = most != NULL ? most->frame.line : 0;
-	}
-}
-
-static struct listed
-list_by(const struct functions *f, const struct definitions *known, enum by by)
-{
-	struct listed l = { .of = f, .on_path = functions_on_path(f) };
-
-	for (int kind = 0; kind < KINDS; kind++)
-		l.path_ns += f->sums.path_ns[kind];
-	l.at = list_frames(f, known, by, &l.count);
-	if (by == BY_FUNCTION) {
-		size_t count;
-		struct function *lines = list_frames(f, known, BY_LINE, &count);
-
-		find_lines(l.at, l.count, lines, count);
-		for (size_t i = 0; i < count; i++)
-			free((void *)(uintptr_t)lines[i].frame.name);
-		free(lines);
-	}
-	if (l.count > 0)
-		qsort(l.at, l.count, sizeof *l.at, by_path);
-	for (size_t i = 0; i < l.count; i++)
-		l.all += l.at[i].all;
-	l.all += l.all == 0;
-	return l;
-}
-
-static void
-free_list(struct listed *l)
-{
-	for (size_t i = 0; i < l->count; i++)
-		free((void *)(uintptr_t)l->at[i].frame.name);
-	free(l->at);
-}
 
 static double
 of_path(const struct listed *l, int64_t ns)
@@ -273,9 +94,9 @@ static int
 by_inclusive(const void *left, const void *right)
 {
 	const struct function *a = left, *b = right;
-	const int order = more_first(a->inclusive, b->inclusive);
+	const int order = (a->inclusive < b->inclusive) - (a->inclusive > b->inclusive);
 
-	return order != 0 ? order : by_path(left, right);
+	return order != 0 ? order : functions_by_path(left, right);
 }
 
 /* Those that called others: outermost first, as they have most. Sorts the list anew. */
@@ -313,9 +134,25 @@ inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 
 /* A function's share of the samples on the path and of all, and its place by each. */
 struct beside {
-	const struct function *it;
-	size_t path_rank, all_rank;
+	struct stack_frame frame;	/* line -1: none */
+	uint64_t path_rank, all_rank;
 	double path, path_error, all, all_error;
+	bool on_path;
+};
+
+#define BESIDE(member) FIELD(struct beside, member)
+static const struct field beside_fields[] = {
+	{ "function", BESIDE(frame.name), .json = PLAIN },
+	{ "file", BESIDE(frame.file), .json = PLAIN },
+	{ "line", BESIDE(frame.line), .json = PLAIN, .known = UNLESS_NEGATIVE },
+	{ "path_rank", BESIDE(path_rank), .json = PLAIN },
+	{ "all_rank", BESIDE(all_rank), .json = PLAIN },
+	{ "share_of_sampled_path", BESIDE(path), .json = PLAIN },
+	{ "path_standard_error", BESIDE(path_error), .json = PLAIN },
+	{ "all_share", BESIDE(all), .json = PLAIN },
+	{ "all_standard_error", BESIDE(all_error), .json = PLAIN },
+	{ "on_path", BESIDE(on_path), .json = PLAIN },
+	FIELDS_END
 };
 
 static int
@@ -358,11 +195,13 @@ find_beside(const struct listed *l, size_t *count)
 
 	*count = 0;
 	for (size_t i = 0; i < l->count && samples > 0; i++) {
-		const double path = (double)l->at[i].samples / (double)samples;
-		const double all = (double)l->at[i].all / (double)l->all;
+		const struct function *it = &l->at[i];
+		const double path = (double)it->samples / (double)samples, all = (double)it->all / (double)l->all;
 
-		list[i] = (struct beside){ &l->at[i], i + 1, 0, path, share_error(path, samples), all,
-		    share_error(all, l->all) };
+		list[i] = (struct beside){ it->frame, i + 1, 0, path, share_error(path, samples), all,
+		    share_error(all, l->all), it->samples > 0 };
+		if (it->frame.file == NULL)
+			list[i].frame.line = -1;
 	}
 	qsort(list, l->count, sizeof *list, by_all);
 	for (size_t i = 0; i < l->count && samples > 0; i++) {
@@ -393,7 +232,7 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 		table_uint(&table, list[i].all_rank);
 		table_fixed(&table, 100 * list[i].path, 2);
 		table_fixed(&table, 100 * list[i].all, 2);
-		table_format(&table, "%s: %s", list[i].it->frame.name, list[i].it->samples == 0 ? "not on the path" :
+		table_format(&table, "%s: %s", list[i].frame.name, !list[i].on_path ? "not on the path" :
 		    list[i].all > list[i].path ? "less on the path" : "more on the path");
 		table_end_line(&table);
 	}
@@ -422,17 +261,17 @@ functions_text(struct text *out, const struct functions *f, const struct definit
 	    (unsigned long long)on_path.samples,
 	    on_path.compute_ns > 0 ? 100 * (double)seen_ns / (double)on_path.compute_ns : 0, seconds(seen_ns),
 	    seconds(on_path.rest_ns), (unsigned long long)f->sums.lost);
-	functions = list_by(f, known, BY_FUNCTION);
-	lines = list_by(f, known, BY_LINE);
+	functions = functions_list(f, known, BY_FUNCTION);
+	lines = functions_list(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
 	inclusive_text(out, &functions, BY_FUNCTION, shown);
 	list_text(out, &lines, BY_LINE, shown);
 	inclusive_text(out, &lines, BY_LINE, shown);
 	if (functions.count > 0)
-		qsort(functions.at, functions.count, sizeof *functions.at, by_path);
+		qsort(functions.at, functions.count, sizeof *functions.at, functions_by_path);
 	beside_text(out, &functions, shown);
-	free_list(&functions);
-	free_list(&lines);
+	functions_list_free(&functions);
+	functions_list_free(&lines);
 }
 
 /* ---- JSON ---- */
@@ -491,38 +330,17 @@ list_json(struct json *out, const struct listed *l, const char *key)
 	json_end_array(out);
 }
 
-static void
-beside_json(struct json *out, const struct listed *l)
-{
-	size_t count;
-	struct beside *list = find_beside(l, &count);
-
-	json_break(out);
-	json_begin_array(out, "beside_all_time");
-	for (size_t i = 0; i < count; i++) {
-		put_place(out, &list[i].it->frame);
-		json_uint(out, "path_rank", list[i].path_rank);
-		json_uint(out, "all_rank", list[i].all_rank);
-		json_double(out, "share_of_sampled_path", list[i].path);
-		json_double(out, "path_standard_error", list[i].path_error);
-		json_double(out, "all_share", list[i].all);
-		json_double(out, "all_standard_error", list[i].all_error);
-		json_bool(out, "on_path", list[i].it->samples > 0);
-		json_end_object(out);
-	}
-	json_end_array(out);
-	free(list);
-}
-
 void
 functions_json(struct json *out, const struct functions *f, const struct definitions *known)
 {
 	struct listed functions, lines;
+	struct beside *beside;
+	size_t count;
 
 	if (!f->sums.any)
 		return;
-	functions = list_by(f, known, BY_FUNCTION);
-	lines = list_by(f, known, BY_LINE);
+	functions = functions_list(f, known, BY_FUNCTION);
+	lines = functions_list(f, known, BY_LINE);
 	json_break(out);
 	json_begin_object(out, "computation");
 	json_seconds(out, "path_s", functions.on_path.compute_ns);
@@ -531,7 +349,10 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	json_end_object(out);
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
-	beside_json(out, &functions);
-	free_list(&functions);
-	free_list(&lines);
+	beside = find_beside(&functions, &count);
+	json_break(out);
+	json_rows(out, "beside_all_time", beside_fields, beside, count, sizeof *beside);
+	free(beside);
+	functions_list_free(&functions);
+	functions_list_free(&lines);
 }

@@ -7,7 +7,9 @@
 
 #include "../base/run/sample_lanes.h"
 #include "../base/tool/hash_table.h"
-#include "functions_sums.h"
+#include "../base/run/sampled_place.h"
+#include "causes.h"
+#include "site_groups.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | (t)->place)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place)
@@ -169,7 +171,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	return list;
 }
 
-uint32_t
+static uint32_t
 function_named(const struct by_function *by, const char *name)
 {
 	const struct sampled_function key = { name, NULL }, *found =
@@ -179,6 +181,17 @@ function_named(const struct by_function *by, const char *name)
 }
 
 /* ---- one site ---- */
+
+/* Computation up to a site, by rank: how long, and how many samples it has. */
+struct sums {
+	const struct imbalance *im;
+	const struct by_function *by;
+	const int64_t *compute_ns;	/* by rank */
+	const struct taken *at;		/* by function and rank */
+	size_t count;
+	uint64_t *samples;		/* by rank */
+	int64_t period_ns;
+};
 
 static int64_t
 worth_ns(const struct sums *s, int32_t rank)
@@ -214,7 +227,7 @@ by_excess(const void *left, const void *right)
 }
 
 /* Each function there, on RANK against the others, and the rest; they add up. To be freed. */
-struct excess *
+static struct excess *
 excesses_of(const struct sums *s, int32_t rank, size_t *count)
 {
 	const int32_t ranks = s->im->known.ranks;
@@ -269,7 +282,7 @@ by_most_excess(const void *left, const void *right)
 }
 
 /* The samples of one site. */
-struct sums
+static struct sums
 sums_of(const struct imbalance *im, const struct site_groups *groups, const struct by_function *by,
     const struct taken *list, size_t count, uint32_t site)
 {
@@ -294,6 +307,102 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 	}
 	s.compute_ns = groups->compute_ns[site];
 	return s;
+}
+
+/* ---- whose functions others waited for ---- */
+
+struct costs {
+	struct function_cost *of;	/* by function; errors squared */
+	uint32_t not_sampled, mpi;
+};
+
+static double
+weight_ns(const struct excess *e, bool only_more)
+{
+	return (double)e->slow_ns - (only_more ? e->others_ns : 0);
+}
+
+/*
+ * A delay's cost goes to the functions that its rank has more of than the others, as they have it; where it
+ * has no more of any, to all that it has.
+ */
+static void
+share_out(struct costs *costs, const struct excess *list, size_t count, double cost_ns)
+{
+	double sum_ns = 0, variance = 0;
+	bool any_more = false;
+
+	for (size_t i = 0; i < count; i++)
+		any_more |= (double)list[i].slow_ns > list[i].others_ns;
+	for (size_t i = 0; i < count; i++)
+		if (weight_ns(&list[i], any_more) > 0) {
+			sum_ns += weight_ns(&list[i], any_more);
+			variance += list[i].error_ns * list[i].error_ns;
+		}
+	for (size_t i = 0; i < count && sum_ns > 0; i++) {
+		const double share = weight_ns(&list[i], any_more) / sum_ns, own = list[i].error_ns * list[i].error_ns;
+
+		if (share <= 0)
+			continue;
+		costs->of[list[i].function].cost_ns += cost_ns * share;
+		/* Of a share of independent parts. */
+		costs->of[list[i].function].error_ns += cost_ns * cost_ns / (sum_ns * sum_ns) *
+		    ((1 - share) * (1 - share) * own + share * share * (variance - own));
+	}
+}
+
+static int
+by_cost(const void *left, const void *right)
+{
+	const struct function_cost *a = left, *b = right;
+
+	return a->cost_ns != b->cost_ns ? (a->cost_ns > b->cost_ns ? -1 : 1) :
+	    (a->function > b->function) - (a->function < b->function);
+}
+
+static void
+find_function_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
+    const struct taken *list, size_t taken)
+{
+	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled),
+	    function_named(by, "(MPI)") };
+	size_t count;
+	struct delay *delays = sorted_delays(im, &count);
+
+	for (size_t f = 0; f < by->count; f++)
+		costs.of[f].function = (uint32_t)f;
+	for (size_t i = 0; i < count; i++) {
+		const double cost_ns = delay_cost_ns(&delays[i]);
+		struct sums s;
+
+		if (delays[i].key % 2 == 1) {
+			costs.of[costs.mpi].cost_ns += cost_ns;
+			continue;
+		}
+		if (delays[i].key / 2 >= groups->count) {
+			costs.of[costs.not_sampled].cost_ns += cost_ns;
+			continue;
+		}
+		s = sums_of(im, groups, by, list, taken, groups->of[delays[i].key / 2]);
+		if (s.compute_ns == NULL || s.samples[delays[i].rank] == 0)
+			costs.of[costs.not_sampled].cost_ns += cost_ns;
+		else {
+			size_t functions;
+			struct excess *of = excesses_of(&s, delays[i].rank, &functions);
+
+			share_out(&costs, of, functions, cost_ns);
+			free(of);
+		}
+		free(s.samples);
+	}
+	free(delays);
+	qsort(costs.of, by->count, sizeof *costs.of, by_cost);
+	while (by->cost_count < by->count && costs.of[by->cost_count].cost_ns > 0) {
+		struct function_cost *of = &costs.of[by->cost_count++];
+
+		of->error_ns = sqrt(of->error_ns);
+	}
+	by->costs = costs.of;
 }
 
 const struct by_function *

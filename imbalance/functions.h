@@ -52,6 +52,15 @@ struct by_function {
 	int64_t compute_ns, on_core_ns;	/* of all ranks */
 };
 
+/* Samples at a place, of the computation of a rank up to a call site. */
+struct taken {
+	uint32_t site, place;		/* site UINT32_MAX: a free slot */
+	int32_t rank;
+	uint32_t function;		/* once it is known */
+	uint64_t samples;
+	int64_t period_ns;
+};
+
 /* Samples, which come before the calls. */
 void functions_take(struct imbalance *im, const struct message *message);
 /* A call is counted: what was sampled before it is of the computation up to it. */
@@ -59,7 +68,6 @@ void functions_count(struct imbalance *im, uint32_t location, const struct row *
 /* Counting of a location begins then. */
 void functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns);
 /* At most MOST sums of samples, from *NEXT on, which goes on; and one of another part of the run. */
-struct taken;
 size_t some_taken(const struct imbalance *im, size_t *next, struct taken *some, size_t most);
 void join_taken(struct imbalance *im, const struct taken *more);
 void functions_begin(struct imbalance *im);	/* the run was sampled */

@@ -10,7 +10,6 @@
 #include "causes.h"
 #include "delays.h"
 #include "functions.h"
-#include "functions_sums.h"
 #include "part.h"
 
 /* One kind of number. Both return or take items from *NEXT on; nothing is left where FILL returns 0. */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Places that were sampled become functions, or lines of these: by themselves, and with what they called. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "functions.h"
+
+static int
+compare_text(const char *a, const char *b)
+{
+	if (a == NULL || b == NULL)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int
+by_frame(const void *left, const void *right)
+{
+	const struct stack_frame *a = left, *b = right;
+	int order;
+
+	if ((order = strcmp(a->name, b->name)) != 0 || (order = compare_text(a->file, b->file)) != 0)
+		return order;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+static int
+more_first(uint64_t a, uint64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+int
+functions_by_path(const void *left, const void *right)
+{
+	const struct function *a = left, *b = right;
+	int order;
+
+	if ((order = more_first(a->samples, b->samples)) != 0 || (order = more_first(a->all, b->all)) != 0 ||
+	    (order = more_first(a->inclusive, b->inclusive)) != 0 ||
+	    (order = more_first(a->all_inclusive, b->all_inclusive)) != 0)
+		return order;
+	return by_frame(&a->frame, &b->frame);
+}
+
+/* Rows of one frame become one, which has their names. */
+static size_t
+fold(struct function *at, size_t count)
+{
+	size_t kept = 0;
+
+	if (count > 0)
+		qsort(at, count, sizeof *at, by_frame);
+	for (size_t i = 0; i < count; i++) {
+		struct function *last = &at[kept > 0 ? kept - 1 : 0];
+
+		if (kept == 0 || by_frame(&last->frame, &at[i].frame) != 0) {
+			at[kept++] = at[i];
+			continue;
+		}
+		last->all += at[i].all;
+		last->samples += at[i].samples;
+		last->all_inclusive += at[i].all_inclusive;
+		last->inclusive += at[i].inclusive;
+		free((void *)(uintptr_t)at[i].frame.name);
+	}
+	return kept;
+}
+
+/* All of them, in order of their frames. A function that calls itself has its time once. */
+static struct function *
+list_frames(const struct functions *f, const struct definitions *known, enum by by, size_t *count)
+{
+	struct function *list = NULL;
+	size_t places, capacity = 0, fold_at = 1 << 16;
+	struct sampled *place = functions_places(f, &places);
+
+	*count = 0;
+	for (size_t p = 0; p < places; p++) {
+		struct frames frames = frames_of(known, &place[p]);
+		const size_t first = *count;
+
+		list = grow(list, &capacity, first + frames.count, sizeof *list);
+		for (size_t i = 0; i < frames.count; i++) {
+			struct function row = { frames.at[i], i == 0 ? place[p].all : 0,
+			    i == 0 ? place[p].samples : 0, place[p].all, place[p].samples };
+			size_t k = first;
+
+			if (by == BY_FUNCTION)
+				row.frame.line = 0;
+			while (k < *count && by_frame(&list[k].frame, &row.frame) != 0)
+				k++;
+			if (k == *count)
+				list[(*count)++] = row;
+			else
+				free((void *)(uintptr_t)row.frame.name);
+		}
+		if (*count > fold_at) {
+			*count = fold(list, *count);
+			fold_at = 2 * *count + (1 << 16);
+		}
+	}
+	*count = fold(list, *count);
+	free(place);
+	return list;
+}
+
+/* Own samples count before those of what was called there. */
+static int
+by_seen(const struct function *a, const struct function *b)
+{
+	int order = more_first(a->all, b->all);
+
+	if (order == 0 && a->all == 0)
+		order = more_first(a->all_inclusive, b->all_inclusive);
+	return order != 0 ? order : functions_by_path(a, b);
+}
+
+/* Of each function the line that is seen most. */
+static void
+find_lines(struct function *functions, size_t count, const struct function *lines, size_t line_count)
+{
+	for (size_t i = 0, l = 0; i < count; i++) {
+		const struct function *most = NULL;
+		const struct stack_frame *of = &functions[i].frame;
+
+		for (; l < line_count && strcmp(lines[l].frame.name, of->name) == 0 &&
+		    compare_text(lines[l].frame.file, of->file) == 0; l++)
+			if (most == NULL || by_seen(&lines[l], most) < 0)
+				most = &lines[l];
+		functions[i].frame.line = most != NULL ? most->frame.line : 0;
+	}
+}
+
+struct listed
+functions_list(const struct functions *f, const struct definitions *known, enum by by)
+{
+	struct listed l = { .of = f, .on_path = functions_on_path(f) };
+
+	for (int kind = 0; kind < KINDS; kind++)
+		l.path_ns += f->sums.path_ns[kind];
+	l.at = list_frames(f, known, by, &l.count);
+	if (by == BY_FUNCTION) {
+		size_t count;
+		struct function *lines = list_frames(f, known, BY_LINE, &count);
+
+		find_lines(l.at, l.count, lines, count);
+		for (size_t i = 0; i < count; i++)
+			free((void *)(uintptr_t)lines[i].frame.name);
+		free(lines);
+	}
+	if (l.count > 0)
+		qsort(l.at, l.count, sizeof *l.at, functions_by_path);
+	for (size_t i = 0; i < l.count; i++)
+		l.all += l.at[i].all;
+	l.all += l.all == 0;
+	return l;
+}
+
+void
+functions_list_free(struct listed *l)
+{
+	for (size_t i = 0; i < l->count; i++)
+		free((void *)(uintptr_t)l->at[i].frame.name);
+	free(l->at);
+}
