@@ -45,6 +45,8 @@ RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1"
 		sampled_run.py make $seed 4 12 40 | lp-graph 2>/dev/null >t.graph
 		lp-imbalance -F json t.graph | sampled_run.py uneven $seed 4 12 40
 	done
+	# More samples than there is time for: they have all of it.
+	sampled_run.py make 7 4 12 4000 | lp-graph 2>/dev/null | lp-imbalance -F json | sampled_run.py uneven 7 4 12 4000
 	[ "$(lp-imbalance --by function -F csv t.graph | sed -n 1p)" = \
 		what,function,file,cost_s,standard_error_s,where,rank,slow_s,others_s,more_s,samples ]
 	# The same numbers in all forms, and only of what lies in the window.

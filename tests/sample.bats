@@ -207,6 +207,7 @@ told() {
 	lp-compare -F json t.graph -- t.graph | jq -e 'any(.functions[]; .function == "(not on a core, or not sampled)" and .path_a_s > 0.95)'
 	lp-report -o page.html t.graph
 	grep -q 'title="(not on a core, or not sampled)"' page.html
+	grep -qE "From [0-9]+ samples, which saw [0-9.]+ % of the ranks' computation on a core" page.html
 }
 
 @test "what a rank's threads do alike is no cause of waits, however they wait for each other" {
