@@ -3,26 +3,35 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "../base/tool/csv.h"
-#include "../base/tool/json.h"
 #include "guidelines.h"
 
-static double
-us(double ns)
-{
-	return 1e-3 * ns;
-}
-
-/* What is the same of violations and of what could not be decided. */
-static void
-put_head(struct json *out, const struct judgement *j)
-{
-	json_break(out);
-	json_begin_object(out, NULL);
-	json_text(out, "kind", kind_names[j->kind]);
-	json_text(out, "guideline", j->guideline);
-	json_uint(out, "bytes", j->function->bytes);
-}
+#define TEST(member) FIELD(struct judgement, member)
+#define IN_US .csv = "%.6f", .scale = 1e-3
+static const struct field test_fields[] = {
+	{ "kind", TEST(kind), .csv = PLAIN, .names = kind_names, .key = "type" },
+	{ "guideline", TEST(guideline), .csv = PLAIN, .key = "guideline" },
+	{ "function", TEST(name), .csv = PLAIN, .key = "function" },
+	{ "other", TEST(other_name), .csv = PLAIN, .key = "other" },
+	{ "bytes", TEST(bytes), .csv = PLAIN, .key = "bytes" },
+	{ "volume_bytes", TEST(volume), .csv = PLAIN, .key = "volume" },
+	{ "other_bytes", TEST(other_bytes), .csv = PLAIN, .key = "other_bytes" },
+	{ "function_us", TEST(function_ns), IN_US, .key = "function_ns" },
+	{ "other_us", TEST(other_ns), IN_US, .key = "other_ns" },
+	{ "ratio", TEST(ratio), .csv = "%.6f" },
+	{ "shift_us", TEST(shift.shift), IN_US, .key = "shift_ns" },
+	{ "low_us", TEST(shift.low), IN_US, .key = "low_ns" },
+	{ "high_us", TEST(shift.high), IN_US, .key = "high_ns" },
+	{ "p_value", TEST(p), .csv = "%.6g", .key = "p_value" },
+	{ "p_normal", TEST(p_normal), .csv = "%.6g" },
+	{ "p_adjusted", TEST(p_adjusted), .csv = "%.6g", .key = "p_adjusted" },
+	{ "screen_ratio", TEST(screen_ratio), .csv = "%.6g" },
+	{ "margin_us", TEST(margin_ns), .csv = "%.6g", .scale = 1e-3 },
+	{ "violated", TEST(violated), .key = "violated" },
+	{ "undecided", TEST(undecided), .csv = PLAIN, .key = "undecided" },
+	{ "violated", TEST(violated), .csv = PLAIN },
+	{ "seen", TEST(known_margin_ns), .key = "seen_ns" },
+	FIELDS_END
+};
 
 static void
 put_setting(struct json *out, const struct campaign *c, const struct verdict *v,
@@ -39,8 +48,7 @@ put_setting(struct json *out, const struct campaign *c, const struct verdict *v,
 	json_significant(out, "false_alarms", rules->alpha, 6);
 	json_significant(out, "power", POWER, 6);
 	json_significant(out, "difference", rules->difference, 6);
-	json_text(out, "verdict", v->violations > 0 ? "violated" : v->undecided > 0 ? "not decidable" :
-	    "held");
+	json_text(out, "verdict", verdict_word(v));
 }
 
 void
@@ -60,25 +68,18 @@ print_json(struct text *text, const struct campaign *c, const struct verdict *v,
 	json_end_object(out);
 	json_break(out);
 	json_begin_array(out, "violations");
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judgement *j = &v->at[i];
-
-		if (!j->violated)
-			continue;
-		put_head(out, j);
-		json_significant(out, "p_value", j->p, 6);
-		json_significant(out, "p_adjusted", j->p_adjusted, 6);
-		json_significant(out, "ratio", j->ratio, 6);
-		json_end_object(out);
-	}
+	for (size_t i = 0; i < v->count; i++)
+		if (v->at[i].violated) {
+			json_break(out);
+			json_row(out, NULL, violation_fields, &v->at[i]);
+		}
 	json_end_array(out);
 	json_break(out);
 	json_begin_array(out, "undecided");
 	for (size_t i = 0; i < v->count; i++)
 		if (v->at[i].undecided) {
-			put_head(out, &v->at[i]);
-			json_significant(out, "margin_us", 1e-3 * v->at[i].seen_ns, 6);
-			json_end_object(out);
+			json_break(out);
+			json_row(out, NULL, undecided_fields, &v->at[i]);
 		}
 	json_end_array(out);
 	put_setting(out, c, v, rules);
@@ -86,72 +87,10 @@ print_json(struct text *text, const struct campaign *c, const struct verdict *v,
 	json_end_line(out);
 }
 
-static uint64_t
-other_bytes(const struct judgement *j)
-{
-	return j->other->role == SPLIT ? j->other->part : j->other->bytes;
-}
-
-static const char *
-other_name(const struct judgement *j)
-{
-	return j->other->role == SPLIT ? "split" : j->other->name;
-}
-
 void
 print_csv(struct text *text, const struct verdict *v)
 {
-	struct csv csv, *out = &csv;
-
-	csv_begin(out, text, "kind,guideline,function,other,bytes,volume_bytes,other_bytes,function_us,"
-	    "other_us,ratio,shift_us,low_us,high_us,p_value,p_normal,p_adjusted,screen_ratio,margin_us,undecided,violated");
-	for (size_t i = 0; i < v->count; i++) {
-		const struct judgement *j = &v->at[i];
-		const double times[] = { us(j->function_ns), us(j->other_ns), j->ratio, us(j->shift.shift),
-			us(j->shift.low), us(j->shift.high) };
-
-		csv_text(out, kind_names[j->kind]);
-		csv_text(out, j->guideline);
-		csv_text(out, j->function->name);
-		csv_text(out, other_name(j));
-		csv_uint(out, j->function->bytes);
-		csv_uint(out, j->function->volume);
-		csv_uint(out, other_bytes(j));
-		for (size_t k = 0; k < sizeof times / sizeof times[0]; k++)
-			csv_fixed(out, times[k], 6);
-		csv_significant(out, j->p, 6);
-		csv_significant(out, j->p_normal, 6);
-		csv_significant(out, j->p_adjusted, 6);
-		csv_significant(out, j->screen_ratio, 6);
-		csv_significant(out, isfinite(j->seen_ns) ? us(j->seen_ns) : NAN, 6);
-		csv_int(out, j->undecided);
-		csv_int(out, j->violated);
-		csv_end_row(out);
-	}
-}
-
-static int
-put_judgement(struct writer *out, const struct judgement *j)
-{
-	message_begin(out, "test", 17);
-	put_string(out, "type", kind_names[j->kind]);
-	put_string(out, "guideline", j->guideline);
-	put_string(out, "function", j->function->name);
-	put_string(out, "other", other_name(j));
-	put_uint(out, "bytes", j->function->bytes);
-	put_uint(out, "volume", j->function->volume);
-	put_uint(out, "other_bytes", other_bytes(j));
-	put_double(out, "function_ns", j->function_ns);
-	put_double(out, "other_ns", j->other_ns);
-	put_double(out, "shift_ns", j->shift.shift);
-	put_double(out, "low_ns", j->shift.low);
-	put_double(out, "high_ns", j->shift.high);
-	put_double(out, "p_value", j->p);
-	put_double(out, "p_adjusted", j->p_adjusted);
-	put_int(out, "violated", j->violated);
-	put_int(out, "undecided", j->undecided);
-	put_double(out, "seen_ns", isfinite(j->seen_ns) ? j->seen_ns : -1);
-	return message_end(out);
+	csv_rows(text, test_fields, v->at, v->count, sizeof *v->at);
 }
 
 void
@@ -173,8 +112,7 @@ write_stream(const struct campaign *c, const struct verdict *v, int argc, char *
 	if (message_end(&out) < 0)
 		die_output();
 	for (size_t i = 0; i < v->count; i++)
-		if (put_judgement(&out, &v->at[i]) < 0)
-			die_output();
+		put_row(&out, "test", test_fields, &v->at[i]);
 	if (writer_end(&out) < 0)
 		die_output();
 }

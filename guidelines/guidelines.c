@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "sides.h"
+#include "guidelines.h"
 
 static const char usage[] =
 	"usage: lp-guidelines [OPTION...] [FILE...]\n"

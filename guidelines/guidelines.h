@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "../base/stream/stream.h"
-#include "../base/tool/text.h"
+#include "../base/tool/fields.h"
 #include "../base/tool/tool.h"
 #include "../base/statistics/statistics.h"
 
@@ -73,6 +73,11 @@ struct judgement {
 	bool violated;
 	bool undecided;		/* neither violated, nor would a difference that counts have been seen */
 	double seen_ns;		/* the least difference that would have been, with probability POWER */
+	/* Of the output: */
+	uint64_t bytes, volume, other_bytes;
+	const char *sure, *name, *other_name;	/* stars; "MPI_Gather"; a mock-up, or "split" */
+	char *text;		/* the guideline, and the other side's size where that is not the function's */
+	double margin_ns, known_margin_ns;	/* seen_ns; NaN, or -1, where nothing would have been seen */
 };
 
 #define POWER 0.9
@@ -111,6 +116,7 @@ void find_undecided(struct verdict *v, const struct rules_of_judging *rules);
 size_t write_candidates(const struct campaign *c, const struct verdict *v, const char *file);
 
 /* report.c, forms.c and plot.c */
+extern const struct field violation_fields[], undecided_fields[];	/* of a struct judgement */
 void print_table(struct text *out, const struct campaign *c, const struct verdict *v,
     const struct rules_of_judging *rules, bool all);
 void print_tables(struct text *out, const struct campaign *c, const struct verdict *v);
@@ -120,10 +126,61 @@ void print_csv(struct text *out, const struct verdict *v);
 void write_stream(const struct campaign *c, const struct verdict *v, int argc, char **argv);
 void write_plots(const struct verdict *v, const char *folder);
 const char *stars(double p);
+const char *verdict_word(const struct verdict *v);	/* violated, not decidable or held */
 
 /* mend.c: finds algorithms, writes FILE, measures again, and says to OUT what that changed; true
  * where nothing is violated any more. C and V become those under the rules, where there are any. */
 bool mend(struct campaign *c, struct verdict *v, const struct rules_of_judging *rules,
     const char *file, const char *mpirun, struct text *out);
+
+/* ---- sides.c: campaigns of other libraries, versions or numbers of ranks, or before and after ------- */
+
+struct side {
+	const char *folder;
+	char name[160];		/* what the sides differ in, for columns and legends; visible */
+	struct campaign c;
+	struct verdict v;
+	/* Of the output: */
+	char letter[2], violated[KINDS][48];	/* by kind, "2/7" */
+	bool mended;
+	size_t confirming;
+	const char *verdict, *control;
+};
+
+/* A guideline, in as many sides as have it. */
+struct row {
+	enum kind kind;
+	const char *guideline;
+};
+
+struct sides {
+	struct side *at;
+	size_t count;
+	struct row *rows;	/* by kind and name */
+	size_t row_count, row_capacity;
+};
+
+/* How a function's time is on another side than the first: shares, from all pairs of mpiruns. */
+struct change {
+	double share, low, high;	/* NAN where a side has not measured it */
+};
+
+/* Each FOLDER has the *.run files of a campaign; a file is one, too. */
+struct sides read_sides(char **folders, size_t count, const struct rules_of_judging *rules);
+struct change change_of(const struct sides *s, size_t side, const struct judgement *j,
+    const struct rules_of_judging *rules);
+/* The guideline at the size, where there are several parts of a split the one of the greatest ratio; or NULL. */
+const struct judgement *find_judgement(const struct side *side, const char *guideline, uint64_t bytes);
+/* Whether any side finds it violated; then J is the first such. */
+bool is_news(const struct sides *s, const struct row *row, uint64_t bytes);
+/* Ascending sizes at which any side has the guideline. */
+uint64_t *row_sizes(const struct sides *s, const struct row *row, size_t *count);
+
+/* sides_print.c */
+void print_sides(struct text *out, struct sides *s, const struct rules_of_judging *rules, bool all);
+void print_sides_json(struct text *out, struct sides *s, const struct rules_of_judging *rules);
+void print_sides_csv(struct text *out, const struct sides *s, const struct rules_of_judging *rules);
+/* A script for each guideline that any side finds violated: run times of all sides, with their spread. */
+void plot_sides(const struct sides *s, const char *folder);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tests. Numbers of guidelines are those of the paper: see base/mpi/catalogue.h. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,6 +210,29 @@ margin_of(const struct campaign *c, const struct rules_of_judging *rules, bool p
 	return c->spreads.count > 0 && !paired ? median(c->spreads) : 0;
 }
 
+/* What is said of it in all forms. */
+static void
+describe(struct judgement *j)
+{
+	const bool made = j->other->role == SPLIT;
+	char size[64] = "";
+
+	j->bytes = j->function->bytes;
+	j->volume = j->function->volume;
+	j->name = j->function->name;
+	j->other_name = made ? "split" : j->other->name;
+	j->other_bytes = made ? j->other->part : j->other->bytes;
+	j->sure = stars(j->p_adjusted);
+	j->margin_ns = isfinite(j->seen_ns) ? j->seen_ns : NAN;
+	j->known_margin_ns = isfinite(j->seen_ns) ? j->seen_ns : -1;
+	if (j->kind == MONOTONY)
+		snprintf(size, sizeof size, ", to %" PRIu64 " B", j->other_bytes);
+	else if (j->kind == SPLIT_ROBUSTNESS)
+		snprintf(size, sizeof size, ", n/k = %" PRIu64 " B%s", j->other_bytes, made ? "" : " (calculated)");
+	if (asprintf(&j->text, "%s%s", j->guideline, size) < 0)
+		die("out of memory");
+}
+
 struct verdict
 judge(const struct campaign *c, const struct rules_of_judging *rules)
 {
@@ -226,8 +250,10 @@ judge(const struct campaign *c, const struct rules_of_judging *rules)
 	find_undecided(&v, rules);
 	keep_largest_part(&v);
 	test_control(c, &v, rules);
-	for (size_t i = 0; i < v.count; i++)
+	for (size_t i = 0; i < v.count; i++) {
 		v.violations += v.at[i].violated;
+		describe(&v.at[i]);
+	}
 	tests = rules->correction == NO_CORRECTION ? 1 : (double)v.tests;
 	for (v.needed = 2; (v.paired ? least_p_above(v.needed) : least_p(rules->test, v.needed)) *
 	    tests >= rules->alpha; v.needed++)

@@ -7,8 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "../base/tool/text.h"
-#include "sides.h"
+#include "guidelines.h"
 
 /* "Gather <= Allgather" as a file name: Gather-Allgather. */
 static char *

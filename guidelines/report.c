@@ -5,8 +5,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/table.h"
 #include "guidelines.h"
+
+#define TEST(member) FIELD(struct judgement, member)
+const struct field violation_fields[] = {
+	{ "kind", TEST(kind), .json = PLAIN, .names = kind_names },
+	{ "guideline", TEST(guideline), .json = PLAIN },
+	{ "bytes", TEST(bytes), .json = PLAIN },
+	{ "p_value", TEST(p), .json = "%.6g" },
+	{ "p_adjusted", TEST(p_adjusted), .json = "%.6g" },
+	{ "ratio", TEST(ratio), .json = "%.6g", .text = "%.3f" },
+	{ "m_bytes", TEST(bytes), .text = PLAIN },
+	{ "n_bytes", TEST(volume), .text = PLAIN },
+	{ "slow_us", TEST(function_ns), .text = "%.3f", .scale = 1e-3 },
+	{ "fast_us", TEST(other_ns), .text = "%.3f", .scale = 1e-3 },
+	{ "shift_us", TEST(shift.shift), .text = "%.3f", .scale = 1e-3 },
+	{ "low", TEST(shift.low), .text = "%.3f", .scale = 1e-3 },
+	{ "high", TEST(shift.high), .text = "%.3f", .scale = 1e-3 },
+	{ "p", TEST(p), .text = "%.2g" },
+	{ "p_normal", TEST(p_normal), .text = "%.3g" },
+	{ "p_adj", TEST(p_adjusted), .text = "%.2g" },
+	{ "sure", TEST(sure), .text = PLAIN },
+	{ "violated", TEST(text), .text = PLAIN },
+	FIELDS_END
+}, undecided_fields[] = {
+	{ "kind", TEST(kind), .json = PLAIN, .names = kind_names },
+	{ "guideline", TEST(guideline), .json = PLAIN },
+	{ "bytes", TEST(bytes), .json = PLAIN, .text = PLAIN, .head = "m_bytes" },
+	{ "fast_us", TEST(other_ns), .text = "%.3f", .scale = 1e-3 },
+	{ "margin_us", TEST(margin_ns), .json = "%.6g", .scale = 1e-3 },
+	{ "margin_us", TEST(seen_ns), .text = "%.3f", .scale = 1e-3 },
+	{ "not decidable", TEST(text), .text = PLAIN },
+	FIELDS_END
+};
 
 enum { SHOWN = 15 };	/* violations of the table that fit on a screen */
 
@@ -16,10 +47,10 @@ stars(double p)
 	return p < 0.001 ? "***" : p < 0.01 ? "**" : p < 0.05 ? "*" : "";
 }
 
-static double
-us(double ns)
+const char *
+verdict_word(const struct verdict *v)
 {
-	return 1e-3 * ns;
+	return v->violations > 0 ? "violated" : v->undecided > 0 ? "not decidable" : "held";
 }
 
 static int
@@ -39,28 +70,16 @@ is_first(const struct verdict *v, size_t i)
 	return i == 0 || strcmp(v->at[i - 1].guideline, v->at[i].guideline) != 0;
 }
 
-/* Whether all of the judgements of the guideline that begins at I are held. */
+/* Of the judgements of the guideline that begins at I: is any VIOLATED, or else not held? */
 static bool
-all_held(const struct verdict *v, size_t i)
+any_is(const struct verdict *v, size_t i, bool violated)
 {
 	const char *guideline = v->at[i].guideline;
-	bool held = true;
+	bool any = false;
 
 	for (; i < v->count && strcmp(v->at[i].guideline, guideline) == 0; i++)
-		held &= !v->at[i].violated && !v->at[i].undecided;
-	return held;
-}
-
-/* Whether any of the judgements of the guideline that begins at I is violated. */
-static bool
-any_violated(const struct verdict *v, size_t i)
-{
-	const char *guideline = v->at[i].guideline;
-	bool violated = false;
-
-	for (; i < v->count && strcmp(v->at[i].guideline, guideline) == 0; i++)
-		violated |= v->at[i].violated;
-	return violated;
+		any |= v->at[i].violated || (!violated && v->at[i].undecided);
+	return any;
 }
 
 static void
@@ -74,55 +93,33 @@ print_control(struct text *out, const struct verdict *v)
 		    ": FAILED, the verdict is worth nothing" : ": passed");
 }
 
-/* The other side in words where its size is not the function's. */
-static void
-put_other(struct table_writer *table, const struct judgement *j)
+static int
+by_seen(const void *left, const void *right)
 {
-	if (j->kind == PATTERN)
-		table_text(table, j->guideline);
-	else if (j->kind == MONOTONY)
-		table_format(table, "%s, to %" PRIu64 " B", j->guideline, j->other->bytes);
-	else
-		table_format(table, "%s, n/k = %" PRIu64 " B%s", j->guideline,
-		    j->other->role == SPLIT ? j->other->part : j->other->bytes,
-		    j->other->role == SPLIT ? "" : " (calculated)");
+	const struct judgement *const *a = left, *const *b = right;
+	double x = (*a)->seen_ns / (*a)->other_ns, y = (*b)->seen_ns / (*b)->other_ns;
+
+	return x > y ? -1 : x < y ? 1 : *a < *b ? -1 : 1;
 }
 
+/* Judgements that are VIOLATED, or else undecided. */
 static void
-put_violation(struct table_writer *table, const struct judgement *j)
+print_found(struct text *out, const struct verdict *v, bool violated, size_t shown)
 {
-	const double values[] = { us(j->function_ns), us(j->other_ns), us(j->shift.shift),
-		us(j->shift.low), us(j->shift.high) };
-
-	table_fixed(table, j->ratio, 3);
-	table_uint(table, j->function->bytes);
-	table_uint(table, j->function->volume);
-	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-		table_fixed(table, values[i], 3);
-	table_significant(table, j->p, 2);
-	table_significant(table, j->p_normal, 3);
-	table_significant(table, j->p_adjusted, 2);
-	table_text(table, stars(j->p_adjusted));
-	put_other(table, j);
-	table_end_line(table);
-}
-
-static void
-print_violations(struct text *out, const struct verdict *v, size_t shown)
-{
-	const struct judgement **found = zalloc(v->violations, sizeof *found);
+	const struct field *fields = violated ? violation_fields : undecided_fields;
+	const struct judgement **found = zalloc(v->count, sizeof *found);
 	struct table_writer table;
 	size_t count = 0;
 
 	for (size_t i = 0; i < v->count; i++)
-		if (v->at[i].violated)
+		if (violated ? v->at[i].violated : v->at[i].undecided)
 			found[count++] = &v->at[i];
-	qsort(found, count, sizeof *found, by_ratio);
+	qsort(found, count, sizeof *found, violated ? by_ratio : by_seen);
 	text_char(out, '\n');
-	table_begin(&table, out, "ratio\tm_bytes\tn_bytes\tslow_us\tfast_us\tshift_us\tlow\thigh\tp\t"
-	    "p_normal\tp_adj\tsure\tviolated");
+	table_begin(&table, out, NULL);
+	table_head(&table, fields);
 	for (size_t i = 0; i < count && i < shown; i++)
-		put_violation(&table, found[i]);
+		table_row(&table, fields, found[i]);
 	table_end(&table);
 	if (count > shown)
 		text_line(out, "(%zu more; --all shows them)", count - shown);
@@ -140,7 +137,7 @@ print_held(struct text *out, const struct verdict *v, enum kind kind)
 		const struct judgement *j = &v->at[i];
 		const char *name = kind == PATTERN ? j->guideline : short_name(j->function->function);
 
-		if (j->kind != kind || !is_first(v, i) || !all_held(v, i))
+		if (j->kind != kind || !is_first(v, i) || any_is(v, i, false))
 			continue;
 		if (column == 0) {
 			text_print(out, "held, %s: ", heads[kind]);
@@ -179,57 +176,22 @@ print_trust(struct text *out, const struct campaign *c, const struct verdict *v,
 	    100 * rules->difference, seen, v->count, POWER);
 }
 
-static int
-by_seen(const void *left, const void *right)
-{
-	const struct judgement *const *a = left, *const *b = right;
-	double x = (*a)->seen_ns / (*a)->other_ns, y = (*b)->seen_ns / (*b)->other_ns;
-
-	return x > y ? -1 : x < y ? 1 : *a < *b ? -1 : 1;
-}
-
-static void
-print_undecided(struct text *out, const struct verdict *v, size_t shown)
-{
-	const struct judgement **found = zalloc(v->undecided + 1, sizeof *found);
-	struct table_writer table;
-	size_t count = 0;
-
-	for (size_t i = 0; i < v->count; i++)
-		if (v->at[i].undecided)
-			found[count++] = &v->at[i];
-	qsort(found, count, sizeof *found, by_seen);
-	text_char(out, '\n');
-	table_begin(&table, out, "m_bytes\tfast_us\tmargin_us\tnot decidable");
-	for (size_t i = 0; i < count && i < shown; i++) {
-		table_uint(&table, found[i]->function->bytes);
-		table_fixed(&table, us(found[i]->other_ns), 3);
-		table_fixed(&table, us(found[i]->seen_ns), 3);
-		put_other(&table, found[i]);
-		table_end_line(&table);
-	}
-	table_end(&table);
-	if (count > shown)
-		text_line(out, "(%zu more; --all shows them)", count - shown);
-	free(found);
-}
-
 void
 print_table(struct text *out, const struct campaign *c, const struct verdict *v,
     const struct rules_of_judging *rules, bool all)
 {
 	text_line(out, "%zu mpiruns of %" PRId64 " ranks%s%s; %zu tests; differences up to %.3f us do not "
 	    "count", c->mpiruns, c->setting.ranks, c->setting.library[0] != '\0' ? ", " : "",
-	    c->setting.library, v->count, us(v->margin_ns));
+	    c->setting.library, v->count, 1e-3 * v->margin_ns);
 	print_trust(out, c, v, rules);
 	print_control(out, v);
 	if ((c->confirm != NULL ? c->confirm : c)->mpiruns < v->needed)
 		text_line(out, "%zu mpiruns cannot prove any violation in %zu tests; %zu can",
 		    (c->confirm != NULL ? c->confirm : c)->mpiruns, v->tests, v->needed);
 	if (v->violations > 0)
-		print_violations(out, v, all ? SIZE_MAX : SHOWN);
+		print_found(out, v, true, all ? SIZE_MAX : SHOWN);
 	if (v->undecided > 0)
-		print_undecided(out, v, all ? SIZE_MAX : SHOWN);
+		print_found(out, v, false, all ? SIZE_MAX : SHOWN);
 	text_char(out, '\n');
 	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
 		print_held(out, v, kind);
@@ -286,7 +248,7 @@ put_count(struct table_writer *table, const struct verdict *v, enum kind kind)
 	for (size_t i = 0; i < v->count; i++)
 		if (v->at[i].kind == kind && is_first(v, i)) {
 			all++;
-			violated += any_violated(v, i);
+			violated += any_is(v, i, true);
 		}
 	table_text(table, kind_names[kind]);
 	table_format(table, "%zu/%zu", violated, all);

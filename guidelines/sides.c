@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sides.h"
+#include "guidelines.h"
 
 /* Streams of mpiruns; those with nothing in them stand for mpiruns that had nothing to confirm. */
 static int

@@ -5,24 +5,70 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/csv.h"
-#include "../base/tool/json.h"
-#include "../base/tool/table.h"
-#include "sides.h"
+#include "guidelines.h"
 
-static double
-us(double ns)
-{
-	return 1e-3 * ns;
-}
+#define SIDE(member) FIELD(struct side, member)
+static const struct field side_fields[] = {
+	{ "side", SIDE(letter), .text = PLAIN },
+	{ "name", SIDE(name), .json = PLAIN },
+	{ "library", SIDE(c.setting.library), .json = PLAIN },
+	{ "hosts", SIDE(c.setting.hosts), .json = PLAIN },
+	{ "ranks", SIDE(c.setting.ranks), IN_ALL },
+	{ "mended", SIDE(mended), .json = PLAIN },
+	{ "mpiruns", SIDE(c.mpiruns), IN_ALL },
+	{ "confirming_mpiruns", SIDE(confirming), IN_ALL, .head = "confirming" },
+	{ "monotony", SIDE(violated[MONOTONY]), .text = PLAIN },
+	{ "split", SIDE(violated[SPLIT_ROBUSTNESS]), .text = PLAIN },
+	{ "pattern", SIDE(violated[PATTERN]), .text = PLAIN },
+	{ "violations", SIDE(v.violations), IN_ALL, .head = "violated" },
+	{ "undecided", SIDE(v.undecided), IN_ALL },
+	{ "tests", SIDE(v.count), IN_ALL },
+	{ "verdict", SIDE(verdict), IN_ALL },
+	{ "control_failed", SIDE(v.control_failed), .json = PLAIN },
+	{ "control", SIDE(control), .text = PLAIN },
+	{ "name", SIDE(name), .text = PLAIN },
+	FIELDS_END
+};
 
-static const char *
-verdict_of(const struct verdict *v)
-{
-	return v->violations > 0 ? "violated" : v->undecided > 0 ? "not decidable" : "held";
-}
+/* What is violated at some side, at one size: the first side and another, and how sure the change is. */
+struct news {
+	const char *letter;
+	size_t side;
+	enum kind kind;
+	const char *guideline, *outcome;
+	char *text;			/* both */
+	uint64_t bytes;
+	struct news_side { double function_ns, other_ns, ratio; bool violated; } a, b;	/* NAN: not measured */
+	struct change change;
+};
 
-/* Of a kind, or of a function and kind where FUNCTION is given: guidelines that are violated, and all. */
+#define NEWS(member) FIELD(struct news, member)
+#define IN_CHANGE .text = "%.1f", .csv = "%.6g", .json = "%.6g", .percent = true
+static const struct field news_fields[] = {
+	{ "side", NEWS(letter), .text = PLAIN },
+	{ "side", NEWS(side), IN_DATA },
+	{ "kind", NEWS(kind), IN_DATA, .names = kind_names },
+	{ "guideline", NEWS(guideline), IN_DATA },
+	{ "bytes", NEWS(bytes), IN_ALL, .head = "m_bytes" },
+	{ "a_function_us", NEWS(a.function_ns), .csv = "%.6g", .scale = 1e-3 },
+	{ "a_us", NEWS(a.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3, .head = "A_us" },
+	{ "a_other_us", NEWS(a.other_ns), .csv = "%.6g", .scale = 1e-3 },
+	{ "a_ratio", NEWS(a.ratio), .text = "%.3f", .csv = "%.6g", .json = "%.6g", .head = "A_ratio" },
+	{ "a_violated", NEWS(a.violated), .csv = PLAIN },
+	{ "function_us", NEWS(b.function_ns), .csv = "%.6g", .scale = 1e-3 },
+	{ "us", NEWS(b.function_ns), .text = "%.3f", .json = "%.6g", .scale = 1e-3 },
+	{ "other_us", NEWS(b.other_ns), .csv = "%.6g", .scale = 1e-3 },
+	{ "ratio", NEWS(b.ratio), .text = "%.3f", .csv = "%.6g", .json = "%.6g" },
+	{ "violated", NEWS(b.violated), .csv = PLAIN },
+	{ "change", NEWS(change.share), IN_CHANGE, .head = "change_%" },
+	{ "low", NEWS(change.low), IN_CHANGE, .head = "low_%" },
+	{ "high", NEWS(change.high), IN_CHANGE, .head = "high_%" },
+	{ "outcome", NEWS(outcome), IN_DATA },
+	{ "guideline", NEWS(text), .text = PLAIN },
+	FIELDS_END
+};
+
+/* Guidelines of a kind: those that are violated, and all. */
 static void
 count_rows(const struct sides *s, const struct side *side, enum kind kind, size_t *violated, size_t *all)
 {
@@ -41,34 +87,23 @@ count_rows(const struct sides *s, const struct side *side, enum kind kind, size_
 }
 
 static void
-print_heads(struct text *out, const struct sides *s)
+describe_sides(struct sides *s)
 {
-	struct table_writer table;
-
-	table_begin(&table, out, "side\tranks\tmpiruns\tconfirming\tmonotony\tsplit\tpattern\tviolated\tundecided\t"
-	    "tests\tverdict\tcontrol\tname");
 	for (size_t i = 0; i < s->count; i++) {
-		const struct side *side = &s->at[i];
+		struct side *side = &s->at[i];
 
-		table_format(&table, "%c", (char)('A' + i % 26));
-		table_int(&table, side->c.setting.ranks);
-		table_uint(&table, side->c.mpiruns);
-		table_uint(&table, side->c.confirm != NULL ? side->c.confirm->mpiruns : 0);
+		snprintf(side->letter, sizeof side->letter, "%c", (char)('A' + i % 26));
+		side->mended = side->c.setting.mended[0] != '\0';
+		side->confirming = side->c.confirm != NULL ? side->c.confirm->mpiruns : 0;
 		for (enum kind kind = MONOTONY; kind < KINDS; kind++) {
 			size_t violated, all;
 
 			count_rows(s, side, kind, &violated, &all);
-			table_format(&table, "%zu/%zu", violated, all);
+			snprintf(side->violated[kind], sizeof side->violated[kind], "%zu/%zu", violated, all);
 		}
-		table_uint(&table, side->v.violations);
-		table_uint(&table, side->v.undecided);
-		table_uint(&table, side->v.count);
-		table_text(&table, verdict_of(&side->v));
-		table_text(&table, !side->v.has_control ? "none" : side->v.control_failed ? "FAILED" : "passed");
-		table_text(&table, side->name);
-		table_end_line(&table);
+		side->verdict = verdict_word(&side->v);
+		side->control = !side->v.has_control ? "none" : side->v.control_failed ? "FAILED" : "passed";
 	}
-	table_end(&table);
 }
 
 /* Sizes at which the side finds it violated; with "?" those at which nothing can be decided. */
@@ -100,7 +135,7 @@ print_rows(struct text *out, const struct sides *s, bool all)
 	table_begin(&table, out, NULL);
 	table_text(&table, "guideline");
 	for (size_t i = 0; i < s->count; i++)
-		table_format(&table, "%c_bytes", (char)('A' + i % 26));
+		table_format(&table, "%s_bytes", s->at[i].letter);
 	table_end_line(&table);
 	for (size_t r = 0; r < s->row_count; r++) {
 		size_t count;
@@ -134,161 +169,83 @@ outcome(const struct judgement *a, const struct judgement *b)
 	return words[a->violated ? 2 : a->undecided][b->violated ? 2 : b->undecided];
 }
 
-/* What is violated at some side, at one size: the first side and another, and how sure the change is. */
-struct news {
-	const struct row *row;
-	uint64_t bytes;
-	size_t side;
-	const struct judgement *a, *b;	/* NULL where not measured */
-	struct change change;
-};
-
-static void
-for_news(const struct sides *s, const struct rules_of_judging *rules,
-    void (*take)(void *out, const struct news *news), void *out)
+static struct news_side
+news_side(const struct judgement *j)
 {
+	return j == NULL ? (struct news_side){ NAN, NAN, NAN, false } :
+	    (struct news_side){ j->function_ns, j->other_ns, j->ratio, j->violated };
+}
+
+static struct news *
+find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *found)
+{
+	struct news *all = NULL;
+	size_t capacity = 0;
+
+	*found = 0;
 	for (size_t r = 0; r < s->row_count; r++) {
+		const struct row *row = &s->rows[r];
 		size_t count;
-		uint64_t *sizes = row_sizes(s, &s->rows[r], &count);
+		uint64_t *sizes = row_sizes(s, row, &count);
 
 		for (size_t k = 0; k < count; k++)
-			for (size_t i = 1; i < s->count && is_news(s, &s->rows[r], sizes[k]); i++) {
-				struct news n = { &s->rows[r], sizes[k], i,
-					find_judgement(&s->at[0], s->rows[r].guideline, sizes[k]),
-					find_judgement(&s->at[i], s->rows[r].guideline, sizes[k]), { NAN, NAN, NAN } };
+			for (size_t i = 1; i < s->count && is_news(s, row, sizes[k]); i++) {
+				const struct judgement *a = find_judgement(&s->at[0], row->guideline, sizes[k]);
+				const struct judgement *b = find_judgement(&s->at[i], row->guideline, sizes[k]);
+				struct news *n;
 
-				if (n.a != NULL && n.b != NULL)
-					n.change = change_of(s, i, n.b, rules);
-				take(out, &n);
+				all = grow(all, &capacity, *found + 1, sizeof *all);
+				n = &all[(*found)++];
+				*n = (struct news){ s->at[i].letter, i, row->kind, row->guideline, outcome(a, b), NULL, sizes[k],
+					news_side(a), news_side(b), { NAN, NAN, NAN } };
+				if (a != NULL && b != NULL)
+					n->change = change_of(s, i, b, rules);
+				if (asprintf(&n->text, "%s: %s", n->guideline, n->outcome) < 0)
+					die("out of memory");
 			}
 		free(sizes);
 	}
-}
-
-static void
-put_line(void *out, const struct news *n)
-{
-	struct table_writer *table = out;
-	const double values[] = { n->a != NULL ? us(n->a->function_ns) : NAN, n->a != NULL ? n->a->ratio : NAN,
-		n->b != NULL ? us(n->b->function_ns) : NAN, n->b != NULL ? n->b->ratio : NAN };
-
-	table_format(table, "%c", (char)('A' + n->side % 26));
-	table_uint(table, n->bytes);
-	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-		table_fixed(table, values[i], 3);
-	table_fixed(table, 100 * n->change.share, 1);
-	table_fixed(table, 100 * n->change.low, 1);
-	table_fixed(table, 100 * n->change.high, 1);
-	table_format(table, "%s: %s", n->row->guideline, outcome(n->a, n->b));
-	table_end_line(table);
+	return all;
 }
 
 void
-print_sides(struct text *out, const struct sides *s, const struct rules_of_judging *rules, bool all)
+print_sides(struct text *out, struct sides *s, const struct rules_of_judging *rules, bool all)
 {
-	struct table_writer table;
+	size_t count;
+	struct news *news = find_news(s, rules, &count);
 
-	print_heads(out, s);
+	describe_sides(s);
+	table_rows(out, side_fields, s->at, s->count, sizeof *s->at);
 	text_char(out, '\n');
 	print_rows(out, s, all);
 	if (s->count > 1) {
 		text_char(out, '\n');
-		table_begin(&table, out, "side\tm_bytes\tA_us\tA_ratio\tus\tratio\tchange_%\tlow_%\thigh_%\tguideline");
-		for_news(s, rules, put_line, &table);
-		table_end(&table);
+		table_rows(out, news_fields, news, count, sizeof *news);
 	}
-}
-
-static void
-put_row(void *out, const struct news *n)
-{
-	struct csv *csv = out;
-	const struct judgement *both[] = { n->a, n->b };
-
-	csv_int(csv, (int64_t)n->side);
-	csv_text(csv, kind_names[n->row->kind]);
-	csv_text(csv, n->row->guideline);
-	csv_uint(csv, n->bytes);
-	for (int i = 0; i < 2; i++) {
-		csv_significant(csv, both[i] != NULL ? us(both[i]->function_ns) : NAN, 6);
-		csv_significant(csv, both[i] != NULL ? us(both[i]->other_ns) : NAN, 6);
-		csv_significant(csv, both[i] != NULL ? both[i]->ratio : NAN, 6);
-		csv_int(csv, both[i] != NULL && both[i]->violated);
-	}
-	csv_significant(csv, n->change.share, 6);
-	csv_significant(csv, n->change.low, 6);
-	csv_significant(csv, n->change.high, 6);
-	csv_text(csv, outcome(n->a, n->b));
-	csv_end_row(csv);
 }
 
 void
 print_sides_csv(struct text *out, const struct sides *s, const struct rules_of_judging *rules)
 {
-	struct csv csv;
+	size_t count;
+	struct news *news = find_news(s, rules, &count);
 
-	csv_begin(&csv, out, "side,kind,guideline,bytes,a_function_us,a_other_us,a_ratio,a_violated,function_us,other_us,"
-	    "ratio,violated,change,low,high,outcome");
-	for_news(s, rules, put_row, &csv);
-}
-
-static void
-put_change(void *out, const struct news *n)
-{
-	struct json *json = out;
-
-	json_break(json);
-	json_begin_object(json, NULL);
-	json_uint(json, "side", n->side);
-	json_text(json, "kind", kind_names[n->row->kind]);
-	json_text(json, "guideline", n->row->guideline);
-	json_uint(json, "bytes", n->bytes);
-	json_significant(json, "a_us", n->a != NULL ? us(n->a->function_ns) : NAN, 6);
-	json_significant(json, "a_ratio", n->a != NULL ? n->a->ratio : NAN, 6);
-	json_significant(json, "us", n->b != NULL ? us(n->b->function_ns) : NAN, 6);
-	json_significant(json, "ratio", n->b != NULL ? n->b->ratio : NAN, 6);
-	json_significant(json, "change", n->change.share, 6);
-	json_significant(json, "low", n->change.low, 6);
-	json_significant(json, "high", n->change.high, 6);
-	json_text(json, "outcome", outcome(n->a, n->b));
-	json_end_object(json);
-}
-
-static void
-put_side(struct json *json, const struct side *side)
-{
-	json_break(json);
-	json_begin_object(json, NULL);
-	json_text(json, "name", side->name);
-	json_text(json, "library", side->c.setting.library);
-	json_text(json, "hosts", side->c.setting.hosts);
-	json_int(json, "ranks", side->c.setting.ranks);
-	json_bool(json, "mended", side->c.setting.mended[0] != '\0');
-	json_uint(json, "mpiruns", side->c.mpiruns);
-	json_uint(json, "confirming_mpiruns", side->c.confirm != NULL ? side->c.confirm->mpiruns : 0);
-	json_uint(json, "violations", side->v.violations);
-	json_uint(json, "undecided", side->v.undecided);
-	json_uint(json, "tests", side->v.count);
-	json_text(json, "verdict", verdict_of(&side->v));
-	json_bool(json, "control_failed", side->v.control_failed);
-	json_end_object(json);
+	csv_rows(out, news_fields, news, count, sizeof *news);
 }
 
 void
-print_sides_json(struct text *out, const struct sides *s, const struct rules_of_judging *rules)
+print_sides_json(struct text *out, struct sides *s, const struct rules_of_judging *rules)
 {
 	struct json json;
+	size_t count;
+	struct news *news = find_news(s, rules, &count);
 
+	describe_sides(s);
 	json_begin(&json, out);
 	json_begin_object(&json, NULL);
-	json_begin_array(&json, "sides");
-	for (size_t i = 0; i < s->count; i++)
-		put_side(&json, &s->at[i]);
-	json_end_array(&json);
+	json_rows(&json, "sides", side_fields, s->at, s->count, sizeof *s->at);
 	json_break(&json);
-	json_begin_array(&json, "changes");
-	for_news(s, rules, put_change, &json);
-	json_end_array(&json);
+	json_rows(&json, "changes", news_fields, news, count, sizeof *news);
 	json_end_object(&json);
 	json_end_line(&json);
 }
