@@ -232,7 +232,8 @@ static void
 adjust(const struct comparison *c, struct verdict *v)
 {
 	struct site_change **sites = zalloc(c->unit_count + 1, sizeof *sites);
-	double *p = zalloc(PARTS * c->unit_count + 1, sizeof *p), *adjusted = zalloc(PARTS * c->unit_count + 1, sizeof *p);
+	double *p = zalloc(PARTS * c->unit_count + 1, sizeof *p);
+	double *adjusted = zalloc(PARTS * c->unit_count + 1, sizeof *adjusted);
 	size_t count = 0;
 
 	for (size_t u = 0; u < c->unit_count; u++)

@@ -188,7 +188,8 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 	print_more(text, c->unit_count, shown);
 	if (v->function_count > 0) {
 		text_char(text, '\n');
-		text_line(text, "change of the critical path by function, of samples; these, too, make up that of the run time");
+		text_line(text, "change of the critical path by function, of samples; these, too, make up that of the "
+		    "run time");
 		table_rows(text, function_fields, v->functions, v->function_count < shown ? v->function_count : shown,
 		    sizeof *v->functions);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs on several numbers of ranks, beside the smallest of them. Reads how long ranks computed, nothing else. */
+/*
+ * Runs on several numbers of ranks, beside the smallest of them. Of each run only how long its ranks
+ * computed is read.
+ */
 #ifndef SCALING_H
 #define SCALING_H
 
