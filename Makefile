@@ -134,7 +134,7 @@ compile_commands.json: all
 
 INSTALLED = $(COMMANDS) $(LIBRARIES) $(MANUALS) base/library/longpole-stream.h workflows/completion.bash \
             $(wildcard workflows/*.mk workflows/apps/* fit/data/*.csv python/longpole/*.py) \
-            $(addprefix workflows/,state picture timed program parts) \
+            $(addprefix workflows/,state picture timed program parts nearest quiet) \
             LICENSE README.md CHANGELOG.md $(wildcard doc/*.md doc/*.svg)
 install: all
 	@.ci/install '$(PREFIX)' '$(VERSION)' $(INSTALLED)

@@ -59,6 +59,7 @@ struct options {
 /* The child, for the signal handler; and the last signal that came. */
 static volatile pid_t child;
 static volatile sig_atomic_t caught;
+static volatile sig_atomic_t shared;	/* what is typed at a terminal reaches the program by itself */
 
 static struct options
 parse_options(int argc, char **argv)
@@ -127,8 +128,11 @@ find_library(const char *mpi, char *path, size_t size)
 }
 
 static void
-forward(int signal)
+forward(int signal, siginfo_t *info, void *context)
 {
+	(void)context;
+	if (shared && info->si_code == SI_KERNEL)	/* typed, not sent by a process */
+		return;
 	caught = signal;
 	if (child > 0)
 		kill(child, signal);
@@ -152,16 +156,15 @@ hold_signals(void)
 	return before;
 }
 
-/* What is done with them from now on: those of a terminal reach the program, too. */
+/* They are passed on from now on. */
 static void
-on_signals(void (*handler)(int), void (*of_terminal)(int))
+on_signals(bool terminal_is_shared)
 {
-	for (int i = 0; i < ENDING; i++) {
-		bool terminal = ending[i] == SIGINT || ending[i] == SIGQUIT;
-		struct sigaction action = { .sa_handler = terminal ? of_terminal : handler };
+	struct sigaction action = { .sa_sigaction = forward, .sa_flags = SA_SIGINFO };
 
+	shared = terminal_is_shared;
+	for (int i = 0; i < ENDING; i++)
 		sigaction(ending[i], &action, NULL);
-	}
 }
 
 static struct { char **paths; size_t count, capacity; } traces;
@@ -186,7 +189,7 @@ compress(const char *folder, int level)
 	const char *rank = rank_of_launcher();
 	char *path;
 
-	on_signals(forward, forward);
+	on_signals(false);
 	if (rank == NULL) {
 		folder_for_each(folder, remember);
 		folder_for_each_world(folder, remember_world);
@@ -244,8 +247,7 @@ start(const struct options *opt, const char *folder, const sigset_t *mask)
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		run(opt, folder, failed[1]);
 	}
-	/* A terminal's interrupt reaches the program by itself; this waits for its end. */
-	on_signals(forward, SIG_IGN);
+	on_signals(true);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	close(failed[1]);
 	do
@@ -278,7 +280,7 @@ hand_over(const char *folder)
 {
 	int others = folder_for_each_world(folder, NULL);
 
-	on_signals(forward, forward);
+	on_signals(false);
 	signal(SIGPIPE, SIG_IGN);	/* finish() ends by it */
 	folder_for_each(folder, copy_out);
 	folder_remove_traces(folder);

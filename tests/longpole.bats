@@ -30,7 +30,7 @@ setup_file() {
 @test "-v prints each step, and the steps do the same when they are typed" {
 	sed '/^heat, 2 ranks/,$d' "$BATS_FILE_TMPDIR/out" | grep -E '^lp-|^parallel|^	' >steps
 	[ "$(grep -c '^lp-' steps)" -eq 3 ]
-	grep -q "^lp-record -o first/raw .*-- mpirun" steps
+	grep -q "^lp-record -o first.part/raw .*-- mpirun" steps
 	ln -s "$BATS_FILE_TMPDIR/first/raw" raw
 	mkdir first && ln -s "$BATS_FILE_TMPDIR/first/raw" first/raw
 	sed '/^lp-record/d' steps | PATH="$installed/bin:$PATH" bash -eu 2>/dev/null
@@ -89,7 +89,7 @@ setup_file() {
 
 @test "what is none of all is refused, and a program that fails is said to" {
 	run -2 --separate-stderr longpole nosuch x
-	[ "$stderr" = 'longpole: nosuch: no tool, no workflow and no command is called so' ]
+	[ "$stderr" = "longpole: no tool, workflow or command 'nosuch'" ]
 	[ -z "$output" ] && [ ! -e run ]
 	run -2 --separate-stderr longpole --nosuch
 	[[ "$stderr" == *"no such option"*"usage: longpole"* ]]
@@ -102,8 +102,100 @@ setup_file() {
 		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return 3; }' >app.c
 	mpicc -o app app.c
 	run -2 --separate-stderr longpole mpirun -n 1 ./app
-	[[ "$stderr" == *"what it did until then: lp-merge run/raw"* ]]
+	[[ "$stderr" == *"what it did until then: lp-merge run.part/raw"* ]]
 	[ ! -e run/graph ]
+}
+
+@test "a name or setting that is mistyped brings the nearest one, a wrong value one line, and nothing is run" {
+	said() {
+		run -2 --separate-stderr longpole "${@:2}"
+		[ -z "$output" ]
+		[ "$stderr" = "longpole: $1" ]
+	}
+	mkdir here
+	cd here
+	said "no tool, workflow or command 'critpaht'; did you mean 'critpath'?" critpaht run
+	said "no tool, workflow or command 'mpriun'; did you mean 'mpirun'?" mpriun -n 2 true
+	said "no workflow 'whatf'; did you mean 'whatif'?" whatf TOP=2
+	said "no setting 'TOPP' in whatif; did you mean 'TOP'?" whatif x.graph TOPP=2
+	said "no setting 'top' in whatif; did you mean 'TOP'?" whatif x.graph top=2
+	said "no setting 'XYZ' in critpath" critpath.mk XYZ=2
+	said "TOP=abc: a whole number is needed, 1 or more" whatif x.graph TOP=abc
+	said "RANKS=2 0: a whole number is needed, 1 or more" table RANKS='2 0' APP=true
+	said "-j 0: a number of processes is needed, 1 or more" -j 0 true
+	said "-j two: a number of processes is needed, 1 or more" -j two true
+	said "'a b': a folder's name is made of letters, digits and . / _ - + = @ and the comma" -o 'a b' true
+	said "'a b': a folder's name is made of letters, digits and . / _ - + = @ and the comma" whatif x.graph OUT='a b'
+	said './typo: No such file or directory' ./typo
+	touch file
+	said './file: not a program' ./file
+	rm file
+	[ -z "$(ls -A)" ]
+}
+
+# An MPI program that sleeps for a minute.
+sleeper() {
+	echo '#include <mpi.h>
+		#include <unistd.h>
+		int main(void) { MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); for (int i = 0; i < 600; i++) usleep(100000); MPI_Finalize(); }' |
+		"$1" -o "$PWD/sleeper" -x c -
+}
+
+@test "a run that fails leaves the one before, which stays beside the next that does not, and what it did can be read" {
+	cp -r "$BATS_FILE_TMPDIR/first" run
+	cp run/path.txt before
+	run -2 --separate-stderr longpole mpirun -n 1 ./typo
+	cmp before run/path.txt
+	[[ "$stderr" == *"longpole: mpirun -n 1 ./typo: status "* ]]
+	[[ "$stderr" == *"longpole: run is still the run before" ]]
+	[[ "$stderr" != *make* ]]
+	echo '#include <mpi.h>
+		int main(int c, char **v) { (void)v; MPI_Init(0, 0); MPI_Barrier(MPI_COMM_WORLD); MPI_Finalize(); return c > 1 ? 3 : 0; }' >app.c
+	mpicc -o app app.c
+	run -2 --separate-stderr longpole mpirun -n 1 ./app fails
+	cmp before run/path.txt
+	grep -qx 'longpole: mpirun -n 1 ./app fails: status 3' <<<"$stderr"
+	tail -n 1 <<<"$stderr" | sed 's/^longpole: what it did until then: //' >then
+	bash -eu -o pipefail then | grep -q '^app, 1 rank'
+	longpole mpirun -n 1 ./app >out
+	grep -q '^app, 1 rank' out
+	cmp before run~/path.txt
+	[ ! -e run.part ]
+	touch run/mine
+	longpole --again mpirun -n 1 ./app >out
+	[ -e run/mine ]
+	[ "$(longpole critpath -F text run~ | cut -d, -f 1 | head -n 1)" = app ]
+	run -0 longpole critpath.mk clean
+	[ "$(find run run~ 2>/dev/null | paste -sd ' ')" = 'run run/mine' ]
+}
+
+@test "INT or TERM to longpole or lp-record alone, or to all, ends what was started, and the run is kept" {
+	local way tool kind signal pid command
+	for way in 'openmpi mpicc mpirun --oversubscribe --mca mpi_yield_when_idle 1' 'mpich mpicc.mpich mpirun.mpich'; do
+		read -r kind compiler launcher <<<"$way"
+		command -v "$compiler" >/dev/null || continue
+		sleeper "$compiler"
+		for tool in longpole 'lp-record -o run.part/raw'; do
+			for signal in INT TERM all; do
+				rm -rf run.part
+				setsid bash -c "echo \$\$ >pid; exec env --default-signal=INT $tool $launcher -n 2 $PWD/sleeper" >out 2>err &
+				until [ -s run.part/raw/rank.1 ]; do sleep 0.1; done
+				pid=$(cat pid)
+				command=$(pgrep -s "$pid" -f "$PWD/sleeper" | paste -sd ' ')
+				[ -n "$command" ]
+				if [ $signal = all ]; then kill -INT -- "-$pid"; else kill -$signal "$pid"; fi
+				run ! wait $!
+				for pid in $command; do
+					for _ in {1..100}; do kill -0 "$pid" 2>/dev/null || continue 2; sleep 0.1; done
+					false
+				done
+				lp-merge run.part/raw >merged
+				[ "$tool" != longpole ] || grep -q '^longpole: what it did until then: lp-merge run.part/raw | lp-graph' err
+				run ! grep -q '^make' err
+			done
+		done
+	done
+	[ "$kind" = mpich ]
 }
 
 @test "completion offers tools, workflows, options and settings" {

@@ -16,6 +16,7 @@ OUT = compared
 
 SETTINGS = A B RUNS LIMITS OUT
 stamped = A B
+counts = RUNS
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-compare lp-report
 needs = [ -n $(call quoted,$(A)) ] && [ -n $(call quoted,$(B)) ] || { echo 'A and B are not set: A="mpirun ..." B="mpirun ..."' >&2; exit 2; }

@@ -12,6 +12,8 @@
 #
 # A run that is there is recorded again when the command, its programs, their libraries, files that it
 # names, the folder that it runs in or variables of MPI are others than they were; AGAIN=1 always records.
+# It is recorded into $(RUN).part, and takes the place of the one before, which becomes $(RUN)~, when its program has
+# ended with status 0 and left a trace. Otherwise the run before stays, and $(RUN).part/raw is what was recorded.
 # The reports do not depend on each other and are made by GNU parallel, each from the one graph.
 
 APP =
@@ -26,8 +28,11 @@ stamped = RUN
 folder = $(RUN)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-report
 reports = verdict.txt path.txt path.json imbalance.txt imbalance.json report.html
-made = raw recorded command command.new trace graph reported $(reports)
-needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -z "$$(ls -A $(RUN))" ] || \
+counts = JOBS
+run = recorded raw trace graph reported $(reports)
+made = $(run) command command.new
+beside = $(RUN).part $(RUN)~
+needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z "$$(ls -A $(RUN))" ] || \
 	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
@@ -40,10 +45,14 @@ command = lp-record $(RECORD) -- $(APP)
 $(RUN)/command: always $(RUN)/asked
 	@$(call as_now,$(command),$(RUN)/recorded)
 
-# The program's own exit status counts: a failed run is not analysed.
+# The program's own exit status counts: a failed run takes no place.
 $(RUN)/recorded: $(RUN)/command
-	@cd $(RUN) && rm -rf raw recorded trace graph reported $(reports)
-	lp-record -o $(RUN)/raw $(RECORD) -- $(APP)
+	@rm -rf $(RUN).part/raw
+	lp-record -o $(RUN).part/raw $(RECORD) -- $(APP)
+	@if [ -e $@ ]; then mkdir -p $(RUN)~; for f in $(run); do rm -rf $(RUN)~/$$f; \
+		[ ! -e $(RUN)/$$f ] || mv $(RUN)/$$f $(RUN)~/; done; else cd $(RUN) && rm -rf $(run); fi
+	mv $(RUN).part/raw $(RUN)/raw
+	@rmdir --ignore-fail-on-non-empty $(RUN).part
 	@$(call as_run,$(command))
 else
 $(RUN)/recorded:
@@ -51,7 +60,7 @@ $(RUN)/recorded:
 endif
 
 # Where a file becomes a folder of shards or the other way round the old one goes first.
-ifeq ($(filter-out 0 1,$(JOBS)),)
+ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/trace: $(RUN)/recorded $(RUN)/asked
 	@rm -rf $@ $@.part
 	lp-merge $(RUN)/raw $(whole)
@@ -72,7 +81,7 @@ $(RUN)/graph: $(RUN)/trace
 	@mv $@.part $@ && touch $@
 endif
 
-ifeq ($(filter-out 0 1,$(JOBS)),)
+ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
 		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath --gain 20 -F json $< >$(RUN)/path.json.part' \

@@ -30,6 +30,8 @@ JUDGE =
 
 SETTINGS = CAMPAIGN RANKS R BUDGET FUNCTIONS GUIDELINES SIZES MPIRUN JUDGE
 stamped = R JUDGE
+counts = RANKS R
+goals = rules
 folder = $(CAMPAIGN)
 tools = lp-guidelines
 made = settings settings.new nrep steps steps.dat nrep.svg candidates messages *.run *.part report.txt report.json plots verdict rules

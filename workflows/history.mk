@@ -18,16 +18,15 @@ OUT = history
 
 SETTINGS = RUN LAST NEW LIMITS OUT
 stamped = LAST NEW
+counts = LAST NEW
 folder = $(OUT)
 tools = lp-compare
-needs = $(check_number) && [ -n "$$(ls $(OUT)/runs 2>/dev/null)" ] || { echo 'there is no run yet: RUN=run.graph' >&2; exit 2; }
+needs = [ -n "$$(ls $(OUT)/runs 2>/dev/null)" ] || { echo 'there is no run yet: RUN=run.graph' >&2; exit 2; }
 asks = $(call state,$(OUT)/runs/*.summary)
 made = added history.json history.tsv sites.tsv history.svg compared compare.json compare.txt limits.xml
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .PHONY: add
 
-check_number = { [[ $(call quoted,$(LAST)) =~ ^[1-9][0-9]{0,4}$$ && $(call quoted,$(NEW)) =~ ^[1-9][0-9]{0,4}$$ ]] || \
-	{ echo 'LAST and NEW are numbers of runs' >&2; exit 2; }; }
 limits = $(foreach l,$(LIMITS),--limit $(call quoted,$(l)))
 
 all: $(OUT)/history.json $(call drawn,history) $(OUT)/compared
@@ -39,7 +38,6 @@ all: $(OUT)/history.json $(call drawn,history) $(OUT)/compared
 # A run gets its name when its summary is whole; what comes behind the date is of what it holds.
 $(OUT)/asked: add
 add:
-	@$(check_number)
 	@[ -z $(call quoted,$(strip $(RUN))) ] || mkdir -p $(OUT)/runs
 	@for run in $(call each_quoted,$(RUN)); do \
 		lp-compare --summary -- "$$run" >$(OUT)/runs/new.part || { rm -f $(OUT)/runs/new.part; exit 2; }; \

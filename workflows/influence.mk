@@ -34,6 +34,7 @@ MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 MPICC = mpicc
 
 SETTINGS = GRAPHS PATTERNS PROGRAMS RANKS BYTES ROUNDS NETWORK LATENCY_US MB_S BUSES LINKS NODES CPUS PER_NODE OUT MPIRUN MPICC
+counts = RANKS BYTES ROUNDS NODES CPUS PER_NODE
 folder = $(OUT)
 tools = lp-replay lp-dump $(if $(PATTERNS)$(PROGRAMS),lp-record lp-merge lp-graph)
 needs = [ -n $(call quoted,$(GRAPHS)$(PATTERNS)$(PROGRAMS)) ] || \

@@ -19,6 +19,7 @@ MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2
 OUT = mended
 
 SETTINGS = VERDICT APP RUNS MACHINE MPIRUN OUT
+counts = RUNS
 folder = $(OUT)
 tools = lp-mend lp-record lp-merge lp-graph lp-replay lp-measure lp-network lp-compare
 needs = [ -n $(call quoted,$(VERDICT)) ] && [ -n $(call quoted,$(APP)) ] || { echo 'VERDICT and APP are not set: VERDICT=campaign/verdict APP="mpirun ..."' >&2; exit 2; }

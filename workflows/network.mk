@@ -46,6 +46,7 @@ EXTEND = 4
 FINE = 0.4 0.5 0.63 0.8 1 1.25 1.6 2 2.5
 
 SETTINGS = MEASURED BYTES GRAPHS SECONDS_ PREDICT NODE OUT LATENCY_US MB_S EAGER BUSES LINKS EXTEND FINE
+counts = NODE
 folder = $(OUT)
 tools = lp-network lp-replay lp-import lp-dump
 needs = [ -n $(call quoted,$(GRAPHS)$(MEASURED)) ] || \

@@ -24,6 +24,8 @@ REPEAT = 2
 MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 
 SETTINGS = DATA FIT ONE OUT APP RANKS REPEAT MPIRUN
+counts = ONE RANKS REPEAT
+goals = record
 folder = $(OUT)
 tools = lp-fit
 needs = $(if $(filter record,$(MAKECMDGOALS)),$(check_app),$(check_tables))

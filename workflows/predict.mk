@@ -43,6 +43,7 @@ QUANTILE = mean
 
 SETTINGS = APPS PARTS HERE THERE RUNS OUT SIZES COLLECTIVES REPS BUDGET MPIRUNS QUANTILE
 stamped = $(filter-out FIGURES OUT,$(SETTINGS))
+counts = RUNS REPS MPIRUNS
 folder = $(OUT)
 tools = lp-measure lp-network lp-record lp-merge lp-graph lp-replay $(if $(PARTS),lp-dump)
 needs = for s in $(call quoted,$(APPS)) $(call quoted,$(HERE)) $(call quoted,$(THERE)); do [ -n "$$s" ] || \

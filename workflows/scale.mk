@@ -28,10 +28,8 @@ MPIRUN = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 SETTINGS = RAW PROCESSES PREDICT REPEAT ANALYSES OUT MPIRUN
 folder = $(OUT)
 tools = lp-merge lp-graph lp-critpath lp-imbalance lp-fit
-numbers = $(call each_quoted,$(PROCESSES) $(PREDICT) $(REPEAT))
+counts = PROCESSES PREDICT REPEAT
 needs = [ -n $(raw) ] || { echo 'RAW is not set: RAW=run/raw' >&2; exit 2; }; \
-	for n in $(numbers); do [[ $$n =~ ^[1-9][0-9]*$$ ]] || \
-	{ echo 'PROCESSES, PREDICT and REPEAT are numbers: PROCESSES="1 2 4"' >&2; exit 2; }; done; \
 	[ $(words $(PROCESSES)) -ge 3 ] && [ $(firstword $(PROCESSES)) -eq 1 ] || \
 	{ echo 'PROCESSES: lp-fit needs three numbers or more, and 1 is the first' >&2; exit 2; }; \
 	for t in $(call each_quoted,$(ANALYSES)); do [[ $$t =~ ^(critpath|imbalance)$$ ]] || \
@@ -42,7 +40,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
 
 raw = $(call quoted,$(RAW))
-runs := $(foreach i,$(shell seq $(filter-out 0%,$(REPEAT))),$(patsubst %,%.$(i),$(filter-out 0%,$(PROCESSES))))
+runs := $(foreach i,$(shell seq $(REPEAT)),$(patsubst %,%.$(i),$(PROCESSES)))
 
 all: $(OUT)/units.tsv $(OUT)/prediction.tsv $(OUT)/fit.txt
 	@cat $(OUT)/units.tsv; echo; \
@@ -72,7 +70,7 @@ rm $$out/log
 endef
 export analyse
 
-most = $(lastword $(shell printf '%s\n' $(filter-out 0%,$(PROCESSES)) | sort -n))
+most = $(lastword $(shell printf '%s\n' $(PROCESSES) | sort -n))
 $(runs:%=$(OUT)/%.cost): $(OUT)/%.cost: $(OUT)/asked
 	@echo 'round $(subst .,,$(suffix $*)) of $(REPEAT) on $(basename $*) processes' >&2
 	@rm -f $@.part; [ $* != 1.1 ] || rm -f $(OUT)/*.result

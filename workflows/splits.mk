@@ -17,6 +17,7 @@ ALGORITHM = walk
 PARALLEL  = parallel
 
 SETTINGS = GRAPH OUT PARTS ALGORITHM PARALLEL
+counts = PARTS
 folder = $(OUT)
 tools = lp-critpath
 needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }

@@ -27,24 +27,23 @@ SOLVERS    = walk: kahn: dijkstra: delta: intervals: walk:seq-par kahn:seq-par d
 OUT        = table$(ready:%=-%)
 MPIRUN     = mpirun --oversubscribe --mca mpi_yield_when_idle 1
 
-programs = lammps hpcc openfoam cp2k gromacs
-ready := $(filter $(programs),$(MAKECMDGOALS))
+goals = lammps hpcc openfoam cp2k gromacs
+ready := $(filter $(goals),$(MAKECMDGOALS))
 
 SETTINGS = APP RANKS REPEAT COMPRESS THRESHOLDS PROCESSES SOLVERS OUT MPIRUN
+counts = RANKS REPEAT PROCESSES
 folder = $(OUT)
 tools = lp-record lp-merge lp-graph lp-critpath lp-imbalance
 needs = [ $(words $(ready)) -eq $(if $(strip $(APP)),0,1) ] || \
-	{ echo 'one program: APP=./app, or one of: $(programs)' >&2; exit 2; }; \
-	for n in $(call each_quoted,$(RANKS)); do [[ $$n =~ ^[1-9][0-9]*$$ ]] || \
-	{ echo 'RANKS are numbers of ranks: RANKS="2 4 8"' >&2; exit 2; }; done
+	{ echo 'one program: APP=./app, or one of: $(goals)' >&2; exit 2; }
 asks = echo program $(ready)
 made = *.program *.input *.command *.recorded *.round *.graph *.json *.report *.solved \
        overhead.tsv overhead.svg processes.tsv solvers.tsv
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 .NOTPARALLEL:
-.PHONY: $(programs)
+.PHONY: $(goals)
 
-ranks = $(filter-out 0%,$(RANKS))
+ranks = $(RANKS)
 rounds := $(foreach i,$(shell seq $(REPEAT)),$(ranks:%=%.$(i)))
 
 all $(ready): $(OUT)/overhead.tsv $(call drawn,overhead) $(OUT)/processes.tsv $(OUT)/solvers.tsv

@@ -19,6 +19,7 @@ TOP = 10
 OUT = whatif
 
 SETTINGS = GRAPH NETWORK TOP OUT
+counts = TOP
 folder = $(OUT)
 tools = lp-critpath lp-replay
 needs = [ -n $(graph) ] || { echo 'GRAPH is not set: GRAPH=run.graph' >&2; exit 2; }
