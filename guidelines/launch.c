@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/stream/shell.h"
 #include "rules.h"
 
 char *
@@ -152,8 +153,13 @@ same_choice(const struct campaign *c)
 	text_put(out, "-f ");
 	for (size_t i = 0; i < c->count; i++)
 		if (i == 0 || strcmp(c->series[i].function, c->series[i - 1].function) != 0) {
+			const char *function = c->series[i].function;	/* from a measurement: it can be anything */
+			char *word = zalloc(SHELL_WORD_BYTES(strlen(function)), 1);
+
+			shell_word(word, function);
 			text_put(out, i > 0 ? "," : "");
-			text_shell(out, c->series[i].function);	/* from a measurement: it can be anything */
+			text_put(out, word);
+			free(word);
 		}
 	text_put(out, " -s ");
 	for (size_t i = 0; i < c->count; i++)

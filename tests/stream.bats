@@ -138,6 +138,20 @@ load helpers
 	lp-dump "$file.out" | grep -v '"kind":"end"' | cmp - "$file.1"
 }
 
+@test "the history is what a shell takes back, whatever the words are" {
+	printf 'trace ranks=1\n0 MPI_Init 0 9000\n0 MPI_Finalize 9000 9900\n' | pack >trace
+	for name in "it's.trace" "''" 'a b' '$HOME' '*' '`x`' '~' '#' '!x' 'a;b' '{a,b}' 'x\y' '"' $'two\nlines' $'\t' é 'a=b' '<'; do
+		cp trace "$name"
+		lp-graph "$name" >graph 2>err
+		line=$(lp-dump -k longpole graph | jq -r '.history[-1]')
+		eval "words=($line)"
+		[ "${#words[@]}" -eq 2 ]
+		[ "${words[0]}" = lp-graph ]
+		[ "${words[1]}" = "$name" ]
+	done
+	[[ "$(lp-graph trace 2>err | lp-dump -k longpole | jq -r '.history[-1]')" == 'lp-graph trace' ]]
+}
+
 @test "a few hundred random mutations do no harm" {
 	fuzz -n 100 "$(stream good-path)" "$(stream good-raw)" "$(stream good-calls)" -- lp-dump
 }

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "reader.h"
+#include "shell.h"
 
 enum { WRITE_BYTES = 1 << 18 };	/* handed to the kernel at once, at least */
 
@@ -107,28 +108,22 @@ put_bytes(struct writer *out, const char *key, const void *bytes, size_t size)
 	msgpack_pack_bin_with_body(&out->pack, bytes, size);
 }
 
-/* The command line as typed; a word that holds a blank is quoted. The folder of the tool is not kept. */
+/* The command line as a shell would take it; the folder of the tool is not kept. */
 static char *
 command_line(int argc, char **argv)
 {
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	size_t length = 1;
 	char *line, *end;
 
 	for (int i = 0; i < argc; i++)
-		length += strlen(argv[i]) + 3;
+		length += SHELL_WORD_BYTES(strlen(argv[i])) + 1;
 	if ((line = malloc(length)) == NULL)
 		return NULL;
 	end = line;
 	*end = '\0';
-	for (int i = 0; i < argc; i++) {
-		const char *word = argv[i], *slash = strrchr(word, '/');
-		const char *quote = word[0] == '\0' || strpbrk(word, " \t\n\"'$\\") ? "'" : "";
-
-		if (i == 0 && slash != NULL)
-			word = slash + 1;
-		end = stpcpy(end, i > 0 ? " " : "");
-		end = stpcpy(stpcpy(stpcpy(end, quote), word), quote);
-	}
+	for (int i = 0; i < argc; i++)
+		end = shell_word(stpcpy(end, i > 0 ? " " : ""), i == 0 && slash != NULL ? slash + 1 : argv[i]);
 	return line;
 }
 

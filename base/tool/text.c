@@ -237,9 +237,8 @@ text_markup(struct text *text, const char *string)
 	}
 }
 
-/* In single quotes gnuplot and shells leave all as it is; only the quote itself has to be said. */
-static void
-put_quoted(struct text *text, const char *string, const char *quote)
+void
+text_gnuplot(struct text *text, const char *string)
 {
 	const unsigned char *c = (const unsigned char *)string;
 	char piece[PIECE];
@@ -247,25 +246,7 @@ put_quoted(struct text *text, const char *string, const char *quote)
 	text_char(text, '\'');
 	for (size_t left = strlen(string), step; left > 0; c += step, left -= step) {
 		step = visible_piece(c, left, piece);
-		text_put(text, *c == '\'' ? quote : piece);
+		text_put(text, *c == '\'' ? "''" : piece);
 	}
-	text_char(text, '\'');
-}
-
-void
-text_gnuplot(struct text *text, const char *string)
-{
-	put_quoted(text, string, "''");
-}
-
-void
-text_shell(struct text *text, const char *string)
-{
-	text_char(text, '\'');
-	for (; *string != '\0'; string++)
-		if (*string == '\'')
-			text_put(text, "'\\''");
-		else
-			text_char(text, *string);
 	text_char(text, '\'');
 }

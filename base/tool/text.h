@@ -70,8 +70,6 @@ void visible_copy(char *to, size_t size, const char *string);
 void text_markup(struct text *text, const char *string);
 /* gnuplot: a string with its single quotes, in which nothing is executed. */
 void text_gnuplot(struct text *text, const char *string);
-/* A word of a shell, with its single quotes. */
-void text_shell(struct text *text, const char *string);
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------- */
 
