@@ -80,7 +80,7 @@ pairs() {
 	one() {
 		{
 			echo 'trace ranks=1'
-			echo 'module module=0 path=/bin/app build_id=00'
+			echo 'module module=0 path=/bin/my,app build_id=00'
 			for s in 1 2 3 4 5 6; do echo "site site=$s offset=$((100 + s)) call=MPI_Barrier module=0"; done
 			t=0
 			call() { echo "0 MPI_$1 $((t += 1000)) $((t + 10)) comm=2 site=$2"; }
@@ -94,7 +94,7 @@ pairs() {
 	one a 2 3
 	one b 5 7
 	"$BATS_TEST_DIRNAME/../workflows/parts" a a b >shown
-	cut -f1,3,5- shown | sed 1d | diff - <(printf '%s\t/bin/app+%d\t/bin/app+%d\t%d\t%d\t%s\t%.9f\t%.9f\t%.9f\n' \
+	cut -f1,3,5- shown | sed 1d | diff - <(printf '%s\t/bin/my,app+%d\t/bin/my,app+%d\t%d\t%d\t%s\t%.9f\t%.9f\t%.9f\n' \
 		1 101 102 3 3 yes 3e-6 3e-6 3e-6 2 102 104 4 8 no 4e-6 4e-6 8e-6 3 104 106 3 6 polls 3e-6 3e-6 6e-6)
 	run -2 --separate-stderr "$BATS_TEST_DIRNAME/../workflows/parts" a b b
 	[[ "$stderr" == 'parts: the replayed run is not the recorded one' ]]
