@@ -4,7 +4,7 @@
  *
  * The graph: every call has an enter and a leave event; the program edge joins a leave with the
  * next enter of the location. A call is blocked by another location's event where it could not end
- * before it: a receive by the enter of a send that came later than the receive, a send by the post
+ * before it: a receive, or a probe, by the enter of a send that came later than it, a send by the post
  * of its receive that came later than the send, a member of a collective by the enter of the member
  * that it waits for (base/run/collective.h). What counts is the last such event that is not before
  * the call's own enter and not behind its leave (the post of a receive: before the leave of the

@@ -167,6 +167,11 @@ take_messages(struct run *run, const struct message *message)
 
 		if (send == NULL || receive == NULL)
 			continue;	/* of a stretch before the first wanted one */
+		if (is_kind(message, "probes")) {
+			if (may_block(run, &send->row, &receive->row))
+				link_rows(receive, e->source[i], e->send[i]);
+			continue;
+		}
 		post_of(receive, &poster, &post);
 		send->is_send = true;
 		if (may_block(run, &send->row, &receive->row))
@@ -309,7 +314,7 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		run_take_samples(run, message, run->team, run->team == NULL || run->team->rank == 0);
 	} else if (is_kind(message, "calls")) {
 		take_calls(run, message);
-	} else if (is_kind(message, "messages")) {
+	} else if (is_kind(message, "messages") || is_kind(message, "probes")) {
 		take_messages(run, message);
 	} else if (is_kind(message, "collectives")) {
 		take_collectives(run, message);

@@ -128,7 +128,7 @@ share_messages(struct run *run, const struct message *message)
 			post_link(run, &out, (struct link){ .location = poster, .seq = at,
 			    .other = e->source[i], .other_seq = e->send[i], .order = order }, &send->row);
 		}
-		if (receive == NULL)
+		if (receive == NULL || is_kind(message, "probes"))	/* no send waits for a probe */
 			continue;
 		post_of(receive, &poster, &at);
 		/* The threads of a rank have one owner, so the post is here, too. */

@@ -51,25 +51,67 @@ queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operati
 	*last = operation;
 }
 
+/* Behind the probes in front of it, of which LAST is the last one; or NONE. */
+static uint32_t
+first_receive(const struct graph *graph, const struct channel *channel, uint32_t *last)
+{
+	uint32_t receive = channel->receive;
+
+	for (*last = NONE; receive != NONE && graph->operations[receive].state == PROBED;
+	    receive = graph->operations[receive].next)
+		*last = receive;
+	return receive;
+}
+
+static void
+drop_receive(struct graph *graph, struct channel *channel, uint32_t receive, uint32_t before)
+{
+	*(before != NONE ? &graph->operations[before].next : &channel->receive) =
+	    graph->operations[receive].next;
+	if (channel->receive_last == receive)
+		channel->receive_last = before;
+	operation_free(graph, receive);
+}
+
+/* The probes before UNTIL saw the first send. */
+static void
+match_probes(struct graph *graph, struct channel *channel, uint32_t until)
+{
+	const struct operation *from = &graph->operations[channel->send];
+
+	while (channel->receive != until) {
+		const uint32_t probe = channel->receive;
+		const struct operation *to = &graph->operations[probe];
+
+		edge_probe(graph, from->location, from->seq, to->location, to->seq);
+		collective_crossed(graph, from->candidates, to->candidates);
+		channel->receive = to->next;
+		operation_free(graph, probe);
+	}
+}
+
 static void
 channel_match(struct graph *graph, struct channel *channel)
 {
-	while (channel->receive != NONE) {
-		uint32_t receive = channel->receive, send = channel->send;
-		const struct operation *to = &graph->operations[receive];
+	uint32_t receive, before;
 
-		if (to->state != DROPPED) {
-			const struct operation *from;
+	while ((receive = first_receive(graph, channel, &before)) != NONE) {
+		const uint32_t send = channel->send;
+		const struct operation *to = &graph->operations[receive], *from;
 
-			if (send == NONE || to->state == POSTED)
-				return;
-			from = &graph->operations[send];
-			edge_message(graph, from->location, from->seq, to->location, to->seq);
-			collective_crossed(graph, from->candidates, to->candidates);
-			channel->send = from->next;
-			operation_free(graph, send);
+		if (to->state == DROPPED) {
+			drop_receive(graph, channel, receive, before);
+			continue;
 		}
-		channel->receive = graph->operations[receive].next;
+		if (send == NONE || to->state == POSTED)
+			return;
+		from = &graph->operations[send];
+		edge_message(graph, from->location, from->seq, to->location, to->seq);
+		collective_crossed(graph, from->candidates, to->candidates);
+		match_probes(graph, channel, receive);
+		channel->send = from->next;
+		channel->receive = to->next;
+		operation_free(graph, send);
 		operation_free(graph, receive);
 	}
 }
@@ -89,7 +131,8 @@ channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t targ
 	struct channel *channel = channel_of(graph, comm, source, target, tag);
 
 	queue_add(graph, &channel->receive, &channel->receive_last, receive);
-	channel_match(graph, channel);
+	if (graph->operations[receive].state != PROBED)		/* it takes nothing */
+		channel_match(graph, channel);
 }
 
 void
@@ -111,9 +154,10 @@ count_left(struct graph *graph, struct channel *channel)
 {
 	/* A receive that was never completed may still have taken a message. */
 	while (channel->receive != NONE && channel->send != NONE) {
-		uint32_t receive = channel->receive, send = channel->send;
+		uint32_t before, receive = first_receive(graph, channel, &before), send = channel->send;
 
-		if (graph->operations[receive].state == POSTED) {
+		match_probes(graph, channel, receive);
+		if (receive != NONE && graph->operations[receive].state == POSTED) {
 			channel->receive = graph->operations[receive].next;
 			channel->send = graph->operations[send].next;
 			operation_free(graph, receive);
@@ -128,6 +172,8 @@ count_left(struct graph *graph, struct channel *channel)
 		tell_left(graph, channel, &graph->operations[op], "receive");
 	}
 	for (uint32_t op = channel->receive; op != NONE; op = graph->operations[op].next) {
+		if (graph->operations[op].state == PROBED)
+			continue;
 		graph->counts.unmatched_receives++;
 		tell_left(graph, channel, &graph->operations[op], "send");
 	}

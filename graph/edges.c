@@ -8,10 +8,14 @@
 
 enum { MESSAGES = 4096, MEMBERS = 16384 };	/* of a block */
 
-struct edges {
+struct pairs {
 	uint32_t source[MESSAGES], target[MESSAGES];
 	uint64_t send[MESSAGES], receive[MESSAGES];
-	size_t messages;
+	size_t count;
+};
+
+struct edges {
+	struct pairs messages, probes;
 	uint32_t *size, *location;
 	uint64_t *seq;
 	size_t instances, size_capacity, members, location_capacity, seq_capacity;
@@ -35,22 +39,40 @@ writer_of(struct graph *graph)
 }
 
 static void
-flush_messages(struct graph *graph)
+flush_pairs(struct graph *graph, struct pairs *p, const char *kind)
 {
-	struct edges *e = graph->edges;
 	struct writer *out = writer_of(graph);
 
-	if (e->messages == 0)
+	if (p->count == 0)
 		return;
-	message_begin(out, "messages", 5);
-	put_uint(out, "count", e->messages);
-	put_column(out, "source", location_type, e->source, e->messages);
-	put_column(out, "send", seq_type, e->send, e->messages);
-	put_column(out, "target", location_type, e->target, e->messages);
-	put_column(out, "receive", seq_type, e->receive, e->messages);
+	message_begin(out, kind, 5);
+	put_uint(out, "count", p->count);
+	put_column(out, "source", location_type, p->source, p->count);
+	put_column(out, "send", seq_type, p->send, p->count);
+	put_column(out, "target", location_type, p->target, p->count);
+	put_column(out, "receive", seq_type, p->receive, p->count);
 	if (message_end(out) < 0)
 		die_output();
-	e->messages = 0;
+	p->count = 0;
+}
+
+/* What a probe saw is known to a reader from the edge of its message. */
+static void
+flush_messages(struct graph *graph)
+{
+	flush_pairs(graph, &graph->edges->messages, "messages");
+	flush_pairs(graph, &graph->edges->probes, "probes");
+}
+
+static void
+add_pair(struct graph *graph, struct pairs *p, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+{
+	if (p->count == MESSAGES)
+		flush_messages(graph);
+	p->source[p->count] = source;
+	p->send[p->count] = send;
+	p->target[p->count] = target;
+	p->receive[p->count++] = receive;
 }
 
 static void
@@ -89,15 +111,14 @@ edges_flush(struct graph *graph)
 void
 edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
 {
-	struct edges *e = graph->edges;
-
-	if (e->messages == MESSAGES)
-		flush_messages(graph);
-	e->source[e->messages] = source;
-	e->send[e->messages] = send;
-	e->target[e->messages] = target;
-	e->receive[e->messages++] = receive;
+	add_pair(graph, &graph->edges->messages, source, send, target, receive);
 	graph->counts.messages++;
+}
+
+void
+edge_probe(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t probe)
+{
+	add_pair(graph, &graph->edges->probes, source, send, target, probe);
 }
 
 void

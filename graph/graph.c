@@ -119,12 +119,21 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 		at->open++;
 		match_send(graph, location, seq, rows, i, call);
 		break;
+	case CLASS_PROBE:
+		match_probe(graph, location, seq, rows, i, call);
+		break;
 	case CLASS_RECV:
-		match_receive(graph, location, seq, rows, i, call);
+		if (refers)
+			match_complete(graph, starter, start, location, seq, rows, i);
+		else
+			match_receive(graph, location, seq, rows, i, call);
 		break;
 	case CLASS_RECV_START:
 		at->open++;
-		match_post(graph, location, seq, rows, i, call);
+		if (refers)
+			match_taken(graph, starter, start, location, seq, rows, i, call);
+		else
+			match_post(graph, location, seq, rows, i, call);
 		break;
 	case CLASS_SEND_INIT:
 	case CLASS_RECV_INIT:

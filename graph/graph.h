@@ -24,11 +24,12 @@ struct operation {
 	uint32_t comm;
 	uint32_t candidates;	/* of its row: see struct location */
 	uint16_t call;
-	uint8_t state;		/* enum receive_state; sends: COMPLETED */
+	uint8_t state;		/* enum receive_state; sends: POSTED, 0 */
 	bool listed;
 };
 
-enum receive_state { POSTED, COMPLETED, DROPPED };	/* dropped: cancelled, it takes no message */
+/* Dropped: cancelled, it takes no message. A probe sees that of the next receive in its queue. */
+enum receive_state { POSTED, COMPLETED, DROPPED, PROBED };
 
 struct location {
 	uint64_t next_seq;	/* rows read so far */
@@ -101,6 +102,11 @@ void match_receive(struct graph *graph, uint32_t location, uint64_t seq, const s
     size_t i, uint16_t call);
 void match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
     uint16_t call);
+/* The message that the probe in row START took out is received by the request of row SEQ. */
+void match_taken(struct graph *graph, uint32_t prober, uint64_t start, uint32_t location, uint64_t seq,
+    const struct calls *row, size_t i, uint16_t call);
+void match_probe(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call);
 /*
  * The request started in row START of location STARTER is complete in row SEQ of LOCATION. Where the
  * two differ the start may not have been read yet; then match_early makes up for it when it is: true
@@ -153,6 +159,8 @@ void epoch_end(struct graph *graph);
 void edges_begin(struct graph *graph);
 void edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t target,
     uint64_t receive);
+/* A probe saw what that send sent: behind the edge of the message, where that is received. */
+void edge_probe(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t probe);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
 /* All of them go out; of a shard's round no edge does before. */

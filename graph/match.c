@@ -197,6 +197,37 @@ match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct ca
 	enqueue(graph, receive);
 }
 
+void
+match_taken(struct graph *graph, uint32_t prober, uint64_t start, uint32_t location, uint64_t seq,
+    const struct calls *row, size_t i, uint16_t call)
+{
+	const uint32_t receive = request_close(graph, prober, start);
+
+	if (receive != NONE)
+		request_open(graph, location, seq, receive);
+	else
+		match_post(graph, location, seq, row, i, call);
+}
+
+/* One that found a message refers to itself; one that blocks has found one in any trace. */
+void
+match_probe(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    uint16_t call)
+{
+	const bool found = row->request_at[i] == location + 1 && row->request[i] == seq;
+	uint32_t probe;
+
+	if ((!found && call_polls(call)) || row->peer[i] < 0 ||
+	    world_rank(&graph->known, row->comm[i], rank_of(graph, location), row->peer[i]) < 0)
+		return;
+	probe = new_receive(graph, location, seq, row, i, call);
+	graph->operations[probe].state = PROBED;
+	operation_list(graph, probe);
+	enqueue(graph, probe);
+	if (found && call_takes(call))
+		match_post(graph, location, seq, row, i, call);
+}
+
 /* The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or nothing. */
 static void
 complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct operation *completion)

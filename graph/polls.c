@@ -3,9 +3,14 @@
 #include <string.h>
 
 #include "polls.h"
+#include "../base/stream/samples.h"
 #include "../base/tool/hash_table.h"
 
-enum { MOST_HELD = 64 << 20, LOOK_BACK = 8, THINGS = 8 };
+enum {
+	MOST_HELD = 64 << 20, LOOK_BACK = 8, THINGS = 8,
+	SLEEP_PERIODS = 16,	/* of samples; with less time between polls it is not told */
+	MOST_ON_CORE = 8,	/* who sleeps is on a core for one of so many parts of it */
+};
 
 struct held {
 	struct held *next, *next_block;	/* of all; of the same location */
@@ -34,6 +39,9 @@ struct poll_run {
 	struct held *newest;		/* of the location's blocks held back */
 	struct { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
 	uint64_t probes;
+	int64_t period_ns;		/* of the location's samples; 0: none so far */
+	int64_t *sample_ns;		/* when they were taken, up to the end of the next block */
+	size_t sample_count, sample_capacity, sample_next;
 };
 
 /* How runs for the same things ended on a location. */
@@ -41,6 +49,7 @@ struct habit {
 	uint64_t things;		/* a hash, the same in any order */
 	uint32_t location;		/* UINT32_MAX: free slot */
 	uint64_t ended, left;		/* by success; the rank went on without */
+	int64_t apart_ns, on_core_ns;	/* long times between two of these polls; of them sampled */
 };
 #define HASH(h) mix((h)->things, (h)->location)
 #define SAME(a, b) ((a)->things == (b)->things && (a)->location == (b)->location)
@@ -70,13 +79,11 @@ kind_of(uint16_t call)
 	return (enum poll_kind)(kinds[call] - 1);
 }
 
-/* A probe is one whether it found something or not: only what follows tells. */
+/* One that found something refers to it; a probe of a trace that does not say so is one either way. */
 static bool
 is_poll(const struct calls *c, size_t i)
 {
-	const enum poll_kind kind = kind_of(c->call[i]);
-
-	return kind == PROBE || (kind == TEST && c->request[i] == 0 && c->request_at[i] == 0);
+	return kind_of(c->call[i]) != NO_POLL && c->request[i] == 0 && c->request_at[i] == 0;
 }
 
 static bool
@@ -108,10 +115,24 @@ find_thing(struct poll_run *run, uint16_t call, uint32_t site)
 static bool
 ends_run(struct poll_run *run, const struct calls *c, size_t i)
 {
-	if (kind_of(c->call[i]) == TEST)
+	if (kind_of(c->call[i]) != NO_POLL)
 		return find_thing(run, c->call[i], c->site[i]) != NULL;
 	return (call_class(c->call[i]) == CLASS_RECV || call_class(c->call[i]) == CLASS_RECV_START) &&
 	    was_probed(run, c, i);
+}
+
+static struct habit *
+habit_of(struct polls *polls, const struct poll_run *run, uint32_t location)
+{
+	struct habit key = { .location = location };
+
+	for (unsigned k = 0; k < run->thing_count; k++)
+		key.things += mix(run->things[k].call, run->things[k].site);
+	if (polls->habits == NULL) {
+		polls->habits = zalloc(1, sizeof *polls->habits);
+		habits_begin(polls->habits, 64);
+	}
+	return habits_add(polls->habits, &key);
 }
 
 /*
@@ -121,18 +142,27 @@ ends_run(struct poll_run *run, const struct calls *c, size_t i)
 static bool
 waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t location, bool ended)
 {
-	struct habit key = { .location = location }, *habit;
+	struct habit *habit = habit_of(polls, run, location);
 
-	for (unsigned k = 0; k < run->thing_count; k++)
-		key.things += mix(run->things[k].call, run->things[k].site);
-	if (polls->habits == NULL) {
-		polls->habits = zalloc(1, sizeof *polls->habits);
-		habits_begin(polls->habits, 64);
-	}
-	habit = habits_add(polls->habits, &key);
 	habit->ended += ended;
 	habit->left += !ended;
 	return ended && habit->left * POLLS_MOST_LEFT <= habit->ended;
+}
+
+/* Between polls that lie further apart: is the thread off the core there, as far as samples tell? */
+static bool
+sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int64_t from_ns, int64_t to_ns)
+{
+	struct habit *habit;
+
+	if (run->period_ns == 0)
+		return false;
+	habit = habit_of(polls, run, location);
+	habit->apart_ns += to_ns - from_ns;
+	for (; run->sample_next < run->sample_count && run->sample_ns[run->sample_next] <= to_ns; run->sample_next++)
+		if (run->sample_ns[run->sample_next] > from_ns)
+			habit->on_core_ns += run->period_ns;
+	return habit->apart_ns / SLEEP_PERIODS >= run->period_ns && habit->on_core_ns <= habit->apart_ns / MOST_ON_CORE;
 }
 
 /* Rows FROM to before TO of a block become polls without time, or the call that they led to. */
@@ -210,7 +240,8 @@ look_at(struct polls *polls, struct poll_run *run, struct calls *c)
 	for (size_t i = 0, end; i < c->count; i = end) {
 		for (end = i + 1; end < c->count && c->call[end] == 0; end++)
 			;
-		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns)
+		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns &&
+		    !sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]))
 			run->open = false;
 		if (is_poll(c, i))
 			note_poll(run, c, i);
@@ -278,6 +309,31 @@ release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 	polls->newest = NULL;
 }
 
+/* Where the system lost some they tell nothing until the next. */
+static void
+note_samples(struct polls *polls, uint32_t locations, struct reader *in, const struct message *message)
+{
+	struct samples *s = polls->samples != NULL ? polls->samples : zalloc(1, sizeof *s);
+	struct poll_run *run;
+
+	polls->samples = s;
+	if (samples_read(s, in, message) < 0)
+		die_input(in);
+	if (s->location >= locations) {
+		reader_fail(in, message->offset, "sampled: location is out of range");
+		die_input(in);
+	}
+	run = &polls->runs[s->location];
+	if (s->worker > 0)
+		return;
+	run->period_ns = s->lost > 0 ? 0 : s->period_ns;
+	run->sample_ns = grow(run->sample_ns, &run->sample_capacity, run->sample_count + s->count,
+	    sizeof *run->sample_ns);
+	if (s->count > 0)
+		memcpy(run->sample_ns + run->sample_count, s->time_ns, s->count * sizeof *s->time_ns);
+	run->sample_count += s->count;
+}
+
 void
 polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
     struct calls *calls)
@@ -286,13 +342,15 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 	struct held *h;
 	bool changed = false;
 
+	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
+		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
+		kind_of(0);	/* parts, which are never asked for, have one, too */
+	}
+	if (polls->as_waits && is_kind(message, "sampled"))
+		note_samples(polls, graph->known.location_count, in, message);
 	if (!polls->as_waits || (calls == NULL && polls->oldest == NULL)) {
 		pass_on(graph, in, message, calls, false);
 		return;
-	}
-	if (polls->runs == NULL && graph->known.location_count > 0) {
-		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
-		kind_of(0);	/* parts, which are never asked for, have one, too */
 	}
 	if (calls == NULL) {
 		hold(polls, message, NULL, false);
@@ -300,6 +358,7 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 	}
 	run = &polls->runs[calls->location];
 	changed = look_at(polls, run, calls);
+	run->sample_count = run->sample_next = 0;
 	if (polls->oldest == NULL && !run->open) {
 		pass_on(graph, in, message, calls, changed);
 		return;

@@ -9,6 +9,9 @@
  * need them to go on, as it has done that in more than one of nine: between these polls it works, however
  * short that is, and they cost it time, as HPCC's RandomAccess that tests once for each number it makes.
  *
+ * Where a thread is sampled, a longer time between two polls ends no run if it is off the core for most of the time
+ * between the polls of these things: it sleeps until the next one.
+ *
  * For this messages are held back until the runs in them have ended, as far as memory allows.
  */
 #ifndef POLLS_H
@@ -18,6 +21,8 @@
 
 enum { POLLS_MOST_LEFT = 8 };	/* a wait ends by success that many times for each time it does not */
 
+struct samples;
+
 struct polls {
 	bool as_waits;
 	int64_t gap_ns;			/* computing for longer between two polls is work */
@@ -25,6 +30,7 @@ struct polls {
 	struct poll_run *runs;		/* by location */
 	struct habits *habits;
 	struct held *oldest, *newest;	/* messages held back */
+	struct samples *samples;	/* of the block to come */
 	struct calls spare;		/* a block that is written anew */
 	size_t held_bytes;
 };

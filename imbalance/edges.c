@@ -57,16 +57,20 @@ take_messages(struct imbalance *im, const struct message *message)
 		fetch_ahead(im, e, i + 8);
 		if (send == NULL || receive == NULL)
 			continue;	/* of a stretch before the part that is read */
+		link_rows(receive, e->source[i], e->send[i], send->row.enter_ns, false);
+		if (!is_kind(message, "probes") || !call_polls(receive->row.call)) {
+			group_rows(receive, send);
+			receive->edges++;
+		}
+		if (is_kind(message, "probes"))
+			continue;
 		if (call_class(receive->row.call) == CLASS_COMPLETE &&
 		    (referred = referred_row(im, receive, e->target[i], e->receive[i])) != NULL) {
 			post = referred;
 			row_refers(&receive->row, e->target[i], e->receive[i], &poster, &post_seq);
 		}
 		group_rows(send, receive);
-		group_rows(receive, send);
-		receive->edges++;
 		link_rows(send, poster, post_seq, post->row.enter_ns, true);
-		link_rows(receive, e->source[i], e->send[i], send->row.enter_ns, false);
 	}
 }
 

@@ -78,7 +78,7 @@ take_message(struct imbalance *im, const struct message *message, struct calls *
 		if (calls_read(calls, im->in, message) < 0 ||
 		    window_add(&im->window, im->in, message, calls) < 0)
 			die_input(im->in);
-	} else if (is_kind(message, "messages"))
+	} else if (is_kind(message, "messages") || is_kind(message, "probes"))
 		take_messages(im, message);
 	else if (is_kind(message, "collectives"))
 		take_collectives(im, message);

@@ -205,12 +205,24 @@ has_choice(const struct imbalance *im, const struct whole_call *c, uint32_t i)
 	return im->every_order || (!c->kind->several && (start == NULL || !start->row.any));
 }
 
+/* The message was taken out by a matched probe, in the order of which it counts. */
+static bool
+was_taken(const struct imbalance *im, const struct whole_call *c, uint32_t i)
+{
+	const struct wait_row *row = &c->rows[i];
+
+	if (c->kind->class == CLASS_COMPLETE)
+		row = referred_row(im, row, c->location, c->first + i);
+	return row != NULL && (row->row.request > 0 || row->row.request_at > 0) &&
+	    (call_class(row->row.call) == CLASS_RECV || call_class(row->row.call) == CLASS_RECV_START);
+}
+
 /* What was received, for the waits to come. */
 static void
 note_received(struct imbalance *im, const struct whole_call *c, const struct wait *wait)
 {
 	for (uint32_t i = 0; i < c->count; i++)
-		if (c->rows[i].has_other && !c->rows[i].is_send)
+		if (c->rows[i].has_other && !c->rows[i].is_send && !was_taken(im, c, i))
 			late_check(im, c->location, &c->rows[i]);
 	for (uint32_t i = 0; wait->state == LATE_SENDER && i < c->count; i++) {
 		const struct wait_row *row = &c->rows[i];
@@ -243,6 +255,10 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 		return 0;
 	}
 	switch (kind->class) {
+	case CLASS_PROBE:
+		if (kind->polls && !im->known.polls_wait)
+			return 0;
+		/* fall through */
 	case CLASS_SEND:
 	case CLASS_RECV:
 	case CLASS_SENDRECV:

@@ -119,6 +119,27 @@ after_ns(const struct engine *e, uint32_t id, const struct op *op)
 	    (double)row_at(e, id, e->runners[id].part)->received);
 }
 
+static bool
+probes(const struct engine *e, uint32_t id)
+{
+	return op_at(e, id, e->runners[id].part)->act == ACT_PROBE;
+}
+
+/* Who sleeps on the message, and whose clock may be ahead where there are no events, goes on. */
+static void
+wake_receiver(struct engine *e, uint32_t link, int when, double at_ns)
+{
+	struct flight *f = &e->flights[link];
+	const uint32_t id = f->receiver;
+
+	if (id == NONE)
+		return;
+	if (e->marks != NULL)
+		mark_max(e, id, message_time(e, link, when), message_weight(e, link)->receiver);
+	f->receiver = NONE;
+	wake(e, id, at_ns > e->runners[id].now_ns ? at_ns : e->runners[id].now_ns);
+}
+
 /* The data is there: who sleeps on it goes on. */
 void
 arrive(struct engine *e, uint32_t link, double at_ns)
@@ -131,14 +152,9 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 		collective_part(e, link);
 		return;
 	}
-	if (f->receiver != NONE && e->marks != NULL) {
-		mark_max(e, f->receiver, message_time(e, link, ARRIVED), message_weight(e, link)->receiver);
+	if (f->receiver != NONE && e->marks != NULL && !probes(e, f->receiver))
 		e->marks->in_flight--;
-	}
-	if (f->receiver != NONE)	/* whose clock may be ahead, where there are no events */
-		wake(e, f->receiver, at_ns > e->runners[f->receiver].now_ns ? at_ns :
-		    e->runners[f->receiver].now_ns);
-	f->receiver = NONE;
+	wake_receiver(e, link, ARRIVED, at_ns);
 	if (!e->contended)
 		depart(e, link, at_ns - (e->machine->loggp ? flight_latency_ns(e, f) : 0));
 	flight_unref(e, link);
@@ -248,6 +264,8 @@ begin_send(struct engine *e, uint32_t id, uint32_t link, double bytes)
 		f->wire_ns *= e->scale(e->context, r->rank, row_at(e, id, r->part), false);
 	if (e->marks != NULL)
 		mark_sent(e, id, link, bytes);
+	if (f->flags & MESSAGE_RENDEZVOUS && !(f->flags & (MESSAGE_PART | MESSAGE_POSTED)))
+		wake_receiver(e, link, SENT, f->sent_ns);	/* one that probes */
 	start_if_due(e, link);
 }
 
@@ -279,6 +297,29 @@ wait_arrived(struct engine *e, uint32_t id, uint32_t link)
 		}
 		return sleep_until(r, f->arrived_ns);
 	}
+	if (f->receiver != NONE)	/* another thread probes for it */
+		wake(e, f->receiver, r->now_ns);
+	f->receiver = id;
+	return block(e, id);
+}
+
+/* Sees a message whose data is there; one whose data waits for the receive from its send on. */
+static bool
+do_probe(struct engine *e, uint32_t id, uint32_t link)
+{
+	struct flight *f = &e->flights[link];
+	const bool waits_too = (f->flags & MESSAGE_RENDEZVOUS) != 0;
+
+	if (e->marks != NULL)
+		message_weight(e, link)->receiver = payer_here(e, id, true);
+	if (f->flags & (waits_too ? MESSAGE_SENT : MESSAGE_ARRIVED)) {
+		if (e->marks != NULL)
+			mark_max(e, id, message_time(e, link, waits_too ? SENT : ARRIVED),
+			    message_weight(e, link)->receiver);
+		return sleep_until(&e->runners[id], waits_too ? f->sent_ns : f->arrived_ns);
+	}
+	if (f->receiver != NONE)	/* another thread sleeps on it */
+		return true;
 	f->receiver = id;
 	return block(e, id);
 }
@@ -303,6 +344,8 @@ act(struct engine *e, uint32_t id)
 		return do_send(e, id, op);
 	case ACT_RECEIVE: case ACT_WAIT:
 		return do_wait(e, id, op);
+	case ACT_PROBE:
+		return op->link == NONE || do_probe(e, id, op->link);
 	case ACT_POST:
 		if (op->link != NONE)
 			post(e, id, op->link);

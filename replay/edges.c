@@ -57,6 +57,19 @@ add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, ui
 	}
 }
 
+/* What a probe sees is the message of the send, whose edge has come before; many probes of one are not all told. */
+static void
+add_probe(struct engine *e, struct op *probe, const struct op *send)
+{
+	enum { MOST = UINT8_MAX / 2 };
+
+	if (probe->act != ACT_PROBE || probe->link != NONE || send->link == NONE || is_any_collective(send) ||
+	    e->flights[send->link].references > MOST)
+		return;
+	probe->link = send->link;
+	e->flights[send->link].references++;
+}
+
 int
 lanes_messages(struct engine *e, struct reader *in, const struct message *message,
     const struct edge_block *edges)
@@ -69,6 +82,10 @@ lanes_messages(struct engine *e, struct reader *in, const struct message *messag
 			return bad_end(in, message, source[i], send[i]);
 		if (op_at(e, target[i], receive[i]) == NULL)
 			return bad_end(in, message, target[i], receive[i]);
+		if (is_kind(message, "probes")) {
+			add_probe(e, op_at(e, target[i], receive[i]), op_at(e, source[i], send[i]));
+			continue;
+		}
 		if (op_at(e, source[i], send[i])->link != NONE ||
 		    op_at(e, target[i], receive[i])->link != NONE)
 			return reader_fail(in, message->offset, "messages: a row has two messages");

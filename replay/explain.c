@@ -54,7 +54,7 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 		spent->wire_ns += end - begin;
 		return;
 	}
-	if (op->link != NONE && (op->act == ACT_RECEIVE || op->act == ACT_WAIT)) {
+	if (op->link != NONE && (op->act == ACT_RECEIVE || op->act == ACT_WAIT || op->act == ACT_PROBE)) {
 		const struct trail *trail = &e->trails[op->link];
 
 		spent->partner_ns += until(&begin, end, trail->due_ns);

@@ -15,6 +15,7 @@ act_of(uint16_t call)
 	switch (class) {
 	case CLASS_SEND: return ACT_SEND;
 	case CLASS_RECV: return ACT_RECEIVE;
+	case CLASS_PROBE: return ACT_PROBE;
 	case CLASS_SENDRECV: return ACT_SENDRECV;
 	case CLASS_SEND_START: return ACT_SEND_START;
 	case CLASS_RECV_START: return ACT_POST;
@@ -152,7 +153,7 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		op->startup_ns = op->act == ACT_KEEP ? (double)op->duration_ns : 0;
 		op->link = NONE;
 		op->part = part;
-		op->costs = op->act != ACT_LOCAL && op->act != ACT_EVENT && op->act != ACT_KEEP &&
+		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT && op->act != ACT_KEEP &&
 		    op->act != ACT_FREE && op->act != ACT_REQUEST;
 		op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
 		    op->act == ACT_COLLECTIVE_START;

@@ -15,6 +15,7 @@ enum act {
 	ACT_KEEP,		/* nothing, in its recorded time: files */
 	ACT_EVENT,		/* opens or closes a region */
 	ACT_SEND, ACT_RECEIVE,
+	ACT_PROBE,		/* sees the message of its edge; without one nothing, in no time */
 	ACT_SENDRECV,		/* the send of one; its part is an ACT_WAIT that was posted with the call */
 	ACT_SEND_START, ACT_POST,
 	ACT_POST_FREED,		/* of a receive whose request is freed: no edge tells what it got */

@@ -222,7 +222,7 @@ write_partial_messages(struct output *o, const struct engine *e, const struct me
 		n += is_simulated(e, (uint32_t)kept[0][n], kept[1][n]) &&
 		    is_simulated(e, (uint32_t)kept[2][n], kept[3][n]);
 	}
-	message_begin(&o->out, "messages", 5);
+	message_begin(&o->out, message->kind, 5);
 	put_uint(&o->out, "count", n);
 	for (int k = 0; k < 4; k++) {
 		put_column(&o->out, keys[k], type, kept[k], n);
@@ -295,7 +295,7 @@ output_partial(struct output *o, struct engine *e)
 		snprintf(message.kind, sizeof message.kind, "%.*s",
 		    (int)unpacked.data.via.array.ptr[0].via.str.size,
 		    unpacked.data.via.array.ptr[0].via.str.ptr);
-		if (is_kind(&message, "messages"))
+		if (is_kind(&message, "messages") || is_kind(&message, "probes"))
 			write_partial_messages(o, e, &message);
 		else if (is_kind(&message, "collectives"))
 			write_partial_collectives(o, e, &message);

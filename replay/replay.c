@@ -204,7 +204,7 @@ take_message(struct state *s, const struct message *message)
 	switch (item) {
 	case GRAPH_RUN: begin_run(s); break;
 	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
-	case GRAPH_MESSAGES: taken = lanes_messages(e, g->in, message, &g->edges); break;
+	case GRAPH_MESSAGES: case GRAPH_PROBES: taken = lanes_messages(e, g->in, message, &g->edges); break;
 	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
 	default:
 		if (is_kind(message, "useful"))

@@ -365,6 +365,87 @@ turns() {
 	[ "$(paste -sd' ' t.waits)" = "30000 0" ]
 }
 
+# Both messages are on one channel: which one a receive takes is told by the handle, and the plain probe takes none.
+@test "a matched probe keeps its message for the receive of its handle, and waits for it" {
+	tests/pack <<-'END' | lp-graph >t.graph 2>t.err
+		trace ranks=2
+		0 MPI_Init 0 1000 comm=1
+		0 MPI_Send 10000 11000 comm=1 peer=1 tag=5 sent=8
+		0 MPI_Send 20000 21000 comm=1 peer=1 tag=5 sent=8
+		0 MPI_Send 30000 31000 comm=1 peer=1 tag=5 sent=8
+		0 MPI_Finalize 50000 51000 comm=1
+		1 MPI_Init 0 1000 comm=1
+		1 MPI_Mprobe 2000 12000 comm=1 peer=0 tag=5 found=1 as=a
+		1 MPI_Mprobe 12500 22000 comm=1 peer=0 tag=5 found=1 as=b
+		1 MPI_Probe 25000 32000 comm=1 peer=0 tag=5
+		1 MPI_Recv 32000 33000 comm=1 peer=0 tag=5 received=8
+		1 MPI_Mrecv 33000 33500 comm=1 peer=0 tag=5 received=8 of=b
+		1 MPI_Imrecv 34000 34100 comm=1 peer=0 tag=5 received=8 of=a as=c
+		1 MPI_Wait 35000 35100 comm=1 peer=0 tag=5 received=8 of=c
+		1 MPI_Finalize 50000 51000 comm=1
+	END
+	trace.py check t.graph
+	trace.py text t.graph | grep -E '^(message|probe)' >t.edges
+	[ "$(sort t.edges | paste -sd' ')" = "message 0:1 1:7 message 0:2 1:5 message 0:3 1:4 probe 0:1 1:1 probe 0:2 1:2 probe 0:3 1:3" ]
+	grep -q '^lp-graph: 3 messages and 2 collectives matched, 0 sends, 0 receives and 0 collectives not' t.err
+	[ "$(lp-imbalance -F json t.graph | jq '[.wait_states[] | select(.name == "late_sender") | .wait_s * 1e9] | add | round')" = 20500 ]
+	[ "$(lp-critpath -F json t.graph | jq -c '[.segments[] | select(.kind == "compute" and .rank == 1)] | length')" -le 1 ]
+}
+
+@test "a probe of a message that nobody receives waits for it; one of MPI_PROC_NULL for nothing" {
+	tests/pack <<-'END' | lp-graph >t.graph 2>t.err
+		trace ranks=2
+		0 MPI_Init 0 1000 comm=1
+		0 MPI_Send 10000 11000 comm=1 peer=1 tag=5 sent=8
+		0 MPI_Finalize 50000 51000 comm=1
+		1 MPI_Init 0 1000 comm=1
+		1 MPI_Probe 1000 1100 comm=1 peer=null tag=-1
+		1 MPI_Probe 2000 12000 comm=1 peer=0 tag=5
+		1 MPI_Probe 12000 12100 comm=1 peer=0 tag=5
+		1 MPI_Finalize 50000 51000 comm=1
+	END
+	grep -q '^lp-graph: 0 messages and 2 collectives matched, 1 sends, 0 receives and 0 collectives not' t.err
+	[ "$(trace.py text t.graph | grep -E '^(message|probe)' | paste -sd' ')" = "probe 0:1 1:2 probe 0:1 1:3" ]
+	[ "$(lp-imbalance -F json t.graph | jq '[.wait_states[] | select(.name == "late_sender") | .wait_s * 1e9] | add | round')" = 8000 ]
+}
+
+# Rank 1 probes each 150 us for 150 ms: between these it computes (a sample each ms), or sleeps (one sample before).
+@test "probes with sleep between them, as samples tell, are a wait; with computing they are work" {
+	for every in 1 1000; do
+		/usr/bin/python3 - $every <<-'END' | lp-graph 2>/dev/null >t.graph
+			import os, sys
+			sys.path.insert(0, os.environ["ROOT"] + "/tests")
+			import trace
+			w, every, ms = trace.Writer(sys.stdout.buffer, "trace"), int(sys.argv[1]), 1000000
+			w.put("run", {"ranks": 2, "locations": 2, "run_ns": 200 * ms})
+			names = ("MPI_Init", "MPI_Send", "MPI_Iprobe", "MPI_Recv", "MPI_Finalize")
+			for i, name in enumerate(names):
+			    w.put("call", {"number": i + 1, "name": name})
+			def block(location, rows):
+			    w.block("calls", {"enter": [r[1] for r in rows], "duration": [r[2] for r in rows],
+			            "call": [names.index(r[0]) + 1 for r in rows], "comm": [1] * len(rows),
+			            "peer": [r[3] for r in rows], "tag": [r[4] for r in rows],
+			            "request": [r[5] for r in rows], "request_at": [2 * (r[5] > 0) for r in rows]},
+			            location=location, first=0)
+			block(0, [("MPI_Init", 0, 10, -3, -2, 0), ("MPI_Send", 150 * ms, 10, 1, 0, 0),
+			          ("MPI_Finalize", 190 * ms, 10, -3, -2, 0)])
+			times = range(5, 150 * ms, every * ms)
+			w.block("sampled", {"time": list(times), "site": [0] * len(times)}, location=1,
+			        period_ns=ms, until_ns=200 * ms)
+			polls = [("MPI_Iprobe", 1000 + 150000 * k, 100, 0, 0, 0) for k in range(1000)]
+			rows = [("MPI_Init", 0, 10, -3, -2, 0)] + polls
+			rows += [("MPI_Iprobe", 151 * ms, 100, 0, 0, len(rows)), ("MPI_Recv", 152 * ms, 10, 0, 0, 0),
+			         ("MPI_Finalize", 190 * ms, 10, -3, -2, 0)]
+			block(1, rows)
+			w.end()
+		END
+		trace.py check t.graph
+		lp-imbalance -F json t.graph | jq '[.wait_states[] | select(.name == "late_sender") | .wait_s * 1e3] | add | round'
+	done >t.waits
+	[ "$(sed -n 1p t.waits)" = 0 ]
+	[ "$(sed -n 2p t.waits)" -ge 120 ]
+}
+
 @test "blocks of all ranks keep their order while a wait is held back, and memory stays bounded" {
 	tests/pack -H 'trace ranks=2 rows=100' <<-END >t.trace
 		$(seq -f '0 MPI_Iprobe %.0f +200 comm=1 peer=1 tag=1' 1000 300 901000)

@@ -71,6 +71,9 @@ f_planted() {
 	done <<-END
 		late_sender late_sender 0
 		late_sender_waitall late_sender 0
+		probe late_sender 0
+		mprobe late_sender 0
+		iprobe late_sender 0
 		late_receiver late_receiver 1
 		late_receiver_wait late_receiver 1
 		wrong_order_same messages_in_wrong_order_same_source 0

@@ -32,7 +32,7 @@ ALL_TO_ALL = ("MPI_Barrier", "MPI_Allreduce", "MPI_Alltoall", "MPI_Comm_dup", "M
               "MPI_Finalize")
 NEIGHBOUR = ("MPI_Neighbor_alltoall", "MPI_Neighbor_allgather")
 BLOCKING = {f"MPI_I{name[4:].lower()}": name for name in COLLECTIVES + NEIGHBOUR}
-STARTS = ("MPI_Isend", "MPI_Irecv", *BLOCKING)       # they do not wait
+STARTS = ("MPI_Isend", "MPI_Irecv", "MPI_Imrecv", *BLOCKING)       # they do not wait
 COMPLETIONS = ("MPI_Wait", "MPI_Waitall", "MPI_Waitsome", "part")
 
 
@@ -45,6 +45,7 @@ class Row:
         self.other = None        # (location, seq): whose enter may block this row's call
         self.is_send = False
         self.needs = []          # rows whose enters it needs, besides its own
+        self.finds = False       # a probe that says so
         self.site = 0
 
 
@@ -65,11 +66,13 @@ class Run:
                                        for _ in range(self.random.randint(0, 3))] for _ in members]
         self.posted = [[] for _ in range(self.ranks)]      # receives without a message
         self.to_wait = [[] for _ in range(self.ranks)]     # requests that may be completed
-        self.messages, self.collectives = [], []
+        self.messages, self.probes, self.collectives = [], [], []
+        self.taken = [[] for _ in range(self.ranks)]       # out of the queue by a matched probe, not received
         self.collective(1, "MPI_Init")
         for _ in range(self.random.randint(0, 60)):
             self.action()
         for rank in range(self.ranks):
+            self.receive_taken(rank, len(self.taken[rank]))
             self.wait(rank, len(self.to_wait[rank]))
         if self.random.random() < 0.8:
             for rank in range(self.ranks):
@@ -103,6 +106,8 @@ class Run:
             self.message()
         elif kind < 0.6:
             self.post(rank)
+        elif kind < 0.65:
+            self.receive_taken(rank, 1)
         elif kind < 0.75:
             self.wait(rank, self.random.randint(1, 4))
         elif kind < 0.8:
@@ -186,6 +191,10 @@ class Run:
             post_enter = self.rows[receiver][chosen[0]].enter
         else:
             post_enter = self.clock[receiver]
+        if chosen is None and self.random.random() < 0.5:
+            self.probed_message(sender, receiver, call.replace("MPI_Ssend", "MPI_Send"), size,
+                                {"comm": comm, "peer": source, "tag": tag}, target)
+            return
         after = max(enter, post_enter) if call == "MPI_Ssend" else enter
         leave = (enter if call == "MPI_Isend" else after) + self.cost()
         send = self.add(sender, call, enter, leave, comm=comm, peer=target, tag=tag, sent=size)
@@ -200,6 +209,43 @@ class Run:
             done = max(post_enter, arrival) + self.cost()
             receive = self.add(receiver, "MPI_Recv", post_enter, done, **info)
             self.matched(sender, send, receiver, receive, receive)
+
+    def probed_message(self, sender, receiver, call, size, info, target):
+        """No posted receive fits: the message is the first of its channel that is there."""
+        enter = self.clock[sender]
+        send = self.add(sender, call, enter, enter + self.cost(), sent=size, **dict(info, peer=target))
+        if call == "MPI_Isend":
+            self.to_wait[sender].append((send, "send", enter, None))
+        for probe in self.random.choice((("MPI_Probe",), ("MPI_Probe", "MPI_Probe"), ("MPI_Mprobe",),
+                                         ("MPI_Probe", "MPI_Mprobe"), ("MPI_Improbe",), ("MPI_Iprobe",))):
+            self.compute(receiver)
+            begin = self.clock[receiver]
+            if probe.startswith("MPI_I"):    # which finds what is there
+                begin = max(begin, enter)
+            seq = self.add(receiver, probe, begin, max(begin, enter) + self.cost(), **info)
+            row = self.rows[receiver][seq]
+            row.finds = probe != "MPI_Probe" or self.random.random() < 0.5    # in other traces it does not say so
+            row.other, row.needs = (sender, send), [(sender, send)]
+            self.probes.append((sender, send, receiver, seq))
+        info = dict(info, received=size)
+        if probe.endswith("mprobe") or probe.endswith("Mprobe"):
+            self.taken[receiver].append((seq, info, sender, send))
+            return
+        begin = self.clock[receiver]
+        receive = self.add(receiver, "MPI_Recv", begin, begin + self.cost(), **info)
+        self.matched(sender, send, receiver, receive, receive)
+
+    def receive_taken(self, rank, count):
+        for _ in range(min(count, len(self.taken[rank]))):
+            probe, info, sender, send = self.taken[rank].pop(self.random.randrange(len(self.taken[rank])))
+            self.compute(rank)
+            enter, seq = self.clock[rank], len(self.rows[rank])
+            if self.random.random() < 0.5:
+                self.add(rank, "MPI_Mrecv", enter, enter + self.cost(), request=seq - probe, **info)
+                self.matched(sender, send, rank, seq, seq)
+            else:
+                self.add(rank, "MPI_Imrecv", enter, enter + self.cost(), request=seq - probe, **info)
+                self.to_wait[rank].append((seq, "receive", enter, (info, sender, send)))
 
     @staticmethod
     def fits(posted, comm, source, tag):
@@ -330,6 +376,10 @@ class Run:
             s, r = self.rows[sender][send], self.rows[receiver][receive]
             group[(sender, send)] = (r.enter, r.leave)
             group[(receiver, receive)] = (s.enter, s.leave)
+        for sender, send, receiver, probe in self.probes:
+            if not self.rows[receiver][probe].call.startswith("MPI_I"):
+                s = self.rows[sender][send]
+                group[(receiver, probe)] = (s.enter, s.leave)
         for members in self.collectives:
             if len(members) < 1:
                 continue
@@ -402,7 +452,8 @@ class Run:
                 "tag": [r.tag for r in rows],
                 "bytes_sent": [r.sent for r in rows],
                 "bytes_received": [r.received for r in rows],
-                "request": [r.request for r in rows],
+                "request": [first + i if r.finds else r.request for i, r in enumerate(rows)],
+                "request_at": [location + 1 if r.finds else 0 for r in rows],
                 "site": [r.site for r in rows],
             }, location=location, first=first)
         writer.end()
@@ -428,10 +479,10 @@ class Wrong(Exception):
 
 
 def check_graph(run, graph):
-    edges, instances = [], []
+    edges, probes, instances = [], [], []
     for message in trace.read(io.BytesIO(graph)):
-        if message.kind == "messages":
-            edges += zip(*(message.column(k).tolist() for k in ("source", "send", "target", "receive")))
+        if message.kind in ("messages", "probes"):
+            (edges if message.kind == "messages" else probes).extend(zip(*(message.column(k).tolist() for k in ("source", "send", "target", "receive"))))
         elif message.kind == "collectives":
             pairs = list(zip(message.column("location").tolist(), message.column("seq").tolist()))
             for size in message.column("size", rows=message.body["instances"]).tolist():
@@ -439,6 +490,8 @@ def check_graph(run, graph):
                 del pairs[:size]
     if sorted(edges) != sorted(run.messages):
         raise Wrong(f"messages differ: {sorted(set(edges) ^ set(run.messages))}")
+    if sorted(probes) != sorted(run.probes):
+        raise Wrong(f"probes differ: {sorted(set(probes) ^ set(run.probes))}")
     if sorted(instances) != sorted(run.collectives):
         raise Wrong("collectives differ")
 

@@ -84,6 +84,31 @@ late_sender() {
 	diff <(lp-dump t.out | tail -n +2 | grep -v '"replay"') <(lp-dump t.again | tail -n +2 | grep -v '"replay"')
 }
 
+# Rank 0 computes twice as long, or half as long: what rank 1 probed for comes later, or sooner.
+@test "a probe waits for the simulated message, a rendezvous one for its send, and the receive not again" {
+	for size in 8 400000; do
+		graph <<-END
+			trace ranks=2
+			0 MPI_Init 0 100
+			0 MPI_Send 1100 1300 comm=1 peer=1 tag=0 sent=$size
+			0 MPI_Finalize 2000 2100
+			1 MPI_Init 0 100
+			1 MPI_Mprobe 200 1200 comm=1 peer=0 tag=0 found=1 as=m
+			1 MPI_Mrecv 1500 1600 comm=1 peer=0 tag=0 received=$size of=m
+			1 MPI_Finalize 2000 2100
+		END
+		for factor in 0.5 1 2; do
+			lp-replay --scale rank=0,factor=$factor t.graph | lp-dump -k call | jq -c 'select(.rank == 1 and
+				(.call | test("Mprobe|Mrecv"))) | [.enter_ns, .leave_ns]' | paste -sd' '
+		done
+	done >t.times
+	sed 's/^/# /' t.times >&2
+	[ "$(sed -n 1,3p t.times)" = "$(sed -n 4,6p t.times)" ]
+	[ "$(sed -n 1p t.times)" = "[100,500] [800,800]" ]
+	[ "$(sed -n 2p t.times)" = "[100,1000] [1300,1300]" ]
+	[ "$(sed -n 3p t.times)" = "[100,2000] [2300,2300]" ]
+}
+
 @test "a wait for a rendezvous send waits as in MPI, but not on a Dimemas machine" {
 	graph <<-'END'
 		trace ranks=2

@@ -24,6 +24,7 @@ TESTS = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"}
 SEVERAL = {f"MPI_{family}{which}" for family in ("Wait", "Test") for which in ("all", "any", "some")}
 WAITS = {"MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome"}
 BLOCKING = {"MPI_Init", "MPI_Init_thread", "MPI_Intercomm_create", "MPI_Intercomm_merge"}
+TAKERS = {"MPI_Mrecv", "MPI_Imrecv"}    # of what a matched probe took out
 NXN = {"Allreduce", "Alltoall", "Alltoallv", "Alltoallw", "Allgather", "Allgatherv", "Reduce_scatter",
        "Reduce_scatter_block"}
 FROM_ROOT = {"Bcast", "Scatter", "Scatterv"}
@@ -66,12 +67,14 @@ class Run:
                 self.block(m)
             elif m.kind == "sync":
                 self.points.append(m.column("seq", rows=self.ranks).tolist())
-            elif m.kind == "messages":
+            elif m.kind in ("messages", "probes"):
                 c = m.columns()
                 for i in range(m.body["count"]):
                     send = self.rows[int(c["source"][i])][int(c["send"][i])]
                     receive = self.rows[int(c["target"][i])][int(c["receive"][i])]
-                    send.receive_of, receive.send_of = receive, send
+                    receive.send_of = send
+                    if m.kind == "messages":
+                        send.receive_of = receive
             elif m.kind == "collectives":
                 c, at = m.columns(), 0
                 for size in c["size"].tolist():
@@ -142,7 +145,7 @@ class Run:
         """[state, ns, receive, whom it waited for] of one call."""
         call = rows[0]
         waits = WAITS | TESTS if self.polls_wait else WAITS
-        if call.call in TESTS - waits:
+        if call.call in TESTS - waits or (not self.polls_wait and call.call in ("MPI_Iprobe", "MPI_Improbe")):
             return []
         late = [(min(r.send_of.enter, r.leave) - r.enter, i, r) for i, r in enumerate(rows) if r.send_of]
         found = [("late_sender", ns, r, r.send_of) for ns, _, r in late if ns > 0]
@@ -282,7 +285,8 @@ class Run:
             for call in self.calls_of(location):
                 waits = self.waits_of(call)
                 for receive in call:
-                    if receive.send_of is None:
+                    posted = self.start_of(receive) if receive.call in WAITS | TESTS else receive
+                    if receive.send_of is None or posted and posted.call in TAKERS and posted.request:
                         continue
                     for item in list(late):
                         if item[1].send_of.enter > receive.send_of.enter:
@@ -314,11 +318,11 @@ def permuted(graph, order):
             columns["peer"] = [order[p] if c == 1 and p >= 0 else p
                                for p, c in zip(columns["peer"], columns["comm"])]
             writer.block("calls", columns, location=order[body["location"]], first=body["first"])
-        elif m.kind == "messages":
+        elif m.kind in ("messages", "probes"):
             columns = {k: v.tolist() for k, v in m.columns().items()}
             for key in ("source", "target"):
                 columns[key] = [order[r] for r in columns[key]]
-            writer.block("messages", columns)
+            writer.block(m.kind, columns)
         elif m.kind in ("sync", "settled"):
             seqs = m.column("seq").tolist()
             moved = [0] * len(seqs)

@@ -51,6 +51,12 @@ call_failed(unsigned call)
 	return (tail = strrchr(name, '(')) != NULL && strcmp(tail, "(error)") == 0;
 }
 
+bool
+call_takes(unsigned call)
+{
+	return call == INDEX_Mprobe || call == INDEX_Improbe;
+}
+
 /* The format below knows no MPI function: the names of those known here get their indices first. */
 __attribute__((constructor)) static void
 give_names(void)

@@ -22,7 +22,7 @@ enum call_class {
 	CLASS_COMPLETE,		/* Wait and Test families: each row completes the request it names */
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
-	CLASS_PROBE,		/* looks, takes nothing */
+	CLASS_PROBE,		/* looks; a matched one takes the message out for the receive that refers to it */
 	CLASS_IO,		/* files; bytes_sent are written, bytes_received read */
 	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
 	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
@@ -80,5 +80,7 @@ bool call_failed(unsigned call);
 
 /* A test of requests or a probe: it returns at once, whatever it found. */
 bool call_polls(unsigned call);
+/* MPI_Mprobe and MPI_Improbe: no other receive gets the message. */
+bool call_takes(unsigned call);
 
 #endif

@@ -357,6 +357,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "messages", NULL, true },
+		{ "probes", NULL, true },
 		{ "collectives", NULL, true },
 		{ "sync", NULL, true },
 		{ "settled", NULL, true },

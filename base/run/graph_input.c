@@ -41,8 +41,8 @@ graph_read(struct graph_input *graph, const struct message *message)
 		if (is_kind(message, "calls")) {
 			item = GRAPH_CALLS;
 			got = read_calls(graph, message);
-		} else if (is_kind(message, "messages")) {
-			item = GRAPH_MESSAGES;
+		} else if (is_kind(message, "messages") || is_kind(message, "probes")) {
+			item = is_kind(message, "probes") ? GRAPH_PROBES : GRAPH_MESSAGES;
 			got = messages_read(&graph->edges, in, message, &graph->window);
 		} else if (is_kind(message, "collectives")) {
 			item = GRAPH_COLLECTIVES;

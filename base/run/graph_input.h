@@ -24,6 +24,7 @@ enum graph_item {
 	GRAPH_RUN,		/* known has ranks and locations; the window is open and empty */
 	GRAPH_CALLS,		/* rows: the block is in calls, and behind the others in the window */
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
+	GRAPH_PROBES,		/* likewise, receive being a probe that saw the message */
 	GRAPH_COLLECTIVES,	/* edges: size of each of the instances; location and seq of each member */
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
 	GRAPH_SYNC,		/* seqs: the row of each location in a global synchronisation point */

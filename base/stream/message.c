@@ -46,7 +46,7 @@ message_check_hash(struct reader *in, const struct message *message)
 bool
 message_is_block(const struct message *message)
 {
-	return is_kind(message, "calls") || is_kind(message, "messages") ||
+	return is_kind(message, "calls") || is_kind(message, "messages") || is_kind(message, "probes") ||
 	    is_kind(message, "collectives") || is_kind(message, "settled");
 }
 

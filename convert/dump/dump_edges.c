@@ -65,7 +65,7 @@ print_messages(struct dump *dump, const struct message *message)
 		if (!is_wanted_location(dump, columns[0][i]) &&
 		    !is_wanted_location(dump, columns[2][i]))
 			continue;
-		begin_picked(dump, "message", false);
+		begin_picked(dump, is_kind(message, "probes") ? "probe" : "message", false);
 		for (size_t k = 0; k < 4; k++)
 			json_uint(&dump->json, keys[k], columns[k][i]);
 		end_line(dump);
@@ -220,6 +220,7 @@ print_edges(struct dump *dump, const struct message *message)
 		void (*print)(struct dump *, const struct message *);
 	} blocks[] = {
 		{ "messages", "message", print_messages },
+		{ "probes", "probe", print_messages },
 		{ "collectives", "collective", print_collectives },
 		{ "segments", "segment", print_segments },
 		{ "alternatives", "alternative", print_segments },

@@ -112,7 +112,7 @@ class _Checker:
 
     def edges(self, message):
         columns = message.columns()
-        if message.kind == "messages":
+        if message.kind in ("messages", "probes"):
             self.ends(message, zip(columns["source"], columns["send"]))
             self.ends(message, zip(columns["target"], columns["receive"]))
         elif message.kind == "collectives":

@@ -22,6 +22,8 @@ CALL_COLUMNS = {
 EDGE_COLUMNS = {
     "messages": {"source": (False, None), "send": (False, None), "target": (False, None),
                  "receive": (False, None)},
+    "probes": {"source": (False, None), "send": (False, None), "target": (False, None),
+               "receive": (False, None)},
     "collectives": {"location": (False, None), "seq": (False, None)},
     "sync": {"seq": (False, None)},
     "settled": {"seq": (False, None)},
@@ -59,6 +61,7 @@ REQUIRED = {
     "clock_shared": {"peer": int},
     "calls": {"location": int, "first": int, "count": int},
     "messages": {"count": int},
+    "probes": {"count": int},
     "collectives": {"count": int, "instances": int},
     "sync": {"count": int},
     "settled": {"count": int},

@@ -58,7 +58,7 @@ note_mreceive_start(struct at *at, MPI_Message message, uint64_t bytes, MPI_Requ
 
 	e.peer = NULL_PEER;
 	if (message != MPI_MESSAGE_NO_PROC)
-		recall_message(message, &e);
+		recall_message(at, message, &e);
 	e.bytes_received = bytes;
 	start_request(at, request, OF_RECEIVE, e.comm);
 	commit(at, &e);

@@ -155,15 +155,26 @@ note_sendrecv(struct at *at, MPI_Comm comm, int dest, int tag, uint64_t bytes,
 /* ---- matched probes: the message handle stands for its communicator until it is received ---- */
 
 enum { MESSAGES = 1024 };
-static struct { MPI_Message handle; uint32_t comm; int32_t peer, tag; } probed[MESSAGES];
+static struct { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag; } probed[MESSAGES];
 static size_t probed_count;
 
+/* The row of a probe that found a message, which refers to itself; NO_ROW: it cannot say so. */
+static uint64_t
+probe_row(const struct at *at)
+{
+	const bool fits = at->thread->location < UINT16_MAX && at->thread->seq <= UINT32_MAX;
+
+	return paused || !fits ? NO_ROW : at->thread->seq;
+}
+
 static void
-remember_message(MPI_Message message, uint32_t comm, const MPI_Status *status)
+remember_message(const struct at *at, MPI_Message message, uint32_t comm, const MPI_Status *status)
 {
 	lock_tables();
 	if (probed_count < MESSAGES) {
 		probed[probed_count].handle = message;
+		probed[probed_count].row = probe_row(at);
+		probed[probed_count].location = at->thread->location;
 		probed[probed_count].comm = comm;
 		probed[probed_count].peer = peer_of(status->MPI_SOURCE);
 		probed[probed_count++].tag = status->MPI_TAG;
@@ -171,9 +182,9 @@ remember_message(MPI_Message message, uint32_t comm, const MPI_Status *status)
 	unlock_tables();
 }
 
-/* The message's envelope into the entry; it is not needed again. */
+/* The message's envelope and its probe into the entry; it is not needed again. */
 void
-recall_message(MPI_Message message, struct entry *e)
+recall_message(const struct at *at, MPI_Message message, struct entry *e)
 {
 	lock_tables();
 	/* The oldest: a thread's new message may have the handle of one just received by another. */
@@ -182,6 +193,7 @@ recall_message(MPI_Message message, struct entry *e)
 			e->comm = probed[i].comm;
 			e->peer = probed[i].peer;
 			e->tag = probed[i].tag;
+			refer(at, e, at->thread->seq, probed[i].location, paused ? NO_ROW : probed[i].row);
 			memmove(&probed[i], &probed[i + 1], (--probed_count - i) * sizeof probed[0]);
 			break;
 		}
@@ -196,7 +208,7 @@ note_mreceive(struct at *at, MPI_Message message, const MPI_Status *status)
 	if (message == MPI_MESSAGE_NO_PROC)
 		e.peer = NULL_PEER;
 	else {
-		recall_message(message, &e);
+		recall_message(at, message, &e);
 		fill_received(&e, status);
 	}
 	commit(at, &e);
@@ -210,6 +222,10 @@ note_probe(struct at *at, bool found, MPI_Comm comm, int source, int tag, const 
 	e.comm = communicator_of(comm)->number;
 	e.peer = peer_of(found ? status->MPI_SOURCE : source);
 	e.tag = tag_of(found ? status->MPI_TAG : tag);
+	if (found && e.peer != NULL_PEER && probe_row(at) != NO_ROW) {
+		e.request = (uint32_t)probe_row(at);
+		e.request_at = (uint16_t)(at->thread->location + 1);
+	}
 	if (found)
 		commit(at, &e);
 	else
@@ -221,7 +237,7 @@ note_mprobe(struct at *at, bool found, MPI_Comm comm, int source, int tag, MPI_M
     const MPI_Status *status)
 {
 	if (found && message != MPI_MESSAGE_NO_PROC)
-		remember_message(message, communicator_of(comm)->number, status);
+		remember_message(at, message, communicator_of(comm)->number, status);
 	note_probe(at, found, comm, source, tag, status);
 }
 

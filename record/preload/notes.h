@@ -137,7 +137,8 @@ refer(const struct at *at, struct entry *e, uint64_t seq, uint32_t location, uin
 	}
 }
 
-void recall_message(MPI_Message message, struct entry *entry);	/* envelope of a matched probe */
+/* Envelope of a matched probe, and the row of that. */
+void recall_message(const struct at *at, MPI_Message message, struct entry *entry);
 
 /* Sizes of predefined types by a hash of their handle; they never change. */
 enum { TYPE_SLOTS = 1 << 10 };

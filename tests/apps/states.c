@@ -37,6 +37,51 @@ late_sender(void)
 		late();
 }
 
+/* The message is seen by a probe, and taken out by it or not. */
+static void
+late_sender_probe(void)
+{
+	MPI_Probe(0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void
+late_sender_mprobe(void)
+{
+	MPI_Message message;
+	MPI_Request request;
+
+	MPI_Mprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+	MPI_Imrecv(in, 1, MPI_INT, &message, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void
+late_sender_iprobe(void)
+{
+	MPI_Request request;
+
+	for (int flag = 0; !flag;)
+		MPI_Iprobe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+	MPI_Irecv(in, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void
+probed(void (*receive)(void))
+{
+	if (rank != 1)
+		late();
+	if (rank == 0)
+		MPI_Send(out, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+	else if (rank == 1)
+		receive();
+}
+
+static void probe(void) { probed(late_sender_probe); }
+static void mprobe(void) { probed(late_sender_mprobe); }
+static void iprobe(void) { probed(late_sender_iprobe); }
+
 static void
 late_sender_waitall(void)
 {
@@ -307,6 +352,7 @@ file_open(void)
 
 static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "late_sender", late_sender }, { "late_sender_waitall", late_sender_waitall },
+	{ "probe", probe }, { "mprobe", mprobe }, { "iprobe", iprobe },
 	{ "late_receiver", late_receiver }, { "late_receiver_wait", late_receiver_wait },
 	{ "wrong_order_same", wrong_order_same }, { "wrong_order_different", wrong_order_different },
 	{ "barrier", barrier }, { "allreduce", allreduce }, { "alltoallv", alltoallv }, { "bcast", bcast },
