@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives. All members of a communicator call its collectives in the same order, so the k-th
- * calls of all members are one instance.
+ * calls of all members are one instance. Persistent ones are made in the same order and started in
+ * any (MPI 4.0, 6.13): the n-th starts of the k-th ones are an instance.
  *
  * A global synchronisation point is an instance of all ranks that no rank leaves before all have
  * entered and across which nothing is pending: no open request, and no message or smaller
@@ -16,7 +17,7 @@
 #include "exchange.h"
 
 struct instance {
-	uint32_t comm, index;	/* key; comm NONE: free slot */
+	uint32_t comm, order, index;	/* key, as of a parcel; comm NONE: free slot */
 	uint32_t arrived, size;
 	uint16_t call;		/* of the member that came first */
 	bool mismatched;
@@ -36,8 +37,8 @@ struct counter {
 
 #define FREE(slot) ((slot)->comm == NONE)
 #define MAKE_FREE(slot) ((slot)->comm = NONE)
-#define HASH(i) mix((i)->comm, (i)->index)
-#define SAME(a, b) ((a)->comm == (b)->comm && (a)->index == (b)->index)
+#define HASH(i) mix((uint64_t)(i)->order << 32 | (i)->comm, (i)->index)
+#define SAME(a, b) ((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
 HASH_TABLE(open_instances, struct instance, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
     die("out of memory"))
 #undef HASH
@@ -61,6 +62,8 @@ struct instances {
 /* MPI_Init and MPI_Finalize are counted apart from the collectives of MPI_COMM_WORLD. */
 enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
 
+#define INITS_OF(comm) ((comm) | UINT32_C(1) << 31)	/* where those that are made are counted */
+
 void
 collective_begin(struct graph *graph)
 {
@@ -79,9 +82,9 @@ count_call(struct instances *all, uint32_t comm, int32_t rank)
 }
 
 static struct instance *
-instance_of(struct instances *all, uint32_t comm, uint32_t index)
+instance_of(struct instances *all, const struct parcel *p)
 {
-	struct instance new = { .comm = comm, .index = index, .last_enter_ns = INT64_MIN,
+	struct instance new = { .comm = p->comm, .order = p->order, .index = p->index, .last_enter_ns = INT64_MIN,
 	    .first_leave_ns = INT64_MAX };
 
 	return open_instances_add(&all->open, &new);
@@ -271,16 +274,16 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 
 /* The shard that an instance falls to. */
 static uint32_t
-shard_of_instance(const struct graph *graph, uint32_t comm, uint32_t index)
+shard_of_instance(const struct graph *graph, const struct parcel *p)
 {
-	return (uint32_t)(mix(comm, index) % graph->exchange->shards);
+	return (uint32_t)(mix((uint64_t)p->order << 32 | p->comm, p->index) % graph->exchange->shards);
 }
 
 void
 collective_arrived(struct graph *graph, const struct parcel *p)
 {
 	struct instances *all = graph->instances;
-	struct instance *instance = instance_of(all, p->comm, p->index);
+	struct instance *instance = instance_of(all, p);
 	uint32_t operation;
 
 	if (instance->arrived == 0) {
@@ -307,6 +310,25 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 		instance_complete(graph, &done);
 		free(done.operations);
 	}
+}
+
+void
+collective_init(struct graph *graph, uint32_t location, uint64_t seq, uint32_t comm)
+{
+	if (member_count(graph, comm) > 0)
+		request_init(graph, location, seq, CLASS_COLLECTIVE_INIT,
+		    1 + count_call(graph->instances, INITS_OF(comm), rank_of(graph, location)));
+}
+
+/* The start of a persistent one, which says where it was made. */
+static bool
+is_started(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
+    struct parcel *parcel)
+{
+	const uint32_t request = row->request[i], at = row->request_at[i];
+
+	return (request > 0 || at > 0) && request_start(graph, at > 0 ? at - 1 : location,
+	    at > 0 ? request : seq - request, &parcel->order, &parcel->index);
 }
 
 void
@@ -339,9 +361,10 @@ collective_member(struct graph *graph, uint32_t location, uint64_t seq, const st
 			    call_name(row->call[i]), comm);
 		return;
 	}
-	parcel.index = count_call(graph->instances, comm, rank_of(graph, location));
+	if (!is_started(graph, location, seq, row, i, &parcel))
+		parcel.index = count_call(graph->instances, comm, rank_of(graph, location));
 	at->candidates += is_candidate(graph, members, row->call[i]);
-	to = graph->exchange != NULL ? shard_of_instance(graph, comm, parcel.index) : 0;
+	to = graph->exchange != NULL ? shard_of_instance(graph, &parcel) : 0;
 	if (graph->exchange != NULL && to != graph->exchange->shard)
 		exchange_post(graph, to, parcel);
 	else
@@ -355,6 +378,8 @@ by_key(const void *left, const void *right)
 
 	if (a->comm != b->comm)
 		return a->comm < b->comm ? -1 : 1;	/* free slots come last */
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 

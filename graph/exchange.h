@@ -18,6 +18,7 @@ struct parcel {
 	int64_t open;			/* of a member: requests pending */
 	uint32_t location, comm;
 	uint32_t index;			/* of the epoch of the pair; of the collective of the communicator */
+	uint32_t order;			/* of a persistent collective, of which INDEX counts the starts; or 0 */
 	uint32_t candidates;		/* of the row: see struct location */
 	uint32_t to;			/* shard */
 	int32_t source, target, tag;	/* world ranks; source of an epoch: its origin */

@@ -137,7 +137,10 @@ take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct call
 		break;
 	case CLASS_SEND_INIT:
 	case CLASS_RECV_INIT:
-		request_init(graph, location, seq, class);
+		request_init(graph, location, seq, class, 0);
+		break;
+	case CLASS_COLLECTIVE_INIT:
+		collective_init(graph, location, seq, rows->comm[i]);
 		break;
 	case CLASS_START:
 		if (!refers)

@@ -125,13 +125,17 @@ uint32_t request_close(struct graph *graph, uint32_t location, uint64_t seq);	/*
 /* Completions that came before their start: the operation that stands for them, or NONE. */
 void request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion);
 uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq);
-void request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class);
+/* ORDER: of a collective, among those of its communicator on the rank, from 1. */
+void request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class, uint32_t order);
+/* The order of what was made there, and which start of it this is; false: it is not known. */
+bool request_start(struct graph *graph, uint32_t location, uint64_t seq, uint32_t *order, uint32_t *start);
 enum call_class request_init_class(const struct graph *graph, uint32_t location, uint64_t seq);
 /* True where the request was an open one, false for an idle persistent one. */
 bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
 
 /* collective.c: instances of collective calls and global synchronisation points. */
 void collective_begin(struct graph *graph);
+void collective_init(struct graph *graph, uint32_t location, uint64_t seq, uint32_t comm);
 void collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
     size_t i);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);

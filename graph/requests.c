@@ -9,6 +9,7 @@ struct request {
 	uint32_t location;	/* NONE: free slot */
 	uint32_t operation;	/* an open receive; NONE for a persistent request */
 	enum call_class class;	/* of a persistent request */
+	uint32_t order, starts;	/* of a persistent collective */
 };
 
 #define HASH(r) mix((r)->location, (r)->seq)
@@ -37,7 +38,7 @@ find(const struct graph *graph, uint32_t location, uint64_t seq)
 void
 request_open(struct graph *graph, uint32_t location, uint64_t seq, uint32_t receive)
 {
-	struct request request = { seq, location, receive, CLASS_RECV_START };
+	struct request request = { seq, location, receive, CLASS_RECV_START, 0, 0 };
 
 	requests_add(graph->requests, &request);
 }
@@ -56,7 +57,7 @@ request_close(struct graph *graph, uint32_t location, uint64_t seq)
 void
 request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion)
 {
-	struct request request = { seq, location, completion, CLASS_COMPLETE };
+	struct request request = { seq, location, completion, CLASS_COMPLETE, 0, 0 };
 
 	graph->any_early = true;
 	requests_add(graph->early, &request);
@@ -76,9 +77,9 @@ request_take_early(struct graph *graph, uint32_t location, uint64_t seq)
 }
 
 void
-request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class)
+request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class, uint32_t order)
 {
-	struct request request = { seq, location, NONE, class };
+	struct request request = { seq, location, NONE, class, order, 0 };
 
 	requests_add(graph->requests, &request);
 }
@@ -89,6 +90,18 @@ request_init_class(const struct graph *graph, uint32_t location, uint64_t seq)
 	const struct request *request = find(graph, location, seq);
 
 	return request == NULL ? CLASS_LOCAL : request->class;
+}
+
+bool
+request_start(struct graph *graph, uint32_t location, uint64_t seq, uint32_t *order, uint32_t *start)
+{
+	struct request *request = find(graph, location, seq);
+
+	if (request == NULL || request->class != CLASS_COLLECTIVE_INIT)
+		return false;
+	*order = request->order;
+	*start = request->starts++;
+	return true;
 }
 
 bool

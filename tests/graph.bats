@@ -365,6 +365,34 @@ turns() {
 	[ "$(paste -sd' ' t.waits)" = "30000 0" ]
 }
 
+# Rank 1 starts them in the other order, and each twice; a barrier between is counted apart.
+@test "persistent collectives match in the order of their making, whatever that of their starts" {
+	tests/pack <<-'END' | lp-graph >t.graph 2>t.err
+		trace ranks=2
+		0 MPI_Init 0 100 comm=1
+		0 MPI_Allreduce_init 100 110 comm=1 as=a
+		0 MPI_Allreduce_init 120 130 comm=1 as=b
+		0 MPI_Start(Allreduce) 200 210 comm=1 sent=8 received=8 of=a
+		0 MPI_Start(Allreduce) 300 310 comm=1 sent=9 received=9 of=b
+		0 MPI_Barrier 400 500 comm=1
+		0 MPI_Start(Allreduce) 600 610 comm=1 sent=8 received=8 of=a
+		0 MPI_Start(Allreduce) 700 710 comm=1 sent=9 received=9 of=b
+		0 MPI_Finalize 800 900
+		1 MPI_Init 0 100 comm=1
+		1 MPI_Allreduce_init 100 110 comm=1 as=a
+		1 MPI_Allreduce_init 120 130 comm=1 as=b
+		1 MPI_Start(Allreduce) 200 210 comm=1 sent=9 received=9 of=b
+		1 MPI_Start(Allreduce) 300 310 comm=1 sent=8 received=8 of=a
+		1 MPI_Barrier 400 500 comm=1
+		1 MPI_Start(Allreduce) 600 610 comm=1 sent=9 received=9 of=b
+		1 MPI_Start(Allreduce) 700 710 comm=1 sent=8 received=8 of=a
+		1 MPI_Finalize 800 900
+	END
+	[ "$(trace.py text t.graph | grep ^collective | sed 's/collective //' | sort | paste -sd,)" = \
+		"0:0 1:0,0:3 1:4,0:4 1:3,0:5 1:5,0:6 1:7,0:7 1:6,0:8 1:8" ]
+	grep -q '^lp-graph: 0 messages and 7 collectives matched, 0 sends, 0 receives and 0 collectives not' t.err
+}
+
 # Both messages are on one channel: which one a receive takes is told by the handle, and the plain probe takes none.
 @test "a matched probe keeps its message for the receive of its handle, and waits for it" {
 	tests/pack <<-'END' | lp-graph >t.graph 2>t.err

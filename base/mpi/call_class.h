@@ -18,6 +18,7 @@ enum call_class {
 	CLASS_RECV_START,	/* MPI_Irecv, MPI_Imrecv */
 	CLASS_SEND_INIT,	/* persistent: made here, started by CLASS_START */
 	CLASS_RECV_INIT,
+	CLASS_COLLECTIVE_INIT,	/* persistent, too; its starts have the class of the collective's start */
 	CLASS_START,		/* MPI_Start, MPI_Startall: each row starts the request it names */
 	CLASS_COMPLETE,		/* Wait and Test families: each row completes the request it names */
 	CLASS_CANCEL,		/* the request that it names will end without a message */

@@ -49,7 +49,7 @@
 	Call(I##name, i##name, I##NAME, CLASS##_START, (UNWRAP params, (NEWREQ, request)), \
 	    COLLECTIVE_START(comm, root, sent, received, request)) \
 	DERIVED(start_##name, "MPI_Start(" #Name ")", CLASS##_START) \
-	Init(Name##_init, name##_init, NAME##_INIT, LOCAL, (UNWRAP params, (INFO, info), (NEWREQ, request)), \
+	Init(Name##_init, name##_init, NAME##_INIT, COLLECTIVE_INIT, (UNWRAP params, (INFO, info), (NEWREQ, request)), \
 	    COLLECTIVE_INIT(comm, root, sent, received, request, start_##name))
 
 SPECIAL(Init, init, INIT, INIT)
@@ -283,7 +283,7 @@ CALL(Comm_get_parent, comm_get_parent, COMM_GET_PARENT, LOCAL, ((NEWCOMM, made))
 	    (UNWRAP params, (COMM, comm), (NEWREQ, request)), \
 	    COLLECTIVE_START(comm, NO_PEER, sent, received, request)) \
 	DERIVED(start_neighbor_##name, "MPI_Start(Neighbor_" #Name ")", NEIGHBOUR_START) \
-	PERSISTENT_COUNTED(Neighbor_##Name##_init, neighbor_##name##_init, NEIGHBOR_##NAME##_INIT, LOCAL, \
+	PERSISTENT_COUNTED(Neighbor_##Name##_init, neighbor_##name##_init, NEIGHBOR_##NAME##_INIT, COLLECTIVE_INIT, \
 	    (UNWRAP params, (COMM, comm), (INFO, info), (NEWREQ, request)), \
 	    COLLECTIVE_INIT(comm, NO_PEER, sent, received, request, start_neighbor_##name))
 NEIGHBOUR(allgather, allgather, ALLGATHER, ((CBUF, sendbuf), (COUNT, sendcount), (TYPE, sendtype),

@@ -222,10 +222,10 @@ start_one(const struct at *at, struct request *request, struct entry *e, uint64_
 	if (request->kind == OF_COLLECTIVE) {
 		e->bytes_sent = request->bytes;
 		e->bytes_received = request->received;
-	} else if (request->kind != OF_PARTITIONS) {
-		refer(at, e, seq, request->init_location, request->init);
+	} else if (request->kind != OF_PARTITIONS)
 		*(request->kind == OF_SEND ? &e->bytes_sent : &e->bytes_received) = request->bytes;
-	}
+	if (request->kind != OF_PARTITIONS)
+		refer(at, e, seq, request->init_location, request->init);
 	request->start = paused ? NO_ROW : seq;
 	request->location = at->thread->location;
 	request->active = true;
