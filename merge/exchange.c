@@ -328,7 +328,10 @@ read_header(struct input *input)
 {
 	struct message message;
 
-	if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 || reader_next(input->in, &message) < 0)
+	if (input->file_count == 0) {	/* the others tell all */
+		reader_open(&input->in, "/dev/null", READ_SKIMMING);
+		reader_go_on(input->in, "/dev/null");
+	} else if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 || reader_next(input->in, &message) < 0)
 		die_input(input->in);
 	reader_leave(input->in);
 }
@@ -336,8 +339,9 @@ read_header(struct input *input)
 void
 survey(struct input *input, const struct team *team)
 {
-	const size_t files = input->file_count, rank = team->apart ? 0 : (size_t)team->rank;
-	const size_t size = team->apart ? 1 : (size_t)team->size;
+	const bool own = input->holders > 0;
+	const size_t files = input->file_count, rank = own ? 0 : (size_t)team->rank;
+	const size_t size = own ? 1 : (size_t)team->size;
 	const size_t first = files * rank / size, end = files * (rank + 1) / size;
 	struct pack pack = { 0 };
 	uint64_t *words;
@@ -348,7 +352,7 @@ survey(struct input *input, const struct team *team)
 	for (size_t i = first; i < end; i++)
 		survey_file(input, input->files[i]);
 	find_ends(input);
-	if (team->size == 1 && !team->apart)
+	if (team->size == 1)
 		return;
 	pack_survey(&pack, input);
 	words = team_share(team, pack.words, pack.count, sizeof *words, &count);

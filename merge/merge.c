@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
-#include "../base/team/meet.h"
-#include "apart.h"
 #include "clock_share.h"
 #include "exchange.h"
 #include "merge.h"
+#include "own_files.h"
 #include "shards.h"
 #include "survey.h"
 
@@ -33,8 +32,6 @@ static const char usage[] =
 	"                   was sent [linear]\n"
 	"  -o, --output SHARDS  a folder of shards; several processes write theirs each\n"
 	"      --shards N|node  how many, or one a node [as many as processes]\n"
-	"      --meet FOLDER    of several that see only their own FILEs, and this folder\n"
-	"      --member K/N     number K of these, from 0\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -46,20 +43,8 @@ struct options {
 	bool names;	/* look for functions and lines in the recorded program */
 	struct shard_wish wish;
 	bool counted;	/* of that, how many */
-	const char *meet;	/* the folder; NULL: all processes see all files */
-	int member, members;	/* of those who meet there */
 	char **files;	/* NULL-terminated; none: standard input */
 };
-
-static void
-parse_member(const char *text, struct options *opt)
-{
-	int length = 0;
-
-	if (sscanf(text, "%d/%d%n", &opt->member, &opt->members, &length) != 2 || text[length] != '\0' ||
-	    opt->member < 0 || opt->member >= opt->members)
-		die("--member %s: not K/N with K from 0 to N - 1", text);
-}
 
 static struct options
 parse_options(int argc, char **argv)
@@ -68,8 +53,8 @@ parse_options(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
 		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-		{ "shards", required_argument, NULL, 'S' }, { "meet", required_argument, NULL, 'm' },
-		{ "member", required_argument, NULL, 'k' }, { NULL, 0, NULL, 0 },
+		{ "shards", required_argument, NULL, 'S' }, { "meet", optional_argument, NULL, 'm' },
+		{ "member", optional_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .sync = SYNC_LINEAR, .names = true };
 	int c;
@@ -80,8 +65,7 @@ parse_options(int argc, char **argv)
 		case 'p': opt.partial = true; break;
 		case 'n': opt.names = false; break;
 		case 'o': opt.wish.folder = optarg; break;
-		case 'm': opt.meet = optarg; break;
-		case 'k': parse_member(optarg, &opt); break;
+		case 'm': die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each node's own disk", argv[optind - 1]);
 		case 'S':
 			opt.counted = true;
 			if (strcmp(optarg, "node") != 0)
@@ -90,10 +74,6 @@ parse_options(int argc, char **argv)
 		}
 	if (opt.counted && opt.wish.folder == NULL)
 		die("--shards needs -o, the folder that gets them");
-	if ((opt.meet != NULL) != (opt.members > 0))
-		die("--meet and --member are given together");
-	if (opt.meet != NULL && (!opt.counted || opt.wish.count != 0))
-		die("--meet makes a shard of each node: -o SHARDS --shards node");
 	opt.files = argv + optind;
 	return opt;
 }
@@ -107,17 +87,16 @@ add_file(struct input *input, char *path)
 	input->files[input->file_count++] = path;
 }
 
-/* Every file rank.N of a folder. */
+/* Every file rank.N of a folder. Of several processes not all need see some. */
 static void
 add_folder(struct input *input, const char *folder)
 {
 	struct dirent **entries;
 	int count = scandir(folder, &entries, is_raw_name, versionsort);
 
-	if (count < 0)
-		die("%s: %s", folder, strerror(errno));
-	if (count == 0)
-		die("%s: holds no raw trace (rank.0, rank.1, ...)", folder);
+	if (count <= 0 && asprintf(&input->no_file, count < 0 ? "%s: %s" : "%s: holds no raw trace (rank.0, rank.1, ...)",
+	    folder, strerror(errno)) < 0)
+		die("out of memory");
 	for (int i = 0; i < count; i++) {
 		char *path;
 
@@ -126,11 +105,12 @@ add_folder(struct input *input, const char *folder)
 		add_file(input, path);
 		free(entries[i]);
 	}
-	free(entries);
+	if (count >= 0)
+		free(entries);
 }
 
 static void
-add_all_files(struct input *input, char **files)
+add_all_files(struct input *input, char **files, const struct team *team)
 {
 	struct stat status;
 
@@ -141,10 +121,12 @@ add_all_files(struct input *input, char **files)
 	for (; *files != NULL; files++)
 		if (strcmp(*files, "-") == 0)
 			add_file(input, NULL);
-		else if (stat(*files, &status) == 0 && S_ISDIR(status.st_mode))
+		else if (stat(*files, &status) == 0 ? S_ISDIR(status.st_mode) : team->size > 1)
 			add_folder(input, *files);
 		else
 			add_file(input, *files);
+	if (input->no_file != NULL && team->size == 1)
+		die("%s", input->no_file);
 }
 
 /* Stacks are unwound by each for all ranks; what messages tell of clocks the first one looks for in all traces. */
@@ -171,28 +153,13 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 		}
 		team_sum(team, 0);
 	}
-	if (team->apart && needs_all_files(input, opt))
+	if (input->holders > 0 && needs_all_files(input, opt))
 		files_to_all(input, team);
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
 		survey_drift(input);
 	if (team->rank == 0 && opt->sync == SYNC_CLC)
 		correct_order(input);
 	share_clocks(input, team);
-}
-
-/* The shards are those that one process makes of the same traces once they are in one place. */
-static char **
-history_of(const struct options *opt, int *argc)
-{
-	static char *words[] = { "lp-merge", "-o", NULL, "--shards", "node", NULL, NULL };
-	char *folder = need(strdup(*opt->files)), *slash = strrchr(folder, '/');
-
-	words[2] = need(strdup(opt->wish.folder));
-	if (slash != NULL && slash > folder)
-		*slash = '\0';
-	words[5] = folder;
-	*argc = 6;
-	return words;
 }
 
 static void
@@ -203,9 +170,7 @@ check_options(const struct options *opt, const struct team *team)
 		if (team->size > 1)
 			die("several processes write shards: -o FOLDER");
 	}
-	if (opt->meet != NULL && (team->size > 1 || team->comm != NULL))
-		die("--meet is for processes without MPI");
-	if (team->size == 1 && opt->meet == NULL)
+	if (team->size == 1)
 		return;
 	if (*opt->files == NULL)
 		die("several processes read files, not standard input");
@@ -226,25 +191,22 @@ main(int argc, char **argv)
 	opt = parse_options(argc, argv);
 	check_options(&opt, &team);
 	input.partial = opt.partial;
-	add_all_files(&input, opt.files);
+	add_all_files(&input, opt.files, &team);
 	team_open(&team, &argc, &argv);
-	if (opt.meet != NULL) {
-		team = meet_begin(opt.meet, opt.member, opt.members);
-		input.holders = (uint32_t)opt.members;
-		argv = history_of(&opt, &argc);
-	}
+	if (team.size > 1)
+		divide_files(&input, &team);
+	if (input.holders > 0 && opt.counted && opt.wish.count > 0)
+		die("disks that not all processes see make a shard of each node: --shards node");
 	if (opt.wish.folder != NULL)
 		shards_prepare(opt.wish.folder, &team);
 	survey(&input, &team);
 	correct(&input, &opt, &team);
-	if (!opt.counted)
+	if (!opt.counted && input.holders == 0)
 		opt.wish.count = (uint32_t)team.size;
 	if (opt.wish.folder != NULL)
 		write_shards(&input, &opt.wish, &team, opt.names, argc, argv);
 	else
 		write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
-	if (team.apart)
-		meet_end(&team);
 	team_close();
 	return DONE;
 }

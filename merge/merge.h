@@ -112,6 +112,7 @@ struct input {
 	char **files;		/* NULL: standard input */
 	size_t file_count, file_capacity;
 	uint32_t holders;	/* members of the team that have such files of their own; 0: all see these */
+	char *no_file;		/* why there is none of a folder that was named; NULL: there is */
 	const char *run_file;	/* that told */
 	uint64_t traces;	/* read so far */
 	bool died;		/* one of them before it told its rank */

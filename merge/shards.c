@@ -75,13 +75,13 @@ find_writers(const struct input *input, const struct shard_plan *plan, const str
 	uint32_t *writer = zalloc(plan->count, sizeof *writer), first, end;
 
 	memset(writer, 0xff, plan->count * sizeof *writer);
-	if (!team->apart)
+	if (input->holders == 0)
 		for (int member = 0; member < team->size; member++) {
 			shards_of_member(team, member, plan->count, &first, &end);
 			for (uint32_t number = first; number < end; number++)
 				writer[number] = (uint32_t)member;
 		}
-	for (uint32_t r = 0; team->apart && r < plan->ranks; r++) {
+	for (uint32_t r = 0; input->holders > 0 && r < plan->ranks; r++) {
 		const struct rank *rank = &input->ranks[r];
 		uint32_t *of = &writer[plan->of[r]];
 

@@ -23,7 +23,6 @@
 #include "compress.h"
 #include "folder.h"
 #include "follow.h"
-#include "gather.h"
 #include "why.h"
 
 static const char usage[] =
@@ -32,7 +31,6 @@ static const char usage[] =
 	"what it starts, or the program itself: mpirun -n 4 lp-record -o FOLDER ./app\n"
 	"  -o, --output FOLDER  leave a raw trace of each rank there [all go to standard\n"
 	"                       output, and the program's own output to standard error]\n"
-	"      --merge SHARDS   make shards of the traces at the end, on the nodes where they lie\n"
 	"  -z, --compress HOW   none, min or max: make the traces smaller [none]\n"
 	"      --polls HOW      fold: a run of failed tests and probes becomes one row [all]\n"
 	"      --fold-local S   fold local calls that are shorter than S seconds [0]\n"
@@ -49,7 +47,6 @@ static const char usage[] =
 
 struct options {
 	const char *folder;	/* NULL: standard output */
-	const char *shards;	/* that are made of it; NULL: none */
 	char **command;
 	int level;		/* of compression; 0: none */
 	const char *mpi;	/* whose recorder; NULL: the one that was built by default */
@@ -101,14 +98,12 @@ parse_options(int argc, char **argv)
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
 		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
 		case MPI: opt.mpi = optarg; break;
-		case MERGE: opt.shards = optarg; break;
+		case MERGE: die("--merge is gone: mpirun -n NODES lp-merge -o %s FOLDER, behind the program", optarg);
 		}
 	if (optind == argc)
 		bad_usage(usage);
 	if (sample_stack > 0 && sample_hz == 0)
 		die("--sample-stack needs --sample");
-	if (opt.shards != NULL && opt.folder == NULL)
-		die("--merge needs -o, the folder of the raw traces");
 	opt.command = argv + optind;
 	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
 	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d", fold, (long long)threshold_ns, (int)stack,
@@ -336,7 +331,7 @@ main(int argc, char **argv)
 	sigset_t mask;
 	struct options opt;
 	bool empty;
-	int status, merged = DONE;
+	int status;
 
 	tool = "lp-record";
 	opt = parse_options(argc, argv);
@@ -347,8 +342,6 @@ main(int argc, char **argv)
 	find_library(opt.mpi, library, sizeof library);
 	mask = hold_signals();	/* until start() can pass them on */
 	prepare(&opt, folder);
-	if (opt.shards != NULL)
-		gather_begin(opt.shards, opt.folder);
 	preload_add(library, true);
 	accompany(&opt, folder);
 	start(&opt, folder, &mask);
@@ -360,8 +353,6 @@ main(int argc, char **argv)
 	caught = 0;		/* what came before was the program's */
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);
-	if (opt.shards != NULL)
-		merged = gather_end(caught != 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0);
 	empty = folder_for_each(folder, NULL) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);
@@ -374,7 +365,5 @@ main(int argc, char **argv)
 	}
 	if (opt.folder != NULL)
 		say_worlds(opt.folder);
-	if (merged != DONE && WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return TROUBLE;
 	return end_as(status);
 }

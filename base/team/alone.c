@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A team of one, without MPI, or one that meets in a folder (meet.c). Where a launcher has started several of
+ * A team of one, without MPI. Where a launcher has started several of
  * us we are the wrong program: lp-critpath-mpi and the like lie beside and take over. So who analyses on one
  * process pays nothing for MPI.
  */
@@ -11,7 +11,7 @@
 #include "../tool/tool.h"
 #include "cost.h"
 #include "launcher.h"
-#include "meet.h"
+#include "team.h"
 
 struct team
 team_start(int *argc, char ***argv)
@@ -79,30 +79,22 @@ team_max(const struct team *team, int64_t *values, size_t count)
 uint64_t
 team_sum(const struct team *team, uint64_t value)
 {
-	uint64_t sum = value, *values;
-	size_t count;
-
-	if (!team->apart)
-		return value;
-	values = meet_share(team, &value, 1, sizeof value, &count);
-	for (sum = 0; count > 0; count--)
-		sum += values[count - 1];
-	free(values);
-	return sum;
+	(void)team;
+	return value;
 }
 
 void
 team_copy(const struct team *team, void *data, size_t bytes)
 {
-	if (team->apart)
-		meet_copy(team, data, bytes);
+	(void)team;
+	(void)data;
+	(void)bytes;
 }
 
 void *
 team_share(const struct team *team, const void *items, size_t count, size_t bytes, size_t *received)
 {
-	return team->apart ? meet_share(team, items, count, bytes, received) :
-	    team_gather(team, items, count, bytes, received);
+	return team_gather(team, items, count, bytes, received);
 }
 
 void *

@@ -14,7 +14,6 @@ struct team {
 	int rank, size;
 	void *comm;
 	bool on_trial;
-	bool apart;		/* each has input of its own: meet.h */
 };
 
 /*

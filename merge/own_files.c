@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A file that several processes see, of one host or by a network file system, is one: it has the same name, number,
+ * size and time for all of them. The first process that sees it reads it.
+ */
+#include "own_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "../base/tool/hash_table.h"
+#include "../base/tool/spool.h"
+
+enum { COPIED = 1 << 20 };	/* bytes of a file at once */
+
+struct seen {
+	uint64_t name, number, size, time_ns;	/* name: a hash of its last part; 0: the slot is free */
+	uint64_t place;				/* among all that the processes see, one process after the other */
+};
+
+#define HASH(s) mix((s)->name ^ (s)->number, (s)->size ^ (s)->time_ns)
+#define SAME(a, b) (memcmp(a, b, offsetof(struct seen, place)) == 0)
+#define FREE(s) ((s)->name == 0)
+#define MAKE_FREE(s) ((s)->name = 0)
+HASH_TABLE(files, struct seen, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+static struct seen
+see(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+	struct seen seen = { .name = XXH3_64bits(name, strlen(name)) | 1 };
+	struct stat status;
+
+	if (stat(file, &status) == 0) {		/* else reading it will say why not */
+		seen.number = status.st_ino;
+		seen.size = (uint64_t)status.st_size;
+		seen.time_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+	}
+	return seen;
+}
+
+static bool
+all_see_the_same(const struct seen *own, size_t count, const struct team *team)
+{
+	const int64_t hash = (int64_t)(XXH3_64bits(own, count * sizeof *own) >> 2);
+	int64_t most[2] = { hash, -hash };
+
+	team_max(team, most, 2);
+	return most[0] == -most[1];
+}
+
+/* Those that no process before this one sees. */
+static void
+keep_own(struct input *input, const struct team *team, const struct seen *own)
+{
+	struct files first = { 0 };
+	size_t all, before, kept = 0;
+	struct seen *seen = team_share(team, own, input->file_count, sizeof *own, &all);
+	uint64_t *counts = team_share(team, &(uint64_t){ input->file_count }, 1, sizeof *counts, &before);
+
+	before = 0;
+	for (int member = 0; member < team->rank; member++)
+		before += counts[member];
+	files_begin(&first, 1024);
+	for (size_t i = 0; i < all; i++) {
+		seen[i].place = i;
+		if (files_find(&first, &seen[i]) == NULL)
+			*files_add(&first, &seen[i]) = seen[i];
+	}
+	for (size_t i = 0; i < input->file_count; i++)
+		if (files_find(&first, &own[i])->place == before + i)
+			input->files[kept++] = input->files[i];
+	input->file_count = kept;
+	free(first.slots);
+	free(counts);
+	free(seen);
+}
+
+void
+divide_files(struct input *input, const struct team *team)
+{
+	struct seen *own = zalloc(input->file_count, sizeof *own);
+
+	for (size_t i = 0; i < input->file_count; i++)
+		own[i] = see(input->files[i]);
+	if (!all_see_the_same(own, input->file_count, team)) {
+		keep_own(input, team, own);
+		input->holders = (uint32_t)team->size;
+	}
+	free(own);
+	team_part(team);
+	if (input->holders == 0 && input->file_count == 0)
+		die("%s", input->no_file);
+	team_meet(team);
+}
+
+/* ---- copies ---- */
+
+/* All get the bytes of the rank's trace, piece by piece; those who want them keep them at OFFSET. Its size. */
+static uint64_t
+copy_file(const struct rank *rank, const struct team *team, int spool, bool wanted, uint64_t offset)
+{
+	static char piece[COPIED];
+	const bool own = rank->holder == team->rank;
+	const int fd = own ? open(rank->file, O_RDONLY | O_CLOEXEC) : -1;
+	uint64_t size = 0;
+	size_t count;
+
+	team_part(team);
+	if (own && fd < 0)
+		die("%s: %s", rank->file, strerror(errno));
+	team_meet(team);
+	do {
+		const ssize_t got = own ? pread(fd, piece, sizeof piece, (off_t)size) : 0;
+		char *bytes;
+
+		team_part(team);
+		if (got < 0)
+			die("%s: %s", rank->file, strerror(errno));
+		team_meet(team);
+		bytes = team_share(team, piece, (size_t)got, 1, &count);
+		if (wanted)
+			spool_put(spool, bytes, count, offset + size);
+		size += count;
+		free(bytes);
+	} while (count > 0);
+	if (own)
+		close(fd);
+	return size;
+}
+
+void
+files_to_all(struct input *input, const struct team *team)
+{
+	const bool reads = team->rank == 0 || input->sampled;	/* stacks are unwound by all; the rest is the first one's */
+	const int spool = reads ? spool_open() : -1;
+	uint64_t offset = 0;
+	char *name;
+
+	if (asprintf(&name, "/proc/self/fd/%d", spool) < 0)
+		die("out of memory");
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+		const bool wanted = reads && rank->holder != team->rank;
+		uint64_t size;
+
+		if (!rank->present)
+			continue;
+		size = copy_file(rank, team, spool, wanted, offset);
+		if (!wanted)
+			continue;
+		rank->file = name;
+		rank->offset += offset;
+		rank->calls_offset += offset;
+		for (uint32_t t = 0; t < rank->threads; t++)
+			rank->thread[t].last_offset += offset;
+		offset += size;
+	}
+}
