@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One run becomes a summary: lp-critpath finds its path, and all else is counted as it comes by. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "compare.h"
 #include "../base/run/places.h"
 #include "../base/tool/file_name.h"
+#include "../base/tool/start.h"
 #include "../imbalance/causes.h"
 
 struct watcher {
@@ -173,34 +172,6 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	(void)count;
 }
 
-/* The path of FILE: what lp-critpath, the one beside this tool, prints. Returns its process. */
-static pid_t
-find_path(const char *file, int *from)
-{
-	static char beside[4096];
-	ssize_t length = readlink("/proc/self/exe", beside, sizeof beside - sizeof "lp-critpath");
-	char *slash;
-	int pipes[2];
-	pid_t child;
-
-	beside[length > 0 ? length : 0] = '\0';
-	slash = strrchr(beside, '/');
-	strcpy(slash != NULL ? slash + 1 : beside, "lp-critpath");
-	if (pipe(pipes) < 0 || (child = fork()) < 0)
-		die("cannot start lp-critpath: %s", strerror(errno));
-	if (child == 0) {
-		dup2(pipes[1], STDOUT_FILENO);
-		close(pipes[0]);
-		close(pipes[1]);
-		execlp(beside, "lp-critpath", "-F", "stream", "--", file, (char *)NULL);
-		note("cannot start %s: %s", beside, strerror(errno));
-		_exit(TROUBLE);
-	}
-	close(pipes[1]);
-	*from = pipes[0];
-	return child;
-}
-
 static bool
 has_path(const char *file)
 {
@@ -323,10 +294,10 @@ summarise(const char *file, int argc, char **argv)
 	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX };
 	char pipe_name[32];
 	pid_t child = 0;
-	int from = -1, status = 0;
+	int from = -1;
 
 	if (!has_path(file)) {
-		child = find_path(file, &from);
+		child = start_tool((char *[]){ "lp-critpath", "-F", "stream", "--", (char *)(uintptr_t)file, NULL }, &from);
 		snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", from);
 	}
 	im.from_ns = INT64_MIN;
@@ -334,7 +305,7 @@ summarise(const char *file, int argc, char **argv)
 	im.observer = &w.observer;
 	place_at(&w.s, 0);
 	read_graph(&im, child > 0 ? pipe_name : file);
-	if (child > 0 && (waitpid(child, &status, 0) < 0 || status != 0))
+	if (child > 0 && !ended_well(child))
 		die("%s: its path was not found", file);
 	if (!w.any_path && im.known.run_ns > 0)
 		die("%s: no critical path", file);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Summaries as streams: written by one process a run, read by the one that compares. */
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/tool/start.h"
 #include "compare.h"
 
 static const struct column_type i32 = { 4, true, true, 0 }, i64 = { 8, true, true, 0 };
@@ -271,26 +270,15 @@ read_stream(struct summary *s, struct reader **opened, const char *name)
 static void
 read_of_child(struct summary *s, const char *file)
 {
-	char *argv[] = { "lp-compare", "--summary", (char *)file, NULL }, name[32];
+	char name[32];
 	struct reader *in;
-	int pipes[2], status = 0, got;
-	pid_t child;
+	int from, got;
+	pid_t child = start_tool((char *[]){ "lp-compare", "--summary", "--", (char *)(uintptr_t)file, NULL }, &from);
 
-	fflush(stdout);
-	if (pipe(pipes) < 0 || (child = fork()) < 0)
-		die("cannot start another process: %s", strerror(errno));
-	if (child == 0) {
-		dup2(pipes[1], STDOUT_FILENO);
-		close(pipes[0]);
-		close(pipes[1]);
-		summarise(file, 3, argv);
-		_exit(DONE);
-	}
-	close(pipes[1]);
-	snprintf(name, sizeof name, "/dev/fd/%d", pipes[0]);
+	snprintf(name, sizeof name, "/dev/fd/%d", from);
 	got = read_stream(s, &in, name);
-	close(pipes[0]);
-	if (waitpid(child, &status, 0) < 0 || status != 0)
+	close(from);
+	if (!ended_well(child))
 		_exit(TROUBLE);		/* it has said why */
 	if (got < 0)
 		die_input(in);

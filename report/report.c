@@ -7,15 +7,13 @@
  * writes  one HTML file that asks for nothing else, one SVG picture, or its timeline as a table
  * memory  that of lp-imbalance, and what is proportional to --size and to ranks
  */
-#include <errno.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "draw.h"
+#include "../base/tool/start.h"
 #include "../base/tool/whole_file.h"
 
 static const char usage[] =
@@ -115,59 +113,34 @@ needs_path(const char *file)
 	return needs;
 }
 
-/* Never returns: lp-critpath from beside this program, else from PATH. */
-static _Noreturn void
-become_critpath(const char *file, int percent)
-{
-	char path[4096], gain[16];
-	char *command[8] = { "lp-critpath", "-F", "stream" };
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/lp-critpath");
-	int words = 3;
-
-	if (percent > 0) {
-		snprintf(gain, sizeof gain, "%d", percent);
-		command[words++] = "--gain";
-		command[words++] = gain;
-	}
-	command[words++] = "--";
-	command[words] = (char *)(uintptr_t)file;
-	if (length > 0) {
-		path[length] = '\0';
-		strcat(dirname(path), "/lp-critpath");
-		execv(path, command);
-	}
-	execvp("lp-critpath", command);
-	_exit(TROUBLE);
-}
-
 /* The stream with its path; the child's process in CHILD. */
 static int
 start_critpath(const char *file, int percent, pid_t *child)
 {
-	int ends[2];
+	char gain[16], *words[8] = { "lp-critpath", "-F", "stream" };
+	int count = 3, from;
 
-	if (pipe(ends) < 0 || (*child = fork()) < 0)
-		die("lp-critpath cannot be started: %s", strerror(errno));
-	if (*child == 0) {
-		dup2(ends[1], STDOUT_FILENO);
-		close(ends[0]);
-		close(ends[1]);
-		become_critpath(file, percent);
+	if (percent > 0) {
+		snprintf(gain, sizeof gain, "%d", percent);
+		words[count++] = "--gain";
+		words[count++] = gain;
 	}
-	close(ends[1]);
-	return ends[0];
+	words[count++] = "--";
+	words[count] = (char *)(uintptr_t)file;
+	*child = start_tool(words, &from);
+	return from;
 }
 
 static void
 read_run(struct page *page, const struct options *opt)
 {
-	int fd = -1, status;
+	int fd = -1;
 	pid_t child = 0;
 
 	if (needs_path(opt->file))
 		fd = start_critpath(opt->file, opt->percent, &child);
 	page_read(page, opt->file, fd, (size_t)opt->size);
-	if (child > 0 && (waitpid(child, &status, 0) < 0 || status != 0))
+	if (child > 0 && !ended_well(child))
 		die("lp-critpath failed");
 }
 
