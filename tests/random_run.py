@@ -212,12 +212,16 @@ class Run:
 
     def probed_message(self, sender, receiver, call, size, info, target):
         """No posted receive fits: the message is the first of its channel that is there."""
+        probes = self.random.choice((("MPI_Probe",), ("MPI_Probe", "MPI_Probe"), ("MPI_Mprobe",),
+                                     ("MPI_Probe", "MPI_Mprobe"), ("MPI_Improbe",), ("MPI_Iprobe",)))
+        taken = probes[-1] in ("MPI_Mprobe", "MPI_Improbe")
+        if taken:       # received at any time: a send that waited for that might never end
+            call = "MPI_Bsend"
         enter = self.clock[sender]
         send = self.add(sender, call, enter, enter + self.cost(), sent=size, **dict(info, peer=target))
         if call == "MPI_Isend":
             self.to_wait[sender].append((send, "send", enter, None))
-        for probe in self.random.choice((("MPI_Probe",), ("MPI_Probe", "MPI_Probe"), ("MPI_Mprobe",),
-                                         ("MPI_Probe", "MPI_Mprobe"), ("MPI_Improbe",), ("MPI_Iprobe",))):
+        for probe in probes:
             self.compute(receiver)
             begin = self.clock[receiver]
             if probe.startswith("MPI_I"):    # which finds what is there
@@ -228,7 +232,7 @@ class Run:
             row.other, row.needs = (sender, send), [(sender, send)]
             self.probes.append((sender, send, receiver, seq))
         info = dict(info, received=size)
-        if probe.endswith("mprobe") or probe.endswith("Mprobe"):
+        if taken:
             self.taken[receiver].append((seq, info, sender, send))
             return
         begin = self.clock[receiver]

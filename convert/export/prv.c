@@ -180,7 +180,7 @@ posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct k
 	const struct post *post;
 
 	if (receive->row.request == 0 || receive->row.request_at != 0 || receive->row.request > seq ||
-	    call_class(receive->row.call) != CLASS_COMPLETE)	/* a matched probe takes no data */
+	    call_class(receive->row.call) == CLASS_RECV)	/* a matched probe takes no data */
 		return receive->row.enter_ns;
 	if ((row = window_row(&p->rows.window, location, key.seq)) != NULL)
 		return row->row.enter_ns;
