@@ -184,11 +184,13 @@ scaled() {
 	done
 	flow() { make -s -f "$ROOT/workflows/history.mk" OUT=h "$@"; }
 	run -2 flow
-	[[ "$output" == *"there is no run yet"* ]] && [ ! -e h ]
+	[[ "$output" == *"there is no run yet"* ]]
+	[ ! -e h ]
 	flow RUN="3.graph 1.graph 2.graph 4.graph" >t.text
 	[ "$(ls h/runs | cut -c1-10 | xargs)" = '2023-11-15 2023-11-16 2023-11-17 2023-11-18' ]
 	jq -e '[.runs[].date] == (["15", "16", "17", "18"] | map("2023-11-\(.)T22:13:20Z"))' h/history.json
-	grep -q '<svg' h/history.svg && grep -q 'MPI_Allreduce:1[0-9]' h/history.svg
+	grep -q '<svg' h/history.svg
+	grep -q 'MPI_Allreduce:1[0-9]' h/history.svg
 	grep -q 'with 3 and 1 runs nothing can be said of chance' h/compare.txt
 	flow RUN=3.graph >t.text	# is there already
 	[ "$(ls h/runs | wc -l)" = 4 ]
@@ -236,8 +238,8 @@ facts() {
 	mpicc -g -O1 -w -o sites "$ROOT/tests/apps/sites.c"
 	OMP_NUM_THREADS=1 UCX_TOKEN_X=hidden OMPI_MCA_orte_base_x=hidden graph_of >a.graph
 	lp-dump -k environment run/rank.0 | jq -e -s 'map(.name) | index("OMP_NUM_THREADS") and .[0] == "MPI_Get_library_version"'
-	! grep -aq hidden run/rank.0 a.graph || false
-	! lp-dump -k environment run/rank.1 2>/dev/null | grep . || false
+	refute grep -aq hidden run/rank.0 a.graph
+	lp-dump -k environment run/rank.1 2>/dev/null | refute grep .
 	OMP_NUM_THREADS=1 facts
 	[ "$(jq -c .facts t.json)" = '[]' ]
 	OMPI_MCA_coll_tuned_priority=29 OMP_NUM_THREADS=2 facts
@@ -271,7 +273,7 @@ facts() {
 	trace.py check 1.summary
 	lp-compare -F json 1.summary -- <(lp-critpath 2.graph) | cmp - t.json
 	lp-compare 1.graph -- 2.graph | grep -q '^change of the critical path by function'
-	! lp-critpath 1.graph | lp-replay -F stream - | lp-dump | grep '"kind":"sampled' || false	# times are others
+	lp-critpath 1.graph | lp-replay -F stream - | lp-dump | refute grep '"kind":"sampled'	# times are others
 	lp-compare -F json 1.graph -- "$BATS_FILE_TMPDIR/a1.graph" | jq -e '.functions == []'
 	lp-compare -F json 2.graph -- 1.graph | jq -S '.functions | map({(.function): -.path_change_s}) | add' >back.json
 	jq -S '.functions | map({(.function): .path_change_s}) | add' t.json | jq -e --slurpfile back back.json '. == $back[0]'
@@ -284,7 +286,8 @@ facts() {
 	grep -q 'exact: MPI_Barrier at main (sites.c:[0-9]*) is only in B, 20 calls' t.text
 	jq -e '.runs == {a: 2, b: 2}' out/compare.json
 	grep -q '<svg' out/path.svg
-	grep -q 'a1.graph' out/timeline.svg && grep -q 'b1.graph' out/timeline.svg
+	grep -q 'a1.graph' out/timeline.svg
+	grep -q 'b1.graph' out/timeline.svg
 	[ "$(ls out/*.summary | wc -l)" = 4 ]
 }
 
@@ -300,7 +303,8 @@ facts() {
 	lp-merge --help >/dev/null
 	printf 'trace ranks=2\n0 MPI_Init 0 1\n1 MPI_Init 0 1\n' | pack >t.trace
 	run -2 --separate-stderr lp-compare t.trace -- a1.graph
-	[ -z "$output" ] && [[ "$stderr" == "lp-c"* ]]
+	[ -z "$output" ]
+	[[ "$stderr" == "lp-c"* ]]
 	head -c 2000 a1.graph >cut.graph
 	run -2 lp-compare a1.graph -- cut.graph
 	run -2 --separate-stderr lp-compare a1.graph -- nowhere

@@ -118,7 +118,7 @@ for key in ("enter", "duration", "call", "site", "comm", "peer", "bytes_sent", "
 	# A call that begins before the one before it has ended.
 	printf '%s\n' 'raw ranks=1 rank=0' '0 MPI_Send 0 30 sent=7' '0 MPI_Wait 10 40' '0 MPI_Wait 45 46' | pack >rank.0
 	lp-record -z min -o packed -- cp rank.0 packed
-	! grep -aq time_codes <(zstd_text packed/rank.0) || false
+	refute grep -aq time_codes <(zstd_text packed/rank.0)
 	same_rows rank.0 packed/rank.0
 }
 

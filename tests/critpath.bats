@@ -38,7 +38,8 @@ late_sender() {
 	[ "$(head -1 text)" = "$run: $pole is 68 % of the critical path" ]
 	[ "$(lp-critpath -F json t.graph | jq -r .verdict)" = "$(head -1 text)" ]
 	[ "$(lp-critpath --gain 50 -F text t.graph | head -1)" = "$(head -1 text); 50 % less there on all ranks gains 33.9 %" ]
-	lp-critpath --part 1/2 t.graph >1 && lp-critpath --part 2/2 t.graph >2
+	lp-critpath --part 1/2 t.graph >1
+	lp-critpath --part 2/2 t.graph >2
 	cmp <(lp-critpath --join -F text 1 2 | head -1) <(head -1 text)
 	cmp <(mpirun --oversubscribe -n 3 lp-critpath -F text t.graph | head -1) <(head -1 text)
 	# 200 to 500: the receiver waits for the sender, who computes meanwhile
@@ -104,13 +105,6 @@ late_sender() {
 	END
 	run -0 jq -c '.segments[] | [.rank, .begin_ns, .end_ns, .kind]' <(lp-critpath -F json t.graph)
 	[ "$output" = "$(cat <<-'END'
-		[0,0,100,"mpi"]
-		[1,100,500,"compute"]
-		[0,500,520,"transfer"]
-		[0,520,900,"compute"]
-		[0,900,1000,"mpi"]
-	END
-	)" ] || [ "$output" = "$(cat <<-'END'
 		[1,0,100,"transfer"]
 		[1,100,500,"compute"]
 		[0,500,520,"transfer"]
@@ -261,7 +255,8 @@ late_sender() {
 	grep -qx 'the path over all that calls need, with what --scale changes' t.text
 	for wrong in '-F stream' '-a intervals' '--slack' '--gain 20' '-k 1' '--part 1/2' '-F folded'; do
 		run -2 --separate-stderr lp-critpath --needed $wrong t.graph
-		[[ "$stderr" == "lp-critpath: --needed and --scale"* ]] && [ -z "$output" ]
+		[[ "$stderr" == "lp-critpath: --needed and --scale"* ]]
+		[ -z "$output" ]
 	done
 }
 

@@ -3,20 +3,17 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-tools='record merge graph critpath imbalance fit guidelines mend report import replay network export measure nrep dump'
+tools='record merge graph critpath imbalance compare fit guidelines mend report import replay network export measure nrep dump'
 
 page() {
 	case $1 in dump | import | export) echo "$ROOT/convert/$1/$1.1" ;; network) echo "$ROOT/replay/network/network.1" ;;
 	measure | nrep) echo "$ROOT/guidelines/measure/$1.1" ;; mend) echo "$ROOT/guidelines/mend/mend.1" ;; longpole) echo "$ROOT/workflows/longpole.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
 }
 
-commands() {
-	echo longpole
-	printf 'lp-%s\n' $tools
-}
+commands="longpole $(printf 'lp-%s ' $tools)"
 
 @test "every option of the help text is in the manual page, and the other way round" {
-	for t in $(commands); do
+	for t in $commands; do
 		"$t" --help | grep -o -- '--[a-z][a-z-]*' | sort -u >help
 		mandoc -T ascii "$(page "${t#lp-}")" | sed 's/.\x08//g' | sed -n '/^OPTIONS/,/^INPUT/p' |
 			grep -o -- '^ *-.*' | grep -o -- '--[a-z][a-z-]*' | sort -u >manual
@@ -25,7 +22,7 @@ commands() {
 }
 
 @test "help is short and ends with status 0, a version names the tool" {
-	for t in $(commands); do
+	for t in $commands; do
 		run -0 "$t" --help
 		[ "${#lines[@]}" -le 24 ]
 		run -0 "$t" --version
@@ -34,7 +31,7 @@ commands() {
 }
 
 @test "a wrong option gives the usage line on standard error and status 2" {
-	for t in $(commands); do
+	for t in $commands; do
 		run -2 --separate-stderr "$t" --no-such-option
 		[ -z "$output" ]
 		[[ "$stderr" == *"usage: $t"* ]]
@@ -63,7 +60,8 @@ commands() {
 	for t in $tools; do
 		[ -e "root/opt/longpole/share/man/man1/lp-$t.1" ]
 	done
-	[ -e root/opt/longpole/share/man/man5/lp-trace.5 ] && [ -e root/opt/longpole/share/man/man1/longpole.1 ]
+	[ -e root/opt/longpole/share/man/man5/lp-trace.5 ]
+	[ -e root/opt/longpole/share/man/man1/longpole.1 ]
 	PATH="$PWD/root/opt/longpole/bin:$PATH" lp-record -o run -- \
 		mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 "$ROOT/build/apps/heat" -n 20 -p balanced:2
 	[ -e run/rank.0 ] && [ -e run/rank.1 ]
@@ -72,9 +70,11 @@ commands() {
 @test "no source names a machine, and every source has its licence line" {
 	cd "$ROOT"
 	run -1 git grep -nE '/(root|work)/' -- ':!tests/docs.bats'
-	for f in $(git ls-files '*.c' '*.h' '*.bats' '*.mk' '*.py' '*.f90' '*.1' '*.5'); do
+	git ls-files '*.c' '*.h' '*.bats' '*.mk' '*.py' '*.f90' '*.1' '*.5' >"$BATS_TEST_TMPDIR/sources"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/sources")" -gt 300 ]
+	while read -r f; do
 		head -2 "$f" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'
-	done
+	done <"$BATS_TEST_TMPDIR/sources"
 }
 
 @test "every test that the list of claims names is there, and every file that the documents link to" {
@@ -82,25 +82,58 @@ commands() {
 	[ "$(wc -l <rows)" -gt 30 ]
 	while IFS= read -r row; do
 		file=$(grep -oE '`[a-z]+\.bats`' <<<"$row" | tr -d '`')
+		grep -oE '"[^"]+"' <<<"${row##*.bats}" >names
+		[ "$(wc -l <names)" -ge 1 ]
 		while IFS= read -r name; do
 			grep -qF "@test $name {" "$ROOT/tests/$file" || { echo "$file: $name"; false; }
-		done < <(grep -oE '"[^"]+"' <<<"${row##*.bats}")
+		done <names
 	done <rows
 	for document in README.md HACKING.md doc/validation.md doc/benchmarks.md; do
 		for link in $(grep -oE '\]\([^)#:]+\)' "$ROOT/$document" | tr -d '()]'); do
+			echo "$document: $link"
 			[ -e "$ROOT/${document%/*}/$link" ] || [ -e "$ROOT/$link" ]
+			echo "$link" >>links
 		done
 	done
+	[ "$(wc -l <links)" -ge 8 ]
 }
 
 @test "the commands of the README run" {
 	cp "$ROOT/build/apps/heat" app
-	sed -n '/^## Your own program/,/^## The tools/s/^    //p' "$ROOT/README.md" | sed 's/ *#.*//' |
-		grep -E '^(longpole|lp-)' >commands
-	[ "$(wc -l <commands)" -ge 6 ]
+	sed -n '/^## Your own program$/,/^## The pipe$/p' "$ROOT/README.md" >section
+	grep -qx '## The pipe' section
+	sed -n 's/^    //p' section | sed 's/ *#.*//' | grep -E '^(longpole|lp-)' >commands
+	[ "$(wc -l <commands)" -eq 6 ]
 	sed -i 's/mpirun -n 4/mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4/; s|\./app|./app -n 200 -p balanced:5|' commands
 	run -0 bash -eu -o pipefail commands
 	grep -q '^app, 4 ranks on' <<<"$output"
 	grep -q '<html' run.html
 	[ -s whatif/whatif.txt ]
+}
+
+@test "lines of tests that could not fail are found: !, && between checks, || true, loops of no turns" {
+	cat >bad.bats <<-'END'
+		x() {
+			! grep a b
+		  [ a = b ] && [ c = d ]
+			grep x y || true
+			for f in $(ls); do
+				[ -e "$f" ]
+			done
+			while read -r x; do
+				[ "$x" ]
+			done <file
+		  [ a = b ] && [ c = d ] || false
+		  [ a = b ] && return
+			for f in 1 2; do
+				grep "! a && b" "$f"
+			done
+			(cd a && ls)
+			refute grep a b
+		}
+	END
+	run -1 "$ROOT/.ci/assertions" bad.bats
+	[ "$(cut -d: -f2 <<<"$output" | xargs)" = "2 3 4 7 10" ]
+	run -0 "$ROOT/.ci/assertions" "$ROOT"/tests/*.bats
+	[ -z "$output" ]
 }

@@ -8,7 +8,7 @@ load helpers
 READERS=("lp-dump" "lp-dump -F table" "lp-graph" "lp-critpath" "lp-critpath -F text" "lp-critpath -F json"
 	"lp-critpath --slack" "lp-imbalance" "lp-imbalance -F json" "lp-replay"
 	"lp-replay --regions -F table" "lp-export -f prv -o out" "lp-export -f perfetto" "lp-export -f folded" "lp-export -f csv" "lp-export -f extrap" "lp-export -f waits" "lp-merge --partial" "lp-merge --partial -s clc"
-	"lp-fit" "lp-guidelines")
+	"lp-fit" "lp-guidelines" "lp-import -f dim")
 
 # With a sanitizer address space says nothing.
 memory() {
@@ -19,20 +19,16 @@ memory() {
 	for text in "$fixtures"/faults/*.txt; do
 		pack "$text" >"$(basename "$text" .txt)"
 	done
+	# Of other formats: a zero byte, a number below all others, more nodes than memory has room for, bytes of no text.
+	printf '#DIMEMAS:"x":1,0:1(1),0\n1:0:0:1.0\n\0\0\0garbage\n1:0:0:2.0\n' >nul.dim
+	printf '#DIMEMAS:"x":1,0:1(1),0\n20:0:0:50000001:-5000000000\n1:0:0:1.0\n' >neg.dim
+	printf 'machine\nnodes 100000000\nlatency 1 us\n' >nodes.cfg
+	printf 'machine\nnodes 1000000000000000\n' >nodes2.cfg
+	printf '\256rro\362am,u\nx,1,\377\377\177\nx,4,4<,4<1\350\377\371x\0\020\377\377,1.1\ny,1,3,\ny,' >bytes.csv
 	for reader in "${READERS[@]}"; do
 		echo "$reader"
 		# shellcheck disable=SC2046,SC2086
 		fuzz -n 0 -a $(memory) $(find . -maxdepth 1 -type f) -- $reader
-	done
-}
-
-@test "the same for the folder of all known faults" {
-	faults=$ROOT/../shared/data/faults
-	[ -d "$faults" ] || skip "it is not here"
-	for reader in "${READERS[@]}"; do
-		echo "$reader"
-		# shellcheck disable=SC2046,SC2086
-		fuzz -n 0 -a $(memory) "$faults"/* -- $reader
 	done
 }
 

@@ -31,7 +31,8 @@ apart() {
 	local k=0 ranks rank
 	mkdir -p shards
 	for ranks; do
-		rm -rf sees.$k && mkdir -p sees.$k/run
+		rm -rf sees.$k
+		mkdir -p sees.$k/run
 		ln -s ../shards sees.$k
 		for rank in $ranks; do
 			ln run/rank.$rank sees.$k/run
@@ -42,7 +43,7 @@ apart() {
 	# shellcheck disable=SC2016
 	timeout -k 1 60 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n $# \
 		sh -c 'cd sees.$OMPI_COMM_WORLD_RANK && exec lp-merge "$@"' sh -o shards ${options:-} run 2>err || status=$?
-	grep '^lp-' err >said || true
+	sed -n '/^lp-/p' err >said
 }
 
 # same_as FOLDER OPTION...: but for the command in their headers, the shards are those of the folder by one process
@@ -71,7 +72,8 @@ same_as() {
 	[ $status -eq 0 ]
 	[ ! -s said ]
 	same_as run
-	cp run/rank.3 other && mv other run/rank.0	# two files that say that they are of one rank
+	cp run/rank.3 other
+	mv other run/rank.0	# two files that say that they are of one rank
 	apart '0 3' '1 2'
 	[ $status -eq 2 ]
 	grep -q '^lp-merge: run/rank.[03]:.*: rank 3 again' said
@@ -88,7 +90,8 @@ same_as() {
 
 @test "where one of the processes fails all end, and a line says why" {
 	four_ranks ended
-	head -c -30 run/rank.1 >cut && mv cut run/rank.1
+	head -c -30 run/rank.1 >cut
+	mv cut run/rank.1
 	apart '0 3' 1 2
 	[ $status -eq 2 ]
 	grep -q '^lp-merge: run/rank.1:' said
@@ -109,7 +112,8 @@ same_as() {
 	options=--partial apart '0 3' 1
 	[ $status -eq 0 ]
 	[ "$(cat said)" = 'lp-merge: rank 2 is missing' ]
-	mkdir left && cp run/rank.[013] left
+	mkdir left
+	cp run/rank.[013] left
 	same_as left --partial
 }
 

@@ -263,7 +263,7 @@ polls() {
 	for graph in "work" "other" "wait --polls work" "wait --poll-gap 0.00001"; do
 		set -- $graph
 		lp-graph "${@:2}" $1.trace >t.graph 2>t.err
-		! grep -q 'are waits' t.err
+		refute grep -q 'are waits' t.err
 		cmp <(lp-dump -k call $1.trace) <(lp-dump -k call t.graph)
 	done
 }

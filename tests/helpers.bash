@@ -26,6 +26,18 @@ jq() {
 	command jq "$@"
 }
 
+# refute COMMAND...: its answer is no, status 1; trouble (2 and more) answers nothing. Bats would not see "! COMMAND" fail.
+refute() {
+	local status=0
+	"$@" || status=$?
+	[ "$status" -eq 1 ]
+}
+
+# What launchers print beside a program's output is not always text; grep would say "binary file matches".
+grep() {
+	command grep -a "$@"
+}
+
 # stream NAME: the stream of a readable fixture, as a file that is named on standard output.
 stream() {
 	pack "$fixtures/$1.txt" > "$BATS_TEST_TMPDIR/$1" && echo "$BATS_TEST_TMPDIR/$1"

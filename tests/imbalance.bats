@@ -624,7 +624,8 @@ wrong_order() {
 	printf 'graph\n' | tests/pack >t.graph
 	for form in table json csv msgpack; do
 		run -2 --separate-stderr lp-imbalance -F $form t.graph
-		[ -z "$output" ] && [ "$stderr" = "lp-imbalance: t.graph:0: no message of kind run" ]
+		[ -z "$output" ]
+		[ "$stderr" = "lp-imbalance: t.graph:0: no message of kind run" ]
 	done
 }
 

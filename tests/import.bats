@@ -325,7 +325,7 @@ ring() {
 	cmp b.prv before
 	rm -r b.row
 	lp-export -f prv -o b <(lp-replay a.graph)
-	! cmp -s b.prv before
+	refute cmp -s b.prv before
 }
 
 @test "lp-export takes time in proportion to ranks" {
@@ -378,7 +378,8 @@ ring() {
 	touch -d '1 hour ago' mon/*.tsv mon/timeline.csv mon/asked
 	make -s -f "$ROOT/workflows/monitor.mk" GRAPH=t.graph OUT=mon FIGURES='png pdf' >table
 	[ -z "$(find mon -name '*.tsv' -newer mon/monitor.svg)" ]
-	[ "$(head -c 5 mon/monitor.pdf)" = %PDF- ] && [ "$(head -c 4 mon/monitor.png | tail -c 3)" = PNG ]
+	[ "$(head -c 5 mon/monitor.pdf)" = %PDF- ]
+	[ "$(head -c 4 mon/monitor.png | tail -c 3)" = PNG ]
 	run -2 --separate-stderr make -s -f "$ROOT/workflows/monitor.mk" GRAPH=t.graph OUT=mon FIGURES='svg gif'
 	[[ "$stderr" == *"FIGURES are svg, pdf or png, not gif"* ]]
 	make -s -f "$ROOT/workflows/monitor.mk" OUT=mon clean

@@ -168,7 +168,10 @@ slow_run() {
 		}
 		int main(int c, char **v) { MPI_Init(&c, &v); both(); return MPI_Finalize(); }
 	END
-	mpicc -O1 -rdynamic -o named two.c && mpicc -O1 -o bare two.c && strip bare && mpicc -g -O1 -o lines two.c
+	mpicc -O1 -rdynamic -o named two.c
+	mpicc -O1 -o bare two.c
+	strip bare
+	mpicc -g -O1 -o lines two.c
 	for how in named bare lines; do
 		lp-record -o run -- $RUN -n 2 ./$how
 		lp-merge run | lp-graph 2>/dev/null | lp-critpath -F json |

@@ -32,7 +32,8 @@ setup_file() {
 	[ "$(grep -c '^lp-' steps)" -eq 3 ]
 	grep -q "^lp-record -o first.part/raw .*-- mpirun" steps
 	ln -s "$BATS_FILE_TMPDIR/first/raw" raw
-	mkdir first && ln -s "$BATS_FILE_TMPDIR/first/raw" first/raw
+	mkdir first
+	ln -s "$BATS_FILE_TMPDIR/first/raw" first/raw
 	sed '/^lp-record/d' steps | PATH="$installed/bin:$PATH" bash -eu 2>/dev/null
 	for f in path.txt imbalance.txt path.json; do
 		cmp first/$f.part "$BATS_FILE_TMPDIR/first/$f"
@@ -47,7 +48,8 @@ setup_file() {
 	for bin in "$ROOT/bin" "$installed/bin"; do
 		cd "$BATS_TEST_TMPDIR"
 		rm -rf whatif link
-		mkdir link && ln -s "$bin/longpole" link/
+		mkdir link
+		ln -s "$bin/longpole" link/
 		PATH=/usr/bin:/bin run -0 link/longpole imbalance -F json first
 		[ "$output" = "$(cat first/imbalance.json)" ]
 		PATH=/usr/bin:/bin run -0 link/longpole whatif first TOP=1
@@ -90,7 +92,8 @@ setup_file() {
 @test "what is none of all is refused, and a program that fails is said to" {
 	run -2 --separate-stderr longpole nosuch x
 	[ "$stderr" = "longpole: no tool, workflow or command 'nosuch'" ]
-	[ -z "$output" ] && [ ! -e run ]
+	[ -z "$output" ]
+	[ ! -e run ]
 	run -2 --separate-stderr longpole --nosuch
 	[[ "$stderr" == *"no such option"*"usage: longpole"* ]]
 	run -2 --separate-stderr longpole -o

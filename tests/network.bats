@@ -107,7 +107,7 @@ samples() {
 			echo measurement
 			echo mpirun ranks=$p sync=none
 			for m in 0 1000 20000; do
-				[ $p = 2 ] && samples MPI_Pingpong $m $((16 * (2000 + m)))
+				[ $p != 2 ] || samples MPI_Pingpong $m $((16 * (2000 + m)))
 				samples MPI_Bcast $m $(((p - 1) * (2000 + m)))
 			done
 		} | pack >$p.run

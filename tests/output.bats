@@ -73,7 +73,8 @@ on_terminal() {
 		lp-fit --gnuplot "$name.csv" >fit.gp
 		grep -q touch fit.gp
 		(echo 'set terminal svg'; echo 'set output "fit.svg"'; cat fit.gp) | gnuplot
-		[ ! -e hurt ] && [ -s fit.svg ]
+		[ ! -e hurt ]
+		[ -s fit.svg ]
 		python3 -c 'import xml.dom.minidom as m; m.parse("fit.svg")'
 		for r in 1 2 3 4 5 6; do
 			{
@@ -90,7 +91,9 @@ on_terminal() {
 		for script in plots/*.gp; do
 			(cd plots && gnuplot "$(basename "$script")" 2>/dev/null)
 		done
-		[ ! -e hurt ] && [ ! -e plots/hurt ] && ls plots/*.svg
+		[ ! -e hurt ]
+		[ ! -e plots/hurt ]
+		[ -n "$(ls plots/*.svg)" ]
 	done
 }
 

@@ -30,7 +30,8 @@ drawn() {
 }
 
 setup() {
-	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests
+	cd "$BATS_TEST_TMPDIR"
+	ln -s "$ROOT/tests" tests
 	command -v gnuplot >/dev/null || skip "gnuplot is not installed"
 	mkdir o
 	tried=0 whole=0 measured=''

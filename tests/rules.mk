@@ -26,3 +26,13 @@ bench-record: RUN = bench-record bench-sample
 bench-replay: RUN = bench-replay
 bench bench-scale bench-record bench-replay: all $(TESTERS) build/apps/heat
 	set -e; for one in $(RUN); do tests/bench/$$one; done
+
+# Do the tests of a tool see it when one token of its C is wrong: make mutate TOOL=graph N=200 SEED=1 FILE=graph/match.c.
+# Which lines and branches of each folder they run: make coverage TESTS='golden graph'.
+.PHONY: mutate coverage
+N    = 20
+SEED = 1
+mutate: all $(TESTERS)
+	tests/mutate $(TOOL) $(N) $(SEED) $(FILE)
+coverage: all
+	tests/coverage $(TESTS)

@@ -23,7 +23,8 @@ setup_file() {
 
 # Where the kernel takes no samples these tests have nothing to see.
 setup() {
-	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests
+	cd "$BATS_TEST_TMPDIR"
+	ln -s "$ROOT/tests" tests
 	! grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
 }
 
@@ -323,7 +324,8 @@ chained() {
 }
 
 @test "stacks that are cut short, or whose program is gone, leave the places as they were" {
-	mkdir gone && cp "$BATS_FILE_TMPDIR/planted" gone/
+	mkdir gone
+	cp "$BATS_FILE_TMPDIR/planted" gone/
 	lp-record --sample 1000 --sample-stack 128 -o run -- $RUN -n 2 gone/planted 0.3
 	lp-merge run | lp-graph 2>/dev/null | lp-critpath -F json | jq -e '.by_function | map(select(.function == "long_work"))[0].samples > 30'
 	rm -r gone
@@ -407,7 +409,7 @@ chained() {
 	mpicc -g -O2 -I"$ROOT/tests/apps" -o multiple multiple.c "$BATS_FILE_TMPDIR/sampled_work.o" -lpthread
 	for stack in '' '--sample-stack 4096'; do
 		lp-record --sample 1000 $stack -o run -- $RUN -n 2 ./multiple >out
-		! grep . out
+		refute grep . out
 		lp-merge run >t.trace
 		trace.py check t.trace
 	done

@@ -35,9 +35,9 @@ pingpong() {
 		echo trace ranks=8
 		for r in 0 1 2 3 4 5 6 7; do
 			echo "$r MPI_Barrier 0 10 comm=1"
-			[ $r = 0 ] && echo "0 MPI_Send 100 110 comm=1 peer=1 tag=0 sent=8"
+			[ $r != 0 ] || echo "0 MPI_Send 100 110 comm=1 peer=1 tag=0 sent=8"
 			echo "$r MPI_Recv 120 900 comm=1 peer=$(((r + 7) % 8)) tag=0 received=8"
-			[ $r != 0 ] && echo "$r MPI_Send 910 920 comm=1 peer=$(((r + 1) % 8)) tag=0 sent=8"
+			[ $r = 0 ] || echo "$r MPI_Send 910 920 comm=1 peer=$(((r + 1) % 8)) tag=0 sent=8"
 		done
 	} >t.txt
 	tests/pack t.txt | lp-graph 2>/dev/null >t.graph

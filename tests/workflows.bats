@@ -92,7 +92,8 @@ record() {
 	cmp before run/path.txt
 	record ./app log
 	[ "$(wc -l <log)" -eq 2 ]
-	mkdir mine && touch mine/file
+	mkdir mine
+	touch mine/file
 	run -2 --separate-stderr flow critpath RUN=mine APP=true
 	[[ "$stderr" == *"mine: other files are there"* ]]
 	[ "$(ls mine)" = file ]
@@ -275,7 +276,9 @@ record() {
 }
 
 @test "a folder of shards is another input when one of them is" {
-	mkdir shards && echo one >shards/shard.000000 && echo two >shards/shard.000001
+	mkdir shards
+	echo one >shards/shard.000000
+	echo two >shards/shard.000001
 	"$ROOT/workflows/state" files shards >before
 	"$ROOT/workflows/state" files shards | cmp - before
 	echo new | dd of=shards/shard.000001 conv=notrunc 2>/dev/null
