@@ -135,53 +135,22 @@ move(const struct move *m, int *result)
 	return true;
 }
 
-EXPORT int
-MPI_Gather(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
-    MPI_Datatype to_type, int root, MPI_Comm comm)
-{
-	const struct move m = { R_Gather, { from, from_count, from_type }, { to, to_count, to_type }, root, comm };
-	int result;
-
-	return move(&m, &result) ? result :
-	    real.Gather(from, from_count, from_type, to, to_count, to_type, root, comm);
-}
-BOTH_NAMES(Gather)
-
-EXPORT int
-MPI_Scatter(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
-    MPI_Datatype to_type, int root, MPI_Comm comm)
-{
-	const struct move m = { R_Scatter, { from, from_count, from_type }, { to, to_count, to_type }, root, comm };
-	int result;
-
-	return move(&m, &result) ? result :
-	    real.Scatter(from, from_count, from_type, to, to_count, to_type, root, comm);
-}
-BOTH_NAMES(Scatter)
-
-EXPORT int
-MPI_Allgather(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
-    MPI_Datatype to_type, MPI_Comm comm)
-{
-	const struct move m = { R_Allgather, { from, from_count, from_type }, { to, to_count, to_type }, 0, comm };
-	int result;
-
-	return move(&m, &result) ? result :
-	    real.Allgather(from, from_count, from_type, to, to_count, to_type, comm);
-}
-BOTH_NAMES(Allgather)
-
-EXPORT int
-MPI_Alltoall(const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count,
-    MPI_Datatype to_type, MPI_Comm comm)
-{
-	const struct move m = { R_Alltoall, { from, from_count, from_type }, { to, to_count, to_type }, 0, comm };
-	int result;
-
-	return move(&m, &result) ? result :
-	    real.Alltoall(from, from_count, from_type, to, to_count, to_type, comm);
-}
-BOTH_NAMES(Alltoall)
+/* Two buffers with a count and a type each; ROOT is the root argument, if there is one. */
+#define BLOCKS const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count, MPI_Datatype to_type
+#define MOVE(name, root_or_0, arguments, ...) \
+EXPORT int \
+MPI_##name arguments \
+{ \
+	const struct move m = { R_##name, { from, from_count, from_type }, { to, to_count, to_type }, root_or_0, comm }; \
+	int result; \
+\
+	return move(&m, &result) ? result : real.name(from, from_count, from_type, to, to_count, to_type, __VA_ARGS__); \
+} \
+BOTH_NAMES(name)
+MOVE(Gather, root, (BLOCKS, int root, MPI_Comm comm), root, comm)
+MOVE(Scatter, root, (BLOCKS, int root, MPI_Comm comm), root, comm)
+MOVE(Allgather, 0, (BLOCKS, MPI_Comm comm), comm)
+MOVE(Alltoall, 0, (BLOCKS, MPI_Comm comm), comm)
 
 EXPORT int
 MPI_Bcast(void *at, int count, MPI_Datatype type, int root, MPI_Comm comm)

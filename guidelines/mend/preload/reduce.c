@@ -106,35 +106,19 @@ MPI_Reduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, 
 }
 BOTH_NAMES(Reduce)
 
-EXPORT int
-MPI_Allreduce(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-	const struct reduction r = { R_Allreduce, from, to, count, type, op, 0, comm };
-	int result;
-
-	return reduce(&r, &result) ? result : real.Allreduce(from, to, count, type, op, comm);
-}
-BOTH_NAMES(Allreduce)
-
-EXPORT int
-MPI_Scan(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-	const struct reduction r = { R_Scan, from, to, count, type, op, 0, comm };
-	int result;
-
-	return reduce(&r, &result) ? result : real.Scan(from, to, count, type, op, comm);
-}
-BOTH_NAMES(Scan)
-
-EXPORT int
-MPI_Reduce_scatter_block(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
-{
-	const struct reduction r = { R_Reduce_scatter_block, from, to, count, type, op, 0, comm };
-	int result;
-
-	return reduce(&r, &result) ? result : real.Reduce_scatter_block(from, to, count, type, op, comm);
-}
-BOTH_NAMES(Reduce_scatter_block)
+#define REDUCE(name) \
+EXPORT int \
+MPI_##name(const void *from, void *to, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) \
+{ \
+	const struct reduction r = { R_##name, from, to, count, type, op, 0, comm }; \
+	int result; \
+\
+	return reduce(&r, &result) ? result : real.name(from, to, count, type, op, comm); \
+} \
+BOTH_NAMES(name)
+REDUCE(Allreduce)
+REDUCE(Scan)
+REDUCE(Reduce_scatter_block)
 
 /* The count of all ranks, where they have the same; -1. */
 static int

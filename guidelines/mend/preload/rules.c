@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "rules.h"
+#include "replace.h"
 
 static const char *const names[REPLACED] = {
 #define NAME(name) "MPI_" #name,
