@@ -205,7 +205,7 @@ run_of(const struct span *spans, int32_t count, int64_t whole_ns)
 static struct run
 read_graph(const char *file, bool whole)
 {
-	const struct rank_spans all = read_spans(file);
+	const struct rank_spans all = read_spans(file, true);
 	struct run run;
 
 	if (all.ranks == 0 || all.run_ns <= 0)

@@ -8,18 +8,6 @@
 
 static const char *const role_names[] = { "function", "mockup", "split", "control", NULL };
 
-static char *
-string(struct reader *in, const struct message *message, const char *key)
-{
-	char *value = body_string(message, key);
-
-	if (value == NULL) {
-		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind, key);
-		die_input(in);
-	}
-	return value;
-}
-
 static uint64_t
 number(struct reader *in, const struct message *message, const char *key)
 {
@@ -33,7 +21,7 @@ number(struct reader *in, const struct message *message, const char *key)
 static enum role
 role_of(struct reader *in, const struct message *message)
 {
-	char *name = string(in, message, "role");
+	char *name = need_string(in, message, "role");
 	int role = 0;
 
 	while (role_names[role] != NULL && strcmp(role_names[role], name) != 0)
@@ -183,8 +171,8 @@ static void
 take_samples(struct campaign *c, struct reader *in, const struct message *message)
 {
 	struct series wanted = { .role = role_of(in, message),
-	    .name = string(in, message, "name"), .function = string(in, message, "function"),
-	    .guideline = string(in, message, "guideline"),
+	    .name = need_string(in, message, "name"), .function = need_string(in, message, "function"),
+	    .guideline = need_string(in, message, "guideline"),
 	    .number = (int)number(in, message, "number"), .bytes = number(in, message, "bytes"),
 	    .volume = number(in, message, "volume"), .part = number(in, message, "part") };
 	struct series *s;

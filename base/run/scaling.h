@@ -10,13 +10,13 @@
 
 #include "span.h"
 
-/* Spans of the ranks of a matched run. Memory: ranks. */
+/* Spans of the ranks of a run; MATCHED: a trace is refused. Memory: ranks. */
 struct rank_spans {
 	int32_t ranks;
 	int64_t run_ns;
 	struct span *spans;
 };
-struct rank_spans read_spans(const char *file);
+struct rank_spans read_spans(const char *file, bool matched);
 
 struct times {
 	const char *file;

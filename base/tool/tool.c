@@ -92,6 +92,18 @@ die_input(const struct reader *in)
 	die("%s:%lld: %s", reader_file(in), (long long)offset, why);
 }
 
+char *
+need_string(struct reader *in, const struct message *message, const char *key)
+{
+	char *value = body_string(message, key);
+
+	if (value == NULL) {
+		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind, key);
+		die_input(in);
+	}
+	return value;
+}
+
 void
 die_output(void)
 {

@@ -18,6 +18,7 @@
 #include "options.h"
 #include "progress.h"
 
+struct message;
 struct reader;
 struct writer;
 
@@ -33,6 +34,9 @@ _Noreturn void die_output(void);			/* says why the output failed */
 _Noreturn void bad_usage(const char *usage);		/* first line of the usage text, on stderr */
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
 int finish(enum exit_status status);			/* flushes and checks standard output */
+
+/* A string of a message, to be freed; where there is none the reader's file is bad input. */
+char *need_string(struct reader *in, const struct message *message, const char *key);
 
 /*
  * Where several processes do one thing: what is asked before this one says why it fails, true: it is to say

@@ -95,6 +95,7 @@ static bool
 plan(struct view *v, const struct own_step *step, struct planned *p)
 {
 	const struct action *a = &step->action;
+	struct scanner fault = { .line = step->count.line, .error = v->error };
 	int ranks = v->call->ranks;
 	size_t most;
 
@@ -109,11 +110,8 @@ plan(struct view *v, const struct own_step *step, struct planned *p)
 	if (has(a->output, v->rank == p->root))
 		p->writes = blocks(a->output, ranks) * (size_t)p->count;
 	most = p->reads > p->writes ? p->reads : p->writes;
-	if (most > INT_MAX) {
-		struct scanner s = { .line = step->count.line, .error = v->error };
-
-		scan_fail(&s, "%zu elements are too many for one call", most);
-	}
+	if (most > INT_MAX)
+		scan_fail(&fault, "%zu elements are too many for one call", most);
 	if (p->reads > 0)
 		p->from = evaluate(v, &step->from.offset, 0, INT_MAX, "the place");
 	if (p->writes > 0)
@@ -121,12 +119,9 @@ plan(struct view *v, const struct own_step *step, struct planned *p)
 	use(v, step, step->from.buffer, p->from, p->reads);
 	use(v, step, step->to.buffer, p->to, p->writes);
 	if (v->error[0] == '\0' && p->reads > 0 && p->writes > 0 && step->from.buffer == step->to.buffer &&
-	    p->from < p->to + (int64_t)p->writes && p->to < p->from + (int64_t)p->reads) {
-		struct scanner s = { .line = step->count.line, .error = v->error };
-
-		scan_fail(&s, "%s reads and writes the same elements of %s", a->name,
+	    p->from < p->to + (int64_t)p->writes && p->to < p->from + (int64_t)p->reads)
+		scan_fail(&fault, "%s reads and writes the same elements of %s", a->name,
 		    v->own->buffers[step->to.buffer]);
-	}
 	return v->error[0] == '\0';
 }
 

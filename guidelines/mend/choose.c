@@ -65,18 +65,6 @@ rule_of(struct mending *m, int64_t ranks, const char *function, uint64_t bytes)
 	return &m->at[m->count++];
 }
 
-static char *
-string(struct reader *in, const struct message *message, const char *key)
-{
-	char *value = body_string(message, key);
-
-	if (value == NULL) {
-		reader_fail(in, message->offset, "%s: %s is missing or no string", message->kind, key);
-		die_input(in);
-	}
-	return value;
-}
-
 static double
 duration(struct reader *in, const struct message *message, const char *key)
 {
@@ -93,8 +81,8 @@ duration(struct reader *in, const struct message *message, const char *key)
 static void
 take_test(struct mending *m, struct reader *in, const struct message *message, int64_t ranks)
 {
-	char *type = string(in, message, "type"), *function = string(in, message, "function");
-	char *other = string(in, message, "other");
+	char *type = need_string(in, message, "type"), *function = need_string(in, message, "function");
+	char *other = need_string(in, message, "other");
 	int64_t bytes, part, violated;
 	struct size_rule *rule;
 	double other_ns = duration(in, message, "other_ns"), gain;
@@ -131,7 +119,7 @@ take_test(struct mending *m, struct reader *in, const struct message *message, i
 static void
 take_head(struct mending *m, struct reader *in, const struct message *message, int64_t *ranks)
 {
-	char *library = string(in, message, "library");
+	char *library = need_string(in, message, "library");
 	int64_t failed;
 
 	if (body_int(in, message, "ranks", 1, INT32_MAX, ranks) < 0 ||
