@@ -47,7 +47,7 @@ dump     = convert/dump
 network  = replay/network
 mend     = guidelines/mend
 folder   = $(or $($(1)),$(1))
-FLOORS   = stream mpi tool run statistics team
+FLOORS   = stream mpi tool run waits statistics team
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
 TEAMS    = critpath merge graph imbalance
 MEASURE  = lp-measure lp-nrep
@@ -71,8 +71,7 @@ build/%.o: %.c Makefile
 build/libbase.a: $(foreach f,$(FLOORS),$(call objects,base/$(f)))
 	rm -f $@ && $(AR) rcs $@ $^
 
-# Waits are found as lp-imbalance finds them; how long collectives take lp-network learns from lp-replay's engine.
-bin/lp-report bin/lp-export bin/lp-compare: $(filter-out build/imbalance/imbalance.o,$(call objects,imbalance))
+# How long collectives take lp-network learns from lp-replay's engine.
 bin/lp-network: $(filter-out build/replay/replay.o,$(call objects,replay))
 bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz

@@ -13,8 +13,7 @@
 
 #include "../base/run/sampled_path.h"
 #include "../base/run/segments.h"
-#include "../imbalance/imbalance.h"
-#include "../imbalance/report.h"
+#include "../base/waits/waits.h"
 #include "../base/statistics/statistics.h"
 #include "../base/tool/fields.h"
 
@@ -29,6 +28,8 @@ enum path_kind {
 extern const char *const path_kind_names[PATH_KINDS_COUNT];
 
 /* ---- one run ---------------------------------------------------------------------------- */
+
+enum form { TEXT, JSON, CSV, STREAM };
 
 struct site_sums {			/* a call site of one run */
 	char *function, *file, *call;	/* function: with the callers where stacks are known */

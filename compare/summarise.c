@@ -8,7 +8,6 @@
 #include "../base/run/places.h"
 #include "../base/tool/file_name.h"
 #include "../base/tool/start.h"
-#include "../imbalance/causes.h"
 
 struct watcher {
 	struct observer observer;

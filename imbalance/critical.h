@@ -13,7 +13,7 @@
 #ifndef CRITICAL_H
 #define CRITICAL_H
 
-#include "imbalance.h"
+#include "../base/waits/waits.h"
 
 struct critical_site {
 	uint32_t site;

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "../base/tool/csv.h"
-#include "functions.h"
+#include "report.h"
 
 static void
 put_totals(struct csv *out, const char *what, const char *name, const struct totals *t)

@@ -4,7 +4,7 @@
 #include "../base/tool/csv.h"
 #include "../base/tool/json.h"
 #include "../base/tool/table.h"
-#include "functions.h"
+#include "report.h"
 
 static double
 more_of(const struct excess *e)

@@ -5,16 +5,14 @@
  * reads   one graph stream; further ones of a replay or of runs to compare with
  * writes  a report: table, JSON, CSV or a stream
  * memory  ranks, call sites, open requests, and the rows between those just read and the oldest that
- *         lacks an edge; of several processes each has that for its part of the run (part.h)
+ *         lacks an edge; of several processes each has that for its part of the run (base/waits/parts.c)
  */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "causes.h"
+#include "../base/team/team.h"
 #include "critical.h"
-#include "join.h"
-#include "part.h"
 #include "report.h"
 
 static const char usage[] =

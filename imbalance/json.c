@@ -3,9 +3,7 @@
 
 #include "../base/run/load.h"
 #include "../base/tool/json.h"
-#include "causes.h"
 #include "critical.h"
-#include "functions.h"
 #include "report.h"
 
 enum { WHERE = 1024 };		/* bytes of a site's name */
@@ -350,11 +348,11 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 	put_efficiency(out, im, view);
 	json_break(out);
 	json_begin_object(out, "unmatched");
-	json_uint(out, "sends", im->unmatched_sends);
-	json_uint(out, "receives", im->unmatched_receives);
-	json_uint(out, "collectives", im->unmatched_collectives);
-	if (im->errors > 0)
-		json_uint(out, "errors", im->errors);
+	json_uint(out, "sends", im->counts.unmatched_sends);
+	json_uint(out, "receives", im->counts.unmatched_receives);
+	json_uint(out, "collectives", im->counts.unmatched_collectives);
+	if (im->counts.errors > 0)
+		json_uint(out, "errors", im->counts.errors);
 	json_end_object(out);
 	if (view->critical != NULL)
 		put_critical(out, im, view->critical);

@@ -4,9 +4,7 @@
 
 #include "../base/run/load.h"
 #include "../base/tool/table.h"
-#include "causes.h"
 #include "critical.h"
-#include "functions.h"
 #include "report.h"
 
 static void
@@ -75,13 +73,13 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	if (im->known.polls_wait)
 		text_line(out, "failed tests and probes before the one that succeeds are a wait where at most "
 		    "%.6g us lie between two", 1e-3 * (double)im->known.poll_gap_ns);
-	if (im->unmatched_sends + im->unmatched_receives + im->unmatched_collectives > 0)
+	if (im->counts.unmatched_sends + im->counts.unmatched_receives + im->counts.unmatched_collectives > 0)
 		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without partners",
-		    (unsigned long long)im->unmatched_sends, (unsigned long long)im->unmatched_receives,
-		    (unsigned long long)im->unmatched_collectives);
-	if (im->errors > 0)
+		    (unsigned long long)im->counts.unmatched_sends, (unsigned long long)im->counts.unmatched_receives,
+		    (unsigned long long)im->counts.unmatched_collectives);
+	if (im->counts.errors > 0)
 		text_line(out, "%llu calls returned an error: their time is MPI, and nobody waited for them",
-		    (unsigned long long)im->errors);
+		    (unsigned long long)im->counts.errors);
 }
 
 static int

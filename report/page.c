@@ -188,8 +188,8 @@ put_provenance(struct text *out, const struct page *page)
 		text_put(out, "</pre>\n");
 	text_print(out, "<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
 	    "collectives.</p></section>\n",
-	    (unsigned long long)reader_rows(im->in), (unsigned long long)im->unmatched_sends,
-	    (unsigned long long)im->unmatched_receives, (unsigned long long)im->unmatched_collectives);
+	    (unsigned long long)reader_rows(im->in), (unsigned long long)im->counts.unmatched_sends,
+	    (unsigned long long)im->counts.unmatched_receives, (unsigned long long)im->counts.unmatched_collectives);
 }
 
 static void

@@ -14,10 +14,7 @@
 #include "../base/run/sampled_path.h"
 #include "../base/run/segments.h"
 #include "../base/tool/json.h"
-#include "../imbalance/causes.h"
-#include "../imbalance/functions.h"
-#include "../imbalance/imbalance.h"
-#include "../imbalance/report.h"
+#include "../base/waits/functions.h"
 #include "../base/run/scaling.h"
 #include "monitor.h"
 

@@ -6,7 +6,7 @@
 #include "../../base/tool/csv.h"
 #include "../../base/tool/hash_table.h"
 #include "../../base/tool/json.h"
-#include "../../imbalance/imbalance.h"
+#include "../../base/waits/waits.h"
 #include "export.h"
 
 /* Every block of calls of a stream, to TAKE; then it is closed. */

@@ -8,7 +8,7 @@
 
 #include "../../base/mpi/call_class.h"
 #include "../../base/run/segments.h"
-#include "../../imbalance/imbalance.h"
+#include "../../base/waits/waits.h"
 #include "../otf2_words.h"
 #include "export.h"
 

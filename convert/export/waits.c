@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../base/tool/csv.h"
-#include "../../imbalance/imbalance.h"
+#include "../../base/waits/waits.h"
 #include "export.h"
 
 struct watch {

@@ -14,13 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mpi/call_class.h"
-#include "causes.h"
-#include "common.h"
-#include "delays.h"
-#include "late.h"
-#include "past.h"
-#include "spending.h"
+#include "../tool/hash_table.h"
+#include "core.h"
 
 enum { MOST_ACTIVITIES = 8192, LEAST_ACTIVITIES = 32, ALL_ACTIVITIES = 1 << 22 };
 
@@ -42,8 +37,157 @@ positive(int64_t ns)
 	return ns > 0 ? ns : 0;
 }
 
+/* ---- when locations synchronised: the latest enter of the calls ---- */
+
+/* One rank may go on receiving what another sent that waits for it, and so get ahead of its wait. */
+enum { KEPT = 4 };	/* times of each */
+
+struct common {
+	uint64_t key;			/* 0: free slot */
+	int64_t at_ns[KEPT];		/* latest first */
+};
+
+struct sync_table;
+static int64_t forgotten_of(const struct sync_table *table);
+
+#define HASH(c) mix((c)->key, 0)
+#define SAME(a, b) ((a)->key == (b)->key)
+#define FREE(c) ((c)->key == 0)
+#define MAKE_FREE(c) ((c)->key = 0)
+#define RECENT(c) ((c)->at_ns[0] > forgotten_of(table))
+HASH_TABLE(sync_table, struct common, HASH, SAME, FREE, MAKE_FREE, RECENT, die("out of memory"))
+#undef RECENT
+
+struct syncs {
+	struct sync_table table;	/* first */
+	int64_t forgotten_ns;		/* until then nothing is asked for again: all synchronised twice since */
+};
+
+static int64_t
+forgotten_of(const struct sync_table *table)
+{
+	return ((const struct syncs *)(const void *)table)->forgotten_ns;
+}
+
+#undef HASH
+#undef SAME
+#undef FREE
+#undef MAKE_FREE
+
+/* Keys: of two locations, and of one in a communicator. */
+static uint64_t
+common_pair(uint32_t a, uint32_t b)
+{
+	return 1 + ((uint64_t)(a < b ? a : b) << 31 | (a < b ? b : a));
+}
+
+static uint64_t
+common_comm(uint32_t location, uint32_t comm)
+{
+	return (uint64_t)1 << 62 | (uint64_t)location << 31 | comm;
+}
+
+/*
+ * The last before NOW, as one that is being explained may have been noted by the other already;
+ * INT64_MIN where there is none.
+ */
+static int64_t
+common_before(const struct syncs *syncs, uint64_t key, int64_t now_ns)
+{
+	struct common wanted = { .key = key }, *found = sync_table_find(&syncs->table, &wanted);
+
+	for (int i = 0; found != NULL && i < KEPT; i++)
+		if (found->at_ns[i] < now_ns)
+			return found->at_ns[i];
+	return INT64_MIN;
+}
+
+static void
+common_note(struct syncs *syncs, uint64_t key, int64_t at_ns)
+{
+	struct common new = { .key = key }, *at;
+
+	for (int i = 0; i < KEPT; i++)
+		new.at_ns[i] = INT64_MIN;
+	at = sync_table_add(&syncs->table, &new);
+	if (at_ns > at->at_ns[0]) {
+		memmove(at->at_ns + 1, at->at_ns, (KEPT - 1) * sizeof at->at_ns[0]);
+		at->at_ns[0] = at_ns;
+	}
+}
+
+/* ---- what two locations spent on each piece of code, the one less the other ---- */
+
+/* Scratch, empty between uses. */
+struct spending {
+	struct spent {			/* by key, as of struct delay */
+		int64_t ns;
+		bool listed;
+	} *spent;
+	size_t capacity;
+	uint32_t *keys;			/* those that are listed */
+	double *ns;			/* by place in keys: what was gathered of it */
+	size_t count, key_capacity, ns_capacity;
+};
+
+static void
+spending_grow(struct spending *s, uint32_t site)
+{
+	const size_t known = s->capacity;
+
+	s->spent = grow(s->spent, &s->capacity, 2 * (size_t)site + 2, sizeof *s->spent);
+	memset(s->spent + known, 0, (s->capacity - known) * sizeof *s->spent);
+	s->keys = grow(s->keys, &s->key_capacity, s->capacity, sizeof *s->keys);
+	s->ns = grow(s->ns, &s->ns_capacity, s->capacity, sizeof *s->ns);
+}
+
+/* Room for the keys of a site, before anything is spent on it. */
+static inline void
+spending_know(struct spending *s, uint32_t site)
+{
+	if (2 * (size_t)site + 1 >= s->capacity)
+		spending_grow(s, site);
+}
+
+static inline void
+spend(struct spending *s, uint32_t key, int64_t ns)
+{
+	struct spent *spent = &s->spent[key];
+
+	if (ns == 0)
+		return;
+	spent->ns += ns;
+	if (!spent->listed)
+		s->keys[s->count++] = key;
+	spent->listed = true;
+}
+
+/* How much all keys have that have more than 0; the others are gone then. Newest code first. */
+static double
+spending_gather(struct spending *s)
+{
+	double delay_ns = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++) {
+		const int64_t ns = s->spent[s->keys[i]].ns;
+
+		s->spent[s->keys[i]] = (struct spent){ 0, false };
+		if (ns > 0) {
+			delay_ns += (double)ns;
+			s->ns[kept] = (double)ns;
+			s->keys[kept++] = s->keys[i];
+		}
+	}
+	s->count = kept;
+	return delay_ns;
+}
+
+/* ---- what is known ---- */
+
 struct causes {
 	struct pasts pasts;
+	struct syncs syncs;
 	struct delays *delays;
 	struct spending spending;	/* scratch */
 	struct waited {			/* waits of the delaying location: scratch */
@@ -62,7 +206,8 @@ causes_begin(struct imbalance *im)
 	im->causes = zalloc(1, sizeof *im->causes);
 	pasts_begin(&im->causes->pasts, locations,
 	    (size_t)most(LEAST_ACTIVITIES, least(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
-	common_begin();
+	sync_table_begin(&im->causes->syncs.table, 1024);
+	im->causes->syncs.forgotten_ns = INT64_MIN;
 	im->causes->delays = delays_new();
 }
 
@@ -78,8 +223,8 @@ last_common(const struct causes *c, uint32_t a, uint32_t b, uint32_t comm, int64
 	int64_t last_ns = most(of[a].sync_ns, most(of[a].kept_ns, of[b].kept_ns));
 
 	if (comm > 1)		/* of the world it is sync_ns */
-		last_ns = most(last_ns, common_before(common_comm(a, comm), now_ns));
-	return most(last_ns, common_before(common_pair(a, b), now_ns));
+		last_ns = most(last_ns, common_before(&c->syncs, common_comm(a, comm), now_ns));
+	return most(last_ns, common_before(&c->syncs, common_pair(a, b), now_ns));
 }
 
 /* ---- one wait --------------------------------------------------------------------------- */
@@ -269,11 +414,11 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 			continue;
 		if (!is_collective(class)) {
 			if (!row->is_send)
-				common_note(common_pair(call->location, row->other), at_ns);
+				common_note(&c->syncs, common_pair(call->location, row->other), at_ns);
 		} else if (row->overlap && comm > 1)
-			common_note(common_comm(call->location, comm), at_ns);
+			common_note(&c->syncs, common_comm(call->location, comm), at_ns);
 		else if (row->overlap && comm == 1) {
-			common_forget(c->pasts.of[call->location].sync_ns);
+			c->syncs.forgotten_ns = most(c->syncs.forgotten_ns, c->pasts.of[call->location].sync_ns);
 			past_sync(im, &c->pasts, call->location, at_ns);
 		}
 	}
@@ -305,7 +450,7 @@ causes_forget(struct imbalance *im, int64_t at_ns)
 {
 	for (uint32_t l = 0; l < im->known.location_count; l++)
 		past_restart(im, &im->causes->pasts, l, at_ns);
-	common_forget(at_ns);
+	im->causes->syncs.forgotten_ns = most(im->causes->syncs.forgotten_ns, at_ns);
 }
 
 void
@@ -328,12 +473,6 @@ struct delays *
 delays_of(const struct imbalance *im)
 {
 	return im->causes->delays;
-}
-
-struct delay *
-sorted_delays(const struct imbalance *im, size_t *count)
-{
-	return delays_sorted(im->causes->delays, count);
 }
 
 size_t

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "origins.h"
+#include "core.h"
 
 uint32_t
 origin_new(struct origins *all, const struct wait *wait)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "late.h"
+#include "core.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "origins.h"
 
 enum {
 	LATE = 100,	/* that are remembered of each location */

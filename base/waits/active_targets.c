@@ -2,8 +2,8 @@
 /* Waits of epochs of active targets: which operations on the own memory ended when. */
 #include <string.h>
 
-#include "windows.h"
-#include "../base/tool/search.h"
+#include "../tool/search.h"
+#include "core.h"
 
 #define BEFORE(at, sought) ((at)->origin < (sought))
 SEARCH(access_at, struct accesses, uint32_t, BEFORE)

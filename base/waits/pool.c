@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/tool.h"
+#include "../tool/tool.h"
 
 void
 pool_give(struct item_pool *pool, size_t bytes, uint32_t number)

@@ -8,12 +8,10 @@
  * Memory: the samples of the calls that are kept, 16 bytes each, and 32 bytes for each place that was
  * sampled on a rank up to a call site.
  */
-#ifndef IMBALANCE_FUNCTIONS_H
-#define IMBALANCE_FUNCTIONS_H
+#ifndef FUNCTIONS_H
+#define FUNCTIONS_H
 
-#include "imbalance.h"
-#include "../base/tool/json.h"
-#include "report.h"
+#include "waits.h"
 
 /* A function of the program in a list of those that were sampled; its file NULL: not known. */
 struct sampled_function {
@@ -67,16 +65,12 @@ void functions_take(struct imbalance *im, const struct message *message);
 void functions_count(struct imbalance *im, uint32_t location, const struct row *row, int64_t last_ns);
 /* Counting of a location begins then. */
 void functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns);
-/* At most MOST sums of samples, from *NEXT on, which goes on; and one of another part of the run. */
-size_t some_taken(const struct imbalance *im, size_t *next, struct taken *some, size_t most);
+/* How many places sums of samples may have; that of one, false: none; and one of another part of the run. */
+size_t taken_places(const struct imbalance *im);
+bool taken_at(const struct imbalance *im, size_t at, struct taken *taken);
 void join_taken(struct imbalance *im, const struct taken *more);
 void functions_begin(struct imbalance *im);	/* the run was sampled */
 /* NULL where the run was not sampled. */
 const struct by_function *functions_by(const struct imbalance *im);
-
-/* functions_report.c: nothing where the run was not sampled. */
-void functions_table(struct text *out, const struct imbalance *im, bool all);
-void functions_members(struct json *out, const struct imbalance *im);
-void functions_rows(struct text *out, const struct imbalance *im);
 
 #endif

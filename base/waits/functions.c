@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/run/sample_lanes.h"
-#include "../base/tool/hash_table.h"
-#include "../base/run/sampled_place.h"
-#include "causes.h"
-#include "site_groups.h"
+#include "../run/sample_lanes.h"
+#include "../run/sampled_place.h"
+#include "../tool/hash_table.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | (t)->place)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place)
@@ -28,6 +26,7 @@ functions_begin(struct imbalance *im)
 {
 	if (im->functions != NULL)
 		return;
+	im->counts.sampled = 1;
 	im->functions = zalloc(1, sizeof *im->functions);
 	taken_table_begin(&im->functions->taken, 1024);
 }
@@ -74,15 +73,16 @@ functions_start(struct imbalance *im, uint32_t location, int64_t leave_ns)
 }
 
 size_t
-some_taken(const struct imbalance *im, size_t *next, struct taken *some, size_t most)
+taken_places(const struct imbalance *im)
 {
-	const struct taken_table *all = &im->functions->taken;
-	size_t count = 0;
+	return im->functions->taken.size;
+}
 
-	for (; *next < all->size && count < most; ++*next)
-		if (!FREE(&all->slots[*next]))
-			some[count++] = all->slots[*next];
-	return count;
+bool
+taken_at(const struct imbalance *im, size_t at, struct taken *taken)
+{
+	*taken = im->functions->taken.slots[at];
+	return !FREE(taken);
 }
 
 void
@@ -92,6 +92,73 @@ join_taken(struct imbalance *im, const struct taken *more)
 	    .period_ns = more->period_ns };
 
 	taken_table_add(&im->functions->taken, &new)->samples += more->samples;
+}
+
+/* ---- sites of one name are one ---- */
+
+/*
+ * Sites of one name are one: a compiler may make several of a line, each for other ranks. Each is told by
+ * the lowest of them.
+ */
+struct site_groups {
+	uint32_t *of;			/* by site */
+	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
+	size_t count;
+};
+
+struct named_site {
+	char *name;
+	uint32_t site;
+};
+
+static int
+by_site_name(const void *left, const void *right)
+{
+	const struct named_site *a = left, *b = right;
+	const int order = strcmp(a->name, b->name);
+
+	return order != 0 ? order : (a->site > b->site) - (a->site < b->site);
+}
+
+static struct site_groups
+site_groups(const struct imbalance *im)
+{
+	struct site_groups g = { .count = im->site_count };
+	struct named_site *list = zalloc(g.count + 1, sizeof *list);
+	char text[1024];
+
+	g.of = zalloc(g.count + 1, sizeof *g.of);
+	g.compute_ns = zalloc(g.count + 1, sizeof *g.compute_ns);
+	for (size_t i = 0; i < g.count; i++)
+		list[i] = (struct named_site){ need(strdup(index_text(im, BY_SITE, i, text, sizeof text))),
+		    (uint32_t)i };
+	qsort(list, g.count, sizeof *list, by_site_name);
+	for (size_t i = 0; i < g.count; i++) {
+		const uint32_t site = list[i].site;
+		const uint32_t group = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0 ?
+		    g.of[list[i - 1].site] : site;
+
+		g.of[site] = group;
+		if (im->sites[site] == NULL)
+			continue;
+		if (g.compute_ns[group] == NULL)
+			g.compute_ns[group] = zalloc((size_t)im->known.ranks, sizeof **g.compute_ns);
+		for (int32_t r = 0; r < im->known.ranks; r++)
+			g.compute_ns[group][r] += im->sites[site][r].compute_ns;
+	}
+	for (size_t i = 0; i < g.count; i++)
+		free(list[i].name);
+	free(list);
+	return g;
+}
+
+static void
+site_groups_free(struct site_groups *g)
+{
+	for (size_t i = 0; i < g->count; i++)
+		free(g->compute_ns[i]);
+	free(g->compute_ns);
+	free(g->of);
 }
 
 /* ---- by function ---- */

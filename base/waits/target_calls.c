@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "visits.h"
-#include "../base/tool/search.h"
+#include "../tool/search.h"
+#include "core.h"
 
 enum { MOST_VISITS = 4096, LEAST_VISITS = 64, ALL_VISITS = 1 << 22 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "../base/tool/hash_table.h"
-#include "imbalance.h"
+#include "../tool/hash_table.h"
+#include "core.h"
 
 struct open_request {
 	uint64_t seq;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "delays.h"
+#include "core.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/hash_table.h"
+#include "../tool/hash_table.h"
 
 struct place {
 	uint32_t key, number;
@@ -56,23 +56,38 @@ delay_add(struct delays *delays, uint32_t number, double short_ns, double long_n
 }
 
 size_t
-delays_some(const struct delays *delays, size_t *next, struct delay *some, size_t most)
+delay_count(const struct imbalance *im)
 {
-	size_t count = 0;
-
-	while (*next < delays->count && count < most)
-		some[count++] = delays->of[(*next)++];
-	return count;
+	return delays_of(im)->count;
 }
 
 void
-delay_join(struct delays *delays, const struct delay *more)
+delay_place(const struct imbalance *im, size_t at, uint64_t *key, uint32_t *rank)
 {
-	const uint32_t number = delay_of(delays, more->key, more->rank);
+	*key = delays_of(im)->of[at].key;
+	*rank = (uint32_t)delays_of(im)->of[at].rank;
+}
+
+void
+delay_sums(const struct imbalance *im, size_t at, int64_t sums[4])
+{
+	const struct delay *delay = &delays_of(im)->of[at];
+
+	sums[0] = delay->short_whole_ns;
+	sums[1] = delay->short_fraction;
+	sums[2] = delay->long_whole_ns;
+	sums[3] = delay->long_fraction;
+}
+
+void
+delay_add_sums(struct imbalance *im, uint32_t key, int32_t rank, const int64_t sums[4])
+{
+	struct delays *delays = delays_of(im);
+	const uint32_t number = delay_of(delays, key, rank);
 	struct delay *delay = &delays->of[number];
 
-	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns, more->short_fraction);
-	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns, more->long_fraction);
+	fixed_add(&delay->short_whole_ns, &delay->short_fraction, sums[0], (uint32_t)sums[1]);
+	fixed_add(&delay->long_whole_ns, &delay->long_fraction, sums[2], (uint32_t)sums[3]);
 }
 
 void
@@ -100,8 +115,9 @@ by_cost(const void *left, const void *right)
 }
 
 struct delay *
-delays_sorted(const struct delays *delays, size_t *count)
+sorted_delays(const struct imbalance *im, size_t *count)
 {
+	const struct delays *delays = delays_of(im);
 	struct delay *sorted = zalloc(delays->count + 1, sizeof *sorted);
 
 	*count = delays->count;

@@ -2,10 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "visits.h"
-#include "windows.h"
-#include "../base/tool/hash_table.h"
-#include "../base/tool/search.h"
+#include "../tool/hash_table.h"
+#include "../tool/search.h"
+#include "core.h"
 
 #define HASH(t) mix((t)->window, (uint32_t)(t)->rank)
 #define SAME(a, b) ((a)->window == (b)->window && (a)->rank == (b)->rank)

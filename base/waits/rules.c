@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "imbalance.h"
-#include "late.h"
-#include "one_sided.h"
-#include "../base/mpi/call_class.h"
+#include "core.h"
 
 /* ---- which state a call leads to -------------------------------------------------------- */
 
@@ -284,17 +281,4 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	}
 	note_received(im, c, &waits[0]);
 	return waits[0].state != STATES;
-}
-
-void
-waits_begin(struct imbalance *im)
-{
-	late_begin(im);
-	one_sided_begin(im);
-}
-
-void
-waits_forget(struct imbalance *im)
-{
-	late_forget(im);
 }

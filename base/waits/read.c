@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "causes.h"
+#include "core.h"
 #include "functions.h"
-#include "one_sided.h"
-#include "order.h"
-#include "part.h"
 
 /* So many ranks take much memory for themselves: rows get little. */
 static size_t
@@ -32,7 +29,8 @@ begin_run(struct imbalance *im)
 	im->ranks = zalloc((size_t)im->known.ranks, sizeof *im->ranks);
 	im->spans = zalloc((size_t)im->known.ranks, sizeof *im->spans);
 	cell_of(im, BY_RANK, (size_t)im->known.ranks - 1);
-	waits_begin(im);
+	late_begin(im);
+	one_sided_begin(im);
 	causes_begin(im);
 }
 
@@ -47,10 +45,10 @@ take_matching(struct imbalance *im, const struct message *message)
 	    (body_get(message, "errors") != NULL &&
 	    body_int(im->in, message, "errors", 0, INT64_MAX, &errors) < 0))
 		die_input(im->in);
-	im->unmatched_sends = (uint64_t)sends;
-	im->unmatched_receives = (uint64_t)receives;
-	im->unmatched_collectives = (uint64_t)collectives;
-	im->errors = (uint64_t)errors;
+	im->counts.unmatched_sends = (uint64_t)sends;
+	im->counts.unmatched_receives = (uint64_t)receives;
+	im->counts.unmatched_collectives = (uint64_t)collectives;
+	im->counts.errors = (uint64_t)errors;
 }
 
 static void
@@ -135,7 +133,7 @@ end_sums(struct imbalance *im)
 {
 	if (!im->waits_only)
 		causes_end(im);
-	waits_forget(im);
+	late_forget(im);
 }
 
 void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What lp-imbalance counts, and where.
+ * Who waits for whom and why: what is counted of a run, and where. No printing but of errors.
  *
- * ANALYTIC (analytic.c), of Korkhov et al., "Finding Bottlenecks in MPI Programs by Scalable
+ * ANALYTIC (sums.c), of Korkhov et al., "Finding Bottlenecks in MPI Programs by Scalable
  * Critical Path Analysis", Algorithms 2023, 16, 505. A call and those it communicates with are a
  * group: the members of a collective, or the two ends of a message; a call with several messages is
  * grouped with the end that was entered last. With the group's latest start and earliest end, for
@@ -18,19 +18,20 @@
  * program + execution + wait + unsynchronised time is the time from its first enter to its last
  * leave.
  *
- * WAIT STATES (waits.c): pieces of calls in which a rank could not go on for another. No two of them
+ * WAIT STATES (rules.c): pieces of calls in which a rank could not go on for another. No two of them
  * overlap and none is longer than its call, so for each rank compute + useful MPI + waits is the same
  * time again, to the nanosecond.
  *
  * CAUSES (causes.c): what the rank that was waited for did meanwhile, or why it had to wait itself.
  */
-#ifndef IMBALANCE_H
-#define IMBALANCE_H
+#ifndef WAITS_H
+#define WAITS_H
 
-#include "../base/mpi/call_class.h"
-#include "../base/run/collective.h"
-#include "../base/run/span.h"
-#include "../base/tool/tool.h"
+#include "../mpi/call_class.h"
+#include "../run/collective.h"
+#include "../run/scaling.h"
+#include "../tool/tool.h"
+#include "fixed.h"
 #include "pool.h"
 
 /* ---- analytic --------------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ struct totals {
 
 /* ---- wait states ------------------------------------------------------------------------ */
 
-/* X(STATE, name in reports). Formulas and their source are at each rule in waits.c. */
+/* X(STATE, name in reports). Formulas and their source are at each rule in rules.c. */
 #define STATES_TABLE(X) \
 	X(LATE_SENDER, "late_sender") \
 	X(WRONG_ORDER_SAME, "messages_in_wrong_order_same_source") \
@@ -146,7 +147,7 @@ enum one_sided_kind {
 	ENDS_EPOCH,			/* of active targets */
 };
 
-/* What a call can lead to, by index of call_name: waits.c. */
+/* What a call can lead to, by index of call_name: rules.c. */
 struct call_kind {
 	enum call_class class;
 	enum one_sided_kind one_sided;
@@ -170,10 +171,17 @@ struct whole_call {
 	bool polled;			/* a test or probe that found nothing */
 };
 
-/* origins.c: those of waits, and their causes by how many there are. */
+/* chains.c: those of waits, and their causes by how many there are. */
 enum { MOST_CAUSES = 8 };	/* of a wait */
 struct origins {
 	struct item_pool waits, shares[MOST_CAUSES + 1];
+};
+
+/* As lp-graph counted, and whether there are samples. */
+struct run_counts {
+	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
+	uint64_t errors;		/* calls that returned one */
+	uint64_t sampled;
 };
 
 struct imbalance;
@@ -192,7 +200,7 @@ struct imbalance {
 	struct reader *in;
 	struct observer *observer;	/* NULL: nobody */
 	bool waits_only;		/* no causes */
-	bool every_order;		/* any message may be in wrong order: late.h */
+	bool every_order;		/* any message may be in wrong order: wrong_order.c */
 	struct part *part;		/* of the run that is read alone; NULL: all of it */
 	struct definitions known;
 	struct window window;
@@ -206,8 +214,8 @@ struct imbalance {
 	size_t member_capacity, copy_capacity, wait_capacity;
 
 	int64_t from_ns, to_ns;		/* what is outside does not count */
-	struct queue *queue;		/* order.c: calls to be counted next */
-	bool at_point;			/* order.c: the last message ended a stretch, and all of that is counted */
+	struct queue *queue;		/* count.c: calls to be counted next */
+	bool at_point;			/* count.c: the last message ended a stretch, and all of that is counted */
 	uint64_t *done;			/* by location: rows already counted */
 	uint64_t *settled;		/* by location: rows that no edge can reach any more */
 	int64_t *settled_ns;		/* when the last of these was left */
@@ -224,13 +232,12 @@ struct imbalance {
 		int64_t compute_ns, mpi_ns;	/* up to the site; in it, without waits */
 	} **sites;
 	size_t site_count, site_capacity;
-	struct late_list *late;		/* late.c: by location, receives that might be in wrong order */
-	struct one_sided *one_sided;	/* one_sided.c: what was done to windows */
+	struct late_list *late;		/* wrong_order.c: by location, receives that might be in wrong order */
+	struct one_sided *one_sided;	/* passive_targets.c: what was done to windows */
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */
-	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;	/* as lp-graph counted */
-	uint64_t errors;	/* calls that returned one; likewise */
+	struct run_counts counts;
 	int64_t *before_ns;		/* by location: of the run, before its first call */
 	struct span *spans;		/* by rank, of its first thread */
 };
@@ -244,42 +251,6 @@ counted_ns(const struct imbalance *im, int64_t from_ns, int64_t to_ns)
 	return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* As window_row, of a known size; NULL also where the row is packed. */
-static inline struct wait_row *
-wait_row_here(const struct imbalance *im, uint32_t location, uint64_t seq)
-{
-	const struct lane *lane = &im->window.lanes[location];
-
-	return seq - lane->first < lane->count ?
-	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) : NULL;
-}
-
-static inline const struct wait_row *
-wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
-{
-	const struct wait_row *row = wait_row_here(im, location, seq);
-
-	return row != NULL ? row : window_unpacked(&im->window, location, seq, false);
-}
-
-/* The same, to be changed. */
-static inline struct wait_row *
-wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
-{
-	struct wait_row *row = wait_row_here(im, location, seq);
-
-	return row != NULL ? row : window_unpacked(&im->window, location, seq, true);
-}
-
-/* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or elsewhere. */
-static inline const struct wait_row *
-referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq,
-    uint32_t *to, uint64_t *to_seq)
-{
-	return row_refers(&row->row, location, seq, to, to_seq) && *to < im->known.location_count ?
-	    wait_row(im, *to, *to_seq) : NULL;
-}
-
 static inline int64_t
 wait_ns(const struct totals *t)
 {
@@ -288,39 +259,6 @@ wait_ns(const struct totals *t)
 
 /* Waits over execution and program time; 0 where there is neither. */
 double imbalance_of(const struct totals *t);
-
-/* cells.c: the cell of what INDEX numbers, made where it is not there yet. */
-void add_cell(struct table *table, size_t index);
-
-static inline struct cell *
-cell_of(struct imbalance *im, enum dimension dimension, size_t index)
-{
-	struct table *table = &im->tables[dimension];
-
-	if (index >= table->count)
-		add_cell(table, index);
-	return &table->cells[index];
-}
-
-/* Adds the wait to all tables, or takes it away again where SIGN is -1. */
-void count_wait(struct imbalance *im, const struct wait *wait, int sign);
-/* What another part of the run has. */
-void join_cell(struct table *table, size_t index, const struct cell *more);
-void join_wait_ns(struct table *table, size_t index, enum state state, int64_t ns);
-/* Its state is certain: it may be the largest of it. */
-void count_largest(struct imbalance *im, const struct wait *wait);
-/* Of a site by rank. */
-struct site_ns *new_site(struct imbalance *im, uint32_t site);
-
-static inline void
-count_site(struct imbalance *im, uint32_t site, int32_t rank, int64_t compute_ns, int64_t mpi_ns)
-{
-	struct site_ns *of = site < im->site_count ? im->sites[site] : NULL;
-
-	of = (of != NULL ? of : new_site(im, site)) + rank;
-	of->compute_ns += compute_ns;
-	of->mpi_ns += mpi_ns;
-}
 
 /* Waits of what INDEX numbers in a state, and in all. */
 static inline int64_t
@@ -336,47 +274,137 @@ void read_opened_graph(struct imbalance *im);	/* the same of a reader that is op
 /* The part im->part; analytic_end is left to who joins the parts. */
 void read_part(struct imbalance *im, const char *file);
 
-/* edges.c: what an edge tells is noted at its rows. */
-void take_messages(struct imbalance *im, const struct message *message);
-void take_collectives(struct imbalance *im, const struct message *message);
+/* ---- parts of a run, for several processes: parts.c, join.c ---- */
 
 /*
- * open.c: rows that started a request are there until the row that completes it has been counted: those
- * that leave the window before are set apart.
+ * A part of a run: some stretches that follow each other, for one of several processes. It begins where
+ * the index of the graph tells of a synchronisation point: reading begins in the blocks that hold the point's
+ * calls, and counting behind these. It ends with the calls of the point where the next part begins, if
+ * nothing reaches across that; else it goes on into the next part, whose process then worked in vain.
  */
-void open_begin(struct imbalance *im);
-void open_count(struct imbalance *im, const struct whole_call *call);
-bool open_is_empty(const struct imbalance *im);
-/* Rows of LOCATION before SEQ leave the window. */
-void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
-/* The row that a row refers to, counted already or not; NULL: none, or it is not known. */
-const struct wait_row *referred_row(const struct imbalance *im, const struct wait_row *row,
-    uint32_t location, uint64_t seq);
+struct border {			/* where a part begins */
+	uint64_t at;		/* offset of the message of kind sync; 0: the begin of the run */
+	uint64_t from;		/* its calls and later ones are in blocks behind this */
+};
 
-/* analytic.c */
-void count_analytic(struct imbalance *im, const struct whole_call *call);
-/* To what is counted of calls of that function. */
-struct totals *totals_of(struct imbalance *im, uint16_t call);
-void add_totals(struct totals *to, const struct totals *more);
-/* What follows from the others, at the end. */
-void analytic_end(struct imbalance *im);
+struct part {
+	const struct border *borders;	/* of all parts */
+	size_t count;
+	uint64_t defined;	/* no definition comes after this offset */
+	size_t first;		/* the own one */
+	size_t end;		/* the first that is not read as well */
+	bool begun, ended;
+};
 
-/* waits.c: the waits of a call, in order of time. */
-enum { MOST_WAITS = 4 };	/* of a call */
-void waits_begin(struct imbalance *im);
-/* No receive to come changes what is known: a stretch has ended, or the run. */
-void waits_forget(struct imbalance *im);
-void learn_kinds(struct imbalance *im);
+/* The borders of at most COUNT parts of FILE, with about equally many rows; one where it has no index. */
+struct border *part_borders(const char *file, size_t count, size_t *parts, uint64_t *defined);
 
-/* Good until the next one that is asked for: names may come at any time. */
-static inline const struct call_kind *
-call_kind(struct imbalance *im, uint16_t call)
+/* Each member of the team has counted its im->part, or nothing where that is NULL. */
+struct team;
+void join_parts(struct imbalance *im, const struct team *team);
+void analytic_end(struct imbalance *im);	/* then, by the first */
+
+/* ---- causes: causes.c, delays.c, chains.c ---- */
+
+/* What one rank's excess time on one piece of code cost others. */
+struct delay {
+	uint32_t key;		/* 2 * site: compute up to it; 2 * site + 1: MPI in it */
+	int32_t rank;		/* -1: free slot */
+	uint32_t short_fraction, long_fraction;
+	int64_t short_whole_ns, long_whole_ns;
+	int64_t cells_ns;	/* both, each cut to nanoseconds when it came: for the cells */
+};
+
+static inline double
+delay_short_ns(const struct delay *d)
 {
-	if (call >= im->kind_count)
-		learn_kinds(im);
-	return &im->kinds[call];
+	return fixed_ns(d->short_whole_ns, d->short_fraction);
 }
 
-int find_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
+static inline double
+delay_long_ns(const struct delay *d)
+{
+	return fixed_ns(d->long_whole_ns, d->long_fraction);
+}
+
+static inline double
+delay_cost_ns(const struct delay *d)
+{
+	int64_t ns = d->short_whole_ns;
+	uint32_t fraction = d->short_fraction;
+
+	fixed_add(&ns, &fraction, d->long_whole_ns, d->long_fraction);
+	return fixed_ns(ns, fraction);
+}
+
+struct delay *sorted_delays(const struct imbalance *im, size_t *count);	/* most costly first; to be freed */
+
+enum { MOST_CHAINS = 5, MOST_LINKS = 33 };
+size_t chain_count(const struct imbalance *im);
+/* One of the longest waits and, behind it, the waits that led to it; returns how many. */
+size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
+
+/* ---- what follows from the sums: results.c ---- */
+
+static inline double
+seconds(int64_t ns)
+{
+	return 1e-9 * (double)ns;
+}
+
+/* The run as far as it counts. */
+int64_t counted_run_ns(const struct imbalance *im);
+/* The same of all locations together. */
+int64_t all_time_ns(const struct imbalance *im);
+
+/* Where the time of a rank went; all its locations together. */
+struct shares {
+	int64_t before_ns, compute_ns, mpi_useful_ns, wait_ns, after_ns;
+	int64_t run_ns;		/* what they add up to, if all is well */
+	int64_t polling_ns;	/* part of mpi_useful_ns */
+};
+struct shares *shares_by_rank(const struct imbalance *im);	/* to be freed */
+struct shares shares_of_all(const struct imbalance *im);
+bool sums_hold(const struct imbalance *im);	/* on every rank, to the nanosecond */
+
+struct efficiency efficiency_of(const struct imbalance *im, bool whole);
+
+/*
+ * With the same run on an ideal network, by the two definitions in use.
+ *	POP: transfer = ideal time / time, serialisation = largest useful / ideal time
+ *	BSC modelfactors: serialisation = largest useful / time, both of the ideal run;
+ *	    transfer = communication / serialisation
+ */
+struct ideal_efficiency {
+	double transfer, serialisation, bsc_transfer, bsc_serialisation;
+};
+struct ideal_efficiency ideal_efficiency_of(const struct imbalance *im, const struct times *ideal,
+    bool whole);
+
+/* What is known of why all waits came about. */
+struct explained {
+	int64_t wait_ns;
+	int64_t delay_ns;	/* by what other ranks did, or waited for, meanwhile */
+	int64_t completion_ns;	/* the collective itself took so long */
+};
+struct explained explained_of(const struct imbalance *im);
+double explained_share(const struct explained *e);	/* 1 where nobody waits */
+
+/* The cells that have anything, most wait first, then by number. */
+struct line {
+	size_t index;
+	const struct cell *cell;
+	int64_t wait_ns;
+};
+struct line *sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count);
+/* What INDEX of the dimension is called, into TEXT. */
+const char *index_text(const struct imbalance *im, enum dimension dimension, size_t index, char *text,
+    size_t size);
+
+/* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of all. */
+double site_heuristic(const struct imbalance *im, size_t site);
+
+/* The first line of every form: the run, and whose delays cost the others most; to be freed. */
+char *imbalance_verdict(const struct imbalance *im);
 
 #endif

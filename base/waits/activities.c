@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "past.h"
+#include "core.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,7 @@
 /* Edges: what the ends need to know of each other is noted at their rows. */
 #include <stdlib.h>
 
-#include "imbalance.h"
-#include "../base/mpi/call_class.h"
+#include "core.h"
 
 static void
 link_rows(struct wait_row *row, uint32_t other, uint64_t other_seq, int64_t other_ns, bool is_send)

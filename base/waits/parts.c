@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "part.h"
-
 #include <stdlib.h>
 
-#include "../base/run/index.h"
-#include "one_sided.h"
-#include "order.h"
+#include "../run/index.h"
+#include "core.h"
 
 /* The entry with rows before it that are closest to ROWS. */
 static size_t
