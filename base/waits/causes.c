@@ -40,7 +40,7 @@ positive(int64_t ns)
 /* ---- when locations synchronised: the latest enter of the calls ---- */
 
 /* One rank may go on receiving what another sent that waits for it, and so get ahead of its wait. */
-enum { KEPT = 4 };	/* times of each */
+enum { KEPT = 7 };	/* times of each: a line of a cache */
 
 struct common {
 	uint64_t key;			/* 0: free slot */
