@@ -41,33 +41,30 @@ add_value(struct sample *sample, size_t *capacity, double value)
 	sample->at[sample->count++] = value;
 }
 
-/* A string that a stream may have. */
-static char *
-optional(const struct message *message, const char *key)
-{
-	char *value = body_string(message, key);
+/* Strings of a setting by their keys; the rules of lp-mend are too long for a message. */
+static const struct { const char *key; size_t offset; } texts[] = {
+	{ "library", offsetof(struct setting, library) }, { "hosts", offsetof(struct setting, hosts) },
+	{ "type", offsetof(struct setting, type) }, { "sync", offsetof(struct setting, sync) },
+	{ "mended", offsetof(struct setting, mended) },
+};
+enum { TEXTS = sizeof texts / sizeof texts[0] };
 
-	return value != NULL ? value : need(strdup(""));
-}
-
-static void
-refuse(struct reader *in, const struct message *message, const char *what, const char *now,
-    const char *before)
+static char **
+text_of(const struct setting *s, size_t i)
 {
-	if (strcmp(now, before) == 0)
-		return;
-	reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those before have \"%s\": they "
-	    "are no repetitions of each other", what, now, before);
-	die_input(in);
+	return (char **)(void *)((char *)(uintptr_t)s + texts[i].offset);
 }
 
 static struct setting
 read_setting(struct reader *in, const struct message *message)
 {
-	struct setting s = { .root = 0, .library = optional(message, "library"),
-	    .hosts = optional(message, "hosts"), .type = optional(message, "type"),
-	    .sync = optional(message, "sync"), .mended = optional(message, "mended") };
+	struct setting s = { .root = 0 };
 
+	for (size_t i = 0; i < TEXTS; i++) {
+		char *value = body_string(message, texts[i].key);
+
+		*text_of(&s, i) = value != NULL ? value : need(strdup(""));
+	}
 	if (body_int(in, message, "ranks", 1, INT32_MAX, &s.ranks) < 0 ||
 	    (body_get(message, "root") != NULL &&
 	    body_int(in, message, "root", 0, INT32_MAX, &s.root) < 0))
@@ -79,37 +76,33 @@ static void
 check_setting(struct reader *in, const struct message *message, const struct setting *before)
 {
 	struct setting now = read_setting(in, message);
+	int bad = 0;
 
-	if (now.ranks != before->ranks) {
-		reader_fail(in, message->offset, "an mpirun of %" PRId64 " ranks; those before have %" PRId64,
+	if (now.ranks != before->ranks)
+		bad = reader_fail(in, message->offset, "an mpirun of %" PRId64 " ranks; those before have %" PRId64,
 		    now.ranks, before->ranks);
-		die_input(in);
+	else if (now.root != before->root)
+		bad = reader_fail(in, message->offset, "an mpirun with another root than those before");
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = *text_of(&now, i), *other = *text_of(before, i);
+
+		if (bad == 0 && strcmp(text, other) != 0)
+			bad = strcmp(texts[i].key, "mended") == 0 ? reader_fail(in, message->offset,
+			    "an mpirun under other rules of lp-mend than those before") :
+			    reader_fail(in, message->offset, "an mpirun with %s \"%s\"; those before have \"%s\": they "
+			    "are no repetitions of each other", texts[i].key, text, other);
+		free(*text_of(&now, i));
 	}
-	if (now.root != before->root) {
-		reader_fail(in, message->offset, "an mpirun with another root than those before");
+	if (bad != 0)
 		die_input(in);
-	}
-	refuse(in, message, "library", now.library, before->library);
-	refuse(in, message, "hosts", now.hosts, before->hosts);
-	refuse(in, message, "type", now.type, before->type);
-	refuse(in, message, "sync", now.sync, before->sync);
-	if (strcmp(now.mended, before->mended) != 0) {
-		reader_fail(in, message->offset, "an mpirun under other rules of lp-mend than those before");
-		die_input(in);
-	}
-	free(now.library);
-	free(now.hosts);
-	free(now.type);
-	free(now.sync);
-	free(now.mended);
 }
 
 /* Returns the campaign that it belongs to: the first stage or the second. */
 static struct campaign *
 take_mpirun(struct campaign *first, struct reader *in, const struct message *message)
 {
-	char *stage = optional(message, "stage");
-	struct campaign *c = strcmp(stage, "confirm") == 0 ? first->confirm : first;
+	char *stage = body_string(message, "stage");
+	struct campaign *c = stage != NULL && strcmp(stage, "confirm") == 0 ? first->confirm : first;
 
 	if (first->mpiruns + first->confirm->mpiruns == 0)
 		first->setting = first->confirm->setting = read_setting(in, message);
@@ -123,9 +116,8 @@ take_mpirun(struct campaign *first, struct reader *in, const struct message *mes
 	return c;
 }
 
-/* The series that the message belongs to: a known one, or a new one. */
-static struct series *
-series_of(struct campaign *c, const struct series *wanted)
+struct series *
+same_series(const struct campaign *c, const struct series *wanted)
 {
 	for (size_t i = 0; i < c->count; i++) {
 		struct series *s = &c->series[i];
@@ -134,9 +126,7 @@ series_of(struct campaign *c, const struct series *wanted)
 		    strcmp(s->name, wanted->name) == 0 && strcmp(s->function, wanted->function) == 0)
 			return s;
 	}
-	c->series = grow(c->series, &c->capacity, c->count + 1, sizeof *c->series);
-	c->series[c->count] = *wanted;
-	return &c->series[c->count++];
+	return NULL;
 }
 
 /* The median after Tukey's fences, as PGMPI takes it; and the lower quartile of all. */
@@ -182,7 +172,12 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 		reader_fail(in, message->offset, "samples: no mpirun before them");
 		die_input(in);
 	}
-	s = series_of(c, &wanted);
+	s = same_series(c, &wanted);
+	if (s == NULL) {
+		c->series = grow(c->series, &c->capacity, c->count + 1, sizeof *c->series);
+		s = &c->series[c->count++];
+		*s = wanted;
+	}
 	if (s->medians.count >= c->mpiruns) {
 		reader_fail(in, message->offset, "samples: %s at %" PRIu64 " bytes twice in one mpirun",
 		    s->name, s->bytes);

@@ -52,6 +52,9 @@ struct campaign read_campaign(char **files, size_t count);
 const struct series *find_series(const struct campaign *c, const char *function, enum role role,
     uint64_t bytes, uint64_t part);
 
+/* Of the same name, function, role and sizes; or NULL. */
+struct series *same_series(const struct campaign *c, const struct series *wanted);
+
 enum kind { MONOTONY, SPLIT_ROBUSTNESS, PATTERN, KINDS };
 extern const char *const kind_names[];
 const char *short_name(const char *function);	/* without MPI_ */
@@ -126,6 +129,9 @@ void print_csv(struct text *out, const struct verdict *v);
 void write_stream(const struct campaign *c, const struct verdict *v, int argc, char **argv);
 void write_plots(const struct verdict *v, const char *folder);
 const char *stars(double p);
+char *count_violated(const struct verdict *v, enum kind kind);	/* "2/7" guidelines; to be freed */
+/* Keeps sizes ascending, each once. */
+void add_size(uint64_t **sizes, size_t *count, size_t *capacity, uint64_t bytes);
 const char *verdict_word(const struct verdict *v);	/* violated, not decidable or held */
 
 /* mend.c: finds algorithms, writes FILE, measures again, and says to OUT what that changed; true
@@ -141,7 +147,7 @@ struct side {
 	struct campaign c;
 	struct verdict v;
 	/* Of the output: */
-	char letter[2], violated[KINDS][48];	/* by kind, "2/7" */
+	char letter[2], *violated[KINDS];	/* by kind, "2/7" */
 	bool mended;
 	size_t confirming;
 	const char *verdict, *control;

@@ -198,26 +198,19 @@ print_table(struct text *out, const struct campaign *c, const struct verdict *v,
 	text_line(out, "%s", v->violations > 0 ? "VIOLATED" : v->undecided > 0 ? "NOT DECIDABLE" : "HELD");
 }
 
-/* The sizes of all judgements, ascending. */
-static uint64_t *
-sizes_of(const struct verdict *v, size_t *count)
+void
+add_size(uint64_t **sizes, size_t *count, size_t *capacity, uint64_t bytes)
 {
-	uint64_t *sizes = zalloc(v->count, sizeof *sizes);
+	size_t at = *count;
 
-	*count = 0;
-	for (size_t i = 0; i < v->count; i++) {
-		uint64_t bytes = v->at[i].function->bytes;
-		size_t at = *count;
-
-		while (at > 0 && sizes[at - 1] >= bytes)
-			at--;
-		if (at < *count && sizes[at] == bytes)
-			continue;
-		memmove(sizes + at + 1, sizes + at, (*count - at) * sizeof *sizes);
-		sizes[at] = bytes;
-		++*count;
-	}
-	return sizes;
+	while (at > 0 && (*sizes)[at - 1] >= bytes)
+		at--;
+	if (at < *count && (*sizes)[at] == bytes)
+		return;
+	*sizes = grow(*sizes, capacity, *count + 1, sizeof **sizes);
+	memmove(*sizes + at + 1, *sizes + at, (*count - at) * sizeof **sizes);
+	(*sizes)[at] = bytes;
+	++*count;
 }
 
 /* m, s and p where monotony, split-robustness or a pattern is violated at the size. */
@@ -239,30 +232,32 @@ put_marks(struct table_writer *table, const struct verdict *v, const char *funct
 	table_text(table, marks);
 }
 
-/* How many guidelines of a kind are violated, of how many. */
-static void
-put_count(struct table_writer *table, const struct verdict *v, enum kind kind)
+char *
+count_violated(const struct verdict *v, enum kind kind)
 {
 	size_t all = 0, violated = 0;
+	char *text;
 
 	for (size_t i = 0; i < v->count; i++)
 		if (v->at[i].kind == kind && is_first(v, i)) {
 			all++;
 			violated += any_is(v, i, true);
 		}
-	table_text(table, kind_names[kind]);
-	table_format(table, "%zu/%zu", violated, all);
-	table_end_line(table);
+	if (asprintf(&text, "%zu/%zu", violated, all) < 0)
+		die("out of memory");
+	return text;
 }
 
 void
 print_tables(struct text *out, const struct campaign *c, const struct verdict *v)
 {
 	struct table_writer table;
-	size_t count;
-	uint64_t *sizes = sizes_of(v, &count);
+	size_t count = 0, capacity = 0;
+	uint64_t *sizes = NULL;
 	const char *last = "";
 
+	for (size_t i = 0; i < v->count; i++)
+		add_size(&sizes, &count, &capacity, v->at[i].bytes);
 	table_begin(&table, out, NULL);
 	table_text(&table, "function");
 	for (size_t i = 0; i < count; i++)
@@ -282,8 +277,11 @@ print_tables(struct text *out, const struct campaign *c, const struct verdict *v
 	table_end(&table);
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
-	for (enum kind kind = MONOTONY; kind < KINDS; kind++)
-		put_count(&table, v, kind);
+	for (enum kind kind = MONOTONY; kind < KINDS; kind++) {
+		table_text(&table, kind_names[kind]);
+		table_text(&table, count_violated(v, kind));
+		table_end_line(&table);
+	}
 	table_end(&table);
 	text_char(out, '\n');
 	print_control(out, v);

@@ -178,18 +178,9 @@ row_sizes(const struct sides *s, const struct row *row, size_t *count)
 	for (size_t i = 0; i < s->count; i++)
 		for (size_t k = 0; k < s->at[i].v.count; k++) {
 			const struct judgement *j = &s->at[i].v.at[k];
-			size_t at = *count;
 
-			if (strcmp(j->guideline, row->guideline) != 0)
-				continue;
-			while (at > 0 && sizes[at - 1] >= j->function->bytes)
-				at--;
-			if (at < *count && sizes[at] == j->function->bytes)
-				continue;
-			sizes = grow(sizes, &capacity, *count + 1, sizeof *sizes);
-			memmove(sizes + at + 1, sizes + at, (*count - at) * sizeof *sizes);
-			sizes[at] = j->function->bytes;
-			++*count;
+			if (strcmp(j->guideline, row->guideline) == 0)
+				add_size(&sizes, count, &capacity, j->bytes);
 		}
 	return sizes;
 }

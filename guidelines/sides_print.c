@@ -68,24 +68,6 @@ static const struct field news_fields[] = {
 	FIELDS_END
 };
 
-/* Guidelines of a kind: those that are violated, and all. */
-static void
-count_rows(const struct sides *s, const struct side *side, enum kind kind, size_t *violated, size_t *all)
-{
-	*violated = *all = 0;
-	for (size_t r = 0; r < s->row_count; r++) {
-		bool any = false, broken = false;
-
-		for (size_t k = 0; k < side->v.count && s->rows[r].kind == kind; k++)
-			if (strcmp(side->v.at[k].guideline, s->rows[r].guideline) == 0) {
-				any = true;
-				broken |= side->v.at[k].violated;
-			}
-		*all += any;
-		*violated += broken;
-	}
-}
-
 static void
 describe_sides(struct sides *s)
 {
@@ -95,12 +77,8 @@ describe_sides(struct sides *s)
 		snprintf(side->letter, sizeof side->letter, "%c", (char)('A' + i % 26));
 		side->mended = side->c.setting.mended[0] != '\0';
 		side->confirming = side->c.confirm != NULL ? side->c.confirm->mpiruns : 0;
-		for (enum kind kind = MONOTONY; kind < KINDS; kind++) {
-			size_t violated, all;
-
-			count_rows(s, side, kind, &violated, &all);
-			snprintf(side->violated[kind], sizeof side->violated[kind], "%zu/%zu", violated, all);
-		}
+		for (enum kind kind = MONOTONY; kind < KINDS; kind++)
+			side->violated[kind] = count_violated(&side->v, kind);
 		side->verdict = verdict_word(&side->v);
 		side->control = !side->v.has_control ? "none" : side->v.control_failed ? "FAILED" : "passed";
 	}

@@ -62,20 +62,6 @@ test_pairs(struct judgement *j, const struct rules_of_judging *rules)
 	free(d.at);
 }
 
-/* The same series in the second stage, or NULL. */
-static const struct series *
-same_series(const struct campaign *c, const struct series *s)
-{
-	for (size_t i = 0; i < c->count; i++) {
-		const struct series *other = &c->series[i];
-
-		if (other->role == s->role && other->bytes == s->bytes && other->part == s->part &&
-		    strcmp(other->name, s->name) == 0 && strcmp(other->function, s->function) == 0)
-			return other;
-	}
-	return NULL;
-}
-
 void
 take_confirmed(struct verdict *v, const struct campaign *confirm,
     const struct rules_of_judging *rules)
