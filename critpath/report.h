@@ -58,7 +58,9 @@ void site_json(struct json *out, size_t site, const struct definitions *known);
 /* What follows the array of segments. */
 void report_json(struct json *out, const struct report *report, const struct definitions *known,
     const struct whatif *whatif);
-void segment_json(struct json *out, const struct segment *segment, const struct definitions *known);
+/* COUNT pieces that follow each other: one, or those of a loop of polls. */
+void segment_json(struct json *out, const struct segment *segment, size_t count,
+    const struct definitions *known);
 /* A cell with the site's name; a row that says how many are not shown, behind BEFORE empty cells. */
 void put_site(struct table_writer *table, size_t site, const struct definitions *known);
 void put_more(struct table_writer *table, int before, size_t more);

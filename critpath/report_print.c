@@ -216,8 +216,11 @@ report_text(struct text *out, const struct report *report, const struct definiti
 }
 
 void
-segment_json(struct json *out, const struct segment *segment, const struct definitions *known)
+segment_json(struct json *out, const struct segment *segment, size_t count, const struct definitions *known)
 {
+	const struct segment *last = &segment[count - 1];
+	int64_t compute_ns = 0;
+
 	json_break(out);
 	json_begin_object(out, NULL);
 	if (segment->kind == GAP)
@@ -225,13 +228,22 @@ segment_json(struct json *out, const struct segment *segment, const struct defin
 	else
 		json_int(out, "rank", known->location_rank[segment->location]);
 	json_int(out, "begin_ns", segment->begin_ns);
-	json_int(out, "end_ns", segment->end_ns);
-	json_text(out, "kind", segment_names[segment->kind]);
-	if (segment->call == 0)
+	json_int(out, "end_ns", last->end_ns);
+	json_text(out, "kind", count > 1 ? "polls" : segment_names[segment->kind]);
+	if (last->call == 0 && count > 1)
+		last--;
+	if (last->call == 0)
 		json_null(out, "call");
 	else
-		json_text(out, "call", call_name(segment->call));
+		json_text(out, "call", call_name(last->call));
 	json_uint(out, "site", segment->site);
+	if (count > 1) {
+		for (size_t i = 0; i < count; i++)
+			if (segment[i].kind == COMPUTE)
+				compute_ns += segment[i].end_ns - segment[i].begin_ns;
+		json_uint(out, "pieces", count);
+		json_int(out, "compute_ns", compute_ns);
+	}
 	json_end_object(out);
 }
 

@@ -20,12 +20,45 @@ begin_output(struct critpath *c, int argc, char **argv)
 	}
 }
 
+/*
+ * How many pieces from I on are one loop of polls: failed polls at one site, and the computing between. A
+ * second of such a loop has some million.
+ */
+static size_t
+polling_loop(const struct segments *segments, size_t i)
+{
+	const struct segment *first = &segments->at[i];
+	size_t end = i;
+
+	for (; end < segments->count; end++) {
+		const struct segment *s = &segments->at[end];
+
+		if (s->location != first->location || s->site != first->site ||
+		    (s->kind != COMPUTE && !(s->kind == MPI && s->polls)))
+			break;
+	}
+	return end - i;
+}
+
+static void
+segments_json(struct critpath *c, const struct segments *segments)
+{
+	enum { MOST_APART = 64 };	/* pieces of a loop that are printed one by one */
+
+	for (size_t i = 0, count; i < segments->count; i += count) {
+		count = polling_loop(segments, i);
+		if (count <= MOST_APART)
+			count = 1;
+		segment_json(&c->json, &segments->at[i], count, &c->run.known);
+	}
+}
+
 void
 report_segments(struct critpath *c, const struct segments *segments)
 {
+	if (c->opt.form == JSON)
+		segments_json(c, segments);
 	for (size_t i = 0; i < segments->count; i++) {
-		if (c->opt.form == JSON)
-			segment_json(&c->json, &segments->at[i], &c->run.known);
 		report_add(&c->report, &c->run.known, &segments->at[i]);
 		if (!c->path_counted)
 			functions_segment(&c->functions, &segments->at[i]);

@@ -59,23 +59,15 @@ HASH_TABLE(habits, struct habit, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die
 
 enum poll_kind { NO_POLL, TEST, PROBE };
 
-static bool
-begins(const char *name, const char *with)
-{
-	return strncmp(name, with, strlen(with)) == 0;
-}
-
 static unsigned char kinds[1 << 16];	/* by index of call_name: 1 + kind, once it is known */
 
 static enum poll_kind
 kind_of(uint16_t call)
 {
-	if (kinds[call] == 0) {
-		const char *name = call_name(call);
-
-		kinds[call] = begins(name, "MPI_Iprobe") || begins(name, "MPI_Improbe") ? 1 + PROBE :
-		    begins(name, "MPI_Test") && call_class(call) == CLASS_COMPLETE ? 1 + TEST : 1 + NO_POLL;
-	}
+	if (kinds[call] == 0)
+		kinds[call] = (unsigned char)(1 + (!call_polls(call) ? NO_POLL :
+		    strcmp(call_name(call), "MPI_Iprobe") == 0 || strcmp(call_name(call), "MPI_Improbe") == 0 ?
+		    PROBE : TEST));
 	return (enum poll_kind)(kinds[call] - 1);
 }
 

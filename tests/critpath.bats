@@ -19,6 +19,23 @@ late_sender() {
 	END
 }
 
+@test "a loop of polls is one segment of the JSON, which covers the run like the others" {
+	for polls in 30 600; do
+		graph <<-END
+			trace ranks=1
+			site site=1 module=0 offset=1
+			0 MPI_Init 0 100
+			$(for ((i = 0; i < polls; i++)); do echo "0 MPI_Iprobe $((1000 + 100 * i)) +50 comm=1 peer=0 tag=5 site=1"; done)
+			0 MPI_Finalize 100000 100100
+		END
+		lp-critpath -F json t.graph >$polls.json
+		jq -e '([.segments[] | .end_ns - .begin_ns] | add) == 100100' $polls.json
+	done
+	jq -e 'all(.segments[]; .kind != "polls")' 30.json
+	jq -e '[.segments[] | select(.kind == "polls")] == [{rank: 0, begin_ns: 100, end_ns: 60950, kind: "polls",
+		call: "MPI_Iprobe", site: 1, pieces: 1200, compute_ns: 30850}]' 600.json
+}
+
 @test "every report begins with the verdict, which names program, ranks, host and date: alone, in parts and on three processes" {
 	graph <<-'END'
 		trace ranks=2 program=/opt/sim/heat host=n1 date_s=1795325400

@@ -256,6 +256,30 @@ polls() {
 	lp-dump -k polls t.graph | jq -e '.as == "wait" and .gap_ns == 20000'
 }
 
+# arrived LAST: rank 1 asks five times, 19000 ns apart, whether its partition has come; LAST goes with the fifth answer.
+arrived() {
+	tests/pack -H 'trace ranks=2 rows=3' <<-END
+		0 MPI_Init 0 1000 comm=1
+		0 MPI_Finalize 2000000 2100000 comm=1
+		site site=1 module=0 offset=1
+		1 MPI_Init 0 1000 comm=1
+		$(for i in 0 1 2 3; do echo "1 MPI_Parrived $((10000 + i * 19000)) +500 site=1"; done)
+		1 MPI_Parrived 86000 950000 site=1 $1
+		1 MPI_Finalize 2000000 2100000 comm=1
+	END
+}
+
+@test "questions whether a partition has come are one wait until the answer is yes" {
+	arrived found=1 >t.trace
+	lp-graph t.trace 2>t.err >t.graph
+	grep -q '^lp-graph: 1 runs of 4 failed tests and probes' t.err
+	trace.py check t.graph
+	lp-dump -k call t.graph | jq -e -s '[.[] | select(.call == "MPI_Parrived")] | last.enter_ns == 10000'
+	arrived '' >never.trace
+	lp-graph never.trace 2>t.err >t.graph
+	refute grep -q 'are waits' t.err
+}
+
 @test "polls with work between them, polls that another call ends, and --polls work stay as they are" {
 	polls 21000 >work.trace
 	polls 19000 '1 MPI_Send 90000 90100 comm=1 peer=1 tag=9 sent=0' >other.trace

@@ -37,7 +37,8 @@ bool
 call_polls(unsigned call)
 {
 	return call == INDEX_Test || call == INDEX_Testall || call == INDEX_Testany || call == INDEX_Testsome ||
-	    call == INDEX_Iprobe || call == INDEX_Improbe;
+	    call == INDEX_Iprobe || call == INDEX_Improbe || call == INDEX_Parrived ||
+	    call == INDEX_Request_get_status;
 }
 
 bool

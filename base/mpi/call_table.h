@@ -128,7 +128,7 @@ CALL_4(Pready_range, pready_range, PREADY_RANGE, LOCAL, ((INT, low), (INT, high)
 CALL_4(Pready_list, pready_list, PREADY_LIST, LOCAL, ((INT, length), (INTS, partitions),
     (CREQ, request)), READY(request, length, last_pready_list))
 CALL_4(Parrived, parrived, PARRIVED, PROBE, ((CREQ, request), (INT, partition), (FLAG, flag)),
-    ALONE(flag))
+    LOOKED(flag))
 DERIVED(start_psend, "MPI_Start(Psend)", LOCAL)
 DERIVED(last_pready, "MPI_Pready(last)", SEND_START)
 DERIVED(last_pready_range, "MPI_Pready_range(last)", SEND_START)
@@ -156,9 +156,9 @@ CALL(Testsome, testsome, TESTSOME, COMPLETE, ((INT, count), (REQS, requests),
     (OUTCOUNT, outcount), (INDICES, indices), (STATUSES, statuses)),
     COMPLETE_SOME(requests_before, outcount, indices, statuses))
 CALL(Request_get_status, request_get_status, REQUEST_GET_STATUS, PROBE, ((CREQ, request), (FLAG, flag),
-    (STATUS, status)), ALONE(flag))
+    (STATUS, status)), LOOKED(flag))
 COUNTED(Buffer_detach, buffer_detach, BUFFER_DETACH, LOCAL, ((BUF, address), (OUTSIZE, size)),
-    ALONE(true))
+    ALONE)
 CALL(Cancel, cancel, CANCEL, CANCEL, ((REQ, request)), CANCEL(request_before))
 CALL(Request_free, request_free, REQUEST_FREE, REQUEST_FREE, ((REQ, request)),
     REQUEST_FREE(request_before))

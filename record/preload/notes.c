@@ -98,11 +98,11 @@ note_local(struct at *at, MPI_Comm comm)
 }
 
 void
-note_alone(struct at *at, bool done)
+note_alone(struct at *at)
 {
 	struct entry e = entry_of(at);
 
-	commit_foldable(at, &e, done ? SHORT : POLL);
+	commit_foldable(at, &e, SHORT);
 }
 
 void
@@ -158,13 +158,32 @@ enum { MESSAGES = 1024 };
 static struct { MPI_Message handle; uint64_t row; uint32_t location, comm; int32_t peer, tag; } probed[MESSAGES];
 static size_t probed_count;
 
-/* The row of a probe that found a message, which refers to itself; NO_ROW: it cannot say so. */
+/* The row of a call that found what it looked for, which refers to itself; NO_ROW: it cannot say so. */
 static uint64_t
 probe_row(const struct at *at)
 {
 	const bool fits = at->thread->location < UINT16_MAX && at->thread->seq <= UINT32_MAX;
 
 	return paused || !fits ? NO_ROW : at->thread->seq;
+}
+
+static void
+refer_to_itself(struct at *at, struct entry *e)
+{
+	if (probe_row(at) == NO_ROW)
+		return;
+	e->request = (uint32_t)probe_row(at);
+	e->request_at = (uint16_t)(at->thread->location + 1);
+}
+
+void
+note_looked(struct at *at, bool found)
+{
+	struct entry e = entry_of(at);
+
+	if (found)
+		refer_to_itself(at, &e);
+	commit_foldable(at, &e, found ? SHORT : POLL);
 }
 
 static void
@@ -222,10 +241,8 @@ note_probe(struct at *at, bool found, MPI_Comm comm, int source, int tag, const 
 	e.comm = communicator_of(comm)->number;
 	e.peer = peer_of(found ? status->MPI_SOURCE : source);
 	e.tag = tag_of(found ? status->MPI_TAG : tag);
-	if (found && e.peer != NULL_PEER && probe_row(at) != NO_ROW) {
-		e.request = (uint32_t)probe_row(at);
-		e.request_at = (uint16_t)(at->thread->location + 1);
-	}
+	if (found && e.peer != NULL_PEER)
+		refer_to_itself(at, &e);
 	if (found)
 		commit(at, &e);
 	else

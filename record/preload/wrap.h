@@ -121,7 +121,8 @@
 #define sum_bytes_w(counts, n, types) \
 	_Generic((counts), const int *: bytes_of_each, const MPI_Count *: large_bytes_of_each) \
 	    (counts, n, types)
-#define ALONE(done) note_alone(&at, done)
+#define ALONE note_alone(&at)
+#define LOOKED(found) note_looked(&at, found)
 #define SEND(comm, dest, tag, count, type) note_send(&at, comm, dest, tag, bytes(count, type))
 #define SEND_START(comm, dest, tag, count, type, request) \
 	note_send_start(&at, comm, dest, tag, bytes(count, type), request)
