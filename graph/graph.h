@@ -72,6 +72,7 @@ struct graph {
 	bool has_samples;	/* these have come, and the block has not */
 	unsigned told;		/* problems named on stderr so far */
 	bool nowhere;		/* a collective on no communicator is one of them */
+	bool elsewhere;		/* a message to or from another MPI run is */
 	struct exchange *exchange;	/* with the graphs of other shards; NULL: all ranks are in this one */
 };
 

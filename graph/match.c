@@ -11,13 +11,23 @@
 #include "channels.h"
 #include "exchange.h"
 
+/* Once of each reason, where all such calls have the same. */
 static void
 tell_unknown(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
     uint16_t call)
 {
-	tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which is not known",
-	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
-	    (int)row->peer[i], (int)row->tag[i], row->comm[i]);
+	const struct communicator *c = row->comm[i] < graph->known.comm_count ?
+	    &graph->known.comms[row->comm[i]] : NULL;
+
+	if (c == NULL || c->outside == 0)
+		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which is not known",
+		    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
+		    (int)row->peer[i], (int)row->tag[i], row->comm[i]);
+	else if (!graph->elsewhere)
+		tell(graph, "rank %d, row %llu: the peer of %s belongs to another MPI run, spawned or connected, whose "
+		    "trace lies apart: such messages match nothing", (int)rank_of(graph, location),
+		    (unsigned long long)seq, call_name(call));
+	graph->elsewhere = graph->elsewhere || (c != NULL && c->outside > 0);
 }
 
 void

@@ -226,6 +226,23 @@ syncs() {
 	done
 }
 
+@test "messages with another MPI run are named once, in words" {
+	tests/pack >t.trace <<-'END'
+		trace ranks=2
+		communicator comm=3 size=2 members=-2,-2 remote_size=2 remote=0,1
+		0 MPI_Init 0 100
+		0 MPI_Send 200 210 comm=3 peer=0 tag=5 sent=8
+		0 MPI_Send 300 310 comm=3 peer=1 tag=5 sent=8
+		0 MPI_Finalize 500 600
+		1 MPI_Init 0 100
+		1 MPI_Finalize 500 600
+	END
+	lp-graph t.trace 2>t.err >t.graph
+	grep -q '^lp-graph: rank 0, row 1: the peer of MPI_Send belongs to another MPI run, spawned or connected' t.err
+	[ "$(grep -c 'rank 0, row' t.err)" -eq 1 ]
+	grep -q ', 2 sends, 0 receives' t.err
+}
+
 # polls GAP [END]: rank 1 tests five times, GAP ns apart, for a message sent at 900000; the fifth succeeds.
 polls() {
 	tests/pack -H 'trace ranks=2 rows=3' <<-END
