@@ -22,7 +22,8 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import trace  # noqa: E402 (the one beside this file)
+import settle  # noqa: E402 (the ones beside this file)
+import trace  # noqa: E402
 
 ANY, NULL, NONE = -1, -2, -3
 SENDS = ("MPI_Send", "MPI_Ssend", "MPI_Bsend", "MPI_Rsend", "MPI_Isend", "MPI_Sendrecv", "MPI_Start")
@@ -526,6 +527,7 @@ def check(seed):
         graph = tool("lp-graph", "--polls", "work", data=stream)
         check_graph(run, graph)
         check_path(run, graph)
+        check_path(run, settle.settled(graph, 1 + seed % 8))
         if not more:
             check_imbalance(run, graph)
 
