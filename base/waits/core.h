@@ -243,7 +243,7 @@ cell_of(struct imbalance *im, enum dimension dimension, size_t index)
 	return &table->cells[index];
 }
 
-/* Its waits in a state, of a site the times of a rank, and what is counted of calls of a function: made likewise. */
+/* Made likewise: its waits in a state, the times of a rank at a site, the sums of a function's calls. */
 int64_t *wait_ns_of(struct table *table, size_t index, unsigned state);
 struct site_ns *new_site(struct imbalance *im, uint32_t site);
 
@@ -276,7 +276,7 @@ struct origin {
 /* Its causes, each one's share of the wait; the largest ones. */
 struct cause_shares {
 	unsigned count;
-	uint32_t delay[MOST_CAUSES];	/* numbers: delays.h */
+	uint32_t delay[MOST_CAUSES];	/* numbers: delays.c */
 	double share[MOST_CAUSES];
 };
 
@@ -408,11 +408,10 @@ uint32_t delay_of(struct delays *delays, uint32_t key, int32_t rank);
 void delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns);
 /* Into the cells of ranks and sites. */
 void delays_tell(const struct delays *delays, struct imbalance *im);
-/* How many; what that at a place is of, its costs as four sums, and what another part of the run has of it. */
+/* How many; one of them; and one of another part of the run, but for the cells. */
 size_t delay_count(const struct imbalance *im);
-void delay_place(const struct imbalance *im, size_t at, uint64_t *key, uint32_t *rank);
-void delay_sums(const struct imbalance *im, size_t at, int64_t sums[4]);
-void delay_add_sums(struct imbalance *im, uint32_t key, int32_t rank, const int64_t sums[4]);
+const struct delay *delay_at(const struct imbalance *im, size_t at);
+void join_delay(struct imbalance *im, const struct delay *more);
 
 /* ---- causes.c ---- */
 

@@ -61,33 +61,20 @@ delay_count(const struct imbalance *im)
 	return delays_of(im)->count;
 }
 
-void
-delay_place(const struct imbalance *im, size_t at, uint64_t *key, uint32_t *rank)
+const struct delay *
+delay_at(const struct imbalance *im, size_t at)
 {
-	*key = delays_of(im)->of[at].key;
-	*rank = (uint32_t)delays_of(im)->of[at].rank;
+	return &delays_of(im)->of[at];
 }
 
 void
-delay_sums(const struct imbalance *im, size_t at, int64_t sums[4])
+join_delay(struct imbalance *im, const struct delay *more)
 {
-	const struct delay *delay = &delays_of(im)->of[at];
+	const uint32_t number = delay_of(delays_of(im), more->key, more->rank);
+	struct delay *delay = &delays_of(im)->of[number];
 
-	sums[0] = delay->short_whole_ns;
-	sums[1] = delay->short_fraction;
-	sums[2] = delay->long_whole_ns;
-	sums[3] = delay->long_fraction;
-}
-
-void
-delay_add_sums(struct imbalance *im, uint32_t key, int32_t rank, const int64_t sums[4])
-{
-	struct delays *delays = delays_of(im);
-	const uint32_t number = delay_of(delays, key, rank);
-	struct delay *delay = &delays->of[number];
-
-	fixed_add(&delay->short_whole_ns, &delay->short_fraction, sums[0], (uint32_t)sums[1]);
-	fixed_add(&delay->long_whole_ns, &delay->long_fraction, sums[2], (uint32_t)sums[3]);
+	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns, more->short_fraction);
+	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns, more->long_fraction);
 }
 
 void

@@ -12,7 +12,10 @@
 #include "functions.h"
 
 /* What parts have, in the order in which it is sent. */
-enum kind { OF_RUN, OF_STATE, LARGEST, OF_CALL, OF_RANK, SPAN, OF_LOCATION, CELL, WAIT_NS, OF_SITE, DELAY, LINK, SAMPLED, KINDS };
+enum kind {
+	OF_RUN, OF_STATE, LARGEST, OF_CALL, OF_RANK, SPAN, OF_LOCATION, CELL, WAIT_NS, OF_SITE, DELAY, LINK, SAMPLED,
+	KINDS
+};
 enum { WORDS = 10 };
 
 /* Numbers, and the place they belong to. */
@@ -23,6 +26,7 @@ struct item {
 		int64_t sums[WORDS];
 		struct wait wait;
 		struct span span;
+		struct delay delay;
 		struct taken taken;
 	};
 };
@@ -79,9 +83,6 @@ find_place(const struct imbalance *im, struct item *item, size_t at)
 		item->index = at / ranks;
 		site = im->sites[item->index] != NULL ? &im->sites[item->index][item->of] : NULL;
 		return site != NULL && (item->of == 0 || site->compute_ns != 0 || site->mpi_ns != 0);
-	case DELAY:
-		delay_place(im, at, &item->index, &item->of);
-		return true;
 	default:
 		return true;
 	}
@@ -139,7 +140,7 @@ fill(struct imbalance *im, struct item *item, size_t at)
 		item->span = im->spans[at];
 		return true;
 	case DELAY:
-		delay_sums(im, at, item->sums);
+		item->delay = *delay_at(im, at);
 		return true;
 	case LINK:		/* OF: links behind it */
 		count = chain_of(im, at / MOST_LINKS, chain);
@@ -170,7 +171,7 @@ add(struct imbalance *im, const struct item *item, struct wait chain[MOST_LINKS]
 	switch ((enum kind)item->kind) {
 	case LARGEST: count_largest(im, &item->wait); return;
 	case SPAN: span_join(&im->spans[item->index], &item->span); return;
-	case DELAY: delay_add_sums(im, (uint32_t)item->index, (int32_t)item->of, item->sums); return;
+	case DELAY: join_delay(im, &item->delay); return;
 	case LINK:
 		chain[(*links)++] = item->wait;
 		if (item->of == 0) {
