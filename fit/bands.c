@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SCAN = 60, HALVINGS = 12, SLICES = 24 };
 static const double FIRST_F = 1e-6, LAST_F = 0.5;
@@ -21,6 +22,7 @@ struct profile {
 	const double *n;
 	size_t count;
 	struct bands *bands;
+	struct band *of;	/* by number */
 };
 
 /* The 97.5 % quantile of Student's t, by the expansion of Cornish and Fisher. */
@@ -37,31 +39,16 @@ widen(struct band *band, double value)
 	band->high = fmax(band->high, value);
 }
 
-/* All that has a band, by number. */
+/* All that has a band, by number: b, c, the best n, then t and tau by n. */
+enum { BAND_B, BAND_C, BAND_BEST_N, BAND_T };
+
 static double
 quantity(const struct profile *p, const struct curve *c, size_t which)
 {
-	switch (which) {
-	case 0: return curve_b(c);
-	case 1: return curve_c(c);
-	case 2: return curve_best_n(c);
-	default:
-		which -= 3;
-		return which < p->count ? curve_time(c, p->n[which]) : curve_tau(c, p->n[which - p->count]);
-	}
-}
+	const size_t i = which - BAND_T;
 
-static struct band *
-band_of(const struct profile *p, size_t which)
-{
-	switch (which) {
-	case 0: return &p->bands->b;
-	case 1: return &p->bands->c;
-	case 2: return &p->bands->best_n;
-	default:
-		which -= 3;
-		return which < p->count ? &p->bands->t[which] : &p->bands->tau[which - p->count];
-	}
+	return which == BAND_B ? curve_b(c) : which == BAND_C ? curve_c(c) : which == BAND_BEST_N ? curve_best_n(c) :
+	    i < p->count ? curve_time(c, p->n[i]) : curve_tau(c, p->n[i - p->count]);
 }
 
 static struct curve
@@ -82,8 +69,8 @@ slopes_of(const struct profile *p, const struct solution *s, size_t which,
 {
 	const double step = 1e-5;
 
-	if (which >= 3 && which - 3 < p->count) {
-		curve_time_slopes(&s->at, p->n[which - 3], slopes);
+	if (which >= BAND_T && which - BAND_T < p->count) {
+		curve_time_slopes(&s->at, p->n[which - BAND_T], slopes);
 		return;
 	}
 	for (int q = LOG_G; q < PARAMETERS; q++) {
@@ -119,7 +106,7 @@ add_ends(const struct profile *p, const struct solution *s, size_t which)
 
 			if (!(sum_of_squares(p->problem, &c) <= p->limit))
 				continue;
-			widen(band_of(p, which), quantity(p, &c, which));
+			widen(&p->of[which], quantity(p, &c, which));
 			break;
 		}
 }
@@ -182,8 +169,8 @@ find_f(const struct profile *p)
 static void
 add_slice(const struct profile *p, const struct solution *s)
 {
-	for (size_t which = 0; which < 3 + 2 * p->count; which++) {
-		widen(band_of(p, which), quantity(p, &s->at, which));
+	for (size_t which = 0; which < BAND_T + 2 * p->count; which++) {
+		widen(&p->of[which], quantity(p, &s->at, which));
 		add_ends(p, s, which);
 	}
 }
@@ -213,14 +200,15 @@ bands_find(const struct problem *problem, const struct solution *best, unsigned 
 	double q = student(fmax(ndf, 1)), more = best->sum * q * q / fmax(ndf, 1);
 	struct problem coarse = coarse_problem(problem);	/* S is asked for very often */
 	struct profile p = { &coarse, best, varied & ~(unsigned)FREE_F,
-	    sum_of_squares(&coarse, &best->at) + more, n, count, bands };
+	    sum_of_squares(&coarse, &best->at) + more, n, count, bands,
+	    zalloc(BAND_T + 2 * count, sizeof *p.of) };
 	struct solution s;
 
 	bands->f = (struct band){ best->at.f, best->at.f };
-	for (size_t which = 0; which < 3 + 2 * count; which++) {
+	for (size_t which = 0; which < BAND_T + 2 * count; which++) {
 		double value = quantity(&p, &best->at, which);
 
-		*band_of(&p, which) = (struct band){ value, value };
+		p.of[which] = (struct band){ value, value };
 	}
 	if (varied & FREE_F)
 		find_f(&p);
@@ -234,5 +222,11 @@ bands_find(const struct problem *problem, const struct solution *best, unsigned 
 		if (varied & FREE_R)
 			add_inward(&p, &s);
 	}
+	bands->b = p.of[BAND_B];
+	bands->c = p.of[BAND_C];
+	bands->best_n = p.of[BAND_BEST_N];
+	memcpy(bands->t, p.of + BAND_T, count * sizeof *bands->t);
+	memcpy(bands->tau, p.of + BAND_T + count, count * sizeof *bands->tau);
+	free(p.of);
 	problem_free(&coarse);
 }

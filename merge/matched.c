@@ -1,33 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The trace as corrected so far, through lp-graph: merge (a child) | lp-graph (a child) | here. */
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../base/team/launcher.h"
+#include "../base/tool/start.h"
 #include "matched.h"
 
 static char *command[] = { "lp-merge", NULL };
-
-/* lp-graph from beside this program, else from PATH. */
-static _Noreturn void
-become_graph(void)
-{
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof path - sizeof "/lp-graph");
-
-	launcher_forget();	/* it is none of the launcher's processes */
-	if (length > 0) {
-		path[length] = '\0';
-		strcat(dirname(path), "/lp-graph");
-		execl(path, "lp-graph", (char *)NULL);
-	}
-	execlp("lp-graph", "lp-graph", (char *)NULL);
-	_exit(TROUBLE);
-}
 
 static pid_t
 start(int in, int out, const int *others, struct input *trace)
@@ -48,8 +31,10 @@ start(int in, int out, const int *others, struct input *trace)
 	for (int i = 0; i < 4; i++)
 		if (trace == NULL || others[i] != out)
 			close(others[i]);
-	if (trace == NULL)
-		become_graph();
+	if (trace == NULL) {
+		launcher_forget();	/* it is none of the launcher's processes */
+		become_tool((char *[]){ "lp-graph", NULL });
+	}
 	trace->sampled = false;		/* nobody asks for samples here */
 	write_trace(trace, out, false, 1, command);
 	_exit(DONE);
