@@ -122,6 +122,7 @@ hold_samples(struct feed *f)
 {
 	unsigned char *bytes = need(malloc(f->head.size));
 
+	polls_samples(&f->polls, &f->graph, f->in, &f->head);
 	memcpy(bytes, f->head.bytes, f->head.size);
 	f->samples = grow(f->samples, &f->sample_capacity, f->sample_count + 1, sizeof *f->samples);
 	f->samples[f->sample_count].message = f->head;

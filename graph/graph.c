@@ -304,8 +304,11 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 				write_settled(&graph);
 			}
 			progress_input(&progress, in);
-		} else if (!is_kind(&message, "polls"))
+		} else if (!is_kind(&message, "polls")) {
+			if (is_kind(&message, "sampled"))
+				polls_samples(&polls, &graph, in, &message);
 			polls_take(&polls, &graph, in, &message, NULL);
+		}
 	}
 	if (got < 0)
 		die_input(in);

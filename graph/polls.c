@@ -301,14 +301,27 @@ release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 	polls->newest = NULL;
 }
 
-/* Where the system lost some they tell nothing until the next. */
 static void
-note_samples(struct polls *polls, uint32_t locations, struct reader *in, const struct message *message)
+begin_runs(struct polls *polls, uint32_t locations)
 {
+	if (!polls->as_waits || polls->runs != NULL || locations == 0)
+		return;
+	polls->runs = zalloc(locations, sizeof *polls->runs);
+	kind_of(0);	/* parts, which are never asked for, have one, too */
+}
+
+/* Where the system lost some they tell nothing until the next. */
+void
+polls_samples(struct polls *polls, const struct graph *graph, struct reader *in, const struct message *message)
+{
+	const uint32_t locations = graph->known.location_count;
 	struct samples *s = polls->samples != NULL ? polls->samples : zalloc(1, sizeof *s);
 	struct poll_run *run;
 
 	polls->samples = s;
+	begin_runs(polls, locations);
+	if (!polls->as_waits)
+		return;
 	if (samples_read(s, in, message) < 0)
 		die_input(in);
 	if (s->location >= locations) {
@@ -334,12 +347,7 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 	struct held *h;
 	bool changed = false;
 
-	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
-		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
-		kind_of(0);	/* parts, which are never asked for, have one, too */
-	}
-	if (polls->as_waits && is_kind(message, "sampled"))
-		note_samples(polls, graph->known.location_count, in, message);
+	begin_runs(polls, graph->known.location_count);
 	if (!polls->as_waits || (calls == NULL && polls->oldest == NULL)) {
 		pass_on(graph, in, message, calls, false);
 		return;

@@ -35,6 +35,8 @@ struct polls {
 	size_t held_bytes;
 };
 
+/* A message of kind sampled, before it is taken: its body is there only now. */
+void polls_samples(struct polls *polls, const struct graph *graph, struct reader *in, const struct message *message);
 /* Takes a block, as read into CALLS, or another message; TAKE gets what need not be held any more. */
 void polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
     struct calls *calls);
