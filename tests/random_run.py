@@ -51,7 +51,8 @@ class Row:
 
 
 class Run:
-    def __init__(self, seed, more=False):
+    def __init__(self, seed, more=False, times=1):
+        """TIMES as many actions as a short one."""
         self.random, self.more = random.Random(seed), more
         self.ranks = self.random.randint(1, 6)
         self.clock = [self.random.randint(0, 50) for _ in range(self.ranks)]
@@ -70,7 +71,7 @@ class Run:
         self.messages, self.probes, self.collectives = [], [], []
         self.taken = [[] for _ in range(self.ranks)]       # out of the queue by a matched probe, not received
         self.collective(1, "MPI_Init")
-        for _ in range(self.random.randint(0, 60)):
+        for _ in range(times * self.random.randint(0, 60)):
             self.action()
         for rank in range(self.ranks):
             self.receive_taken(rank, len(self.taken[rank]))
@@ -464,8 +465,8 @@ class Run:
         writer.end()
 
 
-def make(seed, more=False):
-    run = Run(seed, more)
+def make(seed, more=False, times=1):
+    run = Run(seed, more, times)
     run.shift()
     out = io.BytesIO()
     run.write(out)
@@ -527,9 +528,11 @@ def check(seed):
         graph = tool("lp-graph", "--polls", "work", data=stream)
         check_graph(run, graph)
         check_path(run, graph)
-        check_path(run, settle.settled(graph, 1 + seed % 8))
         if not more:
             check_imbalance(run, graph)
+    run, stream = make(seed, True, 1 + seed % 12)
+    graph = tool("lp-graph", "--polls", "work", data=stream)
+    check_path(run, settle.settled(graph, 1 + seed % 8))
 
 
 def main(arguments):
