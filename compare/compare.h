@@ -217,6 +217,11 @@ void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
 void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
+struct weighed {
+	double weight;
+	size_t unit;
+};
+int by_weight(const void *left, const void *right);	/* for qsort: largest first, then by unit */
 /* functions.c */
 void add_other_functions(struct summary *summary);	/* at the end: what is no computation */
 void judge_functions(const struct comparison *c, struct verdict *v);

@@ -84,33 +84,24 @@ run_facts(const struct comparison *c, struct verdict *v, const uint64_t ranks[SI
 
 /* ---- facts in words --------------------------------------------------------------------- */
 
-/* A text of a run by name; NULL: it has none. */
-#define WORDS(name) const char *(*name)(const struct summary *run, const char *key)
-
+/* A variable of a run, or its hosts where NAME is NULL; NULL: it has none. */
 static const char *
-variable_of(const struct summary *run, const char *name)
+words_of(const struct summary *run, const char *name)
 {
-	for (size_t i = 0; i < run->variable_count; i++)
+	for (size_t i = 0; name != NULL && i < run->variable_count; i++)
 		if (strcmp(run->environment[i].name, name) == 0)
 			return run->environment[i].value;
-	return NULL;
-}
-
-static const char *
-hosts_of(const struct summary *run, const char *key)
-{
-	(void)key;
-	return run->hosts;
+	return name == NULL ? run->hosts : NULL;
 }
 
 /* The text of each side; false where runs of a side do not agree. */
 static bool
-words(const struct comparison *c, WORDS(of), const char *key, const char *text[SIDES])
+words(const struct comparison *c, const char *name, const char *text[SIDES])
 {
 	for (int side = A; side < SIDES; side++) {
-		text[side] = of(&c->runs[side][0], key);
+		text[side] = words_of(&c->runs[side][0], name);
 		for (size_t r = 1; r < c->count[side]; r++) {
-			const char *other = of(&c->runs[side][r], key);
+			const char *other = words_of(&c->runs[side][r], name);
 
 			if ((text[side] == NULL) != (other == NULL) || (other != NULL && strcmp(text[side], other) != 0))
 				return false;
@@ -154,7 +145,7 @@ variable_fact(const struct comparison *c, struct verdict *v, const char *name)
 	const char *text[SIDES];
 	char was[200], is[200];
 
-	if (!words(c, variable_of, name, text) || (text[A] != NULL && text[B] != NULL && strcmp(text[A], text[B]) == 0))
+	if (!words(c, name, text) || (text[A] != NULL && text[B] != NULL && strcmp(text[A], text[B]) == 0))
 		return;
 	for (size_t i = 0; i < v->fact_count; i++)	/* B has it, too */
 		if (v->facts[i].name != NULL && strcmp(v->facts[i].name, name) == 0)
@@ -172,7 +163,7 @@ word_facts(const struct comparison *c, struct verdict *v, bool same_ranks)
 {
 	const char *hosts[SIDES];
 
-	if (words(c, hosts_of, NULL, hosts) && hosts[A] != NULL && hosts[B] != NULL &&
+	if (words(c, NULL, hosts) && hosts[A] != NULL && hosts[B] != NULL &&
 	    !same_hosts(hosts[A], hosts[B], same_ranks))
 		add_fact(v, "hosts", NOBODY, NAN, NAN, "hosts and their ranks were %.200s, then %.200s", hosts[A], hosts[B]);
 	for (int side = A; side < SIDES; side++)

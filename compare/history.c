@@ -19,21 +19,6 @@ by_date(const void *left, const void *right)
 	return strcmp(a->file, b->file);
 }
 
-struct weighed {
-	double ns;		/* on the path of all runs */
-	size_t unit;
-};
-
-static int
-by_weight(const void *left, const void *right)
-{
-	const struct weighed *a = left, *b = right;
-
-	if (a->ns < b->ns || a->ns > b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return a->unit < b->unit ? -1 : a->unit > b->unit;
-}
-
 static struct weighed *
 weigh(const struct comparison *c)
 {
@@ -42,7 +27,7 @@ weigh(const struct comparison *c)
 	for (size_t u = 0; u < c->unit_count; u++) {
 		all[u].unit = u;
 		for (size_t r = 0; r < c->count[A]; r++)
-			all[u].ns += (double)unit_path(&c->runs[A][r], u);
+			all[u].weight += (double)unit_path(&c->runs[A][r], u);
 	}
 	qsort(all, c->unit_count, sizeof *all, by_weight);
 	return all;

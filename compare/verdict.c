@@ -77,34 +77,29 @@ say_run_time(const struct comparison *c, struct verdict *v)
 		    c->count[A], c->count[B], share_of(v, t->low), share_of(v, t->high));
 }
 
-struct order {
-	double size;
-	size_t unit;
-};
-
-static int
-by_size(const void *left, const void *right)
+int
+by_weight(const void *left, const void *right)
 {
-	const struct order *a = left, *b = right;
+	const struct weighed *a = left, *b = right;
 
-	if (a->size != b->size)
-		return a->size > b->size ? -1 : 1;
+	if (a->weight < b->weight || a->weight > b->weight)
+		return a->weight > b->weight ? -1 : 1;
 	return a->unit < b->unit ? -1 : a->unit > b->unit;
 }
 
 void
 say_verdict(const struct comparison *c, struct verdict *v)
 {
-	struct order *orders = zalloc(c->unit_count + 1, sizeof *orders);
+	struct weighed *orders = zalloc(c->unit_count + 1, sizeof *orders);
 	size_t count = 0;
 
 	say_run_time(c, v);
 	for (size_t u = 0; u < c->unit_count; u++)
 		if (v->sites[u].named || (!v->run_time.judged && v->sites[u].path.change_ns != 0))
-			orders[count++] = (struct order){ v->run_time.judged ?
+			orders[count++] = (struct weighed){ v->run_time.judged ?
 			    fabs(v->sites[u].parts[v->sites[u].part].shift) :
 			    fabs((double)v->sites[u].path.change_ns), u };
-	qsort(orders, count, sizeof *orders, by_size);
+	qsort(orders, count, sizeof *orders, by_weight);
 	for (size_t i = 0; i < count && i < 3; i++) {
 		say(v, i == 0 && !v->run_time.judged ? "; most of it " : i == 0 ? ": " : "; ");
 		say_site(c, v, orders[i].unit);

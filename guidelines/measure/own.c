@@ -17,47 +17,14 @@
 #define SEND c->send, c->count, c->type
 #define COUNTS c->mock_counts, c->mock_displs, c->type
 
-static void
-run_Gatherv(const struct call *c)
-{
-	MPI_Gatherv(SEND, c->recv, COUNTS, c->root, c->comm);
-}
-
-static void
-run_Scatterv(const struct call *c)
-{
-	MPI_Scatterv(c->send, COUNTS, c->recv, c->count, c->type, c->root, c->comm);
-}
-
-static void
-run_Allgatherv(const struct call *c)
-{
-	MPI_Allgatherv(SEND, c->recv, COUNTS, c->comm);
-}
-
-static void
-run_Alltoallv(const struct call *c)
-{
-	MPI_Alltoallv(c->send, COUNTS, c->recv, COUNTS, c->comm);
-}
-
-static void
-run_Reduce_local(const struct call *c)
-{
-	MPI_Reduce_local(c->send, c->recv, c->count, c->type, c->op);
-}
-
-static void
-run_Copy(const struct call *c)
-{
-	memcpy(c->recv, c->send, (size_t)c->count * c->extent);
-}
-
-static void
-run_Zero(const struct call *c)
-{
-	memset(c->recv, 0, (size_t)c->count * c->extent);
-}
+#define ACTION(name, action) static void run_##name(const struct call *c) { action; }
+ACTION(Gatherv, MPI_Gatherv(SEND, c->recv, COUNTS, c->root, c->comm))
+ACTION(Scatterv, MPI_Scatterv(c->send, COUNTS, c->recv, c->count, c->type, c->root, c->comm))
+ACTION(Allgatherv, MPI_Allgatherv(SEND, c->recv, COUNTS, c->comm))
+ACTION(Alltoallv, MPI_Alltoallv(c->send, COUNTS, c->recv, COUNTS, c->comm))
+ACTION(Reduce_local, MPI_Reduce_local(c->send, c->recv, c->count, c->type, c->op))
+ACTION(Copy, memcpy(c->recv, c->send, (size_t)c->count * c->extent))
+ACTION(Zero, memset(c->recv, 0, (size_t)c->count * c->extent))
 
 static const struct action actions[] = {
 	{ "Gatherv", run_Gatherv, ONE, ALL_AT_ROOT, false },

@@ -14,24 +14,9 @@
 #include "replaced.h"
 
 static bool
-is_replaced(const char *function)
+is_one_of(const char *const *names, size_t count, const char *name)
 {
-#define ONE(name) "MPI_" #name,
-	static const char *const names[] = { REPLACED_FUNCTIONS(ONE) };
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (strcmp(names[i], function) == 0)
-			return true;
-	return false;
-}
-
-static bool
-is_mockup(const char *name)
-{
-#define MOCKUP_NAME(gl, function, name, text, memory) #function "_as_" #name,
-	static const char *const names[] = { MOCKUPS(MOCKUP_NAME) };
-
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
@@ -41,14 +26,19 @@ is_mockup(const char *name)
 static const char *
 why_not(const char *function, const char *other)
 {
+#define ONE(name) "MPI_" #name,
+#define MOCKUP_NAME(gl, function, name, text, memory) #function "_as_" #name,
+	static const char *const replaced[] = { REPLACED_FUNCTIONS(ONE) }, *const mockups[] = { MOCKUPS(MOCKUP_NAME) };
+
 	if (strncmp(function, "MPI_I", 5) == 0)
 		return "what blocks may not stand for what does not";
-	if (!is_replaced(function))
+	if (!is_one_of(replaced, sizeof replaced / sizeof replaced[0], function))
 		return "it is about types, and not bytes";
 	if (strcmp(other, "split") == 0)
 		return strcmp(function, "MPI_Sendrecv") == 0 ?
 		    "the partner would not know of several messages" : NULL;
-	return is_mockup(other) ? NULL : "a guideline of one's own has no function in the library";
+	return is_one_of(mockups, sizeof mockups / sizeof mockups[0], other) ? NULL :
+	    "a guideline of one's own has no function in the library";
 }
 
 /* The rule of that size, added where it is new. */
