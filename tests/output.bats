@@ -55,6 +55,19 @@ on_terminal() {
 	lp-imbalance --by site hostile.graph | grep -qF 'a,b\tc\nd.c'
 }
 
+@test "a value that is not known is - in a table, empty in CSV, null in JSON and no key of a message" {
+	printf 'n,t\n1,9\n2,5\n4,3\n8,2\n' >$'=1+1,\033"a\tb.csv'
+	lp-fit -F text $'=1+1,\033"a\tb.csv' >out
+	[ "$(awk -F '\t' '$1 == 8 { print $4 }' out)" = - ]
+	run ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' out
+	lp-fit -F csv $'=1+1,\033"a\tb.csv' >out
+	[ "$(tail -1 out | cut -d, -f1-4)" = $'"\'=1+1,\\x1b""a\tb",8,2' ]
+	[ "$(python3 -c 'import csv, sys; print(list(csv.DictReader(sys.stdin))[-1]["tau"])' <out)" = '' ]
+	lp-fit -F json $'=1+1,\033"a\tb.csv' | jq -e '.points[-1] | .n == 8 and has("tau") and .tau == null'
+	lp-fit -F stream $'=1+1,\033"a\tb.csv' | lp-dump >out
+	jq -es 'map(select(.kind == "fit_point")) | length == 4 and all(has("t") and (has("tau") | not))' out
+}
+
 @test "a complaint is one line without control characters, whatever the file is called" {
 	run -2 --separate-stderr lp-graph $'no\nsuch\e[31m'
 	[ "$stderr" = 'lp-graph: no\nsuch\x1b[31m: No such file or directory' ]
