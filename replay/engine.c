@@ -103,7 +103,6 @@ leave_call(struct engine *e, uint32_t id)
 		op->gap_ns = enter_ns;
 		op->duration_ns = leave_ns;
 	}
-	e->operations += end - r->seq;
 	if (e->done != NULL)
 		e->done(e->context, id, r->seq, end);
 	r->seq = end;
@@ -200,7 +199,6 @@ run(struct engine *e, uint32_t id)
 				__builtin_prefetch(&e->flights[op->link]);
 			__builtin_prefetch(op_at(e, id, r->seq + 2));
 			ns = compute_ns(e, id, op);
-			e->operations += ns > 0;
 			if (e->marks != NULL && ns != 0)
 				mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
 			if (!spend(e, id, ns))

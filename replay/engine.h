@@ -87,7 +87,6 @@ struct engine {
 	void (*over)(void *context, uint32_t flight);
 	void *context;
 	struct marks *marks;	/* who looks on how times come about; NULL: nobody */
-	uint64_t operations;	/* bursts and rows simulated */
 	struct made_requests *made;	/* by location, see modes.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };

@@ -22,19 +22,15 @@ setup_file() {
 		}
 	END
 	mpicc -o dies dies.c
-	for shared in "$ROOT/../shared" "$ROOT/../../shared"; do
-		[ ! -x "$shared/nodes" ] || NODES=$shared/nodes
-	done
-	export NODES
+	export NODES=$ROOT/tests/nodes
 }
 
 # nodes N: that many of them, for one test at a time
 nodes() {
 	[ "$(id -u)" = 0 ] || skip "making nodes needs root"
-	[ -n "${NODES:-}" ] || skip "../shared/nodes is not here"
-	! command -v prterun >/dev/null || skip "../shared/nodes starts Open MPI 4"
+	! command -v prterun >/dev/null || skip "tests/nodes starts Open MPI 4"
 	ip netns list >/dev/null 2>&1 || skip "no network namespaces here"
-	exec 8>"${NODES%/*}/../.nodes.lock" || skip "no lock can be had"
+	exec 8>"${TMPDIR:-/tmp}/longpole.nodes.lock" || skip "no lock can be had"
 	flock -w 100 8 || skip "others use the nodes"
 	timeout 60 "$NODES" up "$1" 2>err || skip "no nodes here: $(tail -1 err)"
 	unset OMPI_MCA_btl_tcp_if_include	# they talk by interfaces of their own
