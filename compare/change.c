@@ -74,8 +74,8 @@ change_of(const struct comparison *c, VALUE(of), size_t index, struct change *ch
 	struct effect effect;
 	double more, less;
 
-	*change = (struct change){ .a = mean(a), .b = mean(b), .judged = can_judge(c), .shift = NAN, .low = NAN,
-	    .high = NAN, .p = NAN, .p_adjusted = NAN };
+	*change = (struct change){ .a = mean(a), .b = mean(b), .judged = can_judge(c), .shift = NAN,
+	    .low = NAN, .high = NAN, .p = NAN, .p_adjusted = NAN };
 	change->change_ns = difference(c, of, index);
 	if (change->judged) {
 		change->p_adjusted = 1;		/* unless it is tested */

@@ -22,7 +22,8 @@ static const struct field site_fields[] = {
 	{ "rank", SITE(rank), .json = PLAIN, .known = UNLESS_NEGATIVE },
 	{ "on", SITE(on), .json = PLAIN },
 	{ "line_b", SITE(line_b), .json = PLAIN, .known = UNLESS_ZERO, .optional = true },
-#define X(KIND, name) { name "_s", SITE(kinds_ns[PATH_##KIND]), .text = "%.6f", .csv = "%.9f", .scale = 1e-9 },
+#define X(KIND, name) \
+	{ name "_s", SITE(kinds_ns[PATH_##KIND]), .text = "%.6f", .csv = "%.9f", .scale = 1e-9 },
 	PATH_KINDS(X)
 #undef X
 	{ "wait_change_s", SITE(wait_ns), .text = "%.6f", .csv = "%.9f", .scale = 1e-9, .head = "wait_s" },

@@ -296,7 +296,8 @@ summarise(const char *file, int argc, char **argv)
 	int from = -1;
 
 	if (!has_path(file)) {
-		child = start_tool((char *[]){ "lp-critpath", "-F", "stream", "--", (char *)(uintptr_t)file, NULL }, &from);
+		child = start_tool((char *[]){ "lp-critpath", "-F", "stream", "--", (char *)(uintptr_t)file, NULL },
+		    &from);
 		snprintf(pipe_name, sizeof pipe_name, "/dev/fd/%d", from);
 	}
 	im.from_ns = INT64_MIN;

@@ -131,7 +131,8 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	if (body_int(in, message, "ranks", 1, most, &ranks) < 0 ||
 	    body_int(in, message, "places", 0, most, &places) < 0 ||
 	    body_int(in, message, "run_ns", 0, INT64_MAX, &s->run_ns) < 0 ||
-	    int_or_0(in, message, "date_s", &s->date_s) < 0 || int_or_0(in, message, "span_ns", &s->of.span_ns) < 0 ||
+	    int_or_0(in, message, "date_s", &s->date_s) < 0 ||
+	    int_or_0(in, message, "span_ns", &s->of.span_ns) < 0 ||
 	    int_or_0(in, message, "useful_ns", &s->of.useful_total_ns) < 0 ||
 	    body_uint(in, message, "messages", &s->messages) < 0 ||
 	    body_uint(in, message, "collectives", &s->collectives) < 0 ||
@@ -273,7 +274,8 @@ read_of_child(struct summary *s, const char *file)
 	char name[32];
 	struct reader *in;
 	int from, got;
-	pid_t child = start_tool((char *[]){ "lp-compare", "--summary", "--", (char *)(uintptr_t)file, NULL }, &from);
+	pid_t child = start_tool((char *[]){ "lp-compare", "--summary", "--", (char *)(uintptr_t)file, NULL },
+	    &from);
 
 	snprintf(name, sizeof name, "/dev/fd/%d", from);
 	got = read_stream(s, &in, name);

@@ -164,7 +164,8 @@ add_point(struct analysis *a, struct run run)
 	struct point *point = &a->points[a->count++];
 	double t1 = isnan(a->t1_measured) ? a->curve.t1 : a->t1_measured;
 
-	*point = (struct point){ .program = a->name, .n = run.n, .t = run.t, .tau = run.tau, .dtau = run.dtau };
+	*point = (struct point){ .program = a->name, .n = run.n, .t = run.t, .tau = run.tau,
+	    .dtau = run.dtau };
 	point->t_fit = curve_time(&a->curve, run.n);
 	point->tau_fit = curve_tau(&a->curve, run.n);
 	point->tau_bound = isnan(run.t) ? NAN : fmax(0, run.t - t1 / run.n);

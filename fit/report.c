@@ -47,9 +47,10 @@ struct parameters {
 static const struct field one_fields[] = {
 	IN_MESSAGE(name), IN_BOTH(b), IN_BOTH(b_se), IN_BOTH(c), IN_BOTH(c_se), FIELDS_END
 }, six_fields[] = {
-	IN_MESSAGE(name), IN_BOTH(f), IN_BOTH(f_se), IN_JSON(f_low), IN_JSON(f_high), IN_BOTH(b), IN_BOTH(b_se),
-	IN_JSON(b_low), IN_JSON(b_high), IN_BOTH(c), IN_BOTH(c_se), IN_JSON(c_low), IN_JSON(c_high), IN_BOTH(t1),
-	IN_JSON(t1_measured), IN_MESSAGE(best_n), FIELDS_END
+	IN_MESSAGE(name), IN_BOTH(f), IN_BOTH(f_se), IN_JSON(f_low), IN_JSON(f_high),
+	IN_BOTH(b), IN_BOTH(b_se), IN_JSON(b_low), IN_JSON(b_high),
+	IN_BOTH(c), IN_BOTH(c_se), IN_JSON(c_low), IN_JSON(c_high),
+	IN_BOTH(t1), IN_JSON(t1_measured), IN_MESSAGE(best_n), FIELDS_END
 }, model_fields[] = {
 	{ "model", FIELD(struct parameters, model), .json = PLAIN },
 	IN_JSON(aicc), IN_JSON(f), IN_JSON(b), IN_JSON(c), IN_JSON(t1), IN_JSON(best_n), FIELDS_END

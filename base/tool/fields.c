@@ -46,7 +46,8 @@ value_text(const struct field *f, const void *row, const char *form, bool percen
 		return f->type == FIELD_CHARS ? at : *(const char *const *)at;
 	if (f->type == FIELD_DOUBLE)
 		real = *(const double *)at;
-	if (isnan(real) || (f->known == UNLESS_ZERO && whole == 0) || (f->known == UNLESS_NEGATIVE && whole < 0))
+	if (isnan(real) || (f->known == UNLESS_ZERO && whole == 0) ||
+	    (f->known == UNLESS_NEGATIVE && whole < 0))
 		return NULL;
 	if (f->names != NULL)
 		return f->names[whole];

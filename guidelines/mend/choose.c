@@ -28,7 +28,8 @@ why_not(const char *function, const char *other)
 {
 #define ONE(name) "MPI_" #name,
 #define MOCKUP_NAME(gl, function, name, text, memory) #function "_as_" #name,
-	static const char *const replaced[] = { REPLACED_FUNCTIONS(ONE) }, *const mockups[] = { MOCKUPS(MOCKUP_NAME) };
+	static const char *const replaced[] = { REPLACED_FUNCTIONS(ONE) };
+	static const char *const mockups[] = { MOCKUPS(MOCKUP_NAME) };
 
 	if (strncmp(function, "MPI_I", 5) == 0)
 		return "what blocks may not stand for what does not";

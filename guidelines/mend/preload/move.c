@@ -136,15 +136,18 @@ move(const struct move *m, int *result)
 }
 
 /* Two buffers with a count and a type each; ROOT is the root argument, if there is one. */
-#define BLOCKS const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count, MPI_Datatype to_type
+#define BLOCKS const void *from, int from_count, MPI_Datatype from_type, void *to, int to_count, \
+	MPI_Datatype to_type
 #define MOVE(name, root_or_0, arguments, ...) \
 EXPORT int \
 MPI_##name arguments \
 { \
-	const struct move m = { R_##name, { from, from_count, from_type }, { to, to_count, to_type }, root_or_0, comm }; \
+	const struct move m = { R_##name, { from, from_count, from_type }, { to, to_count, to_type }, \
+		root_or_0, comm }; \
 	int result; \
 \
-	return move(&m, &result) ? result : real.name(from, from_count, from_type, to, to_count, to_type, __VA_ARGS__); \
+	return move(&m, &result) ? result : \
+	    real.name(from, from_count, from_type, to, to_count, to_type, __VA_ARGS__); \
 } \
 BOTH_NAMES(name)
 MOVE(Gather, root, (BLOCKS, int root, MPI_Comm comm), root, comm)
