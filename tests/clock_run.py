@@ -107,7 +107,8 @@ def write_raw(run, clocks, folder, samples=None):
                 "tag": [r.tag for r in rows],
                 "bytes_sent": [8 if r.call in DATA else r.sent for r in rows],
                 "bytes_received": [8 if r.call in DATA else r.received for r in rows],
-                "request": [r.request for r in rows],
+                "request": [i if r.finds else r.request for i, r in enumerate(rows)],
+                "request_at": [1 if r.finds else 0 for r in rows],
             }, location=0, first=0)
             writer.end()
 
