@@ -110,12 +110,11 @@ void match_probe(struct graph *graph, uint32_t location, uint64_t seq, const str
     uint16_t call);
 /*
  * The request started in row START of location STARTER is complete in row SEQ of LOCATION. Where the
- * two differ the start may not have been read yet; then match_early makes up for it when it is: true
- * if the request that this row starts was completed by a row read before.
+ * two differ the start may not have been read yet; then match_early makes up for it when it is.
  */
 void match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t location,
     uint64_t seq, const struct calls *row, size_t i);
-bool match_early(struct graph *graph, uint32_t location, uint64_t seq);
+void match_early(struct graph *graph, uint32_t location, uint64_t seq);
 void match_arrived(struct graph *graph, const struct parcel *parcel);
 void match_end(struct graph *graph);
 

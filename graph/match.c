@@ -284,20 +284,19 @@ match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t l
 	}	/* else of a send, a collective or something that nobody saw */
 }
 
-bool
+void
 match_early(struct graph *graph, uint32_t location, uint64_t seq)
 {
 	uint32_t early = request_take_early(graph, location, seq), receive;
 	struct operation completion;
 
 	if (early == NONE)
-		return false;
+		return;
 	completion = graph->operations[early];
 	receive = request_close(graph, location, seq);
 	if (receive != NONE)
 		complete(graph, location, receive, &completion);
 	operation_free(graph, early);
-	return true;
 }
 
 /* ---- what is left ---- */
