@@ -40,14 +40,14 @@ SHELL    = bash
 .PHONY: all setup demo demo-fortran demo-lammps test lint install uninstall clean
 
 # A tool is the .c files in its folder, which is that of its name but for these, and the floors under all tools.
-TOOLS    = record merge graph critpath imbalance compare fit guidelines mend replay network report import export dump
+TOOLS    = record merge graph critpath gain imbalance compare fit guidelines mend replay network report import export dump
 import   = convert/import
 export   = convert/export
 dump     = convert/dump
 network  = replay/network
 mend     = guidelines/mend
 folder   = $(or $($(1)),$(1))
-FLOORS   = stream mpi tool run waits statistics team
+FLOORS   = stream mpi tool run path waits statistics team
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
 TEAMS    = critpath merge graph imbalance
 MEASURE  = lp-measure lp-nrep

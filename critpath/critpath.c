@@ -7,7 +7,7 @@
  *         of what would be only a report
  * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
  *         ranks last heard of each other (decided.c), up to a bound (critpath.1): older rows are
- *         packed, the rest is in a temporary file; more for what is asked beyond (critpath.1);
+ *         packed, the rest is in a temporary file;
  *         where several processes or parts take part, the path, and in a
  *         group that solves a stretch together the rows of own ranks only
  */
@@ -23,9 +23,6 @@ static solver *const solvers[] = {
 	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,
 };
 
-/* Of the graph of all that events need. */
-static chooser *const choosers[] = { choose_walk, choose_kahn, choose_dijkstra, choose_delta };
-
 /* The way to an event of a stretch that has not ended. */
 static void
 take_early(struct critpath *c, struct event to)
@@ -35,20 +32,13 @@ take_early(struct critpath *c, struct event to)
 	c->segments.count = 0;
 	while (!solve_walk(&stretch, &c->segments))
 		cut_cycle(&stretch, &c->run.known);
-	report_segments(c, &c->segments);
+	output_report(&c->output, &c->segments);
 	if (c->opt.form == STREAM)
 		segment_file_add(&c->early, &c->segments);
 	run_go_on(&c->run, to);
 }
 
 /* ---- one process: stretch by stretch, as the stream comes ----------------------------------- */
-
-/* The way to an event may be taken, and rows before it forgotten, before the stretch has ended. */
-static bool
-looks_early(const struct critpath *c)
-{
-	return c->opt.algorithm == WALK && !c->run.keeps_instances;
-}
 
 /* A long way is gone twice: back, to see where it leads through, then piece by piece from its beginning. */
 static void
@@ -77,29 +67,15 @@ solve_stretch(struct critpath *c, struct event last)
 {
 	struct stretch stretch;
 
-	if (looks_early(c) && !c->distance.wanted)
+	if (c->opt.algorithm == WALK)
 		take_pieces(c, last);
 	stretch = run_stretch(&c->run, &c->team, last);
 	c->segments.count = 0;
-	if (c->choice.wanted) {
-		choice_solve(&c->choice, choosers[c->opt.algorithm], &stretch, &c->run.instances, &c->run.known,
-		    &c->segments);
-		report_segments(c, &c->segments);
-		return;
-	}
 	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
 		cut_cycle(&stretch, &c->run.known);
 	if (c->distance.wanted)
 		distance_add(&c->distance, &stretch, &c->run.known, &c->segments);
 	put_segments(c, &c->segments);
-	if (!c->run.keeps_instances)
-		return;
-	whatif_add(&c->whatif, &stretch, &c->run.instances, &c->run.known, &c->segments);
-	if (c->opt.form == STREAM) {
-		write_slack(&c->out, &c->whatif.rows);
-		for (int n = 0; n < c->whatif.count; n++)
-			write_segments(&c->out, c->run.in, n + 1, &c->whatif.alternatives[n].segments);
-	}
 }
 
 static void
@@ -110,27 +86,18 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	struct event last;
 
 	run_open(&c->run, c->opt.files[0]);
-	c->choice = (struct choice){ .wanted = c->opt.needed, .scales = c->opt.scales, .last = NOBODY };
-	/* When samples were taken is when pieces were, not when they would be. */
-	c->path_counted = c->choice.wanted;
-	c->run.functions = c->choice.wanted ? NULL : &c->functions;
+	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
-	c->whatif.functions = &c->functions;
-	c->whatif.slack = c->opt.slack;
-	c->whatif.faster = c->opt.faster;
-	c->whatif.whole = c->opt.whole;
-	c->whatif.count = c->opt.alternatives;
-	c->run.keeps_instances = c->opt.slack || c->opt.faster > 0 || c->opt.alternatives > 0 || c->choice.wanted;
-	begin_output(c, argc, argv);
+	output_begin(&c->output, argc, argv);
 	progress_begin(&progress);
 	while (run_next(&c->run, &message)) {
 		bool ended = run_take(&c->run, &message, &last);
 
-		pass_message(c, &message);
+		output_pass(&c->output, &message);
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
-		} else if (looks_early(c) && run_decided(&c->run, &message, &last)) {
+		} else if (c->opt.algorithm == WALK && run_decided(&c->run, &message, &last)) {
 			take_early(c, last);
 		}
 		progress_input(&progress, c->run.in);
@@ -183,7 +150,7 @@ solve_together(struct critpath *c, struct path *path)
 		run_open_lazy(&c->run, c->opt.files[0]);
 		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
-		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->report : NULL);
+		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->output.report : NULL);
 		functions_gather(&c->functions, &c->team);
 		return;
 	}
@@ -195,12 +162,12 @@ solve_together(struct critpath *c, struct path *path)
 		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
 		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
-		    c->opt.form == TEXT ? &c->report : NULL);
+		    c->opt.form == TEXT ? &c->output.report : NULL);
 	}
 	path_gather(path, &c->team);
 	functions_gather(&c->functions, &c->team);
 	if (c->opt.form == TEXT)
-		report_gather(&c->report, &c->run.known, &c->team);
+		report_gather(&c->output.report, &c->run.known, &c->team);
 }
 
 /* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
@@ -213,7 +180,7 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path, 
 	while (run_next(&c->run, &message)) {
 		run_take(&c->run, &message, NULL);	/* definitions */
 		if (!only_definitions || is_definition(&message))
-			pass_message(c, &message);
+			output_pass(&c->output, &message);
 		if (is_kind(&message, "sync") && !only_definitions && stretch + 1 < path->stretches) {
 			rest.count = (size_t)path->counts[stretch++];
 			put_segments(c, &rest);
@@ -240,10 +207,9 @@ open_again(struct critpath *c)
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
-	c->path_counted = true;
 	if (c->opt.form == STREAM || c->run.known.ranks == 0)
 		open_again(c);
-	begin_output(c, argc, argv);
+	output_begin(&c->output, argc, argv);
 	if (reader_messages(c->run.in) == 0)
 		print_stream(c, path->segments, path, only_definitions);
 	else
@@ -260,8 +226,8 @@ print_list(struct critpath *c)
 	struct chunks chunks;
 
 	chunks_read(&chunks, c->opt.files[0]);
-	text_begin(&c->text, stdout, NULL);
-	table_begin(&list, &c->text, "part\tfirst_stretch\tlast_stretch\trows");
+	text_begin(&c->output.text, stdout, NULL);
+	table_begin(&list, &c->output.text, "part\tfirst_stretch\tlast_stretch\trows");
 	for (int i = 0; i < c->opt.list; i++) {
 		uint64_t rows;
 		struct part part = chunks_part(&chunks, i, c->opt.list, &rows);
@@ -275,7 +241,7 @@ print_list(struct critpath *c)
 		table_end_line(&list);
 	}
 	table_end(&list);
-	text_flush(&c->text);
+	text_flush(&c->output.text);
 }
 
 /* What can be known without the others; the file is looked at by the first one. */
@@ -290,8 +256,7 @@ check_options(const struct critpath *c)
 		refuse_terminal_output();
 	if (c->team.size == 1)
 		return;
-	if (c->opt.slack || c->opt.alternatives > 0 || c->opt.faster > 0 || c->opt.list > 0 ||
-	    c->opt.part > 0 || c->opt.join || c->opt.distance || c->opt.needed)
+	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
@@ -310,6 +275,8 @@ main(int argc, char **argv)
 	c.opt = parse_options(argc, argv);
 	if (c.opt.form == UNSAID_FORM)
 		c.opt.form = isatty(STDOUT_FILENO) && c.team.size == 1 ? TEXT : STREAM;
+	c.distance.wanted = c.opt.distance;
+	c.output = (struct output){ .form = c.opt.form, .run = &c.run, .report.whole = c.opt.whole };
 	check_options(&c);
 	team_open(&c.team, &argc, &argv);
 	if (c.opt.list > 0) {

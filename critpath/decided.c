@@ -16,8 +16,8 @@
 #include <stdlib.h>
 
 #include "../base/tool/heap.h"
-#include "edge_rows.h"
-#include "run.h"
+#include "../base/path/edge_rows.h"
+#include "tell.h"
 
 struct chain {
 	int64_t ns;

@@ -3,7 +3,7 @@
 #ifndef DISTANCE_H
 #define DISTANCE_H
 
-#include "critpath.h"
+#include "../base/path/stretch.h"
 
 struct distance {
 	bool wanted;

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "functions.h"
-#include "report.h"
+#include "functions_report.h"
+#include "../base/path/report.h"
 #include "../base/tool/fields.h"
 #include "../base/tool/file_name.h"
 

@@ -3,7 +3,7 @@
 #ifndef INTERVALS_H
 #define INTERVALS_H
 
-#include "critpath.h"
+#include "solvers.h"
 
 struct interval {
 	int64_t begin_ns, end_ns;

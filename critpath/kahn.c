@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "critpath.h"
+#include "solvers.h"
 
 struct edges {
 	uint64_t *from, *to;

@@ -18,11 +18,6 @@ const char usage[] =
 	"  -F, --format FORM    text, json, stream: the input and the path's segments;\n"
 	"                       of samples folded or speedscope [stream; to a terminal text]\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
-	"      --needed         over all that calls need, not what they waited for\n"
-	"      --scale WHAT     the same, with rank=N,site=NAME,call=NAME,factor=X times as long\n"
-	"      --slack          how much later each activity could end without harm\n"
-	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
-	"      --gain PERCENT   what each call site would gain if it took less time\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"      --whole          shares of all the path, its start, Init and Finalize too\n"
 	"      --list N         list N parts of the run with about equally many calls\n"
@@ -49,22 +44,12 @@ parse_part(struct options *opt, const char *text)
 static void
 check_together(const struct options *opt)
 {
-	bool whatif = opt->slack || opt->alternatives > 0 || opt->faster > 0;
 	bool split = opt->part > 0 || opt->join || opt->splits > SEQ_SEQ;
 
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
 	if (opt->distance && (opt->algorithm != INTERVALS || split))
 		die("--distance is that of -a intervals, of the whole run on one process");
-	if (whatif && opt->algorithm == INTERVALS)
-		die("--slack, --alternatives and --gain need an exact path, not -a intervals");
-	if (opt->needed && (opt->algorithm == INTERVALS || whatif || split))
-		die("--needed and --scale are of the whole run on one process, by an exact algorithm, and not of --slack, "
-		    "--alternatives and --gain");
-	if (opt->needed && opt->form != TEXT && opt->form != JSON)
-		die("--needed and --scale: what would be has forms text and json");
-	if (whatif && split)
-		die("--slack, --alternatives and --gain need the whole run on one process");
 	if (opt->splits >= PAR_SEQ && opt->algorithm <= KAHN)
 		die("--splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are");
 	if ((opt->list > 0) + (opt->part > 0) + opt->join > 1)
@@ -79,13 +64,14 @@ parse_options(int argc, char **argv)
 	static const char *const forms[] = { "stream", "text", "json", "folded", "speedscope", NULL };
 	static const struct option longs[] = {
 		{ "algorithm", required_argument, NULL, 'a' }, { "splits", required_argument, NULL, 's' },
-		{ "format", required_argument, NULL, 'F' }, { "slack", no_argument, NULL, 'S' },
-		{ "alternatives", required_argument, NULL, 'k' }, { "gain", required_argument, NULL, 'G' },
-		{ "all", no_argument, NULL, 'A' }, { "list", required_argument, NULL, 'L' },
-		{ "part", required_argument, NULL, 'P' }, { "join", no_argument, NULL, 'J' },
-		{ "whole", no_argument, NULL, 'W' }, { "distance", no_argument, NULL, 'D' },
-		{ "needed", no_argument, NULL, 'N' }, { "scale", required_argument, NULL, 'C' },
-		{ "memory", required_argument, NULL, 'M' },
+		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
+		{ "list", required_argument, NULL, 'L' }, { "part", required_argument, NULL, 'P' },
+		{ "join", no_argument, NULL, 'J' }, { "whole", no_argument, NULL, 'W' },
+		{ "distance", no_argument, NULL, 'D' }, { "memory", required_argument, NULL, 'M' },
+		/* Where they were once: */
+		{ "slack", no_argument, NULL, 'k' }, { "alternatives", required_argument, NULL, 'k' },
+		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },
+		{ "scale", required_argument, NULL, 'k' },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .algorithm = WALK, .form = UNSAID_FORM, .splits = UNSAID, .memory = SIZE_MAX };
@@ -96,24 +82,17 @@ parse_options(int argc, char **argv)
 		case 'a': opt.algorithm = (enum algorithm)parse_choice("--algorithm", optarg, algorithms); break;
 		case 's': opt.splits = (enum splits)parse_choice("--splits", optarg, splits); break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'S': opt.slack = true; break;
-		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
-		case 'G': opt.faster = (int)parse_integer("--gain", optarg, 1, 100); break;
+		case 'k': die("--slack, -k, --gain, --needed and --scale are those of lp-gain");
 		case 'A': opt.all = true; break;
 		case 'L': opt.list = (int)parse_integer("--list", optarg, 1, 1 << 20); break;
 		case 'P': parse_part(&opt, optarg); break;
 		case 'J': opt.join = true; break;
 		case 'W': opt.whole = true; break;
 		case 'D': opt.distance = true; break;
-		case 'N': opt.needed = true; break;
-		case 'C': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
 		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
 		}
 	if (argc - optind > 1 && !opt.join)
 		bad_usage(usage);
-	opt.needed |= opt.scales.count > 0;
-	if (opt.needed && opt.form == UNSAID_FORM)
-		opt.form = TEXT;
 	check_together(&opt);
 	opt.files = argv + optind;
 	opt.file_count = argc - optind > 0 ? argc - optind : 1;	/* argv ends with NULL */

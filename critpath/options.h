@@ -5,9 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "../base/run/scale.h"
+#include "../base/path/output.h"
 
-enum form { UNSAID_FORM = -1, STREAM, TEXT, JSON, FOLDED, SPEEDSCOPE };
 enum algorithm { WALK, KAHN, DIJKSTRA, DELTA, INTERVALS };
 /* The algorithm on a stretch, then the stretches: one after the other or in parallel. */
 enum splits { UNSAID = -1, SEQ_SEQ, SEQ_PAR, PAR_SEQ, PAR_PAR };
@@ -16,9 +15,7 @@ struct options {
 	enum algorithm algorithm;
 	enum form form;
 	enum splits splits;
-	bool all, slack, join, whole, distance, needed;
-	struct scales scales;		/* what would last longer or shorter */
-	int alternatives, faster;	/* how many; per cent */
+	bool all, join, whole, distance;
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve this one, from 1, of so many; 0: the whole run */

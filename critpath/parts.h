@@ -3,7 +3,7 @@
 #ifndef PARTS_H
 #define PARTS_H
 
-#include "run.h"
+#include "../base/path/run.h"
 
 struct chunks {
 	struct chunk {			/* one stretch, or several that follow each other */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "functions.h"
+#include "../base/path/functions.h"
 #include "path.h"
 
 #include <stdlib.h>

@@ -3,16 +3,15 @@
 #ifndef PATH_H
 #define PATH_H
 
-#include "report.h"
-#include "run.h"
+#include "../base/path/report.h"
+#include "../base/path/run.h"
+#include "solvers.h"
 
 struct path {
 	struct segments segments;
 	uint64_t *counts;		/* by stretch: how many of the segments are its */
 	size_t stretches, capacity;
 };
-
-typedef bool solver(const struct stretch *stretch, struct segments *segments);
 
 /*
  * The path through the stretches of a part; whole on member 0 of the team, empty on the others. RUN

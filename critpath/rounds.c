@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "intervals.h"
-#include "functions.h"
+#include "../base/path/functions.h"
 #include "path.h"
 
 enum { ROUND_ROWS = 1 << 17 };	/* for each member */

@@ -8,7 +8,7 @@
 #ifndef SEARCH_H
 #define SEARCH_H
 
-#include "critpath.h"
+#include "solvers.h"
 
 struct entry {
 	int64_t distance_ns;	/* to the last event */

@@ -1,96 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tell.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-void
-begin_output(struct critpath *c, int argc, char **argv)
+#include "../base/tool/spool.h"
+#include "functions_report.h"
+
+static _Noreturn void
+die_file(void)
 {
-	c->report.whole = c->opt.whole;
-	c->distance.wanted = c->opt.distance;
-	if (c->opt.form == STREAM &&
-	    writer_open(&c->out, STDOUT_FILENO, "path", c->run.in, argc, argv) < 0)
-		die_output();
-	text_begin(&c->text, stdout, NULL);
-	json_begin(&c->json, &c->text);
-	if (c->opt.form == JSON) {
-		json_begin_object(&c->json, NULL);
-		json_begin_array(&c->json, "segments");
-	}
+	die("temporary file: %s", errno != 0 ? strerror(errno) : "it has been cut");
 }
 
-/*
- * How many pieces from I on are one loop of polls: failed polls at one site, and the computing between. A
- * second of such a loop has some million.
- */
-static size_t
-polling_loop(const struct segments *segments, size_t i)
+void
+segment_file_add(struct segment_file *file, const struct segments *segments)
 {
-	const struct segment *first = &segments->at[i];
-	size_t end = i;
-
-	for (; end < segments->count; end++) {
-		const struct segment *s = &segments->at[end];
-
-		if (s->location != first->location || s->site != first->site ||
-		    (s->kind != COMPUTE && !(s->kind == MPI && s->polls)))
-			break;
-	}
-	return end - i;
+	if (file->file == NULL && (file->file = fdopen(spool_open(), "w+")) == NULL)
+		die_file();
+	if (fwrite(segments->at, sizeof *segments->at, segments->count, file->file) != segments->count)
+		die_file();
+	file->count += segments->count;
 }
 
 static void
-segments_json(struct critpath *c, const struct segments *segments)
+segment_file_write(struct segment_file *file, struct output *output)
 {
-	enum { MOST_APART = 64 };	/* pieces of a loop that are printed one by one */
+	struct segment at[4096];
 
-	for (size_t i = 0, count; i < segments->count; i += count) {
-		count = polling_loop(segments, i);
-		if (count <= MOST_APART)
-			count = 1;
-		segment_json(&c->json, &segments->at[i], count, &c->run.known);
-	}
-}
+	if (file->count > 0 && fseek(file->file, 0, SEEK_SET) < 0)
+		die_file();
+	while (file->count > 0) {
+		size_t count = file->count < 4096 ? file->count : 4096;
 
-void
-report_segments(struct critpath *c, const struct segments *segments)
-{
-	if (c->opt.form == JSON)
-		segments_json(c, segments);
-	for (size_t i = 0; i < segments->count; i++) {
-		report_add(&c->report, &c->run.known, &segments->at[i]);
-		if (!c->path_counted)
-			functions_segment(&c->functions, &segments->at[i]);
+		errno = 0;
+		if (fread(at, sizeof *at, count, file->file) != count)
+			die_file();
+		output_write(output, 0, &(struct segments){ .at = at, .count = count });
+		file->count -= count;
 	}
+	if (file->file != NULL && fseek(file->file, 0, SEEK_SET) < 0)
+		die_file();
 }
 
 void
 put_segments(struct critpath *c, const struct segments *segments)
 {
-	report_segments(c, segments);
+	output_report(&c->output, segments);
 	if (c->opt.form != STREAM)
 		return;
 	if (c->early.count == 0) {
-		write_segments(&c->out, c->run.in, 0, segments);
+		output_write(&c->output, 0, segments);
 		return;
 	}
 	segment_file_add(&c->early, segments);
-	segment_file_write(&c->early, &c->out, c->run.in);
-}
-
-void
-pass_message(struct critpath *c, const struct message *message)
-{
-	int64_t rows = 0;
-
-	if (c->opt.form != STREAM)
-		return;
-	if (reader_verify(c->run.in, message) < 0 || (is_kind(message, "calls") &&
-	    body_int(c->run.in, message, "count", 0, UINT32_MAX, &rows) < 0))
-		die_input(c->run.in);
-	if (writer_pass(&c->out, message, (uint64_t)rows) < 0)
-		die_output();
+	segment_file_write(&c->early, &c->output);
 }
 
 static void
@@ -106,43 +73,25 @@ put_distance(struct json *out, const struct distance *distance)
 void
 end_output(struct critpath *c)
 {
+	struct output *o = &c->output;
+	const struct definitions *known = &c->run.known;
+
 	if (c->opt.form >= FOLDED) {
 		if (!c->functions.sums.any)
 			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.in));
-		functions_stacks(&c->text, &c->functions, &c->run.known, c->opt.form == SPEEDSCOPE);
+		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
-		report_text(&c->text, &c->report, &c->run.known, &c->whatif, c->opt.all);
-		if (c->choice.wanted) {
-			text_char(&c->text, '\n');
-			text_line(&c->text, "the path over all that calls need%s", c->choice.scales.count > 0 ?
-			    ", with what --scale changes" : "");
-		}
-		functions_text(&c->text, &c->functions, &c->run.known, c->opt.all);
-		whatif_text(&c->text, &c->whatif, &c->report, &c->run.known, c->opt.all);
-		text_flush(&c->text);
+		report_text(&o->text, &o->report, known, c->opt.all);
+		functions_text(&o->text, &c->functions, known, c->opt.all);
+		text_flush(&o->text);
 	} else if (c->opt.form == JSON) {
-		json_end_array(&c->json);
-		report_json(&c->json, &c->report, &c->run.known, &c->whatif);
-		functions_json(&c->json, &c->functions, &c->run.known);
-		whatif_json(&c->json, &c->whatif, &c->run.known);
+		output_json(o, NULL);
+		functions_json(&o->json, &c->functions, known);
 		if (c->distance.wanted)
-			put_distance(&c->json, &c->distance);
-		if (c->choice.wanted)
-			json_bool(&c->json, "needed", true);
-		json_end_object(&c->json);
-		json_end_line(&c->json);
-		text_flush(&c->text);
+			put_distance(&o->json, &c->distance);
+		output_end_json(o);
 	} else {
-		if (c->whatif.faster > 0)
-			write_gains(&c->out, &c->whatif);
-		if (c->functions.sums.any)
-			functions_write(&c->out, &c->functions);
-		message_begin(&c->out, "path", 3);
-		put_int(&c->out, "run_ns", c->run.known.run_ns);
-		put_int(&c->out, "length_ns", report_length_ns(&c->report));
-		put_uint(&c->out, "segments", c->report.segments);
-		if (message_end(&c->out) < 0 || writer_end(&c->out) < 0)
-			die_output();
+		output_end_stream(o, &c->functions);
 	}
 }
 
@@ -164,7 +113,7 @@ wait_for_reader(void)
 void
 tell_gaps(const struct critpath *c)
 {
-	const struct report *r = &c->report;
+	const struct report *r = &c->output.report;
 	const int64_t all_ns = r->end_ns - r->begin_ns;
 	char distance[160] = "; --distance compares it with the exact path";
 

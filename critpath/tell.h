@@ -3,41 +3,44 @@
 #ifndef TELL_H
 #define TELL_H
 
-#include "choice.h"
+#include "../base/path/output.h"
 #include "distance.h"
-#include "functions.h"
 #include "options.h"
-#include "output.h"
-#include "run.h"
-#include "whatif.h"
+
+/*
+ * Pieces of a stretch that has not ended, in an unnamed file, and all of them when it has; so a stream does
+ * not depend on when the pieces were known. FILE begins as zeros.
+ */
+struct segment_file {
+	FILE *file;		/* NULL: not needed so far */
+	size_t count;
+};
+void segment_file_add(struct segment_file *file, const struct segments *segments);
 
 struct critpath {
 	struct options opt;
 	struct team team;
 	struct part part;		/* of --part */
 	struct run run;
-	struct writer out;
-	struct text text;
-	struct json json;		/* onto it */
+	struct output output;
 	struct segments segments;	/* of one stretch, or of a part of it */
 	struct segment_file early;	/* of the stretch, before it has ended */
-	struct report report;
-	struct whatif whatif;
 	struct functions functions;
 	struct distance distance;	/* of --distance */
-	struct choice choice;		/* of --needed */
-	bool path_counted;		/* they know the path; it need not be told again */
 };
 
-void begin_output(struct critpath *c, int argc, char **argv);
-/* A message of the input, which a stream passes on. */
-void pass_message(struct critpath *c, const struct message *message);
-/* Into the sums, and into JSON. */
-void report_segments(struct critpath *c, const struct segments *segments);
-/* The same, and into a stream: the rest of a stretch, or all of it. */
+/* Into the sums, and into a stream: the rest of a stretch, or all of it. */
 void put_segments(struct critpath *c, const struct segments *segments);
 void end_output(struct critpath *c);
 /* What an approximate path lacks, when all else is out. */
 void tell_gaps(const struct critpath *c);
+
+/*
+ * decided.c: after a message that was taken, true where the path up to an event of the stretch is known
+ * whatever comes, and far enough to be worth it; the event is in TO. Then run_stretch gives the way to it,
+ * and run_go_on forgets the rows that nothing needs any more.
+ */
+bool run_decided(struct run *run, const struct message *message, struct event *to);
+void run_go_on(struct run *run, struct event from);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * lp-report - a run as one page that can be mailed, and as pictures
  *
- * reads   one graph or path stream; of a graph in a file, the path as lp-critpath finds it; streams of
+ * reads   one graph or path stream; of a graph in a file, the path as lp-gain or lp-critpath finds it; streams of
  *         its replay and of other runs to compare with
  * writes  one HTML file that asks for nothing else, one SVG picture, or its timeline as a table
  * memory  that of lp-imbalance, and what is proportional to --size and to ranks
@@ -113,21 +113,16 @@ needs_path(const char *file)
 	return needs;
 }
 
-/* The stream with its path; the child's process in CHILD. */
+/* The stream with its path, and gains unless PERCENT is 0; the child's process in CHILD. */
 static int
-start_critpath(const char *file, int percent, pid_t *child)
+start_path(const char *file, int percent, pid_t *child)
 {
-	char gain[16], *words[8] = { "lp-critpath", "-F", "stream" };
-	int count = 3, from;
+	char *name = (char *)(uintptr_t)file, gain[32];
+	int from;
 
-	if (percent > 0) {
-		snprintf(gain, sizeof gain, "%d", percent);
-		words[count++] = "--gain";
-		words[count++] = gain;
-	}
-	words[count++] = "--";
-	words[count] = (char *)(uintptr_t)file;
-	*child = start_tool(words, &from);
+	snprintf(gain, sizeof gain, "--gain=%d", percent);
+	*child = start_tool(percent > 0 ? (char *[]){ "lp-gain", gain, "-F", "stream", "--", name, NULL } :
+	    (char *[]){ "lp-critpath", "-F", "stream", "--", name, NULL }, &from);
 	return from;
 }
 
@@ -138,10 +133,10 @@ read_run(struct page *page, const struct options *opt)
 	pid_t child = 0;
 
 	if (needs_path(opt->file))
-		fd = start_critpath(opt->file, opt->percent, &child);
+		fd = start_path(opt->file, opt->percent, &child);
 	page_read(page, opt->file, fd, (size_t)opt->size);
 	if (child > 0 && !ended_well(child))
-		die("lp-critpath failed");
+		die("%s failed", opt->percent > 0 ? "lp-gain" : "lp-critpath");
 }
 
 /* ---- output ------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-The solvers of lp-critpath on a graph that leaves them a choice, against brute force on random runs.
+The solvers of lp-gain on a graph that leaves them a choice, against brute force on random runs.
 
     tests/choice_check.py FIRST COUNT      exit 1 and a line where an answer is wrong
 
@@ -116,7 +116,7 @@ def check(seed, more):
     others = set()
     for asked in ([], scales):
         options = [option(s) for s in asked] or ["--needed"]
-        answers = [random_run.tool("lp-critpath", "-F", "json", "-a", how, *options, data=graph) for how in SOLVERS]
+        answers = [random_run.tool("lp-gain", "-F", "json", "-a", how, *options, data=graph) for how in SOLVERS]
         for how, answer in zip(SOLVERS, answers):
             if answer != answers[0]:
                 fail(f"{how} with {options} has another answer than {SOLVERS[0]}")

@@ -54,7 +54,7 @@ late_sender() {
 	# 400 of the 590 ns between MPI_Init and MPI_Finalize
 	[ "$(head -1 text)" = "$run: $pole is 68 % of the critical path" ]
 	[ "$(lp-critpath -F json t.graph | jq -r .verdict)" = "$(head -1 text)" ]
-	[ "$(lp-critpath --gain 50 -F text t.graph | head -1)" = "$(head -1 text); 50 % less there on all ranks gains 33.9 %" ]
+	[ "$(lp-gain --gain 50 -F text t.graph | head -1)" = "$(head -1 text); 50 % less there on all ranks gains 33.9 %" ]
 	lp-critpath --part 1/2 t.graph >1
 	lp-critpath --part 2/2 t.graph >2
 	cmp <(lp-critpath --join -F text 1 2 | head -1) <(head -1 text)
@@ -203,9 +203,10 @@ late_sender() {
 @test "rows that are packed and in a temporary file give the same path, byte for byte" {
 	for seed in 1 2 3 4; do
 		random_run.py make $seed more | lp-graph 2>/dev/null >t.graph
-		for how in '-a walk' '-a kahn' '-a dijkstra' '-a intervals' --slack '--gain 30' '-k 2'; do
-			lp-critpath $how -F json t.graph >kept 2>/dev/null
-			lp-critpath $how -F json --memory 0 t.graph >packed 2>/dev/null
+		for how in 'critpath -a walk' 'critpath -a kahn' 'critpath -a dijkstra' 'critpath -a intervals' 'gain --slack' \
+			'gain --gain 30' 'gain -k 2' 'gain --needed'; do
+			lp-$how -F json t.graph >kept 2>/dev/null
+			lp-$how -F json --memory 0 t.graph >packed 2>/dev/null
 			cmp kept packed
 		done
 		lp-critpath t.graph | trace.py text | grep -v '^path' >kept
@@ -214,9 +215,9 @@ late_sender() {
 	done
 	# More chunks than are unpacked at a time: what edges changed in them is packed anew.
 	"$ROOT/build/bench/synthetic" -r 256 -c 40000 | lp-merge 2>/dev/null | lp-graph 2>/dev/null >t.graph
-	for how in '-a walk' '-a kahn' --slack; do
-		lp-critpath $how -F json t.graph >kept
-		lp-critpath $how -F json --memory 0 t.graph >packed
+	for how in 'critpath -a walk' 'critpath -a kahn' 'gain --slack'; do
+		lp-$how -F json t.graph >kept
+		lp-$how -F json --memory 0 t.graph >packed
 		cmp kept packed
 	done
 }
@@ -230,8 +231,8 @@ late_sender() {
 	cmp kept packed
 	run -2 --separate-stderr limited 40000 lp-critpath -F json --memory 4000 t.graph
 	[ "$stderr" = "lp-critpath: out of memory" ]
-	lp-critpath --gain 10 -F json t.graph >kept
-	lp-critpath --gain 10 -F json --memory 4 t.graph >packed
+	lp-gain --gain 10 -F json t.graph >kept
+	lp-gain --gain 10 -F json --memory 4 t.graph >packed
 	cmp kept packed
 }
 
@@ -261,20 +262,33 @@ late_sender() {
 		1 MPI_Finalize 110 210
 	END
 	length() {
-		lp-critpath -F json "$@" t.graph | jq -r '"\(.path_length_s * 1e9 | round) \([.segments[] | .rank] | join(" "))"'
+		lp-gain -F json "$@" t.graph | jq -r '"\(.path_length_s * 1e9 | round) \([.segments[] | .rank] | join(" "))"'
 	}
 	[ "$(length --needed)" = '210 0 0 0 0 0' ]
 	# Half of what rank 0 computes: rank 1 comes to the barrier last.
 	[ "$(length --scale rank=0,factor=0.5)" = '155 1 1 0 0 0' ]
 	[ "$(length --scale 'site=#1,factor=2')" = '280 1 1 0 0 0' ]
 	[ "$(length --scale call=MPI_Barrier,factor=3 --scale call=MPI_Init factor=0)" = '220 0 0 0 0' ]
-	lp-critpath --scale rank=0,factor=0.5 t.graph >t.text
+	lp-gain --scale rank=0,factor=0.5 t.graph >t.text
 	grep -qx 'the path over all that calls need, with what --scale changes' t.text
-	for wrong in '-F stream' '-a intervals' '--slack' '--gain 20' '-k 1' '--part 1/2' '-F folded'; do
-		run -2 --separate-stderr lp-critpath --needed $wrong t.graph
-		[[ "$stderr" == "lp-critpath: --needed and --scale"* ]]
+	for wrong in '-F stream' '--slack' '--gain 20' '-k 1'; do
+		run -2 --separate-stderr lp-gain --needed $wrong t.graph
+		[[ "$stderr" == "lp-gain: --needed and --scale"* ]]
 		[ -z "$output" ]
 	done
+}
+
+@test "what lp-critpath was once asked, and lp-gain answers, ends with a line that names lp-gain" {
+	late_sender
+	for old in --slack '--gain 20' '-k 2' '--alternatives 2' --needed '--scale rank=0,factor=0.5'; do
+		run -2 --separate-stderr lp-critpath $old t.graph
+		[ "$stderr" = "lp-critpath: --slack, -k, --gain, --needed and --scale are those of lp-gain" ]
+		[ -z "$output" ]
+	done
+	# Without a question it is what 20 % less would gain.
+	cmp <(lp-gain -F json t.graph) <(lp-gain --gain 20 -F json t.graph)
+	run -2 --separate-stderr lp-gain -a kahn t.graph
+	[ "$stderr" = "lp-gain: -a is of --needed and --scale" ]
 }
 
 @test "a faster call site gains until another path takes over" {
@@ -288,13 +302,13 @@ late_sender() {
 		1 MPI_Barrier 90 110 comm=1 site=1
 		1 MPI_Finalize 110 210
 	END
-	lp-critpath --gain 50 --slack -k 1 -F json t.graph >t.json
+	lp-gain --gain 50 --slack -k 1 -F json t.graph >t.json
 	jq -e '.gain_by_site == [{"site":0,"where":"","gain_s":6e-8,"at_most_s":9.5e-8}]' t.json
 	jq -e '[.slack_by_site[] | [.site, .least_slack_s]] == [[0,0],[1,1e-8]]' t.json
 	jq -e '.alternatives[0] | .number == 1 and .length_s == 1.1e-7 and .shorter_s == 1e-7' t.json
-	lp-critpath --gain 50 --slack -k 2 -F text t.graph >t.text
+	lp-gain --gain 50 --slack -k 2 -F text t.graph >t.text
 	grep -q $'^0.000000\t31.58\t0.000000\t(unknown)$' t.text
-	lp-critpath --slack -k 1 t.graph >t.path
+	lp-gain --slack -k 1 t.graph >t.path
 	tests/trace.py check t.path
 	[ "$(lp-dump -k slack t.path | jq -c 'select(.rank == 1) | [.seq, .compute_ns, .call_ns]')" = \
 		$'[0,0,10]\n[1,10,90]\n[2,90,0]' ]

@@ -3,7 +3,7 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-tools='record merge graph critpath imbalance compare fit guidelines mend report import replay network export measure nrep dump'
+tools='record merge graph critpath gain imbalance compare fit guidelines mend report import replay network export measure nrep dump'
 
 page() {
 	case $1 in dump | import | export) echo "$ROOT/convert/$1/$1.1" ;; network) echo "$ROOT/replay/network/network.1" ;;

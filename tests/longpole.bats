@@ -215,7 +215,7 @@ sleeper() {
 	complete_words longpole crit | grep -qx critpath
 	complete_words longpole whati | grep -qx whatif
 	complete_words longpole whatif GR | grep -qx GRAPH=
-	complete_words longpole critpath --ga | grep -qx -- --gain
+	complete_words longpole gain --ga | grep -qx -- --gain
 	complete_words lp-merge --he | grep -qx -- --help
 	complete_words longpole --ag | grep -qx -- --again
 	touch some.graph

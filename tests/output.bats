@@ -6,7 +6,7 @@ load helpers
 # A run whose names would act: in hostile.graph, its path in hostile.path.
 hostile() {
 	pack "$fixtures/hostile.txt" >hostile.graph
-	lp-critpath -F stream --gain 20 hostile.graph >hostile.path
+	lp-gain -F stream --gain 20 hostile.graph >hostile.path
 }
 
 # on_terminal WIDTH COMMAND: its output as a terminal of that width gets it
@@ -17,7 +17,7 @@ on_terminal() {
 @test "JSON is right for any bytes, in every tool" {
 	hostile
 	lp-dump hostile.path | jq -es 'length > 10' >/dev/null
-	lp-critpath -F json --gain 20 --slack -k 2 hostile.graph | jq -e . >/dev/null
+	lp-gain -F json --gain 20 --slack -k 2 hostile.graph | jq -e . >/dev/null
 	lp-imbalance -F json --path hostile.path hostile.graph >out.json
 	jq -e '.calls | map(.call) | contains(["</script><script>window.hurt=1</script>"])' out.json
 	python3 -c 'import json, sys; json.loads(open("out.json", "rb").read().decode("utf-8", "strict"))'
@@ -45,7 +45,7 @@ on_terminal() {
 
 @test "tables keep their columns, and nothing in them reaches a terminal but text" {
 	hostile
-	for command in 'lp-critpath -F text --all --gain 20 --slack -k 1' 'lp-imbalance --all' 'lp-imbalance --by site' 'lp-dump -F text'; do
+	for command in 'lp-gain -F text --all --gain 20 --slack -k 1' 'lp-imbalance --all' 'lp-imbalance --by site' 'lp-dump -F text'; do
 		$command hostile.graph >out
 		run ! grep -qP '[\x00-\x08\x0b-\x1f\x7f]' out
 		run ! grep -qP '\xe2\x80\xae' out

@@ -14,7 +14,7 @@ heat() {
 	heat
 	lp-report -o page.html heat.graph
 	lp-imbalance -F json heat.graph >imbalance.json
-	lp-critpath -F json --gain 20 heat.graph >critpath.json
+	lp-gain -F json --gain 20 heat.graph >critpath.json
 	run -0 /usr/bin/python3 "$ROOT/tests/report_check.py" page.html imbalance.json critpath.json
 }
 
@@ -134,7 +134,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 @test "the same input gives the same page" {
 	random_run.py make 12 | lp-graph 2>/dev/null >t.graph
 	cmp <(lp-report t.graph) <(lp-report t.graph)
-	lp-critpath -F stream --gain 20 t.graph | lp-report >piped.html
+	lp-gain -F stream --gain 20 t.graph | lp-report >piped.html
 	grep -q 'of the critical path\|no rank keeps' piped.html
 }
 

@@ -81,13 +81,13 @@ sampled() {
 	# the machine has other work, so that there may be nothing to gain.
 	for try in 1 2 3 4 5; do
 		sampled planted
-		lp-critpath --gain 100 -F json t.graph >gain.json
+		lp-gain --gain 100 -F json t.graph >gain.json
 		jq -e '.gain_by_function | map(select(.function == "long_work"))[0] | .gain_s <= .at_most_s' gain.json
 		[ "$try" -lt 5 ]
 		if jq -e '.gain_by_function | map(select(.function == "long_work"))[0].gain_s > 0' gain.json; then break; fi
 	done
 	jq -e '(.gain_by_function | map(select(.function == "short_work"))[0]) as $short | .gain_by_function[0].gain_s >= $short.gain_s' gain.json
-	lp-critpath --gain 50 -F text t.graph | grep -q '^if the function took 50 % less time, on all ranks$'
+	lp-gain --gain 50 -F text t.graph | grep -q '^if the function took 50 % less time, on all ranks$'
 }
 
 @test "a replay, whose times are others, has no samples" {

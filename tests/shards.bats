@@ -37,7 +37,7 @@ five_ranks() {
 results() {
 	lp-imbalance -F json "$1"
 	lp-critpath -F json "$1"
-	lp-critpath -a kahn --slack --gain 20 -F json "$1"
+	lp-gain --slack --gain 20 -F json "$1"
 }
 
 # without_history STREAM: its messages as lines but for the header, which tells of other commands.

@@ -195,8 +195,6 @@ setup_file() {
 	[ "$stderr" = "lp-critpath: --part 3: a whole number from 1 to 2 is needed" ]
 	run -2 --separate-stderr lp-critpath --part 3 "$file"
 	[ "$stderr" = "lp-critpath: --part 3: a part and their number are needed, as in 2/8" ]
-	run -2 --separate-stderr lp-critpath --gain 10 --part 1/2 "$file"
-	run -2 --separate-stderr lp-critpath -a intervals --slack "$file"
 	run -2 --separate-stderr lp-critpath --splits par-seq -F text "$file"
 	[ "$stderr" = "lp-critpath: --splits par-*: walk and kahn are not parallel; dijkstra, delta and intervals are" ]
 	run -2 --separate-stderr bash -c "cat '$file' | lp-critpath --list 2"
@@ -213,7 +211,7 @@ setup_file() {
 		[ -z "$stderr" ]
 		for what in '-a none:--algorithm none: one of walk, kahn, dijkstra, delta, intervals is needed' \
 			'missing:missing: No such file or directory' \
-			'--slack missing:only -a, --splits, -F and --all are for several processes'; do
+			'--distance -a intervals missing:only -a, --splits, -F and --all are for several processes'; do
 			run -2 --separate-stderr mpi -n 3 lp-critpath ${what%%:*}
 			[ -z "$output" ]
 			[[ "$stderr" == "lp-critpath: ${what#*:}"* ]]

@@ -165,10 +165,10 @@ def check(seed, more):
     model = Model(run)
     length = model.end(model.weight)
     options = ("--slack", f"--gain={GAIN}", "-k", str(WAYS))
-    path = list(trace.read(io.BytesIO(random_run.tool("lp-critpath", *options, data=graph))))
+    path = list(trace.read(io.BytesIO(random_run.tool("lp-gain", *options, data=graph))))
     check_slack(model, path, length)
     for whole in [], ["--whole"]:
-        check_gain(model, json.loads(random_run.tool("lp-critpath", *options, *whole, "-F", "json", data=graph)),
+        check_gain(model, json.loads(random_run.tool("lp-gain", *options, *whole, "-F", "json", data=graph)),
                    length, whole)
     check_alternatives(model, path, length)
 

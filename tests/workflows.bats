@@ -141,7 +141,7 @@ record() {
 	[[ "$stderr" == *"two tables of one name"* ]]
 }
 
-@test "whatif and lp-critpath --gain say the same of a run whose messages take no time" {
+@test "whatif and lp-gain --gain say the same of a run whose messages take no time" {
 	pack <<-'END' | lp-graph 2>/dev/null >t.graph
 		trace ranks=2
 		site site=1 offset=1 call=MPI_Barrier function=work file=a.c line=7
@@ -159,12 +159,12 @@ record() {
 	# Of 2000 ns between MPI_Init and MPI_Finalize 1000 lead up to the first barrier.
 	grep -Fqx $'50.00\t0.000001\t100\tsite=MPI_Barrier at work (a.c:7)\t0.000002\t0.000001' out
 	grep -qx 'gain_% is of baseline_s: .* takes 0.000002 s on an ideal network; it took 0.000003 s as recorded' out
-	lp-critpath --gain 100 -F text t.graph >text
+	lp-gain --gain 100 -F text t.graph >text
 	[[ "$(head -1 text)" == *'; 100 % less there on all ranks gains 50.0 %' ]]
 	grep -Eqx $'0.000001\t50.00\t0.000001\tMPI_Barrier at (work|other) .*' text
 	run -1 grep -q $'\tMPI_Init$' <(sed -n '/^if it/,$p' text)
 	# With --whole all 2500 ns count.
-	[[ "$(lp-critpath --whole --gain 100 -F text t.graph | head -1)" == *' gains 40.0 %' ]]
+	[[ "$(lp-gain --whole --gain 100 -F text t.graph | head -1)" == *' gains 40.0 %' ]]
 }
 
 @test "what both promise is what the run gains without the cause" {
@@ -178,7 +178,7 @@ record() {
 			lp-critpath -F json $w.graph | jq '.total | .compute_s + .mpi_s + .transfer_s' >$w.s
 		done
 		flow whatif GRAPH=cause.graph TOP=1 | awk -F'\t' '$3 == 100 && $4 ~ /MPI_Allreduce/ { print $1; exit }' >whatif.%
-		lp-critpath --gain 100 -F text cause.graph | sed -n '/^if it/,$p' |
+		lp-gain --gain 100 -F text cause.graph | sed -n '/^if it/,$p' |
 			awk -F'\t' '$4 ~ /MPI_Allreduce/ { print $2; exit }' >gain.%
 		awk -v with="$(<cause.s)" -v without="$(<no-cause.s)" -v whatif="$(<whatif.%)" -v gain="$(<gain.%)" \
 			'BEGIN { got = 100 * (1 - without / with); print got, whatif, gain;

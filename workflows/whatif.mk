@@ -10,7 +10,7 @@
 #
 # Sites are where the critical path computes most, functions where it communicates most. The base is
 # the replay with nothing changed. Only computing gets shorter at a site, and MPI only for a function:
-# lp-critpath --gain makes both shorter at a site, and keeps the times of messages as recorded.
+# lp-gain makes both shorter at a site, and keeps the times of messages as recorded.
 # The replays do not depend on each other: GNU parallel runs them.
 
 GRAPH =

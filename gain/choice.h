@@ -7,10 +7,10 @@
 #define CHOICE_H
 
 #include "../base/run/scale.h"
+#include "../base/path/run.h"
 #include "dag.h"
 
 struct choice {
-	bool wanted;		/* --needed, or --scale */
 	struct scales scales;
 	int64_t length_ns;	/* of the stretches before */
 	uint32_t last;		/* location on which the way through them ended */

@@ -3,9 +3,9 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "../base/tool/json.h"
-#include "../base/tool/table.h"
-#include "critpath.h"
+#include "../tool/json.h"
+#include "../tool/table.h"
+#include "stretch.h"
 
 static inline double
 seconds(int64_t ns)
@@ -35,15 +35,26 @@ struct report {
 	bool whole;		/* MPI_Init and MPI_Finalize are MPI like all, and shares of the whole path */
 };
 
+/* What the run gains if a call site takes PERCENT less time. */
+struct gains {
+	int percent;
+	struct gain {
+		int64_t ns;		/* by how much the run gets shorter */
+		int64_t most_ns;	/* and would if no other path took over */
+	} *by_site;
+	size_t capacity;
+};
+
 void report_add(struct report *report, const struct definitions *known, const struct segment *segment);
 /* MORE comes behind what REPORT has. */
 void report_append(struct report *report, const struct definitions *known, const struct report *more);
 void report_free(struct report *report);
 /* Member 0 gets the reports of all, one behind the other, as one. */
 void report_gather(struct report *report, const struct definitions *known, const struct team *team);
-struct whatif;
-void report_text(struct text *out, const struct report *report, const struct definitions *known,
-    const struct whatif *whatif, bool all);
+/* The first lines of every report; the verdict says what its place gains, unless GAINS is NULL. */
+void report_head(struct text *out, const struct report *report, const struct definitions *known,
+    const struct gains *gains);
+void report_text(struct text *out, const struct report *report, const struct definitions *known, bool all);
 int64_t report_length_ns(const struct report *report);
 /* What shares are of. */
 int64_t report_told_ns(const struct report *report);
@@ -57,7 +68,7 @@ void share_json(struct json *out, const struct share *share, bool whole);
 void site_json(struct json *out, size_t site, const struct definitions *known);
 /* What follows the array of segments. */
 void report_json(struct json *out, const struct report *report, const struct definitions *known,
-    const struct whatif *whatif);
+    const struct gains *gains);
 /* COUNT pieces that follow each other: one, or those of a loop of polls. */
 void segment_json(struct json *out, const struct segment *segment, size_t count,
     const struct definitions *known);

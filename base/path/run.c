@@ -200,6 +200,21 @@ collective_find(struct run *run, size_t k, size_t first, const struct row *const
 	return true;
 }
 
+static void
+instances_add(struct instances *instances, const struct member *members, uint32_t size)
+{
+	size_t first = instances->member_count;
+
+	instances->at = grow(instances->at, &instances->capacity, instances->count + 1,
+	    sizeof *instances->at);
+	instances->members = grow(instances->members, &instances->member_capacity, first + size,
+	    sizeof *instances->members);
+	instances->at[instances->count++] = (struct instance){ first, size };
+	for (uint32_t i = 0; i < size; i++)
+		instances->members[first + i] = (struct event){ members[i].seq, members[i].location, false };
+	instances->member_count += size;
+}
+
 /* As there are more of them than may be pointed to at a time: window_limit. False: not all are there. */
 static bool
 copy_members(struct run *run, size_t k, size_t first)
@@ -363,6 +378,26 @@ run_stretch(const struct run *run, const struct team *team, struct event last)
 	return (struct stretch){ team, run->known.location_rank, &run->window, run->first_seq,
 	    run->end_seq, run->begin_ns, run->stretch > 0, run->from_event, run->from, run->team != NULL,
 	    last, run->last_ns };
+}
+
+/* Forgets those that are not behind SEQS, by location. */
+static void
+instances_forget(struct instances *instances, const uint64_t *seqs)
+{
+	size_t kept = 0, used = 0;
+
+	for (size_t i = 0; i < instances->count; i++) {
+		struct instance instance = instances->at[i];
+		const struct event *members = &instances->members[instance.first];
+
+		if (members[0].seq <= seqs[members[0].location])
+			continue;
+		memmove(&instances->members[used], members, instance.size * sizeof *members);
+		instances->at[kept++] = (struct instance){ used, instance.size };
+		used += instance.size;
+	}
+	instances->count = kept;
+	instances->member_count = used;
 }
 
 void

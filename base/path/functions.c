@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/hash_table.h"
+#include "../tool/hash_table.h"
 
 #define HASH(p) mix((p)->site, (p)->callers)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->callers == (b)->callers)

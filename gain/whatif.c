@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../base/run/span.h"
-#include "functions.h"
+#include "../base/path/functions.h"
 #include "whatif.h"
 
 #include <stdlib.h>
@@ -176,12 +176,13 @@ end_if_faster(const struct dag *dag, const uint32_t *site_of, uint32_t site, int
 static struct gain *
 gain_of(struct whatif *whatif, uint32_t site)
 {
-	size_t before = whatif->gain_capacity;
+	size_t before = whatif->gains.capacity;
 
-	whatif->gains = grow(whatif->gains, &whatif->gain_capacity, (size_t)site + 1,
-	    sizeof *whatif->gains);
-	memset(whatif->gains + before, 0, (whatif->gain_capacity - before) * sizeof *whatif->gains);
-	return &whatif->gains[site];
+	whatif->gains.by_site = grow(whatif->gains.by_site, &whatif->gains.capacity, (size_t)site + 1,
+	    sizeof *whatif->gains.by_site);
+	memset(whatif->gains.by_site + before, 0,
+	    (whatif->gains.capacity - before) * sizeof *whatif->gains.by_site);
+	return &whatif->gains.by_site[site];
 }
 
 /* Only sites on the path can gain anything; each is one more evaluation of the graph. */
@@ -205,7 +206,7 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 			sites = grow(sites, &site_capacity, count + 1, sizeof *sites);
 			sites[count++] = segment->site;
 		}
-		most_ns[segment->site] += saved_ns(segment->end_ns - segment->begin_ns, whatif->faster);
+		most_ns[segment->site] += saved_ns(segment->end_ns - segment->begin_ns, whatif->gains.percent);
 	}
 	for (uint32_t s = 0; s < count; s++) {
 		struct gain *gain = gain_of(whatif, sites[s]);
@@ -214,7 +215,7 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 			continue;
 		gain->most_ns += most_ns[sites[s]];
 		gain->ns += dag->time_ns[dag->end] -
-		    end_if_faster(dag, site_of, sites[s], whatif->faster, time_ns);
+		    end_if_faster(dag, site_of, sites[s], whatif->gains.percent, time_ns);
 		most_ns[sites[s]] = 0;	/* a site may be in the list twice: pieces too short to save */
 	}
 	free(site_of);
@@ -331,10 +332,11 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 	dag_open(&dag, stretch, instances, known);
 	if (whatif->slack)
 		add_slack(whatif, &dag);
-	if (whatif->faster > 0)
+	if (whatif->gains.percent > 0)
 		add_gains(whatif, &dag, segments);
-	if (whatif->faster > 0 && whatif->functions->sums.any)
-		functions_add_gains(whatif->functions, known, &dag, segments, whatif->faster);
+	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
+		function_gains_add(&whatif->function_gains, whatif->functions, known, &dag, segments,
+		    whatif->gains.percent);
 	if (whatif->count > 0)
 		add_alternatives(whatif, &dag, known);
 	dag_close(&dag);

@@ -3,8 +3,8 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "dag.h"
-#include "../base/mpi/call_class.h"
+#include "stretch.h"
+#include "../mpi/call_class.h"
 
 /* A part of the stretches, and where to find it in a file. */
 struct part {
@@ -13,6 +13,16 @@ struct part {
 	uint64_t offset;		/* its rows do not begin before */
 	uint64_t stretch;		/* that the stream is in at the offset */
 	uint64_t defined;		/* no definition comes after; 0: not known */
+};
+
+/* Collectives of the stretch, or later ones. */
+struct instances {
+	struct instance {
+		size_t first;		/* in members */
+		uint32_t size;
+	} *at;
+	struct event *members;
+	size_t count, capacity, member_count, member_capacity;
 };
 
 struct run {
@@ -29,7 +39,7 @@ struct run {
 	uint32_t *waits_for;
 	size_t row_capacity, copy_capacity, member_capacity, wait_capacity;
 	bool keeps_instances;
-	struct instances instances;	/* where they are kept: collectives of the stretch, or later */
+	struct instances instances;	/* where they are kept */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
 	int64_t begin_ns, last_ns;	/* of the stretch, and its last event */
 	uint64_t stretch;		/* its number, from 0 */
@@ -83,13 +93,6 @@ bool run_take(struct run *run, const struct message *message, struct event *last
 bool run_end(struct run *run, struct event *last);
 /* The stretch that has ended. */
 struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
-/*
- * decided.c: after a message that was taken, true where the path up to an event of the stretch is known
- * whatever comes, and far enough to be worth it; the event is in TO. Then run_stretch gives the way to it,
- * and run_go_on forgets the rows that nothing needs any more.
- */
-bool run_decided(struct run *run, const struct message *message, struct event *to);
-void run_go_on(struct run *run, struct event from);
 /* Those that nothing asks for once rows are forgotten; COUNTS: they are part of all time. */
 void run_forget_samples(struct run *run, bool counts);
 /* After run_end: what has been computed up to there is part of all time. */

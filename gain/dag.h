@@ -5,7 +5,7 @@
  * An activity ends in each event: the computation before a call in its enter, the call in its leave.
  * An activity begins when all that it needs is there, and lasts as long as it did: a call needs
  * its own enter and the enters of those that it may wait for, and lasts from the last of them to its
- * leave. So unlike in critpath.h the graph has the edges that did not block, too, and no waiting in
+ * leave. So unlike in stretch.h the graph has the edges that did not block, too, and no waiting in
  * its weights. A send needs its receive only where it was seen to wait for it. What waits for
  * the last of many needs a hub, an event without duration, so edges grow with members only.
  * Memory: about 100 bytes a row.
@@ -13,21 +13,7 @@
 #ifndef DAG_H
 #define DAG_H
 
-#include "critpath.h"
-
-/* gates.c: collectives of the stretch, whose members the rows do not tell. */
-struct instances {
-	struct instance {
-		size_t first;		/* in members */
-		uint32_t size;
-	} *at;
-	struct event *members;
-	size_t count, capacity, member_count, member_capacity;
-};
-
-void instances_add(struct instances *instances, const struct member *members, uint32_t size);
-/* Forgets those that are not behind SEQS, by location. */
-void instances_forget(struct instances *instances, const uint64_t *seqs);
+#include "../base/path/run.h"
 
 struct dag {
 	const struct stretch *stretch;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "functions.h"
-#include "report.h"
+#include "whatif.h"
 #include "../base/tool/fields.h"
 
 struct function_gain {
@@ -26,14 +25,6 @@ static const struct field gain_fields[] = {
 	FIELDS_END
 };
 
-/* By function, which is numbered as it is met. */
-struct function_gains {
-	struct function_gain *at;
-	size_t count, capacity;
-	uint32_t *number_of;	/* by site: 1 + number of its function */
-	size_t site_count;
-};
-
 /* The samples of the computation that ends in a call's enter. */
 struct piece {
 	const struct sample *at;
@@ -42,7 +33,7 @@ struct piece {
 };
 
 struct gaining {
-	struct functions *functions;
+	const struct functions *functions;
 	struct function_gains *gains;
 	const struct dag *dag;
 	struct piece *pieces;	/* by call: vertex / 2 */
@@ -58,13 +49,11 @@ number_at(const struct function_gains *gains, uint32_t site)
 }
 
 static void
-number_functions(struct functions *f, const struct definitions *known)
+number_functions(struct function_gains *g, const struct functions *f, const struct definitions *known)
 {
-	struct function_gains *g = f->gains;
 	char text[1024];
 
-	if (g == NULL) {
-		g = f->gains = zalloc(1, sizeof *g);
+	if (g->number_of == NULL) {
 		g->site_count = known->site_count > 0 ? known->site_count : 1;
 		g->number_of = zalloc(g->site_count, sizeof *g->number_of);
 	}
@@ -133,15 +122,14 @@ end_if_faster(const struct gaining *g, uint32_t function)
 }
 
 void
-functions_add_gains(struct functions *f, const struct definitions *known, const struct dag *dag,
-    const struct segments *segments, int percent)
+function_gains_add(struct function_gains *gains, const struct functions *f, const struct definitions *known,
+    const struct dag *dag, const struct segments *segments, int percent)
 {
-	struct gaining g = { .functions = f, .dag = dag, .percent = percent };
+	struct gaining g = { .functions = f, .gains = gains, .dag = dag, .percent = percent };
 	struct piece *path = zalloc(segments->count + 1, sizeof *path);
 	size_t path_count = 0;
 
-	number_functions(f, known);
-	g.gains = f->gains;
+	number_functions(gains, f, known);
 	g.pieces = zalloc(dag->events / 2 + 1, sizeof *g.pieces);
 	g.time_ns = zalloc(dag->vertices, sizeof *g.time_ns);
 	for (uint32_t v = 0; v < dag->events; v += 2) {
@@ -156,14 +144,14 @@ functions_add_gains(struct functions *f, const struct definitions *known, const 
 		if (s->kind == COMPUTE)
 			path[path_count++] = piece_of(f, s->location, s->begin_ns, s->end_ns);
 	}
-	for (uint32_t function = 0; function < f->gains->count; function++) {
+	for (uint32_t function = 0; function < gains->count; function++) {
 		int64_t most_ns = 0;
 
 		for (size_t i = 0; i < path_count; i++)
 			most_ns += saved_ns(&g, &path[i], function);
 		if (most_ns > 0) {	/* only what is on the path can gain anything */
-			f->gains->at[function].most_ns += most_ns;
-			f->gains->at[function].ns += dag->time_ns[dag->end] - end_if_faster(&g, function);
+			gains->at[function].most_ns += most_ns;
+			gains->at[function].ns += dag->time_ns[dag->end] - end_if_faster(&g, function);
 		}
 	}
 	free(g.pieces);
@@ -185,10 +173,10 @@ by_gain(const void *left, const void *right)
 static struct function_gain *
 sorted_gains(const struct function_gains *gains, size_t *count)
 {
-	struct function_gain *sorted = zalloc(gains != NULL ? gains->count + 1 : 1, sizeof *sorted);
+	struct function_gain *sorted = zalloc(gains->count + 1, sizeof *sorted);
 
 	*count = 0;
-	for (size_t i = 0; gains != NULL && i < gains->count; i++)
+	for (size_t i = 0; i < gains->count; i++)
 		if (gains->at[i].most_ns > 0)
 			sorted[(*count)++] = gains->at[i];
 	qsort(sorted, *count, sizeof *sorted, by_gain);
@@ -196,12 +184,12 @@ sorted_gains(const struct function_gains *gains, size_t *count)
 }
 
 void
-functions_gain_text(struct text *out, const struct functions *f, int64_t told_ns, int percent,
+function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns, int percent,
     size_t shown)
 {
 	struct table_writer table;
 	size_t count;
-	struct function_gain *sorted = sorted_gains(f->gains, &count);
+	struct function_gain *sorted = sorted_gains(gains, &count);
 
 	text_char(out, '\n');
 	text_line(out, "if the function took %d %% less time, on all ranks", percent);
@@ -218,10 +206,10 @@ functions_gain_text(struct text *out, const struct functions *f, int64_t told_ns
 }
 
 void
-functions_gain_json(struct json *out, const struct functions *f)
+function_gains_json(struct json *out, const struct function_gains *gains)
 {
 	size_t count;
-	struct function_gain *sorted = sorted_gains(f->gains, &count);
+	struct function_gain *sorted = sorted_gains(gains, &count);
 
 	json_break(out);
 	json_rows(out, "gain_by_function", gain_fields, sorted, count, sizeof *sorted);

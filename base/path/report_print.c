@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/run/load.h"
-#include "../base/tool/table.h"
-#include "../base/run/span.h"
-#include "../base/run/verdict.h"
+#include "../run/load.h"
+#include "../tool/table.h"
+#include "../run/span.h"
+#include "../run/verdict.h"
 #include "report.h"
-#include "whatif.h"
 
 /* What shares are of. */
 static int64_t
@@ -152,7 +151,7 @@ print_longest(struct text *out, const struct report *report, const struct defini
 
 /* The largest place on the path; what it gains is added where that was asked for. */
 static char *
-report_verdict(const struct report *report, const struct definitions *known, const struct whatif *whatif)
+report_verdict(const struct report *report, const struct definitions *known, const struct gains *gains)
 {
 	const double told_ns = (double)report_told_ns(report);
 	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
@@ -166,9 +165,9 @@ report_verdict(const struct report *report, const struct definitions *known, con
 		v.path_share = (double)place->ns / told_ns;
 		if (place->site != 0)
 			v.where = site_text(known, place->site, where, sizeof where);
-		if (whatif->faster > 0 && place->site < whatif->gain_capacity) {
-			v.percent = whatif->faster;
-			v.gain_share = (double)whatif->gains[place->site].ns / told_ns;
+		if (gains != NULL && place->site < gains->capacity) {
+			v.percent = gains->percent;
+			v.gain_share = (double)gains->by_site[place->site].ns / told_ns;
 		}
 	}
 	line = verdict_line(&known->headline, &v);
@@ -177,8 +176,21 @@ report_verdict(const struct report *report, const struct definitions *known, con
 }
 
 void
-report_text(struct text *out, const struct report *report, const struct definitions *known,
-    const struct whatif *whatif, bool all)
+report_head(struct text *out, const struct report *report, const struct definitions *known,
+    const struct gains *gains)
+{
+	char *verdict = report_verdict(report, known, gains);
+
+	text_line(out, "%s", verdict);
+	load_line(out, &known->headline);
+	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
+	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
+	    report->hops);
+	free(verdict);
+}
+
+void
+report_text(struct text *out, const struct report *report, const struct definitions *known, bool all)
 {
 	static const struct names by_rank = { "rank", put_rank }, by_call = { "call", put_call },
 	    by_site = { "up to and in the call at", put_site };
@@ -186,13 +198,9 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	const struct share total = share_told(&report->total, report->whole);
 	const double of = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
 	struct share *ranks = shares_by_rank(report, known);
-	char start[80], *verdict = report_verdict(report, known, whatif);
+	char start[80];
 
-	text_line(out, "%s", verdict);
-	load_line(out, &known->headline);
-	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
-	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
-	    report->hops);
+	report_head(out, report, known, NULL);
 	if (report->gap_ns > 0)
 		text_line(out, "gaps of %.9f s in it, of which this approximation knows nothing", seconds(report->gap_ns));
 	snprintf(start, sizeof start, report->whole ? ", start %.2f %%" :
@@ -211,7 +219,6 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
 	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
 	print_longest(out, report, known);
-	free(verdict);
 	free(ranks);
 }
 
@@ -272,10 +279,10 @@ site_json(struct json *out, size_t site, const struct definitions *known)
 
 void
 report_json(struct json *out, const struct report *report, const struct definitions *known,
-    const struct whatif *whatif)
+    const struct gains *gains)
 {
 	struct share *ranks = shares_by_rank(report, known);
-	char *verdict = report_verdict(report, known, whatif);
+	char *verdict = report_verdict(report, known, gains);
 
 	json_break(out);
 	json_text(out, "verdict", verdict);

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "critpath.h"
+#include "stretch.h"
 
 bool
 solve_walk(const struct stretch *stretch, struct segments *segments)

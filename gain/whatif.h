@@ -8,7 +8,9 @@
 #define WHATIF_H
 
 #include "dag.h"
-#include "report.h"
+#include "../base/path/functions.h"
+#include "../base/path/report.h"
+#include "../base/path/run.h"
 
 enum { NO_SLACK = -1 };		/* not known: the activity leads to nothing */
 
@@ -24,9 +26,12 @@ struct site_slack {
 	bool seen;
 };
 
-struct gain {
-	int64_t ns;		/* by how much the run gets shorter */
-	int64_t most_ns;	/* and would if no other path took over */
+/* By function, which is numbered as it is met: functions_gain.c. */
+struct function_gains {
+	struct function_gain *at;
+	size_t count, capacity;
+	uint32_t *number_of;	/* by site: 1 + number of its function */
+	size_t site_count;
 };
 
 struct alternative {
@@ -38,17 +43,16 @@ struct alternative {
 };
 
 struct whatif {
-	struct functions *functions;	/* their gains, too, where the run was sampled */
+	const struct functions *functions;	/* their gains, too, where the run was sampled */
 	bool slack;
-	int faster;		/* per cent, 0: not asked for */
 	bool whole;		/* the start, MPI_Init and MPI_Finalize may be faster, too */
 	int count;		/* of alternatives */
 	struct slack_rows rows;	/* of this stretch */
 	int64_t *held_ns;	/* by location: compute slack of the call that the next one begins with */
 	struct site_slack *site_slack;
 	size_t slack_capacity;
-	struct gain *gains;	/* by site */
-	size_t gain_capacity;
+	struct gains gains;	/* percent 0: not asked for */
+	struct function_gains function_gains;
 	struct alternative *alternatives;
 };
 
@@ -61,5 +65,16 @@ void whatif_text(struct text *out, const struct whatif *whatif, const struct rep
     const struct definitions *known, bool all);
 /* Further members of the report's object. */
 void whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known);
+/* Into a stream: the slack of this stretch's activities; what each call site would gain, of the whole run. */
+void write_slack(struct writer *out, const struct slack_rows *rows);
+void write_gains(struct writer *out, const struct gains *gains);
+
+/* functions_gain.c: what the run would gain if a function took less time. */
+void function_gains_add(struct function_gains *gains, const struct functions *functions,
+    const struct definitions *known, const struct dag *dag, const struct segments *segments, int percent);
+/* Shares are of TOLD_NS. */
+void function_gains_text(struct text *out, const struct function_gains *gains, int64_t told_ns, int percent,
+    size_t shown);
+void function_gains_json(struct json *out, const struct function_gains *gains);
 
 #endif

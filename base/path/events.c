@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The graph of a stretch: what each event follows from (the rule is in critpath.h). */
+/* The graph of a stretch: what each event follows from (the rule is in stretch.h). */
 #include <stdlib.h>
-#include "../base/run/span.h"
-#include "../base/tool/search.h"
+#include "../run/span.h"
+#include "../tool/search.h"
 
 #include "edge_rows.h"
 #include "shared.h"

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "critpath.h"
+#include "stretch.h"
 
 static bool
 is_before(struct event a, struct event b)

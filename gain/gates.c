@@ -5,40 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void
-instances_add(struct instances *instances, const struct member *members, uint32_t size)
-{
-	size_t first = instances->member_count;
-
-	instances->at = grow(instances->at, &instances->capacity, instances->count + 1,
-	    sizeof *instances->at);
-	instances->members = grow(instances->members, &instances->member_capacity, first + size,
-	    sizeof *instances->members);
-	instances->at[instances->count++] = (struct instance){ first, size };
-	for (uint32_t i = 0; i < size; i++)
-		instances->members[first + i] = (struct event){ members[i].seq, members[i].location, false };
-	instances->member_count += size;
-}
-
-void
-instances_forget(struct instances *instances, const uint64_t *seqs)
-{
-	size_t kept = 0, used = 0;
-
-	for (size_t i = 0; i < instances->count; i++) {
-		struct instance instance = instances->at[i];
-		const struct event *members = &instances->members[instance.first];
-
-		if (members[0].seq <= seqs[members[0].location])
-			continue;
-		memmove(&instances->members[used], members, instance.size * sizeof *members);
-		instances->at[kept++] = (struct instance){ used, instance.size };
-		used += instance.size;
-	}
-	instances->count = kept;
-	instances->member_count = used;
-}
-
 uint32_t
 enter_of(const struct dag *dag, uint32_t location, uint64_t seq)
 {

@@ -7,9 +7,8 @@
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
-#include "../base/run/sample_lanes.h"
-#include "../base/tool/json.h"
-#include "dag.h"
+#include "../run/sample_lanes.h"
+#include "stretch.h"
 
 /* A place with those who called it. */
 struct sampled {
@@ -34,7 +33,6 @@ struct functions {
 	struct sample_lanes workers;	/* of the threads that go with them; not in order */
 	struct samples block;		/* as read */
 	struct place_table *places;
-	struct function_gains *gains;
 };
 
 /* What the samples on the path make of its computation: functions, and the rest. */
@@ -67,59 +65,9 @@ struct sampled *functions_places(const struct functions *functions, size_t *coun
 void functions_add_place(struct functions *functions, const struct sampled *more);
 struct on_path functions_on_path(const struct functions *functions);
 
-/* functions_join.c: adds what others know; member 0 gets what the team knows. */
+/* functions_sum.c: adds what others know; member 0 gets what the team knows. */
 void functions_gather(struct functions *functions, const struct team *team);
 void functions_write(struct writer *out, const struct functions *functions);
 void functions_read(struct functions *functions, struct reader *in, const struct message *message);
-
-/* functions_gain.c: what the run would gain if a function took less time. */
-void functions_add_gains(struct functions *functions, const struct definitions *known,
-    const struct dag *dag, const struct segments *segments, int percent);
-/* Shares are of TOLD_NS. */
-void functions_gain_text(struct text *out, const struct functions *functions, int64_t told_ns,
-    int percent, size_t shown);
-void functions_gain_json(struct json *out, const struct functions *functions);
-
-/* functions_stacks.c */
-extern const char *const other_names[KINDS];	/* of what is no computation; NULL: it is */
-struct frames {
-	struct stack_frame at[256];	/* the place itself first; their names are to be freed */
-	size_t count;
-};
-struct frames frames_of(const struct definitions *known, const struct sampled *place);
-/* Stacks with what they took, as flame graphs are made of: of the path, and of all time. */
-void functions_stacks(struct text *out, const struct functions *functions,
-    const struct definitions *known, bool speedscope);
-
-/* functions_list.c */
-enum by { BY_FUNCTION, BY_LINE };
-
-/* One row of a report: samples by themselves, and with what was called. */
-struct function {
-	struct stack_frame frame;	/* of a function the line is where it is seen most */
-	uint64_t all, samples;
-	uint64_t all_inclusive, inclusive;
-};
-
-/* A list with what its shares are of. */
-struct listed {
-	const struct functions *of;
-	struct on_path on_path;
-	struct function *at;
-	size_t count;
-	int64_t path_ns;
-	uint64_t all;		/* samples, 1 where there are none */
-};
-
-/* What is most on the path first. */
-struct listed functions_list(const struct functions *functions, const struct definitions *known, enum by by);
-void functions_list_free(struct listed *listed);
-int functions_by_path(const void *left, const void *right);
-
-/* functions_report.c */
-void functions_text(struct text *out, const struct functions *functions,
-    const struct definitions *known, bool all);
-void functions_json(struct json *out, const struct functions *functions,
-    const struct definitions *known);
 
 #endif

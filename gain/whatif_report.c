@@ -4,7 +4,6 @@
 
 #include "../base/run/span.h"
 #include "../base/tool/table.h"
-#include "functions.h"
 #include "whatif.h"
 
 /* A site and what its table is sorted by: largest first, then lowest site. */
@@ -26,12 +25,12 @@ by_key(const void *left, const void *right)
 static struct item *
 sorted_gains(const struct whatif *whatif, size_t *count)
 {
-	struct item *items = zalloc(whatif->gain_capacity, sizeof *items);
+	struct item *items = zalloc(whatif->gains.capacity, sizeof *items);
 
 	*count = 0;
-	for (size_t s = 0; s < whatif->gain_capacity; s++)
-		if (whatif->gains[s].most_ns > 0)
-			items[(*count)++] = (struct item){ s, whatif->gains[s].ns };
+	for (size_t s = 0; s < whatif->gains.capacity; s++)
+		if (whatif->gains.by_site[s].most_ns > 0)
+			items[(*count)++] = (struct item){ s, whatif->gains.by_site[s].ns };
 	qsort(items, *count, sizeof *items, by_key);
 	return items;
 }
@@ -71,10 +70,10 @@ gain_text(struct text *out, const struct whatif *whatif, const struct report *re
 
 	text_char(out, '\n');
 	text_line(out, "if it took %d %% less time and the network stayed as recorded; gain_%% is of the path's %.9f s, %s",
-	    whatif->faster, 1e-9 * told_ns, span_rule(report->whole));
+	    whatif->gains.percent, 1e-9 * told_ns, span_rule(report->whole));
 	table_begin(&table, out, "gain_s\tgain_%\tat_most_s\tup to and in the call at");
 	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct gain *gain = &whatif->gains[items[i].site];
+		const struct gain *gain = &whatif->gains.by_site[items[i].site];
 
 		table_seconds(&table, gain->ns);
 		table_fixed(&table, told_ns > 0 ? 100 * (double)gain->ns / told_ns : 0, 2);
@@ -150,10 +149,10 @@ whatif_text(struct text *out, const struct whatif *whatif, const struct report *
 {
 	size_t shown = all ? SIZE_MAX : 8;
 
-	if (whatif->faster > 0)
+	if (whatif->gains.percent > 0)
 		gain_text(out, whatif, report, known, shown);
-	if (whatif->faster > 0 && whatif->functions->sums.any)
-		functions_gain_text(out, whatif->functions, report_told_ns(report), whatif->faster, shown);
+	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
+		function_gains_text(out, &whatif->function_gains, report_told_ns(report), whatif->gains.percent, shown);
 	if (whatif->slack)
 		slack_text(out, whatif, known, shown);
 	if (whatif->count > 0)
@@ -167,11 +166,11 @@ gain_json(struct json *out, const struct whatif *whatif, const struct definition
 	struct item *items = sorted_gains(whatif, &count);
 
 	json_break(out);
-	json_int(out, "faster_percent", whatif->faster);
+	json_int(out, "faster_percent", whatif->gains.percent);
 	json_break(out);
 	json_begin_array(out, "gain_by_site");
 	for (size_t i = 0; i < count; i++) {
-		const struct gain *gain = &whatif->gains[items[i].site];
+		const struct gain *gain = &whatif->gains.by_site[items[i].site];
 
 		site_json(out, items[i].site, known);
 		json_seconds(out, "gain_s", gain->ns);
@@ -206,10 +205,10 @@ slack_json(struct json *out, const struct whatif *whatif, const struct definitio
 void
 whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
 {
-	if (whatif->faster > 0)
+	if (whatif->gains.percent > 0)
 		gain_json(out, whatif, known);
-	if (whatif->faster > 0 && whatif->functions->sums.any)
-		functions_gain_json(out, whatif->functions);
+	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
+		function_gains_json(out, &whatif->function_gains);
 	if (whatif->slack)
 		slack_json(out, whatif, known);
 	if (whatif->count == 0)
@@ -229,4 +228,46 @@ whatif_json(struct json *out, const struct whatif *whatif, const struct definiti
 		json_end_object(out);
 	}
 	json_end_array(out);
+}
+
+/* ---- as messages ---- */
+
+enum { BLOCK = 4096 };		/* rows of a message */
+
+void
+write_slack(struct writer *out, const struct slack_rows *rows)
+{
+	static const struct column_type location_type = { 4, false, true, 0 }, seq_type = { 8, false, true, 0 },
+	    time_type = { 8, true, true, 0 };
+
+	for (size_t i = 0; i < rows->count; i += BLOCK) {
+		size_t count = rows->count - i < BLOCK ? rows->count - i : BLOCK;
+
+		message_begin(out, "slack", 5);
+		put_uint(out, "count", count);
+		put_column(out, "location", location_type, rows->location + i, count);
+		put_column(out, "seq", seq_type, rows->seq + i, count);
+		put_column(out, "compute", time_type, rows->compute_ns + i, count);
+		put_column(out, "call", time_type, rows->call_ns + i, count);
+		if (message_end(out) < 0)
+			die_output();
+	}
+}
+
+void
+write_gains(struct writer *out, const struct gains *gains)
+{
+	for (size_t site = 0; site < gains->capacity; site++) {
+		const struct gain *gain = &gains->by_site[site];
+
+		if (gain->most_ns <= 0)
+			continue;
+		message_begin(out, "gain", 4);
+		put_uint(out, "site", site);
+		put_int(out, "percent", gains->percent);
+		put_int(out, "gain_ns", gain->ns);
+		put_int(out, "most_ns", gain->most_ns);
+		if (message_end(out) < 0)
+			die_output();
+	}
 }

@@ -3,8 +3,8 @@
 #ifndef EDGE_ROWS_H
 #define EDGE_ROWS_H
 
-#include "critpath.h"
-#include "../base/mpi/call_class.h"
+#include "stretch.h"
+#include "../mpi/call_class.h"
 
 struct edge_rows {
 	const struct window *window;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "edge_rows.h"
+#include "../base/path/edge_rows.h"
 #include "gates.h"
 
 /* Vertices are made in the order of their numbers, each before its sources. */

@@ -3,11 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/table.h"
-#include "../base/run/span.h"
-#include "../base/run/verdict.h"
+#include "../run/span.h"
 #include "report.h"
-#include "whatif.h"
 
 static bool
 longer(const struct segment *a, const struct segment *b)

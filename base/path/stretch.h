@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The critical path of a stretch of the run, in terms shared by all solvers.
+ * A stretch of the run as a graph of events, through which a path is looked for.
  *
  * The graph: every call has an enter and a leave event; the program edge joins a leave with the
  * next enter of the location. A call is blocked by another location's event where it could not end
@@ -18,11 +18,11 @@
 #ifndef CRITPATH_H
 #define CRITPATH_H
 
-#include "../base/run/collective.h"
-#include "../base/run/places.h"
-#include "../base/run/segments.h"
-#include "../base/tool/tool.h"
-#include "../base/team/team.h"
+#include "../run/collective.h"
+#include "../run/places.h"
+#include "../run/segments.h"
+#include "../tool/tool.h"
+#include "../team/team.h"
 
 /* A row with the far end of its edge: send and receive refer to each other's row, a member of a
  * collective to the member that it waits for. */
@@ -127,20 +127,12 @@ numbering_of(const struct numbering *numbering, struct event event)
 	    (event.seq - numbering->stretch->first_seq[event.location])) + event.leave;
 }
 
-/* ---- solvers ------------------------------------------------------------------------------ */
+/* ---- the path ------------------------------------------------------------------------------ */
 
-/*
- * Each appends the stretch's segments in order of time, on member 0 of the team; walk and kahn
- * work in a team of one. All but intervals give the same segments, or, on all members, false: there
- * is a cycle behind the last event.
- */
+/* walk.c: appends the stretch's segments in order of time; false: there is a cycle behind the last event. */
 bool solve_walk(const struct stretch *stretch, struct segments *segments);
 /* Every STEP-th event of the way, the last first, to be freed; false: a cycle. */
 bool walk_marks(const struct stretch *stretch, uint64_t step, struct event **marks, size_t *count);
-bool solve_kahn(const struct stretch *stretch, struct segments *segments);
-bool solve_dijkstra(const struct stretch *stretch, struct segments *segments);
-bool solve_delta(const struct stretch *stretch, struct segments *segments);
-bool solve_intervals(const struct stretch *stretch, struct segments *segments);
 
 /* cycle.c: names the cycle behind the last event, and takes one of its calls as not blocked. */
 void cut_cycle(const struct stretch *stretch, const struct definitions *known);

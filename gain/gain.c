@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-gain - what if something took longer or shorter: gains, slack, alternatives
+ *
+ * reads   one graph stream
+ * writes  the same messages, the path's segments and what was asked for; or a report as text or JSON, as
+ *         text to a terminal of what would be only a report
+ * memory  about 150 bytes for each row between two global synchronisation points; of rows as lp-critpath
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "../base/path/output.h"
+#include "choice.h"
+#include "whatif.h"
+
+static const char usage[] =
+	"usage: lp-gain [--gain PERCENT] [--slack] [-k N] [-F text|json|stream] [--all] [FILE]\n"
+	"Say what a run would gain if something took less time, from its graph stream.\n"
+	"      --gain PERCENT   what each call site would gain if it took less time [20, where\n"
+	"                       nothing else is asked]\n"
+	"      --slack          how much later each activity could end without harm\n"
+	"  -k, --alternatives N the N longest ways through the run beside the path [0]\n"
+	"      --needed         the path over all that calls need, not what they waited for\n"
+	"      --scale WHAT     the same, with rank=N,site=NAME,call=NAME,factor=X times as long\n"
+	"  -a, --algorithm HOW  of these two: walk, kahn, dijkstra, delta: the same path [walk]\n"
+	"  -F, --format FORM    text, json, stream: the input, the path and what was asked for\n"
+	"                       [stream; to a terminal, of --needed and of --scale text]\n"
+	"      --all            text: every rank, call and call site, not only the first\n"
+	"      --whole          gains of all the path, its start, Init and Finalize too\n"
+	"      --memory MB      for rows; older ones go into a temporary file [128 and more]\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
+
+struct options {
+	enum form form;
+	bool slack, needed, all, whole;
+	int percent, alternatives;
+	int algorithm;			/* of choosers; -1: unsaid */
+	struct scales scales;
+	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
+	const char *file;		/* NULL or "-": standard input */
+};
+
+static chooser *const choosers[] = { choose_walk, choose_kahn, choose_dijkstra, choose_delta };
+
+struct asked {
+	struct options opt;
+	struct team team;
+	struct run run;
+	struct functions functions;
+	struct output output;
+	struct segments segments;	/* of a stretch */
+	struct whatif whatif;
+	struct choice choice;
+};
+
+static void
+check_together(const struct options *opt)
+{
+	if (opt->needed && (opt->slack || opt->alternatives > 0 || opt->percent > 0))
+		die("--needed and --scale are of another path than --slack, --alternatives and --gain");
+	if (opt->needed && opt->form == STREAM)
+		die("--needed and --scale: what would be has forms text and json");
+	if (!opt->needed && opt->algorithm >= 0)
+		die("-a is of --needed and --scale");
+}
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const algorithms[] = { "walk", "kahn", "dijkstra", "delta", NULL };
+	static const char *const forms[] = { "stream", "text", "json", NULL };
+	static const struct option longs[] = {
+		{ "gain", required_argument, NULL, 'G' }, { "slack", no_argument, NULL, 'S' },
+		{ "alternatives", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'N' },
+		{ "scale", required_argument, NULL, 'C' }, { "algorithm", required_argument, NULL, 'a' },
+		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
+		{ "whole", no_argument, NULL, 'W' }, { "memory", required_argument, NULL, 'M' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .form = UNSAID_FORM, .algorithm = -1, .memory = SIZE_MAX };
+	int c;
+
+	while ((c = next_option(argc, argv, "a:F:k:", longs, usage)) != -1)
+		switch (c) {
+		case 'G': opt.percent = (int)parse_integer("--gain", optarg, 1, 100); break;
+		case 'S': opt.slack = true; break;
+		case 'k': opt.alternatives = (int)parse_integer("--alternatives", optarg, 1, 1000); break;
+		case 'N': opt.needed = true; break;
+		case 'C': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
+		case 'a': opt.algorithm = parse_choice("--algorithm", optarg, algorithms); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
+		case 'A': opt.all = true; break;
+		case 'W': opt.whole = true; break;
+		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
+		}
+	if (argc - optind > 1)
+		bad_usage(usage);
+	opt.needed |= opt.scales.count > 0;
+	check_together(&opt);
+	if (!opt.needed && !opt.slack && opt.alternatives == 0 && opt.percent == 0)
+		opt.percent = 20;
+	if (opt.form == UNSAID_FORM)
+		opt.form = opt.needed || isatty(STDOUT_FILENO) ? TEXT : STREAM;
+	opt.file = argv[optind];
+	return opt;
+}
+
+static void
+solve_stretch(struct asked *a, struct event last)
+{
+	const struct stretch stretch = run_stretch(&a->run, &a->team, last);
+
+	a->segments.count = 0;
+	if (a->opt.needed) {
+		choice_solve(&a->choice, choosers[a->opt.algorithm < 0 ? 0 : a->opt.algorithm], &stretch,
+		    &a->run.instances, &a->run.known, &a->segments);
+		output_report(&a->output, &a->segments);
+		return;
+	}
+	while (!solve_walk(&stretch, &a->segments))
+		cut_cycle(&stretch, &a->run.known);
+	output_report(&a->output, &a->segments);
+	whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.known, &a->segments);
+	if (a->opt.form != STREAM)
+		return;
+	output_write(&a->output, 0, &a->segments);
+	write_slack(&a->output.out, &a->whatif.rows);
+	for (int n = 0; n < a->whatif.count; n++)
+		output_write(&a->output, n + 1, &a->whatif.alternatives[n].segments);
+}
+
+static void
+end_output(struct asked *a)
+{
+	struct output *o = &a->output;
+	const struct definitions *known = &a->run.known;
+	const struct gains *gains = a->opt.percent > 0 ? &a->whatif.gains : NULL;
+
+	if (a->opt.form == TEXT) {
+		if (a->opt.needed) {
+			report_text(&o->text, &o->report, known, a->opt.all);
+			text_char(&o->text, '\n');
+			text_line(&o->text, "the path over all that calls need%s", a->choice.scales.count > 0 ?
+			    ", with what --scale changes" : "");
+		} else {
+			report_head(&o->text, &o->report, known, gains);
+		}
+		whatif_text(&o->text, &a->whatif, &o->report, known, a->opt.all);
+		text_flush(&o->text);
+	} else if (a->opt.form == JSON) {
+		output_json(o, gains);
+		whatif_json(&o->json, &a->whatif, known);
+		if (a->opt.needed)
+			json_bool(&o->json, "needed", true);
+		output_end_json(o);
+	} else {
+		if (gains != NULL)
+			write_gains(&o->out, gains);
+		output_end_stream(o, &a->functions);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct asked a = { .team = { .size = 1 } };
+	struct progress progress;
+	struct message message;
+	struct event last;
+
+	tool = "lp-gain";
+	a.opt = parse_options(argc, argv);
+	refuse_terminal_input(a.opt.file, usage);
+	if (a.opt.form == STREAM)
+		refuse_terminal_output();
+	run_open(&a.run, a.opt.file);
+	a.run.keeps_instances = true;
+	a.run.window_bytes = a.opt.memory;
+	/* When samples were taken is when pieces were, not when they would be. */
+	a.run.functions = a.opt.needed ? NULL : &a.functions;
+	a.choice = (struct choice){ .scales = a.opt.scales, .last = NOBODY };
+	a.whatif = (struct whatif){ .functions = &a.functions, .slack = a.opt.slack, .whole = a.opt.whole,
+	    .count = a.opt.alternatives, .gains.percent = a.opt.percent };
+	a.output = (struct output){ .form = a.opt.form, .run = &a.run, .functions = a.run.functions,
+	    .report.whole = a.opt.whole };
+	output_begin(&a.output, argc, argv);
+	progress_begin(&progress);
+	while (run_next(&a.run, &message)) {
+		bool ended = run_take(&a.run, &message, &last);
+
+		output_pass(&a.output, &message);
+		if (ended) {
+			solve_stretch(&a, last);
+			run_advance(&a.run);
+		}
+		progress_input(&progress, a.run.in);
+	}
+	progress_end(&progress);
+	if (run_end(&a.run, &last)) {
+		solve_stretch(&a, last);
+		run_count_rest(&a.run, NULL);
+	}
+	end_output(&a);
+	return a.opt.form == STREAM ? DONE : finish(DONE);
+}
