@@ -122,7 +122,7 @@ alternatives_text(struct text *out, const struct whatif *whatif, const struct de
 	for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
 		const struct alternative *way = &whatif->alternatives[n];
 		const struct share total = share_told(&way->report.total, way->report.whole);
-		struct share *ranks = shares_by_rank(&way->report, known);
+		struct share *ranks = report_by_rank(&way->report, known);
 
 		table_int(&table, n + 1);
 		table_seconds(&table, way->length_ns);

@@ -215,7 +215,7 @@ share_told(const struct share *share, bool whole)
 }
 
 struct share *
-shares_by_rank(const struct report *report, const struct definitions *known)
+report_by_rank(const struct report *report, const struct definitions *known)
 {
 	struct share *shares = zalloc((size_t)known->ranks, sizeof *shares);
 

@@ -60,7 +60,7 @@ int64_t report_length_ns(const struct report *report);
 int64_t report_told_ns(const struct report *report);
 int64_t share_sum(const struct share *share);
 /* By rank, to be freed: several threads of a rank are one. */
-struct share *shares_by_rank(const struct report *report, const struct definitions *known);
+struct share *report_by_rank(const struct report *report, const struct definitions *known);
 /* As it is told: what frames the spans is MPI where WHOLE, else it is with the start. */
 struct share share_told(const struct share *share, bool whole);
 /* Members of an object: its times; its site, of an object that is begun. */

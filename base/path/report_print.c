@@ -197,7 +197,7 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	size_t shown = all ? SIZE_MAX : 8;
 	const struct share total = share_told(&report->total, report->whole);
 	const double of = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
-	struct share *ranks = shares_by_rank(report, known);
+	struct share *ranks = report_by_rank(report, known);
 	char start[80];
 
 	report_head(out, report, known, NULL);
@@ -281,7 +281,7 @@ void
 report_json(struct json *out, const struct report *report, const struct definitions *known,
     const struct gains *gains)
 {
-	struct share *ranks = shares_by_rank(report, known);
+	struct share *ranks = report_by_rank(report, known);
 	char *verdict = report_verdict(report, known, gains);
 
 	json_break(out);
