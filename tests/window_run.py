@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """
-tests/window_run.py SEED: a random run with MPI windows and threads, as text for tests/pack
+tests/window_run.py SEED [storm]: a random run with MPI windows and threads, as text for tests/pack
 
 Two to four ranks; post and start, fences, locks and flushes on two windows, each wait as long as it has to or
 returning early; messages whose requests another thread started or completes; barriers, probes, and calls that do
-nothing. Blocks are small, so that ends of the same thing are read in any order.
+nothing. Blocks are small, so that ends of the same thing are read in any order. A storm is rounds of many messages of
+all sizes at once, on five to eight ranks, which meet on links and buses.
 """
 import random
 import sys
@@ -132,7 +133,37 @@ class Run:
                 yield f"{location} {name}{times} {words}{site}"
 
 
-def main(seed):
+def storm(seed):
+    run = Run(seed)
+    run.ranks, run.threads = run.rng.randint(5, 8), {}
+    run.at, run.rows = [run.rng.randint(0, 9) for _ in range(run.ranks)], [[] for _ in range(run.ranks)]
+    for rank in range(run.ranks):
+        run.call(rank, "MPI_Init", "", 50)
+    for _ in range(run.rng.randint(2, 5)):
+        open_requests = [[] for _ in range(run.ranks)]
+        posts = [(run.rng.randrange(run.ranks), tag, run.rng.choice((0, 10, 300, 3000, 20000))) for tag in range(25)]
+        for source, tag, size in posts:
+            target = run.others(source)[0]
+            sends = run.rng.random() < 0.5      # else the receive is posted first
+            for sending in (sends, not sends):
+                rank, peer = (source, target) if sending else (target, source)
+                start, _ = run.call(rank, "MPI_Isend" if sending else "MPI_Irecv",
+                                    f"comm=1 peer={peer} tag={tag} {'sent' if sending else 'received'}={size}")
+                open_requests[rank].append((start, "" if sending else f"comm=1 peer={peer} tag={tag} received={size} "))
+        for rank, requests in enumerate(open_requests):
+            for i, (start, what) in enumerate(requests):
+                refers = f"{what}request={run.refers(rank, start)}"
+                if i == 0:
+                    run.call(rank, "MPI_Waitall", refers, max(run.at))
+                else:
+                    run.part(rank, refers)
+    return run
+
+
+def main(seed, kind):
+    if kind == "storm":
+        print("\n".join(storm(seed).lines()))
+        return
     run = Run(seed)
     for rank in range(run.ranks):
         run.call(rank, "MPI_Init", "", 50)
@@ -151,4 +182,4 @@ def main(seed):
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2:] == ["storm"] and "storm")
