@@ -21,6 +21,5 @@ bool holds_all(const struct instance *instance);	/* all leave at one time */
 /* models.c */
 struct cost collective_cost(const struct engine *engine, const struct instance *instance);
 enum operation operation_of(uint16_t call);
-enum operation operation_named(const char *name);	/* in small letters, without MPI_ */
 
 #endif

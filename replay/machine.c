@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The machine itself: what it is without a file, and which rank is on which node. */
+/* The machine: without a file, which rank is on which node, and what messages cost by their size. */
 #include "machine.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "../base/tool/search.h"
-#include "config.h"
 
-static const struct phases default_phases = { MODEL_LOGARITHMIC, MODEL_LOGARITHMIC, BYTES_SENT,
-    BYTES_RECEIVED };
+void
+island_phases(struct island *island, struct phases phases)
+{
+	for (int op = 0; op < OPERATIONS; op++)
+		island->phases[op] = phases;
+}
 
 struct island *
 machine_island(struct machine *m, size_t i)
 {
 	m->islands = grow(m->islands, &m->island_capacity, i + 1, sizeof *m->islands);
 	for (; m->island_count <= i; m->island_count++) {
-		struct island *island = &m->islands[m->island_count];
-
-		memset(island, 0, sizeof *island);
-		for (int op = 0; op < OPERATIONS; op++)
-			island->phases[op] = default_phases;
+		m->islands[m->island_count] = (struct island){ .nodes = 0 };
+		island_phases(&m->islands[m->island_count], (struct phases){ MODEL_LOGARITHMIC, MODEL_LOGARITHMIC,
+		    BYTES_SENT, BYTES_RECEIVED });
 	}
 	return &m->islands[i];
 }
@@ -47,42 +45,27 @@ machine_nodes(struct machine *m, int64_t count)
 }
 
 void
-machine_list(struct machine *m, int64_t node)
+list_add(struct list *list, int64_t value)
 {
-	m->mapping = LISTED;
-	m->list = grow(m->list, &m->list_capacity, m->listed + 1, sizeof *m->list);
-	m->list[m->listed++] = node;
+	list->at = grow(list->at, &list->capacity, list->count + 1, sizeof *list->at);
+	list->at[list->count++] = value;
 }
 
 void
 machine_ideal(struct machine *m)
 {
-	memset(m, 0, sizeof *m);
-	m->eager_bytes = 32768;
-	m->heeds_modes = true;
+	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .mapping = FILL_NODES };
 	machine_island(m, 0)->nodes = 1;
 	machine_nodes(m, 1)->cpus = INT64_MAX;
-	m->mapping = FILL_NODES;
 }
 
 void
 machine_loggp(struct machine *m)
 {
-	memset(m, 0, sizeof *m);
-	m->eager_bytes = 32768;
-	m->heeds_modes = m->loggp = true;
+	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .loggp = true, .mapping = FILL_NODES };
 	machine_nodes(m, INT32_MAX);
 	machine_island(m, 0)->nodes = INT32_MAX;
-	machine_collectives(m, 0);
-	m->mapping = FILL_NODES;
-}
-
-void
-machine_collectives(struct machine *m, size_t island)
-{
-	for (int op = 0; op < OPERATIONS; op++)
-		m->islands[island].phases[op] =
-		    (struct phases){ MODEL_LOGARITHMIC, MODEL_NONE, BYTES_MAX, BYTES_MAX };
+	island_phases(&m->islands[0], LOGGP_PHASES);
 }
 
 double
@@ -126,108 +109,6 @@ machine_is_uniform(const struct machine *m, enum parameter parameter)
 	return true;
 }
 
-void
-die_config(const struct config *config, const char *format, ...)
-{
-	char what[160];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof what, format, args);
-	va_end(args);
-	die("%s: line %d: %s", config->file, config->line, what);
-}
-
-char *
-read_whole(const char *file)
-{
-	FILE *in = fopen(file, "r");
-	size_t used = 0, capacity = 0;
-	char *text = NULL;
-
-	if (in == NULL)
-		return NULL;
-	do {
-		text = grow(text, &capacity, used + 4096, 1);
-		used += fread(text + used, 1, capacity - used - 1, in);
-	} while (!feof(in) && !ferror(in));
-	if (ferror(in)) {
-		fclose(in);
-		free(text);
-		return NULL;
-	}
-	fclose(in);
-	text[used] = '\0';
-	return text;
-}
-
-void
-machine_read(struct machine *m, const char *file)
-{
-	char *text = read_whole(file);
-
-	if (text == NULL)
-		die("%s: %s", file, strerror(errno));
-	machine_read_text(m, file, text);
-}
-
-void
-machine_read_text(struct machine *m, const char *file, char *text)
-{
-	struct config config = { file, text, 1, 0 };
-
-	memset(m, 0, sizeof *m);
-	m->dimemas = true;
-	m->eager_bytes = -1;
-	/* Dimemas wants any header with a #; what only that format has is a record in quotes. */
-	if (strstr(config.text, "};;") != NULL)
-		read_dimemas(m, &config);
-	else {
-		m->heeds_modes = true;
-		read_own(m, &config);
-	}
-	free(config.text);
-	if (nodes_so_far(m) == 0)
-		die("%s: it has no nodes", file);
-	for (size_t g = 0; g < m->group_count; g++)
-		if (m->groups[g].node.island >= m->island_count)
-			die("%s: a node is of a machine that is not there", file);
-		else if (m->groups[g].node.cpus < 1)
-			die("%s: a node has no CPU", file);
-	for (size_t i = 0; i < m->connection_count; i++)
-		if (!m->connections[i].defined || m->connections[i].islands[0] >= m->island_count ||
-		    m->connections[i].islands[1] >= m->island_count)
-			die("%s: dedicated connection %zu has no record, or none of a machine", file, i);
-	for (size_t g = 0; g < m->group_count; g++)
-		m->islands[m->groups[g].node.island].nodes += m->groups[g].end -
-		    (g > 0 ? m->groups[g - 1].end : 0);
-}
-
-enum model
-config_model(const struct config *config, const char *word)
-{
-	static const char *const names[] = { "0", "CTE", "LIN", "LOG", "none", "constant", "linear",
-	    "logarithmic" };
-
-	for (int i = 0; i < 8; i++)
-		if (strcasecmp(word, names[i]) == 0)
-			return (enum model)(i % 4);
-	if (strcmp(word, "linear-p") == 0)	/* as the model's paper has it, and Dimemas does not */
-		return MODEL_LINEAR_P;
-	die_config(config, "%s is no model of a collective", word);
-}
-
-enum size
-config_size(const struct config *config, const char *word)
-{
-	static const char *const names[] = { "MIN", "MAX", "MEAN", "2MAX", "S+R", "sent", "received" };
-
-	for (int i = 0; i < 7; i++)
-		if (strcasecmp(word, names[i]) == 0)
-			return (enum size)i;
-	die_config(config, "%s is no size of a collective", word);
-}
-
 #define ENDS_BEFORE(group, number) ((group)->end <= (number))
 SEARCH(group_of, struct node_group, int64_t, ENDS_BEFORE)
 
@@ -246,9 +127,9 @@ number_nodes(const struct machine *m, int64_t *number, uint32_t ranks)
 	for (uint32_t r = 0; r < ranks; r++) {
 		switch (m->mapping) {
 		case LISTED:
-			if (r >= m->listed)
+			if (r >= m->list.count)
 				die("rank %u is mapped to no node", r);
-			number[r] = m->list[r];
+			number[r] = m->list.at[r];
 			break;
 		case INTERLEAVED:
 			number[r] = r % nodes;
@@ -312,8 +193,8 @@ may_carry(const struct connection *c, int64_t tag, uint64_t bytes)
 {
 	bool first = is_within(&c->limits[0], bytes), second = is_within(&c->limits[1], bytes);
 
-	for (size_t i = 0; i < c->tag_count; i++)
-		if (c->tags[i] == tag)
+	for (size_t i = 0; i < c->tags.count; i++)
+		if (c->tags.at[i] == tag)
 			return c->either ? first || second : first && second;
 	return false;
 }
@@ -358,4 +239,61 @@ machine_is_contended(const struct machine *m, uint32_t ranks)
 	}
 	free(used);
 	return contended;
+}
+
+double
+by_size_ns(const struct curve_by_size *curve, double bytes)
+{
+	const struct travel *t = curve->at;
+	size_t i = 0;
+
+	if (curve->count == 0)
+		return curve->ns + curve->ns_per_byte * bytes;
+	if (curve->count == 1 || bytes <= t[0].bytes)
+		return t[0].ns;
+	while (i + 2 < curve->count && t[i + 1].bytes < bytes)
+		i++;
+	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes - t[i].bytes);
+}
+
+double
+overhead_ns(const struct machine *m, bool in_memory, bool receives, double bytes)
+{
+	const struct wire_costs *wire = in_memory ? &m->memory : &m->network;
+	const struct curve_by_size *curve = receives ? &wire->receive : &wire->send;
+
+	if (!curve->told)
+		curve = receives ? &m->network.receive : &m->network.send;
+	return by_size_ns(curve, bytes);
+}
+
+double
+sent_ns(const struct machine *m, bool in_memory, double bytes)
+{
+	const struct wire_costs *wire = in_memory && m->memory.send.told ? &m->memory : &m->network;
+
+	return by_size_ns(&wire->sent, bytes);
+}
+
+double
+beside_ns(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+{
+	const struct beside *found = NULL;
+
+	for (size_t i = 0; i < m->beside_count; i++)
+		if (m->besides[i].operation == operation && ranks >= m->besides[i].from_ranks)
+			found = &m->besides[i];
+	return found != NULL ? by_size_ns(&found->curve, bytes) : 0;
+}
+
+const struct rule *
+machine_rule(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+{
+	const struct rule *rule = NULL;
+
+	for (size_t i = 0; i < m->rule_count; i++)
+		if (m->rules[i].operation == operation && ranks >= m->rules[i].from_ranks &&
+		    bytes >= m->rules[i].from_bytes)
+			rule = &m->rules[i];
+	return rule == NULL || rule->schedule == NO_SCHEDULE ? NULL : rule;
 }

@@ -11,6 +11,8 @@
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC, MODEL_LINEAR_P };
 enum size { BYTES_MIN, BYTES_MAX, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM, BYTES_SENT, BYTES_RECEIVED };
 
+extern const char *const model_names[], *const size_names[];	/* NULL ends them */
+
 struct phases {
 	enum model in, out;
 	enum size in_size, out_size;
@@ -40,13 +42,14 @@ struct region {
 	double ratio;		/* bursts in it are divided by it; 0: they last 0; < 0: so many seconds each */
 };
 
+struct list { int64_t *at; size_t count, capacity; };
+
 /* Messages between two islands that have one of its tags and a fitting size may take it, one at a time. */
 struct connection {
 	uint32_t islands[2];	/* in either direction */
 	double ns_per_byte;	/* 0: no time at all */
 	double latency_ns, flight_ns;	/* flight: from when it is free again until the data is there */
-	int64_t *tags;
-	size_t tag_count;
+	struct list tags;
 	struct limit { int64_t bytes; char sign; } limits[2];	/* sizes <, = or > these */
 	bool either;		/* one of the two limits is enough */
 	bool defined;
@@ -107,8 +110,7 @@ struct machine {
 	size_t connection_count;
 	enum mapping mapping;
 	int64_t tasks_per_node;
-	int64_t *list;		/* by rank, of LISTED: the number of its node */
-	size_t listed, list_capacity;
+	struct list list;	/* by rank, of LISTED: the number of its node */
 	uint32_t *node_of;	/* by rank, after machine_map: index of its node */
 	struct region *regions;
 	size_t region_count, region_capacity;
@@ -118,7 +120,6 @@ struct machine {
 void machine_ideal(struct machine *machine);
 /* The same with a node for each rank and messages as in LogGP, for questions about the network. */
 void machine_loggp(struct machine *machine);
-void machine_collectives(struct machine *machine, size_t island);	/* those of LogGP: a tree each */
 /* A parameter of the network, which may differ between nodes, or of a call. */
 double machine_value(const struct machine *machine, enum parameter parameter);
 void machine_set(struct machine *machine, enum parameter parameter, double value);
@@ -128,6 +129,10 @@ void machine_read(struct machine *machine, const char *file);
 void machine_read_text(struct machine *machine, const char *file, char *text);
 /* By a table of sizes: linear between two, and like the last two behind. */
 double by_size_ns(const struct curve_by_size *curve, double bytes);
+/* models.c: how often a phase costs latency and bytes; BUSES 0: no limit. */
+double model_factor(enum model model, int64_t ranks, int64_t buses);
+double model_bytes(enum size size, double sent, double received);
+enum operation operation_named(const char *name);	/* in small letters, without MPI_ */
 /* What the CPU spends on a message at one of its ends; where nothing is told of memory, as between nodes. */
 double overhead_ns(const struct machine *machine, bool in_memory, bool receives, double bytes);
 double beside_ns(const struct machine *machine, enum operation operation, uint32_t ranks, double bytes);
@@ -140,15 +145,13 @@ void machine_map(struct machine *machine, uint32_t ranks);
 /* True where something that is limited may make one wait for another: events must be in order. */
 bool machine_is_contended(const struct machine *machine, uint32_t ranks);
 
-/* The two formats: config.c reads what machine_read opened, by its first line. */
-struct config;
-void read_dimemas(struct machine *machine, struct config *config);
-void read_own(struct machine *machine, struct config *config);
-
 /* Island I, made up to there. */
 struct island *machine_island(struct machine *machine, size_t i);
 struct node *machine_nodes(struct machine *machine, int64_t count);	/* so many more; one for all */
-void machine_list(struct machine *machine, int64_t node);	/* the next rank is on it */
+void list_add(struct list *list, int64_t value);
+void island_phases(struct island *island, struct phases phases);	/* of all collectives */
+/* A tree each. */
+#define LOGGP_PHASES ((struct phases){ MODEL_LOGARITHMIC, MODEL_NONE, BYTES_MAX, BYTES_MAX })
 /* The first connection between two islands that may carry such a message, or -1. */
 int64_t machine_connection(const struct machine *machine, uint32_t from, uint32_t to, int64_t tag,
     uint64_t bytes);
@@ -157,12 +160,6 @@ static inline bool
 has_gaps(const struct machine *machine)
 {
 	return machine->network.gap.told || machine->memory.gap.told;
-}
-
-static inline double
-ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes, as in Dimemas; 0: no time at all */
-{
-	return megabytes_per_s > 0 ? 1e9 / 1048576 / megabytes_per_s : 0;
 }
 
 #endif

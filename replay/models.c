@@ -54,8 +54,8 @@ tree_steps(int64_t p, int64_t buses)
 	return steps;
 }
 
-static double
-factor(enum model model, int64_t p, int64_t buses)
+double
+model_factor(enum model model, int64_t p, int64_t buses)
 {
 	switch (model) {
 	case MODEL_CONSTANT: return 1;
@@ -66,11 +66,9 @@ factor(enum model model, int64_t p, int64_t buses)
 	}
 }
 
-static double
-size_bytes(enum size size, const struct instance *i)
+double
+model_bytes(enum size size, double sent, double received)
 {
-	double sent = (double)i->sent, received = (double)i->received;
-
 	switch (size) {
 	case BYTES_MIN: return sent < received ? sent : received;
 	case BYTES_MAX: return sent > received ? sent : received;
@@ -87,8 +85,9 @@ static struct cost
 phases_cost(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
     double latency, double ns_each)
 {
-	double in = factor(phases->in, p, buses), out = factor(phases->out, p, buses);
-	double in_bytes = size_bytes(phases->in_size, i), out_bytes = size_bytes(phases->out_size, i);
+	double in = model_factor(phases->in, p, buses), out = model_factor(phases->out, p, buses);
+	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
+	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
 
 	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes * ns_each),
 	    { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };

@@ -12,9 +12,6 @@
 
 #define WORTH 0.9	/* a second phase must bring the error down to so much */
 
-const char *const model_names[MODELS] = { "none", "constant", "linear", "logarithmic" };
-const char *const size_names[SIZES] = { "min", "max", "mean", "2max", "s+r" };
-
 /* What lp-measure lets the root hand over and get, in blocks. */
 static double
 blocks(enum layout layout, int64_t ranks)
@@ -45,50 +42,20 @@ known_of(const char *function)
 }
 
 static double
-factor(int model, int64_t p)
-{
-	double stages = 0;
-
-	switch (model) {
-	case CONSTANT: return 1;
-	case LINEAR: return (double)(p - 1);
-	case LOGARITHMIC:
-		for (int64_t reached = 1; reached < p; reached *= 2)
-			stages++;
-		return stages;
-	default: return 0;
-	}
-}
-
-static double
-size_bytes(int size, double sent, double received)
-{
-	double least = sent < received ? sent : received, most = sent < received ? received : sent;
-
-	switch (size) {
-	case MIN: return least;
-	case MAX: return most;
-	case MEAN: return (sent + received) / 2;
-	case TWICE_MAX: return 2 * most;
-	default: return sent + received;
-	}
-}
-
-static double
 model_us(const struct collective *c, const struct known *known, const struct wires *w,
     const struct point *point)
 {
 	double block = (double)point->bytes;
 	double sent = block * blocks(known->in, point->ranks);
 	double received = block * blocks(known->out, point->ranks);
-	double in = size_bytes(c->in_size, sent, received), out = size_bytes(c->out_size, sent, received);
+	double in = model_bytes(c->phases.in_size, sent, received), out = model_bytes(c->phases.out_size, sent, received);
 	int64_t inside = point->ranks < w->cpus ? point->ranks : w->cpus;
 	int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;
-	double us = factor(c->in, inside) * (w->local_latency_us + in * w->local_us_per_byte) +
-	    factor(c->out, inside) * (w->local_latency_us + out * w->local_us_per_byte);
+	double us = model_factor(c->phases.in, inside, 0) * (w->local_latency_us + in * w->local_us_per_byte) +
+	    model_factor(c->phases.out, inside, 0) * (w->local_latency_us + out * w->local_us_per_byte);
 
-	return us + factor(c->in, nodes) * (w->latency_us + in * w->us_per_byte) +
-	    factor(c->out, nodes) * (w->latency_us + out * w->us_per_byte);
+	return us + model_factor(c->phases.in, nodes, 0) * (w->latency_us + in * w->us_per_byte) +
+	    model_factor(c->phases.out, nodes, 0) * (w->latency_us + out * w->us_per_byte);
 }
 
 static double
@@ -106,24 +73,25 @@ error_of(const struct collective *c, const struct known *known, const struct wir
 static struct collective
 best_model(const struct known *known, const struct wires *w, const struct point *points, size_t count)
 {
-	static const int models[] = { LOGARITHMIC, LINEAR, CONSTANT };
-	static const int sizes[] = { MAX, MIN, MEAN, TWICE_MAX, SUM };
-	struct collective best = { .mean_error = INFINITY }, c = { .out = NO_MODEL };
+	static const enum model models[] = { MODEL_LOGARITHMIC, MODEL_LINEAR, MODEL_CONSTANT };
+	static const enum size sizes[] = { BYTES_MAX, BYTES_MIN, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM };
+	enum { MODELS = 3, SIZES = 5 };
+	struct collective best = { .mean_error = INFINITY }, c = { .few = false };
 
-	for (int phases = 1; phases <= 2; phases++)
-		for (int i = 0; i < 3; i++)
-			for (int k = 0; k < SIZES; k++)
-				for (int j = 0; j < (phases == 2 ? 3 : 1); j++)
-					for (int l = 0; l < (phases == 2 ? SIZES : 1); l++) {
-						c.in = models[i];
-						c.in_size = sizes[k];
-						c.out = phases == 2 ? models[j] : NO_MODEL;
-						c.out_size = phases == 2 ? sizes[l] : MAX;
-						c.mean_error = error_of(&c, known, w, points, count);
-						if (c.mean_error < best.mean_error * (c.out != best.out &&
-						    best.out == NO_MODEL ? WORTH : 1) - 1e-6)
-							best = c;
-					}
+	/* The first have one phase. */
+	for (int i = -MODELS * SIZES; i < MODELS * SIZES * MODELS * SIZES; i++) {
+		int first = i < 0 ? i + MODELS * SIZES : i / (MODELS * SIZES), second = i % (MODELS * SIZES);
+
+		c.phases = (struct phases){ models[first / SIZES], MODEL_NONE, sizes[first % SIZES], BYTES_MAX };
+		if (i >= 0) {
+			c.phases.out = models[second / SIZES];
+			c.phases.out_size = sizes[second % SIZES];
+		}
+		c.mean_error = error_of(&c, known, w, points, count);
+		if (c.mean_error < best.mean_error * (c.phases.out != best.phases.out &&
+		    best.phases.out == MODEL_NONE ? WORTH : 1) - 1e-6)
+			best = c;
+	}
 	return best;
 }
 
@@ -146,7 +114,7 @@ fit_collectives(struct points *points, const struct wires *wires, struct collect
 			continue;
 		c = best_model(known, wires, first, next - i);
 		c.function = first->function;
-		c.few = next - i <= (c.out == NO_MODEL ? 2 : 4);	/* a model and a size for each phase */
+		c.few = next - i <= (c.phases.out == MODEL_NONE ? 2 : 4);	/* a model and a size for each phase */
 		c.alike = alike;
 		for (size_t k = i; k < next; k++)
 			points->at[k].fitted_us = model_us(&c, known, wires, &points->at[k]);

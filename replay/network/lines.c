@@ -72,28 +72,28 @@ criterion(const struct sizes *s, double sum, size_t segments)
 }
 
 /* The sum for sizes 0 to before END in so many segments, the last of which begins at BEGIN[..]. */
-struct plan {
+struct cuts {
 	double sum[MOST_SEGMENTS][MOST_SIZES + 1];
 	size_t begin[MOST_SEGMENTS][MOST_SIZES + 1];
 };
 
 static void
-make_plan(const struct sizes *s, struct plan *plan)
+find_cuts(const struct sizes *s, struct cuts *cuts)
 {
 	struct line line;
 
 	for (size_t k = 0; k < MOST_SEGMENTS; k++)
 		for (size_t end = 0; end <= s->count; end++) {
-			plan->sum[k][end] = INFINITY;
-			plan->begin[k][end] = 0;
+			cuts->sum[k][end] = INFINITY;
+			cuts->begin[k][end] = 0;
 			if (k == 0 && end >= LEAST)
-				plan->sum[k][end] = fit_line(s, 0, end, false, &line);
+				cuts->sum[k][end] = fit_line(s, 0, end, false, &line);
 			for (size_t b = k * LEAST; k > 0 && b + LEAST <= end; b++) {
-				double sum = plan->sum[k - 1][b] + fit_line(s, b, end, false, &line);
+				double sum = cuts->sum[k - 1][b] + fit_line(s, b, end, false, &line);
 
-				if (sum < plan->sum[k][end]) {
-					plan->sum[k][end] = sum;
-					plan->begin[k][end] = b;
+				if (sum < cuts->sum[k][end]) {
+					cuts->sum[k][end] = sum;
+					cuts->begin[k][end] = b;
 				}
 			}
 		}
@@ -141,20 +141,20 @@ find_range(const struct sizes *s, const size_t *breaks, size_t which, double sum
 static void
 find_segments(const struct sizes *s, struct pingpong *p)
 {
-	struct plan *plan = zalloc(1, sizeof *plan);
+	struct cuts *cuts = zalloc(1, sizeof *cuts);
 	size_t breaks[MOST_SEGMENTS + 1] = { 0 }, count = 1, best = 0;
 	double largest, sum;
 
-	make_plan(s, plan);
+	find_cuts(s, cuts);
 	for (size_t k = 2; k <= MOST_SEGMENTS && k * LEAST <= s->count; k++)
-		if (criterion(s, plan->sum[k - 1][s->count], k) + STRONG * (double)(k - count) <
-		    criterion(s, plan->sum[count - 1][s->count], count))
+		if (criterion(s, cuts->sum[k - 1][s->count], k) + STRONG * (double)(k - count) <
+		    criterion(s, cuts->sum[count - 1][s->count], count))
 			count = k;
-	sum = plan->sum[count - 1][s->count];
+	sum = cuts->sum[count - 1][s->count];
 	breaks[count] = s->count;
 	for (size_t k = count; k > 1; k--)
-		breaks[k - 1] = plan->begin[k - 1][breaks[k]];
-	free(plan);
+		breaks[k - 1] = cuts->begin[k - 1][breaks[k]];
+	free(cuts);
 	p->segment_count = count;
 	for (size_t k = 0; k < count; k++) {
 		p->segments[k].first = (uint64_t)s->bytes[breaks[k]];

@@ -168,22 +168,29 @@ print_eager(struct text *out, const struct pingpong *p)
 	text_print(out, "\n");
 }
 
+/* As machines have it, without MPI_. */
+static void
+put_name(struct text *out, const char *function)
+{
+	char *name = need(strdup(function + strlen("MPI_")));
+
+	for (char *c = name; *c != '\0'; c++)
+		*c = (char)tolower((unsigned char)*c);
+	text_visible(out, name);
+	free(name);
+}
+
 static void
 print_collectives(struct text *out, const struct fit *f)
 {
 	text_print(out, "collective all logarithmic\n");
 	for (size_t i = 0; i < f->collective_count; i++) {
 		const struct collective *c = &f->collectives[i];
-		char name[128] = "";
 
-		for (size_t k = 0; k < sizeof name - 1 && c->function[4 + k] != '\0'; k++) {
-			name[k] = (char)tolower((unsigned char)c->function[4 + k]);
-			name[k + 1] = '\0';
-		}
 		text_put(out, "collective ");
-		text_visible(out, name);
-		text_print(out, " %s %s %s %s\t# ", model_names[c->in], size_names[c->in_size], model_names[c->out],
-		    size_names[c->out_size]);
+		put_name(out, c->function);
+		text_print(out, " %s %s %s %s\t# ", model_names[c->phases.in], size_names[c->phases.in_size],
+		    model_names[c->phases.out], size_names[c->phases.out_size]);
 		if (c->few)
 			text_put(out, "not fixed by so few measurements");
 		else
@@ -260,13 +267,6 @@ tables_machine(const struct options *opt, const struct points *points, const str
 	if (fclose(file) != 0)
 		die("out of memory");
 	return need(text);
-}
-
-static void
-put_name(struct text *out, const char *function)
-{
-	for (const char *c = function + strlen("MPI_"); *c != '\0'; c++)
-		text_char(out, (char)tolower((unsigned char)*c));
 }
 
 static void

@@ -3,7 +3,7 @@
 #ifndef NETWORK_H
 #define NETWORK_H
 
-#include "../../base/tool/tool.h"
+#include "../machine.h"
 
 /* ---- samples.c: measurement streams ------------------------------------------------------ */
 
@@ -67,13 +67,9 @@ struct wires {			/* of the machine that is written */
 	int64_t cpus;		/* ranks on a node */
 };
 
-enum { NO_MODEL, CONSTANT, LINEAR, LOGARITHMIC, MODELS };
-enum { MIN, MAX, MEAN, TWICE_MAX, SUM, SIZES };
-extern const char *const model_names[MODELS], *const size_names[SIZES];
-
 struct collective {
 	const char *function;	/* without MPI_, lower case in a machine */
-	int in, in_size, out, out_size;
+	struct phases phases;
 	double mean_error;	/* relative */
 	bool few;		/* no more measurements than parameters: no error is known */
 	bool alike;		/* measured on 2 ranks at most, where all models are the same */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments. */
+/*
+ * Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments. It may name a table of collectives:
+ * models and sizes by machine and operation.
+ */
+#include "machine_read.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "config.h"
 
 enum { FIELDS = 32 };
 
@@ -142,7 +145,7 @@ count(const struct config *config, const struct record *record, int i)
 	return (int64_t)value;
 }
 
-/* Field 7 of an environment is the model of both phases of all collectives. */
+/* The number of a default model in field I. */
 static enum model
 default_model(const struct config *config, const struct record *record, int i)
 {
@@ -164,6 +167,12 @@ id(const struct config *config, const struct record *record, int i)
 	return (size_t)value;
 }
 
+static double
+ns_per_byte(double megabytes_per_s)	/* of 2^20 bytes; 0: no time at all */
+{
+	return megabytes_per_s > 0 ? 1e9 / 1048576 / megabytes_per_s : 0;
+}
+
 static void
 take_environment(struct machine *m, const struct config *config, const struct record *record)
 {
@@ -172,47 +181,40 @@ take_environment(struct machine *m, const struct config *config, const struct re
 
 	island->ns_per_byte = ns_per_byte(number(config, record, 4));
 	island->buses = count(config, record, 5);
-	for (int op = 0; op < OPERATIONS; op++)
-		island->phases[op] = (struct phases){ model, model, BYTES_SENT, BYTES_RECEIVED };
+	island_phases(island, (struct phases){ model, model, BYTES_SENT, BYTES_RECEIVED });
 }
 
-/* The fields from FIRST (the number of CPUs) on, as newer versions have them. */
+/*
+ * The settings of so many nodes, from column FIRST on; or in the oldest form, where memory has a bus a CPU and one
+ * half duplex link a rank.
+ */
 static void
-take_node(struct machine *m, const struct config *config, const struct record *r, int first,
-    int64_t nodes)
+take_node(struct machine *m, const struct config *config, const struct record *r, int first, int64_t nodes)
 {
 	struct node *node = machine_nodes(m, nodes);
+	bool oldest = r->count == 11 && strcmp(r->kind, "node information") == 0;
+	int column = first;
 
 	node->island = (uint32_t)count(config, r, 0);
-	node->cpus = count(config, r, first);
-	node->ratio = number(config, r, first + 1);
-	node->local_latency_ns = number(config, r, first + 2) * 1e9;
-	node->local_ns_per_byte = ns_per_byte(number(config, r, first + 3));
-	node->memory_buses = count(config, r, first + 4);
-	node->memory_in = count(config, r, first + 5);
-	node->memory_out = count(config, r, first + 6);
-	node->latency_ns = number(config, r, first + 7) * 1e9;
-	node->in = count(config, r, first + 8);
-	node->out = count(config, r, first + 9);
-	node->wide_latency_ns = number(config, r, first + 10) * 1e9;
-}
+	for (const struct setting *s = node_settings; s->words != NULL; s++) {
+		char *at = (char *)node + s->offset;
 
-/* The oldest form: memory has a bus a CPU and one half duplex link a rank. */
-static void
-take_old_node(struct machine *m, const struct config *config, const struct record *r)
-{
-	struct node *node = machine_nodes(m, 1);
-
-	node->island = (uint32_t)count(config, r, 0);
-	node->cpus = node->memory_buses = count(config, r, 3);
-	node->memory_in = 1;
-	node->in = count(config, r, 4);
-	node->out = count(config, r, 5);
-	node->local_latency_ns = number(config, r, 6) * 1e9;
-	node->latency_ns = number(config, r, 7) * 1e9;
-	node->ratio = number(config, r, 8);
-	node->local_ns_per_byte = ns_per_byte(number(config, r, 9));
-	node->wide_latency_ns = number(config, r, 10) * 1e9;
+		column = oldest ? s->oldest : column;
+		if (column == 0)
+			continue;
+		switch (s->kind) {
+		case IS_COUNT: *(int64_t *)at = count(config, r, column++); break;
+		case IS_TWO_COUNTS:
+			((int64_t *)at)[0] = count(config, r, column++);
+			((int64_t *)at)[1] = count(config, r, column++);
+			break;
+		case IS_TIME: *(double *)at = number(config, r, column++) * 1e9; break;
+		case IS_RATE: *(double *)at = ns_per_byte(number(config, r, column++)); break;
+		default: *(double *)at = number(config, r, column++);
+		}
+	}
+	if (oldest)
+		node->memory_in = 1;
 }
 
 static void
@@ -234,55 +236,36 @@ take_predefined(struct machine *m, const struct config *config, const struct rec
 		die_config(config, "%s is no mapping", map);
 }
 
+/* "[2] {3,4}": what stands before the braces is not needed. */
+static void
+take_list(struct list *list, const struct config *config, const char *text, const char *what)
+{
+	const char *at = text != NULL ? strchr(text, '{') : NULL;
+	char *end;
+
+	if (at == NULL)
+		die_config(config, "%s is [N] {number, ...}", what);
+	list->count = 0;
+	for (at++; *at != '}'; at = *end == ',' ? end + 1 : end) {
+		long value = strtol(at, &end, 10);
+
+		while (*end == ' ')
+			end++;
+		if (end == at || (*end != ',' && *end != '}'))
+			die_config(config, "%s holds no number", what);
+		list_add(list, value);
+	}
+}
+
 /* {"trace", N, [N] {0,0,1,1}} */
 static void
 take_mapping(struct machine *m, const struct config *config, const struct record *record)
 {
-	char *at = record->count > 2 ? strchr(record->fields[2], '{') : NULL, *end;
-
-	if (at == NULL)
-		die_config(config, "a mapping is {\"trace\", N, [N] {node, ...}}");
 	m->mapping = LISTED;
-	m->listed = 0;
-	for (at++; *at != '}'; at = *end == ',' ? end + 1 : end) {
-		long node = strtol(at, &end, 10);
-
-		while (*end == ' ')
-			end++;
-		if (end == at || node < 0 || (*end != ',' && *end != '}'))
-			die_config(config, "the mapping holds no number");
-		machine_list(m, node);
-	}
-}
-
-static void
-take_region(struct machine *m, const struct config *config, const struct record *record)
-{
-	m->regions = grow(m->regions, &m->region_capacity, m->region_count + 1, sizeof *m->regions);
-	m->regions[m->region_count++] = (struct region){ count(config, record, 0),
-	    count(config, record, 1), number(config, record, 2) };
-}
-
-/* "[2] {3,4}" */
-static void
-take_tags(struct connection *c, const struct config *config, const char *list)
-{
-	const char *at = strchr(list, '{');
-	size_t capacity = 0;
-	char *end;
-
-	if (at == NULL)
-		die_config(config, "a list of tags is [N] {tag, ...}");
-	for (; *at != '}'; at = end) {
-		long tag = strtol(at + 1, &end, 10);
-
-		while (*end == ' ')
-			end++;
-		if (end == at + 1 || (*end != ',' && *end != '}'))
-			die_config(config, "a list of tags holds no number");
-		c->tags = grow(c->tags, &capacity, c->tag_count + 1, sizeof *c->tags);
-		c->tags[c->tag_count++] = tag;
-	}
+	take_list(&m->list, config, record->count > 2 ? record->fields[2] : NULL, "a mapping");
+	for (size_t i = 0; i < m->list.count; i++)
+		if (m->list.at[i] < 0)
+			die_config(config, "a mapping has nodes from 0 on");
 }
 
 static void
@@ -311,7 +294,7 @@ take_connection(struct machine *m, const struct config *config, const struct rec
 	c->flight_ns = c->ns_per_byte > 0 ? flight_ns : 0;
 	if (strcmp(record->fields[7], "&") != 0 && !c->either)
 		die_config(config, "conditions of size are joined by & or |");
-	take_tags(c, config, record->fields[4]);
+	take_list(&c->tags, config, record->fields[4], "a list of tags");
 	take_limit(&c->limits[0], config, record, 5);
 	take_limit(&c->limits[1], config, record, 8);
 }
@@ -327,6 +310,68 @@ take_wide(struct machine *m, const struct config *config, const struct record *r
 	m->wide_model = default_model(config, record, 6);
 }
 
+/* One line of the table: all words but the operation are of fixed places. */
+static void
+take_table_line(struct machine *m, const struct config *config, char *line)
+{
+	char *words[8], *save = NULL;
+	int n = 0, first = 0;
+	int64_t island = -1, op;
+	struct phases phases;
+
+	for (char *word = strtok_r(line, " \t\r", &save); word != NULL && n < 8;
+	    word = strtok_r(NULL, " \t\r", &save))
+		words[n++] = word;
+	if (n == 0 || words[0][0] == '#' || strncmp(words[0], "//", 2) == 0)
+		return;
+	if (n >= 2 && strcmp(words[1], "globalop:") == 0) {
+		first = strcmp(words[0], "Machine") == 0 ? 3 : 2;
+		if (strcmp(words[0], "External") == 0)
+			return;		/* see lp-replay(1) */
+		island = n > 2 ? atol(words[2]) : -1;
+	}
+	if (n < first + 5)
+		die_config(config, "a line of the table has too few words");
+	op = atol(words[first]);
+	phases = (struct phases){ config_model(config, words[first + 1]),
+	    config_model(config, words[first + 3]), config_size(config, words[first + 2]),
+	    config_size(config, words[first + 4]) };
+	if (op < 0 || op >= OPERATIONS - 1)
+		return;
+	for (size_t i = 0; i < m->island_count; i++)
+		if (island < 0 || (int64_t)i == island)
+			m->islands[i].phases[op] = phases;
+}
+
+/* It is looked for beside the configuration, too. */
+static void
+read_table(struct machine *m, const struct config *parent, const char *file)
+{
+	struct config config = { .file = file, .text = read_whole(file) };
+	char *path = NULL;
+
+	if (config.text == NULL && file[0] != '/') {
+		const char *slash = strrchr(parent->file, '/');
+		int folder = slash != NULL ? (int)(slash - parent->file) + 1 : 0;
+		size_t capacity = 0;
+
+		path = grow(NULL, &capacity, (size_t)folder + strlen(file) + 1, 1);
+		sprintf(path, "%.*s%s", folder, parent->file, file);
+		config.text = read_whole(path);
+	}
+	if (config.text == NULL)
+		die("%s: %s", file, strerror(errno));
+	for (char *line = config.text, *end; line != NULL; line = end) {
+		end = strchr(line, '\n');
+		if (end != NULL)
+			*end++ = '\0';
+		config.line++;
+		take_table_line(m, &config, line);
+	}
+	free(config.text);
+	free(path);
+}
+
 static void
 take_record(struct machine *m, const struct config *config, const struct record *record)
 {
@@ -340,20 +385,18 @@ take_record(struct machine *m, const struct config *config, const struct record 
 		take_environment(m, config, record);
 	else if (strcmp(kind, "multi node information") == 0)
 		take_node(m, config, record, 3, count(config, record, 1));
-	else if (strcmp(kind, "node information") == 0) {
-		if (record->count == 11)
-			take_old_node(m, config, record);
-		else
-			take_node(m, config, record, record->count == 14 ? 3 : 2, 1);
-	} else if (strcmp(kind, "predefined mapping information") == 0)
+	else if (strcmp(kind, "node information") == 0)
+		take_node(m, config, record, record->count == 14 ? 3 : 2, 1);
+	else if (strcmp(kind, "predefined mapping information") == 0)
 		take_predefined(m, config, record);
 	else if (strcmp(kind, "mapping information") == 0)
 		take_mapping(m, config, record);
 	else if (strcmp(kind, "modules information") == 0)
-		take_region(m, config, record);
+		add_region(m, (struct region){ count(config, record, 0), count(config, record, 1),
+		    number(config, record, 2) });
 	else if (strcmp(kind, "configuration files") == 0) {
 		if (record->count > 2 && record->fields[2][0] != '\0')
-			read_dimemas_table(m, config, record->fields[2]);
+			read_table(m, config, record->fields[2]);
 	} else if (strcmp(kind, "file system parameters") != 0)
 		die_config(config, "\"%s\" is a record that is not known", kind);
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of machines: lp-replay's own format (machine_own.c) and Dimemas' (machine_dimemas.c). */
+#ifndef MACHINE_READ_H
+#define MACHINE_READ_H
+
+#include "machine.h"
+
+struct config {			/* a file in memory */
+	const char *file;
+	char *text;		/* all of it, with a 0 behind */
+	int line;		/* for messages */
+	size_t records;		/* of Dimemas, at most; ids are smaller */
+	char **words;		/* of a line in the own format */
+	size_t capacity;
+	int count, used;	/* used: words that mean something here */
+	bool needs_loggp;	/* a line means something with model loggp only */
+};
+
+/* What the words of a machine set; Dimemas' record of a node has the same settings as columns. */
+struct setting {
+	const char *words;
+	enum setting_kind { IS_COUNT, IS_TWO_COUNTS, IS_NUMBER, IS_TIME, IS_RATE, IS_FLAG, IS_MODEL,
+		IS_TABLE, IS_GAP, IS_WORK, IS_OVERHEAD, IS_COMBINING } kind;	/* from IS_TABLE on: with loggp */
+	size_t offset;		/* in struct node, island or machine */
+	int oldest;		/* column in the oldest form of Dimemas' record; 0: none */
+};
+/* By columns of Dimemas' record, from the number of CPUs on; words NULL: the end. */
+extern const struct setting node_settings[];
+
+_Noreturn void die_config(const struct config *config, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *read_whole(const char *file);	/* or NULL, and errno */
+/* A model or a size by Dimemas' or the own words, or death. */
+enum model config_model(const struct config *config, const char *word);
+enum size config_size(const struct config *config, const char *word);
+void add_region(struct machine *machine, struct region region);
+void read_own(struct machine *machine, struct config *config);
+void read_dimemas(struct machine *machine, struct config *config);
+
+#endif
