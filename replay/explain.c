@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/table.h"
+#include "../base/tool/fields.h"
 #include "replay.h"
 #include "transfer.h"
 
@@ -66,75 +66,64 @@ explain_wait(struct spent *spent, const struct engine *e, const struct op *op, d
 	spent->partner_ns += end - begin;
 }
 
-static void
-put_span(struct table_writer *table, const char *what, double from_ns, double to_ns)
-{
-	table_text(table, what);
-	table_fixed(table, from_ns, 0);
-	table_fixed(table, to_ns, 0);
-	table_fixed(table, to_ns - from_ns, 0);
-	table_end_line(table);
-}
+struct line { const char *what; double from_ns, to_ns, length_ns, share; };
+#define LINE(member) FIELD(struct line, member)
+#define IN_NS .text = "%.0f"
+static const struct field span_fields[] = {
+	{ "what", LINE(what), .text = PLAIN }, { "from_ns", LINE(from_ns), IN_NS }, { "to_ns", LINE(to_ns), IN_NS },
+	{ "length_ns", LINE(length_ns), IN_NS }, FIELDS_END
+};
+static const struct field share_fields[] = {
+	{ "what", LINE(what), .text = PLAIN }, { "length_ns", LINE(length_ns), IN_NS },
+	{ "share", LINE(share), .text = "%.6f" }, FIELDS_END
+};
 
 void
 explain_message(const struct engine *e, uint32_t flight)
 {
+	static const char *const names[] = { "latency", "partner", "link", "bus", "wire" };
+	enum { STEPS = sizeof names / sizeof *names };
 	const struct flight *f = &e->flights[flight];
 	const struct trail *trail = &e->trails[flight];
-	double latency = flight_latency_ns(e, f);
+	const double times[STEPS + 1] = { f->sent_ns - flight_latency_ns(e, f), f->sent_ns, trail->due_ns,
+		trail->linked_ns, trail->start_ns, f->arrived_ns };
+	struct line lines[STEPS];
 	static struct text text;	/* large for a stack */
-	struct table_writer table;
 
+	for (int i = 0; i < STEPS; i++)
+		lines[i] = (struct line){ names[i], times[i], times[i + 1], times[i + 1] - times[i], 0 };
 	text_begin(&text, stdout, NULL);
 	text_print(&text, "message %u:%llu to %u:%llu, %llu bytes, %s\n", f->source,
 	    (unsigned long long)trail->send_seq, f->target, (unsigned long long)trail->receive_seq,
 	    (unsigned long long)trail->bytes, f->flags & MESSAGE_RENDEZVOUS ? "rendezvous" : "eager");
-	table_begin(&table, &text, "what\tfrom_ns\tto_ns\tlength_ns");
-	put_span(&table, "latency", f->sent_ns - latency, f->sent_ns);
-	put_span(&table, "partner", f->sent_ns, trail->due_ns);
-	put_span(&table, "link", trail->due_ns, trail->linked_ns);
-	put_span(&table, "bus", trail->linked_ns, trail->start_ns);
-	put_span(&table, "wire", trail->start_ns, f->arrived_ns);
-	table_end(&table);
+	table_rows(&text, span_fields, lines, STEPS, sizeof *lines);
 	text_flush(&text);
-}
-
-static void
-put_share(struct table_writer *table, const char *what, double ns, double all_ns)
-{
-	table_text(table, what);
-	table_fixed(table, ns, 0);
-	table_fixed(table, all_ns > 0 ? ns / all_ns : 0, 6);
-	table_end_line(table);
 }
 
 void
 explain_rank(const struct engine *e, uint32_t location)
 {
-	const struct runner *r;
-	const struct spent *s;
+	const struct runner *r = &e->runners[location];
+	const struct spent *s = &r->spent;
 	static struct text text;	/* large for a stack */
-	struct table_writer table;
-	double rest;
+	double rest, all;
 
 	if (location >= e->locations)
 		die("--explain: there is no rank %u", location);
-	r = &e->runners[location];
-	s = &r->spent;
-	rest = r->begin_ns - r->useful_ns - s->latency_ns - s->wire_ns - s->link_ns - s->bus_ns -
-	    s->partner_ns - s->cpu_ns;
+	all = r->begin_ns;
+	rest = all - r->useful_ns - s->latency_ns - s->wire_ns - s->link_ns - s->bus_ns - s->partner_ns - s->cpu_ns;
+	struct line lines[] = {
+		{ "compute", .length_ns = r->useful_ns }, { "latency", .length_ns = s->latency_ns },
+		{ "wire", .length_ns = s->wire_ns }, { "link", .length_ns = s->link_ns },
+		{ "bus", .length_ns = s->bus_ns }, { "partner", .length_ns = s->partner_ns },
+		{ "CPU", .length_ns = s->cpu_ns }, { "files", .length_ns = rest > 0.5 ? rest : 0 },
+		{ "all", .length_ns = all },
+	};
+	enum { LINES = sizeof lines / sizeof *lines };
+	for (int i = 0; i < LINES; i++)
+		lines[i].share = all > 0 ? lines[i].length_ns / all : 0;
 	text_begin(&text, stdout, NULL);
 	text_print(&text, "rank %u\n", r->rank);
-	table_begin(&table, &text, "what\tlength_ns\tshare");
-	put_share(&table, "compute", r->useful_ns, r->begin_ns);
-	put_share(&table, "latency", s->latency_ns, r->begin_ns);
-	put_share(&table, "wire", s->wire_ns, r->begin_ns);
-	put_share(&table, "link", s->link_ns, r->begin_ns);
-	put_share(&table, "bus", s->bus_ns, r->begin_ns);
-	put_share(&table, "partner", s->partner_ns, r->begin_ns);
-	put_share(&table, "CPU", s->cpu_ns, r->begin_ns);
-	put_share(&table, "files", rest > 0.5 ? rest : 0, r->begin_ns);
-	put_share(&table, "all", r->begin_ns, r->begin_ns);
-	table_end(&table);
+	table_rows(&text, share_fields, lines, LINES, sizeof *lines);
 	text_flush(&text);
 }

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "replay.h"
-#include "tolerance.h"
+#include "tolerance/tolerance.h"
 
 static const char usage[] =
 	"usage: lp-replay [-n FILE] [--eager BYTES] [-F stream|json|text|csv] [--partial]\n"
@@ -36,8 +36,6 @@ static const char usage[] =
 	"      --partial       replay an input that blocks up to there\n"
 	"  -h, --help          print this text\n"
 	"  -V, --version       print the version\n";
-
-enum form { GRAPH, JSON, TEXT, CSV };
 
 struct options {
 	const char *network;	/* NULL: the ideal one */
@@ -74,7 +72,7 @@ parse_options(int argc, char **argv)
 		case 'n': opt.network = optarg; break;
 		case 'E': opt.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
 		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
-		case 'M': monitor_begin(&opt.monitor, optarg); break;
+		case 'M': opt.monitor.ranks = optarg; break;
 		case 'R': opt.regions = true; break;
 		case 'S': scale_add(&opt.scales, optarg, argc, argv, &optind); break;
 		case 'X': explain_parse(&opt.explain, optarg); break;
@@ -245,17 +243,6 @@ end_replay(struct state *s, bool partial)
 }
 
 static void
-print_tolerance(struct tolerance *tolerance, enum form form)
-{
-	if (form == JSON)
-		tolerance_json(tolerance);
-	else if (form == CSV)
-		tolerance_csv(tolerance);
-	else
-		tolerance_table(tolerance);
-}
-
-static void
 write_or_print(struct state *s, int argc, char **argv)
 {
 	struct options *opt = &s->opt;
@@ -275,17 +262,13 @@ write_or_print(struct state *s, int argc, char **argv)
 			tolerance_write(&opt->tolerance, output_writer(s->output));
 		output_end(s->output, &s->engine, result, s->graph.in, argc, argv);
 	} else if (opt->tolerance.asked)
-		print_tolerance(&opt->tolerance, opt->form);
-	else if (opt->form == JSON)
-		print_json(result);
-	else if (opt->form == CSV)
-		print_csv(result);
-	else if (opt->regions)
+		tolerance_print(&opt->tolerance, opt->form);
+	else if (opt->form == TEXT && opt->regions)
 		regions_print(&opt->monitor);
-	else if (opt->monitor.ranks != NULL)
+	else if (opt->form == TEXT && opt->monitor.ranks != NULL)
 		monitor_print(&opt->monitor);
 	else
-		print_table(result);
+		result_print(result, opt->form);
 }
 
 static void
@@ -367,7 +350,7 @@ main(int argc, char **argv)
 	s.result.whole = s.opt.whole;
 	result_of(&s.result, &s.engine);
 	if (s.opt.tolerance.asked)
-		tolerance_end(&s.opt.tolerance, &s.engine, (double)s.result.run_ns, try, &s);
+		tolerance_end(&s.opt.tolerance, (double)s.result.run_ns, try, &s);
 	write_or_print(&s, argc, argv);
 	return s.output != NULL ? DONE : finish(DONE);
 }

@@ -6,6 +6,8 @@
 #include "../base/run/scale.h"
 #include "engine.h"
 
+enum form { GRAPH, JSON, TEXT, CSV };
+
 struct result {			/* of a replay */
 	const struct headline *headline;	/* of which run it is */
 	int64_t run_ns, recorded_run_ns;
@@ -32,18 +34,15 @@ void output_end(struct output *output, const struct engine *engine, const struct
     struct reader *in, int argc, char **argv);
 
 /* report.c */
-void print_json(const struct result *result);
-void print_table(const struct result *result);
+void result_print(const struct result *result, enum form form);	/* none of stream */
 struct text;
 /* The first line of every report. */
 void put_headline(struct text *out, const struct headline *headline, double run_ns, double recorded_ns);
-void print_csv(const struct result *result);
 
 /* monitor.c: transfer efficiency by pair of computing and call. */
 struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */
 struct series { struct pair *pairs; size_t count, capacity; bool chosen; };
 struct monitor { const char *ranks; struct series *series; uint32_t count; };	/* by rank */
-void monitor_begin(struct monitor *monitor, const char *ranks);
 void monitor_run(struct monitor *monitor, uint32_t ranks);
 void monitor_take(struct monitor *monitor, uint32_t rank, uint16_t call, int64_t recorded_ns,
     int64_t simulated_ns, int64_t useful_ns);
@@ -51,8 +50,6 @@ void monitor_print(const struct monitor *monitor);
 void monitor_write(const struct monitor *monitor, struct writer *out);
 
 /* regions.c: phases of a rank's series. */
-struct region_found { int64_t begin_ns, end_ns; double efficiency, computing; };
-size_t regions_find(const struct series *series, struct region_found *found);
 void regions_print(const struct monitor *monitor);
 void regions_write(const struct monitor *monitor, struct writer *out);
 

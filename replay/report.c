@@ -3,9 +3,7 @@
 #include <math.h>
 
 #include "../base/run/load.h"
-#include "../base/tool/csv.h"
-#include "../base/tool/json.h"
-#include "../base/tool/table.h"
+#include "../base/tool/fields.h"
 #include "replay.h"
 
 static int64_t
@@ -95,71 +93,60 @@ ratio(int64_t a, int64_t b)
 	return b > 0 ? (double)a / (double)b : 1;
 }
 
+struct derived {		/* what the reports say */
+	int64_t ranks, run_ns, recorded_run_ns, useful_ns, most_useful_ns, ideal_most_useful_ns, instructions, cycles,
+	    together_ns, recorded_together_ns;
+	double transfer, serial;
+};
+#define DERIVED(member) FIELD(struct derived, member)
+
+/* For workflows/efficiency.mk: run times are those of spans. */
+static const struct field csv_fields[] = {
+	{ "ranks", DERIVED(ranks), IN_DATA },
+	{ "run_time_ns", DERIVED(run_ns), IN_DATA },
+	{ "recorded_run_time_ns", DERIVED(recorded_run_ns), IN_DATA },
+	{ "useful_total_ns", DERIVED(useful_ns), IN_DATA },
+	{ "useful_max_ns", DERIVED(most_useful_ns), IN_DATA },
+	{ "ideal_useful_max_ns", DERIVED(ideal_most_useful_ns), IN_DATA },
+	{ "instructions", DERIVED(instructions), IN_DATA },
+	{ "cycles", DERIVED(cycles), IN_DATA },
+	{ "together_ns", DERIVED(together_ns), IN_DATA },
+	{ "recorded_together_ns", DERIVED(recorded_together_ns), IN_DATA },
+	FIELDS_END
+};
+
 /* POP: TE = ideal time / time, SerE = most useful time / ideal time, both of spans. */
-void
-print_json(const struct result *r)
+static struct derived
+derive(const struct result *r)
 {
-	static struct text text;	/* large for a stack */
-	struct json json, *out = &json;
+	const struct efficiency *e = &r->efficiency, *recorded = &r->recorded;
+	bool states = r->running_ns != NULL;	/* of a Paraver trace: what basicanalysis calls useful */
 
-	text_begin(&text, stdout, NULL);
-	json_begin(out, &text);
-	json_begin_object(out, NULL);
-	json_int(out, "run_time_ns", r->run_ns);
-	json_int(out, "recorded_run_time_ns", r->recorded_run_ns);
-	json_begin_array(out, "finish_ns");
-	for (uint32_t i = 0; i < r->ranks; i++)
-		json_int(out, NULL, r->finish_ns[i]);
-	json_end_array(out);
-	json_significant(out, "transfer_efficiency", ratio(r->efficiency.span_ns, r->recorded.span_ns), 9);
-	json_significant(out, "serialization_efficiency",
-	    ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns), 9);
-	json_end_object(out);
-	json_end_line(out);
-	text_flush(&text);
-}
-
-/* What basicanalysis calls useful: the states of a Paraver trace, where there are any. */
-static int64_t
-most_useful(const struct result *r)
-{
-	return r->running_ns != NULL ? largest(r->running_ns, r->ranks) : r->recorded.useful_max_ns;
-}
-
-static int64_t
-all_useful(const struct result *r)
-{
-	return r->running_ns != NULL ? total(r->running_ns, r->ranks) : r->recorded.useful_total_ns;
-}
-
-/* One run as numbers, for workflows/efficiency.mk. */
-void
-print_csv(const struct result *r)
-{
-	static struct text text;	/* large for a stack */
-	const int64_t values[] = { r->efficiency.span_ns, r->recorded.span_ns, all_useful(r), most_useful(r),
-		r->efficiency.useful_max_ns, r->instructions != NULL ? total(r->instructions, r->ranks) : 0,
-		r->cycles != NULL ? total(r->cycles, r->ranks) : 0, r->together_ns, r->recorded_together_ns };
-	struct csv csv;
-
-	text_begin(&text, stdout, NULL);
-	csv_begin(&csv, &text, "ranks,run_time_ns,recorded_run_time_ns,useful_total_ns,useful_max_ns,"
-	    "ideal_useful_max_ns,instructions,cycles,together_ns,recorded_together_ns");
-	csv_uint(&csv, r->ranks);
-	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
-		csv_int(&csv, values[i]);
-	csv_end_row(&csv);
-	text_flush(&text);
+	return (struct derived){ r->ranks, e->span_ns, recorded->span_ns,
+	    states ? total(r->running_ns, r->ranks) : recorded->useful_total_ns,
+	    states ? largest(r->running_ns, r->ranks) : recorded->useful_max_ns, e->useful_max_ns,
+	    r->instructions != NULL ? total(r->instructions, r->ranks) : 0,
+	    r->cycles != NULL ? total(r->cycles, r->ranks) : 0, r->together_ns, r->recorded_together_ns,
+	    ratio(e->span_ns, recorded->span_ns), ratio(e->useful_max_ns, e->span_ns) };
 }
 
 static void
-put_definition(struct table_writer *table, const char *name, double transfer, double serial, double comm)
+print_json(const struct result *r, const struct derived *d, struct text *text)
 {
-	table_text(table, name);
-	table_fixed(table, transfer, 6);
-	table_fixed(table, serial, 6);
-	table_fixed(table, comm, 6);
-	table_end_line(table);
+	struct json json;
+
+	json_begin(&json, text);
+	json_begin_object(&json, NULL);
+	json_int(&json, "run_time_ns", r->run_ns);
+	json_int(&json, "recorded_run_time_ns", r->recorded_run_ns);
+	json_begin_array(&json, "finish_ns");
+	for (uint32_t i = 0; i < r->ranks; i++)
+		json_int(&json, NULL, r->finish_ns[i]);
+	json_end_array(&json);
+	json_significant(&json, "transfer_efficiency", d->transfer, 9);
+	json_significant(&json, "serialization_efficiency", d->serial, 9);
+	json_end_object(&json);
+	json_end_line(&json);
 }
 
 void
@@ -176,33 +163,57 @@ put_headline(struct text *out, const struct headline *headline, double run_ns, d
 	free(run);
 }
 
+struct definition { const char *name; double transfer, serial, communication; };
+#define DEFINITION(member) FIELD(struct definition, member)
+static const struct field definition_fields[] = {
+	{ "definition", DEFINITION(name), .text = PLAIN },
+	{ "transfer", DEFINITION(transfer), .text = "%.6f" },
+	{ "serialisation", DEFINITION(serial), .text = "%.6f" },
+	{ "communication", DEFINITION(communication), .text = "%.6f" },
+	FIELDS_END
+};
+
+struct rank_line { int64_t rank, finish_ns, recorded_ns, useful_ns; };
+#define RANK(member) FIELD(struct rank_line, member), .text = "%.9f", .scale = 1e-9
+static const struct field rank_fields[] = {
+	{ "rank", FIELD(struct rank_line, rank), .text = PLAIN },
+	{ "finish_s", RANK(finish_ns) }, { "recorded_s", RANK(recorded_ns) }, { "useful_s", RANK(useful_ns) },
+	FIELDS_END
+};
+
+static void
+print_text(const struct result *r, const struct derived *d, struct text *text)
+{
+	double comm = ratio(d->most_useful_ns, d->recorded_run_ns);
+	const struct definition definitions[] = {
+		{ "POP", d->transfer, d->serial, d->transfer * d->serial },
+		{ "basicanalysis", d->serial > 0 ? comm / d->serial : 0, d->serial, comm },
+	};
+	struct rank_line *lines = zalloc(r->ranks, sizeof *lines);
+
+	for (uint32_t i = 0; i < r->ranks; i++)
+		lines[i] = (struct rank_line){ i, r->finish_ns[i], r->recorded_finish_ns[i], r->useful_ns[i] };
+	put_headline(text, r->headline, (double)r->run_ns, (double)r->recorded_run_ns);
+	text_print(text, "run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
+	    (double)r->recorded_run_ns / 1e9);
+	text_print(text, "efficiencies\t%s\n\n", span_rule(r->whole));
+	table_rows(text, definition_fields, definitions, 2, sizeof *definitions);
+	text_char(text, '\n');
+	table_rows(text, rank_fields, lines, r->ranks, sizeof *lines);
+}
+
 void
-print_table(const struct result *r)
+result_print(const struct result *result, enum form form)
 {
 	static struct text text;	/* large for a stack */
-	double te = ratio(r->efficiency.span_ns, r->recorded.span_ns);
-	double serial = ratio(r->efficiency.useful_max_ns, r->efficiency.span_ns);
-	double comm = ratio(most_useful(r), r->recorded.span_ns);
-	struct table_writer table;
+	const struct derived derived = derive(result);
 
 	text_begin(&text, stdout, NULL);
-	put_headline(&text, r->headline, (double)r->run_ns, (double)r->recorded_run_ns);
-	text_print(&text, "run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
-	    (double)r->recorded_run_ns / 1e9);
-	text_print(&text, "efficiencies\t%s\n\n", span_rule(r->whole));
-	table_begin(&table, &text, "definition\ttransfer\tserialisation\tcommunication");
-	put_definition(&table, "POP", te, serial, te * serial);
-	put_definition(&table, "basicanalysis", serial > 0 ? comm / serial : 0, serial, comm);
-	table_end(&table);
-	text_char(&text, '\n');
-	table_begin(&table, &text, "rank\tfinish_s\trecorded_s\tuseful_s");
-	for (uint32_t i = 0; i < r->ranks; i++) {
-		table_uint(&table, i);
-		table_fixed(&table, (double)r->finish_ns[i] / 1e9, 9);
-		table_fixed(&table, (double)r->recorded_finish_ns[i] / 1e9, 9);
-		table_fixed(&table, (double)r->useful_ns[i] / 1e9, 9);
-		table_end_line(&table);
-	}
-	table_end(&table);
+	if (form == JSON)
+		print_json(result, &derived, &text);
+	else if (form == CSV)
+		csv_rows(&text, csv_fields, &derived, 1, sizeof derived);
+	else
+		print_text(result, &derived, &text);
 	text_flush(&text);
 }

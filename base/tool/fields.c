@@ -34,6 +34,12 @@ is_string(const struct field *f)
 	return f->type == FIELD_STRING || f->type == FIELD_CHARS || f->names != NULL;
 }
 
+static bool
+is_infinite(const struct field *f, const void *row)
+{
+	return f->type == FIELD_DOUBLE && isinf(*(const double *)place_of(f, row));
+}
+
 /* The value as FORM asks for, NULL where it is not known; NUMBER is room for it. */
 static const char *
 value_text(const struct field *f, const void *row, const char *form, bool percent, char *number)
@@ -82,6 +88,8 @@ table_row(struct table_writer *table, const struct field *fields, const void *ro
 	for (const struct field *f = fields; f->name != NULL; f++) {
 		const char *value = f->text != NULL ? value_text(f, row, f->text, f->percent, number) : NULL;
 
+		if (value != NULL && f->infinite != NULL && is_infinite(f, row))
+			value = f->infinite;
 		if (f->text != NULL)
 			(is_string(f) ? table_text : table_printed)(table, value != NULL ? value : "-");
 	}
@@ -119,7 +127,7 @@ csv_row(struct csv *csv, const struct field *fields, const void *row)
 		const char *value = f->csv != NULL ? value_text(f, row, f->csv, false, number) : NULL;
 
 		if (f->csv != NULL)
-			(is_string(f) ? csv_text : csv_printed)(csv, value != NULL ? value : "");
+			(is_string(f) ? csv_text : csv_printed)(csv, value != NULL && !is_infinite(f, row) ? value : "");
 	}
 	csv_end_row(csv);
 }
@@ -144,7 +152,7 @@ json_members(struct json *json, const struct field *fields, const void *row)
 
 		if (f->json == NULL || (value == NULL && f->optional))
 			continue;
-		if (value == NULL || (f->type == FIELD_DOUBLE && isinf(*(const double *)place_of(f, row))))
+		if (value == NULL || is_infinite(f, row))
 			json_null(json, f->name);
 		else if (is_string(f))
 			json_text(json, f->name, value);

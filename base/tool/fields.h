@@ -42,6 +42,7 @@ struct field {
 	enum field_type type;
 	const char *text, *csv, *json;	/* printf's form of a double, else PLAIN; NULL: not in this form */
 	const char *head;		/* column of the table; NULL: as name */
+	const char *infinite;		/* stands for an infinite double in a table; CSV has an empty cell then */
 	const char *key;		/* of a message, without scale; NULL: not in it */
 	const char *const *names;	/* of a whole number's values */
 	double scale;			/* of numbers with a form; 0: 1 */

@@ -2,7 +2,7 @@
 /*
  * Focus-of-analysis regions: where the local efficiency changes. What a pair computes, waits and lasts on the
  * ideal network is looked at, pair by pair: pieces of the run whose pairs are of one distribution each are found
- * (regions_cuts.c), their borders moved to the pair where they lie (regions_borders.c), and pieces whose pairs
+ * (cuts.c), their borders moved to the pair where they lie (borders.c), and pieces whose pairs
  * are of like sizes are one phase.
  */
 #include "regions.h"
@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/tool/table.h"
+#include "../../base/tool/fields.h"
 
 /* Of the logarithm of what pairs last: phases differ by more. */
 static const double SAME_SIZE = 0.25;
@@ -82,9 +82,23 @@ unite(const struct series *s, const struct sizes *sizes, size_t *ends, int count
 	return kept;
 }
 
+struct found { int64_t rank, number, begin_ns, end_ns, duration_ns; double efficiency, computing; };
+#define FOUND(member) FIELD(struct found, member)
+#define SECONDS .text = "%.9f", .scale = 1e-9
+static const struct field fields[] = {
+	{ "rank", FOUND(rank), .text = PLAIN, .key = "rank" },
+	{ "region", FOUND(number), .text = PLAIN },
+	{ "begin_s", FOUND(begin_ns), SECONDS, .key = "begin_ns" },
+	{ "end_s", FOUND(end_ns), SECONDS, .key = "end_ns" },
+	{ "duration_s", FOUND(duration_ns), SECONDS },
+	{ "transfer_efficiency", FOUND(efficiency), .text = "%.6f", .key = "transfer_efficiency" },
+	{ "computing", FOUND(computing), .text = "%.6f", .key = "computing" },
+	FIELDS_END
+};
+
 /* The pieces of one rank, each from the end of a pair to the end of a pair. */
-size_t
-regions_find(const struct series *s, struct region_found *found)
+static size_t
+find(const struct series *s, uint32_t rank, struct found *found)
 {
 	size_t ends[MOST_PHASES + 1], n = 0;
 	struct pair begin = { 0, 0, 0 };
@@ -101,13 +115,14 @@ regions_find(const struct series *s, struct region_found *found)
 		free(sizes.of[part]);
 	for (int k = 0; k < count; k++) {
 		const struct pair *end = &s->pairs[ends[k] - 1];
-		const double ns = (double)(end->recorded_ns - begin.recorded_ns);
+		const int64_t ns = end->recorded_ns - begin.recorded_ns;
 
-		if (end->recorded_ns <= begin.recorded_ns)
+		if (ns <= 0)
 			continue;
-		found[n++] = (struct region_found){ begin.recorded_ns, end->recorded_ns,
-		    ((double)end->simulated_ns - (double)begin.simulated_ns) / ns,
-		    ((double)end->useful_ns - (double)begin.useful_ns) / ns };
+		found[n] = (struct found){ rank, (int64_t)n + 1, begin.recorded_ns, end->recorded_ns, ns,
+		    ((double)end->simulated_ns - (double)begin.simulated_ns) / (double)ns,
+		    ((double)end->useful_ns - (double)begin.useful_ns) / (double)ns };
+		n++;
 		begin = *end;
 	}
 	return n;
@@ -116,27 +131,16 @@ regions_find(const struct series *s, struct region_found *found)
 void
 regions_print(const struct monitor *m)
 {
-	static struct region_found found[MOST_PHASES + 1];
+	struct found found[MOST_PHASES + 1];
 	static struct text text;	/* large for a stack */
 	struct table_writer table;
 
 	text_begin(&text, stdout, NULL);
-	table_begin(&table, &text,
-	    "rank\tregion\tbegin_s\tend_s\tduration_s\ttransfer_efficiency\tcomputing");
-	for (uint32_t r = 0; r < m->count; r++) {
-		size_t n = regions_find(&m->series[r], found);
-
-		for (size_t i = 0; i < n; i++) {
-			table_uint(&table, r);
-			table_uint(&table, i + 1);
-			table_fixed(&table, (double)found[i].begin_ns / 1e9, 9);
-			table_fixed(&table, (double)found[i].end_ns / 1e9, 9);
-			table_fixed(&table, (double)(found[i].end_ns - found[i].begin_ns) / 1e9, 9);
-			table_fixed(&table, found[i].efficiency, 6);
-			table_fixed(&table, found[i].computing, 6);
-			table_end_line(&table);
-		}
-	}
+	table_begin(&table, &text, NULL);
+	table_head(&table, fields);
+	for (uint32_t r = 0; r < m->count; r++)
+		for (size_t i = 0, n = find(&m->series[r], r, found); i < n; i++)
+			table_row(&table, fields, &found[i]);
 	table_end(&table);
 	text_flush(&text);
 }
@@ -144,20 +148,9 @@ regions_print(const struct monitor *m)
 void
 regions_write(const struct monitor *m, struct writer *out)
 {
-	static struct region_found found[MOST_PHASES + 1];
+	struct found found[MOST_PHASES + 1];
 
-	for (uint32_t r = 0; r < m->count; r++) {
-		size_t n = regions_find(&m->series[r], found);
-
-		for (size_t i = 0; i < n; i++) {
-			message_begin(out, "region", 5);
-			put_uint(out, "rank", r);
-			put_int(out, "begin_ns", found[i].begin_ns);
-			put_int(out, "end_ns", found[i].end_ns);
-			put_double(out, "transfer_efficiency", found[i].efficiency);
-			put_double(out, "computing", found[i].computing);
-			if (message_end(out) < 0)
-				die_output();
-		}
-	}
+	for (uint32_t r = 0; r < m->count; r++)
+		for (size_t i = 0, n = find(&m->series[r], r, found); i < n; i++)
+			put_row(out, "region", fields, &found[i]);
 }

@@ -3,7 +3,7 @@
 #ifndef REGIONS_H
 #define REGIONS_H
 
-#include "replay.h"
+#include "../replay.h"
 
 enum { MOST_PHASES = 40 };	/* none is shorter than a fortieth of the run while it is looked for */
 
@@ -26,11 +26,11 @@ recorded_until(const struct series *s, size_t pairs)
 int by_value(const void *left, const void *right);
 
 /*
- * regions_cuts.c: how many pairs there are up to the end of each piece, into ENDS, which has room for
+ * cuts.c: how many pairs there are up to the end of each piece, into ENDS, which has room for
  * MOST_PHASES; how many pieces.
  */
 int find_cuts(const struct series *series, const struct sizes *sizes, size_t *ends);
-/* regions_borders.c: each border to the pair where it lies. */
+/* borders.c: each border to the pair where it lies. */
 void move_borders(const struct series *series, const struct sizes *sizes, size_t *ends, int count);
 
 #endif

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../base/tool/search.h"
+#include "../../base/tool/search.h"
 
 /* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64 ns. */
 static const double WIDTH = 0.2;

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Run time against a parameter, see curve.h. */
-#include "curve.h"
+/* Run time against a parameter, see tolerance.h. */
+#include "tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "../base/tool/tool.h"
 
 void
 curve_begin(struct curve *c, enum parameter parameter, double base, double range, uint32_t locations)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The longest way and who is on it, see paths.h. */
-#include "paths.h"
+/* The longest way and who is on it, see tolerance.h. */
+#include "tolerance.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,69 +172,60 @@ find_slack(const struct paths *p, const struct marks *m, double run_ns, struct s
 	free(late);
 }
 
+/* In the order of the numbers of their sites, communicators or nodes; 0: these are the same. */
 static int
-by_size(const void *left, const void *right)
+compare(const struct payer *a, const struct payer *b, enum grouping grouping)
 {
-	const struct share *a = left, *b = right;
-	const struct payer *x = &a->who, *y = &b->who;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->times[LATENCY] != b->times[LATENCY])
-		return a->times[LATENCY] > b->times[LATENCY] ? -1 : 1;
-#define BY(field) if (x->field != y->field) return x->field < y->field ? -1 : 1;
-	BY(site) BY(call) BY(comm) BY(source) BY(target)
+#define BY(field) if (a->field != b->field) return a->field < b->field ? -1 : 1;
+	if (grouping == BY_SITE || grouping == GROUPINGS) { BY(site) BY(call) }
+	if (grouping == BY_COMM || grouping == GROUPINGS) { BY(comm) }
+	if (grouping == BY_PAIR || grouping == GROUPINGS) { BY(source) BY(target) }
 #undef BY
 	return 0;
-}
-
-enum grouping { BY_SITE, BY_COMM, BY_PAIR };
-
-static bool
-is_together(const struct payer *a, const struct payer *b, enum grouping grouping)
-{
-	return grouping == BY_SITE ? is_same_site(a, b) : grouping == BY_COMM ? a->comm == b->comm :
-	    a->source == b->source && a->target == b->target;
 }
 
 static int
 by_site(const void *left, const void *right)
 {
-	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
-
-	return a->site != b->site ? (a->site < b->site ? -1 : 1) : a->call < b->call ? -1 : a->call > b->call;
+	return compare(&((const struct share *)left)->who, &((const struct share *)right)->who, BY_SITE);
 }
 
 static int
 by_comm(const void *left, const void *right)
 {
-	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
-
-	return a->comm < b->comm ? -1 : a->comm > b->comm;
+	return compare(&((const struct share *)left)->who, &((const struct share *)right)->who, BY_COMM);
 }
 
 static int
 by_pair(const void *left, const void *right)
 {
-	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
+	return compare(&((const struct share *)left)->who, &((const struct share *)right)->who, BY_PAIR);
+}
 
-	return a->source != b->source ? (a->source < b->source ? -1 : 1) :
-	    a->target < b->target ? -1 : a->target > b->target;
+static int
+by_size(const void *left, const void *right)
+{
+	const struct share *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->times[LATENCY] != b->times[LATENCY])
+		return a->times[LATENCY] > b->times[LATENCY] ? -1 : 1;
+	return compare(&a->who, &b->who, GROUPINGS);
 }
 
 /* Adds up what belongs together. */
-static struct share *
-group(const struct share *shares, size_t count, enum grouping grouping, size_t *groups)
+static struct shares
+group(const struct share *shares, size_t count, enum grouping grouping)
 {
 	static int (*const orders[])(const void *, const void *) = { by_site, by_comm, by_pair };
 	struct share *sorted = zalloc(count + 1, sizeof *sorted);
 	size_t n = 0;
 
 	memcpy(sorted, shares, count * sizeof *sorted);
-	if (count > 0)
-		qsort(sorted, count, sizeof *sorted, orders[grouping]);
+	qsort(sorted, count, sizeof *sorted, orders[grouping]);
 	for (size_t i = 0; i < count; i++) {
-		if (n == 0 || !is_together(&sorted[n - 1].who, &sorted[i].who, grouping)) {
+		if (n == 0 || compare(&sorted[n - 1].who, &sorted[i].who, grouping) != 0) {
 			sorted[n++] = sorted[i];
 			continue;
 		}
@@ -244,18 +235,15 @@ group(const struct share *shares, size_t count, enum grouping grouping, size_t *
 		if (sorted[i].slack_ns < sorted[n - 1].slack_ns)
 			sorted[n - 1].slack_ns = sorted[i].slack_ns;
 	}
-	if (n > 0)
-		qsort(sorted, n, sizeof *sorted, by_size);
-	*groups = n;
-	return sorted;
+	qsort(sorted, n, sizeof *sorted, by_size);
+	return (struct shares){ grouping, sorted, n };
 }
 
-struct shares
-paths_find(struct paths *p, const struct marks *m)
+void
+paths_find(struct paths *p, const struct marks *m, struct shares found[GROUPINGS])
 {
 	struct share *all = zalloc(m->payer_count, sizeof *all);
 	double *times = zalloc(m->times, sizeof *times), run_ns;
-	struct shares found;
 	uint32_t location;
 
 	for (size_t i = 0; i < m->payer_count; i++)
@@ -263,11 +251,10 @@ paths_find(struct paths *p, const struct marks *m)
 	run_ns = go_forward(p, times, &location);
 	go_back(p, location, all);
 	find_slack(p, m, run_ns, all);
-	found.sites = group(all + 1, m->payer_count - 1, BY_SITE, &found.site_count);
-	found.comms = group(all + 1, m->payer_count - 1, BY_COMM, &found.comm_count);
-	found.pairs = group(all + 1, m->payer_count - 1, BY_PAIR, &found.pair_count);
-	for (size_t i = 0; i < found.site_count; i++) {
-		struct share *s = &found.sites[i];
+	for (int g = 0; g < GROUPINGS; g++)
+		found[g] = group(all + 1, m->payer_count - 1, (enum grouping)g);
+	for (size_t i = 0; i < found[BY_SITE].count; i++) {
+		struct share *s = &found[BY_SITE].at[i];
 		struct change waitless = { &s->who, true, 0 }, earlier = { &s->who, false, p->earlier_ns };
 
 		s->waitless_ns = s->earlier_ns = NAN;
@@ -278,5 +265,4 @@ paths_find(struct paths *p, const struct marks *m)
 	}
 	free(all);
 	free(times);
-	return found;
 }

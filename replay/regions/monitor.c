@@ -7,16 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/table.h"
-#include "replay.h"
+#include "../../base/tool/fields.h"
+#include "../replay.h"
 
 enum { BLOCK = 4096 };		/* pairs in a message */
-
-void
-monitor_begin(struct monitor *m, const char *ranks)
-{
-	m->ranks = ranks;
-}
 
 /* Numbers and ranges with commas between them. */
 static void
@@ -75,6 +69,19 @@ efficiency(int64_t simulated_ns, int64_t observed_ns)
 	return observed_ns > 0 ? (double)simulated_ns / (double)observed_ns : 1;
 }
 
+struct line { int64_t rank, i, end_ns, observed_ns, simulated_ns; double local, cumulative; };
+#define LINE(member) FIELD(struct line, member)
+static const struct field fields[] = {
+	{ "rank", LINE(rank), .text = PLAIN },
+	{ "i", LINE(i), .text = PLAIN },
+	{ "t_end_obs_ns", LINE(end_ns), .text = PLAIN },
+	{ "t_obs_ns", LINE(observed_ns), .text = PLAIN },
+	{ "t_sim_ns", LINE(simulated_ns), .text = PLAIN },
+	{ "local", LINE(local), .text = "%.6f" },
+	{ "cumulative", LINE(cumulative), .text = "%.6f" },
+	FIELDS_END
+};
+
 void
 monitor_print(const struct monitor *m)
 {
@@ -82,23 +89,19 @@ monitor_print(const struct monitor *m)
 	struct table_writer table;
 
 	text_begin(&text, stdout, NULL);
-	table_begin(&table, &text, "rank\ti\tt_end_obs_ns\tt_obs_ns\tt_sim_ns\tlocal\tcumulative");
+	table_begin(&table, &text, NULL);
+	table_head(&table, fields);
 	for (uint32_t r = 0; r < m->count; r++) {
 		struct pair last = { 0, 0, 0 };
 
 		for (size_t i = 0; i < m->series[r].count; i++) {
 			struct pair pair = m->series[r].pairs[i];
-			int64_t observed_ns = pair.recorded_ns - last.recorded_ns;
-			int64_t simulated_ns = pair.simulated_ns - last.simulated_ns;
+			int64_t observed = pair.recorded_ns - last.recorded_ns;
+			int64_t simulated = pair.simulated_ns - last.simulated_ns;
 
-			table_uint(&table, r);
-			table_uint(&table, i + 1);
-			table_int(&table, pair.recorded_ns);
-			table_int(&table, observed_ns);
-			table_int(&table, simulated_ns);
-			table_fixed(&table, efficiency(simulated_ns, observed_ns), 6);
-			table_fixed(&table, efficiency(pair.simulated_ns, pair.recorded_ns), 6);
-			table_end_line(&table);
+			table_row(&table, fields, &(struct line){ r, (int64_t)i + 1, pair.recorded_ns, observed,
+			    simulated, efficiency(simulated, observed),
+			    efficiency(pair.simulated_ns, pair.recorded_ns) });
 			last = pair;
 		}
 	}

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/tool/tool.h"
-
 const char *const parameter_names[PARAMETERS] = { "latency", "gap", "overhead" };
 
 void
@@ -110,10 +108,9 @@ sample(struct tolerance *t, int p, double (*try)(void *, enum parameter, double)
 }
 
 void
-tolerance_end(struct tolerance *t, const struct engine *e, double run_ns,
+tolerance_end(struct tolerance *t, double run_ns,
     double (*try)(void *context, enum parameter parameter, double value), void *context)
 {
-	(void)e;
 	t->run_ns = run_ns;
 	if (t->sampled == NULL)
 		t->sampled = t->marks.broken;
@@ -127,7 +124,7 @@ tolerance_end(struct tolerance *t, const struct engine *e, double run_ns,
 }
 
 double
-tolerance_at(const struct tolerance *t, enum parameter p, double percent)
+tolerance_at(const struct tolerance *t, int p, double percent)
 {
 	double base_ns;
 
