@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collective.h"
 #include "engine.h"
-#include "transfer.h"
 
 /* What it waits for is known to be over then, which where there are events is the past. */
 static bool

@@ -2,9 +2,7 @@
 /* Edges as they are read: rows get their messages and instances, and are settled. */
 #include <stdlib.h>
 
-#include "collective.h"
 #include "engine.h"
-#include "transfer.h"
 #include "../base/mpi/call_class.h"
 
 static int

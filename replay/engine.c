@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a rank does, row by row. */
-#include "collective.h"
 #include "engine.h"
-#include "transfer.h"
 
 #include <stdlib.h>
 #include <string.h>

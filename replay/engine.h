@@ -13,10 +13,181 @@
 #include "../base/run/graph_input.h"
 #include "../base/run/span.h"
 #include "events.h"
-#include "flights.h"
-#include "lanes.h"
 #include "machine.h"
-#include "marks.h"
+
+/* ---- rows, and the lanes in which they stand --------------------------------------------------- */
+
+enum { NONE = UINT32_MAX };
+
+/* What a row does. */
+enum act {
+	ACT_LOCAL,		/* nothing, in no time */
+	ACT_KEEP,		/* nothing, in its recorded time: files */
+	ACT_EVENT,		/* opens or closes a region */
+	ACT_SEND, ACT_RECEIVE,
+	ACT_PROBE,		/* sees the message of its edge; without one nothing, in no time */
+	ACT_SENDRECV,		/* the send of one; its part is an ACT_WAIT that was posted with the call */
+	ACT_SEND_START, ACT_POST,
+	ACT_POST_FREED,		/* of a receive whose request is freed: no edge tells what it got */
+	ACT_START,		/* of a persistent request: a send or a post, when the edge tells */
+	ACT_COMPLETE,		/* of what its request says, which becomes one of these: */
+	ACT_WAIT, ACT_WAIT_SEND, ACT_WAIT_COLLECTIVE,
+	ACT_COLLECTIVE, ACT_COLLECTIVE_START,
+	ACT_FREE,		/* the request is not seen again */
+	ACT_REQUEST,		/* makes a request to be started: local */
+};
+
+/* How a call sends; MPI_Rsend is a standard send here. */
+enum mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS };
+
+/*
+ * A row is in two parts: what each step of the simulation needs, two to a cache line, and what is
+ * needed when the row is read, or seldom. Where a thousand ranks take turns, nothing that a step
+ * touches is still near from the step before, and the cache lines that it touches are its cost.
+ */
+struct op {
+	int64_t gap_ns;		/* since the leave before, as recorded; when it is done its enter, simulated */
+	int64_t duration_ns;	/* as recorded; when it is done the leave, simulated */
+	double startup_ns;	/* on the CPU at its begin; collectives: see collective.c */
+	uint32_t link;		/* message or instance; NONE */
+	uint8_t act;
+	bool part : 1;		/* of the call before it */
+	bool open : 1;		/* starts a request whose completion has not been read */
+	bool rendezvous : 1;	/* a send that waits for its receive */
+	bool costs : 1;		/* the overhead of a call */
+};
+
+struct replay_row {			/* as in the stream */
+	uint64_t sent, received;	/* bytes */
+	uint32_t request, request_at;
+	uint32_t comm, site;
+	uint32_t member;	/* of its instance */
+	int32_t peer, tag;
+	uint16_t call;		/* of a part: its call's */
+};
+
+struct op_lane {			/* the rows of a location that are read and not done */
+	struct op *ops;
+	size_t begin, count;
+	uint64_t first;		/* seq of the first */
+	uint64_t ready;		/* rows before it may be simulated */
+	uint64_t settled;	/* rows before it have their edges */
+	struct replay_row *rows;
+	size_t capacity;
+	int64_t last_leave_ns;	/* of the rows read */
+};
+
+static inline uint64_t
+lane_end(const struct op_lane *lane)
+{
+	return lane->first + lane->count;
+}
+
+/* ---- messages and collectives under way, and the links and buses that they take ---------------- */
+
+enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
+	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
+	MESSAGE_PART = 128 };	/* of a reduction, to its root */
+
+/* WIRE_BUSES: no message, but a collective that queues for all buses. */
+enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE, WIRE_CONNECTION, WIRE_BUSES };
+
+struct flight {			/* a message: a cache line */
+	double sent_ns, posted_ns;	/* send reached, receive reached */
+	double arrived_ns;	/* data there; before, since when it has its link out */
+	double wire_ns;		/* that it holds links and bus for */
+	uint32_t source, target;	/* locations */
+	union { uint32_t sender, member; };	/* rank that sleeps on it, or NONE; of a part: whose */
+	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
+	uint32_t next, previous;	/* in a queue */
+	union { uint32_t next_lender, connection; };	/* see struct place; that it takes */
+	uint8_t references;	/* rows that are not done, and the transfer */
+	uint8_t flags, wire;
+	bool departed;		/* all data has left the source */
+};
+
+struct trail {			/* of a message, for --explain */
+	uint64_t bytes, send_seq, receive_seq;
+	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
+};
+
+struct arrival { uint32_t location, comm_rank; double at_ns; bool waits, started; uint32_t payer; };
+
+struct instance {		/* of a collective */
+	struct arrival *members;
+	uint32_t count, capacity, arrived, left, references;
+	uint32_t sleeping;	/* members that wait for it in a row of their own */
+	double last_ns;		/* arrival so far */
+	double done_ns;		/* all leave; -1 before */
+	double factor;		/* of what --scale asks for */
+	double own_ns;		/* lasts so long by itself, whatever the network */
+	uint64_t sent, received;	/* of the root, or of the last to arrive */
+	uint32_t root;		/* member; NONE */
+	uint32_t comm, next;
+	uint8_t class, operation;
+	bool uneven;		/* sizes differ, so that who comes last matters */
+	double *blocks;		/* by member: of the plan, where they differ */
+	size_t block_capacity;
+	struct plan plan;	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
+};
+
+struct queue { uint32_t head, tail; };	/* of flights */
+
+struct pool { int64_t total, busy; struct queue queue; };	/* links or buses; total 0: no limit */
+
+struct place {			/* a node, for memory a rank, between islands an island or a connection */
+	struct pool out, in;	/* half duplex: out is both */
+	uint32_t lenders;	/* a list: messages that have a link out of here and wait for one into another */
+	bool half_duplex;
+};
+
+/* ---- who looks on ------------------------------------------------------------------------------ */
+
+/*
+ * How each time of a simulation came about: by sums and maxima of other times, and of the parameters
+ * of the machine. The engine says so while it runs, where nothing is limited; who looks on can then
+ * tell what the run would be with other parameters, or which of them are on its path.
+ *
+ * A time has a number: of a location its clock, of a message and of a collective what is below.
+ */
+/* Who pays: where the cost, or the wait, arises. */
+struct payer {
+	uint32_t site, comm, source, target;	/* source, target: nodes of a message; NO_NODE */
+	uint16_t call;
+	bool waits;		/* the time of another rank may hold this one up here */
+};
+enum { NO_NODE = UINT32_MAX, NO_PAYER = 0 };
+
+enum { SENT, POSTED, ARRIVED, MESSAGE_TIMES };
+
+struct watcher {		/* who looks on; any may be NULL */
+	void *context;
+	void (*add)(void *context, uint32_t to, const struct cost *cost, uint32_t payer);
+	void (*set)(void *context, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer);
+	void (*max)(void *context, uint32_t to, uint32_t from, uint32_t payer);
+	void (*sync)(void *context, uint32_t at);	/* all clocks are at this time, and nothing is in flight */
+};
+
+struct marks {
+	const struct watcher *watchers;
+	size_t watcher_count;
+	uint32_t times;			/* numbers in use */
+	uint32_t scratch;		/* a time for sums on the way */
+	uint32_t *message, *instance;	/* number of the first time of each; 0: none yet */
+	size_t message_count, instance_count;
+	uint32_t *instance_members;	/* how many it has room for */
+	size_t instance_member_count;
+	struct weight { double bytes; uint32_t sender, receiver; } *weights;	/* by message: payers */
+	size_t weight_count;
+	struct payer *payers;		/* from 1 */
+	size_t payer_count, payer_capacity;
+	struct payers *payer_table;
+	uint64_t in_flight;		/* messages that are on their way and not received */
+	bool pays;			/* somebody asks who pays */
+	const char *broken;		/* why the times are no sums and maxima; NULL: they are */
+};
+
+/* ---- the simulation ---------------------------------------------------------------------------- */
 
 /* A move is a part of a collective that is done by messages. */
 enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_MOVE, STEP_MOVE_ACT,
@@ -66,7 +237,7 @@ struct engine {
 	struct instance *instances;
 	size_t instance_count, instance_capacity;
 	uint32_t free_instance;
-	struct letters *letters;	/* messages of collectives, see moves.c */
+	struct letters *letters;	/* messages of collectives, see scheduled.c */
 	/* contended: */
 	struct events events;
 	double now_ns;
@@ -87,7 +258,7 @@ struct engine {
 	void (*over)(void *context, uint32_t flight);
 	void *context;
 	struct marks *marks;	/* who looks on how times come about; NULL: nobody */
-	struct made_requests *made;	/* by location, see modes.c */
+	struct made_requests *made;	/* by location, see protocol.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };
 
@@ -148,7 +319,7 @@ bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
 double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
 void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
 
-/* moves.c: collectives as messages. */
+/* scheduled.c: collectives as messages. */
 void moves_begin(struct engine *engine);
 bool is_scheduled(const struct engine *engine, const struct op *op);
 void moves_enter(struct engine *engine, uint32_t runner);
@@ -157,13 +328,75 @@ bool move_next(struct engine *engine, uint32_t runner, double *ns);
 bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
 double move_after(struct engine *engine, uint32_t runner);	/* cost of what is done */
 
-/* modes.c: which sends wait for their receive, and what was made to be started. */
+/* protocol.c: which sends wait for their receive, and what was made to be started. */
 struct made_requests *made_requests(uint32_t locations);
 bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
 void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row);
 
-/* lost.c: ends of messages that have no edge. */
+/* unmatched.c: ends of messages that have no edge. */
 bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);	/* false: it sleeps */
 void lost_post(struct engine *engine, uint32_t runner);
+
+/* watchers.c */
+void marks_begin(struct engine *engine, struct marks *marks, const struct watcher *watchers, size_t count);
+void mark_add(struct engine *engine, uint32_t to, const struct cost *cost, uint32_t payer);
+void mark_set(struct engine *engine, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer);
+void mark_max(struct engine *engine, uint32_t to, uint32_t from, uint32_t payer);
+void mark_sync(struct engine *engine, uint32_t at);
+uint32_t message_time(struct engine *engine, uint32_t flight, int which);
+uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to come */
+uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
+struct weight *message_weight(struct engine *engine, uint32_t flight);
+/* For what the runner does now, and whether it waits there for others. */
+uint32_t payer_here(struct engine *engine, uint32_t runner, bool waits);
+
+/* collective.c: true where the runner may go on at once. */
+bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
+bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
+void collective_done(struct engine *engine, uint32_t instance, double at_ns);
+void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
+struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+/* collective.c: for who looks on. */
+void mark_leave(struct engine *engine, uint32_t instance, uint32_t member, const struct cost *cost);
+void mark_arrival(struct engine *engine, uint32_t runner, uint32_t instance, uint32_t member, bool waits);
+void mark_if_sync(struct engine *engine, uint32_t instance);
+bool holds_all(const struct instance *instance);	/* all leave at one time */
+
+/* models.c */
+struct cost collective_cost(const struct engine *engine, const struct instance *instance);
+enum operation operation_of(uint16_t call);
+
+/* links.c */
+uint32_t flight_new(struct engine *engine);
+void flight_unref(struct engine *engine, uint32_t flight);
+uint32_t instance_new(struct engine *engine, uint32_t members);
+void instance_unref(struct engine *engine, uint32_t instance);
+void pool_begin(struct pool *pool, int64_t total);
+bool is_free(const struct pool *pool);
+/* Takes one for a message that has none, as FLAG tells; false: there is none, and it waits in QUEUE. */
+bool pool_take(struct engine *engine, struct pool *pool, struct queue *queue, uint32_t flight,
+    uint8_t flag);
+void queue_add(struct engine *engine, struct queue *queue, uint32_t flight);
+void queue_add_first(struct engine *engine, struct queue *queue, uint32_t flight);
+void queue_remove(struct engine *engine, struct queue *queue, uint32_t flight);
+uint32_t queue_take(struct engine *engine, struct queue *queue);	/* NONE: it is empty */
+
+void place_begin(struct place *place, int64_t in, int64_t out);
+bool links_take(struct engine *engine, uint32_t flight);	/* false: it waits for one */
+void links_give(struct engine *engine, uint32_t flight);	/* and who waits for them goes on */
+
+/* transfer.c: how messages get across. */
+void transfer_begin(struct engine *engine);
+double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
+bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
+double flight_latency_ns(const struct engine *engine, const struct flight *flight);	/* once routed */
+/* By which wire it goes, and how long. */
+void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
+void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
+void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */
+void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */
+void bus_take_all(struct engine *engine, uint32_t instance);	/* in the end an EVENT_INSTANCE */
+void bus_give_all(struct engine *engine, uint32_t instance);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "../base/tool/fields.h"
 #include "replay.h"
-#include "transfer.h"
 
 /* "3" is a rank, "3:17" the message sent in row 17 of location 3. */
 void

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "engine.h"
-#include "transfer.h"
 #include "../base/mpi/call_class.h"
 
 static enum act

@@ -4,8 +4,12 @@
 #define MACHINE_H
 
 #include "../base/tool/tool.h"
-#include "marks.h"
 #include "schedule.h"
+
+enum parameter { LATENCY, GAP, OVERHEAD, PARAMETERS };	/* between nodes; 1/bandwidth there; of a call */
+
+/* What something lasts: NS in all, of it so many times each parameter. */
+struct cost { double ns, times[PARAMETERS]; };
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC, MODEL_LINEAR_P };

@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "../base/mpi/call_class.h"
-#include "collective.h"
 #include "engine.h"
 
 enum operation

@@ -7,7 +7,6 @@
 #include <stddef.h>
 
 #include "schedule.h"
-#include "schedule_parts.h"
 
 const char *const schedule_names[SCHEDULES + 1] = { "tree", "linear", "chain", "binomial",
     "recursive-doubling", "ring", "bruck", "pairwise", "recursive-halving", "rabenseifner",

@@ -2,9 +2,7 @@
 /* How messages get across: links, then a bus, then their way. Dimemas' communic.c. */
 #include <stdlib.h>
 
-#include "collective.h"
 #include "engine.h"
-#include "transfer.h"
 
 void
 transfer_begin(struct engine *e)

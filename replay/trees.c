@@ -5,7 +5,7 @@
  * it like this; J. Pjesivac-Grbovic et al., "Performance Analysis of MPI Collective Operations", Cluster
  * Computing 10 (2007).
  */
-#include "schedule_parts.h"
+#include "schedule.h"
 
 enum { MOST_SEGMENTS = 1 << 16 };
 

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../collective.h"
 #include "../engine.h"
-#include "../transfer.h"
 #include "network.h"
 
 #define CHANGE 0.05		/* another schedule from some size on must gain so much in relative error */

@@ -2,7 +2,7 @@
 /*
  * Focus-of-analysis regions: where the local efficiency changes. What a pair computes, waits and lasts on the
  * ideal network is looked at, pair by pair: pieces of the run whose pairs are of one distribution each are found
- * (cuts.c), their borders moved to the pair where they lie (borders.c), and pieces whose pairs
+ * (cuts.c), their borders moved to the pair where they lie (cuts.c), and pieces whose pairs
  * are of like sizes are one phase.
  */
 #include "regions.h"

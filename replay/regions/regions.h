@@ -30,7 +30,7 @@ int by_value(const void *left, const void *right);
  * MOST_PHASES; how many pieces.
  */
 int find_cuts(const struct series *series, const struct sizes *sizes, size_t *ends);
-/* borders.c: each border to the pair where it lies. */
+/* cuts.c: each border to the pair where it lies. */
 void move_borders(const struct series *series, const struct sizes *sizes, size_t *ends, int count);
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include <stddef.h>
 
-#include "schedule_parts.h"
+#include "schedule.h"
 
 bool
 is_allgather(enum operation operation)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers of times, and who pays, for those who look on. */
-#include "marks.h"
 
 #include <stdlib.h>
 #include <string.h>

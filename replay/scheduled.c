@@ -8,7 +8,6 @@
 
 #include "../base/tool/hash_table.h"
 #include "engine.h"
-#include "transfer.h"
 
 /* A message of a collective that one of its ends has come to: members, and which of theirs. */
 struct letter { uint32_t instance, source, target, number, flight, done; };	/* done: ends */
