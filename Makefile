@@ -73,6 +73,7 @@ build/libbase.a: $(foreach f,$(FLOORS),$(call objects,base/$(f)))
 
 # How long collectives take lp-network learns from lp-replay's engine.
 bin/lp-replay: $(call objects,replay/tolerance) $(call objects,replay/regions)
+bin/lp-critpath bin/lp-critpath-mpi: $(call objects,critpath/solvers)
 bin/lp-network: $(filter-out build/replay/replay.o,$(call objects,replay))
 bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz

@@ -6,7 +6,7 @@
  * writes  the same messages and the path's segments; or a report as text or JSON, as text to a terminal
  *         of what would be only a report
  * memory  64 bytes for each row between two global synchronisation points, or, with walk, since the
- *         ranks last heard of each other (decided.c), up to a bound (critpath.1): older rows are
+ *         ranks last heard of each other (early.c), up to a bound (critpath.1): older rows are
  *         packed, the rest is in a temporary file;
  *         where several processes or parts take part, the path, and in a
  *         group that solves a stretch together the rows of own ranks only
@@ -15,9 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "join.h"
-#include "parts.h"
-#include "tell.h"
+#include "critpath.h"
 
 static solver *const solvers[] = {
 	solve_walk, solve_kahn, solve_dijkstra, solve_delta, solve_intervals,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "functions_report.h"
+#include "critpath.h"
 
 static int
 compare_text(const char *a, const char *b)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "functions_report.h"
+#include "critpath.h"
 #include "../base/path/report.h"
 #include "../base/tool/fields.h"
 #include "../base/tool/file_name.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "functions_report.h"
+#include "critpath.h"
 
 const char *const other_names[KINDS] = {
 	[MPI] = "(MPI)", [TRANSFER] = "(transfer)", [START] = "(start)",

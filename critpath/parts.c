@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "parts.h"
+#include "critpath.h"
 
 #include <stdlib.h>
 #include <string.h>

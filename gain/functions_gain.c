@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "whatif.h"
+#include "gain.h"
 #include "../base/tool/fields.h"
 
 struct function_gain {

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "../base/path/output.h"
-#include "choice.h"
-#include "whatif.h"
+#include "gain.h"
 
 static const char usage[] =
 	"usage: lp-gain [--gain PERCENT] [--slack] [-k N] [-F text|json|stream] [--all] [FILE]\n"
@@ -36,13 +35,11 @@ struct options {
 	enum form form;
 	bool slack, needed, all, whole;
 	int percent, alternatives;
-	int algorithm;			/* of choosers; -1: unsaid */
+	int algorithm;			/* enum chooser; -1: unsaid */
 	struct scales scales;
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	const char *file;		/* NULL or "-": standard input */
 };
-
-static chooser *const choosers[] = { choose_walk, choose_kahn, choose_dijkstra, choose_delta };
 
 struct asked {
 	struct options opt;
@@ -114,7 +111,7 @@ solve_stretch(struct asked *a, struct event last)
 
 	a->segments.count = 0;
 	if (a->opt.needed) {
-		choice_solve(&a->choice, choosers[a->opt.algorithm < 0 ? 0 : a->opt.algorithm], &stretch,
+		choice_solve(&a->choice, a->opt.algorithm < 0 ? CHOOSE_WALK : (enum chooser)a->opt.algorithm, &stretch,
 		    &a->run.instances, &a->run.known, &a->segments);
 		output_report(&a->output, &a->segments);
 		return;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../base/run/span.h"
-#include "../base/path/functions.h"
-#include "whatif.h"
+#include "gain.h"
 
 #include <stdlib.h>
 #include <string.h>

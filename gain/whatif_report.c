@@ -4,7 +4,7 @@
 
 #include "../base/run/span.h"
 #include "../base/tool/table.h"
-#include "whatif.h"
+#include "gain.h"
 
 /* A site and what its table is sorted by: largest first, then lowest site. */
 struct item {

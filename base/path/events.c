@@ -5,7 +5,7 @@
 #include "../tool/search.h"
 
 #include "edge_rows.h"
-#include "shared.h"
+#include "run.h"
 
 static const struct event_row *
 row_at(const struct window *window, uint32_t location, uint64_t seq)
@@ -94,7 +94,7 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 
 	if (!at.leave) {
 		if (at.seq <= stretch->first_seq[at.location] ||
-		    (row = row_at(window, at.location, at.seq - 1)) == NULL)	/* forgotten: decided.c */
+		    (row = row_at(window, at.location, at.seq - 1)) == NULL)	/* forgotten: early.c */
 			return false;
 		*before = (struct event){ at.seq - 1 - row->row.part, at.location, true };
 		*before_ns = time_of(stretch, *before);

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "functions.h"
-#include "shared.h"
+#include "run.h"
 
 static const struct part everything = { .to = UINT64_MAX };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shared.h"
+#include "run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,8 +15,8 @@
  * the run; no part of it is wait time. Since only one event leads to each, there is one path to each
  * and nothing is left to choose for a solver.
  */
-#ifndef CRITPATH_H
-#define CRITPATH_H
+#ifndef STRETCH_H
+#define STRETCH_H
 
 #include "../run/collective.h"
 #include "../run/places.h"

@@ -2,7 +2,7 @@
 /*
  * The backward walk (Boehme et al. 2012): from the last event back, and where a call was blocked
  * over to the location that it waited for, until the beginning, or where the path is already known
- * (decided.c). Linear in the number of calls on the path.
+ * (early.c). Linear in the number of calls on the path.
  */
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "intervals.h"
+#include "solvers.h"
 
 void
 add_interval(struct intervals *intervals, struct interval interval)

@@ -17,7 +17,7 @@
 
 #include "../base/tool/heap.h"
 #include "../base/path/edge_rows.h"
-#include "tell.h"
+#include "critpath.h"
 
 struct chain {
 	int64_t ns;

@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intervals.h"
-#include "../base/path/functions.h"
-#include "path.h"
+#include "../critpath.h"
 
 enum { ROUND_ROWS = 1 << 17 };	/* for each member */
 

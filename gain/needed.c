@@ -10,10 +10,11 @@
  * times: never less than nothing as long as nothing lasts longer than it did, so that then each vertex
  * is settled once, as in Dijkstra's. Where something lasts longer, labels are corrected.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "../base/tool/heap.h"
-#include "choice.h"
+#include "gain.h"
 
 enum { NO_WAY = -1 };
 
@@ -50,7 +51,7 @@ follow(const struct dag *dag, const int64_t *to_ns, uint32_t *at)
 /* ---- from the beginning --------------------------------------------------------------------- */
 
 /* When each event would be, in the order in which the way back from the end met them. */
-size_t
+static size_t
 choose_walk(const struct dag *dag, uint32_t *at)
 {
 	int64_t *to_ns = zalloc(dag->vertices, sizeof *to_ns);
@@ -105,7 +106,7 @@ turn_around(const struct dag *dag, struct onward *onward)
 	}
 }
 
-size_t
+static size_t
 choose_kahn(const struct dag *dag, uint32_t *at)
 {
 	int64_t *to_ns = zalloc(dag->vertices, sizeof *to_ns);
@@ -243,7 +244,7 @@ end_search(struct search *search, uint32_t *at)
 #define WAITS_LESS(a, b) ((a)->waits_ns < (b)->waits_ns)
 HEAP(heap, struct entry, WAITS_LESS)
 
-size_t
+static size_t
 choose_dijkstra(const struct dag *dag, uint32_t *at)
 {
 	struct search search;
@@ -299,7 +300,7 @@ take_bucket(struct search *search, int64_t delta_ns, int64_t *bucket, bool same,
 }
 
 /* Edges that keep a way in its bucket are followed until that is empty, all others once after that. */
-size_t
+static size_t
 choose_delta(const struct dag *dag, uint32_t *at)
 {
 	/* The mean time between two events, of all together. */
@@ -324,4 +325,68 @@ choose_delta(const struct dag *dag, uint32_t *at)
 	}
 	free(taken);
 	return end_search(&search, at);
+}
+
+/* ---- the way as segments --------------------------------------------------------------------- */
+
+/*
+ * The longest way from the beginning of DAG to its end, behind it in AT; how many vertices, room for all
+ * is there.
+ */
+typedef size_t chooser(const struct dag *dag, uint32_t *at);
+static chooser *const choosers[] = { choose_walk, choose_kahn, choose_dijkstra, choose_delta };
+
+/* What activities would last: all that --scale names. */
+static void
+scale_weights(struct choice *choice, struct dag *dag, const struct definitions *known)
+{
+	const struct stretch *stretch = dag->stretch;
+
+	for (uint32_t l = 0; l < stretch->window->locations; l++)
+		for (uint64_t seq = stretch->first_seq[l]; seq < stretch->end_seq[l]; seq++) {
+			const struct row *row = window_row(stretch->window, l, seq);
+			uint64_t v = numbering_of(&dag->numbering, (struct event){ seq, l, false });
+
+			for (int call = 0; call < 2; call++) {
+				double ns = (double)dag->weight_ns[v + (uint64_t)call] * scale_factor(&choice->scales,
+				    known, (uint32_t)known->location_rank[l], row->call, row->site, call == 0);
+
+				if (ns >= 0x1p60)
+					die("--scale: a call or computation would last more than 36 years");
+				dag->weight_ns[v + (uint64_t)call] = llround(ns);
+			}
+		}
+}
+
+void
+choice_solve(struct choice *choice, enum chooser how, const struct stretch *stretch,
+    const struct instances *instances, const struct definitions *known, struct segments *segments)
+{
+	struct dag dag;
+	uint32_t *way, before = BEGIN;
+	size_t count;
+
+	dag_open(&dag, stretch, instances, known);
+	if (choice->scales.count > 0)
+		scale_weights(choice, &dag, known);
+	way = zalloc(dag.vertices, sizeof *way);
+	count = choosers[how](&dag, way);
+	for (size_t n = count; n-- > 0; before = way[n]) {
+		struct segment piece;
+
+		if (way[n] >= dag.events || dag.weight_ns[way[n]] == 0)
+			continue;
+		piece = dag_piece(&dag, before, way[n], choice->length_ns + dag.weight_ns[way[n]]);
+		/* Who was the last to come to the synchronisation point goes on by himself. */
+		if (before == BEGIN && piece.kind == TRANSFER && piece.location == choice->last)
+			piece.kind = MPI;
+		choice->length_ns = piece.end_ns;
+		segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
+		    sizeof *segments->at);
+		segments->at[segments->count++] = piece;
+	}
+	/* Behind the end, way[0], comes the last event; a synchronisation point ends with its last enter. */
+	choice->last = count > 1 && way[1] < dag.events ? numbering_event(&dag.numbering, way[1]).location : NOBODY;
+	free(way);
+	dag_close(&dag);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "distance.h"
+#include "solvers.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tell.h"
+#include "critpath.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "../base/tool/spool.h"
-#include "functions_report.h"
 
 static _Noreturn void
 die_file(void)

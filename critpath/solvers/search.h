@@ -5,8 +5,8 @@
  * that comes next on that way. An event, its label and its incoming edges are with its owner; a
  * relaxation of an edge whose source belongs to another member of the team is sent there.
  */
-#ifndef SEARCH_H
-#define SEARCH_H
+#ifndef SOLVERS_SEARCH_H
+#define SOLVERS_SEARCH_H
 
 #include "solvers.h"
 

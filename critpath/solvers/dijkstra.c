@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "../base/tool/heap.h"
+#include "../../base/tool/heap.h"
 #include "search.h"
 
 #define LONGER(a, b) ((a)->distance_ns > (b)->distance_ns)
