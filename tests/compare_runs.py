@@ -3,13 +3,13 @@
 """
 Runs with noise for lp-compare, and what it makes of them.
 
-    tests/compare_runs.py make SEED [slow=SITE:PERCENT[:RANK]] [moved=LINES] [date=S]   one trace as text for tests/pack
+    tests/compare_runs.py make SEED [slow=SITE:PERCENT[:RANK]] [late=SITE:NS] [moved=LINES] [date=S]   one trace as text for tests/pack
     tests/compare_runs.py trials SEED N A... -- B...    N times 7 runs of each side by chance: how often
                                                         which lines were named, as JSON
     tests/compare_runs.py exact A... -- B...            the parts make up the whole to the nanosecond, and
                                                         with the sides swapped every sign flips
 
-A run has ten sites on two ranks. What each computes varies by 2 % from time to time and by 1 % from
+A run has ten sites on two ranks; late makes a call at one of them last so much longer. What each computes varies by 2 % from time to time and by 1 % from
 run to run, as on a busy machine, and one time in thirty by far more.
 """
 import json
@@ -20,7 +20,7 @@ import sys
 SITES, TURNS, NS = 10, 15, 100000
 
 
-def make(seed, slow=-1, percent=0.0, only=None, moved=0, date=None):
+def make(seed, slow=-1, percent=0.0, only=None, late=(-1, 0), moved=0, date=None):
     rng = random.Random(seed)
     run = 1 + abs(rng.gauss(0, 0.01))
     at, lines = 10000, []
@@ -36,7 +36,7 @@ def make(seed, slow=-1, percent=0.0, only=None, moved=0, date=None):
                 if site == slow and only in (None, rank):
                     ns += NS * SITES * percent / 100
                 ready.append(at + int(ns))
-            done = max(ready) + 1000
+            done = max(ready) + 1000 + (late[1] if site == late[0] else 0)
             for rank in range(2):
                 lines.append(f"{rank} MPI_Allreduce {ready[rank]} {done} comm=1 sent=8 received=8 site={site + 1}")
             at = done
@@ -100,7 +100,9 @@ def main():
     if sys.argv[1] == "make":
         given = dict(a.split("=") for a in sys.argv[3:])
         slow, percent, *rank = given.get("slow", "-1:0").split(":")
-        make(int(sys.argv[2]), int(slow), float(percent), int(rank[0]) if rank else None, int(given.get("moved", 0)), given.get("date"))
+        site, ns = given.get("late", "-1:0").split(":")
+        make(int(sys.argv[2]), int(slow), float(percent), int(rank[0]) if rank else None, (int(site), int(ns)),
+             int(given.get("moved", 0)), given.get("date"))
         return
     files = sys.argv[4:] if sys.argv[1] == "trials" else sys.argv[2:]
     cut = files.index("--")
