@@ -23,7 +23,7 @@ static const char usage[] =
 	"      --exact          leave reductions whose result depends on the order\n"
 	"      --count          at the end rank 0 says how many of its calls were replaced\n"
 	"      --list           print what becomes of which sizes, and start nothing\n"
-	"      --factors GRAPH  print --scale of lp-replay for the functions of a recorded run\n"
+	"      --factors GRAPH  print factors for lp-replay, of functions of a recorded run\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
