@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "channels.h"
-
 #include <stdlib.h>
 
 #include "../base/tool/hash_table.h"
+#include "graph.h"
 
 struct channel {
 	uint32_t comm;
@@ -26,7 +25,7 @@ HASH_TABLE(channels, struct channel, HASH, SAME, FREE, MAKE_FREE, IN_USE, die("o
 #undef MAKE_FREE
 
 void
-match_begin(struct graph *graph)
+channels_begin_all(struct graph *graph)
 {
 	graph->channels = zalloc(1, sizeof *graph->channels);
 	channels_begin(graph->channels, 1024);
@@ -38,17 +37,6 @@ channel_of(struct graph *graph, uint32_t comm, int32_t source, int32_t target, i
 	struct channel key = { comm, source, target, tag, NONE, NONE, NONE, NONE, true };
 
 	return channels_add(graph->channels, &key);
-}
-
-void
-queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation)
-{
-	graph->operations[operation].next = NONE;
-	if (*first == NONE)
-		*first = operation;
-	else
-		graph->operations[*last].next = operation;
-	*last = operation;
 }
 
 /* Behind the probes in front of it, of which LAST is the last one; or NONE. */
@@ -63,29 +51,15 @@ first_receive(const struct graph *graph, const struct channel *channel, uint32_t
 	return receive;
 }
 
-static void
-drop_receive(struct graph *graph, struct channel *channel, uint32_t receive, uint32_t before)
-{
-	*(before != NONE ? &graph->operations[before].next : &channel->receive) =
-	    graph->operations[receive].next;
-	if (channel->receive_last == receive)
-		channel->receive_last = before;
-	operation_free(graph, receive);
-}
-
 /* The probes before UNTIL saw the first send. */
 static void
 match_probes(struct graph *graph, struct channel *channel, uint32_t until)
 {
-	const struct operation *from = &graph->operations[channel->send];
-
 	while (channel->receive != until) {
 		const uint32_t probe = channel->receive;
-		const struct operation *to = &graph->operations[probe];
 
-		edge_probe(graph, from->location, from->seq, to->location, to->seq);
-		collective_crossed(graph, from->candidates, to->candidates);
-		channel->receive = to->next;
+		edge_probe(graph, channel->send, probe);
+		channel->receive = graph->operations[probe].next;
 		operation_free(graph, probe);
 	}
 }
@@ -97,19 +71,20 @@ channel_match(struct graph *graph, struct channel *channel)
 
 	while ((receive = first_receive(graph, channel, &before)) != NONE) {
 		const uint32_t send = channel->send;
-		const struct operation *to = &graph->operations[receive], *from;
+		const struct operation *to = &graph->operations[receive];
 
 		if (to->state == DROPPED) {
-			drop_receive(graph, channel, receive, before);
+			*(before != NONE ? &graph->operations[before].next : &channel->receive) = to->next;
+			if (channel->receive_last == receive)
+				channel->receive_last = before;
+			operation_free(graph, receive);
 			continue;
 		}
 		if (send == NONE || to->state == POSTED)
 			return;
-		from = &graph->operations[send];
-		edge_message(graph, from->location, from->seq, to->location, to->seq);
-		collective_crossed(graph, from->candidates, to->candidates);
+		edge_message(graph, send, receive);
 		match_probes(graph, channel, receive);
-		channel->send = from->next;
+		channel->send = graph->operations[send].next;
 		channel->receive = to->next;
 		operation_free(graph, send);
 		operation_free(graph, receive);

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../base/mpi/call_class.h"
 #include "../base/tool/hash_table.h"
-#include "exchange.h"
+#include "graph.h"
 
 struct instance {
 	uint32_t comm, order, index;	/* key, as of a parcel; comm NONE: free slot */
@@ -28,32 +27,15 @@ struct instance {
 	uint32_t *operations;	/* of the members, in order of arrival */
 };
 
-/* How many collectives a rank has called on a communicator. */
-struct counter {
-	uint32_t comm;		/* NONE: free slot */
-	int32_t rank;
-	uint32_t called;
-};
-
 #define FREE(slot) ((slot)->comm == NONE)
 #define MAKE_FREE(slot) ((slot)->comm = NONE)
 #define HASH(i) mix((uint64_t)(i)->order << 32 | (i)->comm, (i)->index)
 #define SAME(a, b) ((a)->comm == (b)->comm && (a)->order == (b)->order && (a)->index == (b)->index)
 HASH_TABLE(open_instances, struct instance, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL,
     die("out of memory"))
-#undef HASH
-#undef SAME
-#define HASH(c) mix((c)->comm, (uint32_t)(c)->rank)
-#define SAME(a, b) ((a)->comm == (b)->comm && (a)->rank == (b)->rank)
-HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
 struct instances {
 	struct open_instances open;	/* that still lack members */
-	struct counters counters;
-	bool drifted;		/* ranks no longer count the same candidates: none is believed */
-	uint32_t decided;	/* candidates for a synchronisation point that are complete */
-	bool *crossed;		/* by number of candidate after those */
-	size_t crossed_count, crossed_capacity;
 	uint32_t *locations;	/* of one instance that goes out */
 	uint64_t *seqs;
 	size_t location_capacity, seq_capacity;
@@ -62,32 +44,11 @@ struct instances {
 /* MPI_Init and MPI_Finalize are counted apart from the collectives of MPI_COMM_WORLD. */
 enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
 
-#define INITS_OF(comm) ((comm) | UINT32_C(1) << 31)	/* where those that are made are counted */
-
 void
 collective_begin(struct graph *graph)
 {
 	graph->instances = zalloc(1, sizeof *graph->instances);
 	open_instances_begin(&graph->instances->open, 1024);
-	counters_begin(&graph->instances->counters, 1024);
-}
-
-/* How many collectives the rank has called on the communicator before this one. */
-static uint32_t
-count_call(struct instances *all, uint32_t comm, int32_t rank)
-{
-	struct counter first = { comm, rank, 0 };
-
-	return counters_add(&all->counters, &first)->called++;
-}
-
-static struct instance *
-instance_of(struct instances *all, const struct parcel *p)
-{
-	struct instance new = { .comm = p->comm, .order = p->order, .index = p->index, .last_enter_ns = INT64_MIN,
-	    .first_leave_ns = INT64_MAX };
-
-	return open_instances_add(&all->open, &new);
 }
 
 /* 0 where the communicator is not known. */
@@ -113,30 +74,27 @@ waits_for_all(enum call_class class)
 }
 
 void
-collective_crossed(struct graph *graph, uint32_t from, uint32_t to)
+crossing_mark(struct crossings *c, uint32_t from, uint32_t to)
 {
-	struct instances *all = graph->instances;
 	uint32_t first = (from < to ? from : to) + 1, last = from < to ? to : from;
 
-	if (first > last || last <= all->decided)
+	if (first > last || last <= c->decided)
 		return;
-	all->crossed = grow(all->crossed, &all->crossed_capacity, (size_t)(last - all->decided),
-	    sizeof *all->crossed);
-	while (all->crossed_count < (size_t)(last - all->decided))
-		all->crossed[all->crossed_count++] = false;
-	for (uint32_t k = first > all->decided ? first : all->decided + 1; k <= last; k++)
-		all->crossed[k - all->decided - 1] = true;
+	c->crossed = grow(c->crossed, &c->capacity, (size_t)(last - c->decided), sizeof *c->crossed);
+	while (c->count < (size_t)(last - c->decided))
+		c->crossed[c->count++] = false;
+	for (uint32_t k = first > c->decided ? first : c->decided + 1; k <= last; k++)
+		c->crossed[k - c->decided - 1] = true;
 }
 
-/* The next candidate is complete: was it crossed by an edge found before? */
-static bool
-take_crossed(struct instances *all)
+bool
+crossing_take(struct crossings *c)
 {
-	bool crossed = all->crossed_count > 0 && all->crossed[0];
+	const bool crossed = c->count > 0 && c->crossed[0];
 
-	all->decided++;
-	if (all->crossed_count > 0)
-		memmove(all->crossed, all->crossed + 1, --all->crossed_count);
+	c->decided++;
+	if (c->count > 0)
+		memmove(c->crossed, c->crossed + 1, --c->count);
 	return crossed;
 }
 
@@ -158,31 +116,6 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 	x->candidates = grow(x->candidates, &x->candidate_capacity, x->candidate_count + 1, sizeof *x->candidates);
 	x->candidates[x->candidate_count++] = (struct candidate){ number, instance->first.round, seqs,
 	    instance->open > 0 || instance->mismatched, instance->last_enter_ns > instance->first_leave_ns };
-}
-
-size_t
-collective_crossings(const struct graph *graph)
-{
-	return graph->instances->crossed_count;
-}
-
-bool
-collective_is_crossed(const struct graph *graph, size_t n)
-{
-	return n < graph->instances->crossed_count && graph->instances->crossed[n];
-}
-
-bool
-collective_has_drifted(const struct graph *graph)
-{
-	return graph->instances->drifted;
-}
-
-void
-collective_decided(struct graph *graph, size_t n)
-{
-	while (n-- > 0)
-		take_crossed(graph->instances);
 }
 
 /*
@@ -210,7 +143,7 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 	 * some ranks only, before this one, has been seen: behind it their numbers differ from rank to
 	 * rank, and what crosses which of them is not known.
 	 */
-	pending |= take_crossed(all) || instance->mismatched || all->drifted;
+	pending |= crossing_take(&graph->crossings) || instance->mismatched || graph->crossings.drifted;
 	/* Locations are in order here, so location i is all->locations[i]. */
 	for (uint32_t i = 0; i < instance->size && !pending; i++)
 		pending = settled_seq(graph, i) <= all->seqs[i];
@@ -246,7 +179,7 @@ instance_complete(struct graph *graph, struct instance *instance)
 		}
 	edge_collective(graph, instance->size, all->locations, all->seqs);
 	for (uint32_t i = 1; i < instance->size; i++)
-		collective_crossed(graph, graph->operations[instance->operations[0]].candidates,
+		crossing_mark(&graph->crossings, graph->operations[instance->operations[0]].candidates,
 		    graph->operations[instance->operations[i]].candidates);
 	for (uint32_t i = 0; i < instance->size; i++)
 		operation_free(graph, instance->operations[i]);
@@ -266,25 +199,18 @@ check_call(struct graph *graph, struct instance *instance, uint32_t location, ui
 		graph->counts.mismatched++;
 	instance->mismatched = true;
 	if (is_candidate(graph, instance->size, call) != is_candidate(graph, instance->size, instance->call))
-		graph->instances->drifted = true;
+		graph->crossings.drifted = true;
 	tell(graph, "rank %d, row %llu: %s meets %s of another rank on communicator %u",
 	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
 	    call_name(instance->call), instance->comm);
-}
-
-/* The shard that an instance falls to. */
-static uint32_t
-shard_of_instance(const struct graph *graph, const struct parcel *p)
-{
-	return (uint32_t)(mix((uint64_t)p->order << 32 | p->comm, p->index) % graph->exchange->shards);
 }
 
 void
 collective_arrived(struct graph *graph, const struct parcel *p)
 {
 	struct instances *all = graph->instances;
-	struct instance *instance = instance_of(all, p);
-	uint32_t operation;
+	struct instance *instance = open_instances_add(&all->open, &(struct instance){ .comm = p->comm,
+	    .order = p->order, .index = p->index, .last_enter_ns = INT64_MIN, .first_leave_ns = INT64_MAX });
 
 	if (instance->arrived == 0) {
 		instance->size = member_count(graph, p->comm);
@@ -294,10 +220,7 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 		instance->operations = zalloc(instance->size, sizeof *instance->operations);
 	}
 	check_call(graph, instance, p->location, p->seq, p->call);
-	operation = operation_new(graph, p->location, p->seq, p->call);
-	graph->operations[operation].candidates = p->candidates;
-	operation_list(graph, operation);
-	instance->operations[instance->arrived++] = operation;
+	instance->operations[instance->arrived++] = operation_of_parcel(graph, p);
 	instance->open += p->open;
 	if (p->enter_ns > instance->last_enter_ns)
 		instance->last_enter_ns = p->enter_ns;
@@ -313,62 +236,62 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 }
 
 void
-collective_init(struct graph *graph, uint32_t location, uint64_t seq, uint32_t comm)
+collective_init(struct graph *graph, const struct graph_row *row)
 {
-	if (member_count(graph, comm) > 0)
-		request_init(graph, location, seq, CLASS_COLLECTIVE_INIT,
-		    1 + count_call(graph->instances, INITS_OF(comm), rank_of(graph, location)));
+	if (member_count(graph, row->comm) > 0)
+		request_open(graph, row, (struct request){ .operation = NONE, .class = CLASS_COLLECTIVE_INIT,
+		    .order = 1 + count_one(graph, COUNT_INITS, row->comm, row->rank, 0) });
 }
 
-/* The start of a persistent one, which says where it was made. */
-static bool
-is_started(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    struct parcel *parcel)
+/* Which of the communicator's collectives it is: a persistent one says where it was made. */
+static void
+number_member(struct graph *graph, const struct graph_row *row, struct parcel *parcel)
 {
-	const uint32_t request = row->request[i], at = row->request_at[i];
+	struct request *request = row->refers ? request_find(graph, row->starter, row->start) : NULL;
 
-	return (request > 0 || at > 0) && request_start(graph, at > 0 ? at - 1 : location,
-	    at > 0 ? request : seq - request, &parcel->order, &parcel->index);
+	if (request != NULL && request->class == CLASS_COLLECTIVE_INIT) {
+		parcel->order = request->order;
+		parcel->index = request->starts++;
+	} else
+		parcel->index = count_one(graph, COUNT_COLLECTIVES, parcel->comm, row->rank, 0);
+}
+
+/* Lines about a collective of an unknown communicator; about no communicator only the first one. */
+static void
+tell_unknown(struct graph *graph, const struct graph_row *row, uint32_t comm)
+{
+	if (comm != 0)
+		tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known", (int)row->rank,
+		    (unsigned long long)row->seq, call_name(row->call), comm);
+	else if (!graph->nowhere)
+		tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s was called: "
+		    "such calls match nothing", (int)row->rank, (unsigned long long)row->seq,
+		    call_name(row->call));
+	graph->nowhere |= comm == 0;
 }
 
 void
-collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
-    size_t i)
+collective_member(struct graph *graph, const struct graph_row *row)
 {
-	enum call_class class = call_class(row->call[i]);
-	uint32_t comm = class == CLASS_INIT ? INIT_COMM : class == CLASS_FINALIZE ? FINALIZE_COMM :
-	    row->comm[i];
-	struct location *at = &graph->locations[location];
-	uint32_t members = member_count(graph, comm), to;
-	struct parcel parcel = { .seq = seq, .location = location, .comm = comm, .enter_ns = row->enter_ns[i],
-	    .leave_ns = row->leave_ns[i], .open = at->open, .candidates = at->candidates, .call = row->call[i],
-	    .kind = PARCEL_MEMBER };
+	const enum call_class class = call_class(row->call);
+	const uint32_t comm = class == CLASS_INIT ? INIT_COMM : class == CLASS_FINALIZE ? FINALIZE_COMM : row->comm;
+	const uint32_t members = member_count(graph, comm);
+	struct location *at = &graph->locations[row->location];
+	struct parcel parcel = { .seq = row->seq, .location = row->location, .comm = comm,
+	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i], .open = at->open,
+	    .candidates = row->candidates, .call = row->call, .kind = PARCEL_MEMBER };
 
 	if (comm == 2)
 		return;		/* alone */
 	if (members == 0) {
 		graph->counts.unmatched_collectives++;
-		if (comm == 0 && graph->nowhere)
-			return;
-		graph->nowhere = graph->nowhere || comm == 0;
-		if (comm == 0)
-			tell(graph, "rank %d, row %llu: the trace does not say on which communicator %s was called: "
-			    "such calls match nothing", (int)rank_of(graph, location), (unsigned long long)seq,
-			    call_name(row->call[i]));
-		else
-			tell(graph, "rank %d, row %llu: %s on communicator %u, which is not known",
-			    (int)rank_of(graph, location), (unsigned long long)seq,
-			    call_name(row->call[i]), comm);
+		tell_unknown(graph, row, comm);
 		return;
 	}
-	if (!is_started(graph, location, seq, row, i, &parcel))
-		parcel.index = count_call(graph->instances, comm, rank_of(graph, location));
-	at->candidates += is_candidate(graph, members, row->call[i]);
-	to = graph->exchange != NULL ? shard_of_instance(graph, &parcel) : 0;
-	if (graph->exchange != NULL && to != graph->exchange->shard)
-		exchange_post(graph, to, parcel);
-	else
-		collective_arrived(graph, &parcel);
+	number_member(graph, row, &parcel);
+	at->candidates += is_candidate(graph, members, row->call);
+	parcel_post(graph, graph->exchange == NULL ? 0 :
+	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);
 }
 
 static int

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange.h"
+#include "graph.h"
 
 enum { MESSAGES = 4096, MEMBERS = 16384 };	/* of a block */
 
@@ -65,14 +65,17 @@ flush_messages(struct graph *graph)
 }
 
 static void
-add_pair(struct graph *graph, struct pairs *p, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+add_pair(struct graph *graph, struct pairs *p, uint32_t send, uint32_t receive)
 {
+	const struct operation *from = &graph->operations[send], *to = &graph->operations[receive];
+
 	if (p->count == MESSAGES)
 		flush_messages(graph);
-	p->source[p->count] = source;
-	p->send[p->count] = send;
-	p->target[p->count] = target;
-	p->receive[p->count++] = receive;
+	p->source[p->count] = from->location;
+	p->send[p->count] = from->seq;
+	p->target[p->count] = to->location;
+	p->receive[p->count++] = to->seq;
+	crossing_mark(&graph->crossings, from->candidates, to->candidates);
 }
 
 static void
@@ -109,16 +112,16 @@ edges_flush(struct graph *graph)
 }
 
 void
-edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+edge_message(struct graph *graph, uint32_t send, uint32_t receive)
 {
-	add_pair(graph, &graph->edges->messages, source, send, target, receive);
+	add_pair(graph, &graph->edges->messages, send, receive);
 	graph->counts.messages++;
 }
 
 void
-edge_probe(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t probe)
+edge_probe(struct graph *graph, uint32_t send, uint32_t probe)
 {
-	add_pair(graph, &graph->edges->probes, source, send, target, probe);
+	add_pair(graph, &graph->edges->probes, send, probe);
 }
 
 void
@@ -134,10 +137,9 @@ edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations
 	    sizeof *e->location);
 	e->seq = grow(e->seq, &e->seq_capacity, e->members + members, sizeof *e->seq);
 	e->size[e->instances++] = members;
-	for (uint32_t i = 0; i < members; i++) {
-		e->location[e->members] = locations[i];
-		e->seq[e->members++] = seqs[i];
-	}
+	memcpy(e->location + e->members, locations, members * sizeof *locations);
+	memcpy(e->seq + e->members, seqs, members * sizeof *seqs);
+	e->members += members;
 	graph->counts.collectives++;
 }
 
@@ -163,21 +165,10 @@ write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry)
 }
 
 void
-write_settled_at(struct graph *graph, const uint64_t *seqs)
+write_settled(struct graph *graph, const uint64_t *seqs)
 {
 	edges_flush(graph);
 	write_seqs(graph, "settled", seqs);
-}
-
-void
-write_settled(struct graph *graph)
-{
-	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
-
-	for (uint32_t l = 0; l < graph->known.location_count; l++)
-		seqs[l] = settled_seq(graph, l);
-	write_settled_at(graph, seqs);
-	free(seqs);
 }
 
 void
@@ -223,17 +214,17 @@ tell(struct graph *graph, const char *format, ...)
 	char line[256];
 	va_list arguments;
 
-	if (graph->told++ >= 10)
+	if (graph->told++ >= LINES_TOLD)
 		return;
 	va_start(arguments, format);
 	vsnprintf(line, sizeof line, format, arguments);
 	va_end(arguments);
-	if (graph->exchange != NULL) {	/* others have something to say, too */
+	if (graph->exchange != NULL) {	/* there are lines of other shards, too */
 		struct exchange *x = graph->exchange;
 
 		x->lines = grow(x->lines, &x->line_capacity, x->line_count + 1, sizeof *x->lines);
 		memcpy(x->lines[x->line_count++], line, sizeof line);
 		return;
 	}
-	note("%s%s", line, graph->told == 10 ? " (further ones are only counted)" : "");
+	note("%s%s", line, graph->told == LINES_TOLD ? " (further ones are only counted)" : "");
 }

@@ -11,10 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/team/team.h"
-#include "exchange.h"
-#include "polls.h"
-#include "../base/mpi/call_class.h"
+#include "graph.h"
 
 static const char usage[] =
 	"usage: lp-graph [--polls wait|work] [--poll-gap SECONDS] [--partial] [FILE]\n"
@@ -79,14 +76,40 @@ tell_lost(const struct reader *in, size_t *told)
 		note("%s", line);
 }
 
-static void
-make_locations(struct graph *graph)
+struct location *
+locations_new(uint32_t count)
 {
-	graph->locations = zalloc(graph->known.location_count, sizeof *graph->locations);
-	locations_begin(graph->locations, graph->known.location_count);
+	struct location *locations = zalloc(count, sizeof *locations);
+
+	for (uint32_t l = 0; l < count; l++) {
+		locations[l].last_leave_ns = INT64_MIN;
+		locations[l].oldest = locations[l].newest = locations[l].held = locations[l].held_last = NONE;
+	}
+	return locations;
 }
 
-/* The next message that goes out is the first that rows of a block, or its samples, are in. */
+void
+graph_begin(struct graph *graph, uint32_t shards)
+{
+	graph->free_operation = NONE;
+	request_begin(graph);
+	channels_begin_all(graph);
+	epoch_begin(graph);
+	collective_begin(graph);
+	edges_begin(graph);
+	index_begin(&graph->index, shards);
+}
+
+void
+graph_end(struct graph *graph)
+{
+	match_end(graph);
+	epoch_end(graph);
+	collective_end(graph);
+	edges_flush(graph);
+}
+
+/* The next message is the first with rows of a block, or its samples. */
 static void
 begin_block(struct graph *graph)
 {
@@ -94,92 +117,119 @@ begin_block(struct graph *graph)
 	graph->block.syncs = graph->index.syncs;
 }
 
-/* One row; CALL is that of its call, which for a part is an earlier row. */
+/* A persistent request is started: a send or a receive. */
 static void
-take_row(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *rows, size_t i,
-    uint16_t call)
+start_request(struct graph *graph, const struct graph_row *row)
 {
-	struct location *at = &graph->locations[location];
-	enum call_class class = call_class(call);
-	bool part = rows->call[i] == 0, refers = rows->request[i] > 0 || rows->request_at[i] > 0;
-	uint32_t starter = rows->request_at[i] > 0 ? rows->request_at[i] - 1 : location;
-	uint64_t start = rows->request_at[i] > 0 ? rows->request[i] : seq - rows->request[i];
+	const struct request *request = request_find(graph, row->starter, row->start);
+	enum call_class class = request != NULL ? request->class : CLASS_LOCAL;
+
+	/* Made by a thread whose rows come later: what it is shows in the sizes. */
+	if (request == NULL && row->calls->request_at[row->i] > 0)
+		class = row->calls->bytes_received[row->i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
+	if (class == CLASS_SEND_INIT)
+		match_send(graph, row);
+	else if (class == CLASS_RECV_INIT)
+		match_post(graph, row);
+}
+
+/* The next row of the block; LOCATION: its thread. */
+static void
+read_row(struct graph_row *row, const struct location *location, const struct calls *c, size_t i)
+{
+	const uint32_t request = c->request[i], at = c->request_at[i];
+
+	row->i = i;
+	row->seq = c->first + i;
+	row->candidates = location->candidates;
+	row->comm = c->comm[i];
+	row->peer = c->peer[i];
+	row->tag = c->tag[i];
+	if (c->call[i] != 0)	/* else of the call before */
+		row->call = c->call[i];
+	row->refers = (request | at) > 0;
+	if (row->refers) {
+		row->starter = at > 0 ? at - 1 : c->location;
+		row->start = at > 0 ? request : row->seq - request;
+	}
+}
+
+static void
+take_row(struct graph *graph, const struct graph_row *row)
+{
+	const struct calls *c = row->calls;
+	const size_t i = row->i;
+	const enum call_class class = call_class(row->call);
+	const bool part = c->call[i] == 0;
+	int64_t *open = &graph->locations[row->location].open;
 
 	switch (class) {
 	case CLASS_SENDRECV:
-		if (part) {
-			match_receive(graph, location, seq, rows, i, call);
-			break;
-		}
-		/* fall through */
-	case CLASS_SEND:
-		match_send(graph, location, seq, rows, i, call);
+		if (part)
+			match_receive(graph, row);
+		else
+			match_send(graph, row);
 		break;
 	case CLASS_SEND_START:
-		at->open++;
-		match_send(graph, location, seq, rows, i, call);
+		++*open;
+		/* fall through */
+	case CLASS_SEND:
+		match_send(graph, row);
 		break;
 	case CLASS_PROBE:
-		match_probe(graph, location, seq, rows, i, call);
+		match_probe(graph, row, c->request_at[i] == row->location + 1 && c->request[i] == row->seq);
 		break;
 	case CLASS_RECV:
-		if (refers)
-			match_complete(graph, starter, start, location, seq, rows, i);
+		if (row->refers)
+			match_complete(graph, row);
 		else
-			match_receive(graph, location, seq, rows, i, call);
+			match_receive(graph, row);
 		break;
 	case CLASS_RECV_START:
-		at->open++;
-		if (refers)
-			match_taken(graph, starter, start, location, seq, rows, i, call);
+		++*open;
+		if (row->refers)
+			match_taken(graph, row);
 		else
-			match_post(graph, location, seq, rows, i, call);
+			match_post(graph, row);
 		break;
 	case CLASS_SEND_INIT:
 	case CLASS_RECV_INIT:
-		request_init(graph, location, seq, class, 0);
+		request_open(graph, row, (struct request){ .operation = NONE, .class = class });
 		break;
 	case CLASS_COLLECTIVE_INIT:
-		collective_init(graph, location, seq, rows->comm[i]);
+		collective_init(graph, row);
 		break;
 	case CLASS_START:
-		if (!refers)
+		if (!row->refers)
 			break;
-		at->open++;
-		class = request_init_class(graph, starter, start);
-		/* Made by a thread whose rows come later: what it is shows in the sizes. */
-		if (class == CLASS_LOCAL && rows->request_at[i] > 0)
-			class = rows->bytes_received[i] > 0 ? CLASS_RECV_INIT : CLASS_SEND_INIT;
-		if (class == CLASS_SEND_INIT)
-			match_send(graph, location, seq, rows, i, call);
-		else if (class == CLASS_RECV_INIT)
-			match_post(graph, location, seq, rows, i, call);
+		++*open;
+		start_request(graph, row);
 		break;
 	case CLASS_COMPLETE:
-		if (!refers)
+		if (!row->refers)
 			break;
-		graph->locations[starter].open--;
-		match_complete(graph, starter, start, location, seq, rows, i);
+		graph->locations[row->starter].open--;
+		match_complete(graph, row);
 		break;
 	case CLASS_REQUEST_FREE:
-		if (refers && request_free(graph, starter, start))
-			graph->locations[starter].open--;
+		if (row->refers && request_free(graph, row->starter, row->start))
+			graph->locations[row->starter].open--;
 		break;
 	case CLASS_POST:
 	case CLASS_ACCESS:
-		epoch_open(graph, location, seq, rows, i, call, class == CLASS_POST);
+		epoch_open(graph, row, class);
 		break;
 	case CLASS_EXPOSE_END:
 	case CLASS_ACCESS_END:
-		if (refers)
-			epoch_close(graph, starter, start, location, seq, call, class == CLASS_EXPOSE_END);
+		if (row->refers)
+			epoch_close(graph, row, class);
 		break;
 	default:
-		graph->counts.errors += call_failed(call);
+		graph->counts.errors += call_failed(row->call);
 		if (part || !is_collective(class))
 			break;
-		collective_member(graph, location, seq, rows, i);
-		at->open += is_collective_start(class);
+		collective_member(graph, row);
+		*open += is_collective_start(class);
 	}
 }
 
@@ -203,10 +253,10 @@ static void
 take_block(struct graph *graph, struct reader *in, const struct message *message,
     const struct calls *calls, bool changed)
 {
-	struct location *location;
-	uint16_t call = 0;
+	struct location *location = &graph->locations[calls->location];
+	struct graph_row row = { .calls = calls, .location = calls->location,
+	    .rank = rank_of(graph, calls->location) };
 
-	location = &graph->locations[calls->location];
 	if (calls->first != location->next_seq ||
 	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns)) {
 		reader_fail(in, message->offset, "calls: the block does not follow the one before");
@@ -221,18 +271,15 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	else if (writer_pass(&graph->out, message, calls->count) < 0)
 		die_output();
 	for (size_t i = 0; i < calls->count; i++) {
-		uint64_t seq = calls->first + i;
-
 		if (calls->request_at[i] > graph->known.location_count) {
 			reader_fail(in, message->offset, "calls: request is out of range");
 			die_input(in);
 		}
-		if (calls->call[i] != 0)
-			call = calls->call[i];
-		location->next_seq = seq + 1;
-		take_row(graph, calls->location, seq, calls, i, call);
+		read_row(&row, location, calls, i);
+		location->next_seq = row.seq + 1;
+		take_row(graph, &row);
 		if (graph->any_early)
-			match_early(graph, calls->location, seq);
+			match_early(graph, row.location, row.seq);
 	}
 	if (calls->count > 0)
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];
@@ -257,9 +304,20 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message, c
 }
 
 static void
+settle(struct graph *graph)
+{
+	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
+
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		seqs[l] = settled_seq(graph, l);
+	write_settled(graph, seqs);
+	free(seqs);
+}
+
+static void
 match_stream(const struct options *opt, const struct polls *how, int argc, char **argv)
 {
-	struct graph graph = { .free_operation = NONE };
+	struct graph graph = { 0 };
 	struct calls calls = { 0 };
 	struct polls polls = *how;
 	struct progress progress;
@@ -278,18 +336,13 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	tell_lost(in, &lost);
 	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
 		die_output();
-	request_begin(&graph);
-	match_begin(&graph);
-	epoch_begin(&graph);
-	collective_begin(&graph);
-	edges_begin(&graph);
-	index_begin(&graph.index, 1);
+	graph_begin(&graph, 1);
 	progress_begin(&progress);
 	while ((got = reader_next(in, &message)) > 0) {
 		if (definitions_take(&graph.known, in, &message) < 0)
 			die_input(in);
 		if (is_kind(&message, "run"))
-			make_locations(&graph);
+			graph.locations = locations_new(graph.known.location_count);
 		if (is_kind(&message, "calls") && !told) {
 			graph.index.defined = writer_offset(&graph.out);
 			polls_begin(&polls, &graph);
@@ -301,24 +354,18 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 			polls_take(&polls, &graph, in, &message, &calls);
 			if (reader_rows(in) - settled_rows > SETTLE_ROWS + 16 * (uint64_t)graph.known.location_count) {
 				settled_rows = reader_rows(in);
-				write_settled(&graph);
+				settle(&graph);
 			}
 			progress_input(&progress, in);
-		} else if (!is_kind(&message, "polls")) {
-			if (is_kind(&message, "sampled"))
-				polls_samples(&polls, &graph, in, &message);
+		} else if (!is_kind(&message, "polls"))
 			polls_take(&polls, &graph, in, &message, NULL);
-		}
 	}
 	if (got < 0)
 		die_input(in);
 	progress_end(&progress);
 	tell_lost(in, &lost);
 	polls_end(&polls, &graph, in);
-	match_end(&graph);
-	epoch_end(&graph);
-	collective_end(&graph);
-	edges_flush(&graph);
+	graph_end(&graph);
 	polls_tell(&polls);
 	write_matching(&graph);
 	note_matching(&graph.counts, graph.index.syncs);

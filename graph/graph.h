@@ -4,12 +4,27 @@
 #define GRAPH_H
 
 #include "../base/mpi/call_class.h"
-#include "../base/stream/calls.h"
 #include "../base/run/definitions.h"
 #include "../base/run/index.h"
+#include "../base/run/shard_files.h"
+#include "../base/stream/calls.h"
+#include "../base/team/team.h"
 #include "../base/tool/tool.h"
 
 enum { NONE = UINT32_MAX };	/* no operation */
+
+/* A row that is being matched: number I of a block. */
+struct graph_row {
+	const struct calls *calls;
+	size_t i;
+	uint64_t seq, start;	/* start: row of location STARTER that this one refers to */
+	uint32_t location, starter;
+	uint32_t candidates;	/* before it: see struct location */
+	uint32_t comm;
+	int32_t rank, peer, tag;
+	uint16_t call;		/* of a part: that of the call it belongs to */
+	bool refers;
+};
 
 /*
  * An operation that still lacks its other end. It sits in a queue of its channel (next) and, while
@@ -22,7 +37,7 @@ struct operation {
 	uint32_t older, newer;	/* NONE, NONE and not listed: no edge can come yet */
 	int32_t peer, tag;	/* of receives: as asked for, then as received; world rank */
 	uint32_t comm;
-	uint32_t candidates;	/* of its row: see struct location */
+	uint32_t candidates;	/* before its row: see struct location */
 	uint16_t call;
 	uint8_t state;		/* enum receive_state; sends: POSTED, 0 */
 	bool listed;
@@ -35,19 +50,27 @@ struct location {
 	uint64_t next_seq;	/* rows read so far */
 	int64_t last_leave_ns;
 	int64_t open;		/* requests started and not completed */
-	uint32_t candidates;	/* for a synchronisation point, that it has called */
+	uint32_t candidates;	/* how many collectives it has called that may be synchronisation points */
 	uint32_t oldest, newest;	/* its listed operations */
 	uint32_t held, held_last;	/* receives from anyone, and those that wait for them */
 };
 
-struct counts {		/* of uint64_t alone: shards.c adds them up */
+struct counts {		/* uint64_t only: shards.c adds them up */
 	uint64_t messages, collectives, unmatched_sends, unmatched_receives, unmatched_collectives;
 	uint64_t refused_pending, refused_overlap, refused_partial;
 	uint64_t errors;	/* calls that returned one */
 	uint64_t mismatched;	/* instances whose members made different calls */
 };
 
-/* A place in the stream that goes out; of shards the round counts, which begins in all of them. */
+/* Candidates for a synchronisation point that are not decided yet. */
+struct crossings {
+	bool drifted;		/* ranks no longer count the same candidates: none is believed */
+	uint32_t decided;	/* candidates before these */
+	bool *crossed;		/* by an edge found here */
+	size_t count, capacity;
+};
+
+/* A place in the output; in a shard the round, which begins in all of them. */
 struct spot {
 	uint64_t offset, syncs;	/* in bytes; synchronisation points before it */
 	uint64_t round;
@@ -62,10 +85,12 @@ struct graph {
 	uint32_t free_operation;
 	struct channels *channels;
 	struct requests *requests, *early;
+	struct counters *counters;
 	bool any_early;		/* a completion came before its start: see match_early */
 	struct instances *instances;
+	struct crossings crossings;
 	struct edges *edges;
-	struct active_targets *active;
+	struct epochs *epochs;
 	struct counts counts;
 	struct index index;
 	struct spot block;	/* the block of calls being read, with the samples before it */
@@ -82,102 +107,206 @@ rank_of(const struct graph *graph, uint32_t location)
 	return graph->known.location_rank[location];
 }
 
-/* The operation's end is in another shard: this graph gets what it says in its parcel. */
-struct parcel;
+/* graph.c: an empty graph; its locations once their number is known; and what is left at the end. */
+void graph_begin(struct graph *graph, uint32_t shards);
+struct location *locations_new(uint32_t count);
+void graph_end(struct graph *graph);
+/* A message goes out; CALLS: NULL, or its block, written anew where it has CHANGED. */
+void pass_on(struct graph *graph, struct reader *in, const struct message *message,
+    const struct calls *calls, bool changed);
 
-void locations_begin(struct location *locations, uint32_t count);
+/* ---- shards -------------------------------------------------------------------------- */
+
+/*
+ * Each shard of a run has a graph of its own. If a row concerns ranks of another shard, a parcel goes
+ * there: a send to the shard of its target, an end of an epoch to that of the target, a member of a
+ * collective to the shard that counts this instance.
+ */
+enum parcel_kind { PARCEL_SEND, PARCEL_EPOCH, PARCEL_MEMBER };
+
+struct parcel {
+	uint64_t seq;
+	int64_t enter_ns, leave_ns;	/* of a member; of an epoch the time of its end: enter */
+	int64_t open;			/* of a member: requests pending */
+	uint32_t location, comm;
+	uint32_t index;			/* of the epoch of the pair; of the collective of the communicator */
+	uint32_t order;			/* of a persistent collective, of which INDEX counts the starts; or 0 */
+	uint32_t candidates;		/* before the row: see struct location */
+	uint32_t to;			/* shard */
+	int32_t source, target, tag;	/* world ranks; source of an epoch: its origin */
+	uint16_t call;
+	uint8_t kind, end;		/* end: of an epoch, see epochs.c */
+};
+
+/* A collective of all ranks that may be a synchronisation point, once all know what is pending. */
+struct candidate {
+	uint64_t number;		/* as ranks count them, from 1 */
+	uint64_t round;			/* of the member that came first */
+	uint64_t *seqs;			/* by location */
+	bool pending, overlaps;
+};
+
+struct exchange {
+	const uint32_t *of;		/* by rank its shard */
+	uint32_t shard, shards;		/* this one, of how many */
+	struct parcel *parcels;		/* to go out */
+	size_t count, capacity;
+	struct candidate *candidates;	/* complete and not decided */
+	size_t candidate_count, candidate_capacity;
+	uint32_t oldest, newest;	/* listed operations of ranks of other shards */
+	char (*lines)[256];		/* kept by tell */
+	size_t line_count, line_capacity;
+};
+
+static inline uint32_t
+shard_of(const struct graph *graph, int32_t rank)
+{
+	return graph->exchange != NULL ? graph->exchange->of[rank] : 0;
+}
+
+/* Is the rank of another shard? */
+static inline bool
+is_away(const struct graph *graph, int32_t rank)
+{
+	return graph->exchange != NULL && graph->exchange->of[rank] != graph->exchange->shard;
+}
+
+/* shards.c: to shard TO, where it arrives at the end of the round; or to this graph, at once. */
+void parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel);
+void parcel_arrived(struct graph *graph, const struct parcel *parcel);
+
+struct polls;
+/* All shards of a folder become shards of a graph in another, ROUND_ROWS at a time; 0: a good number. */
+void match_shards(const char *from, const char *to, const struct polls *polls, uint64_t round_rows,
+    struct team *team, int argc, char **argv);
+
+/* ---- matching ------------------------------------------------------------------------ */
+
 /* operations.c: the pool and the lists of unresolved rows. */
-uint32_t operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t call);
+uint32_t operation_new(struct graph *graph, const struct graph_row *row);
+uint32_t operation_of_parcel(struct graph *graph, const struct parcel *parcel);	/* and lists it */
 void operation_free(struct graph *graph, uint32_t operation);
 void operation_list(struct graph *graph, uint32_t operation);	/* an edge to it is due */
-void operation_unlist(struct graph *graph, uint32_t operation);
+/* Appends it to the queue from FIRST to LAST, or NONE. */
+void queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation);
 /* The first row of the location to which an edge may still come. */
 uint64_t settled_seq(const struct graph *graph, uint32_t location);
 
-/* match.c, channels.c: point-to-point messages, in posting order. */
-void match_begin(struct graph *graph);
-void match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call);
-/* A receive that is complete in the row that posts it. */
-void match_receive(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
-    size_t i, uint16_t call);
-void match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call);
-/* The message that the probe in row START took out is received by the request of row SEQ. */
-void match_taken(struct graph *graph, uint32_t prober, uint64_t start, uint32_t location, uint64_t seq,
-    const struct calls *row, size_t i, uint16_t call);
-void match_probe(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call);
+/* match.c: point-to-point messages, in posting order. */
+void match_send(struct graph *graph, const struct graph_row *row);
+void match_receive(struct graph *graph, const struct graph_row *row);	/* complete when posted */
+void match_post(struct graph *graph, const struct graph_row *row);
+/* The request of this row receives the message that the probe it refers to took out. */
+void match_taken(struct graph *graph, const struct graph_row *row);
+/* FOUND: it says so. */
+void match_probe(struct graph *graph, const struct graph_row *row, bool found);
 /*
- * The request started in row START of location STARTER is complete in row SEQ of LOCATION. Where the
- * two differ the start may not have been read yet; then match_early makes up for it when it is.
+ * The row completes the request that it refers to. Another thread's start may not have been read yet;
+ * then match_early makes up for it when it is.
  */
-void match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t location,
-    uint64_t seq, const struct calls *row, size_t i);
+void match_complete(struct graph *graph, const struct graph_row *row);
 void match_early(struct graph *graph, uint32_t location, uint64_t seq);
 void match_arrived(struct graph *graph, const struct parcel *parcel);
 void match_end(struct graph *graph);
 
-/* requests.c: what the rows of completions and starts refer to, by the row that began it. */
+/*
+ * channels.c: MPI receives the messages of one channel (communicator, source, destination, tag) in the
+ * order of their sends, by receives in the order of their posts. So a channel is two queues whose heads
+ * belong together. Ranks are of the world.
+ */
+void channels_begin_all(struct graph *graph);
+/* The operation becomes the last of its channel; what can be matched now is. */
+void channel_send(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag, uint32_t send);
+void channel_receive(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag,
+    uint32_t receive);
+/* A receive that is in it has completed or is dropped. */
+void channel_again(struct graph *graph, uint32_t comm, int32_t source, int32_t target, int32_t tag);
+void channels_end(struct graph *graph);
+
+/* requests.c: what later rows refer to, by the row that began it; and counters. */
+struct request {
+	uint64_t seq;
+	uint32_t location;	/* NONE: free slot */
+	uint32_t operation;	/* an open receive; NONE: a persistent request, or an epoch */
+	enum call_class class;
+	uint32_t order;		/* of a persistent collective; of an epoch of its pair */
+	uint32_t starts;	/* of a persistent collective */
+	uint32_t win;		/* of an epoch; and the other rank */
+	int32_t peer;
+};
 void request_begin(struct graph *graph);
-void request_open(struct graph *graph, uint32_t location, uint64_t seq, uint32_t receive);
-uint32_t request_close(struct graph *graph, uint32_t location, uint64_t seq);	/* or NONE */
+struct request *request_find(const struct graph *graph, uint32_t location, uint64_t seq);
+void request_open(struct graph *graph, const struct graph_row *row, struct request request);
+void request_close(struct graph *graph, struct request *request);
+uint32_t request_close_receive(struct graph *graph, uint32_t location, uint64_t seq);	/* or NONE */
 /* Completions that came before their start: the operation that stands for them, or NONE. */
 void request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion);
 uint32_t request_take_early(struct graph *graph, uint32_t location, uint64_t seq);
-/* ORDER: of a collective, among those of its communicator on the rank, from 1. */
-void request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class, uint32_t order);
-/* The order of what was made there, and which start of it this is; false: it is not known. */
-bool request_start(struct graph *graph, uint32_t location, uint64_t seq, uint32_t *order, uint32_t *start);
-enum call_class request_init_class(const struct graph *graph, uint32_t location, uint64_t seq);
 /* True where the request was an open one, false for an idle persistent one. */
 bool request_free(struct graph *graph, uint32_t location, uint64_t seq);
+/* How many times this was counted before: the collectives of a rank, or the epochs of a pair. */
+enum counter_kind { COUNT_COLLECTIVES, COUNT_INITS, COUNT_POSTS, COUNT_ACCESSES };
+uint32_t count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank, int32_t peer);
 
 /* collective.c: instances of collective calls and global synchronisation points. */
 void collective_begin(struct graph *graph);
-void collective_init(struct graph *graph, uint32_t location, uint64_t seq, uint32_t comm);
-void collective_member(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
-    size_t i);
+void collective_init(struct graph *graph, const struct graph_row *row);
+void collective_member(struct graph *graph, const struct graph_row *row);
 void collective_arrived(struct graph *graph, const struct parcel *parcel);
-/* Was the Nth candidate that is not decided yet crossed by an edge found here, as some before CROSSINGS are. */
-size_t collective_crossings(const struct graph *graph);
-bool collective_is_crossed(const struct graph *graph, size_t n);
-bool collective_has_drifted(const struct graph *graph);
-/* The first N are decided. */
-void collective_decided(struct graph *graph, size_t n);
+/* The first candidate is decided: was it crossed? */
+bool crossing_take(struct crossings *crossings);
 void collective_end(struct graph *graph);
 /* An edge between rows that have so many candidates before them: those between are crossed. */
-void collective_crossed(struct graph *graph, uint32_t from, uint32_t to);
+void crossing_mark(struct crossings *crossings, uint32_t from, uint32_t to);
 
-/* epochs.c: MPI_Win_post, start, complete and wait. EXPOSES: on the side of the target. */
+/* epochs.c: MPI_Win_post, start, complete and wait. CLASS: of the call. */
 void epoch_begin(struct graph *graph);
-void epoch_open(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row,
-    size_t i, uint16_t call, bool exposes);
-/* The epoch that row OPENING of location OPENER opened ends in row SEQ of LOCATION. */
-void epoch_close(struct graph *graph, uint32_t opener, uint64_t opening, uint32_t location,
-    uint64_t seq, uint16_t call, bool exposes);
+void epoch_open(struct graph *graph, const struct graph_row *row, enum call_class class);
+void epoch_close(struct graph *graph, const struct graph_row *row, enum call_class class);
 void epoch_arrived(struct graph *graph, const struct parcel *parcel);
 void epoch_end(struct graph *graph);
 
-/* edges.c: what goes out. */
+/* edges.c: the output. */
 void edges_begin(struct graph *graph);
-void edge_message(struct graph *graph, uint32_t source, uint64_t send, uint32_t target,
-    uint64_t receive);
-/* A probe saw what that send sent: behind the edge of the message, where that is received. */
-void edge_probe(struct graph *graph, uint32_t source, uint64_t send, uint32_t target, uint64_t probe);
+void edge_message(struct graph *graph, uint32_t send, uint32_t receive);
+/* A probe saw this send: the edge stands behind that of the message, once that is received. */
+void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
-/* All of them go out; of a shard's round no edge does before. */
+/* Writes all of them; those of a shard's round stand behind its blocks. */
 void edges_flush(struct graph *graph);
-/* Its ENTRY in the index tells where the first block with one of the rows SEQS is, and gets the rest here. */
+/* ENTRY names the first block with one of the rows SEQS, for the index. */
 void write_sync(struct graph *graph, const uint64_t *seqs, struct index_entry entry);
-void write_settled(struct graph *graph);
-void write_settled_at(struct graph *graph, const uint64_t *seqs);
+void write_settled(struct graph *graph, const uint64_t *seqs);
 /* The counts as a message; and as a line for people. */
 void write_matching(struct graph *graph);
 void note_matching(const struct counts *counts, uint64_t syncs);
 
 /* One line about a row that cannot be matched; after the tenth only counting goes on. */
+enum { LINES_TOLD = 10 };
 void tell(struct graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- polls --------------------------------------------------------------------------- */
+
+enum { POLLS_MOST_LEFT = 8 };	/* so many waits must succeed for each that the rank gave up */
+
+struct polls {
+	bool as_waits;
+	int64_t gap_ns;			/* computing for longer between two polls is work */
+	uint64_t waits, absorbed;	/* waits made, and failed polls in them */
+	struct poll_run *runs;		/* by location */
+	struct habits *habits;
+	struct held *oldest, *newest;	/* messages held back */
+	struct samples *samples;	/* of the block to come */
+	size_t held_bytes;
+};
+
+/* Takes a message; CALLS: NULL, or its block as read. Passes on what need not be held any more. */
+void polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
+    struct calls *calls);
+void polls_end(struct polls *polls, struct graph *graph, struct reader *in);
+/* How polls are read, as a message in front of all blocks; and at the end the result, for people. */
+void polls_begin(const struct polls *polls, struct graph *graph);
+void polls_tell(const struct polls *polls);
 
 #endif

@@ -8,59 +8,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "channels.h"
-#include "exchange.h"
+#include "graph.h"
 
-/* Once of each reason, where all such calls have the same. */
-static void
-tell_unknown(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call)
+/* The world rank of the row's peer; -1, after a line about it, if that is not known. */
+static int32_t
+peer_of(struct graph *graph, const struct graph_row *row)
 {
-	const struct communicator *c = row->comm[i] < graph->known.comm_count ?
-	    &graph->known.comms[row->comm[i]] : NULL;
+	const int32_t peer = world_rank(&graph->known, row->comm, row->rank, row->peer);
+	const bool outside = row->comm < graph->known.comm_count && graph->known.comms[row->comm].outside > 0;
 
-	if (c == NULL || c->outside == 0)
+	if (peer >= 0)
+		return peer;
+	if (!outside)
 		tell(graph, "rank %d, row %llu: %s with peer %d, tag %d on communicator %u, which is not known",
-		    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
-		    (int)row->peer[i], (int)row->tag[i], row->comm[i]);
-	else if (!graph->elsewhere)
+		    (int)row->rank, (unsigned long long)row->seq, call_name(row->call), (int)row->peer,
+		    (int)row->tag, row->comm);
+	else if (!graph->elsewhere)	/* once */
 		tell(graph, "rank %d, row %llu: the peer of %s belongs to another MPI run, spawned or connected, whose "
-		    "trace lies apart: such messages match nothing", (int)rank_of(graph, location),
-		    (unsigned long long)seq, call_name(call));
-	graph->elsewhere = graph->elsewhere || (c != NULL && c->outside > 0);
+		    "trace lies apart: such messages match nothing", (int)row->rank,
+		    (unsigned long long)row->seq, call_name(row->call));
+	graph->elsewhere |= outside;
+	return -1;
 }
 
 void
-match_send(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call)
+match_send(struct graph *graph, const struct graph_row *row)
 {
-	int32_t rank = rank_of(graph, location);
-	int32_t target = world_rank(&graph->known, row->comm[i], rank, row->peer[i]);
-	struct parcel parcel = { .seq = seq, .location = location, .comm = row->comm[i], .tag = row->tag[i],
-	    .source = rank, .target = target, .candidates = graph->locations[location].candidates, .call = call,
-	    .kind = PARCEL_SEND };
+	int32_t target;
 
-	if (row->peer[i] < 0)
+	if (row->peer < 0)
 		return;		/* MPI_PROC_NULL */
-	if (target < 0) {
+	if ((target = peer_of(graph, row)) < 0) {
 		graph->counts.unmatched_sends++;
-		tell_unknown(graph, location, seq, row, i, call);
 		return;
 	}
-	if (is_away(graph, target))
-		exchange_post(graph, graph->exchange->of[target], parcel);
-	else
-		match_arrived(graph, &parcel);
+	parcel_post(graph, shard_of(graph, target), &(struct parcel){
+	    .seq = row->seq, .location = row->location, .comm = row->comm, .tag = row->tag, .source = row->rank,
+	    .target = target, .candidates = row->candidates, .call = row->call, .kind = PARCEL_SEND });
 }
 
 void
 match_arrived(struct graph *graph, const struct parcel *p)
 {
-	const uint32_t send = operation_new(graph, p->location, p->seq, p->call);
-
-	graph->operations[send].candidates = p->candidates;
-	operation_list(graph, send);
-	channel_send(graph, p->comm, p->source, p->target, p->tag, send);
+	channel_send(graph, p->comm, p->source, p->target, p->tag, operation_of_parcel(graph, p));
 }
 
 /* Might the open receive from anyone take messages of the other's channel? */
@@ -158,84 +148,68 @@ release_held(struct graph *graph, struct location *location, const struct operat
 	free(wild);
 }
 
+/* The row's receive, in this state; NONE where nothing comes. */
 static uint32_t
-new_receive(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call)
+new_receive(struct graph *graph, const struct graph_row *row, enum receive_state state)
 {
-	int32_t rank = rank_of(graph, location), peer = row->peer[i];
+	int32_t peer = row->peer;
 	uint32_t receive;
-	struct operation *op;
 
 	if (peer == NULL_PEER || peer == NO_PEER)
-		return NONE;	/* nothing comes */
-	if (peer != ANY_PEER && (peer = world_rank(&graph->known, row->comm[i], rank, peer)) < 0) {
+		return NONE;
+	if (peer != ANY_PEER && (peer = peer_of(graph, row)) < 0) {
 		graph->counts.unmatched_receives++;
-		tell_unknown(graph, location, seq, row, i, call);
 		return NONE;
 	}
-	receive = operation_new(graph, location, seq, call);
-	op = &graph->operations[receive];
-	op->comm = row->comm[i];
-	op->peer = peer;
-	op->tag = row->tag[i];
-	op->state = POSTED;
+	receive = operation_new(graph, row);
+	graph->operations[receive].peer = peer;
+	graph->operations[receive].state = (uint8_t)state;
+	if (state != POSTED)
+		operation_list(graph, receive);
 	return receive;
 }
 
 void
-match_receive(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call)
+match_receive(struct graph *graph, const struct graph_row *row)
 {
-	uint32_t receive = new_receive(graph, location, seq, row, i, call);
-
-	if (receive == NONE)
-		return;
-	graph->operations[receive].state = COMPLETED;
-	operation_list(graph, receive);
-	enqueue(graph, receive);
-}
-
-void
-match_post(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call)
-{
-	uint32_t receive = new_receive(graph, location, seq, row, i, call);
-
-	if (receive == NONE)
-		return;
-	request_open(graph, location, seq, receive);
-	enqueue(graph, receive);
-}
-
-void
-match_taken(struct graph *graph, uint32_t prober, uint64_t start, uint32_t location, uint64_t seq,
-    const struct calls *row, size_t i, uint16_t call)
-{
-	const uint32_t receive = request_close(graph, prober, start);
+	const uint32_t receive = new_receive(graph, row, COMPLETED);
 
 	if (receive != NONE)
-		request_open(graph, location, seq, receive);
-	else
-		match_post(graph, location, seq, row, i, call);
+		enqueue(graph, receive);
 }
 
-/* One that found a message refers to itself; one that blocks has found one in any trace. */
 void
-match_probe(struct graph *graph, uint32_t location, uint64_t seq, const struct calls *row, size_t i,
-    uint16_t call)
+match_post(struct graph *graph, const struct graph_row *row)
 {
-	const bool found = row->request_at[i] == location + 1 && row->request[i] == seq;
-	uint32_t probe;
+	const uint32_t receive = new_receive(graph, row, POSTED);
 
-	if ((!found && call_polls(call)) || row->peer[i] < 0 ||
-	    world_rank(&graph->known, row->comm[i], rank_of(graph, location), row->peer[i]) < 0)
+	if (receive == NONE)
 		return;
-	probe = new_receive(graph, location, seq, row, i, call);
-	graph->operations[probe].state = PROBED;
-	operation_list(graph, probe);
-	enqueue(graph, probe);
-	if (found && call_takes(call))
-		match_post(graph, location, seq, row, i, call);
+	request_open(graph, row, (struct request){ .operation = receive, .class = CLASS_RECV_START });
+	enqueue(graph, receive);
+}
+
+void
+match_taken(struct graph *graph, const struct graph_row *row)
+{
+	const uint32_t receive = request_close_receive(graph, row->starter, row->start);
+
+	if (receive != NONE)
+		request_open(graph, row, (struct request){ .operation = receive, .class = CLASS_RECV_START });
+	else
+		match_post(graph, row);
+}
+
+/* One that blocks has found a message in any trace. */
+void
+match_probe(struct graph *graph, const struct graph_row *row, bool found)
+{
+	if ((!found && call_polls(row->call)) || row->peer < 0 ||
+	    world_rank(&graph->known, row->comm, row->rank, row->peer) < 0)
+		return;
+	enqueue(graph, new_receive(graph, row, PROBED));
+	if (found && call_takes(row->call))
+		match_post(graph, row);
 }
 
 /* The open receive took what the completion at LOCATION, SEQ says: a message from PEER, or nothing. */
@@ -265,35 +239,33 @@ complete(struct graph *graph, uint32_t starter, uint32_t receive, const struct o
 }
 
 void
-match_complete(struct graph *graph, uint32_t starter, uint64_t start, uint32_t location, uint64_t seq,
-    const struct calls *row, size_t i)
+match_complete(struct graph *graph, const struct graph_row *row)
 {
-	uint32_t receive = request_close(graph, starter, start), early;
-	struct operation completion = { .seq = seq, .location = location, .peer = row->peer[i],
-	    .tag = row->tag[i], .comm = row->comm[i], .candidates = graph->locations[location].candidates };
+	const uint32_t receive = request_close_receive(graph, row->starter, row->start);
+	const struct operation completion = { .seq = row->seq, .location = row->location, .peer = row->peer,
+	    .tag = row->tag, .comm = row->comm, .candidates = row->candidates };
 
 	if (receive != NONE)
-		complete(graph, starter, receive, &completion);
-	else if (start >= graph->locations[starter].next_seq) {
-		early = operation_new(graph, location, seq, 0);
-		graph->operations[early].peer = completion.peer;
-		graph->operations[early].tag = completion.tag;
-		graph->operations[early].comm = completion.comm;
+		complete(graph, row->starter, receive, &completion);
+	else if (row->start >= graph->locations[row->starter].next_seq) {
+		const uint32_t early = operation_new(graph, row);
+
 		operation_list(graph, early);
-		request_early(graph, starter, start, early);
-	}	/* else of a send, a collective or something that nobody saw */
+		request_early(graph, row->starter, row->start, early);
+	}	/* else of a send, a collective or a start that is not in the trace */
 }
 
 void
 match_early(struct graph *graph, uint32_t location, uint64_t seq)
 {
-	uint32_t early = request_take_early(graph, location, seq), receive;
+	const uint32_t early = request_take_early(graph, location, seq);
 	struct operation completion;
+	uint32_t receive;
 
 	if (early == NONE)
 		return;
 	completion = graph->operations[early];
-	receive = request_close(graph, location, seq);
+	receive = request_close_receive(graph, location, seq);
 	if (receive != NONE)
 		complete(graph, location, receive, &completion);
 	operation_free(graph, early);

@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "exchange.h"
-
-void
-locations_begin(struct location *locations, uint32_t count)
-{
-	for (uint32_t l = 0; l < count; l++) {
-		locations[l].last_leave_ns = INT64_MIN;
-		locations[l].oldest = locations[l].newest = locations[l].held = locations[l].held_last = NONE;
-	}
-}
+#include "graph.h"
 
 uint32_t
-operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t call)
+operation_new(struct graph *graph, const struct graph_row *row)
 {
 	uint32_t new = graph->free_operation;
 
@@ -24,17 +15,20 @@ operation_new(struct graph *graph, uint32_t location, uint64_t seq, uint16_t cal
 		    graph->operation_count + 1, sizeof *graph->operations);
 		new = (uint32_t)graph->operation_count++;
 	}
-	graph->operations[new] = (struct operation){ .seq = seq, .location = location, .next = NONE,
-	    .older = NONE, .newer = NONE, .candidates = graph->locations[location].candidates, .call = call };
+	graph->operations[new] = (struct operation){ .seq = row->seq, .location = row->location,
+	    .next = NONE, .older = NONE, .newer = NONE, .comm = row->comm, .peer = row->peer, .tag = row->tag,
+	    .candidates = row->candidates, .call = row->call };
 	return new;
 }
 
-void
-operation_free(struct graph *graph, uint32_t operation)
+uint32_t
+operation_of_parcel(struct graph *graph, const struct parcel *p)
 {
-	operation_unlist(graph, operation);
-	graph->operations[operation].next = graph->free_operation;
-	graph->free_operation = operation;
+	const uint32_t new = operation_new(graph, &(struct graph_row){ .seq = p->seq, .location = p->location,
+	    .candidates = p->candidates, .call = p->call });
+
+	operation_list(graph, new);
+	return new;
 }
 
 /* The ends of the list that the operation belongs in. */
@@ -56,31 +50,32 @@ operation_list(struct graph *graph, uint32_t operation)
 	list_of(graph, op, &oldest, &newest);
 	op->listed = true;
 	op->older = *newest;
-	if (op->older != NONE)
-		graph->operations[op->older].newer = operation;
-	else
-		*oldest = operation;
+	*(op->older != NONE ? &graph->operations[op->older].newer : oldest) = operation;
 	*newest = operation;
 }
 
 void
-operation_unlist(struct graph *graph, uint32_t operation)
+operation_free(struct graph *graph, uint32_t operation)
 {
 	struct operation *op = &graph->operations[operation];
 	uint32_t *oldest, *newest;
 
-	if (!op->listed)
-		return;
-	list_of(graph, op, &oldest, &newest);
-	op->listed = false;
-	if (op->older != NONE)
-		graph->operations[op->older].newer = op->newer;
-	else
-		*oldest = op->newer;
-	if (op->newer != NONE)
-		graph->operations[op->newer].older = op->older;
-	else
-		*newest = op->older;
+	if (op->listed) {
+		list_of(graph, op, &oldest, &newest);
+		op->listed = false;
+		*(op->older != NONE ? &graph->operations[op->older].newer : oldest) = op->newer;
+		*(op->newer != NONE ? &graph->operations[op->newer].older : newest) = op->older;
+	}
+	op->next = graph->free_operation;
+	graph->free_operation = operation;
+}
+
+void
+queue_add(struct graph *graph, uint32_t *first, uint32_t *last, uint32_t operation)
+{
+	graph->operations[operation].next = NONE;
+	*(*first == NONE ? first : &graph->operations[*last].next) = operation;
+	*last = operation;
 }
 
 uint64_t

@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Polling is waiting if the rank goes on only when something has come. A run is a sequence of failed tests
+ * and probes, of one thing or of several in turn, with at most a given time between two. A run that ends with
+ * the success of one of them (of a probe: with the receive behind it) becomes one wait: the call that ended it
+ * was entered when all of its things had first been polled, and the failed polls from then on take no time.
+ *
+ * A run that ends in any other way stays as it is. So do all runs for the same things if more than one in nine
+ * ended that way: then the rank works between its polls, and they cost it time. HPCC's RandomAccess, which
+ * tests once for each number it makes, is such a program.
+ *
+ * If a thread is sampled, a longer time between two polls ends no run as long as the thread is off the core
+ * for most of the time between polls of these things: it sleeps until the next one.
+ *
+ * Messages are held back until the runs in them have ended, as far as memory allows.
+ */
 #include <stdlib.h>
 #include <string.h>
 
-#include "polls.h"
 #include "../base/stream/samples.h"
 #include "../base/tool/hash_table.h"
+#include "graph.h"
 
 enum {
 	MOST_HELD = 64 << 20, LOOK_BACK = 8, THINGS = 8,
-	SLEEP_PERIODS = 16,	/* of samples; with less time between polls it is not told */
-	MOST_ON_CORE = 8,	/* who sleeps is on a core for one of so many parts of it */
+	SLEEP_PERIODS = 16,	/* of samples: less time between polls proves nothing */
+	MOST_ON_CORE = 8,	/* a sleeping thread is on a core for at most one part in so many */
 };
 
 struct held {
@@ -44,7 +59,7 @@ struct poll_run {
 	size_t sample_count, sample_capacity, sample_next;
 };
 
-/* How runs for the same things ended on a location. */
+/* How the runs for the same things ended on a location. */
 struct habit {
 	uint64_t things;		/* a hash, the same in any order */
 	uint32_t location;		/* UINT32_MAX: free slot */
@@ -127,10 +142,7 @@ habit_of(struct polls *polls, const struct poll_run *run, uint32_t location)
 	return habits_add(polls->habits, &key);
 }
 
-/*
- * Whether the rank waits in runs for these things: it does not if it goes on, time and again, although none
- * of them has come. Counts this one.
- */
+/* Does the rank wait in runs for these things, or does it often go on without them? Counts this run. */
 static bool
 waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t location, bool ended)
 {
@@ -157,7 +169,7 @@ sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int
 	return habit->apart_ns / SLEEP_PERIODS >= run->period_ns && habit->on_core_ns <= habit->apart_ns / MOST_ON_CORE;
 }
 
-/* Rows FROM to before TO of a block become polls without time, or the call that they led to. */
+/* Rows [FROM, TO) of a block become polls without time, or the call that they led to. */
 static void
 move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
 {
@@ -168,7 +180,7 @@ move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
 	}
 }
 
-/* The call in rows I to before END of the newest block is what was waited for, since all was polled. */
+/* The call in rows [I, END) of the newest block becomes the wait, from when all things were polled. */
 static void
 become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end, bool *changed)
 {
@@ -301,27 +313,14 @@ release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 	polls->newest = NULL;
 }
 
+/* If the system lost some, they say nothing until the next message of them. */
 static void
-begin_runs(struct polls *polls, uint32_t locations)
+note_samples(struct polls *polls, uint32_t locations, struct reader *in, const struct message *message)
 {
-	if (!polls->as_waits || polls->runs != NULL || locations == 0)
-		return;
-	polls->runs = zalloc(locations, sizeof *polls->runs);
-	kind_of(0);	/* parts, which are never asked for, have one, too */
-}
-
-/* Where the system lost some they tell nothing until the next. */
-void
-polls_samples(struct polls *polls, const struct graph *graph, struct reader *in, const struct message *message)
-{
-	const uint32_t locations = graph->known.location_count;
 	struct samples *s = polls->samples != NULL ? polls->samples : zalloc(1, sizeof *s);
 	struct poll_run *run;
 
 	polls->samples = s;
-	begin_runs(polls, locations);
-	if (!polls->as_waits)
-		return;
 	if (samples_read(s, in, message) < 0)
 		die_input(in);
 	if (s->location >= locations) {
@@ -347,7 +346,12 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 	struct held *h;
 	bool changed = false;
 
-	begin_runs(polls, graph->known.location_count);
+	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
+		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
+		kind_of(0);	/* parts, which are never asked for, have one, too */
+	}
+	if (polls->as_waits && is_kind(message, "sampled"))
+		note_samples(polls, graph->known.location_count, in, message);
 	if (!polls->as_waits || (calls == NULL && polls->oldest == NULL)) {
 		pass_on(graph, in, message, calls, false);
 		return;

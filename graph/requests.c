@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests that later rows refer to: open receives, and persistent requests. */
-#include "../base/mpi/call_class.h"
+/* Open receives, persistent requests and epochs, to which later rows refer by the row that began them. */
 #include "../base/tool/hash_table.h"
 #include "graph.h"
-
-struct request {
-	uint64_t seq;
-	uint32_t location;	/* NONE: free slot */
-	uint32_t operation;	/* an open receive; NONE for a persistent request */
-	enum call_class class;	/* of a persistent request */
-	uint32_t order, starts;	/* of a persistent collective */
-};
 
 #define HASH(r) mix((r)->location, (r)->seq)
 #define SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
 #define FREE(r) ((r)->location == NONE)
 #define MAKE_FREE(r) ((r)->location = NONE)
 HASH_TABLE(requests, struct request, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+#undef HASH
+#undef SAME
+#undef FREE
+#undef MAKE_FREE
+
+struct counter {
+	enum counter_kind kind;
+	uint32_t comm;		/* NONE: free slot */
+	int32_t rank, peer;
+	uint32_t count;
+};
+
+#define HASH(c) mix((uint64_t)(c)->kind << 32 | (c)->comm, \
+	(uint64_t)(uint32_t)(c)->peer << 32 | (uint32_t)(c)->rank)
+#define SAME(a, b) ((a)->comm == (b)->comm && (a)->rank == (b)->rank && (a)->peer == (b)->peer && \
+	(a)->kind == (b)->kind)
+#define FREE(c) ((c)->comm == NONE)
+#define MAKE_FREE(c) ((c)->comm = NONE)
+HASH_TABLE(counters, struct counter, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
 void
 request_begin(struct graph *graph)
@@ -25,29 +35,37 @@ request_begin(struct graph *graph)
 	requests_begin(graph->requests, 1024);
 	graph->early = zalloc(1, sizeof *graph->early);
 	requests_begin(graph->early, 16);
+	graph->counters = zalloc(1, sizeof *graph->counters);
+	counters_begin(graph->counters, 1024);
 }
 
-static struct request *
-find(const struct graph *graph, uint32_t location, uint64_t seq)
+struct request *
+request_find(const struct graph *graph, uint32_t location, uint64_t seq)
 {
-	struct request key = { .seq = seq, .location = location };
+	const struct request key = { .seq = seq, .location = location };
 
 	return requests_find(graph->requests, &key);
 }
 
 void
-request_open(struct graph *graph, uint32_t location, uint64_t seq, uint32_t receive)
+request_open(struct graph *graph, const struct graph_row *row, struct request request)
 {
-	struct request request = { seq, location, receive, CLASS_RECV_START, 0, 0 };
-
+	request.seq = row->seq;
+	request.location = row->location;
 	requests_add(graph->requests, &request);
 }
 
-uint32_t
-request_close(struct graph *graph, uint32_t location, uint64_t seq)
+void
+request_close(struct graph *graph, struct request *request)
 {
-	struct request *request = find(graph, location, seq);
-	uint32_t receive = request != NULL ? request->operation : NONE;
+	requests_remove(graph->requests, request);
+}
+
+uint32_t
+request_close_receive(struct graph *graph, uint32_t location, uint64_t seq)
+{
+	struct request *request = request_find(graph, location, seq);
+	const uint32_t receive = request != NULL ? request->operation : NONE;
 
 	if (receive != NONE)
 		requests_remove(graph->requests, request);
@@ -57,7 +75,7 @@ request_close(struct graph *graph, uint32_t location, uint64_t seq)
 void
 request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t completion)
 {
-	struct request request = { seq, location, completion, CLASS_COMPLETE, 0, 0 };
+	const struct request request = { .seq = seq, .location = location, .operation = completion };
 
 	graph->any_early = true;
 	requests_add(graph->early, &request);
@@ -66,7 +84,8 @@ request_early(struct graph *graph, uint32_t location, uint64_t seq, uint32_t com
 uint32_t
 request_take_early(struct graph *graph, uint32_t location, uint64_t seq)
 {
-	struct request key = { .seq = seq, .location = location }, *found;
+	const struct request key = { .seq = seq, .location = location };
+	struct request *found;
 	uint32_t completion;
 
 	if (graph->early->count == 0 || (found = requests_find(graph->early, &key)) == NULL)
@@ -76,42 +95,22 @@ request_take_early(struct graph *graph, uint32_t location, uint64_t seq)
 	return completion;
 }
 
-void
-request_init(struct graph *graph, uint32_t location, uint64_t seq, enum call_class class, uint32_t order)
-{
-	struct request request = { seq, location, NONE, class, order, 0 };
-
-	requests_add(graph->requests, &request);
-}
-
-enum call_class
-request_init_class(const struct graph *graph, uint32_t location, uint64_t seq)
-{
-	const struct request *request = find(graph, location, seq);
-
-	return request == NULL ? CLASS_LOCAL : request->class;
-}
-
-bool
-request_start(struct graph *graph, uint32_t location, uint64_t seq, uint32_t *order, uint32_t *start)
-{
-	struct request *request = find(graph, location, seq);
-
-	if (request == NULL || request->class != CLASS_COLLECTIVE_INIT)
-		return false;
-	*order = request->order;
-	*start = request->starts++;
-	return true;
-}
-
 bool
 request_free(struct graph *graph, uint32_t location, uint64_t seq)
 {
-	struct request *request = find(graph, location, seq);
+	struct request *request = request_find(graph, location, seq);
 
 	/* An open receive stays: it may still take a message, which nobody will see. */
 	if (request == NULL || request->operation != NONE)
 		return true;
 	requests_remove(graph->requests, request);
 	return false;
+}
+
+uint32_t
+count_one(struct graph *graph, enum counter_kind kind, uint32_t comm, int32_t rank, int32_t peer)
+{
+	const struct counter first = { kind, comm, rank, peer, 0 };
+
+	return counters_add(graph->counters, &first)->count++;
 }

@@ -1,36 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A run in shards, matched by a team of which each member has some of them. It goes in rounds: every shard
- * is read up to a time that all agree on, what its rows say about ranks of other shards goes there, all
- * at once; then it is known what is pending and which collectives are synchronisation points, and the
- * edges of the round are written behind its blocks. What is found, and each file, is the same for any
- * number of members. Memory: a round, and what is in flight.
+ * A run in shards, matched by a team. Each member has some shards. All work in rounds: every shard is read up
+ * to a time that all agree on, and the parcels for other shards go out, all at once. Then all know what is
+ * pending and which collectives are synchronisation points, and write the edges of the round behind its
+ * blocks. The files are the same for any number of members. Memory: a round, and operations in flight.
  */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "rounds.h"
+#include "shards.h"
 
 enum {
-	FEW_LOCATIONS = 1 << 10,	/* with more there are */
 	ROUND_ROWS = 1 << 18,
-	SHARD_ROWS = 1 << 14,	/* with more shards there are: members should have more to do than to tell */
-	LOCATION_ROWS = 16,	/* in a round at least, for each location: what is settled is written for all */
+	SHARD_ROWS = 1 << 14,	/* of each of many shards: work must outweigh the exchange */
+	MANY_LOCATIONS = 1 << 10,
+	LOCATION_ROWS = 16,	/* of each of many locations: what is settled is written for all */
 	COUNTS = sizeof(struct counts) / sizeof(uint64_t),
-	LINES = 10,		/* told on standard error */
 };
 
-/* ---- what goes to other shards ---- */
+/* ---- parcels ---- */
 
 void
-exchange_post(struct graph *graph, uint32_t to, struct parcel parcel)
+parcel_arrived(struct graph *graph, const struct parcel *parcel)
+{
+	if (parcel->kind == PARCEL_SEND)
+		match_arrived(graph, parcel);
+	else if (parcel->kind == PARCEL_EPOCH)
+		epoch_arrived(graph, parcel);
+	else
+		collective_arrived(graph, parcel);
+}
+
+void
+parcel_post(struct graph *graph, uint32_t to, const struct parcel *parcel)
 {
 	struct exchange *x = graph->exchange;
 
-	parcel.to = to;
+	if (x == NULL || to == x->shard) {
+		parcel_arrived(graph, parcel);
+		return;
+	}
 	x->parcels = grow(x->parcels, &x->capacity, x->count + 1, sizeof *x->parcels);
-	x->parcels[x->count++] = parcel;
+	x->parcels[x->count] = *parcel;
+	x->parcels[x->count++].to = to;
 }
 
 /* Of all own shards, by the member that has the shard, in the order in which they were posted. */
@@ -40,22 +53,18 @@ sort_parcels(struct rounds *r, size_t *counts)
 	size_t *next = zalloc((size_t)r->team->size + 1, sizeof *next), all = 0;
 	struct parcel *sorted;
 
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct exchange *x = &feed_of(r, s)->exchange;
-
-		all += x->count;
-		for (size_t i = 0; i < x->count; i++)
-			counts[r->member_of[x->parcels[i].to]]++;
+	for (const struct shard *s = r->own; s < r->own_end; s++) {
+		all += s->exchange.count;
+		for (size_t i = 0; i < s->exchange.count; i++)
+			counts[r->member_of[s->exchange.parcels[i].to]]++;
 	}
 	for (int m = 0; m < r->team->size; m++)
 		next[m + 1] = next[m] + counts[m];
 	sorted = zalloc(all, sizeof *sorted);
-	for (uint32_t s = r->first; s < r->end; s++) {
-		struct exchange *x = &feed_of(r, s)->exchange;
-
-		for (size_t i = 0; i < x->count; i++)
-			sorted[next[r->member_of[x->parcels[i].to]]++] = x->parcels[i];
-		x->count = 0;
+	for (struct shard *s = r->own; s < r->own_end; s++) {
+		for (size_t i = 0; i < s->exchange.count; i++)
+			sorted[next[r->member_of[s->exchange.parcels[i].to]]++] = s->exchange.parcels[i];
+		s->exchange.count = 0;
 	}
 	free(next);
 	return sorted;
@@ -68,15 +77,8 @@ deliver(struct rounds *r)
 	struct parcel *sent = sort_parcels(r, counts);
 	struct parcel *got = team_exchange(r->team, sent, counts, sizeof *sent, &count);
 
-	for (size_t i = 0; i < count; i++) {
-		struct graph *graph = &feed_of(r, got[i].to)->graph;
-
-		switch (got[i].kind) {
-		case PARCEL_SEND: match_arrived(graph, &got[i]); break;
-		case PARCEL_EPOCH: epoch_arrived(graph, &got[i]); break;
-		default: collective_arrived(graph, &got[i]);
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		parcel_arrived(&own_shard(r, got[i].to)->graph, &got[i]);
 	free(counts);
 	free(sent);
 	free(got);
@@ -84,26 +86,14 @@ deliver(struct rounds *r)
 
 /* ---- a round ---- */
 
-static void
-end_round(struct rounds *r)
-{
-	for (uint32_t s = r->first; s < r->end; s++) {
-		struct graph *graph = &feed_of(r, s)->graph;
-
-		if (s + 1 == r->shards)
-			write_settled_at(graph, r->seqs);
-		edges_flush(graph);
-	}
-}
-
-/* Up to when own shards want to go next: that of them which gets least far takes all that it has looked at. */
+/* How far own shards want to go next: the slowest of them takes all that it has looked at. */
 static int64_t
 look(const struct rounds *r)
 {
 	int64_t until_ns = INT64_MAX;
 
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const int64_t next_ns = feed_look(feed_of(r, s), r->rows);
+	for (struct shard *s = r->own; s < r->own_end; s++) {
+		const int64_t next_ns = shard_look(s, r->rows);
 
 		if (next_ns < until_ns)
 			until_ns = next_ns;
@@ -111,23 +101,26 @@ look(const struct rounds *r)
 	return until_ns;
 }
 
-/* What members tell each other each time is little, and waiting for them is not: so it is told together. */
+/* Members exchange little at a time, but wait for each other: so they do it in few steps. */
 static void
 do_round(struct rounds *r)
 {
 	int64_t next_ns;
 
-	for (uint32_t s = r->first; s < r->end; s++)
-		feed_begin_round(feed_of(r, s));
-	for (uint32_t s = r->first; s < r->end; s++)
-		feed_read(feed_of(r, s), r->until_ns);
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		shard_begin_round(s);
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		shard_take(s, r->until_ns);
 	deliver(r);
-	for (uint32_t s = r->first; s < r->end; s++)
-		edges_flush(&feed_of(r, s)->graph);
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		edges_flush(&s->graph);
 	next_ns = look(r);
 	find_settled(r, &next_ns);
-	decide(r);
-	end_round(r);
+	decide_syncs(r);
+	if (r->last != NULL)
+		write_settled(r->last, r->seqs);
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		edges_flush(&s->graph);
 	r->until_ns = next_ns;
 }
 
@@ -147,24 +140,24 @@ do_rounds(struct rounds *r)
 
 /* ---- the end ---- */
 
-/* The first lines of what all shards could not match, in order of the shards. */
+/* The first lines about what all shards could not match, in order of the shards. */
 static void
 tell_all(struct rounds *r)
 {
 	char (*own)[256] = NULL, (*all)[256];
 	size_t count = 0, capacity = 0;
 
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct exchange *x = &feed_of(r, s)->exchange;
+	for (const struct shard *s = r->own; s < r->own_end; s++) {
+		const size_t more = s->exchange.line_count;
 
-		for (size_t i = 0; i < x->line_count; i++) {
-			own = grow(own, &capacity, count + 1, sizeof *own);
-			memcpy(own[count++], x->lines[i], sizeof *own);
-		}
+		own = grow(own, &capacity, count + more, sizeof *own);
+		if (more > 0)
+			memcpy(own[count], s->exchange.lines, more * sizeof *own);
+		count += more;
 	}
 	all = team_gather(r->team, own, count, sizeof *own, &count);
-	for (size_t i = 0; r->team->rank == 0 && i < count && i < LINES; i++)
-		note("%s%s", all[i], i + 1 == LINES ? " (further ones are only counted)" : "");
+	for (size_t i = 0; r->team->rank == 0 && i < count && i < LINES_TOLD; i++)
+		note("%s%s", all[i], i + 1 == LINES_TOLD ? " (further ones are only counted)" : "");
 	free(own);
 	free(all);
 }
@@ -174,13 +167,11 @@ add_counts(struct rounds *r, struct counts *sum, struct polls *polls)
 {
 	uint64_t *to = (uint64_t *)sum;
 
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct feed *f = feed_of(r, s);
-
+	for (const struct shard *s = r->own; s < r->own_end; s++) {
 		for (size_t i = 0; i < COUNTS; i++)
-			to[i] += ((const uint64_t *)&f->graph.counts)[i];
-		polls->waits += f->polls.waits;
-		polls->absorbed += f->polls.absorbed;
+			to[i] += ((const uint64_t *)&s->graph.counts)[i];
+		polls->waits += s->polls.waits;
+		polls->absorbed += s->polls.absorbed;
 	}
 	for (size_t i = 0; i < COUNTS; i++)
 		to[i] = team_sum(r->team, to[i]);
@@ -194,25 +185,16 @@ end_all(struct rounds *r, const struct polls *how)
 	struct polls polls = *how;
 	struct counts sum = { 0 };
 
-	for (uint32_t s = r->first; s < r->end; s++) {
-		struct graph *graph = &feed_of(r, s)->graph;
-
-		match_end(graph);
-		epoch_end(graph);
-		collective_end(graph);
-		edges_flush(graph);
-	}
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		graph_end(&s->graph);
 	tell_all(r);
 	add_counts(r, &sum, &polls);
-	for (uint32_t s = r->first; s < r->end; s++) {
-		struct graph *graph = &feed_of(r, s)->graph;
-
-		if (s + 1 == r->shards) {
-			graph->counts = sum;
-			write_matching(graph);
-		}
-		feed_close(feed_of(r, s));
+	if (r->last != NULL) {
+		r->last->counts = sum;
+		write_matching(r->last);
 	}
+	for (struct shard *s = r->own; s < r->own_end; s++)
+		shard_close(s);
 	team_sum(r->team, 0);
 	if (r->team->rank > 0)
 		return;
@@ -222,7 +204,7 @@ end_all(struct rounds *r, const struct polls *how)
 
 /* ---- the beginning ---- */
 
-/* The first member looks whether the folder is whole; then all learn from it what the run is. */
+/* The first member checks the folder; then all read what the run is. */
 static void
 open_folder(struct rounds *r, const char *from)
 {
@@ -240,7 +222,7 @@ open_folder(struct rounds *r, const char *from)
 			for (uint64_t d = reader_folder(in)->defined; d > 0; d--)
 				if (reader_next(in, &message) <= 0 || definitions_take(&r->known, in, &message) < 0)
 					die_input(in);
-			r->shards = reader_folder(in)->count;
+			r->count = reader_folder(in)->count;
 			reader_close(in);
 		}
 		team_sum(r->team, 0);
@@ -254,22 +236,24 @@ begin(struct rounds *r, const char *from, const char *to, const struct polls *po
 {
 	const uint32_t locations = r->known.location_count;
 
-	r->locations = zalloc(locations, sizeof *r->locations);
-	locations_begin(r->locations, locations);
+	r->locations = locations_new(locations);
 	r->settled = zalloc((size_t)locations + 1, sizeof *r->settled);
 	r->seqs = zalloc(locations, sizeof *r->seqs);
-	r->member_of = zalloc(r->shards, sizeof *r->member_of);
+	r->member_of = zalloc(r->count, sizeof *r->member_of);
 	for (int m = 0; m < r->team->size; m++) {
 		uint32_t first, end;
 
-		shards_of_member(r->team, m, r->shards, &first, &end);
+		shards_of_member(r->team, m, r->count, &first, &end);
 		for (uint32_t s = first; s < end; s++)
 			r->member_of[s] = m;
 	}
-	shards_of_member(r->team, r->team->rank, r->shards, &r->first, &r->end);
-	r->feeds = zalloc(r->end - r->first, sizeof *r->feeds);
+	shards_of_member(r->team, r->team->rank, r->count, &r->first, &r->end);
+	r->own = zalloc(r->end - r->first, sizeof *r->own);
+	r->own_end = r->own + (r->end - r->first);
 	for (uint32_t s = r->first; s < r->end; s++)
-		feed_open(feed_of(r, s), from, to, s, &r->known, r->locations, polls, argc, argv);
+		shard_open(own_shard(r, s), from, to, s, &r->known, r->locations, polls, argc, argv);
+	if (r->own < r->own_end && r->end == r->count)
+		r->last = &r->own_end[-1].graph;
 }
 
 static bool
@@ -291,10 +275,10 @@ match_shards(const char *from, const char *to, const struct polls *polls, uint64
 	if (same_folder(from, to))
 		die("%s: the shards are read from there", to);
 	if (round_rows == 0)
-		round_rows = r.shards > ROUND_ROWS / SHARD_ROWS ? (uint64_t)SHARD_ROWS * r.shards : ROUND_ROWS;
-	if (r.known.location_count > FEW_LOCATIONS && round_rows < LOCATION_ROWS * r.known.location_count)
+		round_rows = r.count > ROUND_ROWS / SHARD_ROWS ? (uint64_t)SHARD_ROWS * r.count : ROUND_ROWS;
+	if (r.known.location_count > MANY_LOCATIONS && round_rows < LOCATION_ROWS * r.known.location_count)
 		round_rows = LOCATION_ROWS * (uint64_t)r.known.location_count;
-	r.rows = round_rows / r.shards + 1;
+	r.rows = round_rows / r.count + 1;
 	shards_prepare(to, team);
 	begin(&r, from, to, polls, argc, argv);
 	do_rounds(&r);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What all shards know together at the end of a round: what is pending, and so which collectives of all
- * ranks are synchronisation points. The rule is that of collective.c.
+ * At the end of a round all shards together know what is pending, and so which collectives of all ranks are
+ * synchronisation points. The rule is that of collective.c.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "rounds.h"
+#include "shards.h"
 
 /* As negative numbers, since MAX is taken of all members'. */
 void
@@ -16,13 +16,13 @@ find_settled(struct rounds *r, int64_t *next_ns)
 
 	for (uint32_t l = 0; l < r->known.location_count; l++)
 		r->settled[l] = INT64_MIN;
-	for (uint32_t s = r->first; s < r->end; s++) {
-		const struct graph *graph = &feed_of(r, s)->graph;
+	for (const struct shard *s = r->own; s < r->own_end; s++) {
+		const struct graph *graph = &s->graph;
 
 		for (uint32_t l = 0; l < r->known.location_count; l++)
 			if (!is_away(graph, rank_of(graph, l)) && -(int64_t)settled_seq(graph, l) > r->settled[l])
 				r->settled[l] = -(int64_t)settled_seq(graph, l);
-		for (uint32_t o = graph->exchange->oldest; o != NONE; o = graph->operations[o].newer) {
+		for (uint32_t o = s->exchange.oldest; o != NONE; o = graph->operations[o].newer) {
 			const struct operation *op = &graph->operations[o];
 
 			if (-(int64_t)op->seq > r->settled[op->location])
@@ -71,12 +71,12 @@ add_fact(struct facts *facts, struct fact fact)
 	facts->at[facts->count++] = fact;
 }
 
-/* Its candidates, and those of any shard that edges found there cross. */
+/* Its candidates, and those of any shard that its edges cross. */
 static void
-add_shard(struct facts *facts, const struct rounds *r, uint32_t shard)
+add_shard(struct facts *facts, const struct rounds *r, const struct shard *shard)
 {
-	const struct graph *graph = &feed_of(r, shard)->graph;
-	const struct exchange *x = graph->exchange;
+	const struct exchange *x = &shard->exchange;
+	const struct crossings *crossings = &shard->graph.crossings;
 
 	for (size_t i = 0; i < x->candidate_count; i++) {
 		const struct candidate *c = &x->candidates[i];
@@ -84,12 +84,13 @@ add_shard(struct facts *facts, const struct rounds *r, uint32_t shard)
 
 		for (uint32_t l = 0; l < r->known.location_count && !pending; l++)
 			pending = r->seqs[l] <= c->seqs[l];
-		add_fact(facts, (struct fact){ c->number, c->round, shard, (uint32_t)i, CANDIDATE, pending, c->overlaps });
+		add_fact(facts, (struct fact){ c->number, c->round, x->shard, (uint32_t)i, CANDIDATE, pending,
+		    c->overlaps });
 	}
-	for (size_t n = 0; n < collective_crossings(graph); n++)
-		if (collective_is_crossed(graph, n))
+	for (size_t n = 0; n < crossings->count; n++)
+		if (crossings->crossed[n])
 			add_fact(facts, (struct fact){ .number = n, .kind = CROSSED });
-	if (collective_has_drifted(graph))
+	if (crossings->drifted)
 		add_fact(facts, (struct fact){ .kind = DRIFTED });
 }
 
@@ -100,7 +101,7 @@ share_facts(const struct rounds *r)
 	bool drifted = false;
 	size_t count;
 
-	for (uint32_t s = r->first; s < r->end; s++)
+	for (const struct shard *s = r->own; s < r->own_end; s++)
 		add_shard(&own, r, s);
 	all.at = team_share(r->team, own.at, own.count, sizeof *own.at, &count);
 	free(own.at);
@@ -118,25 +119,25 @@ share_facts(const struct rounds *r)
 	return all;
 }
 
-/* All shards count the points among the candidates, in order; the rows go to the last one, which tells of them. */
+/* All shards count the points among the candidates, in order; the last one writes them. */
 static void
 write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, size_t count)
 {
 	const uint32_t locations = r->known.location_count;
-	const int last = r->member_of[r->shards - 1];
+	const int last = r->member_of[r->count - 1];
 	size_t *counts = zalloc((size_t)r->team->size, sizeof *counts), got_count, capacity = 0;
 	const size_t words = (size_t)locations + 1;
 	uint64_t *own = NULL, *got;
 	const uint64_t **seqs = zalloc(count, sizeof *seqs);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct feed *f = feed_of(r, facts[i].shard);
+		const struct shard *s = own_shard(r, facts[i].shard);
 
-		if (!is_sync[i] || f == NULL)
+		if (!is_sync[i] || s == NULL)
 			continue;
 		own = grow(own, &capacity, (counts[last] + 1) * words, sizeof *own);
 		own[counts[last] * words] = i;
-		memcpy(&own[counts[last]++ * words + 1], f->exchange.candidates[facts[i].index].seqs,
+		memcpy(&own[counts[last]++ * words + 1], s->exchange.candidates[facts[i].index].seqs,
 		    locations * sizeof *own);
 	}
 	got = team_exchange(r->team, own, counts, words * sizeof *own, &got_count);
@@ -144,8 +145,8 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 		seqs[got[g * words]] = &got[g * words + 1];
 	for (size_t i = 0; i < count; i++) {
 		r->syncs += is_sync[i];
-		for (uint32_t s = r->first; s < r->end && is_sync[i]; s++)
-			feed_take_sync(feed_of(r, s), facts[i].round, s + 1 == r->shards ? seqs[i] : NULL);
+		for (struct shard *s = r->own; s < r->own_end && is_sync[i]; s++)
+			shard_take_sync(s, facts[i].round, &s->graph == r->last ? seqs[i] : NULL);
 	}
 	free(seqs);
 	free(counts);
@@ -153,34 +154,28 @@ write_syncs(struct rounds *r, const struct fact *facts, const bool *is_sync, siz
 	free(got);
 }
 
-/* As lp-graph decides in one stream, at the end of the round instead of at once. */
 void
-decide(struct rounds *r)
+decide_syncs(struct rounds *r)
 {
 	struct facts facts = share_facts(r);
 	bool *is_sync = zalloc(facts.count, sizeof *is_sync), any = false;
-	struct feed *teller = feed_of(r, r->shards - 1);
 
 	for (size_t i = 0; i < facts.count; i++) {
-		const struct fact *fact = &facts.at[i];
-		const bool pending = fact->pending || facts.crossed[i];
+		const bool overlaps = facts.at[i].overlaps, pending = facts.at[i].pending || facts.crossed[i];
 
-		is_sync[i] = !fact->overlaps && !pending;
+		is_sync[i] = !overlaps && !pending;
 		any |= is_sync[i];
-		if (teller != NULL && fact->overlaps)
-			teller->graph.counts.refused_overlap++;
-		else if (teller != NULL && pending)
-			teller->graph.counts.refused_pending++;
+		if (r->last != NULL && !is_sync[i])
+			(*(overlaps ? &r->last->counts.refused_overlap : &r->last->counts.refused_pending))++;
 	}
 	if (any)
 		write_syncs(r, facts.at, is_sync, facts.count);
-	for (uint32_t s = r->first; s < r->end; s++) {
-		struct exchange *x = &feed_of(r, s)->exchange;
-
-		collective_decided(&feed_of(r, s)->graph, facts.count);
-		for (size_t i = 0; i < x->candidate_count; i++)
-			free(x->candidates[i].seqs);
-		x->candidate_count = 0;
+	for (struct shard *s = r->own; s < r->own_end; s++) {
+		for (size_t i = 0; i < facts.count; i++)
+			crossing_take(&s->graph.crossings);
+		for (size_t i = 0; i < s->exchange.candidate_count; i++)
+			free(s->exchange.candidates[i].seqs);
+		s->exchange.candidate_count = 0;
 	}
 	free(facts.at);
 	free(facts.crossed);

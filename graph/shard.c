@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One shard on its way through lp-graph: blocks are read up to a time, matched as far as the shard's own
+ * ranks go, and written. A second reader looks ahead to see when blocks begin.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shards.h"
+
+static struct reader *
+open_shard(const char *folder, uint32_t number, enum reading how)
+{
+	char name[SHARD_NAME], *path;
+	struct reader *in;
+	struct message message;
+
+	shard_name(name, number);
+	if (asprintf(&path, "%s/%s", folder, name) < 0)		/* lives as long as the reader names it */
+		die("out of memory");
+	if (reader_open(&in, path, how) < 0 || reader_next(in, &message) < 0)
+		die_input(in);
+	if (reader_shard(in) == NULL) {
+		reader_fail(in, message.offset, "not a shard of a run");
+		die_input(in);
+	}
+	return in;
+}
+
+void
+shard_open(struct shard *s, const char *from, const char *to, uint32_t number,
+    const struct definitions *known, struct location *locations, const struct polls *polls, int argc,
+    char **argv)
+{
+	const struct shard_head *head;
+	struct shard_plan plan;
+	struct message message;
+
+	*s = (struct shard){ .graph = { .known = *known, .locations = locations, .exchange = &s->exchange },
+	    .polls = *polls, .next_ns = INT64_MIN, .in = open_shard(from, number, READ_STREAM),
+	    .ahead = open_shard(from, number, READ_LAZY) };
+	head = reader_shard(s->in);
+	plan = (struct shard_plan){ head->run, head->count, head->ranks, head->of };
+	s->exchange = (struct exchange){ .of = head->of, .shard = number, .shards = head->count, .oldest = NONE,
+	    .newest = NONE };
+	if (writer_open(&s->graph.out, shard_create(to, number), "graph", s->in, argc, argv) < 0)
+		die_output();
+	shard_write(&s->graph.out, &plan, number, head->defined + 1);
+	for (uint64_t d = 0; d < head->defined; d++)
+		if (reader_next(s->in, &message) <= 0)
+			die_input(s->in);
+		else if (writer_pass(&s->graph.out, &message, 0) < 0)
+			die_output();
+	graph_begin(&s->graph, head->count);
+	s->graph.index.defined = writer_offset(&s->graph.out);
+	polls_begin(&s->polls, &s->graph);
+}
+
+void
+shard_begin_round(struct shard *s)
+{
+	struct graph *graph = &s->graph;
+	const uint64_t at = writer_offset(&graph->out);
+
+	index_settle(&graph->index, at);
+	s->rounds = grow(s->rounds, &s->round_capacity, s->round_count + 1, sizeof *s->rounds);
+	s->rounds[s->round_count++] = (struct round){ at, graph->index.syncs };
+	graph->block.round = s->round_count;
+	message_begin(&graph->out, "round", 1);
+	put_uint(&graph->out, "number", s->round_count);
+	if (message_end(&graph->out) < 0)
+		die_output();
+}
+
+void
+shard_take_sync(struct shard *s, uint64_t round, const uint64_t *seqs)
+{
+	const struct round *first = &s->rounds[round - 1];
+
+	if (seqs != NULL)
+		write_sync(&s->graph, seqs, (struct index_entry){ .from = first->at, .before = first->syncs });
+	else
+		index_add(&s->graph.index, (struct index_entry){ .from = first->at });
+}
+
+/* One block further. A block never counts as beginning before those that stand before it. */
+static void
+look_further(struct shard *s)
+{
+	struct message message;
+	int64_t begin_ns = INT64_MAX;
+	int got;
+
+	s->ahead_rows += s->next_rows;
+	do {
+		s->next_rows = 0;
+		got = reader_next(s->ahead, &message);
+	} while (got > 0 && !(is_kind(&message, "calls") &&
+	    calls_count(s->ahead, &message, &s->next_rows) == 0 && s->next_rows > 0));
+	if (got < 0 || (got > 0 && calls_begin(s->ahead, &message, &begin_ns) < 0))
+		die_input(s->ahead);
+	if (s->next_ns < begin_ns)
+		s->next_ns = begin_ns;
+	s->begins = grow(s->begins, &s->begin_capacity, s->begin_count + 1, sizeof *s->begins);
+	s->begins[s->begin_count++] = s->next_ns;
+}
+
+int64_t
+shard_look(struct shard *s, uint64_t rows)
+{
+	while (s->begin_count == 0 || (s->next_ns != INT64_MAX && s->ahead_rows < s->taken_rows + rows))
+		look_further(s);
+	return s->next_ns;
+}
+
+/* The next message; true if it was a block with rows, or there is none. */
+static bool
+take_message(struct shard *s)
+{
+	struct message message;
+	const int got = reader_next(s->in, &message);
+
+	if (got < 0)
+		die_input(s->in);
+	s->ended = got == 0;
+	if (s->ended || !is_kind(&message, "calls")) {
+		if (!s->ended)
+			polls_take(&s->polls, &s->graph, s->in, &message, NULL);
+		return s->ended;
+	}
+	if (calls_read(&s->calls, s->in, &message) < 0)
+		die_input(s->in);
+	if (s->calls.location >= s->graph.known.location_count ||
+	    is_away(&s->graph, rank_of(&s->graph, s->calls.location))) {
+		reader_fail(s->in, message.offset, "calls: of a location of another shard");
+		die_input(s->in);
+	}
+	s->taken_rows += s->calls.count;
+	polls_take(&s->polls, &s->graph, s->in, &message, &s->calls);
+	return s->calls.count > 0;
+}
+
+void
+shard_take(struct shard *s, int64_t until_ns)
+{
+	size_t taken = 0;
+
+	while (!s->ended) {
+		if (taken == s->begin_count)
+			look_further(s);
+		if (s->begins[taken] != INT64_MAX && s->begins[taken] > until_ns)
+			break;
+		while (!take_message(s))
+			;
+		taken += !s->ended;
+	}
+	s->begin_count -= taken;
+	memmove(s->begins, s->begins + taken, s->begin_count * sizeof *s->begins);
+	if (s->ended)
+		polls_end(&s->polls, &s->graph, s->in);
+}
+
+void
+shard_close(struct shard *s)
+{
+	index_settle(&s->graph.index, writer_offset(&s->graph.out));
+	if (index_write(&s->graph.index, &s->graph.out) < 0 || writer_end(&s->graph.out) < 0)
+		die_output();
+	index_free(&s->graph.index);
+	free(s->rounds);
+	free(s->begins);
+	reader_close(s->in);
+	reader_close(s->ahead);
+	calls_free(&s->calls);
+}
