@@ -1,15 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "blocks.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/tool/heap.h"
+#include "source.h"
 
 enum {
 	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
 	LEAST_SLICE = 32,		/* rows of a block that was divided */
 	MOST_SLICES = 8,		/* of a block: it is read again for each */
+};
+
+/* Offsets of blocks that were passed over in search of another thread's; first in, first out. */
+struct passed {
+	uint64_t *offsets;
+	size_t begin, count, capacity;
+};
+
+/* When a location goes on: its next row's enter in the trace; at least, where that is not read yet. */
+struct next {
+	int64_t at_ns;
+	uint32_t location;
+};
+
+struct cursor {
+	int64_t leave_ns;	/* of its last row, own clock */
+	uint64_t row;		/* seq of the next one */
+	uint64_t rows;		/* of the location */
+	uint64_t block;		/* where the next row's block lies, once that is known */
+	bool found, read;	/* the block is known; so is the row's enter */
+};
+
+struct blocks {
+	const struct input *input;
+	struct source source;
+	struct cursor *cursors;		/* by location */
+	struct passed *passed;		/* by location */
+	uint64_t *search_from;		/* by rank: where the blocks begin that nobody has looked at */
+	struct next *heap;		/* of the locations that have rows left; the earliest first */
+	size_t count;
+	struct calls calls;		/* the block at hand */
+	uint32_t location;		/* whose it is; of none: UINT32_MAX */
 };
 
 /* ---- the heap ---- */
@@ -24,10 +55,11 @@ HEAP(heap, struct next, earlier)
 
 /* ---- from block to block ---- */
 
-void
-blocks_open(struct blocks *b, const struct input *input, const uint32_t *of, uint32_t shard)
+struct blocks *
+blocks_open(const struct input *input, const uint32_t *of, uint32_t shard)
 {
 	const uint32_t locations = input->location_count;
+	struct blocks *b = zalloc(1, sizeof *b);
 
 	*b = (struct blocks){ .input = input, .location = UINT32_MAX };
 	source_open(&b->source, input);
@@ -46,6 +78,13 @@ blocks_open(struct blocks *b, const struct input *input, const uint32_t *of, uin
 		b->heap[b->count++] = (struct next){ event_ns(input, l, 0, thread->begin_ns), l };
 	}
 	heap_make(b->heap, b->count);
+	return b;
+}
+
+struct source *
+blocks_source(struct blocks *b)
+{
+	return &b->source;
 }
 
 void
@@ -59,6 +98,7 @@ blocks_close(struct blocks *b)
 	free(b->search_from);
 	calls_free(&b->calls);
 	source_close(&b->source);
+	free(b);
 }
 
 static void

@@ -12,27 +12,26 @@
  */
 #include <stdlib.h>
 
-#include "replay.h"
-#include "survey.h"
+#include "order.h"
 
 struct clc {
-	const struct survey *survey;	/* of the trace before */
+	const struct latencies *latencies;	/* of the trace before */
 	struct shift *shifts;		/* by location */
 };
 
 static int64_t
-latency_ns(const struct survey *survey, uint32_t location, const struct node *node,
-    const struct source *sources)
+latency_ns(const struct latencies *latencies, uint32_t location, const struct node *node,
+    const struct sender *sources)
 {
-	const int32_t *rank = survey->input->location_rank;
+	const int32_t *rank = latencies->input->location_rank;
 
 	/* Who in a collective heard of whom is not known. */
-	return !node->message ? survey->least_latency_ns : survey_latency_ns(survey,
+	return !node->message ? latencies->least_ns : latency_between(latencies,
 	    rank[sources[node->sources].location], rank[location]);
 }
 
 static int64_t
-enter_forward(void *context, const struct source *source)
+enter_forward(void *context, const struct sender *source)
 {
 	const struct clc *clc = context;
 
@@ -42,7 +41,7 @@ enter_forward(void *context, const struct source *source)
 
 static void
 leave_forward(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
-    const struct source *sources)
+    const struct sender *sources)
 {
 	const struct clc *clc = context;
 	struct shift *shift = &clc->shifts[location];
@@ -50,17 +49,17 @@ leave_forward(void *context, uint32_t location, uint64_t event, int64_t at_ns, s
 
 	if (ready_ns == INT64_MIN)
 		return;		/* alone */
-	ready_ns += latency_ns(clc->survey, location, node, sources);
+	ready_ns += latency_ns(clc->latencies, location, node, sources);
 	if (at_ns + forward_shift_ns(shift, event, at_ns) < ready_ns)
 		shift_jump(shift, event, at_ns, ready_ns - at_ns);
 }
 
 static void
 leave_limit(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
-    const struct source *sources)
+    const struct sender *sources)
 {
 	const struct clc *clc = context;
-	int64_t limit_ns = at_ns - latency_ns(clc->survey, location, node, sources) +
+	int64_t limit_ns = at_ns - latency_ns(clc->latencies, location, node, sources) +
 	    forward_shift_ns(&clc->shifts[location], event, at_ns);
 
 	if (limit_ns < node->limit_ns)
@@ -68,12 +67,12 @@ leave_limit(void *context, uint32_t location, uint64_t event, int64_t at_ns, str
 }
 
 static void
-done_limit(void *context, const struct node *node, const struct source *sources)
+done_limit(void *context, const struct node *node, const struct sender *sources)
 {
 	const struct clc *clc = context;
 
 	for (uint32_t s = node->sources; s != NONE; s = sources[s].next) {
-		const struct source *source = &sources[s];
+		const struct sender *source = &sources[s];
 		struct shift *shift = &clc->shifts[source->location];
 		int64_t forward_ns = forward_shift_ns(shift, source->event, source->at_ns);
 		int64_t most_ns = node->limit_ns - source->at_ns;
@@ -93,7 +92,7 @@ make_ramps(const struct input *input, struct shift *shifts)
 }
 
 static void
-report(struct input *input, const struct survey *before, const struct survey *after)
+report(struct input *input, const struct latencies *before, const struct latencies *after)
 {
 	int told = 0;
 
@@ -121,21 +120,21 @@ report(struct input *input, const struct survey *before, const struct survey *af
 	}
 	note("%llu messages and members of collectives reversed, %llu left; the shortest message takes "
 	    "%lld ns", (unsigned long long)before->reversed_count,
-	    (unsigned long long)after->reversed_count, (long long)before->least_latency_ns);
+	    (unsigned long long)after->reversed_count, (long long)before->least_ns);
 }
 
 void
 correct_order(struct input *input)
 {
-	struct survey before, after;
+	struct latencies before, after;
 	struct clc clc = { &before, NULL };
 	const struct visitor forward = { &clc, false, enter_forward, leave_forward, NULL };
 	const struct visitor limits = { &clc, false, enter_forward, leave_limit, done_limit };
 
-	survey_open(&before, input, true);
+	latencies_find(&before, input, true);
 	if (before.reversed_count == 0) {
 		note("no message is reversed: nothing is moved");
-		survey_close(&before);
+		latencies_free(&before);
 		return;
 	}
 	clc.shifts = zalloc(input->location_count, sizeof *clc.shifts);
@@ -144,8 +143,8 @@ correct_order(struct input *input)
 	replay(input, &limits);
 	make_ramps(input, clc.shifts);
 	input->shifts = clc.shifts;	/* not before: the replayed trace is that before all shifts */
-	survey_open(&after, input, false);
+	latencies_find(&after, input, false);
 	report(input, &before, &after);
-	survey_close(&before);
-	survey_close(&after);
+	latencies_free(&before);
+	latencies_free(&after);
 }

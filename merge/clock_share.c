@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "clock_share.h"
-
+/* Clocks of a run that several processes merge. */
 #include <stdlib.h>
 
-#include "../base/tool/tool.h"
-#include "shift.h"
+#include "order.h"
 
 /* Of a rank: what survey_drift and correct_order change. */
 struct told {

@@ -8,7 +8,7 @@
 
 #include "../base/team/launcher.h"
 #include "../base/tool/start.h"
-#include "matched.h"
+#include "order.h"
 
 static char *command[] = { "lp-merge", NULL };
 

@@ -16,12 +16,8 @@
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
-#include "clock_share.h"
 #include "exchange.h"
 #include "merge.h"
-#include "own_files.h"
-#include "shards.h"
-#include "survey.h"
 
 static const char usage[] =
 	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
@@ -41,8 +37,9 @@ struct options {
 	enum sync sync;
 	bool partial;	/* go on where ranks are missing */
 	bool names;	/* look for functions and lines in the recorded program */
-	struct shard_wish wish;
-	bool counted;	/* of that, how many */
+	const char *folder;	/* of shards; NULL: one stream */
+	uint32_t shards;	/* how many; 0: one a node */
+	bool counted;	/* their number was given */
 	char **files;	/* NULL-terminated; none: standard input */
 };
 
@@ -64,15 +61,15 @@ parse_options(int argc, char **argv)
 		case 's': opt.sync = (enum sync)parse_choice("--sync", optarg, syncs); break;
 		case 'p': opt.partial = true; break;
 		case 'n': opt.names = false; break;
-		case 'o': opt.wish.folder = optarg; break;
+		case 'o': opt.folder = optarg; break;
 		case 'm': die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each node's own disk", argv[optind - 1]);
 		case 'S':
 			opt.counted = true;
 			if (strcmp(optarg, "node") != 0)
-				opt.wish.count = (uint32_t)parse_integer("--shards", optarg, 1, 1 << 20);
+				opt.shards = (uint32_t)parse_integer("--shards", optarg, 1, 1 << 20);
 			break;
 		}
-	if (opt.counted && opt.wish.folder == NULL)
+	if (opt.counted && opt.folder == NULL)
 		die("--shards needs -o, the folder that gets them");
 	opt.files = argv + optind;
 	return opt;
@@ -156,7 +153,7 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 	if (input->holders > 0 && needs_all_files(input, opt))
 		files_to_all(input, team);
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
-		survey_drift(input);
+		correct_drift(input);
 	if (team->rank == 0 && opt->sync == SYNC_CLC)
 		correct_order(input);
 	share_clocks(input, team);
@@ -165,7 +162,7 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 static void
 check_options(const struct options *opt, const struct team *team)
 {
-	if (opt->wish.folder == NULL) {
+	if (opt->folder == NULL) {
 		refuse_terminal_output();
 		if (team->size > 1)
 			die("several processes write shards: -o FOLDER");
@@ -195,16 +192,16 @@ main(int argc, char **argv)
 	team_open(&team, &argc, &argv);
 	if (team.size > 1)
 		divide_files(&input, &team);
-	if (input.holders > 0 && opt.counted && opt.wish.count > 0)
+	if (input.holders > 0 && opt.counted && opt.shards > 0)
 		die("disks that not all processes see make a shard of each node: --shards node");
-	if (opt.wish.folder != NULL)
-		shards_prepare(opt.wish.folder, &team);
+	if (opt.folder != NULL)
+		shards_prepare(opt.folder, &team);
 	survey(&input, &team);
 	correct(&input, &opt, &team);
 	if (!opt.counted && input.holders == 0)
-		opt.wish.count = (uint32_t)team.size;
-	if (opt.wish.folder != NULL)
-		write_shards(&input, &opt.wish, &team, opt.names, argc, argv);
+		opt.shards = (uint32_t)team.size;
+	if (opt.folder != NULL)
+		write_shards(&input, opt.folder, opt.shards, &team, opt.names, argc, argv);
 	else
 		write_trace(&input, STDOUT_FILENO, opt.names, argc, argv);
 	team_close();

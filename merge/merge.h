@@ -4,9 +4,34 @@
 #define MERGE_H
 
 #include "../base/run/headline.h"
+#include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
+#include "../base/stream/samples.h"
+#include "../base/team/team.h"
 #include "../base/tool/tool.h"
-#include "clock.h"
+
+enum sync { SYNC_NONE, SYNC_OFFSET, SYNC_LINEAR, SYNC_CLC };
+
+/* A measured offset to another clock. */
+struct sample {
+	int64_t at_ns, offset_ns, error_ns;
+	int32_t peer;
+};
+
+/* What is added to a clock at an instant of its own. */
+struct knot {
+	int64_t at_ns, offset_ns;
+};
+
+/* Linear from knot to knot, and with the drift before the first and behind the last. */
+struct correction {
+	struct knot *knots;	/* in order of time; ranks that share a clock share them */
+	size_t count;		/* 0: the clock is taken as it is */
+	double drift;		/* ns per ns */
+	int64_t error_ns;	/* bound between the first and the last sample, where a clock is linear */
+	double error_rate;	/* as much more for each ns before and behind these */
+	bool known;
+};
 
 /* A thread of a rank, as surveyed: its blocks are not, for there may be any number of them. */
 struct thread {
@@ -146,9 +171,32 @@ void check_ranks(struct input *input, const char *whole);
 /* The thread that is this location; NULL where it has no rows. */
 const struct thread *thread_of(const struct input *input, uint32_t location);
 
+/* own_files.c: raw traces on disks that only some of the team see. */
+/*
+ * If not all see the same files, input->files become those that this process is to read, and input->holders
+ * the size of the team. Dies if nobody sees any.
+ */
+void divide_files(struct input *input, const struct team *team);
+/* Processes that need other nodes' raw traces get copies, which input->ranks name from now on. */
+void files_to_all(struct input *input, const struct team *team);
+
 /* clock.c: every rank's correction from its samples, and the origin (ns, on the common clock). */
 void correct_clocks(struct input *input, enum sync sync);
 void set_origin(struct input *input);
+int64_t corrected_ns(const struct correction *correction, int64_t time_ns);
+/* Bound of its error from BEGIN_NS to END_NS, of the clock that is corrected. */
+int64_t correction_error_ns(const struct correction *correction, int64_t begin_ns, int64_t end_ns);
+/* The same as corrected_ns for COUNT times that never decrease. */
+void correct_times(const struct correction *correction, int64_t *times_ns, size_t count);
+
+/* latency.c, clc.c: what the messages of the run say about clocks. Is there a clock without a drift? */
+bool lacks_drift(const struct input *input);
+/* Gives such clocks the drift that messages show, if they show any. */
+void correct_drift(struct input *input);
+/* Shifts events until no message is reversed, if any is; notes what that took. */
+void correct_order(struct input *input);
+/* clock_share.c: the first of the team has done the last two; now all know the results. */
+void share_clocks(struct input *input, const struct team *team);
 
 /* definitions.c: numbers communicators and sites alike on all ranks and writes their messages. */
 void write_communicators(struct writer *out, struct input *input);
@@ -160,8 +208,88 @@ int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, i
 /* load.c: what the ranks of each host had of its cores. */
 void write_loads(struct writer *out, const struct input *input);
 
-/* output.c: the trace on corrected clocks. */
+/*
+ * blocks.c: the second pass: the blocks of all locations in order of time, by one cursor a location.
+ * Memory: locations, one block, and 8 bytes for each block that lies before another thread's next one.
+ */
+struct blocks;
+struct source;
+/* Of the ranks in SHARD, with OF by rank; NULL: of all. */
+struct blocks *blocks_open(const struct input *input, const uint32_t *of, uint32_t shard);
+struct source *blocks_source(struct blocks *blocks);
+void blocks_close(struct blocks *blocks);
+/*
+ * The next block, or slice of one, on the own clock of its location, which is that of the trace.
+ * It is the caller's to change until the next call. False: there are no more.
+ */
+bool blocks_next(struct blocks *blocks, struct calls *slice);
+
+/* output.c: the trace on corrected clocks, as one stream. */
 void write_trace(struct input *input, int fd, bool names, int argc, char **argv);
+/* Or piece by piece: */
+struct output *output_begin(struct input *input);
+void output_end(struct output *output);
+/* The definitions; places in the program get their names only if NAMES. */
+void output_define(struct output *output, struct writer *out, bool names);
+/* Blocks go to FD from now on, behind a header; the caller ends it. */
+struct writer *output_open(struct output *output, int fd, int argc, char **argv);
+/* The blocks of the ranks in SHARD, with OF by rank; NULL: of all. */
+void output_blocks(struct output *output, const uint32_t *of, uint32_t shard);
+
+/*
+ * shards.c: a folder of shards, COUNT of them; 0: one a node. Each member of the team writes its own; the first
+ * one names what they define, if NAMES.
+ */
+void write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team, bool names,
+    int argc, char **argv);
+
+/* ---- samples ------------------------------------------------------------------------- */
+
+/*
+ * Samples on their way into the trace. Memory: of each rank those between the last leave that has gone
+ * out and the recorder's next look at its rings, or in a compressed trace those that go with 16384 calls;
+ * where the threads of a rank call at other times than each other, those of the time between.
+ */
+
+
+struct sample_pass {
+	const struct input *input;
+	struct writer *out;
+	struct source *source;		/* that of the calls, in turn */
+	struct rank_samples *ranks;
+	struct samples block;		/* as read */
+	int64_t moved_ns;
+};
+
+/* What the logical clock has made of a block of calls, times since the origin; count 0: nothing. */
+struct moves {
+	size_t count;
+	const int64_t *enter_ns, *leave_ns, *moved_enter_ns, *moved_leave_ns;
+	int64_t from_ns, from_moved_ns;	/* the last leave of the block before, if there was one */
+	bool begun;
+};
+
+/* MOVED_NS: by what all is moved, since shifts have moved the first enter. */
+void samples_begin(struct sample_pass *pass, struct writer *out, struct source *source,
+    int64_t moved_ns);
+/*
+ * Writes the location's samples from before UNTIL_NS, its own clock, that have not gone out yet;
+ * INT64_MAX: all that are left.
+ */
+void samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns,
+    const struct moves *moves);
+void samples_end(struct sample_pass *pass);
+
+/*
+ * unwind.c: the callers of samples that came with their stacks, of all ranks in the order of their messages.
+ * They become sites. The number of each sample's callers goes to a file, from the rank's UNWOUND on; -1: there
+ * are no samples.
+ */
+int unwind_samples(struct input *input);
+/* Callers that were found so take the place of those that frame pointers led to. */
+void unwound_callers(int spool, uint64_t first, uint32_t *callers, size_t count);
+
+/* ---- names --------------------------------------------------------------------------- */
 
 /* names.c: function, file and line of places in one module; NULL where unknown. */
 struct place {

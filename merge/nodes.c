@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nodes.h"
-#include "../base/mpi/call_class.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "../base/mpi/call_class.h"
+#include "order.h"
 
 void
 nodes_begin(struct nodes *n)
 {
 	*n = (struct nodes){ .nodes = { .bytes = sizeof(struct node) },
-	    .sources = { .bytes = sizeof(struct source) }, .waits = { .bytes = sizeof(struct wait) } };
+	    .sources = { .bytes = sizeof(struct sender) }, .waits = { .bytes = sizeof(struct wait) } };
 }
 
 void
@@ -69,7 +69,7 @@ add_source(struct nodes *n, const struct window *window, uint32_t number, uint32
 	struct node *node = node_at(n, number);
 	uint32_t new = pool_take(&n->sources);
 
-	*(struct source *)pool_item(&n->sources, new) = (struct source){ node->sources, number,
+	*(struct sender *)pool_item(&n->sources, new) = (struct sender){ node->sources, number,
 	    row->sources, location, 2 * (seq - row->row.part), row->row.enter_ns };
 	node->sources = row->sources = new;
 	node->pending++;

@@ -3,11 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "blocks.h"
-#include "output.h"
-#include "samples.h"
-#include "shift.h"
-#include "unwind.h"
+#include "order.h"
 
 static const struct shift *
 shift_of(const struct input *input, uint32_t location)
@@ -213,7 +209,7 @@ void
 output_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 {
 	const struct input *input = o->input;
-	struct blocks blocks;
+	struct blocks *blocks = blocks_open(input, of, shard);
 	struct calls slice;
 	struct progress progress;
 	uint64_t rows = 0;
@@ -221,14 +217,13 @@ output_blocks(struct output *o, const uint32_t *of, uint32_t shard)
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rows += of == NULL || of[r] == shard ? input->ranks[r].rows : 0;
 	progress_begin(&progress);
-	blocks_open(&blocks, input, of, shard);
-	samples_begin(&o->samples, &o->out, &blocks.source, o->moved_ns);
-	while (blocks_next(&blocks, &slice)) {
+	samples_begin(&o->samples, &o->out, blocks_source(blocks), o->moved_ns);
+	while (blocks_next(blocks, &slice)) {
 		write_block(o, &slice);
 		progress_show(&progress, "calls", o->out.rows, o->out.rows, rows);
 	}
 	samples_end(&o->samples);
-	blocks_close(&blocks);
+	blocks_close(blocks);
 	progress_end(&progress);
 }
 

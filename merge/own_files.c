@@ -3,8 +3,6 @@
  * A file that several processes see, of one host or by a network file system, is one: it has the same name, number,
  * size and time for all of them. The first process that sees it reads it.
  */
-#include "own_files.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@
 
 #include "../base/tool/hash_table.h"
 #include "../base/tool/spool.h"
+#include "merge.h"
 
 enum { COPIED = 1 << 20 };	/* bytes of a file at once */
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "replay.h"
-
 #include <stdlib.h>
 
-#include "nodes.h"
 #include "../base/mpi/call_class.h"
+#include "order.h"
 
 struct lane_replay {
 	uint64_t next, settled;	/* rows */
@@ -67,11 +65,11 @@ node_leave(struct replay *r, uint32_t number)
 		uint32_t earlier = node->earlier;
 
 		if (r->visitor->done != NULL)
-			r->visitor->done(r->visitor->context, node, (struct source *)r->nodes.sources.items);
+			r->visitor->done(r->visitor->context, node, (struct sender *)r->nodes.sources.items);
 		if (earlier != NONE && node->limit_ns < node_at(&r->nodes, earlier)->limit_ns)
 			node_at(&r->nodes, earlier)->limit_ns = node->limit_ns;
 		for (uint32_t s = node->sources, next; s != NONE; s = next) {
-			next = ((struct source *)pool_item(&r->nodes.sources, s))->next;
+			next = ((struct sender *)pool_item(&r->nodes.sources, s))->next;
 			pool_give(&r->nodes.sources, s);
 		}
 		pool_give(&r->nodes.nodes, number);
@@ -88,7 +86,7 @@ call_enters(struct replay *r, uint32_t location, uint64_t begin, uint64_t end)
 		struct event_row *row = window_change(&r->matched.graph.window, location, seq);
 
 		for (uint32_t s = row->sources; s != NONE; ) {
-			const struct source *source = pool_item(&r->nodes.sources, s);
+			const struct sender *source = pool_item(&r->nodes.sources, s);
 			uint32_t node = source->node;
 
 			s = source->next_of_row;
@@ -155,7 +153,7 @@ call_leaves(struct replay *r, uint32_t location, uint64_t begin, uint64_t end, b
 			if (node->pending > 0)
 				continue;	/* the node stays: its sources will come */
 			r->visitor->leave(r->visitor->context, location, 2 * begin + 1, leave_ns, node,
-			    (struct source *)r->nodes.sources.items);
+			    (struct sender *)r->nodes.sources.items);
 			node_leave(r, of);
 		}
 	}

@@ -4,12 +4,10 @@
  * trace is read ahead of its calls until the rings had been read later than the last leave that goes
  * out; what was taken after that leave is kept till then.
  */
-#include "samples.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "unwind.h"
+#include "source.h"
 
 /* One thread's that are still to go out, own clock. */
 struct queue {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shards.h"
-
+/* The trace as a folder of shards: base/run/shard_files.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "output.h"
+#include "merge.h"
 
 /* A rank that is missing has no host, and goes with the one before it. */
 static uint32_t
@@ -28,7 +27,8 @@ by_node(const struct input *input, uint32_t *of)
 	return count > 0 ? count : 1;
 }
 
-struct shard_plan
+/* Ranges of ranks that are as long as each other, or the ranks of a node. */
+static struct shard_plan
 plan_shards(const struct input *input, uint32_t count)
 {
 	struct shard_plan plan = { .ranks = (uint32_t)input->rank_count, .count = count };
@@ -96,11 +96,11 @@ find_writers(const struct input *input, const struct shard_plan *plan, const str
 }
 
 void
-write_shards(struct input *input, const struct shard_wish *wish, const struct team *team, bool names,
+write_shards(struct input *input, const char *folder, uint32_t count, const struct team *team, bool names,
     int argc, char **argv)
 {
 	static struct writer definitions;
-	struct shard_plan plan = plan_shards(input, wish->count);
+	struct shard_plan plan = plan_shards(input, count);
 	struct output *o = output_begin(input);
 	uint32_t *writer = find_writers(input, &plan, team);
 
@@ -113,7 +113,7 @@ write_shards(struct input *input, const struct shard_wish *wish, const struct te
 
 		if (writer[number] != (uint32_t)team->rank)
 			continue;
-		out = output_open(o, shard_create(wish->folder, number), argc, argv);
+		out = output_open(o, shard_create(folder, number), argc, argv);
 
 		shard_write(out, &plan, number, definitions.messages);
 		if (writer_append(out, &definitions) < 0)

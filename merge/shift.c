@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "shift.h"
-
 #include <stdlib.h>
 
 #include "../base/tool/search.h"
-#include "../base/tool/tool.h"
+#include "order.h"
 
 /* The first knot at or behind the event. */
 #define BEFORE(knot, sought) ((knot)->event < (sought))

@@ -7,8 +7,6 @@
  *
  * Memory: a rank's modules as libdw has them, the places and stacks that were found, and one message.
  */
-#include "unwind.h"
-
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>

@@ -11,13 +11,11 @@
  *		the line known, which leaves two numbers of each hull. Middle of the bounds: what
  *		the latencies of both directions share cancels.
  */
-#include "survey.h"
-
 #include <math.h>
 #include <stdlib.h>
 
 #include "../base/tool/hash_table.h"
-#include "replay.h"
+#include "order.h"
 
 #define DRIFT_LIMIT 1e-2	/* no clock is that wrong */
 
@@ -34,9 +32,9 @@ struct pair {
 HASH_TABLE(pairs, struct pair, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
 static struct pair
-pair_of(const struct survey *survey, int32_t rank, int32_t other)
+pair_of(const struct latencies *latencies, int32_t rank, int32_t other)
 {
-	int32_t a = survey->input->ranks[rank].clock, b = survey->input->ranks[other].clock;
+	int32_t a = latencies->input->ranks[rank].clock, b = latencies->input->ranks[other].clock;
 
 	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX }, -INFINITY, INFINITY };
 }
@@ -56,13 +54,13 @@ pair_latency_ns(const struct pair *pair)
 }
 
 int64_t
-survey_latency_ns(const struct survey *survey, int32_t rank, int32_t other)
+latency_between(const struct latencies *latencies, int32_t rank, int32_t other)
 {
-	struct pair key = pair_of(survey, rank, other);
-	const struct pair *found = pairs_find(survey->pairs, &key);
+	struct pair key = pair_of(latencies, rank, other);
+	const struct pair *found = pairs_find(latencies->pairs, &key);
 	int64_t latency_ns = found != NULL ? pair_latency_ns(found) : INT64_MIN;
 
-	return latency_ns == INT64_MIN ? survey->least_latency_ns : latency_ns;
+	return latency_ns == INT64_MIN ? latencies->least_ns : latency_ns;
 }
 
 /* ---- one pass ---- */
@@ -101,10 +99,10 @@ since_known_ns(const struct input *input, const struct pair *pair, int64_t at_ns
 }
 
 static void
-take_message(struct survey *survey, int32_t from, int32_t to, int64_t send_ns, int64_t receive_ns)
+take_message(struct latencies *latencies, int32_t from, int32_t to, int64_t send_ns, int64_t receive_ns)
 {
-	const struct input *input = survey->input;
-	struct pair new = pair_of(survey, from, to), *pair = pairs_add(survey->pairs, &new);
+	const struct input *input = latencies->input;
+	struct pair new = pair_of(latencies, from, to), *pair = pairs_add(latencies->pairs, &new);
 	bool back = input->ranks[from].clock > input->ranks[to].clock;
 	int64_t took_ns = receive_ns - send_ns, since_ns;
 	double rate;
@@ -123,7 +121,7 @@ take_message(struct survey *survey, int32_t from, int32_t to, int64_t send_ns, i
 }
 
 static int64_t
-enter_as_is(void *context, const struct source *source)
+enter_as_is(void *context, const struct sender *source)
 {
 	(void)context;
 	return source->at_ns;
@@ -131,48 +129,48 @@ enter_as_is(void *context, const struct source *source)
 
 static void
 see_leave(void *context, uint32_t location, uint64_t event, int64_t at_ns, struct node *node,
-    const struct source *sources)
+    const struct sender *sources)
 {
-	struct survey *survey = context;
-	int32_t rank = survey->input->location_rank[location];
+	struct latencies *latencies = context;
+	int32_t rank = latencies->input->location_rank[location];
 
 	(void)event;
 	if (at_ns < node_ready_ns(node, location)) {
-		survey->reversed[rank]++;
-		survey->reversed_count++;
+		latencies->reversed[rank]++;
+		latencies->reversed_count++;
 	}
 	if (node->message)
-		take_message(survey, survey->input->location_rank[sources[node->sources].location], rank,
+		take_message(latencies, latencies->input->location_rank[sources[node->sources].location], rank,
 		    node->latest_ns, at_ns);
 }
 
 void
-survey_open(struct survey *survey, struct input *input, bool tell)
+latencies_find(struct latencies *latencies, struct input *input, bool tell)
 {
-	const struct visitor visitor = { survey, tell, enter_as_is, see_leave, NULL };
+	const struct visitor visitor = { latencies, tell, enter_as_is, see_leave, NULL };
 
-	*survey = (struct survey){ .input = input, .least_latency_ns = INT64_MAX };
-	survey->pairs = zalloc(1, sizeof *survey->pairs);
-	pairs_begin(survey->pairs, 1024);
-	survey->reversed = zalloc((size_t)input->rank_count, sizeof *survey->reversed);
-	survey->reversed_count += replay(input, &visitor);
-	for (size_t i = 0; i < survey->pairs->size; i++) {
-		const struct pair *pair = &survey->pairs->slots[i];
+	*latencies = (struct latencies){ .input = input, .least_ns = INT64_MAX };
+	latencies->pairs = zalloc(1, sizeof *latencies->pairs);
+	pairs_begin(latencies->pairs, 1024);
+	latencies->reversed = zalloc((size_t)input->rank_count, sizeof *latencies->reversed);
+	latencies->reversed_count += replay(input, &visitor);
+	for (size_t i = 0; i < latencies->pairs->size; i++) {
+		const struct pair *pair = &latencies->pairs->slots[i];
 		int64_t latency_ns = pair->low < 0 ? INT64_MIN : pair_latency_ns(pair);
 
-		if (latency_ns != INT64_MIN && latency_ns < survey->least_latency_ns)
-			survey->least_latency_ns = latency_ns;
+		if (latency_ns != INT64_MIN && latency_ns < latencies->least_ns)
+			latencies->least_ns = latency_ns;
 	}
-	if (survey->least_latency_ns == INT64_MAX)
-		survey->least_latency_ns = 0;
+	if (latencies->least_ns == INT64_MAX)
+		latencies->least_ns = 0;
 }
 
 void
-survey_close(struct survey *survey)
+latencies_free(struct latencies *latencies)
 {
-	free(survey->pairs->slots);
-	free(survey->pairs);
-	free(survey->reversed);
+	free(latencies->pairs->slots);
+	free(latencies->pairs);
+	free(latencies->reversed);
 }
 
 /* ---- drift ---- */
@@ -261,25 +259,25 @@ lacks_drift(const struct input *input)
 }
 
 void
-survey_drift(struct input *input)
+correct_drift(struct input *input)
 {
-	struct survey survey;
+	struct latencies latencies;
 	struct rate *rates;
 	size_t count = 0;
 
 	if (!lacks_drift(input))
 		return;
-	survey_open(&survey, input, false);
+	latencies_find(&latencies, input, false);
 	rates = zalloc((size_t)input->rank_count, sizeof *rates);
 	for (int32_t r = 0; r < input->rank_count; r++)
 		rates[r].known = has_drift(input, r);
-	qsort(survey.pairs->slots, survey.pairs->size, sizeof *survey.pairs->slots, by_width);
-	while (count < survey.pairs->size && survey.pairs->slots[count].low >= 0 &&
-	    isfinite(survey.pairs->slots[count].rate_high - survey.pairs->slots[count].rate_low))
+	qsort(latencies.pairs->slots, latencies.pairs->size, sizeof *latencies.pairs->slots, by_width);
+	while (count < latencies.pairs->size && latencies.pairs->slots[count].low >= 0 &&
+	    isfinite(latencies.pairs->slots[count].rate_high - latencies.pairs->slots[count].rate_low))
 		count++;
-	spread(survey.pairs->slots, count, rates);
+	spread(latencies.pairs->slots, count, rates);
 	apply_rates(input, rates);
 	free(rates);
-	survey_close(&survey);
+	latencies_free(&latencies);
 	set_origin(input);
 }

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The trace once more, matched, with every event behind those that it depends on, whatever the
+ * clocks say. lp-graph does the matching: this process writes the trace as corrected so far to it,
+ * and reads back what it found. Memory: what lp-graph has not settled, and messages in flight.
+ */
+#ifndef ORDER_H
+#define ORDER_H
+
+#include "../base/run/collective.h"
+#include "../base/run/graph_input.h"
+#include "merge.h"
+
+enum { NONE = 0 };		/* no source, no node */
+
+/* An event that others depend on: the enter of a send or of a member of a collective. */
+struct sender {
+	uint32_t next;		/* of the node's sources */
+	uint32_t node, next_of_row;
+	uint32_t location;
+	uint64_t event;
+	int64_t at_ns;
+};
+
+/*
+ * What receives wait for: all sources, and all of the node that it is chained to. The latest enter
+ * and the latest but one of another location are kept, since nobody waits for itself.
+ */
+struct node {
+	uint32_t sources;
+	uint32_t pending;	/* sources to come, and the earlier node */
+	uint32_t users;		/* calls that wait for it and have not left; the later node */
+	uint32_t earlier, later;	/* chained: it needs, and is needed */
+	uint32_t blocked;	/* 1 + a location that stands at it, which names the next; 0: no more */
+	uint32_t latest_location;
+	int64_t latest_ns, second_ns;
+	int64_t limit_ns;	/* for the visitor */
+	bool message;		/* of one source and one receive */
+};
+
+/* When the others that this location waits for in the node have entered. */
+static inline int64_t
+node_ready_ns(const struct node *node, uint32_t location)
+{
+	return node->latest_location == location ? node->second_ns : node->latest_ns;
+}
+
+struct visitor {
+	void *context;
+	bool tell;		/* notes on standard error, once a trace is enough */
+	/* The time of an event that others depend on. */
+	int64_t (*enter)(void *context, const struct sender *source);
+	/* A call leaves that had to wait for the node; SOURCES is the pool that the node's are in. */
+	void (*leave)(void *context, uint32_t location, uint64_t event, int64_t at_ns,
+	    struct node *node, const struct sender *sources);
+	/* All calls that waited for the node have left. NULL: not of interest. */
+	void (*done)(void *context, const struct node *node, const struct sender *sources);
+};
+
+/*
+ * Times are since the origin. Returns how many calls left before a node was ready because they and
+ * others wait for each other in a circle.
+ */
+uint64_t replay(struct input *input, const struct visitor *visitor);
+
+/* ---- matched.c: the graph that lp-graph makes of the trace ----------------------------- */
+
+/* The trace as corrected so far, and what lp-graph matches in it. */
+
+
+
+struct matched {
+	struct input *input;
+	struct graph_input graph;
+	pid_t merge, matcher;
+};
+
+void matched_open(struct matched *matched, struct input *input, size_t row_bytes);
+/* False at the end of the graph. */
+bool matched_next(struct matched *matched, enum graph_item *item);
+void matched_close(struct matched *matched);
+
+/* ---- nodes.c: matched messages and collectives, between enters and the leaves that wait for them ---- */
+
+/* Matched messages and collectives as nodes: between the enters and the leaves that wait for them. */
+
+
+/* A node that a row waits for. */
+struct wait {
+	uint32_t next;		/* of the row, or of the location's open ones */
+	uint32_t node;
+	uint64_t start;		/* row that started the collective, for an open one */
+};
+
+struct event_row {
+	struct row row;
+	uint32_t sources, waits;
+	uint64_t bytes_sent, bytes_received;
+};
+
+/* Items that come and go, by number from 1; the first four bytes link the free ones. */
+struct pool {
+	char *items;
+	size_t bytes, count, capacity;
+	uint32_t free;
+};
+
+struct nodes {
+	struct pool nodes, sources, waits;
+	struct needs needs;	/* of one collective */
+	struct member *members;
+	size_t member_capacity;
+};
+
+void nodes_begin(struct nodes *nodes);
+void nodes_end(struct nodes *nodes);
+
+/* Rows that have just been read: what of them the window's rows lack. */
+void nodes_take_calls(const struct graph_input *graph);
+/* Nodes of the edges that have just been read; the window's rows get their sources and waits. */
+void nodes_take_messages(struct nodes *nodes, const struct graph_input *graph);
+void nodes_take_collectives(struct nodes *nodes, const struct graph_input *graph);
+
+/* A source of the node enters. */
+void node_enter(struct node *node, uint32_t location, int64_t at_ns);
+
+void pool_give(struct pool *pool, uint32_t number);
+
+static inline void *
+pool_item(const struct pool *pool, uint32_t number)
+{
+	return pool->items + number * pool->bytes;
+}
+
+static inline struct node *
+node_at(const struct nodes *nodes, uint32_t number)
+{
+	return pool_item(&nodes->nodes, number);
+}
+
+/* ---- latency.c ----------------------------------------------------------------------- */
+
+struct latencies {
+	struct input *input;
+	struct pairs *pairs;
+	uint64_t *reversed;	/* by rank: receives and members of collectives that end too early */
+	uint64_t reversed_count;	/* of all ranks */
+	int64_t least_ns;	/* of all pairs of clocks; 0 where there are no messages */
+};
+
+/* In the trace as corrected so far; TELL of calls that wait in a circle. */
+void latencies_find(struct latencies *latencies, struct input *input, bool tell);
+void latencies_free(struct latencies *latencies);
+/* A lower bound for the time of a message between two ranks. */
+int64_t latency_between(const struct latencies *latencies, int32_t rank, int32_t other);
+
+/* ---- shift.c ------------------------------------------------------------------------- */
+
+/*
+ * What the controlled logical clock adds to the times of a location, beyond the correction of its
+ * clock: the larger of two functions of the location's events. Enter and leave of the call that
+ * begins in row seq are events 2 seq and 2 seq + 1; so events at one instant still have an order.
+ *
+ * forward	jumps where a receive has to end later than it seems, then falls at SHIFT_RATE
+ * ramp		rises at SHIFT_RATE towards a jump, more steeply behind a limit: an event that must
+ *		not move further, for then another rank's receive would be too early
+ */
+
+
+enum { SHIFT_RATE = 100 };	/* ns in which a shift rises or falls by one: 1 % */
+
+struct shift_knot {
+	uint64_t event;
+	int64_t at_ns;		/* before the shift, since the origin */
+	int64_t shift_ns;
+	bool limit;
+};
+
+struct shift_knots {
+	struct shift_knot *at;	/* in order of events */
+	size_t count, capacity;
+};
+
+struct shift {		/* of a location */
+	struct shift_knots jumps, ramps, limits;
+};
+
+/* Both functions, and the first alone. Times since the origin. */
+int64_t shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
+int64_t forward_shift_ns(const struct shift *shift, uint64_t event, int64_t at_ns);
+
+/* The shift at this event, which comes after all jumps so far, is to be at least SHIFT_NS. */
+void shift_jump(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns);
+/* At this event it must not be more. */
+void shift_limit(struct shift *shift, uint64_t event, int64_t at_ns, int64_t shift_ns);
+/* Makes the ramps from the jumps and limits. */
+void shift_ramps(struct shift *shift);
+
+#endif
