@@ -1,52 +1,144 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What lies beyond the path, for people and for scripts. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "../base/run/span.h"
-#include "../base/tool/table.h"
 #include "gain.h"
 
-/* A site and what its table is sorted by: largest first, then lowest site. */
-struct item {
-	size_t site;
-	int64_t key;
+/* Of a call site: what its table is sorted by, largest first, and what stands beside it. */
+struct line {
+	unsigned site;
+	const char *where, *shown;	/* while it is printed: its name, for scripts and for people */
+	int64_t first_ns, second_ns, third_ns;
+	double share;
+};
+
+#define LINE(member) FIELD(struct line, member)
+static const struct field gain_fields[] = {
+	{ "site", LINE(site), .json = PLAIN },
+	{ "where", LINE(where), .json = PLAIN },
+	{ "gain_s", LINE(first_ns), IN_SECONDS },
+	{ "gain_%", LINE(share), .text = "%.2f", .percent = true },
+	{ "at_most_s", LINE(second_ns), IN_SECONDS },
+	{ "up to and in the call at", LINE(shown), .text = PLAIN },
+	FIELDS_END
+};
+static const struct field slack_fields[] = {
+	{ "site", LINE(site), .json = PLAIN },
+	{ "where", LINE(where), .json = PLAIN },
+	{ "without_slack_s", LINE(first_ns), IN_SECONDS },
+	{ "all_ranks_s", LINE(second_ns), IN_SECONDS },
+	{ "least_slack_s", LINE(third_ns), IN_SECONDS },
+	{ "up to and in the call at", LINE(shown), .text = PLAIN },
+	FIELDS_END
 };
 
 static int
-by_key(const void *left, const void *right)
+by_first(const void *left, const void *right)
 {
-	const struct item *a = left, *b = right;
+	const struct line *a = left, *b = right;
 
-	if (a->key != b->key)
-		return a->key > b->key ? -1 : 1;
+	if (a->first_ns != b->first_ns)
+		return a->first_ns > b->first_ns ? -1 : 1;
 	return a->site < b->site ? -1 : a->site > b->site;
 }
 
-static struct item *
-sorted_gains(const struct whatif *whatif, size_t *count)
+static struct line *
+gain_lines(const struct gains *gains, int64_t told_ns, size_t *count)
 {
-	struct item *items = zalloc(whatif->gains.capacity, sizeof *items);
+	struct line *lines = zalloc(gains->capacity, sizeof *lines);
 
 	*count = 0;
-	for (size_t s = 0; s < whatif->gains.capacity; s++)
-		if (whatif->gains.by_site[s].most_ns > 0)
-			items[(*count)++] = (struct item){ s, whatif->gains.by_site[s].ns };
-	qsort(items, *count, sizeof *items, by_key);
-	return items;
+	for (size_t s = 0; s < gains->capacity; s++) {
+		const struct gain *g = &gains->by_site[s];
+
+		if (g->most_ns > 0)
+			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, g->ns, g->most_ns, 0,
+			    told_ns > 0 ? (double)g->ns / (double)told_ns : 0 };
+	}
+	qsort(lines, *count, sizeof *lines, by_first);
+	return lines;
 }
 
-static struct item *
-sorted_slack(const struct whatif *whatif, size_t *count)
+static struct line *
+slack_lines(const struct whatif *whatif, size_t *count)
 {
-	struct item *items = zalloc(whatif->slack_capacity, sizeof *items);
+	struct line *lines = zalloc(whatif->slack_capacity, sizeof *lines);
 
 	*count = 0;
-	for (size_t s = 0; s < whatif->slack_capacity; s++)
-		if (whatif->site_slack[s].seen)
-			items[(*count)++] = (struct item){ s, whatif->site_slack[s].critical_ns };
-	qsort(items, *count, sizeof *items, by_key);
-	return items;
+	for (size_t s = 0; s < whatif->slack_capacity; s++) {
+		const struct site_slack *slack = &whatif->site_slack[s];
+
+		if (slack->seen)
+			lines[(*count)++] = (struct line){ (unsigned)s, NULL, NULL, slack->critical_ns, slack->time_ns,
+			    slack->least_ns, 0 };
+	}
+	qsort(lines, *count, sizeof *lines, by_first);
+	return lines;
 }
+
+static const struct line *
+named(struct line *line, const struct definitions *known)
+{
+	static char where[SITE_TEXT];
+
+	line->where = site_text(known, line->site, where, sizeof where);
+	line->shown = where[0] != '\0' ? where : "(unknown)";
+	return line;
+}
+
+/* Frees the lines. */
+static void
+print_lines(struct text *out, const struct field *fields, struct line *lines, size_t count, size_t shown,
+    const struct definitions *known)
+{
+	struct table_writer table;
+
+	table_begin(&table, out, NULL);
+	table_head(&table, fields);
+	for (size_t i = 0; i < count && i < shown; i++)
+		table_row(&table, fields, named(&lines[i], known));
+	if (count > shown)
+		put_more(&table, 3, count - shown);
+	table_end(&table);
+	free(lines);
+}
+
+static void
+json_lines(struct json *out, const char *key, const struct field *fields, struct line *lines, size_t count,
+    const struct definitions *known)
+{
+	json_break(out);
+	json_begin_array(out, key);
+	for (size_t i = 0; i < count; i++) {
+		json_break(out);
+		json_row(out, NULL, fields, named(&lines[i], known));
+	}
+	json_end_array(out);
+	free(lines);
+}
+
+/* ---- alternatives ---- */
+
+struct way {
+	int number;
+	int64_t length_ns, shorter_ns, absent_ns;
+	struct share share;
+	char rank[16], where[SITE_TEXT];	/* that have most of it */
+};
+
+#define WAY(member) FIELD(struct way, member)
+static const struct field way_fields[] = {
+	{ "number", WAY(number), .text = PLAIN, .json = PLAIN, .head = "alternative" },
+	{ "length_s", WAY(length_ns), IN_SECONDS },
+	{ "shorter_s", WAY(shorter_ns), IN_SECONDS },
+	{ "absent_s", WAY(absent_ns), IN_SECONDS },
+	SHARE_FIELDS(struct way, share),
+	{ "rank", WAY(rank), .text = PLAIN },
+	{ "up to and in the call at", WAY(where), .text = PLAIN },
+	FIELDS_END
+};
 
 static size_t
 largest(const struct share *shares, size_t count)
@@ -59,175 +151,88 @@ largest(const struct share *shares, size_t count)
 	return best;
 }
 
-static void
-gain_text(struct text *out, const struct whatif *whatif, const struct report *report,
-    const struct definitions *known, size_t shown)
+/* One for each alternative, to be freed. */
+static struct way *
+find_ways(const struct whatif *whatif, const struct definitions *known, size_t *count)
 {
-	const double told_ns = (double)report_told_ns(report);
-	struct table_writer table;
-	size_t count;
-	struct item *items = sorted_gains(whatif, &count);
+	struct way *ways = zalloc((size_t)whatif->count, sizeof *ways);
 
-	text_char(out, '\n');
-	text_line(out, "if it took %d %% less time and the network stayed as recorded; gain_%% is of the path's %.9f s, %s",
-	    whatif->gains.percent, 1e-9 * told_ns, span_rule(report->whole));
-	table_begin(&table, out, "gain_s\tgain_%\tat_most_s\tup to and in the call at");
-	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct gain *gain = &whatif->gains.by_site[items[i].site];
-
-		table_seconds(&table, gain->ns);
-		table_fixed(&table, told_ns > 0 ? 100 * (double)gain->ns / told_ns : 0, 2);
-		table_seconds(&table, gain->most_ns);
-		put_site(&table, items[i].site, known);
-		table_end_line(&table);
-	}
-	if (count > shown)
-		put_more(&table, 3, count - shown);
-	table_end(&table);
-	free(items);
-}
-
-static void
-slack_text(struct text *out, const struct whatif *whatif, const struct definitions *known, size_t shown)
-{
-	struct table_writer table;
-	size_t count;
-	struct item *items = sorted_slack(whatif, &count);
-
-	text_char(out, '\n');
-	table_begin(&table, out, "without_slack_s\tall_ranks_s\tleast_slack_s\tup to and in the call at");
-	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct site_slack *slack = &whatif->site_slack[items[i].site];
-
-		table_seconds(&table, slack->critical_ns);
-		table_seconds(&table, slack->time_ns);
-		table_seconds(&table, slack->least_ns);
-		put_site(&table, items[i].site, known);
-		table_end_line(&table);
-	}
-	if (count > shown)
-		put_more(&table, 3, count - shown);
-	table_end(&table);
-	free(items);
-}
-
-static void
-alternatives_text(struct text *out, const struct whatif *whatif, const struct definitions *known)
-{
-	struct table_writer table;
-
-	text_char(out, '\n');
-	table_begin(&table, out, "alternative\tlength_s\tshorter_s\tabsent_s\tcompute_s\tmpi_s\t"
-	    "transfer_s\tstart_s\trank\tup to and in the call at");
-	for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
+	*count = whatif->alternatives != NULL ? (size_t)whatif->count : 0;
+	for (size_t n = 0; n < *count; n++) {
 		const struct alternative *way = &whatif->alternatives[n];
-		const struct share total = share_told(&way->report.total, way->report.whole);
-		struct share *ranks = report_by_rank(&way->report, known);
+		const struct report *r = &way->report;
+		struct share *ranks = report_by_rank(r, known);
 
-		table_int(&table, n + 1);
-		table_seconds(&table, way->length_ns);
-		table_seconds(&table, way->shorter_ns);
-		table_seconds(&table, way->absent_ns);
-		for (int kind = 0; kind < KINDS; kind++)
-			table_seconds(&table, total.ns[kind]);
+		ways[n] = (struct way){ (int)n + 1, way->length_ns, way->shorter_ns, way->absent_ns,
+		    share_told(&r->total, r->whole), "", "" };
 		if (way->length_ns > 0) {
-			table_uint(&table, largest(ranks, (size_t)known->ranks));
-			put_site(&table, largest(way->report.by_site, way->report.site_capacity), known);
-		} else {
-			table_text(&table, "");
-			table_text(&table, "");
+			snprintf(ways[n].rank, sizeof ways[n].rank, "%zu", largest(ranks, (size_t)known->ranks));
+			site_shown(known, largest(r->by_site, r->site_capacity), ways[n].where);
 		}
-		table_end_line(&table);
 		free(ranks);
 	}
-	table_end(&table);
+	return ways;
 }
 
 void
 whatif_text(struct text *out, const struct whatif *whatif, const struct report *report,
     const struct definitions *known, bool all)
 {
-	size_t shown = all ? SIZE_MAX : 8;
+	const int percent = whatif->gains.percent;
+	const int64_t told_ns = report_told_ns(report);
+	size_t shown = all ? SIZE_MAX : 8, count;
 
-	if (whatif->gains.percent > 0)
-		gain_text(out, whatif, report, known, shown);
-	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
-		function_gains_text(out, &whatif->function_gains, report_told_ns(report), whatif->gains.percent, shown);
-	if (whatif->slack)
-		slack_text(out, whatif, known, shown);
-	if (whatif->count > 0)
-		alternatives_text(out, whatif, known);
-}
+	if (percent > 0) {
+		struct line *lines = gain_lines(&whatif->gains, told_ns, &count);
 
-static void
-gain_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
-{
-	size_t count;
-	struct item *items = sorted_gains(whatif, &count);
-
-	json_break(out);
-	json_int(out, "faster_percent", whatif->gains.percent);
-	json_break(out);
-	json_begin_array(out, "gain_by_site");
-	for (size_t i = 0; i < count; i++) {
-		const struct gain *gain = &whatif->gains.by_site[items[i].site];
-
-		site_json(out, items[i].site, known);
-		json_seconds(out, "gain_s", gain->ns);
-		json_seconds(out, "at_most_s", gain->most_ns);
-		json_end_object(out);
+		text_char(out, '\n');
+		text_line(out, "if it took %d %% less time and the network stayed as recorded; gain_%% is of the path's "
+		    "%.9f s, %s", percent, 1e-9 * (double)told_ns, span_rule(report->whole));
+		print_lines(out, gain_fields, lines, count, shown, known);
+		if (whatif->functions->sums.any)
+			function_gains_text(out, &whatif->function_gains, told_ns, percent, shown);
 	}
-	json_end_array(out);
-	free(items);
-}
+	if (whatif->slack) {
+		struct line *lines = slack_lines(whatif, &count);
 
-static void
-slack_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
-{
-	size_t count;
-	struct item *items = sorted_slack(whatif, &count);
-
-	json_break(out);
-	json_begin_array(out, "slack_by_site");
-	for (size_t i = 0; i < count; i++) {
-		const struct site_slack *slack = &whatif->site_slack[items[i].site];
-
-		site_json(out, items[i].site, known);
-		json_seconds(out, "without_slack_s", slack->critical_ns);
-		json_seconds(out, "all_ranks_s", slack->time_ns);
-		json_seconds(out, "least_slack_s", slack->least_ns);
-		json_end_object(out);
+		text_char(out, '\n');
+		print_lines(out, slack_fields, lines, count, shown, known);
 	}
-	json_end_array(out);
-	free(items);
+	if (whatif->count > 0) {
+		struct way *ways = find_ways(whatif, known, &count);
+
+		text_char(out, '\n');
+		table_rows(out, way_fields, ways, count, sizeof *ways);
+		free(ways);
+	}
 }
 
 void
 whatif_json(struct json *out, const struct whatif *whatif, const struct definitions *known)
 {
-	if (whatif->gains.percent > 0)
-		gain_json(out, whatif, known);
-	if (whatif->gains.percent > 0 && whatif->functions->sums.any)
-		function_gains_json(out, &whatif->function_gains);
-	if (whatif->slack)
-		slack_json(out, whatif, known);
-	if (whatif->count == 0)
-		return;
-	json_break(out);
-	json_begin_array(out, "alternatives");
-	for (int n = 0; n < whatif->count && whatif->alternatives != NULL; n++) {
-		const struct alternative *way = &whatif->alternatives[n];
+	size_t count;
+
+	if (whatif->gains.percent > 0) {
+		struct line *lines = gain_lines(&whatif->gains, 0, &count);
 
 		json_break(out);
-		json_begin_object(out, NULL);
-		json_int(out, "number", n + 1);
-		json_seconds(out, "length_s", way->length_ns);
-		json_seconds(out, "shorter_s", way->shorter_ns);
-		json_seconds(out, "absent_s", way->absent_ns);
-		share_json(out, &way->report.total, way->report.whole);
-		json_end_object(out);
+		json_int(out, "faster_percent", whatif->gains.percent);
+		json_lines(out, "gain_by_site", gain_fields, lines, count, known);
+		if (whatif->functions->sums.any)
+			function_gains_json(out, &whatif->function_gains);
 	}
-	json_end_array(out);
+	if (whatif->slack) {
+		struct line *lines = slack_lines(whatif, &count);
+
+		json_lines(out, "slack_by_site", slack_fields, lines, count, known);
+	}
+	if (whatif->count > 0) {
+		struct way *ways = find_ways(whatif, known, &count);
+
+		json_break(out);
+		json_rows(out, "alternatives", way_fields, ways, count, sizeof *ways);
+		free(ways);
+	}
 }
 
 /* ---- as messages ---- */

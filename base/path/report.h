@@ -3,8 +3,7 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "../tool/json.h"
-#include "../tool/table.h"
+#include "../tool/fields.h"
 #include "stretch.h"
 
 static inline double
@@ -13,12 +12,19 @@ seconds(int64_t ns)
 	return 1e-9 * (double)ns;
 }
 
-
 struct share {
 	int64_t ns[KINDS];	/* by segment kind */
 	int64_t polls_ns;		/* of MPI, in tests and probes that completed nothing */
 	int64_t frame_mpi_ns, frame_transfer_ns;	/* of MPI_Init and MPI_Finalize, apart */
 };
+
+/* Of a struct that has a share, as it is told, as MEMBER. */
+#define SHARE_FIELDS(type, member) \
+	{ "compute_s", FIELD(type, member.ns[COMPUTE]), IN_SECONDS }, \
+	{ "mpi_s", FIELD(type, member.ns[MPI]), IN_SECONDS }, \
+	{ "transfer_s", FIELD(type, member.ns[TRANSFER]), IN_SECONDS }, \
+	{ "start_s", FIELD(type, member.ns[START]), IN_SECONDS }, \
+	{ "polls_s", FIELD(type, member.polls_ns), .json = "%.9f", .scale = 1e-9 }
 
 struct report {
 	struct share total;
@@ -63,17 +69,16 @@ int64_t share_sum(const struct share *share);
 struct share *report_by_rank(const struct report *report, const struct definitions *known);
 /* As it is told: what frames the spans is MPI where WHOLE, else it is with the start. */
 struct share share_told(const struct share *share, bool whole);
-/* Members of an object: its times; its site, of an object that is begun. */
-void share_json(struct json *out, const struct share *share, bool whole);
-void site_json(struct json *out, size_t site, const struct definitions *known);
 /* What follows the array of segments. */
 void report_json(struct json *out, const struct report *report, const struct definitions *known,
     const struct gains *gains);
 /* COUNT pieces that follow each other: one, or those of a loop of polls. */
 void segment_json(struct json *out, const struct segment *segment, size_t count,
     const struct definitions *known);
-/* A cell with the site's name; a row that says how many are not shown, behind BEFORE empty cells. */
-void put_site(struct table_writer *table, size_t site, const struct definitions *known);
+/* A site's name, for people. */
+enum { SITE_TEXT = 1024 };
+const char *site_shown(const struct definitions *known, size_t site, char text[SITE_TEXT]);
+/* A line that says how many are not shown, behind BEFORE empty cells. */
 void put_more(struct table_writer *table, int before, size_t more);
 
 #endif

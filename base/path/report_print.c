@@ -2,9 +2,9 @@
 /* What was summed up of the path, for people and for scripts. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../run/load.h"
-#include "../tool/table.h"
 #include "../run/span.h"
 #include "../run/verdict.h"
 #include "report.h"
@@ -24,16 +24,44 @@ report_told_ns(const struct report *report)
 	return told_sum(&told, report->whole);
 }
 
-struct item {
-	size_t index;
-	struct share share;	/* as told */
-	int64_t ns;		/* of it what shares are of */
+/* One of a list: what it has of the path, as it is told. */
+struct line {
+	unsigned index;		/* rank, call or site */
+	int64_t ns;		/* what shares are of */
+	double of_path;
+	struct share share;
+	const char *name;	/* while it is printed */
+};
+
+#define LINE(member) FIELD(struct line, member)
+static const struct field share_fields[] = { SHARE_FIELDS(struct line, share), FIELDS_END };
+static const struct field rank_fields[] = {
+	{ "share_%", LINE(of_path), .text = "%.2f", .percent = true },
+	{ "rank", LINE(index), .json = PLAIN },
+	SHARE_FIELDS(struct line, share),
+	{ "rank", LINE(index), .text = PLAIN },
+	FIELDS_END
+};
+static const struct field call_fields[] = {
+	{ "share_%", LINE(of_path), .text = "%.2f", .percent = true },
+	{ "call", LINE(name), .json = PLAIN },
+	SHARE_FIELDS(struct line, share),
+	{ "call", LINE(name), .text = PLAIN },
+	FIELDS_END
+};
+static const struct field site_fields[] = {
+	{ "share_%", LINE(of_path), .text = "%.2f", .percent = true },
+	{ "site", LINE(index), .json = PLAIN },
+	{ "where", LINE(name), .json = PLAIN },
+	SHARE_FIELDS(struct line, share),
+	{ "up to and in the call at", LINE(name), .text = PLAIN },
+	FIELDS_END
 };
 
 static int
 by_share(const void *left, const void *right)
 {
-	const struct item *a = left, *b = right;
+	const struct line *a = left, *b = right;
 
 	if (a->ns != b->ns)
 		return a->ns > b->ns ? -1 : 1;
@@ -42,51 +70,30 @@ by_share(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* The items that are not zero, largest first. */
-static struct item *
-sorted(const struct share *shares, size_t count, bool whole, size_t *kept)
+/* The shares that are not zero, or all where ALL, by index; to be freed. */
+static struct line *
+share_lines(const struct report *report, const struct share *shares, size_t all_count, bool all, size_t *count)
 {
-	struct item *items = zalloc(count, sizeof *items);
+	const int64_t told_ns = report_told_ns(report);
+	struct line *lines = zalloc(all_count, sizeof *lines);
 
-	*kept = 0;
-	for (size_t i = 0; i < count; i++)
-		if (share_sum(&shares[i]) > 0) {
-			struct share told = share_told(&shares[i], whole);
+	*count = 0;
+	for (size_t i = 0; i < all_count; i++)
+		if (all || share_sum(&shares[i]) > 0) {
+			struct line *line = &lines[(*count)++];
 
-			items[(*kept)++] = (struct item){ i, told, told_sum(&told, whole) };
+			*line = (struct line){ .index = (unsigned)i, .share = share_told(&shares[i], report->whole) };
+			line->ns = told_sum(&line->share, report->whole);
+			line->of_path = (double)line->ns / (double)(told_ns > 0 ? told_ns : 1);
 		}
-	qsort(items, *kept, sizeof *items, by_share);
-	return items;
+	return lines;
 }
 
-enum { WHERE = 1024 };		/* bytes of a call site's name */
-
-struct names {
-	const char *what;	/* head of the column */
-	void (*put)(struct table_writer *table, size_t index, const struct definitions *known);
-};
-
-static void
-put_rank(struct table_writer *table, size_t index, const struct definitions *known)
+const char *
+site_shown(const struct definitions *known, size_t site, char text[SITE_TEXT])
 {
-	(void)known;
-	table_uint(table, index);
-}
-
-static void
-put_call(struct table_writer *table, size_t index, const struct definitions *known)
-{
-	(void)known;
-	table_text(table, index == 0 ? "(compute)" : call_name((unsigned)index));
-}
-
-void
-put_site(struct table_writer *table, size_t index, const struct definitions *known)
-{
-	char where[WHERE];
-
-	site_text(known, (uint32_t)index, where, sizeof where);
-	table_text(table, where[0] != '\0' ? where : "(unknown)");
+	site_text(known, (uint32_t)site, text, SITE_TEXT);
+	return text[0] != '\0' ? text : strcpy(text, "(unknown)");
 }
 
 void
@@ -99,31 +106,57 @@ put_more(struct table_writer *table, int before, size_t more)
 }
 
 static void
-print_shares(struct text *out, const struct report *report, const struct names *names,
+print_shares(struct text *out, const struct report *report, const struct field *fields,
     const struct share *shares, size_t all_count, size_t shown, const struct definitions *known)
 {
-	const double all = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
 	struct table_writer table;
+	char where[SITE_TEXT];
 	size_t count;
-	struct item *items = sorted(shares, all_count, report->whole, &count);
-	char head[100];
+	struct line *lines = share_lines(report, shares, all_count, false, &count);
 
+	qsort(lines, count, sizeof *lines, by_share);
 	text_char(out, '\n');
-	snprintf(head, sizeof head, "share_%%\tcompute_s\tmpi_s\ttransfer_s\tstart_s\t%s", names->what);
-	table_begin(&table, out, head);
+	table_begin(&table, out, NULL);
+	table_head(&table, fields);
 	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct share *s = &items[i].share;
+		struct line *line = &lines[i];
 
-		table_fixed(&table, 100 * (double)items[i].ns / all, 2);
-		for (int kind = 0; kind < KINDS; kind++)
-			table_seconds(&table, s->ns[kind]);
-		names->put(&table, items[i].index, known);
-		table_end_line(&table);
+		if (fields == site_fields)
+			line->name = site_shown(known, line->index, where);
+		else if (fields == call_fields)
+			line->name = line->index == 0 ? "(compute)" : call_name(line->index);
+		table_row(&table, fields, line);
 	}
 	if (count > shown)
 		put_more(&table, 5, count - shown);
 	table_end(&table);
-	free(items);
+	free(lines);
+}
+
+static void
+json_shares(struct json *out, const char *key, const struct report *report, const struct field *fields,
+    const struct share *shares, size_t all_count, const struct definitions *known)
+{
+	char where[SITE_TEXT];
+	size_t count;
+	struct line *lines = share_lines(report, shares, all_count, fields == rank_fields, &count);
+
+	json_break(out);
+	json_begin_array(out, key);
+	for (size_t i = 0; i < count; i++) {
+		struct line *line = &lines[i];
+
+		if (fields == site_fields)
+			line->name = site_text(known, line->index, where, sizeof where);
+		else if (fields == call_fields && line->index == 0)
+			continue;	/* computation is no call */
+		else if (fields == call_fields)
+			line->name = call_name(line->index);
+		json_break(out);
+		json_row(out, NULL, fields, line);
+	}
+	json_end_array(out);
+	free(lines);
 }
 
 static void
@@ -135,7 +168,7 @@ print_longest(struct text *out, const struct report *report, const struct defini
 	table_begin(&table, out, "length_s\tbegin_s\trank\twhat\twhere");
 	for (size_t i = 0; i < report->longest_count; i++) {
 		const struct segment *s = &report->longest[i];
-		char where[WHERE];
+		char where[SITE_TEXT];
 
 		site_text(known, s->site, where, sizeof where);
 		table_seconds(&table, s->end_ns - s->begin_ns);
@@ -155,7 +188,7 @@ report_verdict(const struct report *report, const struct definitions *known, con
 {
 	const double told_ns = (double)report_told_ns(report);
 	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
-	char where[WHERE] = "", *line;
+	char where[SITE_TEXT] = "", *line;
 	size_t count;
 	struct place *place = places_sorted(&report->places, &count);
 
@@ -192,8 +225,6 @@ report_head(struct text *out, const struct report *report, const struct definiti
 void
 report_text(struct text *out, const struct report *report, const struct definitions *known, bool all)
 {
-	static const struct names by_rank = { "rank", put_rank }, by_call = { "call", put_call },
-	    by_site = { "up to and in the call at", put_site };
 	size_t shown = all ? SIZE_MAX : 8;
 	const struct share total = share_told(&report->total, report->whole);
 	const double of = (double)(report_told_ns(report) > 0 ? report_told_ns(report) : 1);
@@ -215,9 +246,9 @@ report_text(struct text *out, const struct report *report, const struct definiti
 	if (known->polls_wait)
 		text_line(out, "failed polls that led to a message are waits for it, not on the path, where at most "
 		    "%.6g us lie between two", 1e-3 * (double)known->poll_gap_ns);
-	print_shares(out, report, &by_rank, ranks, (size_t)known->ranks, shown, known);
-	print_shares(out, report, &by_call, report->by_call, report->call_capacity, shown, known);
-	print_shares(out, report, &by_site, report->by_site, report->site_capacity, shown, known);
+	print_shares(out, report, rank_fields, ranks, (size_t)known->ranks, shown, known);
+	print_shares(out, report, call_fields, report->by_call, report->call_capacity, shown, known);
+	print_shares(out, report, site_fields, report->by_site, report->site_capacity, shown, known);
 	print_longest(out, report, known);
 	free(ranks);
 }
@@ -255,29 +286,6 @@ segment_json(struct json *out, const struct segment *segment, size_t count, cons
 }
 
 void
-share_json(struct json *out, const struct share *share, bool whole)
-{
-	const struct share told = share_told(share, whole);
-
-	json_seconds(out, "compute_s", told.ns[COMPUTE]);
-	json_seconds(out, "mpi_s", told.ns[MPI]);
-	json_seconds(out, "transfer_s", told.ns[TRANSFER]);
-	json_seconds(out, "start_s", told.ns[START]);
-	json_seconds(out, "polls_s", told.polls_ns);
-}
-
-void
-site_json(struct json *out, size_t site, const struct definitions *known)
-{
-	char where[WHERE];
-
-	json_break(out);
-	json_begin_object(out, NULL);
-	json_uint(out, "site", site);
-	json_text(out, "where", site_text(known, (uint32_t)site, where, sizeof where));
-}
-
-void
 report_json(struct json *out, const struct report *report, const struct definitions *known,
     const struct gains *gains)
 {
@@ -304,38 +312,9 @@ report_json(struct json *out, const struct report *report, const struct definiti
 	json_break(out);
 	json_uint(out, "rank_changes", report->hops);
 	json_break(out);
-	json_begin_object(out, "total");
-	share_json(out, &report->total, report->whole);
-	json_end_object(out);
-	json_break(out);
-	json_begin_array(out, "by_rank");
-	for (int32_t r = 0; r < known->ranks; r++) {
-		json_break(out);
-		json_begin_object(out, NULL);
-		json_int(out, "rank", r);
-		share_json(out, &ranks[r], report->whole);
-		json_end_object(out);
-	}
-	json_end_array(out);
-	json_break(out);
-	json_begin_array(out, "by_call");
-	for (size_t i = 1; i < report->call_capacity; i++)
-		if (share_sum(&report->by_call[i]) > 0) {
-			json_break(out);
-			json_begin_object(out, NULL);
-			json_text(out, "call", call_name((unsigned)i));
-			share_json(out, &report->by_call[i], report->whole);
-			json_end_object(out);
-		}
-	json_end_array(out);
-	json_break(out);
-	json_begin_array(out, "by_site");
-	for (size_t i = 0; i < report->site_capacity; i++)
-		if (share_sum(&report->by_site[i]) > 0) {
-			site_json(out, i, known);
-			share_json(out, &report->by_site[i], report->whole);
-			json_end_object(out);
-		}
-	json_end_array(out);
+	json_row(out, "total", share_fields, &(struct line){ .share = share_told(&report->total, report->whole) });
+	json_shares(out, "by_rank", report, rank_fields, ranks, (size_t)known->ranks, known);
+	json_shares(out, "by_call", report, call_fields, report->by_call, report->call_capacity, known);
+	json_shares(out, "by_site", report, site_fields, report->by_site, report->site_capacity, known);
 	free(ranks);
 }
