@@ -274,7 +274,9 @@ main(int argc, char **argv)
 	if (c.opt.form == UNSAID_FORM)
 		c.opt.form = isatty(STDOUT_FILENO) && c.team.size == 1 ? TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
-	c.output = (struct output){ .form = c.opt.form, .run = &c.run, .report.whole = c.opt.whole };
+	c.output.form = c.opt.form;
+	c.output.run = &c.run;
+	c.output.report.whole = c.opt.whole;
 	check_options(&c);
 	team_open(&c.team, &argc, &argv);
 	if (c.opt.list > 0) {

@@ -180,8 +180,10 @@ main(int argc, char **argv)
 	a.choice = (struct choice){ .scales = a.opt.scales, .last = NOBODY };
 	a.whatif = (struct whatif){ .functions = &a.functions, .slack = a.opt.slack, .whole = a.opt.whole,
 	    .count = a.opt.alternatives, .gains.percent = a.opt.percent };
-	a.output = (struct output){ .form = a.opt.form, .run = &a.run, .functions = a.run.functions,
-	    .report.whole = a.opt.whole };
+	a.output.form = a.opt.form;
+	a.output.run = &a.run;
+	a.output.functions = a.run.functions;
+	a.output.report.whole = a.opt.whole;
 	output_begin(&a.output, argc, argv);
 	progress_begin(&progress);
 	while (run_next(&a.run, &message)) {
