@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams of longpole, for stages of one's own: cc stage.c $(pkg-config --cflags --libs longpole-stream)
- * The format, and which messages a stage needs, are in lp-trace(5).
+ * Streams of longpole, for your own stages: cc stage.c $(pkg-config --cflags --libs
+ * longpole-stream) lp-trace(5) describes the format, and the messages that a stage needs.
  *
- * The library never prints and never exits. What fails returns -1, and longpole_error says why; the first
- * reason stays. Memory: one message. Names of calls are shared by all readers of a process, so that
- * readers are for one thread at a time.
+ * The library never prints and never exits. A function that fails returns -1, and longpole_error
+ * returns the reason; the first reason stays. Memory: one message. All readers of a process share
+ * the names of calls, so only one thread at a time may use readers.
  */
 #ifndef LONGPOLE_STREAM_H
 #define LONGPOLE_STREAM_H
@@ -23,36 +23,36 @@ struct longpole_writer;
 enum longpole_how {
 	LONGPOLE_STREAM,	/* one stream of any content but raw */
 	LONGPOLE_RAW,		/* concatenated raw traces; their headers and ends are messages, too */
-	LONGPOLE_ANY		/* whichever comes; headers and ends are messages, too */
+	LONGPOLE_ANY		/* any of these; headers and ends are messages, too */
 };
 
-/* FILE: NULL or "-" is standard input. NULL: no memory; else ask longpole_error. */
+/* FILE: NULL or "-" is standard input. Returns NULL without memory; then check longpole_error. */
 struct longpole_reader *longpole_open(const char *file, enum longpole_how how);
 void longpole_close(struct longpole_reader *in);
-/* The reason, with the offset in bytes where OFFSET is not NULL; NULL while all is well. */
+/* The reason, with the offset in bytes if OFFSET is not NULL; NULL if there is no error. */
 const char *longpole_error(const struct longpole_reader *in, uint64_t *offset);
 /* "trace", "graph", "path", ... */
 const char *longpole_content(const struct longpole_reader *in);
 
-/* Goes on to the next message. 1: there is one, 0: the stream has ended properly, -1: it has not. */
+/* Reads the next message. 1: there is one, 0: the stream has ended properly, -1: error. */
 int longpole_next(struct longpole_reader *in);
 
-/* ---- the message at hand ---- */
+/* ---- the current message ---- */
 
 const char *longpole_kind(const struct longpole_reader *in);
 uint64_t longpole_offset(const struct longpole_reader *in);
-/* 1: got, 0: the key is not there, -1: it is of another type. Strings do not end in a zero byte. */
+/* 1: found, 0: the key is absent, -1: it has another type. Strings do not end in a zero byte. */
 int longpole_int(struct longpole_reader *in, const char *key, int64_t *value);
 int longpole_float(struct longpole_reader *in, const char *key, double *value);
 int longpole_string(struct longpole_reader *in, const char *key, const char **text, size_t *length);
 /* A column as it is stored: WIDTH bytes each, little-endian, at any address. COUNT: rows asked for. */
 int longpole_column(struct longpole_reader *in, const char *key, size_t count, const void **values,
     unsigned *width);
-/* The same, widened to 64 bits into VALUES, which has room for COUNT; ABSENT where the key is not there. */
+/* The same, widened to 64 bits into VALUES, which has room for COUNT; all ABSENT if the key is absent. */
 int longpole_column_int(struct longpole_reader *in, const char *key, size_t count, int is_signed,
     int64_t absent, int64_t *values);
 
-/* A block of calls, all columns there: see lp-trace(5), CALLS. Valid until the next one is read. */
+/* A block of calls with all columns: see lp-trace(5), CALLS. Valid until the next one is read. */
 struct longpole_calls {
 	uint32_t location;
 	uint64_t first;			/* seq of row 0 */
@@ -70,12 +70,13 @@ const char *longpole_call_name(unsigned call);
 /* ---- writing ---- */
 
 /*
- * Writes a header to FD: the history of IN (NULL: none) and this command line. NULL: no memory, or errno
- * says why it cannot be written; so for all that follows, of which the last to return 0 is longpole_end.
+ * Writes a header to FD: the history of IN (NULL: none) and this command line. NULL: no memory, or
+ * it cannot be written, see errno. Later errors are reported by longpole_end, which returns 0 if
+ * all succeeded.
  */
 struct longpole_writer *longpole_create(int fd, const char *content, const struct longpole_reader *in,
     int argc, char **argv);
-/* Passes the message at hand on as it was read. An index is dropped, since offsets change. */
+/* Passes the current message on unchanged. An index is dropped, because offsets change. */
 int longpole_pass(struct longpole_writer *out, struct longpole_reader *in);
 /* A message is begin, PAIRS puts, and finish. */
 void longpole_begin(struct longpole_writer *out, const char *kind, unsigned pairs);
@@ -86,9 +87,9 @@ void longpole_put_string(struct longpole_writer *out, const char *key, const cha
 void longpole_put_column(struct longpole_writer *out, const char *key, int is_signed,
     const int64_t *values, size_t count);
 int longpole_finish(struct longpole_writer *out);
-/* Writes the end and closes FD; without it every reader refuses the stream. Frees the writer. */
+/* Writes the end and closes FD; readers refuse a stream without an end. Frees the writer. */
 int longpole_end(struct longpole_writer *out);
-/* Frees it without an end, for a stage that failed. */
+/* Frees the writer without an end, for a stage that failed. */
 void longpole_abandon(struct longpole_writer *out);
 
 #ifdef __cplusplus

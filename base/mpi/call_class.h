@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the tools know about each MPI function. The table itself is call_table.h. */
+/* Properties of each MPI function. The table itself is call_table.h. */
 #ifndef CALL_CLASS_H
 #define CALL_CLASS_H
 
 #include <stdbool.h>
 
-/* What a call does to other ranks: all that matching and wait analysis need to know. */
+/* The effect of a call on other ranks: all that matching and wait analysis need. */
 enum call_class {
 	CLASS_PART,		/* no call: a further operation of the call in the rows before */
-	CLASS_LOCAL,		/* nobody else is involved */
+	CLASS_LOCAL,		/* involves no other rank */
 	CLASS_INIT,		/* MPI_Init, MPI_Init_thread: all ranks */
 	CLASS_FINALIZE,		/* all ranks */
 	CLASS_SEND,		/* blocking, all four modes */
@@ -23,19 +23,19 @@ enum call_class {
 	CLASS_COMPLETE,		/* Wait and Test families: each row completes the request it names */
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
-	CLASS_PROBE,		/* looks; a matched one takes the message out for the receive that refers to it */
+	CLASS_PROBE,		/* a matched probe takes the message for the receive that refers to it */
 	CLASS_IO,		/* files; bytes_sent are written, bytes_received read */
 	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
 	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
 	CLASS_ACCESS,		/* MPI_Win_start, a row for each target */
 	CLASS_ACCESS_END,	/* MPI_Win_complete: each row ends what it refers to */
 	CLASS_EXPOSE_END,	/* MPI_Win_wait, MPI_Win_test: likewise */
-	CLASS_BARRIER,		/* everybody waits for everybody; no data */
-	CLASS_ALL_TO_ALL,	/* everybody waits for everybody's data */
-	CLASS_ONE_TO_ALL,	/* everybody waits for the root; peer is the root */
-	CLASS_ALL_TO_ONE,	/* the root waits for everybody; peer is the root */
-	CLASS_SCAN,		/* everybody waits for the ranks up to it */
-	CLASS_NEIGHBOUR,	/* everybody waits for its sources in the topology */
+	CLASS_BARRIER,		/* all ranks wait for all ranks; no data */
+	CLASS_ALL_TO_ALL,	/* all ranks wait for the data of all ranks */
+	CLASS_ONE_TO_ALL,	/* all ranks wait for the root; peer is the root */
+	CLASS_ALL_TO_ONE,	/* the root waits for all ranks; peer is the root */
+	CLASS_SCAN,		/* each rank waits for the ranks up to its own */
+	CLASS_NEIGHBOUR,	/* each rank waits for its sources in the topology */
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
 	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
@@ -47,7 +47,7 @@ enum call_class {
 	CLASS_COMM_CREATE_START,
 };
 
-/* True where every member of the communicator makes the call, so that instances can be counted. */
+/* True if every member of the communicator makes the call, so instances can be counted. */
 static inline bool is_collective(enum call_class class)
 {
 	return class == CLASS_INIT || class == CLASS_FINALIZE ||
@@ -59,7 +59,7 @@ static inline bool is_collective_start(enum call_class class)
 	return class >= CLASS_BARRIER_START;
 }
 
-/* The blocking class that a non-blocking collective shares its rule of waiting with. */
+/* The blocking class with the same rule of waiting as a non-blocking collective. */
 static inline enum call_class blocking_class(enum call_class class)
 {
 	return class >= CLASS_BARRIER_START ? class - CLASS_BARRIER_START + CLASS_BARRIER : class;
@@ -69,7 +69,7 @@ static inline enum call_class blocking_class(enum call_class class)
 extern const unsigned char call_classes[];
 extern const unsigned call_class_count;
 
-/* Names that only a stream brought are local. */
+/* Names that only a stream defines are local. */
 static inline enum call_class
 call_class(unsigned call)
 {
@@ -79,7 +79,7 @@ call_class(unsigned call)
 /* The row of a call that returned an error: MPI_Send(error). It is matched with nothing. */
 bool call_failed(unsigned call);
 
-/* A test of requests or a probe: it returns at once, whatever it found. */
+/* A test of requests or a probe: it returns at once in any case. */
 bool call_polls(unsigned call);
 /* MPI_Mprobe and MPI_Improbe: no other receive gets the message. */
 bool call_takes(unsigned call);

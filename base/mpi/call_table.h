@@ -4,9 +4,10 @@
  *
  *	CALL(Name, name, NAME, CLASS, params, record)
  *
- * CLASS is one of enum call_class. params are the parameters as (kind, name) pairs, record is what
- * the recorder notes after the call, in terms of them; both are for record/preload/wrap.h. The order
- * of the rows is of no importance to streams, which carry names. With the same arguments come
+ * CLASS is one of enum call_class. params are the parameters as (kind, name) pairs. record is the
+ * note of the recorder after the call, in terms of the parameters. Both are for
+ * record/preload/wrap.h. The order of the rows does not matter to streams, which contain names.
+ * These have the same arguments:
  *
  *	SPECIAL		wrapped by hand; no params
  *	CALL_4		new in MPI 4; as CALL where it is not defined
@@ -14,8 +15,8 @@
  *	LARGE		the form MPI_Name_c, in which COUNT, COUNTS, DISPLS, UNIT and OUTSIZE are wider;
  *			nothing where it is not defined
  *
- * DERIVED(number, "name", CLASS) is not a function: the name of rows that say what a call means for
- * one of its requests; nothing where it is not defined. All are undefined again at the end.
+ * DERIVED(number, "name", CLASS) is not a function: it names rows for one of the requests of a
+ * call. It is empty if not defined. All macros are undefined again at the end.
  */
 #ifndef CALL_4
 #define CALL_4 CALL
@@ -30,7 +31,7 @@
 #define DERIVED(number, name, CLASS)
 #endif
 
-/* What takes counts has a form for large ones. */
+/* Functions with counts have a form for large ones. */
 #define COUNTED(Name, name, NAME, CLASS, params, record) \
 	CALL(Name, name, NAME, CLASS, params, record) \
 	LARGE(Name, name, NAME, CLASS, params, record)

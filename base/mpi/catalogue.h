@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is measured: functions, and mock-ups, which do the same by other functions of the library.
+ * Measured functions, and mock-ups, which do the same with other functions of the library.
  * GL is the number of the guideline "function <= mock-up" in S. Hunold, A. Carpen-Amarie,
  * F. D. Lübbe, J. L. Träff, "Automatic Verification of Self-consistent MPI Performance
  * Guidelines" (PGMPI), Euro-Par 2016; 1 is monotony, 2 split-robustness; those from 20 on are not in the paper.
@@ -9,9 +9,9 @@
 #define CATALOGUE_H
 
 /*
- * FUNCTION(name, input, output): the layout says of how many blocks of m bytes the buffers are:
- * ONE, ALL (p), TWO, or as many at the root only, or but there. The volume n of a call is that of
- * its largest buffer; of TWO the half that is not gaps.
+ * FUNCTION(name, input, output): the layout gives the number of blocks of m bytes in each buffer:
+ * ONE, ALL (p) or TWO, on all ranks, only at the root, or everywhere except there. The volume n of
+ * a call is that of its largest buffer; with TWO, half are gaps and do not count.
  */
 enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 #define FUNCTIONS(FUNCTION) \
@@ -39,11 +39,11 @@ enum layout { NONE, ONE, ONE_AT_ROOT, ONE_BUT_ROOT, TWO, ALL, ALL_AT_ROOT };
 	FUNCTION(Ibarrier, NONE, NONE)
 
 /*
- * Not of the guidelines, so not of "all" either, but what lp-network fits: so many messages of a block,
- * one behind the other, between ranks 0 and 1; the others do nothing. Pingpong: there and back in turn.
- * Send, Recv: what the sender spends in MPI_Send while the receiver computes, and the receiver then in
- * MPI_Recv. Exchange: both ways at once. Burst: all in one direction, and a word of thanks. Combine: no
- * message, but the sum of two blocks.
+ * Functions that lp-network fits; they are not in the guidelines and not in "all". Each is 16
+ * messages of a block, one after the other, between ranks 0 and 1; other ranks do nothing.
+ * Pingpong: back and forth in turn. Send, Recv: time in MPI_Send while the receiver computes, and
+ * then in MPI_Recv. Exchange: both ways at once. Burst: all in one direction, then one empty
+ * message back. Combine: no message, but the sum of two blocks.
  */
 enum { PINGPONG_MESSAGES = 16 };
 #define NETWORK_FUNCTIONS(FUNCTION) \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI functions that need no row: they exchange nothing with other ranks, synchronise with nobody and
- * complete nothing, or their time is not the program's. NEEDS_NO_ROW(pattern of C names, why); letters match
- * in either case. What is neither here nor recorded is told by its name at the end of a run.
+ * MPI functions that need no row: they exchange nothing with other ranks, synchronise with none and
+ * complete nothing, or their time is not the program's. NEEDS_NO_ROW(pattern of C names, reason);
+ * matching ignores case. At the end of a run the recorder lists functions that are neither here nor
+ * recorded.
  */
 NEEDS_NO_ROW("MPI_T_*", "the tools' interface")
 NEEDS_NO_ROW("MPI_Type_*", "datatypes are local")

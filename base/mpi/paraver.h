@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How Extrae numbers MPI calls in Paraver and Dimemas traces (its MPI_EventEncoding.h). Include it
+ * Extrae's numbers of MPI calls in Paraver and Dimemas traces (its MPI_EventEncoding.h). Include it
  * with PARAVER_CALL(type, value, name) defined; it is the last digit of the event type 5000000x.
  */
 #ifndef PARAVER_H
@@ -12,7 +12,7 @@
 #define PARAVER_ROOT 50100003		/* 1 on the root */
 #define PARAVER_COMM 50100004
 
-/* Who called it: functions, and their lines, by level, 1 that of the call itself. */
+/* Callers: functions and their lines by level; level 1 is the call itself. */
 enum {
 	CALLER = 70000000, CALLER_LINE = 80000000,	/* and the level */
 	MOST_LEVELS = 99,

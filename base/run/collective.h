@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Who waits for whom in a collective: the one rule that every analysis uses. */
+/* Which rank waits for which in a collective: the one rule for every analysis. */
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H
 
@@ -17,16 +17,16 @@ struct member {
 
 /*
  * For each of COUNT members the index of the member that it waits for, or NOBODY: the last to
- * enter of all those whose data or arrival it needs; of several at the same instant the one on
- * the lowest location. A member may wait for itself, which means that the others wait for it.
- * Whether the wait was real (the other entered before this one left) is for the caller to see.
+ * enter of the members whose data or arrival it needs; of several at one instant, the one on
+ * the lowest location. A member may wait for itself: then the others wait for it.
+ * The caller checks whether the wait was real: the other entered before this one left.
  */
 void collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
     uint32_t *waits_for);
 
 /*
- * The same rule without the times: the dependents of a group need the enters of its sources; those
- * of a chained group need those of the group before, too. Numbers are indices of members.
+ * The same rule without times: the dependents of a group need the enters of its sources. Dependents
+ * of a chained group also need the sources of the group before. Numbers are indices of members.
  */
 struct need {
 	uint32_t source, source_count;		/* from sources[source] on */
@@ -41,22 +41,22 @@ struct needs {
 	size_t capacity, source_capacity, dependent_capacity;
 };
 
-/* Into NEEDS, which keeps its memory from call to call and begins as zeros. */
+/* Fills NEEDS, which keeps its memory between calls; zero it before the first. */
 void collective_needs(struct needs *needs, const struct definitions *definitions,
     const struct member *members, uint32_t count);
-/* The member that is the root; NOBODY where its rank is not known. */
+/* The member that is the root; NOBODY if its rank is not known. */
 uint32_t collective_root(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* Of each member its rank in the communicator; to be freed. */
+/* The rank of each member in the communicator; to be freed. */
 int32_t *collective_ranks(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* By rank in the communicator, of which there are SIZE, the member; NOBODY: none. To be freed. */
+/* The member of each of the SIZE ranks in the communicator; NOBODY: none. To be freed. */
 uint32_t *collective_members(const struct definitions *definitions, const struct member *members,
     uint32_t count, const int32_t *ranks, int32_t *size);
 /* Indices of the members by their rank in the communicator; to be freed. */
 uint32_t *collective_order(const struct definitions *definitions, const struct member *members,
     uint32_t count);
-/* Of a neighbourhood collective the sources of a rank in the communicator; NULL: not known. */
+/* The sources of a rank in a neighbourhood collective; NULL: not known. */
 const struct neighbours *collective_sources(const struct definitions *definitions,
     const struct member *members, int32_t comm_rank);
 

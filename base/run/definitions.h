@@ -19,7 +19,7 @@ struct communicator {
 
 struct inlined {
 	char *function, *file;		/* file NULL: not known */
-	int32_t line;			/* where in it the one before was compiled in; 0: not known */
+	int32_t line;			/* at which the one before was inlined; 0: not known */
 };
 
 struct site {
@@ -27,8 +27,8 @@ struct site {
 	uint32_t module;		/* UINT32_MAX: not known */
 	int32_t line;			/* 0: not known */
 	char *call;			/* the MPI function called there */
-	char *function, *file;		/* where that is; each NULL: not known */
-	struct inlined *inlined;	/* functions that it was compiled into, the innermost first */
+	char *function, *file;		/* of the call; each NULL: not known */
+	struct inlined *inlined;	/* functions into which it is inlined, innermost first */
 	size_t inlined_count;
 	uint32_t *stack, depth;		/* sites of its frames, the call itself first; NULL: a place */
 	bool defined;
@@ -47,26 +47,27 @@ struct definitions {
 	size_t site_count, site_capacity;
 	char **modules;			/* paths, by number; NULL: not defined */
 	size_t module_count, module_capacity;
-	bool polls_wait;		/* lp-graph made waits of polls that led to something */
-	int64_t poll_gap_ns;		/* with no more than that between two */
+	bool polls_wait;		/* lp-graph counted successful polling loops as waits */
+	int64_t poll_gap_ns;		/* the longest gap between two of these polls */
 };
 
 /*
  * Takes a message if it is a definition: 1 taken, 0 of another kind, -1 error (in the reader).
- * An error, too: calls or edges before the message of kind run, or of a location not defined. Memory errors end the tool.
+ * Calls or edges before the message of kind run, or of an undefined location, are errors, too.
+ * Memory errors end the tool.
  */
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
 
-/* Of a kind that stands at the head of a trace, names of calls included. */
+/* Is it of a kind at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);
 
-/* The world rank behind PEER of COMM as RANK sees it; -1 where it is not known. */
+/* The world rank of PEER in COMM as RANK sees it; -1 if not known. */
 int32_t world_rank(const struct definitions *definitions, uint32_t comm, int32_t rank, int32_t peer);
 
 /*
- * "MPI_Send at function (file:line)", "... at function (module+0xoffset)" where lines are missing,
- * "... at module+0xoffset" where names are, or "" for an unknown site; cut to SIZE.
+ * "MPI_Send at function (file:line)", "... at function (module+0xoffset)" without lines,
+ * "... at module+0xoffset" without names, or "" for an unknown site; cut to SIZE.
  */
 const char *site_text(const struct definitions *definitions, uint32_t site, char *text, size_t size);
 

@@ -17,14 +17,14 @@
 #include "definitions.h"
 #include "window.h"
 
-/* What a message brought. */
+/* The contents of a message. */
 enum graph_item {
 	GRAPH_BAD = -1,		/* the reader has the reason */
-	GRAPH_OTHER,		/* a definition, or a kind that is left to the tool */
+	GRAPH_OTHER,		/* a definition, or a kind that the tool handles */
 	GRAPH_RUN,		/* known has ranks and locations; the window is open and empty */
-	GRAPH_CALLS,		/* rows: the block is in calls, and behind the others in the window */
+	GRAPH_CALLS,		/* rows: the block is in calls, and appended to the window */
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
-	GRAPH_PROBES,		/* likewise, receive being a probe that saw the message */
+	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
 	GRAPH_COLLECTIVES,	/* edges: size of each of the instances; location and seq of each member */
 	GRAPH_SETTLED,		/* seqs: no later message refers to rows before these */
 	GRAPH_SYNC,		/* seqs: the row of each location in a global synchronisation point */
@@ -42,11 +42,11 @@ struct graph_input {
 
 /* Refuses a stream that lp-graph has not matched. Bad input ends the tool. */
 void graph_open(struct graph_input *graph, const char *file, enum reading how);
-/* Takes a message: the item that it is. */
+/* Takes a message and returns its item. */
 enum graph_item graph_read(struct graph_input *graph, const struct message *message);
 /* The same, but bad input ends the tool. */
 enum graph_item graph_take(struct graph_input *graph, const struct message *message);
-/* Closes the reader, and frees all but the definitions. */
+/* Closes the reader, and frees everything except the definitions. */
 void graph_close(struct graph_input *graph);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What every report opens with: of which run it is. */
+/* The first line of every report: which run it describes. */
 #ifndef HEADLINE_H
 #define HEADLINE_H
 
@@ -12,17 +12,17 @@ struct host {
 	int32_t ranks;
 };
 
-/* What a run depends on: trace.5, environment. */
+/* A setting that affects a run: trace.5, environment. */
 struct variable {
 	char *name, *value;
 };
-/* From a message of that kind; false where it has no name or no value. */
+/* Reads a message of that kind; false if it has no name or no value. */
 bool variable_read(struct variable *variable, const struct message *message);
 int variable_write(struct writer *out, const struct variable *variable);
 
 struct headline {
 	char *program;		/* path of the first rank's; NULL: not known */
-	int64_t date_s;		/* when it was recorded, since 1970; 0: not known */
+	int64_t date_s;		/* of the recording, since 1970; 0: not known */
 	int32_t ranks;
 	struct host *hosts;	/* in order of their first rank */
 	size_t host_count, host_capacity;

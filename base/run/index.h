@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the synchronisation points of a graph lie: trace.5, index. Of a folder of shards each has one;
- * what is read is their sum, whose offsets are places in the folder, as readers of it tell and take
- * them. So who wants to begin at a point does the same with a file and a folder:
+ * The places of the synchronisation points of a graph: trace.5, index. Each shard of a folder has
+ * one; index_read returns their sum, whose offsets are places in the folder, as its readers use
+ * them. So a tool begins at a point in the same way in a file and a folder:
  *
  *	index_read(&index, file);
  *	entry = index_before(&index, point);
@@ -10,8 +10,8 @@
  *	    while (reader_offset(in) <= index.defined)
  *	reader_jump(in, entry.from);
  *
- * Before what comes now there were entry.before points; the message at entry.at is one that INDEX tells of.
- * An index may lie, with right hashes; who believes it checks that a point is where it was said.
+ * entry.before points come before this place; the message at entry.at is a point in INDEX. An
+ * index may be wrong although its hashes are right, so check that a point is at its place.
  */
 #ifndef INDEX_H
 #define INDEX_H
@@ -34,17 +34,17 @@ struct index {
 	size_t count, most;
 };
 
-/* SHARDS: so many indexes are read together, and each is kept short. */
+/* SHARDS: the number of indexes that are read together; each is kept short. */
 void index_begin(struct index *index, uint32_t shards);
-/* The next synchronisation point. Memory stays bounded: where entries are many every second goes. */
+/* The next synchronisation point. Memory is bounded: of many entries, every second is dropped. */
 void index_add(struct index *index, struct index_entry entry);
-/* In a shard that another one tells of points for: those whose messages come before OFFSET there. */
+/* In a shard whose points another shard writes: points with messages before OFFSET there. */
 void index_settle(struct index *index, uint64_t offset);
-/* Writes it as the last message before the end, which tells where it is. 0 or -1. */
+/* Writes it as the last message before the end, which has its offset. 0 or -1. */
 int index_write(const struct index *index, struct writer *out);
-/* True and the index of FILE or folder; false where it has none that stands where its end says. */
+/* True and the index of FILE or folder; false if it has none at the offset in its end. */
 bool index_read(struct index *index, const char *file);
-/* The last entry for a point no later than number POINT, from 1; all 0, the beginning, where there is none. */
+/* The last entry for a point up to number POINT, from 1; all 0, the beginning, if there is none. */
 struct index_entry index_before(const struct index *index, uint64_t point);
 void index_free(struct index *index);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether ranks had the cores that they wanted: trace.5, load. */
+/* Did ranks have the cores that they needed? trace.5, load. */
 #ifndef LOAD_H
 #define LOAD_H
 
@@ -15,11 +15,11 @@ struct load {
 
 /* Takes a message of kind load. 1, or -1 (in the reader). */
 int load_take(struct headline *headline, struct reader *in, const struct message *message);
-/* "4 ranks on 2 cores: ...", of the host where it was worst; NULL: all had the cores they wanted. To be freed. */
+/* "4 ranks on 2 cores: ...", for the worst host; NULL: all had enough cores. To be freed. */
 char *load_text(const struct headline *headline);
 /* The same as a line of a report. */
 void load_line(struct text *text, const struct headline *headline);
-/* An object "load" of all hosts together; nothing where nothing is known. */
+/* An object "load" for all hosts together; nothing if not known. */
 void load_json(struct json *json, const struct headline *headline);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The older rows of a window, packed: a row as its differences from the row before it, in chunks of
- * calls that lie side by side. A chunk is unpacked into one of some slots when one of its rows is asked for,
- * and packed anew if that was changed when the slot is needed for another. Packed rows beyond a limit
- * are in a temporary file. Memory: what is asked for, and 32 bytes a chunk.
+ * The older rows of a window, packed: each row as its differences from the row before it, in
+ * chunks of consecutive calls. A request for a row unpacks its chunk into a slot. If the chunk
+ * changes, it is packed again before the slot is reused. Packed rows beyond a limit are in a
+ * temporary file. Memory: the given limit, and 32 bytes a chunk.
  */
 #ifndef PACKED_H
 #define PACKED_H
@@ -17,18 +17,18 @@ enum { LEAST_SLOTS = 64 };
 
 struct packed;
 
-/* Rows of ROW_BYTES, the common ones and behind them words of 8 bytes: WIDE numbers, then pairs of 4 bytes. */
+/* Rows of ROW_BYTES: common fields, then words of 8 bytes: WIDE numbers, then pairs of 4 bytes. */
 struct packed *packed_new(uint32_t locations, size_t row_bytes, unsigned wide, size_t bytes);
 void packed_free(struct packed *packed);
-/* Appends rows, whole calls, of which the first is FIRST: those behind the ones that are there. */
+/* Appends rows of whole calls; the first is FIRST, the next row of the location. */
 void packed_add(struct packed *packed, uint32_t location, uint64_t first, const char *rows, size_t count);
 /* Forgets the rows before SEQ. */
 void packed_drop(struct packed *packed, uint32_t location, uint64_t seq);
-/* The first row that is there, or END where there is none. */
+/* The first row that is still kept, or END. */
 uint64_t packed_first(const struct packed *packed, uint32_t location, uint64_t end);
-/* A row and how many follow side by side, it among them; NULL: it is not there. It will be changed if CHANGES. */
+/* A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: it will be changed. */
 void *packed_rows(struct packed *packed, uint32_t location, uint64_t seq, bool changes, size_t *left);
-/* The chunk asked for last stays unpacked until another is to; so its rows stay where they are. */
+/* The chunk requested last stays unpacked, and its rows in place, until another is pinned. */
 void packed_pin(struct packed *packed);
 
 #endif

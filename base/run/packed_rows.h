@@ -9,15 +9,15 @@
 enum { MOST_WORDS = 16 };		/* of a row */
 
 struct row_shape {
-	unsigned words, mark_bytes;	/* of a row; bytes that say what in it changed */
-	uint32_t wide;			/* by word: it is one number, not two halves */
+	unsigned words, mark_bytes;	/* of a row; mark_bytes: a bit for each part that changed */
+	uint32_t wide;			/* by word: one number, not two halves */
 };
 
-/* Of rows of so many bytes, a struct row and WIDE numbers of 8 bytes first. */
+/* The shape of rows of ROW_BYTES, with a struct row and WIDE numbers of 8 bytes first. */
 struct row_shape row_shape(size_t row_bytes, unsigned wide);
-/* No more bytes than these come of COUNT rows. */
+/* An upper bound of the packed bytes of COUNT rows. */
 size_t rows_most_bytes(const struct row_shape *shape, size_t count);
-/* How many bytes there are then at TO. */
+/* Returns the number of bytes written to TO. */
 size_t rows_pack(const struct row_shape *shape, uint8_t *to, const char *rows, size_t count);
 void rows_unpack(const struct row_shape *shape, const uint8_t *from, char *rows, size_t count);
 

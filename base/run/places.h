@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How much of the critical path lies where: the time of each rank at each call site. */
+/* The critical path by place: the time of each rank at each call site. */
 #ifndef PLACES_H
 #define PLACES_H
 

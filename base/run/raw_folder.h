@@ -5,7 +5,7 @@
 
 #include <dirent.h>
 
-/* For scandir: whether a file has such a name; it need not be a raw trace. */
+/* For scandir: does a file have such a name? It need not be a raw trace. */
 int is_raw_name(const struct dirent *entry);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples by location, from when they are read to when nothing asks for them any more. They come before
- * the calls that they were taken before (trace.5, SAMPLES), so a tool that forgets them as it forgets
- * rows keeps no more of them. Memory: 16 bytes a sample that is kept. Memory errors end the tool.
+ * Samples by location, kept while they are needed. In a stream they precede the calls before which
+ * they were taken (trace.5, SAMPLES), so a tool that drops them together with rows keeps as few
+ * samples as rows. Memory: 16 bytes a kept sample. Memory errors end the tool.
  */
 #ifndef SAMPLE_LANES_H
 #define SAMPLE_LANES_H
@@ -19,7 +19,7 @@ struct sample {
 	uint32_t site, callers;
 };
 
-/* Those kept lie from BEGIN to before END; what was going on is known of those before SEEN. */
+/* Kept samples are from BEGIN to before END; for those before SEEN the activity is known. */
 struct sample_lane {
 	struct sample *at;
 	size_t begin, seen, end, capacity;
@@ -30,14 +30,14 @@ struct sample_lanes {
 	size_t count, capacity;
 };
 
-/* Made where it is not there yet. */
+/* Makes the lane if needed. */
 struct sample_lane *lane_of(struct sample_lanes *lanes, uint32_t location);
 void lane_add(struct sample_lane *lane, const struct samples *block);
-/* Tells computation from what lies in calls, as far as these go. */
+/* Marks samples within calls, up to the last of these calls. */
 void lane_see(struct sample_lane *lane, const struct calls *calls);
-/* The first one that is not before the instant. */
+/* The first sample not before the instant. */
 size_t lane_from(const struct sample_lane *lane, int64_t ns);
-/* Forgets those before TO. */
+/* Drops samples before TO. */
 void lane_forget(struct sample_lane *lane, size_t to);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The path by function, of a run that was sampled: lp-critpath tells it by place, in messages sampled_path. */
+/* The path by function, for a run with samples; lp-critpath writes it by place, as sampled_path. */
 #ifndef SAMPLED_PATH_H
 #define SAMPLED_PATH_H
 
@@ -20,7 +20,7 @@ int sampled_path_read(struct function_times *functions, struct reader *in, const
     const struct definitions *known);
 /* A copy of MORE. */
 void function_times_add(struct function_times *functions, const struct function_time *more);
-/* Those of one name and file, whatever folder that is in, become one; in that order. */
+/* Joins functions of one name and file, in any folder, and sorts by these. */
 void function_times_fold(struct function_times *functions);
 int function_times_compare(const void *left, const void *right);	/* of struct function_time */
 

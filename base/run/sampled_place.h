@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What samples stand for: places with names, and time on a core. */
+/* The meaning of samples: places with names, and time on a core. */
 #ifndef SAMPLED_PLACE_H
 #define SAMPLED_PLACE_H
 
 #include "../tool/stacks.h"
 #include "definitions.h"
 
-/* Of computation what no sample stands for: a row beside the functions. */
+/* Computation without samples: a row beside the functions. */
 extern const char not_sampled[];
 
 /* The function of a sampled place, or of a caller of it; TEXT holds a name such as "[module]". */
 struct stack_frame place_frame(const struct definitions *known, uint32_t site, char *text, size_t size);
 struct stack_frame caller_frame(const struct definitions *known, uint32_t site, char *text, size_t size);
 
-/* The time of each of so many samples: the period, or less where they would have more than was computed. */
+/* The time of each sample: the period, or less if all would exceed the computation. */
 int64_t sample_worth(int64_t period_ns, uint64_t samples, int64_t compute_ns);
 /*
  * The standard error of the time of COUNT samples, in ns: of n = compute / worth draws k were this one's,

@@ -12,11 +12,11 @@
 struct scales { struct scale *items; size_t count, capacity; };
 
 /*
- * "rank=3,site=NAME,call=MPI_Bcast factor=0.5": commas between the parts, or a blank before factor. FACTOR
- * may stand alone as the word behind, as getopt leaves it: of such ARGV it takes the word at *NEXT.
+ * "rank=3,site=NAME,call=MPI_Bcast factor=0.5": commas between the parts, or a blank before
+ * factor. If the factor is the next word of the command line, it takes the word at *NEXT of ARGV.
  */
 void scale_add(struct scales *scales, const char *text, int argc, char **argv, int *next);
-/* Of the computing before a call at SITE, or of that call: an index of call_name. */
+/* The factor of the computation before a call at SITE, or of that call: an index of call_name. */
 double scale_factor(struct scales *scales, const struct definitions *known, uint32_t rank, uint16_t call,
     uint32_t site, bool compute);
 

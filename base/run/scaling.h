@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs on several numbers of ranks, beside the smallest of them. Of each run only how long its ranks
- * computed is read.
+ * Runs on several numbers of ranks, compared with the smallest. Only the computing time of the
+ * ranks of each run is read.
  */
 #ifndef SCALING_H
 #define SCALING_H
@@ -10,7 +10,7 @@
 
 #include "span.h"
 
-/* Spans of the ranks of a run; MATCHED: a trace is refused. Memory: ranks. */
+/* Spans of the ranks of a run; MATCHED: refuses a trace. Memory: ranks. */
 struct rank_spans {
 	int32_t ranks;
 	int64_t run_ns;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pieces of the critical path, as messages of kind segments hold them. */
+/* The segments of the critical path, as in messages of kind segments. */
 #ifndef SEGMENTS_H
 #define SEGMENTS_H
 
 #include "definitions.h"
 
 /*
- * START is what a rank did before MPI_Init: span.h. In a GAP an approximate path cannot say who the run
- * waited for: it is on no rank and no part of the path's length.
+ * START is the time of a rank before MPI_Init: span.h. In a GAP of an approximate path the rank is
+ * not known; the gap is not part of the path's length.
  */
 enum segment_kind { COMPUTE, MPI, TRANSFER, START, KINDS, GAP = KINDS };
 extern const char *const segment_names[KINDS + 1];
 
 struct segment {
 	int64_t begin_ns, end_ns;
-	uint32_t location;	/* of a transfer: who received */
+	uint32_t location;	/* of a transfer: the receiver */
 	uint32_t site;
 	uint16_t call;		/* index of call_name; 0 for compute */
 	uint8_t kind;		/* enum segment_kind */
@@ -29,8 +29,8 @@ struct segments {
 };
 
 /*
- * Appends those of a message; sites that are not defined become 0. -1, with the reason in the reader: a
- * column is missing, a value out of range, or the path does not go on where it ended.
+ * Appends the segments of a message; undefined sites become 0. -1, with the reason in the reader: a
+ * column is missing, a value is out of range, or the path does not continue where it ended.
  */
 int segments_read(struct segments *segments, struct reader *in, const struct message *message,
     const struct definitions *known);

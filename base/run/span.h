@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which part of a run is the program's, and the efficiencies of that: the one rule of all tools.
+ * The part of a run that belongs to the program, and its efficiencies: the one rule of all tools.
  *
  * A rank's life is, in this order:
  *	start		before it entered MPI_Init: the process is made and loaded
  *	init		in MPI_Init
  *	its span	from leaving MPI_Init to entering MPI_Finalize
  *	finalize	in MPI_Finalize
- *	end		behind it, until the run ends
- * Efficiencies are of spans; the rest is neither useful nor lost, unless WHOLE is asked for: then the
- * span is the whole run, and what is outside of MPI before the last call is useful, the start
- * included. Where a rank makes no MPI_Init (in the trace of another tool, say), its span begins with
- * the run; where it makes no MPI_Finalize it ends with its last call.
+ *	end		after it, until the run ends
+ * Efficiencies refer to spans; the rest is neither useful nor lost. With WHOLE the span is the
+ * whole run, and time outside MPI before the last call is useful, including the start. If a rank
+ * makes no MPI_Init (for example in the trace of another tool), its span begins with the run; if
+ * it makes no MPI_Finalize, its span ends with its last call.
  *
- * POP's efficiencies, useful being the time outside of MPI of each rank's first thread, within its
+ * POP's efficiencies, where useful is the time outside MPI of each rank's first thread, within its
  * span, and T the longest span of a rank:
  *	load balance = mean useful / largest useful
  *	communication = largest useful / T
@@ -34,17 +34,17 @@ struct span {
 	bool any, began, finalized;	/* a call; MPI_Init or what begins the span; MPI_Finalize */
 };
 
-/* May what a rank did before this call, its first, be its start? */
+/* May the time of a rank before this first call be its start? */
 bool span_begins(unsigned call);
-/* MPI_Init or MPI_Finalize, which are outside of spans. */
+/* MPI_Init or MPI_Finalize, which are outside spans. */
 bool span_frames(unsigned call);
 
 /* Calls of one rank's first thread, in order; INDEX of call_name. Times from the begin of the run. */
 void span_call(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns);
-/* It counts only from FROM to TO. */
+/* The same, counting only from FROM to TO. */
 void span_call_within(struct span *span, unsigned call, int64_t enter_ns, int64_t leave_ns,
     int64_t from_ns, int64_t to_ns);
-/* The same for one that is not the first and neither MPI_Init nor MPI_Finalize, after so much outside. */
+/* The same for a later call, neither MPI_Init nor MPI_Finalize, after BEFORE_NS outside MPI. */
 static inline void
 span_call_between(struct span *s, int64_t before_ns, int64_t leave_ns)
 {
@@ -57,9 +57,9 @@ span_call_between(struct span *s, int64_t before_ns, int64_t leave_ns)
 	s->end_ns = leave_ns;
 }
 
-/* Of a rank that left its last call then, and has made its start before: only what comes is to be known. */
+/* Begins a span in the middle of the run: the rank left its last call at LEAVE_NS. */
 void span_start(struct span *span, int64_t leave_ns);
-/* What MORE, which was begun so, knows of the time behind that of SPAN. */
+/* Appends MORE, which was begun so, to SPAN. */
 void span_join(struct span *span, const struct span *more);
 
 struct efficiency {
@@ -72,7 +72,7 @@ struct efficiency {
 struct efficiency efficiency_of_spans(const struct span *spans, int32_t ranks, int64_t from_ns,
     int64_t to_ns, bool whole);
 
-/* What efficiencies are of, for people. */
+/* The span of the efficiencies, as text. */
 const char *span_rule(bool whole);
 
 #endif

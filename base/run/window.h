@@ -18,7 +18,7 @@ struct row {
 	uint32_t request;	/* distance to the row that this one refers to; 0 none */
 	uint32_t request_at;	/* or 1 + location of that row, whose seq is then request; 0: own */
 	uint32_t part;		/* distance to the first row of the call; 0 for that row */
-	uint16_t call;		/* index of call_name, for parts that of their call */
+	uint16_t call;		/* index of call_name; parts have that of their call */
 	bool sent, received;	/* bytes, any */
 	bool shared;		/* MPI_Win_lock of a shared lock */
 	bool polled;		/* completed nothing: a test or probe that failed, if it is one */
@@ -36,30 +36,30 @@ struct window {
 	size_t row_bytes;
 	uint32_t locations;
 	bool partial;		/* reading began in the middle: blocks and ends of edges may be missing */
-	bool shared;		/* others keep some or all of the rows: ends of edges may be missing */
+	bool shared;		/* other processes keep some rows: ends of edges may be missing */
 	struct lane *lanes;
 	struct kept_rows *kept;	/* see window_keep; NULL: none */
 	struct packed *packed;	/* see window_limit; NULL: no rows are packed */
-	size_t bytes, limit;	/* room of rows that are not */
+	size_t bytes, limit;	/* of rows that are not packed */
 	uint32_t next_packed;	/* location whose rows are packed next */
 };
 
 void window_open(struct window *window, uint32_t locations, size_t row_bytes);
 void window_close(struct window *window);
 /*
- * From now on, before any rows, memory for rows is BYTES (SIZE_MAX: as is usual): older rows
- * are packed, and of these the further ones are in a temporary file. Then a pointer to a row is good
- * until half of LEAST_SLOTS others have been asked for, or a block has been added. WIDE: of the tool's own
- * fields that many come first and have 8 bytes.
+ * Limits memory for rows to BYTES (SIZE_MAX: the default); call it before any rows. Older rows
+ * are packed, and the oldest of these go to a temporary file. Then a pointer to a row is valid
+ * until half of LEAST_SLOTS others have been requested, or a block has been added. WIDE: number of
+ * the tool's own fields of 8 bytes, which come first.
  */
 void window_limit(struct window *window, size_t bytes, unsigned wide);
 /* Appends a block; the tool's own fields are zero. 0, or -1 with the reason in the reader. */
 int window_add(struct window *window, struct reader *in, const struct message *message,
     const struct calls *calls);
-/* Forgets the rows before SEQ. */
+/* Drops the rows before SEQ. */
 void window_drop(struct window *window, uint32_t location, uint64_t seq);
 
-/* Sets a row apart, so that it is still there when those around it are forgotten. */
+/* Copies a row, so that it is still there when the rows around it are dropped. */
 void window_keep(struct window *window, uint32_t location, uint64_t seq);
 /* Such a row, or NULL. */
 void *window_kept(const struct window *window, uint32_t location, uint64_t seq);
@@ -69,7 +69,7 @@ void window_forget_all_kept(struct window *window);
 /* A row that is packed, or NULL. */
 void *window_unpacked(const struct window *window, uint32_t location, uint64_t seq, bool changes);
 
-/* A row, or NULL where it is not in the window. */
+/* A row, or NULL if it is not in the window. */
 static inline const void *
 window_row(const struct window *window, uint32_t location, uint64_t seq)
 {
@@ -80,7 +80,7 @@ window_row(const struct window *window, uint32_t location, uint64_t seq)
 	    window->packed == NULL ? NULL : window_unpacked(window, location, seq, false);
 }
 
-/* The same, to be changed. */
+/* The same, for changing it. */
 static inline void *
 window_change(const struct window *window, uint32_t location, uint64_t seq)
 {
@@ -92,12 +92,12 @@ window_change(const struct window *window, uint32_t location, uint64_t seq)
 }
 
 /*
- * The same and how many rows from it on lie side by side, always whole calls; they stay there until it is
- * called again or a block is added.
+ * The same, and the number of consecutive rows from it, always whole calls. They stay in place
+ * until the next call of this function or the next block.
  */
 void *window_rows(const struct window *window, uint32_t location, uint64_t seq, bool changes, size_t *left);
 
-/* The first row that is there; where there is none that one is the next to come. */
+/* The first row in the window, or the next to come if there is none. */
 static inline uint64_t
 window_first(const struct window *window, uint32_t location)
 {
@@ -106,7 +106,7 @@ window_first(const struct window *window, uint32_t location)
 	return window->packed == NULL ? first : packed_first(window->packed, location, first);
 }
 
-/* Where the row at LOCATION, SEQ refers to; false: nowhere. */
+/* The row to which the row at LOCATION, SEQ refers; false: none. */
 static inline bool
 row_refers(const struct row *row, uint32_t location, uint64_t seq, uint32_t *to, uint64_t *to_seq)
 {
@@ -124,7 +124,7 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* edges.c: the edges of one block, widened; every end is checked to be in the window, unless some may be missing. */
+/* edges.c: the edges of one block, widened. Ends must be in the window, unless some may be missing. */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */

@@ -22,14 +22,14 @@ struct sample {
 
 /* These three sort the sample. */
 double median(struct sample sample);
-/* What lies more than 1.5 quartile distances outside the quartiles is beyond the fences [T]. */
+/* The fences are 1.5 quartile distances outside the quartiles [T]. */
 void fences(struct sample sample, double *low, double *high);
 struct sample within_fences(struct sample sample);
 /* Distance of the quartiles; the sample is sorted. */
 double quartile_distance(struct sample sorted);
 
 double lower_quartile(struct sample sorted);
-/* 1.4826 times the median distance from the median: the deviation where nothing is an outlier. */
+/* 1.4826 times the median distance from the median: the standard deviation if there are no outliers. */
 double robust_deviation(struct sample sample);
 double normal_quantile(double p);
 
@@ -37,38 +37,38 @@ double mean(struct sample sample);
 double standard_deviation(struct sample sample);
 
 enum test {
-	WILCOXON,	/* exact below 50 values a side without ties, normal otherwise: as R does */
-	NORMAL,		/* the normal approximation always, as PGMPI does */
+	WILCOXON,	/* exact below 50 values a side without ties, otherwise normal, as in R */
+	NORMAL,		/* always the normal approximation, as in PGMPI */
 	KOLMOGOROV,	/* exact, one-sided */
 	TESTS
 };
 
-/* Values a side from which on Wilcoxon's test takes the normal approximation, as R does. */
+/* From this number of values a side Wilcoxon's test uses the normal approximation, as in R. */
 enum { EXACT_BELOW = 50 };
 
-/* One-sided: how probable is it that x is so much greater than y, where both are alike? */
+/* One-sided: the probability that x is so much greater than y, if both have one distribution. */
 double p_greater(enum test test, struct sample x, struct sample y);
 
 enum correction { HOLM, BENJAMINI_HOCHBERG, NO_CORRECTION };
 
-/* What each p is worth among COUNT tests. */
+/* Adjusts each p for COUNT tests. */
 void correct(enum correction correction, const double *p, double *adjusted, size_t count);
 
-/* The least p that the test can reach with COUNT values a side, no two of them equal. */
+/* The least p that the test can reach with COUNT values a side, all different. */
 double least_p(enum test test, size_t count);
 
-/* Probabilities of U = 0..mn, where all is by chance; to be freed. */
+/* Probabilities of U = 0..mn by chance; to be freed. */
 double *u_distribution(size_t m, size_t n);
 
 /*
- * power.c: by how many of their deviations normal samples of M and N values have to be apart for
- * Wilcoxon's two-sided test of this level to find it with probability POWER; NaN: it never does.
+ * power.c: the distance of normal samples of M and N values, in standard deviations, that
+ * Wilcoxon's two-sided test of this level finds with probability POWER; NaN: it never does.
  */
 double detectable_shift(size_t m, size_t n, double level, double power);
-/* The same for the one-sided test of N differences of pairs: how many of their deviations their mean is from 0. */
+/* The same for the one-sided test of N differences of pairs: distance of their mean from 0. */
 double detectable_pairs(size_t n, double level, double power);
 
-/* How probable each sum of ranks of the positive ones is, of all 2^n signs: 0..n(n+1)/2; to be freed. */
+/* Probability of each sum of positive ranks, over all 2^n signs: 0..n(n+1)/2; to be freed. */
 double *rank_distribution(size_t n);
 
 struct effect {
@@ -78,8 +78,8 @@ struct effect {
 struct effect hodges_lehmann(struct sample x, struct sample y, double confidence);
 
 /*
- * One-sided for differences of pairs: how probable are so great ones, where they lie evenly about
- * CENTRE? Exact below 50 without ties or zeros [P].
+ * One-sided, for differences of pairs: the probability of values so great, if they are symmetric
+ * about CENTRE. Exact below 50 without ties or zeros [P].
  */
 double p_above(struct sample differences, double centre);
 double least_p_above(size_t count);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What it costs to solve a problem together, as a line of JSON behind the others in the file that LONGPOLE_COST
- * names: longpole(7). Kept by those who make teams, for all tools.
+ * The cost of solving a problem with several processes, appended as a line of JSON to the file that
+ * LONGPOLE_COST names: longpole(7). The team keeps it for all tools.
  */
 #ifndef COST_H
 #define COST_H
@@ -10,27 +10,27 @@
 #include <stdint.h>
 
 struct cost {
-	double start_s;		/* until all processes had met, by the clock on the wall */
+	double start_s;		/* wall time until all processes had met */
 	double work_s;		/* processor time since then, without exchanges */
-	double exchange_s;	/* in exchanges, by the clock on the wall; of all: without waiting for who comes last */
-	double wall_s;		/* of all */
+	double exchange_s;	/* wall time in exchanges; in a sum: without waiting for the last */
+	double wall_s;		/* wall time of the whole run */
 	uint64_t exchanges;
-	uint64_t bytes;		/* that this process gave the others */
+	uint64_t bytes;		/* sent by this process */
 	uint64_t peak_bytes;	/* of its memory */
 };
 
 /* The tool begins; all processes have met. */
 void cost_begin(void);
 void cost_met(void);
-/* Around what takes all processes. */
+/* Around a step of all processes. */
 void cost_enter(void);
 void cost_leave(uint64_t bytes);
-/* In place of cost_leave where only two took part: no work, but none of the exchanges. The seconds in it. */
+/* In place of cost_leave if only two took part: neither work nor an exchange. Returns the seconds in it. */
 double cost_leave_pair(uint64_t bytes);
 struct cost cost_so_far(void);
 /* Seconds in each exchange so far. */
 const double *cost_exchanges(size_t *count);
-/* Of the processes that started and worked longest, for exchanges of those that came last; bytes of all; the most memory. */
+/* Writes the line: the longest start and work, exchanges of the last process, bytes of all, most memory. */
 void cost_tell(int processes, const struct cost *cost);
 
 #endif

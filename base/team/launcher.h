@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What Open MPI, MPICH with hydra, and Slurm tell the processes that they start. */
+/* The environment that Open MPI, MPICH with hydra, and Slurm give the processes that they start. */
 #ifndef LAUNCHER_H
 #define LAUNCHER_H
 
@@ -30,7 +30,7 @@ launcher_tells(int *rank, int *size)
 	return false;
 }
 
-/* For a child that is to run alone. */
+/* For a child that runs alone. */
 static inline void
 launcher_forget(void)
 {

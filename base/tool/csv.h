@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CSV as of RFC 4180, lines ended by a newline alone. A name that a spreadsheet would take for a
- * formula, as it begins with = + - @ or a blank of control, gets a single quote in front.
+ * CSV as in RFC 4180, with lines ended by a newline only. A name that a spreadsheet would read as a
+ * formula, because it begins with = + - @ or a control character, gets a single quote in front.
  */
 #ifndef CSV_H
 #define CSV_H
@@ -19,10 +19,10 @@ void csv_begin(struct csv *csv, struct text *text, const char *head);	/* "a,b": 
 void csv_text(struct csv *csv, const char *string);
 void csv_int(struct csv *csv, int64_t value);
 void csv_uint(struct csv *csv, uint64_t value);
-/* A number that is not known is an empty cell. */
+/* An unknown number is an empty cell. */
 void csv_fixed(struct csv *csv, double value, int decimals);
 void csv_significant(struct csv *csv, double value, int digits);
-/* A number in its form, or nothing. */
+/* A formatted number, or an empty cell. */
 void csv_printed(struct csv *csv, const char *number);
 void csv_end_row(struct csv *csv);
 

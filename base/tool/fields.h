@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fields of a row, declared once for all forms of output: columns of a table (table.h) or of CSV,
- * members of a JSON object, pairs of a message. A row is a struct; a value that is computed for the
- * output is filled into it first.
+ * members of a JSON object, pairs of a message. A row is a struct; fill values that are computed
+ * for the output into it first.
  *
  *	struct line { int32_t ranks; int64_t run_ns; double share; const char *call; };
  *	#define LINE(member) FIELD(struct line, member)
@@ -18,8 +18,8 @@
  *	csv_rows(&text, fields, lines, count, sizeof *lines);
  *	json_rows(&json, "lines", fields, lines, count, sizeof *lines);
  *
- * A value that is not known - NaN, NULL, a whole number as KNOWN says - is "-" in a table, an empty
- * cell of CSV and null in JSON; a message goes without it. Names are escaped as each form asks for.
+ * An unknown value - NaN, NULL, or an integer according to KNOWN - is "-" in a table, an empty cell
+ * of CSV and null in JSON; a message omits it. Names are escaped as each form requires.
  * memory  none
  */
 #ifndef FIELDS_H
@@ -40,15 +40,15 @@ struct field {
 	const char *name;		/* column of CSV, key of JSON; NULL ends the fields */
 	size_t offset;
 	enum field_type type;
-	const char *text, *csv, *json;	/* printf's form of a double, else PLAIN; NULL: not in this form */
-	const char *head;		/* column of the table; NULL: as name */
+	const char *text, *csv, *json;	/* printf format of a double, or PLAIN; NULL: none */
+	const char *head;		/* column of the table; NULL: name */
 	const char *infinite;		/* stands for an infinite double in a table; CSV has an empty cell then */
 	const char *key;		/* of a message, without scale; NULL: not in it */
-	const char *const *names;	/* of a whole number's values */
-	double scale;			/* of numbers with a form; 0: 1 */
-	bool percent;			/* in the table only: 100 times as much */
-	enum field_known known;		/* of whole numbers */
-	bool optional;			/* JSON goes without it where it is not known */
+	const char *const *names;	/* of the values of an integer */
+	double scale;			/* of formatted numbers; 0: 1 */
+	bool percent;			/* times 100, in the table only */
+	enum field_known known;		/* of integers */
+	bool optional;			/* JSON omits an unknown value */
 };
 
 #define FIELD(type, member) offsetof(type, member), _Generic(&((type *)NULL)->member, \
@@ -57,10 +57,10 @@ struct field {
 	const char **: FIELD_STRING, default: FIELD_CHARS)
 #define FIELDS_END { .name = NULL }
 
-#define PLAIN ""	/* whole numbers, names; of doubles the fewest digits that are exact */
+#define PLAIN ""	/* integers, names; doubles with the fewest digits that are exact */
 #define IN_ALL .text = PLAIN, .csv = PLAIN, .json = PLAIN
 #define IN_DATA .csv = PLAIN, .json = PLAIN
-/* So many decimals in the table, so many in CSV and JSON. */
+/* SHOWN decimals in the table, KEPT decimals in CSV and JSON. */
 #define IN_FIXED(shown, kept) .text = "%." #shown "f", .csv = "%." #kept "f", .json = "%." #kept "f"
 #define IN_PERCENT(shown, kept) IN_FIXED(shown, kept), .percent = true
 #define IN_SECONDS IN_FIXED(6, 9), .scale = 1e-9	/* of ns */
@@ -69,11 +69,11 @@ void table_rows(struct text *text, const struct field *fields, const void *rows,
 void csv_rows(struct text *text, const struct field *fields, const void *rows, size_t count, size_t size);
 /* An object; NULL for ROW: null. */
 void json_row(struct json *json, const char *key, const struct field *fields, const void *row);
-/* An array of objects, each on a line of its own. */
+/* An array of objects, one on a line. */
 void json_rows(struct json *json, const char *key, const struct field *fields, const void *rows,
     size_t count, size_t size);
 
-/* The same, row by row, where there is more than fields in it: */
+/* The same, row by row, if a line has more than fields: */
 void table_head(struct table_writer *table, const struct field *fields);
 void table_row(struct table_writer *table, const struct field *fields, const void *row);
 void csv_head(struct csv *csv, struct text *text, const struct field *fields);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What is behind the last slash of a path; "" of no path. */
+/* The part of a path after the last slash; "" if PATH is NULL. */
 static inline const char *
 file_name(const char *path)
 {

@@ -5,15 +5,15 @@
  *	HASH_TABLE(name, slot, HASH, SAME, FREE, MAKE_FREE, KEEP, NO_MEMORY)
  *
  * defines struct name and the functions below. A slot holds key and value. HASH(slot *) is 64 bits,
- * well mixed in the low ones; SAME(a, b) compares keys; FREE(slot *) is true of an empty slot and
- * MAKE_FREE(slot *) makes one; only slots of which KEEP(slot *) is true survive when the table has
- * to grow; NO_MEMORY is a statement: where it returns, name_begin returns false and leaves
- * nothing to be used, name_add returns NULL and leaves the table as it was.
+ * with well mixed low bits; SAME(a, b) compares keys; FREE(slot *) is true for an empty slot and
+ * MAKE_FREE(slot *) makes one; when the table grows, it keeps only slots with KEEP(slot *) true.
+ * NO_MEMORY is a statement. If it returns, name_begin returns false and the table must not be used;
+ * name_add returns NULL and leaves the table unchanged.
  *
  *	name_begin(table, size)		an empty table; size is a power of two
  *	name_find(table, &key)		the slot, or NULL
- *	name_add(table, &slot)		the slot of that key, which is as it was if there was one,
- *					else a copy of the given slot
+ *	name_add(table, &slot)		the slot of that key, unchanged if there was one,
+ *					otherwise a copy of the given slot
  *	name_remove(table, found)	empties a slot; others may move
  *
  * A pointer to a slot is good until the next name_add or name_remove. At most half of the slots are
@@ -106,7 +106,7 @@ mix(uint64_t a, uint64_t b)
 		return at; \
 	} \
 	\
-	/* Those behind it move up where they may, so that a search never meets a hole. */ \
+	/* Later slots move up if they may, so a search never meets a hole. */ \
 	static inline void name##_remove(struct name *table, slot *found) \
 	{ \
 		size_t mask = table->size - 1, hole = (size_t)(found - table->slots); \

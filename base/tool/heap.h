@@ -4,14 +4,14 @@
  *
  *	HEAP(name, item, BEFORE)
  *
- * BEFORE(a, b), of pointers to items, is whether a has to be nearer to the top than b. The array and
- * its count are the caller's.
+ * BEFORE(a, b), with pointers to items, is true if a belongs nearer to the top than b. The caller
+ * owns the array and its count.
  *
- *	name_down(items, count, at)	the item AT has come to be later: moves it down
- *	name_up(items, at)		it has come to be earlier: moves it up
- *	name_make(items, count)		a heap of items in any order
- *	name_push(items, &count, item)	there must be room
- *	name_pop(items, &count)		the top, taken out
+ *	name_down(items, count, at)	sifts items[at] down
+ *	name_up(items, at)		sifts items[at] up
+ *	name_make(items, count)		makes a heap of items in any order
+ *	name_push(items, &count, item)	adds an item; the array must have room
+ *	name_pop(items, &count)		removes and returns the top
  */
 #ifndef HEAP_H
 #define HEAP_H

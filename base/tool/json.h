@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON: right for any bytes, with its commas. KEY is NULL for the members of an array and for what
- * stands alone. Keys are ours and need no escapes, but for json_key_bytes.
+ * JSON: correct for any bytes, with its commas. KEY is NULL for members of an array and for single
+ * values. Keys are ours and need no escapes, except in json_key_bytes.
  */
 #ifndef JSON_H
 #define JSON_H
@@ -12,9 +12,9 @@
 
 struct json {
 	struct text *text;
-	bool more;		/* something stands before: a comma is due */
+	bool more;		/* not the first member: a comma is due */
 	bool line;		/* the next member begins a line */
-	bool in_markup;		/* within a script element: no < and no & */
+	bool in_markup;		/* in a script element: no < and no & */
 };
 
 void json_begin(struct json *json, struct text *text);
@@ -55,7 +55,7 @@ static inline void json_end_array(struct json *json) { json_close(json, ']'); }
 
 /* The next member begins a line. */
 static inline void json_break(struct json *json) { json->line = true; }
-/* Ends the line; what follows stands alone. */
+/* Ends the line; the next value is a new text. */
 static inline void json_end_line(struct json *json)
 {
 	text_char(json->text, '\n');
@@ -86,19 +86,19 @@ static inline void json_null(struct json *json, const char *key)
 	text_put(json->text, "null");
 }
 
-/* A string: bytes that are no UTF-8 become U+FFFD. */
+/* A string: bytes that are not UTF-8 become U+FFFD. */
 void json_bytes(struct json *json, const char *key, const char *bytes, size_t size);
 static inline void json_text(struct json *json, const char *key, const char *string)
 {
 	json_bytes(json, key, string, strlen(string));
 }
-/* A key that is not ours; its value follows with KEY NULL. */
+/* A key from the input; its value follows with KEY NULL. */
 void json_key_bytes(struct json *json, const char *bytes, size_t size);
 
-/* Numbers that JSON has no word for become null. */
+/* NaN and infinity become null. */
 void json_fixed(struct json *json, const char *key, double value, int decimals);
 void json_significant(struct json *json, const char *key, double value, int digits);
-void json_double(struct json *json, const char *key, double value);	/* as short as is exact */
+void json_double(struct json *json, const char *key, double value);	/* the shortest exact form */
 void json_seconds(struct json *json, const char *key, int64_t ns);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory or death: a tool that gets none ends with a line that says so. */
+/* Memory: if there is none, the tool ends with a line that says so. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
@@ -8,7 +8,7 @@
 void *need(void *pointer);
 void *zalloc(size_t count, size_t size);	/* zeroed; the product is checked for overflow */
 void *grow(void *pointer, size_t *capacity, size_t wanted, size_t size);	/* at least doubles */
-/* The same by half, for arrays of which there are many. */
+/* The same, but grows by half, for many small arrays. */
 void *grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size);
 
 #endif

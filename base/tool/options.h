@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line: options of every tool alike, and their values. */
+/* The command line: options in the same way for every tool, and their values. */
 #ifndef TOOL_OPTIONS_H
 #define TOOL_OPTIONS_H
 
@@ -7,13 +7,14 @@
 #include <stdint.h>
 
 /*
- * The next option as of getopt_long, -1 behind the last. SHORTS and LONGS list the tool's own, without
- * --help and --version, which are answered here as everywhere. A bad option ends the tool.
+ * The next option, as from getopt_long; -1 after the last. SHORTS and LONGS list the tool's own
+ * options.
+ * --help and --version are handled here for all tools. A bad option ends the tool.
  */
 int next_option(int argc, char **argv, const char *shorts, const struct option *longs,
     const char *usage);
 
-/* Values: parsed to the last character, or the tool dies naming the option. */
+/* Values: if a value does not parse to its last character, the tool dies and names the option. */
 int64_t parse_integer(const char *option, const char *text, int64_t min, int64_t max);
 int64_t parse_bytes(const char *option, const char *text, int64_t min, int64_t max);	/* "64k": 65536; M, G */
 double parse_number(const char *option, const char *text, double min, double max);
@@ -21,8 +22,8 @@ int64_t parse_seconds(const char *option, const char *text);	/* "1.5" is 1500000
 int parse_choice(const char *option, const char *text, const char *const *choices);	/* index; NULL ends */
 
 /*
- * The form of output, -F: index in FORMS, whose words are text, json, csv, stream and what only this
- * tool has. Older words for them are taken, too: table is text; msgpack and graph are stream.
+ * The form of output, -F: an index in FORMS, whose words are text, json, csv, stream and the
+ * tool's own forms. Older words are accepted, too: table means text; msgpack and graph mean stream.
  */
 int parse_form(const char *text, const char *const *forms);
 

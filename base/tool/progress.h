@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress on standard error, only where that is a terminal, and at most a few times a second. */
+/* Progress on standard error, only if that is a terminal, and at most a few times a second. */
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
@@ -13,21 +13,21 @@ struct message;
 struct progress {
 	bool begun;
 	bool shown;		/* standard error is a terminal */
-	bool any;		/* a line stands there */
+	bool any;		/* a line is on the terminal */
 	double began_s, last_s;
 };
 
 void progress_begin(struct progress *progress);
-/* So many of UNIT so far, and which share of the whole: DONE of ALL; ALL 0: not known. */
+/* COUNT of UNIT so far, and the share DONE of ALL; ALL 0: not known. */
 void progress_show(struct progress *progress, const char *unit, uint64_t count, uint64_t done,
     uint64_t all);
-/* Calls read so far, of a file with its share and the time left. */
+/* Calls read so far; for a file also the share and the time left. */
 void progress_input(struct progress *progress, const struct reader *in);
-/* Takes the line away. */
+/* Removes the line. */
 void progress_end(struct progress *progress);
 /*
- * The next message, with progress, which is zeroed before the first; false: the stream has ended. Bad
- * input ends the tool.
+ * Reads the next message and shows progress; zero PROGRESS before the first. False: the stream has
+ * ended. Bad input ends the tool.
  */
 bool progress_next(struct progress *progress, struct reader *in, struct message *message);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Looking up in ordered arrays by bisection, inlined, one function a type of item and key.
+ * Binary search in ordered arrays, inlined, one function for each type of item and key.
  *
  *	SEARCH(name, item, key, BEFORE)
  *
- *	name(items, count, sought)	index of the first item that is not before SOUGHT; COUNT: all are
+ *	name(items, count, sought)	index of the first item not before SOUGHT; or COUNT
  *
- * BEFORE(a, sought), with a pointer to an item: its items stand in front of all others.
+ * BEFORE(a, sought) takes a pointer to an item; it is true for items up to some place, then false.
  */
 #ifndef SEARCH_H
 #define SEARCH_H

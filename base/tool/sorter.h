@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of one size, sorted: in memory, and where they are more than 4 MB in a temporary file. Memory is
- * 4 MB, as much again while a part is sorted, and 1/1024 of what is in the file.
+ * Sorts records of one size: in memory, and beyond 4 MB in a temporary file. Memory: 4 MB, the same
+ * again while a part is sorted, and 1/1024 of the file.
  */
 #ifndef SORTER_H
 #define SORTER_H
@@ -16,21 +16,21 @@ struct sorter {
 	int (*order)(const void *, const void *);	/* as of qsort; no two are equal */
 	char *records;
 	size_t count, room;		/* in memory */
-	int fd;				/* -1: none is in a file */
+	int fd;				/* -1: no record is in a file */
 	struct sorter_run *runs;
 	size_t run_count, run_capacity;
-	struct sorter_head { struct sorter_run *run; } *heap;	/* that have more, the least on top */
+	struct sorter_head { struct sorter_run *run; } *heap;	/* runs with more, least first */
 	size_t heap_count, at;
 };
 
 void sorter_begin(struct sorter *sorter, size_t size, int (*order)(const void *, const void *));
 void sorter_add(struct sorter *sorter, const void *record);
-void sorter_sort(struct sorter *sorter);		/* all are added */
-const void *sorter_peek(struct sorter *sorter);		/* the next one, or NULL; it stays */
-void sorter_drop(struct sorter *sorter);		/* it is done with */
+void sorter_sort(struct sorter *sorter);		/* after all records are added */
+const void *sorter_peek(struct sorter *sorter);		/* the next record, or NULL; it stays */
+void sorter_drop(struct sorter *sorter);		/* removes it */
 void sorter_free(struct sorter *sorter);
 
-/* An order of items by the one field, then by others: ORDER(by_place, struct side, BY(source) BY(target)). */
+/* An order by one field, then by others: ORDER(by_place, struct side, BY(source) BY(target)). */
 #define ORDER(name, type, by) \
 	static int \
 	name(const void *left, const void *right) \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many sequences of numbers that grow side by side and are read from their beginnings afterwards, in a
- * temporary file where they are long: memory is a buffer of each sequence, 16 MB in all, or 128 bytes of each
- * where there are more than 131072.
+ * Many sequences of numbers that grow at the same time and are later read from their beginnings.
+ * Long sequences go to a temporary file. Memory: a buffer for each sequence, 16 MB in all, or 128
+ * bytes each for more than 131072 sequences.
  */
 #ifndef SPILL_H
 #define SPILL_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct spill {
-	int fd;				/* -1: all is in the buffers */
+	int fd;				/* -1: all numbers are in the buffers */
 	uint64_t end;			/* of the file */
 	uint32_t buffer_size;
 	size_t count;
@@ -20,7 +20,7 @@ struct spill {
 };
 
 struct spill_lane {
-	uint8_t *buffer;		/* NULL: nothing was put */
+	uint8_t *buffer;		/* NULL: empty */
 	uint32_t at, filled;		/* reading: AT to before FILLED is not taken; writing: FILLED is not written */
 	uint64_t first, extent;		/* in the file, of 8 bytes for where the next one is, and SIZE more; 0: none */
 	uint32_t extent_size, extent_at;
@@ -29,13 +29,13 @@ struct spill_lane {
 
 void spill_begin(struct spill *spill, size_t lanes);
 void spill_put(struct spill *spill, size_t lane, uint64_t number);
-void spill_read(struct spill *spill);			/* all is put: from now on they are read */
-bool spill_any(struct spill *spill, size_t lane);	/* whether there is one more */
-uint64_t spill_next(struct spill *spill, size_t lane);	/* it, which stays there */
-uint64_t spill_take(struct spill *spill, size_t lane);	/* it; there must be one */
+void spill_read(struct spill *spill);			/* after the last put: starts reading */
+bool spill_any(struct spill *spill, size_t lane);	/* is there another number? */
+uint64_t spill_next(struct spill *spill, size_t lane);	/* the next number, which stays */
+uint64_t spill_take(struct spill *spill, size_t lane);	/* removes it; there must be one */
 void spill_free(struct spill *spill);
 
-/* Signed numbers as such of about their size. */
+/* Maps signed numbers to unsigned numbers of about the same size. */
 static inline uint64_t
 fold_sign(int64_t number)
 {

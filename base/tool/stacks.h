@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Stacks of frames with how long they lasted, for viewers of flame graphs: folded lines, one for each
- * stack, or profiles of speedscope, in which stacks stand one after the other as they were added.
- * Memory: what is told apart of frames and stacks; for speedscope 16 bytes each that was added, too.
+ * Stacks of frames and their durations, for viewers of flame graphs: folded lines, one for each
+ * stack, or profiles of speedscope, with the stacks in the order in which they were added.
+ * Memory: distinct frames and stacks; for speedscope also 16 bytes for each addition.
  */
 #ifndef STACKS_H
 #define STACKS_H
@@ -18,12 +18,12 @@ struct stack_frame {
 };
 
 struct stacks *stacks_begin(struct text *out, bool speedscope);
-/* The number of a stack, its outermost frame first; two are one where all of their frames are alike. */
+/* The number of a stack, its outermost frame first; stacks with equal frames have one number. */
 uint32_t stacks_number(struct stacks *stacks, const struct stack_frame *frames, size_t count);
-/* What is added belongs to it. PREFIX: the first frame of its folded lines; NULL: none. */
+/* Later additions belong to this profile. PREFIX: first frame of its folded lines; NULL: none. */
 void stacks_profile(struct stacks *stacks, const char *name, const char *prefix, int64_t begin_ns);
 void stacks_add(struct stacks *stacks, uint32_t number, uint64_t ns);
-/* Writes all and frees it. */
+/* Writes all stacks and frees them. */
 void stacks_end(struct stacks *stacks);
 
 #endif

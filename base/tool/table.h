@@ -31,11 +31,11 @@ void table_format(struct table_writer *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void table_int(struct table_writer *table, int64_t value);
 void table_uint(struct table_writer *table, uint64_t value);
-/* "-" where it is not known. */
+/* "-" if not known. */
 void table_fixed(struct table_writer *table, double value, int decimals);
 void table_significant(struct table_writer *table, double value, int digits);
 void table_seconds(struct table_writer *table, int64_t ns);	/* six decimals */
-void table_printed(struct table_writer *table, const char *number);	/* in its form */
+void table_printed(struct table_writer *table, const char *number);	/* a formatted number */
 void table_end_line(struct table_writer *table);
 void table_end(struct table_writer *table);
 

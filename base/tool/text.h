@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text that leaves a tool: a buffer in front of a file, and one function for each form in which a
- * name can stand in it. Names come from traces and hold anything, so a name never goes out by
- * another way than these, json.h, csv.h and table.h. Failed writes end the tool.
+ * Text output: a buffer in front of a file, and one function for each form in which a name can be
+ * printed. Names come from traces and may contain any bytes, so names are printed only by these
+ * functions, json.h, csv.h and table.h. Failed writes end the tool.
  */
 #ifndef TEXT_H
 #define TEXT_H
@@ -22,11 +22,11 @@ struct text {
 };
 
 void text_begin(struct text *text, FILE *file, const char *name);
-/* Hands on what has gathered. */
+/* Writes the buffer to the file. */
 void text_flush(struct text *text);
 
-/* As they stand: bytes of ours, numbers. */
-void text_more(struct text *text, const char *bytes, size_t size);	/* whatever room there is */
+/* Unchanged: our own bytes, numbers. */
+void text_more(struct text *text, const char *bytes, size_t size);	/* of any size */
 static inline void text_bytes(struct text *text, const char *bytes, size_t size)
 {
 	if (size > TEXT_BYTES - text->used) {
@@ -55,8 +55,8 @@ static inline void text_put(struct text *text, const char *string)
 /* ---- for a reader's eyes -------------------------------------------------------------------- */
 
 /*
- * What would act on a terminal or break a line - control characters, changes of the direction of
- * writing, bytes that are no UTF-8 - is made visible: \t, \n, \x1b, \u202e, \xff.
+ * Characters that act on a terminal or break a line - control characters, changes of the direction
+ * of writing, bytes that are not UTF-8 - are made visible: \t, \n, \x1b, \u202e, \xff.
  */
 void text_visible(struct text *text, const char *string);
 /* A line with its end; the whole of it is made visible. */
@@ -73,9 +73,9 @@ void text_gnuplot(struct text *text, const char *string);
 
 /* ---- UTF-8 ---------------------------------------------------------------------------------- */
 
-/* Bytes of the character that begins here; 0 where none does. */
+/* Bytes of the character that begins here; 0 if none does. */
 size_t utf8_size(const unsigned char *c, size_t left);
-/* A line of so many bytes takes so many places of a terminal. */
+/* The number of places that these bytes take on a terminal. */
 size_t utf8_count(const char *bytes, size_t size);
 
 #endif

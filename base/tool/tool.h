@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How every tool fails and ends. What else they have in common stands in the headers named below;
- * their output in text.h, json.h, csv.h and table.h.
+ * How every tool fails and ends. The headers named below have their other common parts;
+ * their output is in text.h, json.h, csv.h and table.h.
  *
- * Exit status: 0 done, 1 done and the answer is no (where the tool judges), 2 trouble.
+ * Exit status: 0 done, 1 done and the answer is no (if the tool judges), 2 error.
  * A message is one line on standard error: "tool: what" or "tool: file:offset: what".
  */
 #ifndef TOOL_H
@@ -35,29 +35,30 @@ _Noreturn void bad_usage(const char *usage);		/* first line of the usage text, o
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */
 int finish(enum exit_status status);			/* flushes and checks standard output */
 
-/* A string of a message, to be freed; where there is none the reader's file is bad input. */
+/* A string of a message, to be freed; if there is none, the tool dies of bad input. */
 char *need_string(struct reader *in, const struct message *message, const char *key);
 
 /*
- * Where several processes do one thing: what is asked before this one says why it fails, true: it is to say
- * it; and once more when it has. NULL: it just says it.
+ * For several processes with one task: before this process prints why it fails it calls
+ * ASK(false), and prints only if that is true; after printing it calls ASK(true). NULL: it just
+ * prints.
  */
 void on_failure(bool (*ask)(bool has_said));
 
-/* One line on standard error that is no failure. */
+/* One line on standard error that is not an error. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Notes are kept back from here to there: another process says the same. */
+/* Between these, notes are not printed: another process prints the same. */
 void be_silent(void);
 void be_heard(void);
 
-/* The rank as which a launcher has started this process; NULL where none has. */
+/* The rank that a launcher gave this process; NULL without a launcher. */
 const char *rank_of_launcher(void);
 
-/* Somebody looks at it: what a launcher gives its ranks may call itself a terminal and go into a file. */
+/* True if a user sees it. A launcher may give its ranks terminals that go to a file. */
 bool is_terminal(int fd);
 
-/* Binary to a terminal is refused with a hint; a terminal as standard input prints the usage. */
+/* These refuse binary output to a terminal, with a hint, and input from a terminal, with the usage. */
 void refuse_terminal_output(void);
 void refuse_terminal_input(const char *file, const char *usage);
 

@@ -8,14 +8,14 @@
 
 struct whole_file {
 	FILE *file;
-	const char *name;	/* NULL: standard output, which is only that */
-	char *temporary;	/* NULL: it is written into as it comes */
+	const char *name;	/* NULL: standard output */
+	char *temporary;	/* NULL: written directly */
 };
 
-/* Devices and pipes are written into: root could put a file in the place of /dev/null. */
+/* False for devices and pipes, which are written directly: root could replace /dev/null. */
 bool whole_file_replaces(const char *name);
 
-/* Both end the tool where they fail, and take away what is not whole. */
+/* If they fail, both end the tool and remove the incomplete file. */
 struct whole_file whole_file_begin(const char *name);
 void whole_file_end(struct whole_file *whole);
 
