@@ -155,7 +155,7 @@ except longpole.Damaged: sys.exit(1)' cut
 }
 
 @test "waits are those of lp-imbalance, and who is not asked for is not there" {
-	tests/random_run.py make 6 more | lp-graph 2>/dev/null >t.graph
+	tests/random_run.py make 5 more | lp-graph 2>/dev/null >t.graph
 	lp-imbalance -F json t.graph >json
 	py 'import json, longpole
 waits = longpole.waits("t.graph")
