@@ -131,7 +131,7 @@ search(struct blocks *b, uint32_t location, struct message *message)
 	}
 	if (rank->threads > 1)
 		reader_hint(in, 0);	/* it may be any thread's */
-	for (uint64_t offset = b->search_from[r]; ; offset = reader_offset(in)) {
+	for (uint64_t offset = b->search_from[r]; ; offset = source_behind(&b->source)) {
 		source_message(&b->source, r, offset, message);
 		if (!is_kind(message, "calls"))
 			continue;
@@ -140,11 +140,12 @@ search(struct blocks *b, uint32_t location, struct message *message)
 			die_input(in);
 		if (count == 0)
 			continue;
-		b->search_from[r] = reader_offset(in);
+		b->search_from[r] = source_behind(&b->source);
 		if (location == (thread == 0 ? (uint32_t)r : rank->location_base + (uint32_t)thread - 1))
 			return;
 		pass_over(&b->passed[thread == 0 ? (uint32_t)r :
-		    rank->location_base + (uint32_t)thread - 1], message->offset);
+		    rank->location_base + (uint32_t)thread - 1],
+		    source_place(&b->source, message));
 	}
 }
 
@@ -184,7 +185,7 @@ read_earliest(struct blocks *b)
 			    &message);
 		else
 			search(b, location, &message);
-		cursor->block = message.offset;
+		cursor->block = source_place(&b->source, &message);
 		cursor->found = true;
 		if (!cursor->read)
 			read_begin(b, location, &message);

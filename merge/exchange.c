@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/run/raw_folder.h"
 #include "../base/stream/calls.h"
 #include "pack.h"
 
@@ -17,12 +18,15 @@ static void
 pack_rank(struct pack *p, const struct input *input, const struct rank *rank)
 {
 	put(p, (uint64_t)(rank - input->ranks));
-	put_text(p, rank->file);
+	put(p, rank->segments_count);
+	for (size_t i = 0; i < rank->segments_count; i++) {
+		put_text(p, rank->segments[i].file);
+		put(p, rank->segments[i].offset);
+	}
 	put_text(p, rank->host);
 	put_text(p, rank->program);
 	put(p, rank->ended);
 	put(p, rank->rows);
-	put(p, rank->offset);
 	put(p, rank->calls_offset);
 	put(p, (uint64_t)rank->begin_ns);
 	put(p, (uint64_t)rank->end_ns);
@@ -87,18 +91,24 @@ static void
 unpack_rank(struct unpack *u, struct input *input, int holder)
 {
 	struct rank *rank = &input->ranks[get(u)];
-	char *file = get_data(u, NULL);
+	const size_t count = (size_t)get(u);
+	struct raw_segment *segments = zalloc(count, sizeof *segments);
 
+	for (size_t i = 0; i < count; i++) {
+		segments[i].file = get_data(u, NULL);
+		segments[i].offset = get(u);
+	}
 	if (rank->present)
-		die("%s: rank %d again: it was read from %s", file, (int)(rank - input->ranks), rank->file);
+		die("%s: rank %d again: it was read from %s", segments[0].file, (int)(rank - input->ranks), rank->file);
 	rank->present = true;
 	rank->holder = holder;
-	rank->file = file;
+	rank->segments = segments;
+	rank->segments_count = count;
+	rank->file = segments[0].file;
 	rank->host = get_data(u, NULL);
 	rank->program = get_data(u, NULL);
 	rank->ended = get(u) != 0;
 	rank->rows = get(u);
-	rank->offset = get(u);
 	rank->calls_offset = get(u);
 	rank->begin_ns = (int64_t)get(u);
 	rank->end_ns = (int64_t)get(u);
@@ -336,13 +346,29 @@ read_header(struct input *input)
 	reader_leave(input->in);
 }
 
+/* The segments of a rank are read by one process. */
+static size_t
+first_of(const struct input *input, size_t part, size_t parts)
+{
+	size_t first = input->file_count * part / parts;
+
+	for (; first > 0 && first < input->file_count; first++) {
+		const char *slash = strrchr(input->files[first], '/');
+		const char *segment = raw_name_segment(slash != NULL ? slash + 1 : input->files[first]);
+
+		if (segment == NULL || *segment == '\0')
+			break;
+	}
+	return first;
+}
+
 void
 survey(struct input *input, const struct team *team)
 {
 	const bool own = input->holders > 0;
-	const size_t files = input->file_count, rank = own ? 0 : (size_t)team->rank;
+	const size_t rank = own ? 0 : (size_t)team->rank;
 	const size_t size = own ? 1 : (size_t)team->size;
-	const size_t first = files * rank / size, end = files * (rank + 1) / size;
+	const size_t first = first_of(input, rank, size), end = first_of(input, rank + 1, size);
 	struct pack pack = { 0 };
 	uint64_t *words;
 	size_t count;

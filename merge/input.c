@@ -75,14 +75,28 @@ check_size(const struct scan *scan, const struct message *message, int64_t ranks
 	die_input(scan->in);
 }
 
+/* The rank goes on in this file. */
+static void
+scan_segment(struct scan *scan, const struct message *message, struct rank *rank)
+{
+	*APPEND(rank->segments, rank->segments_count, rank->segments_capacity) =
+	    (struct raw_segment){ scan->file, 0, message->offset };
+	scan->rank = rank;
+	scan->messages += rank->messages;
+	rank->ended = false;
+}
+
 static void
 scan_rank(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
 	struct reader *in = scan->in;
-	int64_t rank, ranks, date_s;
+	int64_t rank, ranks, date_s, segment = 0;
 	uint64_t run;
 
+	if (body_get(message, "segment") != NULL &&
+	    body_int(in, message, "segment", 0, (1 << (63 - SEGMENT_BITS)) - 1, &segment) < 0)
+		die_input(in);
 	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
 	    body_int(in, message, "rank", 0, ranks - 1, &rank) < 0 ||
 	    body_uint(in, message, "run", &run) < 0)
@@ -100,16 +114,20 @@ scan_rank(struct scan *scan, const struct message *message)
 	else if (ranks != input->rank_count)
 		reader_fail(in, message->offset, "of a run of %lld ranks, but %s is of %d",
 		    (long long)ranks, input->run_file, (int)input->rank_count);
-	else if (input->ranks[rank].present)
+	if (reader_error(in, NULL) == NULL && segment != (int64_t)input->ranks[rank].segments_count && segment > 0)
+		reader_fail(in, message->offset, "segment %lld of rank %lld, of which segment %zu is missing",
+		    (long long)segment, (long long)rank, input->ranks[rank].segments_count);
+	else if (reader_error(in, NULL) == NULL && segment == 0 && input->ranks[rank].present)
 		reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, input->ranks[rank].file);
 	if (reader_error(in, NULL) != NULL)
 		die_input(in);
-	scan->rank = &input->ranks[rank];
+	scan_segment(scan, message, &input->ranks[rank]);
+	if (segment > 0)
+		return;
 	scan->rank->file = scan->file;
 	scan->rank->present = true;
 	scan->rank->order = input->traces++;
-	scan->rank->offset = message->offset;
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
@@ -156,6 +174,12 @@ scan_end(struct scan *scan, const struct message *message, struct thread *thread
 	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
 }
 
+static uint64_t
+place_of(const struct rank *rank, const struct message *message)
+{
+	return (uint64_t)(rank->segments_count - 1) << SEGMENT_BITS | message->offset;
+}
+
 static void
 scan_calls(struct scan *scan, const struct message *message)
 {
@@ -180,8 +204,8 @@ scan_calls(struct scan *scan, const struct message *message)
 	if (thread->rows == 0 && calls_begin(in, message, &thread->begin_ns) < 0)
 		die_input(in);
 	if (rank->rows == 0)
-		rank->calls_offset = message->offset;
-	thread->last_offset = message->offset;
+		rank->calls_offset = place_of(rank, message);
+	thread->last_offset = place_of(rank, message);
 	thread->rows += (uint64_t)count;
 	scan_end(scan, message, thread);
 	rank->rows += (uint64_t)count;
@@ -381,9 +405,10 @@ end_trace(struct scan *scan, const struct message *message)
 {
 	const bool ended = is_kind(message, "end");
 
-	if (scan->rank != NULL)
-		scan->rank->ended = ended;
-	else if (ended && !scan->input->partial) {
+	if (scan->rank != NULL) {
+		scan->rank->ended = ended && body_get(message, "more") == NULL;
+		scan->rank->messages = scan->messages;
+	} else if (ended && !scan->input->partial) {
 		reader_fail(scan->in, message->offset, "a raw trace that does not name its rank");
 		die_input(scan->in);
 	} else {

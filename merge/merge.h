@@ -36,7 +36,7 @@ struct correction {
 /* A thread of a rank, as surveyed: its blocks are not, for there may be any number of them. */
 struct thread {
 	uint64_t rows;
-	uint64_t last_offset;	/* in the rank's file: of its last block */
+	uint64_t last_offset;	/* of its last block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock; where there are rows */
 	bool ends;		/* the last leave is known */
 };
@@ -82,15 +82,28 @@ struct cores {
 	unsigned char mask[128];
 };
 
+/* A file, or a part of one, with a segment of a raw trace. */
+struct raw_segment {
+	const char *file;
+	uint64_t base;		/* where in it the bytes begin that offsets count from */
+	uint64_t offset;	/* of what tells that it is this rank's */
+};
+
+/* Offsets of a rank's messages: in which of its segments, and where there. */
+enum { SEGMENT_BITS = 44 };
+#define SEGMENT_OFFSET ((UINT64_C(1) << SEGMENT_BITS) - 1)
+
 struct rank {
-	const char *file;	/* that it was read from */
+	const char *file;	/* that it was read from, the first of its segments */
+	struct raw_segment *segments;
+	size_t segments_count, segments_capacity;
+	uint64_t messages;	/* in those before the one that is being read */
 	bool present, ended;
 	char *host, *program;
 	uint64_t rows;
 	uint64_t order;		/* in which the traces were read */
 	int32_t holder;		/* member of the team that has read it */
-	uint64_t offset;	/* in its file: of what tells that it is this rank's trace */
-	uint64_t calls_offset;	/* and of its first block */
+	uint64_t calls_offset;	/* of its first block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
 	struct thread *thread;	/* by thread */
 	int32_t clock_peer;	/* rank whose clock it shares; -1 none */

@@ -101,19 +101,18 @@ divide_files(struct input *input, const struct team *team)
 
 /* ---- copies ---- */
 
-/* All get the bytes of the rank's trace, piece by piece; those who want them keep them at OFFSET. Its size. */
+/* All get the bytes of the file, bit by bit; those who want them keep them at OFFSET. Its size. */
 static uint64_t
-copy_file(const struct rank *rank, const struct team *team, int spool, bool wanted, uint64_t offset)
+copy_file(const char *file, bool own, const struct team *team, int spool, bool wanted, uint64_t offset)
 {
 	static char piece[COPIED];
-	const bool own = rank->holder == team->rank;
-	const int fd = own ? open(rank->file, O_RDONLY | O_CLOEXEC) : -1;
+	const int fd = own ? open(file, O_RDONLY | O_CLOEXEC) : -1;
 	uint64_t size = 0;
 	size_t count;
 
 	team_part(team);
 	if (own && fd < 0)
-		die("%s: %s", rank->file, strerror(errno));
+		die("%s: %s", file, strerror(errno));
 	team_meet(team);
 	do {
 		const ssize_t got = own ? pread(fd, piece, sizeof piece, (off_t)size) : 0;
@@ -121,7 +120,7 @@ copy_file(const struct rank *rank, const struct team *team, int spool, bool want
 
 		team_part(team);
 		if (got < 0)
-			die("%s: %s", rank->file, strerror(errno));
+			die("%s: %s", file, strerror(errno));
 		team_meet(team);
 		bytes = team_share(team, piece, (size_t)got, 1, &count);
 		if (wanted)
@@ -146,19 +145,17 @@ files_to_all(struct input *input, const struct team *team)
 		die("out of memory");
 	for (int32_t r = 0; r < input->rank_count; r++) {
 		struct rank *rank = &input->ranks[r];
-		const bool wanted = reads && rank->holder != team->rank;
-		uint64_t size;
+		const bool own = rank->holder == team->rank, wanted = reads && !own;
 
-		if (!rank->present)
-			continue;
-		size = copy_file(rank, team, spool, wanted, offset);
-		if (!wanted)
-			continue;
-		rank->file = name;
-		rank->offset += offset;
-		rank->calls_offset += offset;
-		for (uint32_t t = 0; t < rank->threads; t++)
-			rank->thread[t].last_offset += offset;
-		offset += size;
+		for (size_t i = 0; rank->present && i < rank->segments_count; i++) {
+			struct raw_segment *segment = &rank->segments[i];
+			const uint64_t size = copy_file(segment->file, own, team, spool, wanted, offset);
+
+			if (!wanted)
+				continue;
+			segment->file = name;
+			segment->base = offset;
+			offset += size;
+		}
 	}
 }

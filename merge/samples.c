@@ -132,8 +132,8 @@ read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, in
 		of->ended = !source_look(pass->source, number, of->offset, &message);
 		if (of->ended)
 			return;
-		of->offset = reader_offset(pass->source->in);
-		amidst = of->offset == message.offset;
+		of->offset = source_behind(pass->source);
+		amidst = of->offset == source_place(pass->source, &message);
 		if (is_kind(&message, "sampled"))
 			take_block(pass, of, number, &message);
 	}
@@ -230,7 +230,7 @@ samples_begin(struct sample_pass *pass, struct writer *out, struct source *sourc
 		return;
 	pass->ranks = zalloc((size_t)input->rank_count, sizeof *pass->ranks);
 	for (int32_t r = 0; r < input->rank_count; r++) {
-		pass->ranks[r].offset = input->ranks[r].offset;
+		pass->ranks[r].offset = input->ranks[r].present ? input->ranks[r].segments[0].offset : 0;
 		pass->ranks[r].until_ns = INT64_MIN;
 		pass->ranks[r].unwound = input->ranks[r].unwound;
 		pass->ranks[r].ended = input->ranks[r].rows == 0;

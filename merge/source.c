@@ -36,7 +36,7 @@ source_close(struct source *source)
 static int
 open_file(struct source *source, int32_t rank)
 {
-	const char *name = source->input->ranks[rank].file;
+	const char *name = source->input->ranks[rank].segments[source->segment].file;
 	struct open_file *file = &source->files[rank % OPEN_FILES];
 
 	if (file->name == name)
@@ -53,12 +53,34 @@ open_file(struct source *source, int32_t rank)
 bool
 source_look(struct source *source, int32_t rank, uint64_t offset, struct message *message)
 {
+	const struct rank *from = &source->input->ranks[rank];
 	int got;
 
-	reader_turn(source->in, source->input->ranks[rank].file, open_file(source, rank), offset);
-	if ((got = reader_next(source->in, message)) < 0)
-		die_input(source->in);
-	return got > 0 && !is_kind(message, "end") && !is_kind(message, "cut");
+	for (;;) {
+		const struct raw_segment *segment = &from->segments[source->segment = (size_t)(offset >> SEGMENT_BITS)];
+
+		source->base = segment->base;
+		reader_turn(source->in, segment->file, open_file(source, rank), segment->base + (offset & SEGMENT_OFFSET));
+		if ((got = reader_next(source->in, message)) < 0)
+			die_input(source->in);
+		if (got > 0 && !is_kind(message, "end") && !is_kind(message, "cut"))
+			return true;
+		if (source->segment + 1 == from->segments_count)
+			return false;
+		offset = (uint64_t)(source->segment + 1) << SEGMENT_BITS | from->segments[source->segment + 1].offset;
+	}
+}
+
+uint64_t
+source_place(const struct source *source, const struct message *message)
+{
+	return (uint64_t)source->segment << SEGMENT_BITS | (message->offset - source->base);
+}
+
+uint64_t
+source_behind(const struct source *source)
+{
+	return (uint64_t)source->segment << SEGMENT_BITS | (reader_offset(source->in) - source->base);
 }
 
 void

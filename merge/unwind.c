@@ -278,8 +278,8 @@ unwind_rank(struct unwinder *u, struct source *source, int32_t number)
 	for (size_t i = 0; i < u->rank->site_count; i++)
 		if (u->rank->sites[i].site >= u->next)
 			u->next = u->rank->sites[i].site + 1;
-	for (offset = u->rank->offset; source_look(source, number, offset, &message);
-	    offset = reader_offset(source->in)) {
+	for (offset = u->rank->segments[0].offset; source_look(source, number, offset, &message);
+	    offset = source_behind(source)) {
 		struct stacks stacks;
 		int got;
 

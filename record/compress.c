@@ -2,6 +2,7 @@
 /* Raw traces made smaller after the run, each by a process of its own. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,32 +25,13 @@ end_cut(struct squeeze *s)
 	return writer_flush(&s->out);
 }
 
-/* As many messages and rows as the trace had, less those that are now parts of others. */
 static int
 end_whole(struct squeeze *s, const struct message *message)
 {
-	int64_t messages, rows;
+	const msgpack_object *more = body_get(message, "more");
 
-	if (squeeze_all(s) < 0 || body_int(s->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
-	    body_int(s->in, message, "rows", 0, INT64_MAX, &rows) < 0)
-		return -1;
-	s->out.messages += (uint64_t)messages - s->taken;
-	s->out.rows = (uint64_t)rows;
-	return writer_end_more(&s->out);
-}
-
-/* What was compressed while the program ran stays as it is, and the room between goes. */
-static int
-take_packed(struct squeeze *s, const struct message *message)
-{
-	int64_t fewer;
-
-	if (is_kind(message, "zstd"))
-		return squeeze_all(s) < 0 || writer_pass(&s->out, message, 0) < 0 ? -1 : (s->out.messages--, 0);
-	if (body_int(s->in, message, "messages", 0, UINT32_MAX, &fewer) < 0)
-		return -1;
-	s->taken += (uint64_t)fewer;
-	return 0;
+	return squeeze_all(s) < 0 ? -1 :
+	    writer_end_of(&s->out, more != NULL && more->type == MSGPACK_OBJECT_BOOLEAN && more->via.boolean);
 }
 
 static int
@@ -58,11 +40,9 @@ take(struct squeeze *s, const struct message *message)
 	if (is_kind(message, "longpole")) {
 		int passed = writer_pass(&s->out, message, 0);
 
-		s->out.messages = s->taken = 0;
+		s->out.messages = 0;
 		return passed;
 	}
-	if (is_kind(message, "zstd") || is_kind(message, "spare"))
-		return take_packed(s, message);
 	if (is_kind(message, "end"))
 		return end_whole(s, message);
 	if (is_kind(message, "cut"))
@@ -78,13 +58,27 @@ compress_to(const char *path, int fd, int level)
 	int got;
 
 	squeeze_start(&s, fd, level);
-	if (reader_open(&s.in, path, READ_PACKED) < 0)
+	if (reader_open(&s.in, path, READ_NUMBERED) < 0)
 		return -1;
 	while ((got = reader_next(s.in, &message)) > 0)
 		if (take(&s, &message) < 0)
 			return -1;
 	reader_close(s.in);
 	return got;
+}
+
+/* While the program ran. Behind a header, which has less than this, nothing else begins so. */
+static bool
+is_compressed(const char *path)
+{
+	static const char begin[] = "\222\244zstd";
+	char bytes[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	ssize_t got = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && memmem(bytes, (size_t)got, begin, strlen(begin)) != NULL;
 }
 
 /* A later run may have put its own trace there meanwhile. */
@@ -104,6 +98,8 @@ compress_trace(const char *path, int level)
 	char *new;
 	int fd, done = -1;
 
+	if (is_compressed(path))
+		return 0;
 	if (lstat(path, &before) != 0 || asprintf(&new, "%s" UNFINISHED, path) < 0)
 		return -1;
 	unlink(new);
@@ -125,6 +121,7 @@ enum { WORKERS = 256 };
 static struct {
 	volatile pid_t pid[WORKERS];	/* 0: none */
 	volatile sig_atomic_t stopped;
+	bool idle;			/* they run where a core is idle only */
 } workers;
 
 void
@@ -140,15 +137,19 @@ compress_stop(void)
 static _Noreturn void
 work(const char *path, int level, pid_t parent, const sigset_t *mask)
 {
+	const struct sched_param none = { 0 };
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (workers.idle)
+		sched_setscheduler(0, SCHED_IDLE, &none);
 	for (int i = 1; i < NSIG; i++)
 		signal(i, SIG_DFL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	_exit(getppid() != parent || compress_trace(path, level) < 0);
 }
 
-static bool
-start_worker(const char *path, int level)
+bool
+compress_start(const char *path, int level)
 {
 	const pid_t parent = getpid();
 	sigset_t all, before;
@@ -168,19 +169,47 @@ start_worker(const char *path, int level)
 	return workers.pid[slot] != 0;
 }
 
+int
+compress_running(void)
+{
+	int running = 0;
+
+	for (int i = 0; i < WORKERS; i++)
+		running += workers.pid[i] > 0;
+	return running;
+}
+
+void
+compress_when_idle(bool idle)
+{
+	const struct sched_param none = { 0 };
+
+	for (int i = 0; i < WORKERS && idle != workers.idle; i++)
+		if (workers.pid[i] > 0)
+			sched_setscheduler(workers.pid[i], idle ? SCHED_IDLE : SCHED_OTHER, &none);
+	workers.idle = idle;
+}
+
 /* Waits for one; returns whether it did its work, -1: there is none. */
 static int
-end_worker(void)
+end_worker(int how)
 {
 	pid_t pid;
 	int status;
 
-	while ((pid = wait(&status)) < 0 && errno == EINTR)
+	while ((pid = waitpid(-1, &status, how)) < 0 && errno == EINTR)
 		continue;
 	for (int i = 0; pid > 0 && i < WORKERS; i++)
 		if (workers.pid[i] == pid)
 			workers.pid[i] = 0;
-	return pid < 0 ? -1 : status == 0;
+	return pid <= 0 ? -1 : status == 0;
+}
+
+void
+compress_reap(void)
+{
+	while (end_worker(WNOHANG) >= 0)
+		continue;
 }
 
 static void
@@ -204,10 +233,10 @@ compress_traces(char **paths, int count, int level)
 
 	while ((next < count && !workers.stopped) || running > 0)
 		if (next < count && !workers.stopped && running < cores && running < WORKERS) {
-			did = start_worker(paths[next++], level);
+			did = compress_start(paths[next++], level);
 			running += did;
 			failed += !did;
-		} else if ((did = end_worker()) >= 0) {
+		} else if ((did = end_worker(0)) >= 0) {
 			running--;
 			failed += !did;
 		} else

@@ -30,30 +30,28 @@ make_folders(const char *folder)
 		die("%s: %s", folder, strerror(errno));
 }
 
-/* PREFIX and a number, and behind it TAIL. */
-static bool
-is_numbered(const char *name, const char *prefix, const char *tail)
-{
-	const size_t length = strlen(prefix);
-	size_t digits;
-
-	if (strncmp(name, prefix, length) != 0)
-		return false;
-	digits = strspn(name + length, "0123456789");
-	return digits > 0 && strcmp(name + length + digits, tail) == 0;
-}
-
-/* rank.N.new, or .rank.N.PID of a process that died in MPI_Init. */
+/* rank.N.new and rank.N.K.new, or .rank.N.PID of a process that died in MPI_Init. */
 static int
 is_unfinished_name(const struct dirent *entry)
 {
-	return is_numbered(entry->d_name, "rank.", UNFINISHED) || strncmp(entry->d_name, ".rank.", 6) == 0;
+	struct dirent name = *entry;
+	const size_t length = strlen(name.d_name), tail = strlen(UNFINISHED);
+
+	if (strncmp(name.d_name, ".rank.", 6) == 0)
+		return 1;
+	if (length <= tail || strcmp(name.d_name + length - tail, UNFINISHED) != 0)
+		return 0;
+	name.d_name[length - tail] = '\0';
+	return is_raw_name(&name);
 }
 
 static int
 is_world_name(const struct dirent *entry)
 {
-	return is_numbered(entry->d_name, "world.", "");
+	const char *number = entry->d_name + strlen("world.");
+
+	return strncmp(entry->d_name, "world.", strlen("world.")) == 0 && *number != '\0' &&
+	    number[strspn(number, "0123456789")] == '\0';
 }
 
 bool
@@ -70,6 +68,15 @@ folder_is_trace(const char *path)
 	if (fd >= 0)
 		close(fd);
 	return is;
+}
+
+bool
+folder_is_of_rank(const char *path, const char *rank)
+{
+	const char *number = strrchr(path, '/') + strlen("/rank.");
+
+	return rank == NULL || (strncmp(number, rank, strlen(rank)) == 0 &&
+	    strspn(number, "0123456789") == strlen(rank));
 }
 
 /* Calls DO_IT for what has such a name; returns how many there are. */

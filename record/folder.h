@@ -14,6 +14,8 @@ void folder_make(const char *folder, char *real);
 #define UNFINISHED ".new"
 /* Whether the file is a raw trace, or the empty beginning of one: a folder may hold other things. */
 bool folder_is_trace(const char *path);
+/* Of that rank; RANK NULL: of any. */
+bool folder_is_of_rank(const char *path, const char *rank);
 /* Calls DO_IT for each raw trace of the folder, in order of ranks; returns how many there are. */
 int folder_for_each(const char *folder, void (*do_it)(const char *path));
 /* The same for the folders of further runs within it. */

@@ -45,6 +45,8 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
+#define SEGMENTS ",segment_bytes=4194304"	/* of traces that are to be compressed */
+
 struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
@@ -167,6 +169,8 @@ static struct { char **paths; size_t count, capacity; } traces;
 static void
 remember(const char *path)
 {
+	if (!folder_is_of_rank(path, rank_of_launcher()))
+		return;
 	traces.paths = grow(traces.paths, &traces.capacity, traces.count + 1, sizeof *traces.paths);
 	traces.paths[traces.count++] = need(strdup(path));
 }
@@ -181,15 +185,10 @@ remember_world(const char *folder)
 static void
 compress(const char *folder, int level)
 {
-	const char *rank = rank_of_launcher();
-	char *path;
-
 	on_signals(false);
-	if (rank == NULL) {
-		folder_for_each(folder, remember);
+	folder_for_each(folder, remember);
+	if (rank_of_launcher() == NULL)
 		folder_for_each_world(folder, remember_world);
-	} else if (asprintf(&path, "%s/rank.%s", folder, rank) > 0 && folder_is_trace(path))
-		remember(path);
 	compress_traces(traces.paths, (int)traces.count, level);
 }
 
@@ -308,7 +307,7 @@ accompany(struct options *opt, const char *folder)
 	if (!follow_can(folder))
 		return;
 	if (opt->level > 0) {
-		strcat(opt->recorder, ",spare=1");
+		strcat(opt->recorder, SEGMENTS);
 		follow_start(folder, rank_of_launcher(), opt->level);
 	} else if (ahead_start(folder, rank_of_launcher()))
 		strcat(opt->recorder, ",helped=1");

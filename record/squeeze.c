@@ -75,7 +75,6 @@ take_block(struct squeeze *s, const struct message *message)
 int
 squeeze_take(struct squeeze *s, const struct message *message)
 {
-	s->taken++;
 	if (is_kind(message, "calls"))
 		return take_block(s, message);
 	s->out.messages++;

@@ -15,7 +15,6 @@ struct squeeze {
 	struct calls calls;
 	struct calls *pending;		/* by location: rows not yet written */
 	size_t pending_count, pending_capacity;
-	uint64_t taken;			/* messages; those that were written are out.messages */
 	int level;
 };
 

@@ -127,7 +127,6 @@ window_message(struct window *w, uint64_t at, struct seen *seen)
 		return false;
 	w->size = 0;
 	*seen = (struct seen){ .begin = at++, .location = -1 };
-	seen->spare = says(w, at, "spare");
 	seen->last = says(w, at, "end");
 	calls = says(w, at, "calls");
 	if (!pass(w, &at, &number, 1) || (b = peek(w, at, 3)) == NULL)
@@ -135,14 +134,12 @@ window_message(struct window *w, uint64_t at, struct seen *seen)
 	pairs = *b == 0xde ? (size_t)big_endian(b + 1, 2) : *b & 15u;
 	at += *b == 0xde ? 3 : 1;
 	for (; pairs > 0; pairs--) {
-		const bool location = calls && says(w, at, "location"), messages = seen->spare && says(w, at, "messages");
+		const bool location = calls && says(w, at, "location");
 
 		if (!pass(w, &at, &number, 1) || !pass(w, &at, &number, DEPTH))
 			return false;
 		if (location)
 			seen->location = (int64_t)number;
-		if (messages)
-			seen->fewer = number;
 	}
 	seen->end = at;
 	return true;

@@ -17,8 +17,7 @@ struct window {			/* bytes of the file that were read */
 struct seen {			/* a message */
 	uint64_t begin, end;
 	int64_t location;	/* of a block of calls; others -1 */
-	uint64_t fewer;		/* messages of a spare */
-	bool spare, last;	/* kinds spare and end */
+	bool last;		/* of kind end */
 };
 
 /* The message at that place; false: there is none yet, or none of this house. */

@@ -3,9 +3,23 @@
 
 #include <string.h>
 
+static const char digits[] = "0123456789";
+
+const char *
+raw_name_segment(const char *name)
+{
+	size_t length;
+
+	if (strncmp(name, "rank.", 5) != 0 || (length = strspn(name + 5, digits)) == 0)
+		return NULL;
+	name += 5 + length;
+	if (*name == '.' && name[1] != '\0')
+		name++;
+	return name[strspn(name, digits)] == '\0' ? name : NULL;
+}
+
 int
 is_raw_name(const struct dirent *entry)
 {
-	return strncmp(entry->d_name, "rank.", 5) == 0 && entry->d_name[5] != '\0' &&
-	    strspn(entry->d_name + 5, "0123456789") == strlen(entry->d_name + 5);
+	return raw_name_segment(entry->d_name) != NULL;
 }

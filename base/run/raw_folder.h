@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A folder that lp-record wrote: a raw trace in a file rank.N for each rank. */
+/* A folder that lp-record wrote: a raw trace in a file rank.N for each rank, and its further segments in rank.N.K. */
 #ifndef RAW_FOLDER_H
 #define RAW_FOLDER_H
 
@@ -7,5 +7,7 @@
 
 /* For scandir: does a file have such a name? It need not be a raw trace. */
 int is_raw_name(const struct dirent *entry);
+/* The number of the segment, "" of the first one; NULL: no such name. */
+const char *raw_name_segment(const char *name);
 
 #endif

@@ -33,8 +33,6 @@ message_check_hash(struct reader *in, const struct message *message)
 	if (last->val.type != MSGPACK_OBJECT_POSITIVE_INTEGER || message->size < HASH_BYTES ||
 	    message->bytes[message->size - HASH_BYTES] != 0xcf)
 		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
-	if (in->raw && is_kind(message, "spare"))
-		return 0;	/* what it had is not there any more (trace.5, RAW TRACES) */
 	hash = last->val.via.u64;
 	if (hash == 0 && in->raw && is_kind(message, "calls"))
 		return 0;	/* the block that its rank was still filling */
@@ -193,7 +191,7 @@ message_take(struct reader *in, struct message *message)
 	if (got < 0)
 		return -1;
 	in->begin += message->size;
-	if (!is_kind(message, "zstd") || in->packed)
+	if (!is_kind(message, "zstd"))
 		return 1;
 	return inflate(in, message) < 0 ? -1 : take_inflated(in, message);
 }

@@ -71,7 +71,6 @@ read_header(struct reader *in, const struct message *message)
 	if (!in->raw)		/* the ranks of a run, and its shards, number their calls alike */
 		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
 	in->in_stream = in->started = true;
-	in->jumped |= in->packed;
 	in->messages = in->rows = 0;
 	in->site_end = 0;
 	in->sites_early = !in->raw;	/* in a raw trace they come behind their calls */
@@ -229,20 +228,8 @@ next_stream(struct reader *in, struct message *message)
 	return read_header(in, message) < 0 ? -1 : 1;
 }
 
-/* Room in a raw trace: what was there is told by the messages before it, which are fewer. */
-static int
-pass_spare(struct reader *in, const struct message *message)
-{
-	int64_t fewer;
-
-	if (body_int(in, message, "messages", 0, UINT32_MAX, &fewer) < 0)
-		return -1;
-	in->messages += (uint64_t)fewer - 1;
-	return 0;
-}
-
-static int
-next_message(struct reader *in, struct message *message)
+int
+reader_next(struct reader *in, struct message *message)
 {
 	int got;
 
@@ -288,15 +275,4 @@ next_message(struct reader *in, struct message *message)
 		in->rows += (uint64_t)rows;
 	}
 	return 1;
-}
-
-int
-reader_next(struct reader *in, struct message *message)
-{
-	int got;
-
-	while ((got = next_message(in, message)) > 0 && in->raw && !in->packed && is_kind(message, "spare"))
-		if (pass_spare(in, message) < 0)
-			return -1;
-	return got;
 }

@@ -42,8 +42,7 @@ start(struct reader *in, const char *file, enum reading how)
 {
 	struct message header;
 
-	in->packed = how == READ_PACKED;
-	in->names_late = how == READ_NUMBERED || how == READ_PACKED || how == READ_PIECE;
+	in->names_late = how == READ_NUMBERED;
 	in->raw = how == READ_RAW || how == READ_SKIMMING || in->names_late;
 	in->all = in->raw || how == READ_ANY || how == READ_BYTES;
 	in->lazy = how == READ_LAZY;
@@ -51,7 +50,7 @@ start(struct reader *in, const char *file, enum reading how)
 	in->by_offset = how == READ_FILE || in->lazy || in->skims;
 	if (!in->raw && how != READ_BYTES && is_folder(file))
 		return shards_open(in, file, how);
-	if (how == READ_BYTES || how == READ_PIECE)	/* of our own writing, and not from the first one on */
+	if (how == READ_BYTES)	/* of our own writing, and not from the first one on */
 		in->hashed = in->jumped = true;
 	else if (input_open(in, file) < 0)
 		return -1;

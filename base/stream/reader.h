@@ -39,7 +39,6 @@ struct reader {
 	bool lazy;			/* READ_LAZY */
 	bool skims, hollow;		/* READ_SKIMMING; the last message has holes */
 	bool names_late;		/* READ_NUMBERED */
-	bool packed;			/* READ_PACKED */
 	bool lent;			/* fd is the caller's: see reader_turn */
 	size_t hint_bytes;		/* how large the next message may be, to have it without holes */
 	bool in_stream;			/* between a header and its end */

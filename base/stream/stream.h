@@ -64,8 +64,6 @@ enum reading {
 	READ_ANY,	/* whichever comes; headers and ends are returned, too */
 	READ_BYTES,	/* no file: messages in memory, as reader_bytes gives them */
 	READ_NUMBERED,	/* as READ_RAW; numbers of calls stay those of the stream */
-	READ_PACKED,	/* the same; messages of kind zstd and spare are returned as they stand, and counts not checked */
-	READ_PIECE,	/* the same as READ_NUMBERED of messages in memory, without a header */
 	READ_PARTIAL,	/* as READ_STREAM; of a folder of shards what is there and whole: see reader_lost */
 };
 
@@ -244,6 +242,8 @@ uint64_t writer_offset(const struct writer *out);
 int writer_end(struct writer *out);
 /* The same, but another stream follows in the file. */
 int writer_end_more(struct writer *out);
+/* The same; MORE: of a raw trace whose next segment follows somewhere. */
+int writer_end_of(struct writer *out, bool more);
 
 /* Frees the buffer without an end message. */
 void writer_close(struct writer *out);

@@ -265,19 +265,29 @@ writer_hash(const struct writer *out)
 }
 
 int
-writer_end_more(struct writer *out)
+writer_end_of(struct writer *out, bool more)
 {
 	uint64_t messages = out->messages;
 
-	message_begin(out, "end", out->index_offset > 0 ? 3 : 2);
+	message_begin(out, "end", 2u + (out->index_offset > 0) + more);
 	put_uint(out, "messages", messages);
 	put_uint(out, "rows", out->rows);
 	if (out->index_offset > 0)
 		put_uint(out, "index", out->index_offset);
+	if (more) {
+		msgpack_pack_str_with_body(&out->pack, "more", 4);
+		msgpack_pack_true(&out->pack);
+	}
 	if (message_end(out) < 0 || writer_flush(out) < 0)
 		return -1;
 	writer_close(out);
 	return 0;
+}
+
+int
+writer_end_more(struct writer *out)
+{
+	return writer_end_of(out, false);
 }
 
 int

@@ -21,6 +21,7 @@ class _Checker:
     def __init__(self, names, of_folder=False):
         self.names = names        # call numbers; shared by concatenated raw traces
         self.messages = self.rows = 0
+        self.segment = 0          # of a raw trace; what came before one may be in another file
         self.next_seq = {}        # location -> seq of its next row
         self.late = {}            # number used before it was named: offset; raw traces only
         self.last_leave = {}
@@ -50,7 +51,7 @@ class _Checker:
         body, call = message.body, columns["call"]
         location, first, count = body["location"], body["first"], body["count"]
         self.rows += count
-        if first != self.next_seq.get(location, 0):
+        if first != self.next_seq.get(location, first if self.segment else 0):
             self.fail(message, f"location {location} goes on at {first}")
         self.next_seq[location] = first + count
         offset = message.offset if self.samples_at is None else self.samples_at
@@ -61,7 +62,7 @@ class _Checker:
         unnamed = {int(n) for n in numpy.unique(call) if n != 0} - set(self.names)
         if unnamed and not message.raw:
             self.fail(message, f"call {min(unnamed)} has no name")
-        for number in unnamed:
+        for number in unnamed if not self.segment else ():
             self.late.setdefault(number, message.offset)
         if count == 0:
             return
@@ -157,6 +158,8 @@ class _Checker:
 
     def take(self, message):
         self.messages += 1
+        if message.raw and message.kind == "rank":
+            self.segment = message.body.get("segment", 0)
         self.last = message
         check_types(message)
         if message.kind in DEFINITIONS:
@@ -177,13 +180,6 @@ class _Checker:
             self.samples(message)
         elif message.kind in EDGE_COLUMNS:
             self.edges(message)
-
-    def spare(self, message):
-        """Room: the messages that are now parts of others."""
-        if not message.raw or not isinstance(message.body.get("data"), bytes) \
-                or not integer(message, "messages") or message.body["messages"] < 0:
-            self.fail(message, "no room of a raw trace")
-        self.messages += message.body["messages"]
 
     def finish(self, message):
         stated, found = tuple(map(message.body.get, ("messages", "rows"))), (self.messages, self.rows)
@@ -339,9 +335,6 @@ def read(stream, of_folder=False):
             check_hash(message, hashed)
             if message.kind == "longpole":
                 raise Damaged(position, "a second header")
-            if message.kind == "spare":
-                checker.spare(message)
-                continue
             checker.take(message)
         yield message
     if checker is not None:

@@ -209,8 +209,8 @@ def check_hash(message, hashed):
     if not isinstance(body["xxh3"], int) or message.bytes[-9:-8] != b"\xcf":
         raise Damaged(message.offset, f"{message.kind}: the hash is no uint 64")
     stated = struct.unpack(">Q", message.bytes[-8:])[0]
-    if message.raw and (message.kind == "spare" or (stated == 0 and message.kind == "calls")):
-        return    # room, or the block that its rank was still filling
+    if message.raw and stated == 0 and message.kind == "calls":
+        return    # the block that its rank was still filling
     if stated != xxhash.xxh3_64_intdigest(message.bytes[:-9], seed=0):
         raise Damaged(message.offset, f"{message.kind}: the hash is wrong")
 

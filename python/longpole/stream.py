@@ -266,8 +266,8 @@ class Stream:
             if self.inside and self.header.get("hashed"):
                 raise Damaged(message.offset, f"{message.kind}: no hash")
             return
-        if self.raw and (message.kind == "spare" or (stated == 0 and message.kind == "calls")):
-            return      # room, or the block that its rank was still filling
+        if self.raw and stated == 0 and message.kind == "calls":
+            return      # the block that its rank was still filling
         if message.bytes[-9] != 0xcf or stated != xxhash.xxh3_64_intdigest(message.bytes[:-9]):
             raise Damaged(message.offset, f"{message.kind}: the hash is wrong")
 
@@ -321,8 +321,6 @@ class Stream:
                 self._end(message)
                 if self.raw:
                     yield message
-            elif message.kind == "spare" and self.raw:
-                self.messages += message.body.get("messages", 0)
             elif message.kind == "zstd":
                 for inner in self._inflated(message):
                     self._count(inner)

@@ -26,7 +26,6 @@ enum {
 	 * are fewer than columns: those of 2, 4 and 8 bytes times 80 more rows do not.
 	 */
 	MOST_ROWS = 16384 + 80,
-	LEAST_SPARED = 1 << 16,		/* bytes of a block that gets room in front of it */
 	MAPPING_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
 	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
@@ -65,12 +64,12 @@ write_zeros(uint64_t to)
 {
 	static const unsigned char zeros[1 << 18];
 
-	while (raw.zeroed < to) {
-		size_t size = to - raw.zeroed < sizeof zeros ? (size_t)(to - raw.zeroed) : sizeof zeros;
+	while (raw.now->zeroed < to) {
+		size_t size = to - raw.now->zeroed < sizeof zeros ? (size_t)(to - raw.now->zeroed) : sizeof zeros;
 
-		if (!file_write(zeros, size, raw.zeroed))
+		if (!file_write(zeros, size, raw.now->zeroed))
 			return false;
-		raw.zeroed += size;
+		raw.now->zeroed += size;
 	}
 	return true;
 }
@@ -81,6 +80,7 @@ write_zeros(uint64_t to)
  */
 struct mapping {
 	unsigned char *map;
+	struct segment *segment;	/* whose file it is of */
 	uint64_t begin;		/* in the file */
 	size_t size;
 	unsigned blocks;	/* open in it, and one while it is the current one */
@@ -107,7 +107,7 @@ mapping_map(struct mapping *mapping)
 		return false;
 	mapping->map = mmap(NULL, mapping->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)mapping->begin);
 	if (mapping->map == MAP_FAILED) {
-		give_up(raw.path, strerror(errno));
+		give_up(raw.now->path, strerror(errno));
 		return false;
 	}
 	/*
@@ -127,7 +127,7 @@ mapping_map(struct mapping *mapping)
 static bool
 mapping_open(size_t size)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = raw.tail / page * page;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = raw.now->tail / page * page;
 	struct mapping *mapping = malloc(sizeof *mapping);
 
 	if (mapping == NULL) {
@@ -135,10 +135,10 @@ mapping_open(size_t size)
 		return false;
 	}
 	file_take_room();
-	if (raw.zeroed < raw.tail)
-		raw.zeroed = raw.tail;		/* small messages wrote so far */
-	*mapping = (struct mapping){ .begin = begin, .size = (size_t)(raw.tail - begin) + size, .blocks = 1 };
-	if (!file_reserve(size) || !write_zeros(raw.tail + size) || !mapping_map(mapping)) {
+	if (raw.now->zeroed < raw.now->tail)
+		raw.now->zeroed = raw.now->tail;		/* small messages wrote so far */
+	*mapping = (struct mapping){ .segment = raw.now, .begin = begin, .size = (size_t)(raw.now->tail - begin) + size, .blocks = 1 };
+	if (!file_reserve(size) || !write_zeros(raw.now->tail + size) || !mapping_map(mapping)) {
 		free(mapping);
 		return false;
 	}
@@ -152,9 +152,9 @@ mapped_write(const unsigned char *bytes, size_t size)
 {
 	unsigned char *at;
 
-	if (current == NULL || raw.tail < current->begin || raw.tail + size > current->begin + current->size)
+	if (current == NULL || current->segment != raw.now || raw.now->tail < current->begin || raw.now->tail + size > current->begin + current->size)
 		return false;
-	at = current->map + (raw.tail - current->begin);
+	at = current->map + (raw.now->tail - current->begin);
 	memcpy(at + 1, bytes + 1, size - 1);
 	__atomic_store_n(at, bytes[0], __ATOMIC_RELEASE);
 	return true;
@@ -170,20 +170,17 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	const size_t bytes = block_bytes(capacity, form);
 	unsigned char *at;
 
-	/* What is in front may be another thread's block, which stays open for long. */
-	raw.several |= thread->location > 0;
-	if (raw.several && bytes >= LEAST_SPARED)
-		file_spare(bytes / 3);
-	if (current == NULL || raw.tail + bytes > current->begin + current->size) {
+	if (current == NULL || current->segment != raw.now || raw.now->tail + bytes > current->begin + current->size) {
 		const size_t more = MAPPING_BYTES / bytes * bytes;	/* as many such blocks as go into it */
-		const bool room = more > bytes && file_promise(raw.tail + more + 1) == 0;
+		const bool room = more > bytes && file_promise(raw.now->tail + more + 1) == 0;
 
 		if (!mapping_open(room ? more : bytes))
 			return false;
 	}
 	b->mapping = current;
 	b->mapping->blocks++;
-	at = b->message = b->mapping->map + (raw.tail - b->mapping->begin);
+	raw.now->blocks++;
+	at = b->message = b->mapping->map + (raw.now->tail - b->mapping->begin);
 	at++;			/* the first byte comes last */
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
@@ -225,8 +222,8 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	b->wide = wide;
 	b->plain_end = wide || refers ? 0 : capacity;
 	__atomic_store_n(b->message, 0x92, __ATOMIC_RELEASE);
-	raw.tail += b->message_bytes;
-	raw.messages++;
+	raw.now->tail += b->message_bytes;
+	raw.now->messages++;
 	return true;
 }
 
@@ -234,15 +231,19 @@ void
 block_close(struct block *b)
 {
 	unsigned char *at = b->message + b->message_bytes - 8;
+	struct segment *segment;
 
 	if (b->mapping == NULL)
 		return;
+	segment = b->mapping->segment;
 	if (!options.helped)
 		put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
 	mapping_release(b->mapping);
 	b->mapping = NULL;
 	b->plain_end = 0;
-	raw.rows += b->count;
+	segment->rows += b->count;
+	if (--segment->blocks == 0 && segment != raw.now)
+		segment_end(segment, true);
 }
 
 static unsigned
@@ -328,6 +329,8 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 	form |= thread->refers ? REFERS : 0;
 	pthread_mutex_lock(&raw.lock);
 	block_close(&thread->block);
+	if (options.segment_bytes > 0 && raw.now->tail >= options.segment_bytes && !lost)
+		segment_next();
 	done = !lost && block_open(thread, capacity > count ? capacity : count, form);
 	pthread_mutex_unlock(&raw.lock);
 	/* What the last block leaves empty is a sixteenth of the trace at most. */

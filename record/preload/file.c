@@ -16,40 +16,37 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "../../base/stream/spare.h"
 #include "file.h"
 #include "pack.h"
 #include "recorder.h"
 #include "rows.h"
 #include "small.h"
 
-enum {
-	FIRST_SPARE = 1 << 18,	/* bytes: for a MiB of messages, compressed */
-	PROMISED = 1 << 16,	/* bytes that the disk promises at a time for small messages */
-};
+enum { PROMISED = 1 << 16 };	/* bytes that the disk promises at a time for small messages */
 
 static char unnamed[4096 + 20];	/* the file, until it tells what rank it is of */
-struct raw_file raw = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct segment first = { .fd = -1 };
+struct raw_file raw = { .now = &first, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static bool
 is_ours(int fd, struct stat *status)
 {
-	return fd >= 0 && fstat(fd, status) == 0 && status->st_dev == raw.device &&
-	    status->st_ino == raw.inode;
+	return fd >= 0 && fstat(fd, status) == 0 && status->st_dev == raw.now->device &&
+	    status->st_ino == raw.now->inode;
 }
 
 /* Not the file whose name this is, but the one that was made. The old number may be another's now. */
 static bool
 open_again(struct stat *status)
 {
-	int fd = open(raw.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = open(raw.now->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (!is_ours(fd, status)) {
 		if (fd >= 0)
 			close(fd);
 		return false;
 	}
-	raw.fd = fd;
+	raw.now->fd = fd;
 	return true;
 }
 
@@ -60,17 +57,17 @@ checked_fd(uint64_t *size)
 
 	if (lost)
 		return -1;
-	if (!is_ours(raw.fd, &status) && !open_again(&status)) {
-		raw.fd = -1;
-		give_up(raw.path, "the program has closed it, and it is not there any more");
+	if (!is_ours(raw.now->fd, &status) && !open_again(&status)) {
+		raw.now->fd = -1;
+		give_up(raw.now->path, "the program has closed it, and it is not there any more");
 		return -1;
 	}
-	if ((uint64_t)status.st_size < raw.reserved) {
-		give_up(raw.path, "somebody has cut it");
+	if ((uint64_t)status.st_size < raw.now->reserved) {
+		give_up(raw.now->path, "somebody has cut it");
 		return -1;
 	}
 	*size = (uint64_t)status.st_size;
-	return raw.fd;
+	return raw.now->fd;
 }
 
 int
@@ -89,9 +86,9 @@ file_take_room(void)
 	uint64_t size;
 	int fd;
 
-	if (!options.helped || (fd = checked_fd(&size)) < 0 || size <= raw.reserved)
+	if (!options.helped || (fd = checked_fd(&size)) < 0 || size <= raw.now->reserved)
 		return;
-	raw.reserved = raw.zeroed = size;
+	raw.now->reserved = raw.now->zeroed = size;
 	if (pwrite(fd, zero, 1, (off_t)size - 1) < 0)
 		return;		/* it will see by itself */
 }
@@ -102,27 +99,27 @@ file_promise(uint64_t end)
 	struct rlimit limit;
 	int error, fd;
 
-	if (end <= raw.reserved)
+	if (end <= raw.now->reserved)
 		return 0;
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
 		return EFBIG;		/* to try would send the program a signal */
 	if ((fd = file_fd()) < 0)
 		return EBADF;
 	do
-		error = posix_fallocate(fd, (off_t)raw.reserved, (off_t)(end - raw.reserved));
+		error = posix_fallocate(fd, (off_t)raw.now->reserved, (off_t)(end - raw.now->reserved));
 	while (error == EINTR);
 	if (error == 0)
-		raw.reserved = end;
+		raw.now->reserved = end;
 	return error;
 }
 
 bool
 file_reserve(size_t size)
 {
-	int error = file_promise(raw.tail + size + 1);
+	int error = file_promise(raw.now->tail + size + 1);
 
 	if (error != 0)
-		give_up(raw.path, strerror(error));
+		give_up(raw.now->path, strerror(error));
 	return error == 0;
 }
 
@@ -137,7 +134,7 @@ file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 		if (wrote < 0 && errno == EINTR)
 			continue;
 		if (wrote <= 0) {
-			give_up(raw.path, strerror(errno));
+			give_up(raw.now->path, strerror(errno));
 			return false;
 		}
 		bytes += wrote;
@@ -150,8 +147,8 @@ file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 static bool
 tail_write(const unsigned char *bytes, size_t size)
 {
-	return (file_promise(raw.tail + size + PROMISED) == 0 || file_reserve(size)) &&
-	    file_write(bytes + 1, size - 1, raw.tail + 1) && file_write(bytes, 1, raw.tail);
+	return (file_promise(raw.now->tail + size + PROMISED) == 0 || file_reserve(size)) &&
+	    file_write(bytes + 1, size - 1, raw.now->tail + 1) && file_write(bytes, 1, raw.now->tail);
 }
 
 void
@@ -168,8 +165,8 @@ small_write(struct small *small)
 	small->size = (size_t)(at - small->bytes);
 	if (!mapped_write(small->bytes, small->size) && !tail_write(small->bytes, small->size))
 		return;
-	raw.tail += small->size;
-	raw.messages++;
+	raw.now->tail += small->size;
+	raw.now->messages++;
 }
 
 void
@@ -179,20 +176,6 @@ small_append(struct small *small)
 	small_write(small);
 	pthread_mutex_unlock(&raw.lock);
 	small_free(small);
-}
-
-void
-file_spare(size_t size)
-{
-	const size_t all = SPARE_HEAD + size + SPARE_TAIL;
-	unsigned char head[SPARE_HEAD];
-
-	spare_head(head, 0, (uint32_t)size);
-	if (!options.spare || !file_reserve(all) ||
-	    !file_write(spare_tail, sizeof spare_tail, raw.tail + SPARE_HEAD + size) ||
-	    !file_write(head + 1, sizeof head - 1, raw.tail + 1) || !file_write(head, 1, raw.tail))
-		return;
-	raw.tail += all;
 }
 
 /* The words of the program's command line, blanks between them. */
@@ -255,37 +238,46 @@ move_up(int fd)
 	return high;
 }
 
-bool
-file_begin(const char *folder, int rank)
+/* The segment's file, without a name yet, up to its header; raw.now->path is set. */
+static bool
+begin_unnamed(void)
 {
+	const char *slash = strrchr(raw.now->path, '/');
 	struct small small;
 	struct stat status;
 	char line[2048];
 	int fd = -1;
 
-	snprintf(raw.path, sizeof raw.path, "%s/rank.%d", folder, rank);
-	if (snprintf(unnamed, sizeof unnamed, "%s/.rank.%d.%d", folder, rank, (int)getpid()) < (int)sizeof unnamed) {
+	if (snprintf(unnamed, sizeof unnamed, "%.*s/.%s.%d", (int)(slash - raw.now->path), raw.now->path, slash + 1,
+	    (int)getpid()) < (int)sizeof unnamed) {
 		unlink(unnamed);
 		fd = open(unnamed, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	}
 	if (fd < 0 || fstat(fd, &status) != 0) {
-		give_up(raw.path, strerror(errno));
+		give_up(raw.now->path, strerror(errno));
 		return false;
 	}
-	raw.fd = move_up(fd);
-	raw.device = status.st_dev;
-	raw.inode = status.st_ino;
-	guard_begin();
+	raw.now->fd = move_up(fd);
+	raw.now->device = status.st_dev;
+	raw.now->inode = status.st_ino;
 	command_line(line, sizeof line);
 	small_begin(&small, "longpole", 4);
 	small_uint(&small, "version", 1);
 	small_string(&small, "content", "raw");
 	small_true(&small, "hashed");
 	small_strings(&small, "history", line);
-	small_append(&small);
-	file_spare(FIRST_SPARE);
-	raw.messages = 0;
+	small_write(&small);
+	small_free(&small);
+	raw.now->messages = 0;
 	return !lost;
+}
+
+bool
+file_begin(const char *folder, int rank)
+{
+	snprintf(first.path, sizeof first.path, "%s/rank.%d", folder, rank);
+	guard_begin();
+	return begin_unnamed();
 }
 
 /* Some file systems have no links: there another run may come in between. */
@@ -305,54 +297,100 @@ give_name(const char *path)
 	return rename(unnamed, path) == 0;
 }
 
+/* From the trace of an earlier run, if need be. */
+static void
+take_name(void)
+{
+	const char *path = raw.now->path, *why;
+
+	if (look(path) == TRACE)
+		unlink(path);		/* not cut: a run that still goes on may have it mapped */
+	if (give_name(path))
+		return;
+	why = strerror(errno);
+	unlink(unnamed);
+	give_up(path, why);
+}
+
 bool
 file_is_first(void)
 {
-	return lost || give_name(raw.path) || errno != EEXIST;
+	return lost || give_name(raw.now->path) || errno != EEXIST;
 }
 
 void
 file_name(const char *folder, int rank)
 {
-	char path[sizeof raw.path];
+	char path[sizeof raw.now->path];
 
 	if (lost) {
 		unlink(unnamed);
 		return;
 	}
 	snprintf(path, sizeof path, "%s/rank.%d", folder, rank);
-	if (access(unnamed, F_OK) != 0 && strcmp(path, raw.path) == 0)
+	if (access(unnamed, F_OK) != 0 && strcmp(path, raw.now->path) == 0)
 		return;			/* it has it, as the first one */
-	strcpy(raw.path, path);
-	if (look(path) == TRACE)
-		unlink(path);		/* not cut: a run that still goes on may have it mapped */
-	if (!give_name(path)) {
-		const char *why = strerror(errno);
+	strcpy(raw.now->path, path);
+	take_name();
+}
 
-		unlink(unnamed);
-		give_up(path, why);
+void
+segment_next(void)
+{
+	struct segment *last = raw.now, *next = calloc(1, sizeof *next);
+
+	if (next == NULL) {
+		out_of_memory();
+		return;
 	}
+	next->fd = -1;
+	next->number = last->number + 1;
+	if (snprintf(next->path, sizeof next->path, "%s.%04u", first.path, next->number) >= (int)sizeof next->path) {
+		give_up(first.path, strerror(ENAMETOOLONG));
+		return;
+	}
+	raw.now = next;
+	if (!begin_unnamed())
+		return;
+	rank_write(next->number);
+	if (!lost)
+		take_name();
+	if (last->blocks == 0)
+		segment_end(last, true);
+}
+
+void
+segment_end(struct segment *segment, bool more)
+{
+	struct segment *now = raw.now;
+	struct small small;
+	int fd;
+
+	raw.now = segment;
+	small_begin(&small, "end", 2 + more);
+	small_uint(&small, "messages", segment->messages);
+	small_uint(&small, "rows", segment->rows);
+	if (more)
+		small_true(&small, "more");
+	small_write(&small);
+	segment->reserved = segment->tail;	/* who made room may have seen the end, and taken the rest away */
+	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)segment->tail) != 0 || close(fd) != 0))
+		give_up(segment->path, strerror(errno));
+	segment->fd = -1;
+	raw.now = now;
+	if (segment != now && segment != &first)
+		free(segment);
 }
 
 void
 file_close(struct thread *threads)
 {
-	struct small small;
-	int fd;
-
 	pthread_mutex_lock(&raw.lock);
+	recording = true;	/* for small_write; no call is recorded any more */
 	for (struct thread *thread = threads; thread != NULL; thread = thread->next)
 		block_close(&thread->block);
-	recording = true;	/* for small_write; no call is recorded any more */
-	small_begin(&small, "end", 2);
-	small_uint(&small, "messages", raw.messages);
-	small_uint(&small, "rows", raw.rows);
-	small_write(&small);
+	segment_end(raw.now, false);
 	recording = false;
-	raw.reserved = raw.tail;	/* who made room may have seen the end, and taken the rest away */
-	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)raw.tail) != 0 || close(fd) != 0))
-		give_up(raw.path, strerror(errno));
-	raw.fd = -1;
 	guard_end();
 	pthread_mutex_unlock(&raw.lock);
 }

@@ -18,7 +18,13 @@ bool file_is_first(void);	/* takes the name; false: another run of this folder h
 void file_name(const char *folder, int rank);	/* takes it from the trace of an earlier run, if need be */
 void file_close(struct thread *threads);
 
-struct raw_file {
+/*
+ * A file of it. Where the trace is to be compressed while the program runs it is one of several segments, each a
+ * raw trace of its own: the next one begins when this is full, and this ends when no thread has a block in it.
+ */
+struct segment {
+	unsigned number;	/* from 0 */
+	unsigned blocks;	/* open in it */
 	int fd;			/* for file_fd() alone: the program may have closed or taken it */
 	dev_t device;		/* what the file is known by */
 	ino_t inode;
@@ -27,7 +33,10 @@ struct raw_file {
 	uint64_t reserved;	/* bytes of the file that the disk has promised */
 	uint64_t zeroed;	/* bytes of the file that were written to */
 	uint64_t messages, rows;
-	bool several;		/* threads write to it */
+};
+
+struct raw_file {
+	struct segment *now;	/* where messages go */
 	pthread_mutex_t lock;	/* of all of it */
 };
 extern struct raw_file raw;
@@ -47,11 +56,10 @@ void file_take_room(void);
  */
 bool file_reserve(size_t size);
 bool file_write(const unsigned char *bytes, size_t size, uint64_t offset);
-/*
- * Room of SIZE bytes at the tail, where --compress asks for it, so that what follows it can be compressed
- * while the program runs. The lock is held, or nobody else is there.
- */
-void file_spare(size_t size);
+/* No more goes into this segment; it ends now, or with the last block that is open in it. */
+void segment_next(void);
+/* Of one that nobody writes to any more. MORE: others follow. */
+void segment_end(struct segment *segment, bool more);
 void small_write(struct small *small);	/* small_append where the lock is held */
 
 /* blocks.c: no more rows into it; it gets its hash. */

@@ -63,7 +63,7 @@ replace_mapping(const unsigned char *address)
 		if (mmap(map, it->size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
 			return false;
-		give_up(raw.path, "the file was cut, or its disk has failed");
+		give_up(raw.now->path, "the file was cut, or its disk has failed");
 		return true;
 	}
 	return false;

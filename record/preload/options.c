@@ -29,7 +29,7 @@ read_options(void)
 	options.allreduce = value_of(text, "allreduce") != 0;
 	options.helped = value_of(text, "helped") != 0;
 	options.fold_polls = value_of(text, "fold_polls") != 0;
-	options.spare = value_of(text, "spare") != 0;
+	options.segment_bytes = (uint64_t)value_of(text, "segment_bytes");
 	options.paused = value_of(text, "paused") != 0;
 	options.threshold_ns = value_of(text, "threshold_ns");
 	options.sync_every_ns = value_of(text, "sync_every_ns");

@@ -24,7 +24,8 @@ _Atomic bool silent;
 bool many_threads;
 pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int own_rank;
+static int own_rank, own_ranks;
+static unsigned long long own_run;
 static bool by_session;		/* recording began with a session, before any MPI_Init */
 static pid_t recorded_pid;	/* a forked child is another process: it must not write */
 
@@ -107,6 +108,8 @@ append_rank(int rank, int ranks, unsigned long long run)
 	struct timespec now;
 
 	own_rank = rank;
+	own_ranks = ranks;
+	own_run = run;
 	gethostname(host, sizeof host - 1);
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
@@ -122,6 +125,20 @@ append_rank(int rank, int ranks, unsigned long long run)
 	small_append(&small);
 	if (rank == 0)
 		environment_append();
+}
+
+void
+rank_write(unsigned segment)
+{
+	struct small small;
+
+	small_begin(&small, "rank", 4);
+	small_uint(&small, "rank", (uint64_t)own_rank);
+	small_uint(&small, "ranks", (uint64_t)own_ranks);
+	small_uint(&small, "run", own_run);
+	small_uint(&small, "segment", segment);
+	small_write(&small);
+	small_free(&small);
 }
 
 /*

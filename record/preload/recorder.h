@@ -59,7 +59,7 @@ struct options {
 	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
 	int sample_hz;			/* samples a second of computation; 0: none */
 	int sample_stack;		/* bytes of the stack that go with each; 0: none */
-	bool spare;			/* room for what is compressed while the program runs */
+	uint64_t segment_bytes;		/* of a file, before the next one is begun; 0: there is one */
 	bool helped;			/* a process beside the run makes room, and hashes full blocks */
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
 };
@@ -91,6 +91,8 @@ bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI
 void environment_append(void);
 /* cores.c: cores that the rank may use, and time on them; when recording begins, and when it ends */
 void cores_append(void);
+/* recorder.c: who this is, at the beginning of the trace's further files */
+void rank_write(unsigned segment);
 /* unrecorded.c */
 void say_unrecorded(void);	/* what the program uses of MPI and is not recorded; once */
 

@@ -6,6 +6,7 @@
  *	bursts COUNT [threads | kill]	threads: three make them, and a fourth calls once only; kill: dies at the end
  *	BOUND_KIB=N	what is little; 0 [0]: nothing is waited for
  */
+#include <dirent.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,12 +23,20 @@ static _Atomic long most_kib;
 static long bound_kib;
 static int count;
 
+/* All files of the folder. */
 static long
 kib_now(void)
 {
+	DIR *folder = opendir(trace);
+	struct dirent *entry;
 	struct stat status;
-	long kib = stat(trace, &status) == 0 ? (long)(status.st_blocks / 2) : 0;
+	long kib = 0;
 
+	while (folder != NULL && (entry = readdir(folder)) != NULL)
+		if (fstatat(dirfd(folder), entry->d_name, &status, 0) == 0 && S_ISREG(status.st_mode))
+			kib += (long)(status.st_blocks / 2);
+	if (folder != NULL)
+		closedir(folder);
 	if (kib > most_kib)
 		most_kib = kib;
 	return kib;
@@ -72,13 +81,12 @@ main(int argc, char **argv)
 	const int threads = argc > 2 && strcmp(argv[2], "threads") == 0 ? 3 : 1;
 	static int numbers[3] = { 0, 1, 2 };
 	pthread_t thread[3];
-	int provided, rank;
+	int provided;
 
 	count = atoi(argv[1]);
 	bound_kib = getenv("BOUND_KIB") != NULL ? atol(getenv("BOUND_KIB")) : 0;
 	MPI_Init_thread(&argc, &argv, threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	snprintf(trace, sizeof trace, "%s/rank.%d", getenv("LONGPOLE_DIR") != NULL ? getenv("LONGPOLE_DIR") : ".", rank);
+	snprintf(trace, sizeof trace, "%s", getenv("LONGPOLE_DIR") != NULL ? getenv("LONGPOLE_DIR") : ".");
 	if (threads > 1) {
 		pthread_create(&thread[0], NULL, once, NULL);
 		pthread_join(thread[0], NULL);
