@@ -59,9 +59,10 @@ static void
 keep_own(struct input *input, const struct team *team, const struct seen *own)
 {
 	struct files first = { 0 };
+	const uint64_t count = input->file_count;
 	size_t all, before, kept = 0;
 	struct seen *seen = team_share(team, own, input->file_count, sizeof *own, &all);
-	uint64_t *counts = team_share(team, &(uint64_t){ input->file_count }, 1, sizeof *counts, &before);
+	uint64_t *counts = team_share(team, &count, 1, sizeof *counts, &before);
 
 	before = 0;
 	for (int member = 0; member < team->rank; member++)

@@ -146,7 +146,7 @@ add_trace(const char *path)
 static void
 add_world(const char *folder)
 {
-	inotify_add_watch(changes, folder, IN_MODIFY | IN_CREATE);
+	inotify_add_watch(changes, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO);
 	folder_for_each(folder, add_trace);
 }
 
@@ -176,7 +176,7 @@ wait_for_changes(int run, bool *made)
 		for (char *at = events; at < events + got; ) {
 			const struct inotify_event *event = (const struct inotify_event *)at;
 
-			*made |= (event->mask & (IN_CREATE | IN_Q_OVERFLOW)) != 0 || trace_count == 0;
+			*made |= (event->mask & (IN_CREATE | IN_MOVED_TO | IN_Q_OVERFLOW)) != 0 || trace_count == 0;
 			at += sizeof *event + event->len;
 		}
 	return fds[1].revents != 0;
@@ -212,7 +212,7 @@ ahead_start(const char *folder, const char *rank)
 		close(changes);
 		return false;
 	}
-	if (inotify_add_watch(changes, folder, IN_MODIFY | IN_CREATE) >= 0 && (worker = fork()) == 0) {
+	if (inotify_add_watch(changes, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO) >= 0 && (worker = fork()) == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (int i = 1; i < NSIG; i++)	/* the run's end is told by the pipe, also on a terminal's interrupt */
 			signal(i, SIG_IGN);

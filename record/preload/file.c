@@ -280,11 +280,13 @@ file_begin(const char *folder, int rank)
 	return begin_unnamed();
 }
 
-/* Some file systems have no links: there another run may come in between. */
+/* Network file systems may lack the first call, others have no links: there another run may come in between. */
 static bool
 give_name(const char *path)
 {
-	if (link(unnamed, path) == 0) {
+	if (renameat2(AT_FDCWD, unnamed, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return true;
+	if (errno != EEXIST && link(unnamed, path) == 0) {
 		unlink(unnamed);
 		return true;
 	}
