@@ -65,7 +65,7 @@ member_count(const struct graph *graph, uint32_t comm)
 	return (uint32_t)(c->size + c->remote_size - c->outside);
 }
 
-/* Rooted collectives and scans let ranks leave before others enter, or do not hold them up at all. */
+/* In rooted collectives and scans a rank may leave before others enter. */
 static bool
 waits_for_all(enum call_class class)
 {
@@ -105,7 +105,7 @@ is_candidate(const struct graph *graph, uint32_t members, uint16_t call)
 	    waits_for_all(call_class(call));
 }
 
-/* Other shards know what crosses it, too: it is decided at the end of the round. */
+/* Edges of other shards may cross it, too: it is decided at the end of the round. */
 static void
 keep_candidate(struct graph *graph, const struct instance *instance, uint32_t number)
 {
@@ -119,8 +119,8 @@ keep_candidate(struct graph *graph, const struct instance *instance, uint32_t nu
 }
 
 /*
- * All members' rows have been read, and so have all rows before them. What crosses the instance has
- * an end before it: it is still without its edge, and listed, or its edge has marked the instance.
+ * All members' rows have been read, and so have all rows before them. An edge that crosses the instance has
+ * an end before it: either this end is still listed, or the edge has marked the instance as crossed.
  */
 static void
 consider_sync(struct graph *graph, const struct instance *instance, uint32_t number)
@@ -139,9 +139,8 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 		return;
 	}
 	/*
-	 * All ranks' rows until here have been read, so that a meeting of calls that are candidates for
-	 * some ranks only, before this one, has been seen: behind it their numbers differ from rank to
-	 * rank, and what crosses which of them is not known.
+	 * Once an instance was a candidate for some ranks only, ranks number candidates differently, and marks
+	 * are wrong. All rows before this instance have been read, so that one before it has been seen.
 	 */
 	pending |= crossing_take(&graph->crossings) || instance->mismatched || graph->crossings.drifted;
 	/* Locations are in order here, so location i is all->locations[i]. */

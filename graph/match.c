@@ -76,7 +76,7 @@ to_channel(struct graph *graph, uint32_t receive)
 	channel_receive(graph, op->comm, op->peer, rank_of(graph, op->location), op->tag, receive);
 }
 
-/* Receives go to their channel in posting order; those behind an open wild one that might be wait. */
+/* Receives go to their channel in posting order. They wait behind an open wild one that may be of that channel. */
 static void
 enqueue(struct graph *graph, uint32_t receive)
 {

@@ -25,7 +25,7 @@ latency_ns(const struct latencies *latencies, uint32_t location, const struct no
 {
 	const int32_t *rank = latencies->input->location_rank;
 
-	/* Who in a collective heard of whom is not known. */
+	/* In a collective it is not known who heard from whom. */
 	return !node->message ? latencies->least_ns : latency_between(latencies,
 	    rank[sources[node->sources].location], rank[location]);
 }

@@ -39,7 +39,7 @@ pair_of(const struct latencies *latencies, int32_t rank, int32_t other)
 	return (struct pair){ a < b ? a : b, a < b ? b : a, { INT64_MAX, INT64_MAX }, -INFINITY, INFINITY };
 }
 
-/* INT64_MIN: nothing is known of the pair. */
+/* INT64_MIN: unknown. */
 static int64_t
 pair_latency_ns(const struct pair *pair)
 {
@@ -65,7 +65,7 @@ latency_between(const struct latencies *latencies, int32_t rank, int32_t other)
 
 /* ---- one pass ---- */
 
-/* True of a clock of which only the offset is known; false where all is, or nothing. */
+/* Is only the offset of this clock known, not its drift? */
 static bool
 clock_lacks_drift(const struct input *input, int32_t clock)
 {
@@ -175,7 +175,7 @@ latencies_free(struct latencies *latencies)
 
 /* ---- drift ---- */
 
-/* The narrower the bounds the better; pairs that tell nothing come last. */
+/* Narrow bounds first; pairs without messages come last. */
 static int
 by_width(const void *left, const void *right)
 {
@@ -210,10 +210,10 @@ spread(const struct pair *pairs, size_t count, struct rate *rates)
 
 			if (rates[p->low].known == rates[p->high].known)
 				continue;
-			/* No line fits: a clock that stepped, or what is no drift of a clock. */
+			/* No line fits: the clock stepped, or this is not drift. */
 			if (p->rate_low > p->rate_high || fabs(middle) > DRIFT_LIMIT)
 				continue;
-			/* Where the bounds allow for none, none is evident. */
+			/* If the bounds include no drift at all, none is evident. */
 			if (p->rate_low <= 0 && p->rate_high >= 0)
 				middle = 0;
 			to->rate = from->rate + (up ? middle : -middle);

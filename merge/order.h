@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trace once more, matched, with every event behind those that it depends on, whatever the
- * clocks say. lp-graph does the matching: this process writes the trace as corrected so far to it,
- * and reads back what it found. Memory: what lp-graph has not settled, and messages in flight.
+ * Replays the trace in an order in which every event comes behind those that it depends on, whatever the
+ * clocks say. lp-graph matches: this process writes the trace to it, as corrected so far, and reads the
+ * graph back. That takes up to five passes over one run, each with new corrections, and so cannot be a
+ * pipe before lp-merge. Memory: rows that lp-graph has not settled, and messages in flight.
  */
 #ifndef ORDER_H
 #define ORDER_H
@@ -13,7 +14,7 @@
 
 enum { NONE = 0 };		/* no source, no node */
 
-/* An event that others depend on: the enter of a send or of a member of a collective. */
+/* An event that others wait for: the enter of a send or of a member of a collective. */
 struct sender {
 	uint32_t next;		/* of the node's sources */
 	uint32_t node, next_of_row;
@@ -23,8 +24,8 @@ struct sender {
 };
 
 /*
- * What receives wait for: all sources, and all of the node that it is chained to. The latest enter
- * and the latest but one of another location are kept, since nobody waits for itself.
+ * Receives wait for all sources of a node, and for all of the node that it is chained to. It keeps the latest
+ * enter and the latest of any other location, since nobody waits for itself.
  */
 struct node {
 	uint32_t sources;
@@ -38,7 +39,7 @@ struct node {
 	bool message;		/* of one source and one receive */
 };
 
-/* When the others that this location waits for in the node have entered. */
+/* The instant when all others that this location waits for in the node have entered. */
 static inline int64_t
 node_ready_ns(const struct node *node, uint32_t location)
 {
