@@ -123,7 +123,7 @@ probes(const struct engine *e, uint32_t id)
 	return op_at(e, id, e->runners[id].part)->act == ACT_PROBE;
 }
 
-/* Who sleeps on the message, and whose clock may be ahead where there are no events, goes on. */
+/* Who sleeps on the message goes on. */
 static void
 wake_receiver(struct engine *e, uint32_t link, int when, double at_ns)
 {
@@ -132,10 +132,9 @@ wake_receiver(struct engine *e, uint32_t link, int when, double at_ns)
 
 	if (id == NONE)
 		return;
-	if (e->marks != NULL)
-		mark_max(e, id, message_time(e, link, when), message_weight(e, link)->receiver);
+	mark_message(e, id, link, when);
 	f->receiver = NONE;
-	wake(e, id, at_ns > e->runners[id].now_ns ? at_ns : e->runners[id].now_ns);
+	wake(e, id, at_ns);
 }
 
 /* The data is there: who sleeps on it goes on. */
@@ -169,9 +168,8 @@ depart(struct engine *e, uint32_t link, double at_ns)
 	if (!e->machine->loggp || sender == NONE || !(f->flags & MESSAGE_RENDEZVOUS))
 		return;
 	f->sender = NONE;
-	if (e->marks != NULL)
-		mark_max(e, sender, message_time(e, link, POSTED), message_weight(e, link)->sender);
-	wake(e, sender, at_ns > e->runners[sender].now_ns ? at_ns : e->runners[sender].now_ns);
+	mark_message(e, sender, link, POSTED);
+	wake(e, sender, at_ns);
 }
 
 /* Both ends have done what the protocol asks for: the data moves. */
@@ -198,20 +196,16 @@ post(struct engine *e, uint32_t id, uint32_t link)
 		return;
 	f->flags |= MESSAGE_POSTED;
 	f->posted_ns = now_ns;
-	if (f->flags & MESSAGE_RENDEZVOUS) {
-		if (e->marks != NULL)
-			mark_set(e, message_time(e, link, POSTED), id, &(struct cost){ 0, { 0 } }, NO_PAYER);
-		if (e->machine->loggp) {	/* it goes on when the data has left */
-			start_if_due(e, link);
-			return;
-		}
-		if (f->sender != NONE && e->marks != NULL)
-			mark_max(e, f->sender, message_time(e, link, POSTED), message_weight(e, link)->sender);
-		if (f->sender != NONE)
-			wake(e, f->sender, now_ns > f->sent_ns ? now_ns : e->runners[f->sender].now_ns);
+	if (!(f->flags & MESSAGE_RENDEZVOUS))
+		return;
+	if (e->marks != NULL)
+		mark_set(e, message_time(e, link, POSTED), id, &NO_COST, NO_PAYER);
+	if (f->sender != NONE && !e->machine->loggp) {	/* else it goes on when the data has left */
+		mark_message(e, f->sender, link, POSTED);
+		wake(e, f->sender, now_ns);
 		f->sender = NONE;
-		start_if_due(e, link);
 	}
+	start_if_due(e, link);
 }
 
 bool
@@ -224,8 +218,7 @@ wait_posted(struct engine *e, uint32_t id, uint32_t link)
 	if (e->marks != NULL)
 		message_weight(e, link)->sender = payer_here(e, id, true);
 	if (e->machine->loggp ? f->departed : (f->flags & MESSAGE_POSTED) != 0) {
-		if (e->marks != NULL)
-			mark_max(e, id, message_time(e, link, POSTED), message_weight(e, link)->sender);
+		mark_message(e, id, link, POSTED);
 		return sleep_until(&e->runners[id], !e->machine->loggp ? f->posted_ns :
 		    e->contended ? 0 : f->arrived_ns - flight_latency_ns(e, f));
 	}
@@ -247,7 +240,7 @@ mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
 		weight->bytes *= e->scale(e->context, e->runners[id].rank, row, false);
 	e->marks->in_flight++;
 	if (f->flags & MESSAGE_RENDEZVOUS)
-		mark_set(e, message_time(e, link, SENT), id, &(struct cost){ 0, { 0 } }, NO_PAYER);
+		mark_set(e, message_time(e, link, SENT), id, &NO_COST, NO_PAYER);
 }
 
 void
@@ -289,10 +282,9 @@ wait_arrived(struct engine *e, uint32_t id, uint32_t link)
 	post(e, id, link);
 	f = &e->flights[link];
 	if (f->flags & MESSAGE_ARRIVED) {
-		if (e->marks != NULL) {
-			mark_max(e, id, message_time(e, link, ARRIVED), message_weight(e, link)->receiver);
+		mark_message(e, id, link, ARRIVED);
+		if (e->marks != NULL)
 			e->marks->in_flight--;
-		}
 		return sleep_until(r, f->arrived_ns);
 	}
 	if (f->receiver != NONE)	/* another thread probes for it */
@@ -311,9 +303,7 @@ do_probe(struct engine *e, uint32_t id, uint32_t link)
 	if (e->marks != NULL)
 		message_weight(e, link)->receiver = payer_here(e, id, true);
 	if (f->flags & (waits_too ? MESSAGE_SENT : MESSAGE_ARRIVED)) {
-		if (e->marks != NULL)
-			mark_max(e, id, message_time(e, link, waits_too ? SENT : ARRIVED),
-			    message_weight(e, link)->receiver);
+		mark_message(e, id, link, waits_too ? SENT : ARRIVED);
 		return sleep_until(&e->runners[id], waits_too ? f->sent_ns : f->arrived_ns);
 	}
 	if (f->receiver != NONE)	/* another thread sleeps on it */

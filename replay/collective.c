@@ -8,83 +8,89 @@
 #include "engine.h"
 #include "../base/mpi/call_class.h"
 
-/* A time becomes no less than what this member needs to leave. */
-static void
-mark_needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
+/*
+ * When this member has all that it needs to leave, as MPI has it; -1: not yet known. Where CLOCK is a number, who
+ * looks on is told so: this time is no less.
+ */
+static double
+needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
 {
 	const struct instance *i = &e->instances[link];
-	uint32_t payer = i->members[me].payer;
-	const struct communicator *c;
+	const struct arrival *members = i->members;
+	const struct communicator *c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] : NULL;
+	uint32_t at = members[me].comm_rank, payer = members[me].payer;
+	double ns = members[me].at_ns;
 
+#define NEED(time_ns, number) do { \
+		if ((time_ns) < 0) \
+			return -1; \
+		ns = (time_ns) > ns ? (time_ns) : ns; \
+		if (clock != NONE) \
+			mark_max(e, clock, number, payer); \
+	} while (0)
 	switch ((enum call_class)i->class) {
 	case CLASS_ONE_TO_ALL:
 		if (i->root != NONE && i->root != me)
-			mark_max(e, clock, member_time(e, link, i->root), payer);
-		return;
-	case CLASS_ALL_TO_ONE:
-		if (me == i->root)
-			mark_max(e, clock, last_time(e, link), payer);
-		return;
+			NEED(members[i->root].at_ns, member_time(e, link, i->root));
+		return ns;
 	case CLASS_SCAN:
 		for (uint32_t k = 0; k < i->count; k++)
-			if (k != me && i->members[k].comm_rank <= i->members[me].comm_rank)
-				mark_max(e, clock, member_time(e, link, k), payer);
-		return;
+			if (k != me && members[k].comm_rank <= at)
+				NEED(members[k].at_ns, member_time(e, link, k));
+		return ns;
 	case CLASS_NEIGHBOUR:
-		c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] : NULL;
-		if (c == NULL || c->neighbours == NULL || (int64_t)i->members[me].comm_rank >= c->size)
-			return;
-		for (uint32_t s = 0; s < c->neighbours[i->members[me].comm_rank].count; s++)
+		if (c == NULL || c->neighbours == NULL || (int64_t)at >= c->size)
+			return ns;
+		for (uint32_t s = 0; s < c->neighbours[at].count; s++)
 			for (uint32_t k = 0; k < i->count; k++)
-				if ((int32_t)i->members[k].comm_rank ==
-				    c->neighbours[i->members[me].comm_rank].sources[s])
-					mark_max(e, clock, member_time(e, link, k), payer);
-		return;
+				if ((int32_t)members[k].comm_rank == c->neighbours[at].sources[s])
+					NEED(members[k].at_ns, member_time(e, link, k));
+		return ns;
 	default:
-		mark_max(e, clock, last_time(e, link), payer);
+		if (i->class != CLASS_ALL_TO_ONE || me == i->root)
+			NEED(i->arrived == i->count ? i->last_ns : -1, last_time(e, link));
+		return ns;
 	}
+#undef NEED
 }
 
-/* From what this member's time to leave follows, when leave_ns knows it; with COST behind it. */
-void
+/* From what this member's time to leave follows, with COST behind it. */
+static void
 mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost)
 {
 	const struct arrival *member = &e->instances[link].members[me];
-	const struct cost none = { 0, { 0 } };
-
 	if (!e->machine->loggp) {
-		mark_needs(e, link, me, member->location);
+		needs(e, link, me, member->location);
 		return;
 	}
 	/* It came when it called, or where it only waits now, when it started. */
-	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) : member->location, &none,
+	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) : member->location, &NO_COST,
 	    NO_PAYER);
-	mark_needs(e, link, me, e->marks->scratch);
+	needs(e, link, me, e->marks->scratch);
 	mark_add(e, e->marks->scratch, cost, member->payer);
 	mark_max(e, member->location, e->marks->scratch, member->payer);
 }
 
 /* A member has come: when, for those whose time to leave follows from it. */
-void
+static void
 mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool waits)
 {
 	struct instance *i = &e->instances[link];
-	const struct cost none = { 0, { 0 } };
 	uint32_t last = last_time(e, link);
 
 	i->members[me].payer = payer_here(e, id, true);
 	i->members[me].started = !waits;
 	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR || (i->class == CLASS_ONE_TO_ALL &&
 	    !e->machine->dimemas && me == i->root))
-		mark_set(e, member_time(e, link, me), id, &none, NO_PAYER);
+		mark_set(e, member_time(e, link, me), id, &NO_COST, NO_PAYER);
 	if (i->arrived == 1)
-		mark_set(e, last, id, &none, NO_PAYER);
+		mark_set(e, last, id, &NO_COST, NO_PAYER);
 	else
 		mark_max(e, last, id, NO_PAYER);
 }
 
 /* All clocks are at one time where all have come to what holds up all, and no message is on its way. */
-void
+static void
 mark_if_sync(struct engine *e, uint32_t link)
 {
 	const struct instance *i = &e->instances[link];
@@ -93,7 +99,7 @@ mark_if_sync(struct engine *e, uint32_t link)
 		mark_sync(e, last_time(e, link));
 }
 
-bool
+static bool
 holds_all(const struct instance *i)
 {
 	switch ((enum call_class)i->class) {
@@ -104,59 +110,15 @@ holds_all(const struct instance *i)
 	}
 }
 
-/* When this member may leave, as MPI has it; -1: not yet known. */
-static double
-leave_ns(const struct engine *e, const struct instance *i, uint32_t me)
-{
-	const struct arrival *members = i->members;
-	const struct communicator *c;
-	double at_ns = members[me].at_ns;
-
-	switch ((enum call_class)i->class) {
-	case CLASS_ONE_TO_ALL:
-		if (i->root == NONE)
-			return at_ns;
-		return members[i->root].at_ns < 0 ? -1 :
-		    members[i->root].at_ns > at_ns ? members[i->root].at_ns : at_ns;
-	case CLASS_ALL_TO_ONE:
-		return me != i->root ? at_ns : i->arrived == i->count ? i->last_ns : -1;
-	case CLASS_SCAN:
-		for (uint32_t k = 0; k < i->count; k++)
-			if (members[k].comm_rank <= members[me].comm_rank) {
-				if (members[k].at_ns < 0)
-					return -1;
-				at_ns = members[k].at_ns > at_ns ? members[k].at_ns : at_ns;
-			}
-		return at_ns;
-	case CLASS_NEIGHBOUR:
-		c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] : NULL;
-		if (c == NULL || c->neighbours == NULL || (int64_t)members[me].comm_rank >= c->size)
-			return at_ns;
-		for (uint32_t s = 0; s < c->neighbours[members[me].comm_rank].count; s++)
-			for (uint32_t k = 0; k < i->count; k++)
-				if ((int32_t)members[k].comm_rank ==
-				    c->neighbours[members[me].comm_rank].sources[s]) {
-					if (members[k].at_ns < 0)
-						return -1;
-					at_ns = members[k].at_ns > at_ns ? members[k].at_ns : at_ns;
-				}
-		return at_ns;
-	default:
-		return i->arrived == i->count ? i->last_ns : -1;
-	}
-}
-
 /* On a machine of LogGP: what a member that waits for others pays when it has all that it needs. */
 static struct cost
 wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
 {
-	static const struct cost none = { 0, { 0 } };
-
 	if (!e->machine->loggp || i->count < 2)
-		return none;
+		return NO_COST;
 	switch ((enum call_class)i->class) {
-	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? none : collective_cost(e, i);
-	case CLASS_ALL_TO_ONE: return i->root != me ? none : collective_cost(e, i);
+	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? NO_COST : collective_cost(e, i);
+	case CLASS_ALL_TO_ONE: return i->root != me ? NO_COST : collective_cost(e, i);
 	default: return collective_cost(e, i);
 	}
 }
@@ -166,7 +128,7 @@ static double
 end_ns(struct engine *e, uint32_t link, uint32_t me)
 {
 	const struct instance *i = &e->instances[link];
-	double at_ns = leave_ns(e, i, me);
+	double at_ns = needs(e, link, me, NONE);
 	struct cost cost;
 
 	if (at_ns < 0)
@@ -198,8 +160,7 @@ release(struct engine *e, uint32_t link)
 			continue;
 		i->members[k].waits = false;
 		i->sleeping--;
-		wake(e, i->members[k].location, at_ns > e->runners[i->members[k].location].now_ns ? at_ns :
-		    e->runners[i->members[k].location].now_ns);
+		wake(e, i->members[k].location, at_ns);
 	}
 }
 
@@ -235,9 +196,7 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 			i->sleeping--;
 			if (e->marks != NULL)
 				mark_max(e, i->members[k].location, last_time(e, link), i->members[k].payer);
-			/* A member that only waits for it may have come to its wait later. */
-			wake(e, i->members[k].location, at_ns > e->runners[i->members[k].location].now_ns ?
-			    at_ns : e->runners[i->members[k].location].now_ns);
+			wake(e, i->members[k].location, at_ns);
 		}
 }
 
@@ -351,7 +310,7 @@ collective_part(struct engine *e, uint32_t f)
 		i->members[i->root].waits = false;
 		if (e->marks != NULL)
 			mark_max(e, root, last_time(e, flight->instance), i->members[i->root].payer);
-		wake(e, root, i->last_ns > e->runners[root].now_ns ? i->last_ns : e->runners[root].now_ns);
+		wake(e, root, i->last_ns);
 	}
 	flight_unref(e, f);
 }
@@ -427,17 +386,15 @@ collective_wait(struct engine *e, uint32_t id, const struct op *op)
 	if (e->marks != NULL)
 		i->members[me].payer = payer_here(e, id, true);
 	at_ns = e->machine->dimemas ? i->done_ns : end_ns(e, op->link, me);
+	if (e->marks != NULL)
+		e->marks->in_flight--;
 	if (at_ns >= 0) {
-		if (e->marks != NULL)
-			e->marks->in_flight--;
 		if (e->marks != NULL && e->machine->dimemas)
 			mark_max(e, id, last_time(e, op->link), i->members[me].payer);
 		if (at_ns > r->now_ns)
 			r->now_ns = at_ns;
 		return true;
 	}
-	if (e->marks != NULL)
-		e->marks->in_flight--;
 	i->members[me].waits = true;
 	i->sleeping++;
 	return false;

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runner goes on at that time; where CPUs are limited, once it has one. */
+/* The runner goes on at that time, unless its clock is ahead; where CPUs are limited, once it has one. */
 void
 wake(struct engine *e, uint32_t id, double at_ns)
 {
 	struct runner *r = &e->runners[id];
 
-	r->blocked = false;
+	at_ns = at_ns > r->now_ns ? at_ns : r->now_ns;
 	r->woken_ns = at_ns;
 	if (!e->contended) {
 		r->now_ns = at_ns;
@@ -54,7 +54,6 @@ give_cpu(struct engine *e, uint32_t id)
 bool
 block(struct engine *e, uint32_t id)
 {
-	e->runners[id].blocked = true;
 	if (e->limited_cpus)
 		give_cpu(e, id);
 	return false;
@@ -197,8 +196,8 @@ run(struct engine *e, uint32_t id)
 				__builtin_prefetch(&e->flights[op->link]);
 			__builtin_prefetch(op_at(e, id, r->seq + 2));
 			ns = compute_ns(e, id, op);
-			if (e->marks != NULL && ns != 0)
-				mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
+			if (e->marks != NULL)
+				mark_spent(e, id, ns);
 			if (!spend(e, id, ns))
 				return;
 			break;
@@ -229,8 +228,8 @@ run(struct engine *e, uint32_t id)
 		case STEP_AFTER:
 			r->step = STEP_LEAVE;
 			ns = after_ns(e, id, op_at(e, id, r->part));
-			if (e->marks != NULL && ns != 0)
-				mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
+			if (e->marks != NULL)
+				mark_spent(e, id, ns);
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;

@@ -208,7 +208,6 @@ struct runner {			/* a location; what each step needs comes first */
 	struct span span, recorded;	/* of calls left so far */
 	uint8_t step;
 	bool starved;		/* waits for rows */
-	bool blocked;		/* waits for others */
 	bool has_cpu;
 	uint32_t rank, next;	/* next: in the queue for a CPU */
 	double begin_ns;	/* end of the call before */
@@ -347,6 +346,9 @@ uint32_t message_time(struct engine *engine, uint32_t flight, int which);
 uint32_t last_time(struct engine *engine, uint32_t instance);	/* of the last to come */
 uint32_t member_time(struct engine *engine, uint32_t instance, uint32_t member);
 struct weight *message_weight(struct engine *engine, uint32_t flight);
+/* These do nothing where nobody looks on: the runner goes on no sooner than the message is so far; it computes. */
+void mark_message(struct engine *engine, uint32_t runner, uint32_t flight, int when);
+void mark_spent(struct engine *engine, uint32_t runner, double ns);
 /* For what the runner does now, and whether it waits there for others. */
 uint32_t payer_here(struct engine *engine, uint32_t runner, bool waits);
 
@@ -357,11 +359,6 @@ void collective_done(struct engine *engine, uint32_t instance, double at_ns);
 void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
 struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
 struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
-/* collective.c: for who looks on. */
-void mark_leave(struct engine *engine, uint32_t instance, uint32_t member, const struct cost *cost);
-void mark_arrival(struct engine *engine, uint32_t runner, uint32_t instance, uint32_t member, bool waits);
-void mark_if_sync(struct engine *engine, uint32_t instance);
-bool holds_all(const struct instance *instance);	/* all leave at one time */
 
 /* models.c */
 struct cost collective_cost(const struct engine *engine, const struct instance *instance);

@@ -10,6 +10,7 @@ enum parameter { LATENCY, GAP, OVERHEAD, PARAMETERS };	/* between nodes; 1/bandw
 
 /* What something lasts: NS in all, of it so many times each parameter. */
 struct cost { double ns, times[PARAMETERS]; };
+#define NO_COST ((struct cost){ 0, { 0 } })
 
 /* How often a phase of a collective costs latency and transfer; sizes that it may take them of. */
 enum model { MODEL_NONE, MODEL_CONSTANT, MODEL_LINEAR, MODEL_LOGARITHMIC, MODEL_LINEAR_P };

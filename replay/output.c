@@ -14,6 +14,8 @@
 
 #include "../base/tool/spool.h"
 
+static const struct column_type seq_type = { 8, false, true, 0 };
+
 struct held {			/* a message that waits */
 	unsigned char *bytes;
 	size_t size;
@@ -191,15 +193,15 @@ is_simulated(const struct engine *e, uint32_t location, uint64_t seq)
 	return location < e->locations && seq < e->runners[location].seq;
 }
 
-/* The i-th integer of a column of N. */
-static uint64_t
-value_at(const msgpack_object *bin, size_t n, size_t i)
+/* N integers, which have been read once. */
+static uint64_t *
+column(const struct message *message, const char *key, size_t n)
 {
-	size_t width = bin->via.bin.size / n;
-	uint64_t value = 0;
+	uint64_t *values = zalloc(n + 1, sizeof *values);
 
-	memcpy(&value, bin->via.bin.ptr + i * width, width);	/* little-endian, as the host */
-	return value;
+	if (body_column(NULL, message, key, seq_type, n, n, values) < 0)
+		die("out of memory");
+	return values;
 }
 
 /* Messages of a block of which both ends are simulated. */
@@ -207,26 +209,22 @@ static void
 write_partial_messages(struct output *o, const struct engine *e, const struct message *message)
 {
 	static const char *const keys[] = { "source", "send", "target", "receive" };
-	static const struct column_type type = { 8, false, true, 0 };
-	const msgpack_object *columns[4];
-	uint64_t *kept[4], count = body_get(message, "count")->via.u64;
-	size_t n = 0;
+	size_t count = (size_t)body_get(message, "count")->via.u64, n = 0;
+	uint64_t *columns[4];
 
-	for (int k = 0; k < 4; k++) {
-		columns[k] = body_get(message, keys[k]);
-		kept[k] = zalloc((size_t)count + 1, sizeof *kept[k]);
-	}
+	for (int k = 0; k < 4; k++)
+		columns[k] = column(message, keys[k], count);
 	for (size_t i = 0; i < count; i++) {
 		for (int k = 0; k < 4; k++)
-			kept[k][n] = value_at(columns[k], (size_t)count, i);
-		n += is_simulated(e, (uint32_t)kept[0][n], kept[1][n]) &&
-		    is_simulated(e, (uint32_t)kept[2][n], kept[3][n]);
+			columns[k][n] = columns[k][i];
+		n += is_simulated(e, (uint32_t)columns[0][n], columns[1][n]) &&
+		    is_simulated(e, (uint32_t)columns[2][n], columns[3][n]);
 	}
 	message_begin(&o->out, message->kind, 5);
 	put_uint(&o->out, "count", n);
 	for (int k = 0; k < 4; k++) {
-		put_column(&o->out, keys[k], type, kept[k], n);
-		free(kept[k]);
+		put_column(&o->out, keys[k], seq_type, columns[k], n);
+		free(columns[k]);
 	}
 	if (message_end(&o->out) < 0)
 		die_output();
@@ -236,34 +234,34 @@ write_partial_messages(struct output *o, const struct engine *e, const struct me
 static void
 write_partial_collectives(struct output *o, const struct engine *e, const struct message *message)
 {
-	static const struct column_type type = { 8, false, true, 0 };
-	const msgpack_object *size = body_get(message, "size"), *location = body_get(message, "location");
-	const msgpack_object *seq = body_get(message, "seq");
 	size_t count = (size_t)body_get(message, "count")->via.u64;
 	size_t instances = (size_t)body_get(message, "instances")->via.u64, n = 0, kept = 0;
-	uint64_t *columns = zalloc(2 * count + instances + 1, sizeof *columns);
+	uint64_t *size = column(message, "size", instances), *location = column(message, "location", count);
+	uint64_t *seq = column(message, "seq", count);
 
 	for (size_t i = 0, at = 0; i < instances; i++) {
-		size_t members = (size_t)value_at(size, instances, i);
+		size_t members = (size_t)size[i];
 		bool all = true;
 
 		for (size_t k = 0; k < members; k++, at++) {
-			columns[n + k] = value_at(location, count, at);
-			columns[count + n + k] = value_at(seq, count, at);
-			all &= is_simulated(e, (uint32_t)columns[n + k], columns[count + n + k]);
+			location[n + k] = location[at];
+			seq[n + k] = seq[at];
+			all &= is_simulated(e, (uint32_t)location[at], seq[at]);
 		}
 		if (all) {
 			n += members;
-			columns[2 * count + kept++] = members;
+			size[kept++] = members;
 		}
 	}
 	message_begin(&o->out, "collectives", 5);
 	put_uint(&o->out, "count", n);
 	put_uint(&o->out, "instances", kept);
-	put_column(&o->out, "size", type, columns + 2 * count, kept);
-	put_column(&o->out, "location", type, columns, n);
-	put_column(&o->out, "seq", type, columns + count, n);
-	free(columns);
+	put_column(&o->out, "size", seq_type, size, kept);
+	put_column(&o->out, "location", seq_type, location, n);
+	put_column(&o->out, "seq", seq_type, seq, n);
+	free(size);
+	free(location);
+	free(seq);
 	if (message_end(&o->out) < 0)
 		die_output();
 }

@@ -188,8 +188,7 @@ move_after(struct engine *e, uint32_t id)
 		if (move.combines)
 			ns += by_size_ns(&e->machine->combining, move.bytes);
 	}
-	if (e->marks != NULL && ns != 0)
-		mark_add(e, id, &(struct cost){ ns, { 0 } }, NO_PAYER);
+	mark_spent(e, id, ns);
 	if (move.kind != SEND)
 		drop(e, letter);
 	return ns;

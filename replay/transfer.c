@@ -195,7 +195,7 @@ mark_transfer(struct engine *e, uint32_t link, double ns)
 {
 	const struct flight *f = &e->flights[link];
 	bool between = f->wire == WIRE_NETWORK;
-	struct cost cost = { ns, { [LATENCY] = between && e->machine->loggp } }, none = { 0, { 0 } };
+	struct cost cost = { ns, { [LATENCY] = between && e->machine->loggp } };
 	uint32_t arrived = message_time(e, link, ARRIVED), posted, payer;
 	const struct weight *weight;
 
@@ -209,7 +209,7 @@ mark_transfer(struct engine *e, uint32_t link, double ns)
 		return;
 	}
 	posted = message_time(e, link, POSTED);
-	mark_set(e, arrived, message_time(e, link, SENT), &none, NO_PAYER);
+	mark_set(e, arrived, message_time(e, link, SENT), &NO_COST, NO_PAYER);
 	mark_max(e, arrived, posted, NO_PAYER);
 	if (e->machine->loggp) {
 		cost.ns = f->wire_ns;

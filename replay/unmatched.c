@@ -71,5 +71,5 @@ lost_post(struct engine *e, uint32_t id)
 	if (source < 0 && row->peer != ANY_PEER)
 		return;
 	if (meet(&e->lost_posts, &e->lost_sends, false, &post, &send) && send.sleeper != NONE)
-		wake(e, send.sleeper, r->now_ns > send.at_ns ? r->now_ns : send.at_ns);
+		wake(e, send.sleeper, r->now_ns);
 }

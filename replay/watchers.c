@@ -159,3 +159,18 @@ payer_here(struct engine *e, uint32_t runner, bool waits)
 	}
 	return slot->number;
 }
+
+void
+mark_message(struct engine *e, uint32_t runner, uint32_t flight, int when)
+{
+	if (e->marks != NULL)
+		mark_max(e, runner, message_time(e, flight, when), when == POSTED ?
+		    message_weight(e, flight)->sender : message_weight(e, flight)->receiver);
+}
+
+void
+mark_spent(struct engine *e, uint32_t runner, double ns)
+{
+	if (e->marks != NULL && ns != 0)
+		mark_add(e, runner, &(struct cost){ ns, { 0 } }, NO_PAYER);
+}

@@ -493,3 +493,14 @@ freed() {
 		limited 60000 lp-replay -F json ring.graph >/dev/null
 	done
 }
+
+@test "a sender that waits for its receive never goes back in time" {
+	# 1 starts to send at 0 and computes until it waits at 10000; 0 posts its receive at 7000.
+	tests/pack <<-'TRACE' | lp-graph 2>/dev/null >t.graph
+		trace ranks=2
+		1 MPI_Isend 0 0 comm=1 peer=0 tag=0 sent=40000
+		1 MPI_Wait 10000 10100 request=1
+		0 MPI_Recv 7000 7100 comm=1 peer=1 tag=0 received=40000
+	TRACE
+	[ "$(lp-replay -F json t.graph | jq -c .finish_ns)" = '[7000,10000]' ]
+}

@@ -17,16 +17,6 @@
 #define WAITED 1.5
 #define NEAR 0.02		/* a limit must bring the error of exchanges and bursts down by so much */
 
-static const struct point *
-find_point(const struct points *points, const char *function, int64_t ranks, uint64_t bytes)
-{
-	for (size_t i = 0; i < points->count; i++)
-		if (points->at[i].ranks == ranks && points->at[i].bytes == bytes &&
-		    strcmp(points->at[i].function, function) == 0)
-			return &points->at[i];
-	return NULL;
-}
-
 static double
 time_of(const struct points *points, const char *function, const struct point *pingpong)
 {
@@ -196,13 +186,12 @@ behind_limit(const struct ends *e, size_t i)
 static void
 print_line(struct text *out, const char *where, const struct end_times *t, int links)
 {
-	text_print(out, "%stime %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->way_us);
-	text_print(out, "%soverhead send %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->send_us);
-		text_print(out, "%soverhead sent %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->sent_us);
-	text_print(out, "%soverhead receive %llu B %.6g us\n", where, (unsigned long long)t->bytes, t->receive_us);
-	if (links != NO_LINKS)
-		text_print(out, "%s%s %llu B %.6g us\n", where, links == HALF_DUPLEX ? "work" : "gap",
-		    (unsigned long long)t->bytes, t->held_us);
+	const struct { const char *what; double us; } lines[] = { { "time", t->way_us }, { "overhead send", t->send_us },
+		{ "overhead sent", t->sent_us }, { "overhead receive", t->receive_us },
+		{ links == HALF_DUPLEX ? "work" : "gap", t->held_us } };
+
+	for (int i = 0; i < (links == NO_LINKS ? 4 : 5); i++)
+		text_print(out, "%s%s %llu B %.6g us\n", where, lines[i].what, (unsigned long long)t->bytes, lines[i].us);
 }
 
 void

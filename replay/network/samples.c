@@ -29,25 +29,23 @@ is_of_messages(const struct point *point)
 	return false;
 }
 
-static struct point *
-point_of(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
+struct point *
+find_point(const struct points *points, const char *function, int64_t ranks, uint64_t bytes)
 {
 	for (size_t i = 0; i < points->count; i++)
 		if (points->at[i].ranks == ranks && points->at[i].bytes == bytes &&
 		    strcmp(points->at[i].function, function) == 0)
 			return &points->at[i];
+	return NULL;
+}
+
+static struct point *
+add_point(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
+{
 	points->at = grow(points->at, &points->capacity, points->count + 1, sizeof *points->at);
 	points->at[points->count] = (struct point){ .function = need(strdup(function)), .ranks = ranks,
 	    .bytes = bytes, .fitted_us = -1 };
 	return &points->at[points->count++];
-}
-
-static int
-by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return a < b ? -1 : a > b;
 }
 
 static double
@@ -67,14 +65,9 @@ quantile_ns(struct reader *in, const struct message *message, double quantile)
 	sample = (struct sample){ zalloc((size_t)count, sizeof(double)), (size_t)count };
 	for (size_t i = 0; i < sample.count; i++)
 		sample.at[i] = (double)ns[i];
-	if (quantile == 0.5)
-		result = median(sample);
-	else if (quantile < 0)
-		result = mean(sample);
-	else {
-		qsort(sample.at, sample.count, sizeof *sample.at, by_value);
+	result = quantile < 0 ? mean(sample) : median(sample);	/* which sorts it */
+	if (quantile >= 0 && quantile != 0.5)
 		result = sample.at[(size_t)(quantile * (double)(sample.count - 1))];
-	}
 	free(sample.at);
 	free(ns);
 	return result;
@@ -97,7 +90,9 @@ take_samples(struct points *points, struct reader *in, const struct message *mes
 		die_input(in);
 	ns = quantile_ns(in, message, quantile);
 	if (strcmp(role, "function") == 0 && ns > 0 && bytes >= sizes.least && bytes <= sizes.most) {
-		point = point_of(points, function, ranks, (uint64_t)bytes);
+		point = find_point(points, function, ranks, (uint64_t)bytes);
+		if (point == NULL)
+			point = add_point(points, function, ranks, (uint64_t)bytes);
 		point->medians_us = grow(point->medians_us, &point->capacity, point->count + 1,
 		    sizeof *point->medians_us);
 		point->medians_us[point->count++] =
