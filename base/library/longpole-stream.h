@@ -48,7 +48,7 @@ int longpole_string(struct longpole_reader *in, const char *key, const char **te
 /* A column as it is stored: WIDTH bytes each, little-endian, at any address. COUNT: rows asked for. */
 int longpole_column(struct longpole_reader *in, const char *key, size_t count, const void **values,
     unsigned *width);
-/* The same, widened to 64 bits into VALUES, which has room for COUNT; all ABSENT if the key is absent. */
+/* The same, widened to 64 bits into VALUES, with room for COUNT; all ABSENT if there is no key. */
 int longpole_column_int(struct longpole_reader *in, const char *key, size_t count, int is_signed,
     int64_t absent, int64_t *values);
 

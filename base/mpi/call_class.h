@@ -23,7 +23,7 @@ enum call_class {
 	CLASS_COMPLETE,		/* Wait and Test families: each row completes the request it names */
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
-	CLASS_PROBE,		/* a matched probe takes the message for the receive that refers to it */
+	CLASS_PROBE,		/* a matched one takes the message for its receive */
 	CLASS_IO,		/* files; bytes_sent are written, bytes_received read */
 	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
 	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */

@@ -29,7 +29,7 @@ struct sample within_fences(struct sample sample);
 double quartile_distance(struct sample sorted);
 
 double lower_quartile(struct sample sorted);
-/* 1.4826 times the median distance from the median: the standard deviation if there are no outliers. */
+/* 1.4826 times the median distance from the median: the deviation without outliers. */
 double robust_deviation(struct sample sample);
 double normal_quantile(double p);
 

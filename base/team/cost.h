@@ -25,12 +25,12 @@ void cost_met(void);
 /* Around a step of all processes. */
 void cost_enter(void);
 void cost_leave(uint64_t bytes);
-/* In place of cost_leave if only two took part: neither work nor an exchange. Returns the seconds in it. */
+/* Replaces cost_leave if only two took part: neither work nor an exchange. Returns its seconds. */
 double cost_leave_pair(uint64_t bytes);
 struct cost cost_so_far(void);
 /* Seconds in each exchange so far. */
 const double *cost_exchanges(size_t *count);
-/* Writes the line: the longest start and work, exchanges of the last process, bytes of all, most memory. */
+/* Writes the line: longest start and work, exchanges of the last process, all bytes, most memory. */
 void cost_tell(int processes, const struct cost *cost);
 
 #endif

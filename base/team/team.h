@@ -35,7 +35,7 @@ struct team team_split(const struct team *team, int colour);
 void team_part(const struct team *team);
 void team_meet(const struct team *team);
 
-/* The result is the same on every member: the largest of each value, the sum, the data of member 0. */
+/* The same result on every member: the largest of each value, the sum, the data of member 0. */
 void team_max(const struct team *team, int64_t *values, size_t count);
 uint64_t team_sum(const struct team *team, uint64_t value);
 void team_copy(const struct team *team, void *data, size_t bytes);

@@ -58,7 +58,7 @@ const char *rank_of_launcher(void);
 /* True if a user sees it. A launcher may give its ranks terminals that go to a file. */
 bool is_terminal(int fd);
 
-/* These refuse binary output to a terminal, with a hint, and input from a terminal, with the usage. */
+/* Binary output to a terminal is refused with a hint; input from a terminal, with the usage. */
 void refuse_terminal_output(void);
 void refuse_terminal_input(const char *file, const char *usage);
 
