@@ -8,8 +8,6 @@ Curves of run time against those who know: lp-replay itself, and a linear progra
     tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they are what the linear program of the
                                              run's events says, solved by glpsol --exact
 
-                                             program of the run's events, solved by glpsol --exact
-
 Machines are random, too: Dimemas' model and that of LogGP, eager and rendezvous. Exit 1 and a line where
 an answer is wrong.
 """
@@ -126,6 +124,8 @@ class Program:
         for e in events:
             if e["kind"] == "message":
                 self.message(e)
+            elif e["kind"] == "probe":
+                self.probe(e)
             elif e["kind"] == "collective":
                 self.collective([tuple(m) for m in e["members"]])
         for rank, (call, _) in last.items():
@@ -145,6 +145,13 @@ class Program:
         data = ("d", e["source"], e["send"])        # all of it has left
         self.rules += [(data, ("e", *send), 0, 0, bytes_sent), (data, ("e", *posted), 0, 0, bytes_sent),
                        (("l", *send), data, 0, 0, 0), (("l", *receive), data, 0, latencies, 0)]
+
+    def probe(self, e):
+        """It sees the message once that is there; one that waits for its receive once its send has begun."""
+        send, probe = self.rows[e["source"], e["send"]], self.rows[e["target"], e["receive"]]
+        whole = e["source"] != e["target"] and self.by_row[send]["call"] != "MPI_Ssend"
+        self.rules.append((("l", *probe), ("e", *send), 0, int(whole),
+                           self.by_row[send].get("bytes_sent", 0) if whole else 0))
 
     def collective(self, members):
         first = self.by_row[members[0]]
