@@ -124,7 +124,7 @@ window_end(const struct window *window, uint32_t location)
 	return window->lanes[location].first + window->lanes[location].count;
 }
 
-/* edges.c: the edges of one block, widened. Ends must be in the window unless some may be missing */
+/* edges.c: the edges of one block, widened. Ends must be in the window; else see PARTIAL, SHARED */
 struct edge_block {
 	size_t count, instances;
 	uint32_t *source, *target;	/* messages */

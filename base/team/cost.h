@@ -30,7 +30,7 @@ double cost_leave_pair(uint64_t bytes);
 struct cost cost_so_far(void);
 /* Seconds in each exchange so far. */
 const double *cost_exchanges(size_t *count);
-/* Writes the line: longest start and work, exchanges of the last process, all bytes, most memory. */
+/* Writes the line: longest start and work, exchanges of the last process, bytes, memory. */
 void cost_tell(int processes, const struct cost *cost);
 
 #endif
