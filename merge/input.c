@@ -29,6 +29,7 @@ struct scan {
 	uint64_t messages;	/* of this raw trace so far */
 	uint64_t traces;	/* of this file so far */
 	struct calls calls;		/* a block, where it is read */
+	bool again;		/* messages that a process has kept, which were good */
 };
 
 #define APPEND(array, count, capacity) \
@@ -46,7 +47,7 @@ own_number(struct scan *scan, const struct message *message, const char *key, in
 
 	if (body_int(scan->in, message, key, min, UINT32_MAX, &number) < 0)
 		die_input(scan->in);
-	if ((uint64_t)number >= OWN_NUMBERS + scan->messages) {
+	if (!scan->again && (uint64_t)number >= OWN_NUMBERS + scan->messages) {
 		reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are defined",
 		    message->kind, key, (long long)number);
 		die_input(scan->in);
@@ -104,7 +105,8 @@ scan_rank(struct scan *scan, const struct message *message)
 	if (scan->rank != NULL)
 		reader_fail(in, message->offset, "a second message of kind rank");
 	else if (input->rank_count == 0) {
-		check_size(scan, message, ranks);
+		if (!scan->again)
+			check_size(scan, message, ranks);
 		input->rank_count = (int32_t)ranks;
 		input->run = run;
 		input->run_file = scan->file;
@@ -120,6 +122,8 @@ scan_rank(struct scan *scan, const struct message *message)
 	else if (reader_error(in, NULL) == NULL && segment == 0 && input->ranks[rank].present)
 		reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, input->ranks[rank].file);
+	if (reader_error(in, NULL) != NULL && scan->again)
+		die("%s: %s", scan->file, reader_error(in, NULL));
 	if (reader_error(in, NULL) != NULL)
 		die_input(in);
 	scan_segment(scan, message, &input->ranks[rank]);
@@ -272,7 +276,7 @@ scan_neighbours(struct scan *scan, const struct message *message)
 }
 
 /* Ranks of one program share their modules. */
-uint32_t
+static uint32_t
 module_number(struct input *input, char *path, const void *build_id, uint32_t size)
 {
 	struct module *module;
@@ -431,18 +435,20 @@ leave_out(const struct scan *scan)
 	return true;
 }
 
-static void
-scan_message(struct scan *scan, const struct message *message)
+void
+bytes_add(struct bytes *to, const void *more, size_t size)
 {
-	scan->messages++;
-	if (is_kind(message, "longpole"))
-		scan->rank = NULL, scan->messages = 0, scan->traces++;
-	else if (is_kind(message, "end") || is_kind(message, "cut"))
-		end_trace(scan, message);
-	else if (is_kind(message, "rank"))
+	to->at = grow(to->at, &to->capacity, to->count + size, 1);
+	if (size > 0)
+		memcpy(to->at + to->count, more, size);
+	to->count += size;
+}
+
+static void
+scan_definition(struct scan *scan, const struct message *message)
+{
+	if (is_kind(message, "rank"))
 		scan_rank(scan, message);
-	else if (is_kind(message, "calls"))
-		scan_calls(scan, message);
 	else if (is_kind(message, "communicator"))
 		scan_communicator(scan, message);
 	else if (is_kind(message, "neighbours"))
@@ -455,10 +461,47 @@ scan_message(struct scan *scan, const struct message *message)
 		scan_module(scan, message);
 	else if (is_kind(message, "site"))
 		scan_site(scan, message);
-	else if (is_kind(message, "sampled"))
-		owner(scan, message), scan->input->sampled = true;
 	else if (is_kind(message, "clock") || is_kind(message, "clock_shared"))
 		scan_clock(scan, message);
+	else
+		return;
+	/* A rank is named once, in its first segment. */
+	if (scan->input->keeps && (scan->rank->segments_count == 1 || !is_kind(message, "rank")))
+		bytes_add(&scan->rank->kept, message->bytes, message->size);
+}
+
+static void
+scan_message(struct scan *scan, const struct message *message)
+{
+	scan->messages++;
+	if (is_kind(message, "longpole"))
+		scan->rank = NULL, scan->messages = 0, scan->traces++;
+	else if (is_kind(message, "end") || is_kind(message, "cut"))
+		end_trace(scan, message);
+	else if (is_kind(message, "calls"))
+		scan_calls(scan, message);
+	else if (is_kind(message, "sampled"))
+		owner(scan, message), scan->input->sampled = true;
+	else
+		scan_definition(scan, message);
+}
+
+void
+scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
+{
+	struct scan scan = { .input = input, .in = input->in, .file = file, .again = true };
+	msgpack_unpacked unpacked;
+	size_t at = 0;
+
+	msgpack_unpacked_init(&unpacked);
+	while (msgpack_unpack_next(&unpacked, bytes, size, &at) == MSGPACK_UNPACK_SUCCESS) {
+		const msgpack_object *pair = unpacked.data.via.array.ptr;
+		struct message message = { .body = pair[1] };
+
+		snprintf(message.kind, sizeof message.kind, "%.*s", (int)pair[0].via.str.size, pair[0].via.str.ptr);
+		scan_definition(&scan, &message);
+	}
+	msgpack_unpacked_destroy(&unpacked);
 }
 
 void

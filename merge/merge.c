@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
-#include "exchange.h"
 #include "merge.h"
 
 static const char usage[] =

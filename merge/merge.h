@@ -93,6 +93,11 @@ struct raw_segment {
 enum { SEGMENT_BITS = 44 };
 #define SEGMENT_OFFSET ((UINT64_C(1) << SEGMENT_BITS) - 1)
 
+struct bytes {
+	char *at;
+	size_t count, capacity;
+};
+
 struct rank {
 	const char *file;	/* that it was read from, the first of its segments */
 	struct raw_segment *segments;
@@ -102,6 +107,7 @@ struct rank {
 	char *host, *program;
 	uint64_t rows;
 	uint64_t order;		/* in which the traces were read */
+	struct bytes kept;	/* its definitions, as messages: see share.c */
 	int32_t holder;		/* member of the team that has read it */
 	uint64_t calls_offset;	/* of its first block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock */
@@ -154,6 +160,7 @@ struct input {
 	const char *run_file;	/* that told */
 	uint64_t traces;	/* read so far */
 	bool died;		/* one of them before it told its rank */
+	bool keeps;		/* definitions, for other processes */
 	bool partial;		/* goes on without traces that are missing, or cannot be read */
 	struct variable *environment;	/* as rank 0 has told */
 	size_t variable_count, variable_capacity;
@@ -175,8 +182,14 @@ struct input {
 
 /* input.c: surveys one of the files, or standard input when FILE is NULL. Dies on bad input. */
 void survey_file(struct input *input, const char *file);
-/* The number of a module in the table of all; PATH becomes the table's. */
-uint32_t module_number(struct input *input, char *path, const void *build_id, uint32_t size);
+/* Once more the definitions of one rank that a process has kept, from its trace FILE. */
+void scan_kept(struct input *input, const char *file, const char *bytes, size_t size);
+void bytes_add(struct bytes *to, const void *more, size_t size);
+/*
+ * share.c: the first pass over all files, each by one of the team; then all know the definitions of all ranks,
+ * in the order in which one process would have found them.
+ */
+void survey(struct input *input, const struct team *team);
 /* check.c: the last leaves of all threads that were surveyed. */
 void find_ends(struct input *input);
 /* Dies where a rank is missing, unless the run died or some may be missing; numbers the locations. */

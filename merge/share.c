@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Several processes survey a run. Each scans its raw traces and keeps their definitions, as the messages that
+ * they are. Then all get these messages and scan them in the order in which one process would have, so that all
+ * know the same. Blocks of calls stay in the files; all get the numbers that their reader has found.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/run/raw_folder.h"
+#include "merge.h"
+
+/* What the others get of a rank, before the bytes of its segments and definitions. */
+struct surveyed {
+	int32_t rank, holder;
+	uint64_t order;
+	uint64_t at, bytes;		/* of all members' */
+	uint64_t thread_at;		/* in the array of all threads */
+	uint64_t rows, calls_offset;
+	int64_t begin_ns, end_ns;
+	uint32_t segments, threads;
+	bool ended, sampled;
+};
+
+static int
+by_rank(const void *left, const void *right)
+{
+	const struct surveyed *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->holder < b->holder ? -1 : a->holder > b->holder;
+}
+
+static int
+by_order(const void *left, const void *right)
+{
+	const struct surveyed *a = left, *b = right;
+
+	if (a->holder != b->holder)
+		return a->holder < b->holder ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* ---- what this process has found ---- */
+
+static struct bytes
+pack_definitions(const struct input *input, int member, struct surveyed *own, size_t *count)
+{
+	struct bytes all = { 0 };
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+		const size_t begin = all.count;
+
+		if (!rank->present)
+			continue;
+		for (size_t i = 0; i < rank->segments_count; i++) {
+			bytes_add(&all, &rank->segments[i].offset, sizeof rank->segments[i].offset);
+			bytes_add(&all, rank->segments[i].file, strlen(rank->segments[i].file) + 1);
+		}
+		bytes_add(&all, rank->kept.at, rank->kept.count);
+		own[(*count)++] = (struct surveyed){ .rank = r, .holder = member, .order = rank->order,
+		    .bytes = all.count - begin,
+		    .rows = rank->rows, .calls_offset = rank->calls_offset, .begin_ns = rank->begin_ns,
+		    .end_ns = rank->end_ns, .segments = (uint32_t)rank->segments_count, .threads = rank->threads,
+		    .ended = rank->ended, .sampled = input->sampled };
+	}
+	return all;
+}
+
+static struct thread *
+share_threads(const struct input *input, const struct team *team)
+{
+	struct thread *own = NULL, *all;
+	size_t count = 0, capacity = 0;
+
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		const struct rank *rank = &input->ranks[r];
+
+		own = grow(own, &capacity, count + rank->threads, sizeof *own);
+		if (rank->threads > 0)
+			memcpy(own + count, rank->thread, rank->threads * sizeof *own);
+		count += rank->threads;
+	}
+	all = team_share(team, own, count, sizeof *own, &count);
+	free(own);
+	return all;
+}
+
+/* Names of calls: of each its number, 2 bytes, and the name with its end. */
+static char *
+share_names(const struct input *input, const struct team *team, size_t *size)
+{
+	struct bytes own = { 0 };
+	char *all;
+
+	for (unsigned number = 1; number <= UINT16_MAX; number++)
+		if (reader_calls(input->in)[number] != 0) {
+			const uint16_t of = (uint16_t)number;
+			const char *name = call_name(reader_calls(input->in)[number]);
+
+			bytes_add(&own, &of, sizeof of);
+			bytes_add(&own, name, strlen(name) + 1);
+		}
+	all = team_share(team, own.at, own.count, 1, size);
+	free(own.at);
+	return all;
+}
+
+/* ---- what all have found ---- */
+
+static void
+take_names(struct input *input, const char *names, size_t size)
+{
+	for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
+		uint16_t number;
+
+		memcpy(&number, names + at, sizeof number);
+		at += sizeof number;
+		if (reader_name_call(input->in, number, names + at) < 0)
+			die("%s: %s", input->run_file, reader_error(input->in, NULL));
+	}
+}
+
+static void
+take_rank(struct input *input, const struct surveyed *from, const char *bytes, const struct thread *threads)
+{
+	const char *at = bytes + from->at, *end = at + from->bytes;
+	struct raw_segment *segments = zalloc(from->segments, sizeof *segments);
+	struct rank *rank;
+
+	for (uint32_t i = 0; i < from->segments; i++) {
+		memcpy(&segments[i].offset, at, sizeof segments[i].offset);
+		segments[i].file = at + sizeof segments[i].offset;
+		at = segments[i].file + strlen(segments[i].file) + 1;
+	}
+	scan_kept(input, segments[0].file, at, (size_t)(end - at));
+	rank = &input->ranks[from->rank];
+	rank->segments = segments;
+	rank->segments_count = from->segments;
+	rank->holder = from->holder;
+	rank->rows = from->rows;
+	rank->calls_offset = from->calls_offset;
+	rank->begin_ns = from->begin_ns;
+	rank->end_ns = from->end_ns;
+	rank->ended = from->ended;
+	rank->threads = from->threads;
+	rank->thread = need(malloc((from->threads + (size_t)1) * sizeof *rank->thread));
+	memcpy(rank->thread, threads + from->thread_at, from->threads * sizeof *rank->thread);
+	input->sampled |= from->sampled;
+}
+
+/* If each has files of its own, the history is that of the lowest rank. Else all have read the first file's. */
+static void
+share_history(struct input *input, const struct team *team, int32_t holder)
+{
+	struct bytes own = { 0 };
+	char *all, **lines;
+	size_t size, count = 0;
+
+	for (size_t i = 0; team->rank == holder && reader_history(input->in, i) != NULL; i++)
+		bytes_add(&own, reader_history(input->in, i), strlen(reader_history(input->in, i)) + 1);
+	all = team_share(team, own.at, own.count, 1, &size);
+	lines = zalloc(size + 1, sizeof *lines);
+	for (size_t at = 0; at < size; at += strlen(all + at) + 1)
+		lines[count++] = all + at;
+	if (reader_set_history(input->in, lines, count) < 0)
+		die_input(input->in);
+	free(lines);
+	free(all);
+	free(own.at);
+}
+
+static void
+share_survey(struct input *input, const struct team *team)
+{
+	struct surveyed *own = zalloc((size_t)input->rank_count, sizeof *own), *all;
+	size_t count = 0, bytes_size, names_size;
+	struct bytes mine = pack_definitions(input, team->rank, own, &count);
+	uint64_t at = 0, thread_at = 0;
+	const struct thread *threads = share_threads(input, team);
+	const char *bytes = team_share(team, mine.at, mine.count, 1, &bytes_size);	/* names of files stay here */
+	const char *names = share_names(input, team, &names_size);
+	const bool died = team_sum(team, input->died) > 0;
+
+	all = team_share(team, own, count, sizeof *own, &count);
+	for (size_t i = 0; i < count; i++) {	/* as team_share has put them */
+		all[i].at = at;
+		all[i].thread_at = thread_at;
+		at += all[i].bytes;
+		thread_at += all[i].threads;
+	}
+	qsort(all, count, sizeof *all, input->holders > 0 ? by_rank : by_order);
+	*input = (struct input){ .in = input->in, .files = input->files, .file_count = input->file_count,
+	    .file_capacity = input->file_capacity, .holders = input->holders, .partial = input->partial,
+	    .died = died };
+	if (input->holders > 0 && count > 0)
+		share_history(input, team, all[0].holder);
+	for (int turn = 0; turn < 2; turn++) {		/* one says what is wrong */
+		if ((team->rank > 0) == turn) {
+			for (size_t i = 0; i < count; i++)
+				take_rank(input, &all[i], bytes, threads);
+			take_names(input, names, names_size);
+		}
+		team_sum(team, 0);
+	}
+	free(own);
+	free(all);
+	free(mine.at);
+	free((void *)(uintptr_t)threads);
+	free((void *)(uintptr_t)names);
+}
+
+/* Names and the history are those of the first trace for whoever reads others. */
+static void
+read_header(struct input *input)
+{
+	struct message message;
+
+	if (input->file_count == 0) {	/* the others tell all */
+		reader_open(&input->in, "/dev/null", READ_SKIMMING);
+		reader_go_on(input->in, "/dev/null");
+	} else if (reader_open(&input->in, input->files[0], READ_SKIMMING) < 0 || reader_next(input->in, &message) < 0)
+		die_input(input->in);
+	reader_leave(input->in);
+}
+
+/* The segments of a rank are read by one process. */
+static size_t
+first_of(const struct input *input, size_t part, size_t parts)
+{
+	size_t first = input->file_count * part / parts;
+
+	for (; first > 0 && first < input->file_count; first++) {
+		const char *slash = strrchr(input->files[first], '/');
+		const char *segment = raw_name_segment(slash != NULL ? slash + 1 : input->files[first]);
+
+		if (segment == NULL || *segment == '\0')
+			break;
+	}
+	return first;
+}
+
+void
+survey(struct input *input, const struct team *team)
+{
+	const bool own = input->holders > 0;
+	const size_t rank = own ? 0 : (size_t)team->rank;
+	const size_t size = own ? 1 : (size_t)team->size;
+	const size_t first = first_of(input, rank, size), end = first_of(input, rank + 1, size);
+
+	input->keeps = team->size > 1;
+	if (first > 0 || end == 0)
+		read_header(input);
+	for (size_t i = first; i < end; i++)
+		survey_file(input, input->files[i]);
+	find_ends(input);
+	if (team->size > 1)
+		share_survey(input, team);
+}
