@@ -221,7 +221,7 @@ bool lacks_drift(const struct input *input);
 void correct_drift(struct input *input);
 /* Shifts events until no message is reversed, if any is; notes what that took. */
 void correct_order(struct input *input);
-/* clock_share.c: the first of the team has done the last two; now all know the results. */
+/* share.c: the first of the team has done the last two; now all know the results. */
 void share_clocks(struct input *input, const struct team *team);
 
 /* definitions.c: numbers communicators and sites alike on all ranks and writes their messages. */
