@@ -121,7 +121,7 @@ test: setup
 	$(BUILD) all $(TESTERS) build/apps/heat build/apps/ring
 	BATS_TEST_TIMEOUT=900 bats --jobs $(JOBS) --no-parallelize-within-files --print-output-on-failure $$(ls -S tests/*.bats)
 
-lint: setup
+lint: setup build/report/hashes.h
 	@.ci/lint $(MANUALS)
 
 doc/timeline.svg: bin/lp-report

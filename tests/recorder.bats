@@ -703,3 +703,11 @@ print(os.path.getsize("run/rank.0") - last.offset - len(last.bytes), len(last.by
 	[ "$without" -ge 1 ]
 	lp-merge run | lp-dump -k call | grep -c MPI_Iprobe | grep -qx 40000
 }
+
+@test "the command line in a trace is read back by a shell as it was" {
+	run lp-record -o run -- "$BATS_FILE_TMPDIR/faults" "it's" 'a b' ''
+	lp-merge run | lp-dump -k longpole | jq -r '.history[0]' >line
+	eval "set -- $(cat line)"
+	[ $# -eq 4 ]
+	[ "$2$3" = "it'sa b" ]
+}

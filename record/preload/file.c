@@ -16,6 +16,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "../../base/stream/shell.h"
 #include "file.h"
 #include "pack.h"
 #include "recorder.h"
@@ -178,21 +179,26 @@ small_append(struct small *small)
 	small_free(small);
 }
 
-/* The words of the program's command line, blanks between them. */
-static void
-command_line(char *line, size_t size)
-{
-	FILE *words = fopen("/proc/self/cmdline", "r");
-	size_t got = words != NULL ? fread(line, 1, size - 1, words) : 0;
+enum { COMMAND = 2048 };		/* bytes of a command line, of which the rest is not told */
 
-	if (words != NULL)
-		fclose(words);
-	while (got > 0 && line[got - 1] == '\0')
-		got--;
-	for (size_t i = 0; i < got; i++)
-		if (line[i] == '\0' || line[i] == '\n')
-			line[i] = ' ';
-	line[got] = '\0';
+/* The program's command line, quoted for a shell. */
+static void
+command_line(char line[SHELL_WORD_BYTES(COMMAND)])
+{
+	FILE *file = fopen("/proc/self/cmdline", "r");
+	char words[COMMAND], *end = line;
+	const size_t got = file != NULL ? fread(words, 1, sizeof words - 1, file) : 0;
+
+	if (file != NULL)
+		fclose(file);
+	words[got] = '\0';
+	*end = '\0';
+	for (size_t i = 0; i < got && (size_t)(end - line) + SHELL_WORD_BYTES(strlen(words + i)) <
+	    SHELL_WORD_BYTES(COMMAND); i += strlen(words + i) + 1) {
+		if (i > 0)
+			*end++ = ' ';
+		end = shell_word(end, words + i);
+	}
 }
 
 /*
@@ -245,7 +251,7 @@ begin_unnamed(void)
 	const char *slash = strrchr(raw.now->path, '/');
 	struct small small;
 	struct stat status;
-	char line[2048];
+	char line[SHELL_WORD_BYTES(COMMAND)];
 	int fd = -1;
 
 	if (snprintf(unnamed, sizeof unnamed, "%.*s/.%s.%d", (int)(slash - raw.now->path), raw.now->path, slash + 1,
@@ -260,7 +266,7 @@ begin_unnamed(void)
 	raw.now->fd = move_up(fd);
 	raw.now->device = status.st_dev;
 	raw.now->inode = status.st_ino;
-	command_line(line, sizeof line);
+	command_line(line);
 	small_begin(&small, "longpole", 4);
 	small_uint(&small, "version", 1);
 	small_string(&small, "content", "raw");
