@@ -299,6 +299,7 @@ struct polls {
 	struct held *oldest, *newest;	/* messages held back */
 	struct samples *samples;	/* of the block to come */
 	size_t held_bytes;
+	bool begun, crowded;		/* the first block has come; ranks had fewer cores than they wanted */
 };
 
 /* Takes a message; CALLS: NULL, or its block as read. Passes on what need not be held any more. */

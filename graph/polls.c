@@ -12,27 +12,46 @@
  * If a thread is sampled, a longer time between two polls ends no run as long as the thread is off the core
  * for most of the time between polls of these things: it sleeps until the next one.
  *
+ * Neither does a longer time for each thousand polls, if ranks had too few cores, so that the thread lost its own, or
+ * if such times make up at most a tenth of the run.
+ *
  * Messages are held back until the runs in them have ended, as far as memory allows.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
+#include "../base/run/load.h"
 #include "../base/stream/samples.h"
 #include "../base/tool/hash_table.h"
 #include "graph.h"
 
 enum {
-	MOST_HELD = 64 << 20, LOOK_BACK = 8, THINGS = 8,
+	MOST_HELD = 64 << 20, HELD_PLAIN = 8 << 20,	/* beyond that blocks are held back in compressed form */
+	LOOK_BACK = 8, THINGS = 8,
 	SLEEP_PERIODS = 16,	/* of samples: less time between polls proves nothing */
 	MOST_ON_CORE = 8,	/* a sleeping thread is on a core for at most one part in so many */
+	MANY_POLLS = 1000,	/* for each longer time between two of them */
+	LONGEST_SLICE_NS = 20000000,
 };
 
 struct held {
 	struct held *next, *next_block;	/* of all; of the same location */
 	struct message message;		/* its bytes are ours */
-	struct calls calls;
+	struct calls calls;		/* without columns while they are packed */
 	bool is_block, changed;
+	bool moved;			/* rows from MOVED_FROM on become polls without time */
+	size_t moved_from;
+	int64_t moved_to_ns;
+	size_t bytes;			/* that it takes */
+	unsigned char *packed;		/* columns and message, compressed; NULL: they are plain */
+	size_t packed_size, plain_size;
 };
+
+/* Of a row in memory. */
+#define X(field, key, type, is_signed, required, absent) + sizeof(type)
+enum { ROW_BYTES = 2 * sizeof(int64_t) CALL_COLUMNS(X) };
+#undef X
 
 /* What a run polls for, as far as a trace tells: the call at a site, and where it was first made. */
 struct thing {
@@ -51,6 +70,9 @@ struct poll_run {
 	unsigned thing_count;
 	int64_t last_ns;
 	uint64_t polls;
+	int64_t begin_ns;
+	uint64_t apart;			/* how often two polls lay further apart, and for how long */
+	int64_t apart_ns;
 	struct held *newest;		/* of the location's blocks held back */
 	struct { uint32_t comm; int32_t peer, tag; } probed[LOOK_BACK];
 	uint64_t probes;
@@ -169,6 +191,19 @@ sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int
 	return habit->apart_ns / SLEEP_PERIODS >= run->period_ns && habit->on_core_ns <= habit->apart_ns / MOST_ON_CORE;
 }
 
+/*
+ * Such a time between two polls of a rank that does hardly anything but poll: it lost its core, where cores were short,
+ * or all such times are so short beside the run that it does not matter what it did.
+ */
+static bool
+lost_core(const struct polls *polls, struct poll_run *run, int64_t apart_ns)
+{
+	run->apart++;
+	run->apart_ns += apart_ns;
+	return run->polls >= MANY_POLLS * run->apart && ((polls->crowded && apart_ns <= LONGEST_SLICE_NS) ||
+	    run->apart_ns <= (run->last_ns - run->begin_ns) / 10);
+}
+
 /* Rows [FROM, TO) of a block become polls without time, or the call that they led to. */
 static void
 move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
@@ -188,8 +223,9 @@ become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, si
 	size_t from = last->row;
 
 	for (struct held *h = last->block; h != NULL; h = h->next_block) {
-		move_rows(&h->calls, from, h->calls.count, last->begin_ns, false);
-		h->changed = true;
+		h->changed = h->moved = true;
+		h->moved_from = from;
+		h->moved_to_ns = last->begin_ns;
 		from = 0;
 	}
 	move_rows(c, from, i, last->begin_ns, false);
@@ -206,7 +242,9 @@ note_poll(struct poll_run *run, const struct calls *c, size_t i)
 		run->open = false;
 	if (!run->open) {
 		run->open = true;
-		run->polls = run->probes = run->thing_count = 0;
+		run->polls = run->apart = run->probes = run->thing_count = 0;
+		run->apart_ns = 0;
+		run->begin_ns = c->enter_ns[i];
 	}
 	if (find_thing(run, c->call[i], c->site[i]) == NULL)
 		run->things[run->thing_count++] = (struct thing){ c->site[i], c->call[i], NULL, i,
@@ -244,9 +282,9 @@ look_at(struct polls *polls, struct poll_run *run, struct calls *c)
 	for (size_t i = 0, end; i < c->count; i = end) {
 		for (end = i + 1; end < c->count && c->call[end] == 0; end++)
 			;
-		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns &&
-		    !sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]))
-			run->open = false;
+		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns)
+			run->open = lost_core(polls, run, c->enter_ns[i] - run->last_ns) ||
+			    sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]);
 		if (is_poll(c, i))
 			note_poll(run, c, i);
 		else if (run->open) {
@@ -260,6 +298,77 @@ look_at(struct polls *polls, struct poll_run *run, struct calls *c)
 }
 
 /* ---- holding back ----------------------------------------------------------------------- */
+
+/* All columns of a block lie one behind the other at BYTES, times as differences. Copies from them, or TO them. */
+static unsigned char *
+copy_columns(struct calls *c, unsigned char *bytes, bool to)
+{
+	int64_t last_ns = 0, pair[2];
+
+	for (size_t i = 0; i < c->count; i++, bytes += sizeof pair) {
+		if (to) {
+			pair[0] = c->enter_ns[i] - last_ns;
+			pair[1] = c->leave_ns[i] - c->enter_ns[i];
+			memcpy(bytes, pair, sizeof pair);
+		} else {
+			memcpy(pair, bytes, sizeof pair);
+			c->enter_ns[i] = last_ns + pair[0];
+			c->leave_ns[i] = c->enter_ns[i] + pair[1];
+		}
+		last_ns = c->enter_ns[i];
+	}
+#define X(field, key, type, is_signed, required, absent) \
+	memcpy(to ? (void *)bytes : (void *)c->field, to ? (void *)c->field : (void *)bytes, \
+	    c->count * sizeof *c->field); \
+	bytes += c->count * sizeof *c->field;
+	CALL_COLUMNS(X)
+#undef X
+	return bytes;
+}
+
+/* A long run of polls has some ten million rows a second, one much like the other. */
+static void
+pack(struct held *h)
+{
+	struct calls *c = &h->calls;
+	const struct calls rest = { .location = c->location, .first = c->first, .count = c->count };
+	unsigned char *plain = need(malloc(c->count * ROW_BYTES + h->message.size)), *end;
+	size_t most;
+
+	end = copy_columns(c, plain, true);
+	memcpy(end, h->message.bytes, h->message.size);
+	h->plain_size = (size_t)(end - plain) + h->message.size;
+	most = ZSTD_compressBound(h->plain_size);
+	h->packed = need(malloc(most));
+	h->packed_size = ZSTD_compress(h->packed, most, plain, h->plain_size, 1);
+	if (ZSTD_isError(h->packed_size))
+		die("out of memory");
+	h->packed = need(realloc(h->packed, h->packed_size));
+	free(plain);
+	free((unsigned char *)(uintptr_t)h->message.bytes);
+	h->message.bytes = NULL;
+	calls_free(c);
+	*c = rest;
+}
+
+static void
+unpack(struct held *h)
+{
+	struct calls plain = { .location = h->calls.location, .first = h->calls.first };
+	const size_t count = h->calls.count;
+	unsigned char *bytes = need(malloc(h->plain_size)), *message = need(malloc(h->message.size)), *end;
+
+	if (ZSTD_decompress(bytes, h->plain_size, h->packed, h->packed_size) != h->plain_size ||
+	    calls_reserve(&plain, count + 1) < 0)
+		die("out of memory");
+	plain.count = count;
+	end = copy_columns(&plain, bytes, false);
+	memcpy(message, end, h->message.size);
+	free(bytes);
+	free(h->packed);
+	h->calls = plain;
+	h->message.bytes = message;
+}
 
 static struct held *
 hold(struct polls *polls, const struct message *message, const struct calls *calls, bool changed)
@@ -277,9 +386,11 @@ hold(struct polls *polls, const struct message *message, const struct calls *cal
 			die("out of memory");
 		h->calls.location = calls->location;
 		h->calls.first = calls->first;
-		polls->held_bytes += calls->count * 80;
+		if (polls->held_bytes > HELD_PLAIN)
+			pack(h);
 	}
-	polls->held_bytes += message->size;
+	h->bytes = h->packed != NULL ? h->packed_size : message->size + h->calls.count * ROW_BYTES;
+	polls->held_bytes += h->bytes;
 	if (polls->oldest == NULL)
 		polls->oldest = h;
 	else
@@ -303,8 +414,12 @@ release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 		}
 		if (run != NULL && run->newest == h)
 			run->newest = NULL;
+		if (h->packed != NULL)
+			unpack(h);
+		if (h->moved)
+			move_rows(&h->calls, h->moved_from, h->calls.count, h->moved_to_ns, false);
 		pass_on(graph, in, &h->message, h->is_block ? &h->calls : NULL, h->changed);
-		polls->held_bytes -= h->message.size + (h->is_block ? h->calls.count * 80 : 0);
+		polls->held_bytes -= h->bytes;
 		polls->oldest = h->next;
 		calls_free(&h->calls);
 		free((unsigned char *)(uintptr_t)h->message.bytes);
@@ -349,6 +464,13 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
 		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
 		kind_of(0);	/* parts, which are never asked for, have one, too */
+	}
+	if (calls != NULL && !polls->begun) {
+		char *short_of_cores = load_text(&graph->known.headline);
+
+		polls->begun = true;
+		polls->crowded = short_of_cores != NULL;
+		free(short_of_cores);
 	}
 	if (polls->as_waits && is_kind(message, "sampled"))
 		note_samples(polls, graph->known.location_count, in, message);
