@@ -56,8 +56,8 @@ rows() {
 	for who in program lp-record both; do
 		lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 1000 >/dev/null 2>&1 &
 		local pid=$! program
-		# Compression has begun.
-		until [ -e run/rank.0.0003 ] && [ "$(stat -c %s run/rank.0.0001)" -lt 2000000 ]; do sleep 0.02; done
+		# Compression has begun: of the small segments one may be new.
+		until [ "$(find run -name 'rank.0.*' -size -1000k 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.02; done
 		program=$(pgrep -x -P $pid bursts)
 		case $who in program) kill -KILL "$program" ;; lp-record) kill -KILL $pid ;; both) kill -KILL $pid "$program" ;; esac
 		status=0

@@ -273,6 +273,40 @@ polls() {
 	lp-dump -k polls t.graph | jq -e '.as == "wait" and .gap_ns == 20000'
 }
 
+# asked POLLS GAP [LINE]: rank 1 polls so often for a message, and stops for GAP ns behind three quarters of them
+asked() {
+	{
+		echo 'trace ranks=2'
+		echo "${3:-site site=1 module=0 offset=1}"
+		echo '0 MPI_Init 0 1000 comm=1'
+		echo "0 MPI_Send $((2000 + 200 * $1 + $2)) +100 comm=1 peer=1 tag=5 sent=8"
+		echo "0 MPI_Finalize $((3000 + 300 * $1 + $2)) +100 comm=1"
+		echo '1 MPI_Init 0 1000 comm=1'
+		echo '1 MPI_Irecv 1100 +100 comm=1 peer=0 tag=5 received=8 as=r'
+		awk -v n="$1" -v gap="$2" 'BEGIN { for (i = 0; i < n; i++)
+			print "1 MPI_Test", 2000 + 200 * i + (i >= n * 3 / 4 ? gap : 0), "+100" }'
+		echo "1 MPI_Test $((2000 + 200 * $1 + $2)) +200 comm=1 peer=0 tag=5 received=8 of=r"
+		echo "1 MPI_Finalize $((3000 + 300 * $1 + $2)) +100 comm=1"
+	} | tests/pack >t.trace
+	lp-graph t.trace 2>t.err >t.graph
+	lp-imbalance -F json t.graph | jq '[.wait_states[] | select(.name == "late_sender").wait_s * 1e9 | round] | add'
+}
+
+@test "a loop of polls is one wait though its thread loses its core, but not if it may have computed" {
+	local crowded='load host=a ranks=2 cores=1 threads=2 elapsed_ns=1000 cpu_ns=900 thread_cpu_ns=900 waited_ns=500 others_ns=0'
+	[ "$(asked 4000 5000000 "$crowded")" -eq 5800000 ]
+	[ "$(asked 4000 50000)" -eq 850000 ]
+	[ "$(asked 4000 5000000)" -eq 200000 ]
+	[ "$(asked 1000 5000000 "$crowded")" -eq 50000 ]
+	[ "$(asked 4000 25000000 "$crowded")" -eq 200000 ]
+}
+
+@test "a loop of more polls than memory holds as they are is one wait" {
+	[ "$(asked 1000000 0)" -eq 200000000 ]
+	(ulimit -v 200000 && lp-graph t.trace >/dev/null 2>limited.err)
+	grep -q '^lp-graph: 1 runs of 1000000 failed tests' limited.err
+}
+
 # arrived LAST: rank 1 asks five times, 19000 ns apart, whether its partition has come; LAST goes with the fifth answer.
 arrived() {
 	tests/pack -H 'trace ranks=2 rows=3' <<-END
