@@ -57,6 +57,7 @@ struct summary {
 	int64_t wait_ns[STATES];
 	uint64_t messages, collectives, communicators;
 	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
+	char *load;			/* where ranks had too few cores: a sentence; else NULL */
 	struct variable *environment;	/* NULL: not known */
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */

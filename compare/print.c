@@ -161,6 +161,25 @@ print_spread(struct text *text, const struct comparison *c, const struct verdict
 	free(sites.at);
 }
 
+/* Of each side the runs whose ranks had too few cores: their times say less. */
+static void
+print_load(struct text *text, const struct comparison *c)
+{
+	for (int side = A; side < SIDES; side++) {
+		const char *load = NULL;
+		size_t runs = 0;
+
+		for (size_t r = 0; r < c->count[side]; r++)
+			if (c->runs[side][r].load != NULL) {
+				load = c->runs[side][r].load;
+				runs++;
+			}
+		if (runs > 0)
+			text_line(text, "%s: too few cores in %zu of %zu runs, the last of them: %s", side == A ? "A" : "B", runs,
+			    c->count[side], load);
+	}
+}
+
 static void
 comparison_text(struct text *text, const struct comparison *c, const struct verdict *v, bool all)
 {
@@ -180,6 +199,7 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 	    1e-9 * (double)v->all_kinds_ns[0], 1e-9 * (double)v->all_kinds_ns[1],
 	    1e-9 * (double)v->all_kinds_ns[2], 1e-9 * (double)v->all_kinds_ns[3]);
 	print_spread(text, c, v);
+	print_load(text, c);
 	for (size_t i = 0; i < v->fact_count && i < shown; i++)
 		text_line(text, "exact: %s", v->facts[i].text);
 	print_more(text, v->fact_count, shown);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/run/load.h"
 #include "compare.h"
 #include "../base/run/places.h"
 #include "../base/tool/file_name.h"
@@ -316,6 +317,7 @@ summarise(const char *file, int argc, char **argv)
 	w.s.environment = im.known.headline.environment;
 	w.s.variable_count = im.known.headline.variable_count;
 	w.s.hosts = hosts_text(&im.known.headline);
+	w.s.load = load_text(&im.known.headline);
 	for (size_t i = 3; i < im.known.comm_count; i++)
 		w.s.communicators += im.known.comms[i].size > 0;
 	for (int i = 0; i < STATES; i++)

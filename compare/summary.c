@@ -51,12 +51,14 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
 		die_output();
 	memcpy(state_ns, s->wait_ns, sizeof state_ns);
-	message_begin(&out, "summary", isfinite(s->of.parallel) ? 17 : 14);
+	message_begin(&out, "summary", (isfinite(s->of.parallel) ? 17u : 14u) + (s->load != NULL));
 	put_string(&out, "program", s->program != NULL ? s->program : "");
 	put_int(&out, "ranks", s->ranks);
 	put_int(&out, "run_ns", s->run_ns);
 	put_int(&out, "date_s", s->date_s);
 	put_string(&out, "hosts", s->hosts != NULL ? s->hosts : "");
+	if (s->load != NULL)
+		put_string(&out, "load", s->load);
 	put_int(&out, "span_ns", s->of.span_ns);
 	put_int(&out, "useful_ns", s->of.useful_total_ns);
 	put_uint(&out, "messages", s->messages);
@@ -145,6 +147,7 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->capacity = (size_t)places;
 	s->program = text_of(message, "program");
 	s->hosts = text_of(message, "hosts");
+	s->load = text_of(message, "load");
 	s->of.parallel = number_of(message, "parallel");
 	s->of.load_balance = number_of(message, "load_balance");
 	s->of.communication = number_of(message, "communication");

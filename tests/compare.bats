@@ -314,3 +314,23 @@ facts() {
 	done
 	fuzz -n 100 a1.summary -- lp-compare b1.summary --
 }
+
+@test "of each side the runs whose ranks had too few cores are counted, from summaries, too" {
+	for waited in 0 500; do
+		tests/pack <<-END | lp-graph 2>/dev/null >$waited.graph
+			trace ranks=2
+			load host=a ranks=2 cores=1 threads=2 elapsed_ns=1000 cpu_ns=900 thread_cpu_ns=900 waited_ns=$waited others_ns=0
+			0 MPI_Init 0 100
+			0 MPI_Finalize 500 600
+			1 MPI_Init 0 100
+			1 MPI_Finalize 500 600
+		END
+		lp-compare --summary $waited.graph >$waited.summary
+	done
+	lp-compare 0.graph 500.graph -- 0.graph >text
+	grep -q '^A: too few cores in 1 of 2 runs, the last of them: 2 ranks on 1 core: 50 % ' text
+	refute grep -q '^B: too few cores' text
+	lp-compare 0.summary -- 500.summary >text
+	grep -q '^B: too few cores in 1 of 1 runs' text
+	refute grep -q '^A: too few cores' text
+}
