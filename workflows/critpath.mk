@@ -37,7 +37,7 @@ needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 all: $(RUN)/reported
-	@cat $(RUN)/verdict.txt; for report in path imbalance; do echo; tail -n +2 $(RUN)/$$report.txt; done
+	@cat $(RUN)/verdict.txt; for report in path imbalance; do echo; tail -n +$$(($$(wc -l <$(RUN)/verdict.txt) + 1)) $(RUN)/$$report.txt; done
 
 ifneq ($(strip $(APP)),)
 # The words of the command, as the shell takes them.
