@@ -82,3 +82,13 @@ round_trip() {
 setup() {
 	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests
 }
+
+# What a workflow prints of the run in FOLDER: the verdict with its line of cores once, then the reports below theirs.
+printed_reports() {
+	local below=$(($(wc -l <"$1/verdict.txt") + 1))
+	cat "$1/verdict.txt"
+	echo
+	tail -n +$below "$1/path.txt"
+	echo
+	tail -n +$below "$1/imbalance.txt"
+}

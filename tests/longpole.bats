@@ -17,7 +17,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR"
 	grep -q '^heat: 20 steps, mean' out
 	grep -qE "^heat, 2 ranks on [^ ,]+, 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} UTC: .* is [0-9.]+ % of the critical path" out
-	cmp <(sed -n '/^heat, 2 ranks/,$p' out) <(cat first/verdict.txt; echo; tail -n +2 first/path.txt; echo; tail -n +2 first/imbalance.txt)
+	cmp <(sed -n '/^heat, 2 ranks/,$p' out) <(printed_reports first)
 }
 
 @test "the verdict is that of lp-report, and names what the path names" {
