@@ -132,7 +132,7 @@ slow_run() {
 		env --default-signal=INT lp-record -z max -o run -- $RUN -n 2 ./many &
 		local pid=$!
 		# The program has ended: what is compressed now is what was left.
-		until [ -e run/rank.1 ] && ! pgrep -P $pid mpirun >/dev/null && ls run/rank.*.new >/dev/null 2>&1; do sleep 0.02; done
+		until [ -e run/rank.1 ] && ! pgrep -P $pid 'mpirun|prterun' >/dev/null && ls run/rank.*.new >/dev/null 2>&1; do sleep 0.02; done
 		kill -$signal $pid
 		local status=0
 		wait $pid || status=$?
