@@ -21,42 +21,64 @@ begin_run(struct graph_input *graph)
 	graph->window.shared = graph->row_bytes == 0;
 }
 
-static int
+static enum graph_item
 read_calls(struct graph_input *graph, const struct message *message)
 {
-	if (calls_read(&graph->calls, graph->in, message) < 0)
-		return -1;
-	return graph->row_bytes == 0 ? 0 :
-	    window_add(&graph->window, graph->in, message, &graph->calls);
+	int64_t location;
+
+	if (graph->keeps != NULL) {
+		if (body_int(graph->in, message, "location", 0, graph->known.location_count - 1, &location) < 0)
+			return GRAPH_BAD;
+		if (!graph->keeps[location])
+			return GRAPH_NOT_KEPT;
+	}
+	if (calls_read(&graph->calls, graph->in, message) < 0 || (graph->row_bytes > 0 &&
+	    window_add(&graph->window, graph->in, message, &graph->calls) < 0))
+		return GRAPH_BAD;
+	return GRAPH_CALLS;
+}
+
+enum graph_item
+graph_define(struct graph_input *graph, const struct message *message)
+{
+	const int got = definitions_take(&graph->known, graph->in, message);
+
+	if (got <= 0 || !is_kind(message, "run"))
+		return got < 0 ? GRAPH_BAD : GRAPH_OTHER;
+	begin_run(graph);
+	return GRAPH_RUN;
+}
+
+enum graph_item
+graph_rows(struct graph_input *graph, const struct message *message)
+{
+	struct reader *in = graph->in;
+	enum graph_item item;
+	int got;
+
+	if (is_kind(message, "calls"))
+		return read_calls(graph, message);
+	if (is_kind(message, "messages") || is_kind(message, "probes")) {
+		item = is_kind(message, "probes") ? GRAPH_PROBES : GRAPH_MESSAGES;
+		got = messages_read(&graph->edges, in, message, &graph->window);
+	} else if (is_kind(message, "collectives")) {
+		item = GRAPH_COLLECTIVES;
+		got = collectives_read(&graph->edges, in, message, &graph->window);
+	} else if (is_kind(message, "settled") || is_kind(message, "sync")) {
+		item = is_kind(message, "sync") ? GRAPH_SYNC : GRAPH_SETTLED;
+		got = seqs_read(graph->seqs, in, message, &graph->window);
+	} else {
+		return GRAPH_OTHER;
+	}
+	return got < 0 ? GRAPH_BAD : item;
 }
 
 enum graph_item
 graph_read(struct graph_input *graph, const struct message *message)
 {
-	struct reader *in = graph->in;
-	enum graph_item item = GRAPH_OTHER;
-	int got = definitions_take(&graph->known, in, message);
+	const enum graph_item item = graph_define(graph, message);
 
-	if (got == 0) {
-		if (is_kind(message, "calls")) {
-			item = GRAPH_CALLS;
-			got = read_calls(graph, message);
-		} else if (is_kind(message, "messages") || is_kind(message, "probes")) {
-			item = is_kind(message, "probes") ? GRAPH_PROBES : GRAPH_MESSAGES;
-			got = messages_read(&graph->edges, in, message, &graph->window);
-		} else if (is_kind(message, "collectives")) {
-			item = GRAPH_COLLECTIVES;
-			got = collectives_read(&graph->edges, in, message, &graph->window);
-		} else if (is_kind(message, "settled") || is_kind(message, "sync")) {
-			item = is_kind(message, "sync") ? GRAPH_SYNC : GRAPH_SETTLED;
-			got = seqs_read(graph->seqs, in, message, &graph->window);
-		}
-	} else if (is_kind(message, "run")) {
-		item = GRAPH_RUN;
-		if (got > 0)
-			begin_run(graph);
-	}
-	return got < 0 ? GRAPH_BAD : item;
+	return item == GRAPH_OTHER ? graph_rows(graph, message) : item;
 }
 
 enum graph_item
@@ -77,4 +99,5 @@ graph_close(struct graph_input *graph)
 	edge_block_free(&graph->edges);
 	window_close(&graph->window);
 	free(graph->seqs);
+	free(graph->keeps);
 }

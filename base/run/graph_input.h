@@ -9,6 +9,10 @@
  *		switch (graph_take(&g, &message)) {
  *		case GRAPH_MESSAGES: ...	the ends of each message are in g.edges
  *
+ * On GRAPH_RUN, a tool may limit the window (window_limit), declare that it begins in the middle
+ * (window.partial), and choose the locations whose rows it keeps (keeps, window.shared). A tool that reads a
+ * part of a file calls graph_define for each message, and graph_rows for those that the part needs.
+ *
  * Memory: the rows that the tool has not dropped from the window, and one block of edges.
  */
 #ifndef GRAPH_INPUT_H
@@ -23,6 +27,7 @@ enum graph_item {
 	GRAPH_OTHER,		/* a definition, or a kind that the tool handles */
 	GRAPH_RUN,		/* known has ranks and locations; the window is open and empty */
 	GRAPH_CALLS,		/* rows: the block is in calls, and appended to the window */
+	GRAPH_NOT_KEPT,		/* rows of a location that the tool does not keep */
 	GRAPH_MESSAGES,		/* edges: source, send, target, receive; count of them */
 	GRAPH_PROBES,		/* the same; receive is a probe that saw the message */
 	GRAPH_COLLECTIVES,	/* edges: size of each of the instances; location and seq of each member */
@@ -32,6 +37,7 @@ enum graph_item {
 
 struct graph_input {
 	size_t row_bytes;	/* of the window's rows; 0: the tool keeps rows itself, and checks ends of edges */
+	bool *keeps;		/* by location; NULL: the rows of all locations are read */
 	struct reader *in;
 	struct definitions known;
 	struct window window;
@@ -44,7 +50,10 @@ struct graph_input {
 void graph_open(struct graph_input *graph, const char *file, enum reading how);
 /* Takes a message and returns its item. */
 enum graph_item graph_read(struct graph_input *graph, const struct message *message);
-/* The same, but bad input ends the tool. */
+/* The two halves of graph_read: definitions, then all else. */
+enum graph_item graph_define(struct graph_input *graph, const struct message *message);
+enum graph_item graph_rows(struct graph_input *graph, const struct message *message);
+/* graph_read, but bad input ends the tool. */
 enum graph_item graph_take(struct graph_input *graph, const struct message *message);
 /* Closes the reader, and frees everything except the definitions. */
 void graph_close(struct graph_input *graph);
