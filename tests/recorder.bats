@@ -320,6 +320,12 @@ counted() {
 	[ "$(lp-dump -k communicator t.trace | wc -l)" -eq 500 ]
 }
 
+@test "of the recorder's functions only those that a program calls are looked up" {
+	LD_DEBUG=symbols LD_DEBUG_OUTPUT=$PWD/looked lp-record -o run -- "$BATS_FILE_TMPDIR/leaves" 2>/dev/null || true
+	[ "$(grep -ch 'symbol=mpi_send_;.*/liblongpole-record\.' looked.* | sort -n | tail -1)" -eq 0 ]
+	[ "$(grep -ch 'symbol=MPI_Init;.*/liblongpole-record\.' looked.* | sort -n | tail -1)" -ge 1 ]
+}
+
 @test "a program that a signal handler ends ends so, and leaves what had returned" {
 	left 1 10 exit 0	# says mpirun, as MPI_Finalize was not called
 	[ "$(grep -c 'ended early, after 11 rows' merge.err)" -eq 2 ]

@@ -81,11 +81,6 @@ __asm__(".pushsection .text\n"
 #define DOOR(number, name) extern char longpole_first_##number[] __attribute__((visibility("hidden")));
 #include "doors.h"
 #undef DOOR
-void *const first_doors[] = {
-#define DOOR(number, name) longpole_first_##number,
-#include "doors.h"
-#undef DOOR
-};
 void *doors[] = {
 #define DOOR(number, name) longpole_first_##number,
 #include "doors.h"

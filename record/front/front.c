@@ -168,40 +168,40 @@ begin(void *recorder, void *mpi)
 		tell(mpi);
 }
 
+static void *recorder, *own_mpi;	/* NULL: there is none */
+
 static void
-set_doors(void)
+find_recorder(void)
 {
 	struct found found = { NULL, "" };
-	void *recorder, *own;
 
 	dl_iterate_phdr(look_at, &found);
-	recorder = found.mpi != NULL ? open_recorder(found.mpi) : NULL;
-	own = found.mpi != NULL ? dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+	if (found.mpi == NULL)
+		return;
+	recorder = open_recorder(found.mpi);
+	own_mpi = dlopen(found.path, RTLD_LAZY | RTLD_NOLOAD);
 	if (recorder != NULL)
-		begin(recorder, own);
-	for (size_t i = 0; i < door_count; i++) {
-		void *to = recorder != NULL ? ask_system(recorder, door_names[i]) : NULL;
-
-		if (to == NULL && own != NULL)
-			to = ask_system(own, door_names[i]);
-		if (to != NULL)
-			__atomic_store_n(&doors[i], to, __ATOMIC_RELEASE);
-	}
+		begin(recorder, own_mpi);
 }
 
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
-
-/* A library may have a function of its own that bears the name of one of another MPI. */
+/* Only now: of some 1600 names a program calls few. A library may have one of another MPI for a function of its own. */
 void
 front_open(size_t door)
 {
-	pthread_once(&opened, set_doors);
-	if (__atomic_load_n(&doors[door], __ATOMIC_ACQUIRE) != first_doors[door])
-		return;
-	if ((doors[door] = longpole_next(door_names[door])) == NULL) {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const char *name = door_names[door];
+	void *to = NULL;
+
+	pthread_once(&once, find_recorder);
+	if (recorder != NULL)
+		to = ask_system(recorder, name);
+	if (to == NULL && own_mpi != NULL)
+		to = ask_system(own_mpi, name);
+	if (to == NULL && (to = longpole_next(name)) == NULL) {
 		say("lp-" FRONT ": a function of MPI is called that no loaded library has\n");
 		abort();
 	}
+	__atomic_store_n(&doors[door], to, __ATOMIC_RELEASE);
 }
 
 static int

@@ -11,12 +11,11 @@ struct answer {
 };
 
 extern const char *const door_names[];	/* in order of strcmp() */
-extern void *const first_doors[];	/* what doors[] holds before the first call */
 extern void *doors[];			/* by name: where calls of it go */
 extern const size_t door_count;
 extern void *system_dlsym;		/* NULL until front_dlsym() was called */
 
-void front_open(size_t door);	/* at the first call of any: sets doors[] */
+void front_open(size_t door);	/* at the first call of each: sets its place in doors[] */
 struct answer front_dlsym(void *handle, const char *name);
 
 #endif

@@ -53,11 +53,11 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 	return NULL;
 }
 
-/* The objects that have been told and are still there. */
-static struct told { uint64_t base, bytes; bool here; } *told;
+/* The objects that have been told and are still there, and whether call sites lie in them. */
+static struct told { uint64_t base, bytes; bool here, has_sites; } *told;
 static size_t told_count, told_capacity;
 static unsigned long long unloads_seen;
-static uint64_t unload_count;		/* times that any of them had gone */
+static uint64_t unload_count;		/* times that any with call sites had gone */
 
 static struct told *
 find_told(uint64_t base)
@@ -85,7 +85,7 @@ note_told(uint64_t base, uint64_t bytes)
 		told = more;
 		told_capacity = larger;
 	}
-	told[told_count++] = (struct told){ base, bytes, true };
+	told[told_count++] = (struct told){ .base = base, .bytes = bytes, .here = true };
 	return true;
 }
 
@@ -194,6 +194,7 @@ modules_unloaded(void)
 {
 	unsigned long long unloads = 0;
 	size_t kept = 0;
+	bool forgot = false;
 
 	dl_iterate_phdr(count_unloads, &unloads);
 	if (!in_recorded_process() || unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
@@ -206,9 +207,11 @@ modules_unloaded(void)
 	for (size_t i = 0; i < told_count; i++)
 		if (told[i].here)
 			told[kept++] = told[i];
-		else
+		else if (told[i].has_sites) {
 			forget_sites(&told[i]);
-	__atomic_store_n(&unload_count, unload_count + (kept < told_count), __ATOMIC_RELAXED);
+			forgot = true;
+		}
+	__atomic_store_n(&unload_count, unload_count + forgot, __ATOMIC_RELAXED);
 	told_count = kept;
 	pthread_mutex_unlock(&table_lock);
 }
@@ -288,6 +291,8 @@ add_site(const void *address, uint16_t call)
 	if (number == 0)
 		return 0;
 	modules_append();
+	for (size_t i = 0; i < told_count; i++)
+		told[i].has_sites |= (uint64_t)(uintptr_t)address - told[i].base < told[i].bytes;
 	small_begin(&small, "site", call != 0 ? 3 : 2);
 	small_uint(&small, "site", number);
 	small_uint(&small, "address", (uint64_t)(uintptr_t)address);
