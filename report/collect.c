@@ -184,7 +184,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	for (int i = 0; i < count; i++) {
 		const struct wait *w = &waits[i];
 		struct event wait = { w->from_ns, w->to_ns, location, w->site,
-		    w->cause == NOBODY ? -1 : im->known.location_rank[w->cause], w->call, (uint16_t)w->state };
+		    w->cause == NOBODY ? -1 : im->known.location_rank[w->cause], (uint16_t)w->call, (uint16_t)w->state };
 
 		bins_add(&page->bins, location, IN_MPI, at_ns, w->from_ns);
 		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);

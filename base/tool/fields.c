@@ -215,3 +215,57 @@ put_row(struct writer *out, const char *kind, const struct field *fields, const 
 	if (message_end(out) < 0)
 		die_output();
 }
+
+static const struct column_type whole_type = { sizeof(int64_t), true, true, 0 };
+
+void
+put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows, size_t count,
+    size_t size)
+{
+	int64_t *column = zalloc(count, sizeof *column);
+	unsigned pairs = 1;
+
+	for (const struct field *f = fields; f->name != NULL; f++)
+		pairs += f->key != NULL;
+	message_begin(out, kind, pairs);
+	put_uint(out, "count", count);
+	for (const struct field *f = fields; f->name != NULL; f++) {
+		for (size_t i = 0; f->key != NULL && i < count; i++)
+			column[i] = whole_of(f, place_of(f, (const char *)rows + i * size));
+		if (f->key != NULL)
+			put_column(out, f->key, whole_type, column, count);
+	}
+	free(column);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+static void
+set_whole(const struct field *f, void *at, int64_t value)
+{
+	switch (f->type) {
+	case FIELD_BOOL: *(bool *)at = value != 0; break;
+	case FIELD_INT: *(int *)at = (int)value; break;
+	case FIELD_UNSIGNED: *(unsigned *)at = (unsigned)value; break;
+	default: *(int64_t *)at = value; break;
+	}
+}
+
+int
+rows_read(struct reader *in, const struct message *message, const struct field *fields, void *rows,
+    size_t capacity, size_t size, size_t *count)
+{
+	int64_t all, *column = zalloc(capacity, sizeof *column);
+	int got = body_int(in, message, "count", 0, (int64_t)capacity, &all);
+
+	for (const struct field *f = fields; got == 0 && f->name != NULL; f++) {
+		if (f->key == NULL)
+			continue;
+		got = body_column(in, message, f->key, whole_type, (size_t)all, (size_t)all, column);
+		for (size_t i = 0; got == 0 && i < (size_t)all; i++)
+			set_whole(f, (char *)rows + i * size + f->offset, column[i]);
+	}
+	free(column);
+	*count = got == 0 ? (size_t)all : 0;
+	return got;
+}

@@ -1,238 +1,292 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What several processes counted of parts of a run becomes the whole, with the first one. All of it are sums
- * of whole numbers, the largest of something, or the first or last in time, so that it does not matter
- * where the parts begin: a binary-tree reduction over the parts, in order. Memory: what a part has, and some
- * thousands of its numbers at a time.
+ * The results of several processes, each for a part of the run, become the whole with the first process.
+ * They are sums of whole numbers, the largest of something, or the first or last in time. So parts may begin
+ * anywhere: a binary-tree reduction over the parts, in order. Results travel as messages of a stream in
+ * memory; a message has many rows of one kind. Memory: the results of a part, and some thousand rows.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tool/fields.h"
 #include "core.h"
 #include "functions.h"
 
-/* What parts have, in the order in which it is sent. */
-enum kind {
-	OF_RUN, OF_STATE, LARGEST, OF_CALL, OF_RANK, SPAN, OF_LOCATION, CELL, WAIT_NS, OF_SITE, DELAY, LINK, SAMPLED,
-	KINDS
-};
-enum { WORDS = 10 };
+/* ---- what a result is ---- */
 
-/* Numbers, and the place they belong to. */
+/* A result, and where it belongs: OF is a table, a site, ... as place() has it. */
 struct item {
-	uint32_t kind, of;		/* rank, dimension, state: as its kind has it */
-	uint64_t index;
+	uint32_t of, index;
 	union {
-		int64_t sums[WORDS];
-		struct wait wait;
+		struct run_counts counts;
+		struct state_sums state;
+		struct totals totals;
+		struct cell cell;
+		struct site_ns site;
 		struct span span;
+		struct wait wait;
 		struct delay delay;
 		struct taken taken;
+		struct { int64_t before_ns, last_leave_ns; } location;
+		int64_t wait_ns;
 	};
 };
 
-static size_t
-longest_table(const struct imbalance *im)
-{
-	size_t longest = 1;
+#define HAS(member) { #member, FIELD(struct item, member), .key = #member }
+#define PLACE HAS(of), HAS(index)
 
-	for (int d = 0; d < DIMENSIONS; d++)
-		longest = im->tables[d].count > longest ? im->tables[d].count : longest;
-	return longest;
-}
+static const struct field counts_fields[] = { PLACE, HAS(counts.unmatched_sends),
+	HAS(counts.unmatched_receives), HAS(counts.unmatched_collectives), HAS(counts.errors),
+	HAS(counts.sampled), FIELDS_END };
+static const struct field state_fields[] = { PLACE, HAS(state.wait_ns), HAS(state.direct_ns),
+	HAS(state.indirect_ns), HAS(state.propagating_ns), HAS(state.count), FIELDS_END };
+static const struct field totals_fields[] = { PLACE, HAS(totals.wait_before_ns),
+	HAS(totals.wait_after_ns), HAS(totals.execution_ns), HAS(totals.unsynchronised_ns),
+	HAS(totals.mpi_ns), HAS(totals.unsynchronised), HAS(totals.edges), FIELDS_END };
+static const struct field cell_fields[] = { PLACE, HAS(cell.compute_ns), HAS(cell.mpi_ns),
+	HAS(cell.polling_ns), HAS(cell.calls), HAS(cell.waits), HAS(cell.delay_ns), FIELDS_END };
+static const struct field wait_ns_fields[] = { PLACE, HAS(wait_ns), FIELDS_END };
+static const struct field site_fields[] = { PLACE, HAS(site.compute_ns), HAS(site.mpi_ns), FIELDS_END };
+static const struct field location_fields[] = { PLACE, HAS(location.before_ns),
+	HAS(location.last_leave_ns), FIELDS_END };
+static const struct field span_fields[] = { PLACE, HAS(span.begin_ns), HAS(span.end_ns),
+	HAS(span.last_ns), HAS(span.useful_ns), HAS(span.outside_ns), HAS(span.start_ns),
+	HAS(span.init_ns), HAS(span.finalize_ns), HAS(span.any), HAS(span.began), HAS(span.finalized),
+	FIELDS_END };
+static const struct field wait_fields[] = { PLACE, HAS(wait.state), HAS(wait.from_ns),
+	HAS(wait.to_ns), HAS(wait.location), HAS(wait.site), HAS(wait.comm), HAS(wait.call),
+	HAS(wait.cause), HAS(wait.cause_seq), FIELDS_END };
+static const struct field delay_fields[] = { PLACE, HAS(delay.key), HAS(delay.rank),
+	HAS(delay.short_whole_ns), HAS(delay.short_fraction), HAS(delay.long_whole_ns),
+	HAS(delay.long_fraction), FIELDS_END };
+static const struct field taken_fields[] = { PLACE, HAS(taken.site), HAS(taken.place), HAS(taken.rank),
+	HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
 
-/* How many places of the kind there may be. */
-static size_t
-places(const struct imbalance *im, enum kind kind)
-{
-	switch (kind) {
-	case OF_RUN: return 1;
-	case OF_STATE:
-	case LARGEST: return STATES;
-	case OF_CALL: return im->call_capacity;
-	case OF_RANK:
-	case SPAN: return (size_t)im->known.ranks;
-	case OF_LOCATION: return im->known.location_count;
-	case CELL: return DIMENSIONS * longest_table(im);
-	case WAIT_NS: return DIMENSIONS * STATES * longest_table(im);
-	case OF_SITE: return im->site_count * (size_t)im->known.ranks;
-	case DELAY: return delay_count(im);
-	case LINK: return chain_count(im) * MOST_LINKS;
-	case SAMPLED: return im->functions != NULL ? taken_places(im) : 0;
-	default: return 0;
-	}
-}
+/* In the order in which they are sent. */
+enum result {
+	COUNTS, STATE, LARGEST, CALL, RANK, SPAN, LOCATION, CELL, WAIT_NS, SITE, DELAY, LINK, SAMPLED, RESULTS
+};
 
-/* The place that AT numbers; false: nothing is there. */
+static const struct {
+	const char *kind;
+	const struct field *fields;
+} results[RESULTS] = {
+	[COUNTS] = { "counts", counts_fields }, [STATE] = { "state", state_fields },
+	[LARGEST] = { "largest", wait_fields }, [CALL] = { "call_totals", totals_fields },
+	[RANK] = { "rank_totals", totals_fields }, [SPAN] = { "span", span_fields },
+	[LOCATION] = { "location", location_fields }, [CELL] = { "cell", cell_fields },
+	[WAIT_NS] = { "wait_ns", wait_ns_fields }, [SITE] = { "site_ns", site_fields },
+	[DELAY] = { "delay", delay_fields }, [LINK] = { "link", wait_fields },
+	[SAMPLED] = { "sampled", taken_fields },
+};
+
+/* ---- where they are ---- */
+
+/* How many places of a kind there are in table, state or site OF; false: there is no such. */
 static bool
-find_place(const struct imbalance *im, struct item *item, size_t at)
+count_places(const struct imbalance *im, enum result result, uint32_t of, size_t *count)
 {
-	const size_t longest = longest_table(im), ranks = (size_t)im->known.ranks;
-	const struct site_ns *site;
-
-	item->index = at;
-	switch ((enum kind)item->kind) {
-	case CELL:
-	case WAIT_NS:
-		item->of = (uint32_t)(at / longest);
-		item->index = at % longest;
-		return item->kind == CELL ? item->index < im->tables[item->of].count :
-		    state_ns(&im->tables[item->of / STATES], item->index, (int)(item->of % STATES)) != 0;
-	case OF_SITE:
-		item->of = (uint32_t)(at % ranks);
-		item->index = at / ranks;
-		site = im->sites[item->index] != NULL ? &im->sites[item->index][item->of] : NULL;
-		return site != NULL && (item->of == 0 || site->compute_ns != 0 || site->mpi_ns != 0);
-	default:
-		return true;
-	}
-}
-
-/* The sums of a place, COUNT of them, which is made where it is not there yet. */
-static void *
-sums_at(struct imbalance *im, const struct item *item, size_t *count)
-{
-	const size_t index = item->index;
-
 	*count = 1;
-	switch ((enum kind)item->kind) {
-	case OF_RUN:
-		*count = sizeof im->counts / sizeof(int64_t);
-		return &im->counts;
-	case OF_STATE:
-		*count = offsetof(struct state_sums, largest) / sizeof(int64_t);
-		return &im->states[index];
-	case OF_CALL:
-		*count = sizeof(struct totals) / sizeof(int64_t);
-		return totals_of(im, (uint16_t)index);
-	case OF_RANK:
-		*count = sizeof(struct totals) / sizeof(int64_t);
-		return &im->ranks[index];
-	case OF_LOCATION:
-		return &im->before_ns[index];	/* only one part has its first call */
+	switch (result) {
 	case CELL:
-		*count = sizeof(struct cell) / sizeof(int64_t);
-		return cell_of(im, item->of, index);
+		*count = of < DIMENSIONS ? im->tables[of].count : 0;
+		return of < DIMENSIONS;
 	case WAIT_NS:
-		return wait_ns_of(&im->tables[item->of / STATES], index, item->of % STATES);
-	case OF_SITE:
-		*count = sizeof(struct site_ns) / sizeof(int64_t);
-		return site_ns_of(im, (uint32_t)index, (int32_t)item->of);
-	default:
-		return NULL;
+		*count = of < DIMENSIONS * STATES ? im->tables[of / STATES].count : 0;
+		return of < DIMENSIONS * STATES;
+	case SITE:
+		*count = (size_t)im->known.ranks;
+		return of < im->site_count;
+	case LINK:
+		*count = MOST_LINKS;
+		return of < chain_count(im);
+	case STATE:
+	case LARGEST: *count = STATES; break;
+	case CALL: *count = im->call_capacity; break;
+	case RANK:
+	case SPAN: *count = (size_t)im->known.ranks; break;
+	case LOCATION: *count = im->known.location_count; break;
+	case DELAY: *count = delay_count(im); break;
+	case SAMPLED: *count = im->functions != NULL ? taken_places(im) : 0; break;
+	default: break;
 	}
+	return of == 0;
 }
 
+/* The result of a place; false: there is none. */
 static bool
-fill(struct imbalance *im, struct item *item, size_t at)
+find(const struct imbalance *im, enum result result, struct item *item)
 {
+	const uint32_t of = item->of, index = item->index;
 	struct wait chain[MOST_LINKS];
-	size_t count;
-	void *sums;
+	size_t links;
 
-	if (!find_place(im, item, at))
-		return false;
-	switch ((enum kind)item->kind) {
-	case LARGEST:
-		item->wait = im->states[at].largest;
-		return true;
-	case SPAN:
-		item->span = im->spans[at];
-		return true;
-	case DELAY:
-		item->delay = *delay_at(im, at);
-		return true;
-	case LINK:		/* OF: links behind it */
-		count = chain_of(im, at / MOST_LINKS, chain);
-		if (at % MOST_LINKS >= count)
+	switch (result) {
+	case COUNTS: item->counts = im->counts; break;
+	case STATE: item->state = im->states[index]; break;
+	case LARGEST: item->wait = im->states[index].largest; break;
+	case CALL: item->totals = im->calls[index]; break;
+	case RANK: item->totals = im->ranks[index]; break;
+	case SPAN: item->span = im->spans[index]; break;
+	case LOCATION:
+		item->location.before_ns = im->before_ns[index];
+		item->location.last_leave_ns = im->last_leave_ns[index];
+		break;
+	case CELL: item->cell = im->tables[of].cells[index]; break;
+	case WAIT_NS:
+		item->wait_ns = state_ns(&im->tables[of / STATES], index, (int)(of % STATES));
+		return item->wait_ns != 0;
+	case SITE:
+		if (im->sites[of] == NULL)
 			return false;
-		item->of = (uint32_t)(count - 1 - at % MOST_LINKS);
-		item->wait = chain[at % MOST_LINKS];
-		return true;
-	case SAMPLED:
-		return taken_at(im, at, &item->taken);
-	case OF_LOCATION:
-		item->sums[1] = im->last_leave_ns[at];
+		item->site = im->sites[of][index];
+		return index == 0 || item->site.compute_ns != 0 || item->site.mpi_ns != 0;
+	case DELAY: item->delay = *delay_at(im, index); break;
+	case LINK:		/* OF: links behind it */
+		links = chain_of(im, of, chain);
+		if (index >= links)
+			return false;
+		item->of = (uint32_t)(links - 1 - index);
+		item->wait = chain[index];
 		break;
-	default:
-		break;
+	case SAMPLED: return taken_at(im, index, &item->taken);
+	default: return false;
 	}
-	sums = sums_at(im, item, &count);
-	memcpy(item->sums, sums, count * sizeof(int64_t));
 	return true;
 }
 
-static void
-add(struct imbalance *im, const struct item *item, struct wait chain[MOST_LINKS], size_t *links)
+/* The sums of a place, made if there are none; NULL: it has no sums. */
+static void *
+sums_of(struct imbalance *im, enum result result, const struct item *item)
 {
-	int64_t *sums;
-	size_t count;
+	switch (result) {
+	case COUNTS: return &im->counts;
+	case STATE: return &im->states[item->index];
+	case CALL: return totals_of(im, (uint16_t)item->index);
+	case RANK: return &im->ranks[item->index];
+	case CELL: return cell_of(im, item->of, item->index);
+	case WAIT_NS: return wait_ns_of(&im->tables[item->of / STATES], item->index, item->of % STATES);
+	case SITE: return site_ns_of(im, item->of, (int32_t)item->index);
+	default: return NULL;
+	}
+}
 
-	switch ((enum kind)item->kind) {
-	case LARGEST: count_largest(im, &item->wait); return;
-	case SPAN: span_join(&im->spans[item->index], &item->span); return;
-	case DELAY: join_delay(im, &item->delay); return;
-	case LINK:
-		chain[(*links)++] = item->wait;
-		if (item->of == 0) {
-			join_chain(im, chain, *links);
-			*links = 0;
-		}
-		return;
-	case SAMPLED: join_taken(im, &item->taken); return;
-	case OF_LOCATION:
-		if (item->sums[1] > im->last_leave_ns[item->index])
-			im->last_leave_ns[item->index] = item->sums[1];
+/* ---- one writer, one adder ---- */
+
+enum { AT_ONCE = 4096 };	/* rows of a message */
+
+static void
+send_rows(const struct team *team, int to, enum result result, const struct item *items, size_t count)
+{
+	struct writer out;
+
+	writer_start(&out, -1);
+	put_rows(&out, results[result].kind, results[result].fields, items, count, sizeof *items);
+	team_send(team, to, out.buffer.data, out.buffer.size, 1);
+	writer_close(&out);
+}
+
+/* All results; a message without bytes is the last. */
+static void
+give(const struct imbalance *im, const struct team *team, int to)
+{
+	struct item *items = zalloc(AT_ONCE, sizeof *items);
+
+	for (int result = 0; result < RESULTS; result++) {
+		size_t places, count = 0;
+
+		for (uint32_t of = 0; count_places(im, (enum result)result, of, &places); of++)
+			for (uint32_t index = 0; index < places; index++) {
+				items[count] = (struct item){ .of = of, .index = index };
+				count += find(im, (enum result)result, &items[count]);
+				if (count < AT_ONCE)
+					continue;
+				send_rows(team, to, (enum result)result, items, count);
+				count = 0;
+			}
+		send_rows(team, to, (enum result)result, items, count);
+	}
+	team_send(team, to, items, 0, 1);
+	free(items);
+}
+
+/* A chain that comes link by link. */
+struct links {
+	struct wait of[MOST_LINKS];
+	size_t count;
+};
+
+static void
+add(struct imbalance *im, enum result result, const struct item *item, struct links *links)
+{
+	char *sums = sums_of(im, result, item);
+
+	for (const struct field *f = results[result].fields + 2; sums != NULL && f->name != NULL; f++)
+		*(int64_t *)(void *)(sums + f->offset - offsetof(struct item, counts)) +=
+		    *(const int64_t *)(const void *)((const char *)item + f->offset);
+	switch (result) {
+	case LARGEST: count_largest(im, &item->wait); break;
+	case SPAN: span_join(&im->spans[item->index], &item->span); break;
+	case LOCATION:
+		im->before_ns[item->index] += item->location.before_ns;	/* one part has its first call */
+		if (item->location.last_leave_ns > im->last_leave_ns[item->index])
+			im->last_leave_ns[item->index] = item->location.last_leave_ns;
 		break;
+	case DELAY: join_delay(im, &item->delay); break;
+	case LINK:
+		links->of[links->count++] = item->wait;
+		if (item->of == 0) {
+			join_chain(im, links->of, links->count);
+			links->count = 0;
+		}
+		break;
+	case SAMPLED: join_taken(im, &item->taken); break;
 	default: break;
 	}
-	sums = sums_at(im, item, &count);
-	for (size_t i = 0; i < count; i++)
-		sums[i] += item->sums[i];
 	if (im->counts.sampled > 0)
 		functions_begin(im);
 }
 
-/* ---- who gives to whom ---- */
-
-enum { AT_ONCE = 4096 };	/* items */
-
-/* All to a member, some at a time; none are the last. */
-static void
-give(struct imbalance *im, const struct team *team, int to)
+/* The rows of a message; returns the number of its bytes. */
+static size_t
+take_message(struct imbalance *im, struct reader *in, const struct team *team, int from, struct item *items,
+    struct links *links)
 {
-	struct item *items = zalloc(AT_ONCE, sizeof *items);
-	size_t count = 0;
+	size_t bytes, count;
+	void *sent = team_receive(team, from, 1, &bytes);
+	struct message message;
+	int result = 0;
 
-	for (uint32_t kind = 0; kind < KINDS; kind++)
-		for (size_t at = 0, all = places(im, kind); at < all; at++) {
-			items[count] = (struct item){ .kind = kind };
-			count += fill(im, &items[count], at);
-			if (count < AT_ONCE)
-				continue;
-			team_send(team, to, items, count, sizeof *items);
-			count = 0;
-		}
-	if (count > 0)
-		team_send(team, to, items, count, sizeof *items);
-	team_send(team, to, items, 0, sizeof *items);
-	free(items);
+	if (bytes > 0) {
+		if (reader_bytes(in, sent, bytes) < 0 || reader_next(in, &message) <= 0)
+			die_input(in);
+		while (!is_kind(&message, results[result].kind))
+			result++;
+		if (rows_read(in, &message, results[result].fields, items, AT_ONCE, sizeof *items, &count) < 0)
+			die_input(in);
+		for (size_t i = 0; i < count; i++)
+			add(im, (enum result)result, &items[i], links);
+	}
+	free(sent);
+	return bytes;
 }
 
 static void
 take(struct imbalance *im, const struct team *team, int from)
 {
-	struct wait chain[MOST_LINKS];
-	size_t count, links = 0;
+	struct item *items = zalloc(AT_ONCE, sizeof *items);
+	struct links links = { .count = 0 };
+	struct reader *in;
 
-	do {
-		struct item *items = team_receive(team, from, sizeof *items, &count);
-
-		for (size_t i = 0; i < count; i++)
-			add(im, &items[i], chain, &links);
-		free(items);
-	} while (count > 0);
+	if (reader_open(&in, NULL, READ_BYTES) < 0)
+		die_input(in);
+	while (take_message(im, in, team, from, items, &links) > 0)
+		;
+	reader_close(in);
+	free(items);
 }
+
+/* ---- who gives to whom ---- */
 
 /* Which members have the parts that make up the run; their count goes to *COUNT. */
 static int *

@@ -92,8 +92,7 @@ is_completion(enum state state)
 struct wait {
 	enum state state;
 	int64_t from_ns, to_ns;
-	uint32_t location, site, comm;
-	uint16_t call;
+	uint32_t location, site, comm, call;
 	uint32_t cause;		/* location that was waited for; NOBODY: not known */
 	uint64_t cause_seq;	/* its row that ended the wait */
 };

@@ -74,7 +74,7 @@ late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
 	list->next = (at + 1) % LATE;
 	list->count += list->count < LATE;
 	list->of[at] = (struct late){ .sent_ns = sent_ns, .origin = origin_new(&im->origins, wait),
-	    .comm = wait->comm, .call = wait->call };
+	    .comm = wait->comm, .call = (uint16_t)wait->call };
 	if (list->count == 1 || sent_ns > list->latest_ns)
 		list->latest_ns = sent_ns;
 }
