@@ -75,8 +75,8 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 				p->call = need(strdup(call_name(calls->call[i])));
 				p->polls = is_chance(p->call);
 				p->comm = calls->comm[i];
-				p->comm_size = p->comm == 1 ? im->known.ranks : p->comm < im->known.comm_count ?
-				    im->known.comms[p->comm].size : 0;
+				p->comm_size = p->comm == 1 ? im->graph.known.ranks : p->comm < im->graph.known.comm_count ?
+				    im->graph.known.comms[p->comm].size : 0;
 			}
 		}
 		if (calls->location == 0) {
@@ -90,10 +90,10 @@ take_calls(struct watcher *w, const struct imbalance *im, const struct calls *ca
 static void
 take_sync(struct watcher *w, struct imbalance *im, const struct message *message)
 {
-	uint64_t *seqs = zalloc(im->known.location_count, sizeof *seqs), passed;
+	uint64_t *seqs = zalloc(im->graph.known.location_count, sizeof *seqs), passed;
 
-	if (seqs_read(seqs, im->in, message, &im->window) < 0)
-		die_input(im->in);
+	if (seqs_read(seqs, im->graph.in, message, &im->graph.window) < 0)
+		die_input(im->graph.in);
 	if (seqs[0] >= w->ends_first && seqs[0] - w->ends_first < w->ends_count) {
 		passed = seqs[0] - w->ends_first;
 		w->phase = w->ends[passed];
@@ -111,21 +111,21 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 	const bool first = !path->begun;
 
 	path->count = 0;
-	if (segments_read(path, im->in, message, &im->known) < 0)
-		die_input(im->in);
+	if (segments_read(path, im->graph.in, message, &im->graph.known) < 0)
+		die_input(im->graph.in);
 	for (size_t i = 0; i < path->count; i++) {
 		const struct segment *s = &path->at[i];
 		const int64_t ns = s->end_ns - s->begin_ns;
 
 		if (s->kind == GAP || (first && i == 0 && s->begin_ns != 0)) {
-			reader_fail(im->in, message->offset, "segments: no path from begin to end");
-			die_input(im->in);
+			reader_fail(im->graph.in, message->offset, "segments: no path from begin to end");
+			die_input(im->graph.in);
 		}
 		w->last_ns = s->end_ns;
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
-		w->s.rank_ns[im->known.location_rank[s->location]] += ns;
+		w->s.rank_ns[im->graph.known.location_rank[s->location]] += ns;
 		if (s->kind != START)
-			places_add(&w->by_rank, &(struct place){ s->site, im->known.location_rank[s->location], false, ns });
+			places_add(&w->by_rank, &(struct place){ s->site, im->graph.known.location_rank[s->location], false, ns });
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
 	w->any_path = true;
@@ -139,7 +139,7 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	int64_t messages, collectives;
 
 	if (is_kind(message, "run"))
-		w->s.rank_ns = zalloc((size_t)im->known.ranks, sizeof *w->s.rank_ns);
+		w->s.rank_ns = zalloc((size_t)im->graph.known.ranks, sizeof *w->s.rank_ns);
 	else if (is_kind(message, "rank") && w->s.program == NULL)
 		w->s.program = body_string(message, "program");
 	else if (is_kind(message, "calls"))
@@ -149,12 +149,12 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	else if (is_kind(message, "segments"))
 		take_segments(w, im, message);
 	else if (is_kind(message, "sampled_path")) {
-		if (sampled_path_read(&w->s.functions, im->in, message, &im->known) < 0)
-			die_input(im->in);
+		if (sampled_path_read(&w->s.functions, im->graph.in, message, &im->graph.known) < 0)
+			die_input(im->graph.in);
 	} else if (is_kind(message, "matching")) {
-		if (body_int(im->in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
-		    body_int(im->in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
-			die_input(im->in);
+		if (body_int(im->graph.in, message, "messages", 0, INT64_MAX, &messages) < 0 ||
+		    body_int(im->graph.in, message, "collectives", 0, INT64_MAX, &collectives) < 0)
+			die_input(im->graph.in);
 		w->s.messages = (uint64_t)messages;
 		w->s.collectives = (uint64_t)collectives;
 	}
@@ -212,18 +212,18 @@ static void
 name_places(struct summary *s, const struct imbalance *im)
 {
 	for (size_t i = 0; i < s->count; i++) {
-		const struct site *site = i < im->known.site_count ? &im->known.sites[i] : NULL, *top = site;
+		const struct site *site = i < im->graph.known.site_count ? &im->graph.known.sites[i] : NULL, *top = site;
 		struct site_sums *p = &s->places[i];
 		const struct cell *cell = i < im->tables[BY_SITE].count ? &im->tables[BY_SITE].cells[i] : NULL;
 
 		if (site != NULL && site->stack != NULL && site->depth > 0 &&
-		    site->stack[0] < im->known.site_count)
-			top = &im->known.sites[site->stack[0]];
+		    site->stack[0] < im->graph.known.site_count)
+			top = &im->graph.known.sites[site->stack[0]];
 		if (site != NULL && i > 0) {
-			const char *module = top->module < im->known.module_count ?
-			    im->known.modules[top->module] : NULL;
+			const char *module = top->module < im->graph.known.module_count ?
+			    im->graph.known.modules[top->module] : NULL;
 
-			p->function = function_of(&im->known, site);
+			p->function = function_of(&im->graph.known, site);
 			if (p->function == NULL && module != NULL)
 				p->function = need(strdup(file_name(module)));
 			p->file = top->file != NULL ? need(strdup(top->file)) : NULL;
@@ -308,23 +308,23 @@ summarise(const char *file, int argc, char **argv)
 	read_graph(&im, child > 0 ? pipe_name : file);
 	if (child > 0 && !ended_well(child))
 		die("%s: its path was not found", file);
-	if (!w.any_path && im.known.run_ns > 0)
+	if (!w.any_path && im.graph.known.run_ns > 0)
 		die("%s: no critical path", file);
-	w.s.of = efficiency_of_spans(im.spans, im.known.ranks, 0, im.known.run_ns, false);
-	w.s.ranks = im.known.ranks;
+	w.s.of = efficiency_of_spans(im.spans, im.graph.known.ranks, 0, im.graph.known.run_ns, false);
+	w.s.ranks = im.graph.known.ranks;
 	w.s.run_ns = w.last_ns;
-	w.s.date_s = im.known.headline.date_s;
-	w.s.environment = im.known.headline.environment;
-	w.s.variable_count = im.known.headline.variable_count;
-	w.s.hosts = hosts_text(&im.known.headline);
-	w.s.load = load_text(&im.known.headline);
-	for (size_t i = 3; i < im.known.comm_count; i++)
-		w.s.communicators += im.known.comms[i].size > 0;
+	w.s.date_s = im.graph.known.headline.date_s;
+	w.s.environment = im.graph.known.headline.environment;
+	w.s.variable_count = im.graph.known.headline.variable_count;
+	w.s.hosts = hosts_text(&im.graph.known.headline);
+	w.s.load = load_text(&im.graph.known.headline);
+	for (size_t i = 3; i < im.graph.known.comm_count; i++)
+		w.s.communicators += im.graph.known.comms[i].size > 0;
 	for (int i = 0; i < STATES; i++)
 		w.s.wait_ns[i] = im.states[i].wait_ns;
 	phase_at(&w, w.s.count);
 	name_places(&w.s, &im);
 	list_ranks(&w.s, &w.by_rank);
 	add_other_functions(&w.s);
-	summary_write(&w.s, im.in, argc, argv);
+	summary_write(&w.s, im.graph.in, argc, argv);
 }

@@ -27,7 +27,7 @@ add_segment(struct path *p, const struct imbalance *im, uint32_t site, int32_t r
 		memset(p->rank_ns + known, 0, (p->count - known) * sizeof *p->rank_ns);
 	}
 	if (p->rank_ns[site] == NULL)
-		p->rank_ns[site] = zalloc((size_t)im->known.ranks, sizeof **p->rank_ns);
+		p->rank_ns[site] = zalloc((size_t)im->graph.known.ranks, sizeof **p->rank_ns);
 	p->site_ns[site] += ns;
 	p->rank_ns[site][rank] += ns;
 }
@@ -37,7 +37,7 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
     const struct message *message)
 {
 	p->segments.count = 0;
-	if (segments_read(&p->segments, in, message, &im->known) < 0)
+	if (segments_read(&p->segments, in, message, &im->graph.known) < 0)
 		die_input(in);
 	for (size_t i = 0; i < p->segments.count; i++) {
 		const struct segment *s = &p->segments.at[i];
@@ -49,7 +49,7 @@ take_segments(struct path *p, const struct imbalance *im, struct reader *in,
 		if (s->kind == TRANSFER)
 			p->transfer_ns += ns;
 		else if (s->kind != START)	/* that is of no site */
-			add_segment(p, im, s->site, im->known.location_rank[s->location], ns);
+			add_segment(p, im, s->site, im->graph.known.location_rank[s->location], ns);
 	}
 }
 
@@ -77,7 +77,7 @@ judge(const struct imbalance *im, const struct path *p)
 {
 	struct critical c = { .length_ns = p->length_ns, .transfer_ns = p->transfer_ns,
 	    .sites = zalloc(p->count + 1, sizeof *c.sites) };
-	const int32_t ranks = im->known.ranks;
+	const int32_t ranks = im->graph.known.ranks;
 
 	for (size_t s = 0; s < p->count; s++) {
 		struct critical_site *at = &c.sites[s];
@@ -133,7 +133,7 @@ read_critical(const struct imbalance *im, const char *file)
 		die_input(in);
 	while ((got = reader_next(in, &message)) > 0) {
 		if (is_kind(&message, "run") && (body_int(in, &message, "run_ns", 0, INT64_MAX, &run_ns) < 0 ||
-		    run_ns != im->known.run_ns)) {
+		    run_ns != im->graph.known.run_ns)) {
 			reader_fail(in, message.offset, "run: of another run than the graph");
 			die_input(in);
 		}

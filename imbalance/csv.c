@@ -33,7 +33,7 @@ print_analytic(struct text *text, const struct imbalance *im)
 	    "total_wait_time_s,wait_before_time_s,wait_after_time_s,unsynchronised_time_s,imbalance,"
 	    "num_calls,num_unsynchronised,num_nodes,num_edges");
 	put_totals(out, "program", "", &im->program);
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		snprintf(rank, sizeof rank, "%d", (int)r);
 		put_totals(out, "process", rank, &im->ranks[r]);
 	}
@@ -82,25 +82,25 @@ void
 write_stream(const struct imbalance *im, int argc, char **argv)
 {
 	static const struct column_type ns_type = { 8, true, true, 0 };
-	int64_t *ranks = zalloc((size_t)im->known.ranks, sizeof *ranks);
+	int64_t *ranks = zalloc((size_t)im->graph.known.ranks, sizeof *ranks);
 	struct shares *shares = shares_by_rank(im);
 	struct writer out;
 
-	if (writer_open(&out, STDOUT_FILENO, "imbalance", im->in, argc, argv) < 0)
+	if (writer_open(&out, STDOUT_FILENO, "imbalance", im->graph.in, argc, argv) < 0)
 		die_output();
 	for (int s = 0; s < STATES; s++) {
-		for (int32_t r = 0; r < im->known.ranks; r++)
+		for (int32_t r = 0; r < im->graph.known.ranks; r++)
 			ranks[r] = state_ns(&im->tables[BY_RANK], (size_t)r, s);
 		message_begin(&out, "wait_state", 5);
 		put_string(&out, "name", state_names[s]);
 		put_int(&out, "wait_ns", im->states[s].wait_ns);
 		put_uint(&out, "waits", im->states[s].count);
-		put_int(&out, "count", im->known.ranks);
-		put_column(&out, "rank_ns", ns_type, ranks, (size_t)im->known.ranks);
+		put_int(&out, "count", im->graph.known.ranks);
+		put_column(&out, "rank_ns", ns_type, ranks, (size_t)im->graph.known.ranks);
 		if (message_end(&out) < 0)
 			die_output();
 	}
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct shares share = shares[r];
 
 		message_begin(&out, "shares", 7);

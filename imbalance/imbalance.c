@@ -100,8 +100,8 @@ parse_options(int argc, char **argv)
 static void
 refuse_empty(const struct imbalance *im)
 {
-	if (im->from_ns > 0 && im->from_ns >= im->known.run_ns)
-		die("--from: the run has ended by then, after %.9f s", (double)im->known.run_ns / 1e9);
+	if (im->from_ns > 0 && im->from_ns >= im->graph.known.run_ns)
+		die("--from: the run has ended by then, after %.9f s", (double)im->graph.known.run_ns / 1e9);
 	if (im->to_ns <= 0)
 		die("--to: the run has not begun by then");
 }
@@ -154,9 +154,9 @@ tell(struct imbalance *im, struct options *opt, int argc, char **argv)
 	}
 	if (opt->ideal != NULL) {
 		ideal = read_times(opt->ideal, opt->view.whole);
-		if (ideal.ranks != im->known.ranks)
+		if (ideal.ranks != im->graph.known.ranks)
 			die("%s: of %d ranks, the run is of %d", opt->ideal, (int)ideal.ranks,
-			    (int)im->known.ranks);
+			    (int)im->graph.known.ranks);
 		opt->view.ideal = &ideal;
 	}
 	report(im, opt->form, &opt->view, argc, argv);

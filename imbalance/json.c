@@ -47,10 +47,10 @@ put_analytic(struct json *out, const struct imbalance *im)
 {
 	json_begin_object(out, "program");
 	json_seconds(out, "run_time_s", counted_run_ns(im));
-	json_int(out, "ranks", im->known.ranks);
+	json_int(out, "ranks", im->graph.known.ranks);
 	put_totals(out, &im->program);
 	begin_list(out, "processes");
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		begin_item(out);
 		json_int(out, "rank", r);
 		put_totals(out, &im->ranks[r]);
@@ -70,12 +70,12 @@ static void
 put_site(struct json *out, const struct imbalance *im, size_t site)
 {
 	char text[WHERE];
-	const struct site *s = site < im->known.site_count ? &im->known.sites[site] : NULL;
+	const struct site *s = site < im->graph.known.site_count ? &im->graph.known.sites[site] : NULL;
 
 	json_uint(out, "site", site);
 	json_text(out, "where", index_text(im, BY_SITE, site, text, sizeof text));
-	if (s != NULL && s->stack != NULL && s->stack[0] < im->known.site_count)
-		s = &im->known.sites[s->stack[0]];
+	if (s != NULL && s->stack != NULL && s->stack[0] < im->graph.known.site_count)
+		s = &im->graph.known.sites[s->stack[0]];
 	if (s != NULL && s->function != NULL)
 		json_text(out, "function", s->function);
 	if (s != NULL && s->file != NULL) {
@@ -87,7 +87,7 @@ put_site(struct json *out, const struct imbalance *im, size_t site)
 static int32_t
 rank_at(const struct imbalance *im, uint32_t location)
 {
-	return im->known.location_rank[location];
+	return im->graph.known.location_rank[location];
 }
 
 static void
@@ -112,7 +112,7 @@ put_ranks(struct json *out, const struct imbalance *im, enum state state, enum d
 	const struct table *table = &im->tables[by];
 
 	json_begin_array(out, key);
-	for (size_t r = 0; r < (size_t)im->known.ranks; r++)
+	for (size_t r = 0; r < (size_t)im->graph.known.ranks; r++)
 		json_seconds(out, NULL, state_ns(table, r, state));
 	json_end_array(out);
 }
@@ -159,7 +159,7 @@ put_sums(struct json *out, const struct imbalance *im)
 	json_begin_object(out, "sums");
 	json_bool(out, "hold", sums_hold(im));
 	json_begin_array(out, "ranks");
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct shares s = all[r];
 
 		begin_item(out);
@@ -336,7 +336,7 @@ print_json(struct text *text, const struct imbalance *im, const struct view *vie
 	json_begin(out, text);
 	json_begin_object(out, NULL);
 	json_text(out, "verdict", verdict);
-	load_json(out, &im->known.headline);
+	load_json(out, &im->graph.known.headline);
 	free(verdict);
 	put_analytic(out, im);
 	begin_list(out, "wait_states");

@@ -47,10 +47,10 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	char *verdict = imbalance_verdict(im);
 
 	text_line(out, "%s", verdict);
-	load_line(out, &im->known.headline);
+	load_line(out, &im->graph.known.headline);
 	free(verdict);
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
-	    seconds(counted_run_ns(im)), (int)im->known.ranks, imbalance_of(p));
+	    seconds(counted_run_ns(im)), (int)im->graph.known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))
 		text_line(out, "efficiencies (POP) %s: parallel %.4f = load balance %.4f x communication %.4f",
 		    span_rule(view->whole), e.parallel, e.load_balance, e.communication);
@@ -70,9 +70,9 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 		    "the collective itself took so long", 100 * explained_share(&why),
 		    100 * (double)why.delay_ns / (double)why.wait_ns,
 		    100 * (double)why.completion_ns / (double)why.wait_ns);
-	if (im->known.polls_wait)
+	if (im->graph.known.polls_wait)
 		text_line(out, "failed tests and probes before the one that succeeds are a wait where at most "
-		    "%.6g us lie between two", 1e-3 * (double)im->known.poll_gap_ns);
+		    "%.6g us lie between two", 1e-3 * (double)im->graph.known.poll_gap_ns);
 	if (im->counts.unmatched_sends + im->counts.unmatched_receives + im->counts.unmatched_collectives > 0)
 		text_line(out, "not judged: %llu sends, %llu receives and %llu collectives without partners",
 		    (unsigned long long)im->counts.unmatched_sends, (unsigned long long)im->counts.unmatched_receives,
@@ -104,9 +104,9 @@ put_state(struct table_writer *table, const struct imbalance *im, int state)
 	table_seconds(table, s->wait_ns);
 	table_uint(table, s->count);
 	table_seconds(table, w->to_ns - w->from_ns);
-	table_int(table, im->known.location_rank[w->location]);
+	table_int(table, im->graph.known.location_rank[w->location]);
 	if (w->cause != NOBODY)
-		table_int(table, im->known.location_rank[w->cause]);
+		table_int(table, im->graph.known.location_rank[w->cause]);
 	else
 		table_text(table, "-");
 	table_format(table, "%s: %s", state_names[state],
@@ -213,8 +213,8 @@ print_chains(struct text *out, const struct imbalance *im, size_t shown)
 			const struct wait *w = &chain[k];
 
 			text_line(out, "%srank %d waited %.6f s for rank %d at %.6f s: %s in %s",
-			    k == 0 ? "" : "  as ", (int)im->known.location_rank[w->location],
-			    seconds(w->to_ns - w->from_ns), (int)im->known.location_rank[w->cause],
+			    k == 0 ? "" : "  as ", (int)im->graph.known.location_rank[w->location],
+			    seconds(w->to_ns - w->from_ns), (int)im->graph.known.location_rank[w->cause],
 			    seconds(w->from_ns), state_names[w->state],
 			    index_text(im, BY_SITE, w->site, text, sizeof text));
 		}

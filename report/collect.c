@@ -52,7 +52,7 @@ activity_of(enum state state)
 static void
 begin_run(struct page *page)
 {
-	const struct definitions *known = &page->im.known;
+	const struct definitions *known = &page->im.graph.known;
 	size_t side = (size_t)known->ranks < MOST_GROUPS ? (size_t)known->ranks : MOST_GROUPS;
 
 	bins_begin(&page->bins, known->location_count, known->run_ns, page->budget / BYTES_EACH_CELL);
@@ -71,7 +71,7 @@ group_of(const struct matrix *matrix, int32_t rank)
 static void
 take_sends(struct page *page, const struct calls *calls)
 {
-	const struct definitions *known = &page->im.known;
+	const struct definitions *known = &page->im.graph.known;
 	const int32_t from = known->location_rank[calls->location];
 	enum call_class class = CLASS_LOCAL;
 
@@ -110,7 +110,7 @@ take_gain(struct page *page, struct reader *in, const struct message *message)
 static void
 add_piece(struct page *page, const struct event *piece)
 {
-	const int32_t rank = page->im.known.location_rank[piece->location];
+	const int32_t rank = page->im.graph.known.location_rank[piece->location];
 	const int64_t ns = piece->end_ns - piece->begin_ns;
 	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, ns };
 
@@ -137,7 +137,7 @@ take_segments(struct page *page, struct reader *in, const struct message *messag
 	struct segments *path = &page->path;
 
 	path->count = 0;
-	if (segments_read(path, in, message, &page->im.known) < 0)
+	if (segments_read(path, in, message, &page->im.graph.known) < 0)
 		die_input(in);
 	for (size_t i = 0; i < path->count; i++) {
 		const struct segment *s = &path->at[i];
@@ -161,12 +161,12 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 	else if (is_kind(message, "calls"))
 		take_sends(page, calls);
 	else if (is_kind(message, "segments"))
-		take_segments(page, im->in, message);
+		take_segments(page, im->graph.in, message);
 	else if (is_kind(message, "gain"))
-		take_gain(page, im->in, message);
+		take_gain(page, im->graph.in, message);
 	else if (is_kind(message, "sampled_path") &&
-	    sampled_path_read(&page->functions, im->in, message, &im->known) < 0)
-		die_input(im->in);
+	    sampled_path_read(&page->functions, im->graph.in, message, &im->graph.known) < 0)
+		die_input(im->graph.in);
 }
 
 static void
@@ -184,7 +184,8 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	for (int i = 0; i < count; i++) {
 		const struct wait *w = &waits[i];
 		struct event wait = { w->from_ns, w->to_ns, location, w->site,
-		    w->cause == NOBODY ? -1 : im->known.location_rank[w->cause], (uint16_t)w->call, (uint16_t)w->state };
+		    w->cause == NOBODY ? -1 : im->graph.known.location_rank[w->cause],
+		    (uint16_t)w->call, (uint16_t)w->state };
 
 		bins_add(&page->bins, location, IN_MPI, at_ns, w->from_ns);
 		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);

@@ -19,8 +19,8 @@ columns_write(struct text *out, const struct page *page)
 		for (size_t c = 0; c < bins->columns && end > first; c++) {
 			const float *ns = bins->ns + (row * bins->columns + c) * ACTIVITIES;
 
-			csv_int(&csv, page->im.known.location_rank[first]);
-			csv_int(&csv, page->im.known.location_rank[end - 1]);
+			csv_int(&csv, page->im.graph.known.location_rank[first]);
+			csv_int(&csv, page->im.graph.known.location_rank[end - 1]);
 			csv_fixed(&csv, (double)c * width_s, 12);
 			csv_fixed(&csv, (double)(c + 1) * width_s, 12);
 			for (int a = 0; a < ACTIVITIES; a++)

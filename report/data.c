@@ -159,7 +159,7 @@ void
 data_write(struct text *text, struct page *page, size_t events)
 {
 	static struct numbers numbers;
-	const struct definitions *known = &page->im.known;
+	const struct definitions *known = &page->im.graph.known;
 	struct json json, *out = &json;
 
 	free(numbers.of);

@@ -10,7 +10,7 @@ enum { SHOWN_GROUPS = 64, SHOWN_GAINS = 10, LABEL = 1024 };
 static bool
 always(const struct page *page)
 {
-	return page->im.known.ranks > 0;
+	return page->im.graph.known.ranks > 0;
 }
 
 /* ---- bars by rank ------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ struct bars {
 static double
 group_value(const struct page *page, const struct bars *bars, size_t groups, size_t group, size_t kind)
 {
-	const int32_t ranks = page->im.known.ranks;
+	const int32_t ranks = page->im.graph.known.ranks;
 	double sum = 0;
 	int count = 0;
 
@@ -59,7 +59,7 @@ draw_bar(struct text *out, const struct page *page, const struct bars *bars, siz
 	double y = TOP + plot_height;
 	char name[48], tip[200], length[40];
 
-	group_label(page->im.known.ranks, groups, g, name, sizeof name);
+	group_label(page->im.graph.known.ranks, groups, g, name, sizeof name);
 	for (size_t k = 0; k < bars->kinds; k++) {
 		double value = group_value(page, bars, groups, g, k), height = plot_height * value / most;
 
@@ -74,7 +74,7 @@ static void
 draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 {
 	const double plot_height = 220;
-	size_t ranks = (size_t)page->im.known.ranks, groups = ranks < SHOWN_GROUPS ? ranks : SHOWN_GROUPS;
+	size_t ranks = (size_t)page->im.graph.known.ranks, groups = ranks < SHOWN_GROUPS ? ranks : SHOWN_GROUPS;
 	size_t step = groups <= 32 && ranks == groups ? 1 : 8, top = 0;
 	double most = 0, longest = 0;
 	unsigned used = 0;

@@ -103,7 +103,7 @@ put_facts(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
 	const struct efficiency e = efficiency_of(im, false);
-	double time = (double)page->bins.run_ns * (double)im->known.location_count;
+	double time = (double)page->bins.run_ns * (double)im->graph.known.location_count;
 
 	text_put(out, "<ul class=\"facts\">\n");
 	put_fact(out, "run_time_s", "run time", "%.4g s", 1e-9 * (double)page->bins.run_ns);
@@ -139,15 +139,15 @@ put_chains(struct text *out, const struct page *page)
 
 		text_print(out, "<p class=\"chain\" data-at=\"%lld\" data-to=\"%lld\" data-rank=\"%d\">",
 		    (long long)chain[0].from_ns, (long long)chain[0].to_ns,
-		    (int)im->known.location_rank[chain[0].location]);
+		    (int)im->graph.known.location_rank[chain[0].location]);
 		for (size_t k = 0; k < links && k < 12; k++) {
 			const struct wait *w = &chain[k];
 
 			time_label(1e-9 * (double)(w->to_ns - w->from_ns), 1e-9 * (double)(w->to_ns - w->from_ns), length,
 			    sizeof length);
 			text_print(out, "%srank %d waited %s for rank %d at %.6f s, ", k > 0 ? "<br>&nbsp; as " : "",
-			    (int)im->known.location_rank[w->location], length,
-			    (int)im->known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
+			    (int)im->graph.known.location_rank[w->location], length,
+			    (int)im->graph.known.location_rank[w->cause], 1e-9 * (double)w->from_ns);
 			text_print(out, "%s in ", state_names[w->state]);
 			text_markup(out, site_label(page, w->site, where, sizeof where));
 		}
@@ -160,12 +160,12 @@ static void
 put_provenance(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
-	const struct headline *headline = &im->known.headline;
+	const struct headline *headline = &im->graph.known.headline;
 	const char *line;
 
 	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was run, and how this page was "
 	    "made of it, by lp-report " VERSION ".</p>\n<pre>");
-	for (size_t i = 0; (line = reader_history(im->in, i)) != NULL; i++) {
+	for (size_t i = 0; (line = reader_history(im->graph.in, i)) != NULL; i++) {
 		text_markup(out, line);
 		text_char(out, '\n');
 	}
@@ -188,7 +188,7 @@ put_provenance(struct text *out, const struct page *page)
 		text_put(out, "</pre>\n");
 	text_print(out, "<p>Calls %llu; without a partner, and so not judged: %llu sends, %llu receives, %llu "
 	    "collectives.</p></section>\n",
-	    (unsigned long long)reader_rows(im->in), (unsigned long long)im->counts.unmatched_sends,
+	    (unsigned long long)reader_rows(im->graph.in), (unsigned long long)im->counts.unmatched_sends,
 	    (unsigned long long)im->counts.unmatched_receives, (unsigned long long)im->counts.unmatched_collectives);
 }
 
@@ -228,10 +228,10 @@ put_timeline(struct text *out, const struct page *page)
 void
 verdict_write(struct text *out, const struct page *page)
 {
-	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
+	char *title = headline_text(&page->im.graph.known.headline), *verdict = page_verdict(page);
 
 	text_line(out, "%s: %s", title, verdict);
-	load_line(out, &page->im.known.headline);
+	load_line(out, &page->im.graph.known.headline);
 	free(title);
 	free(verdict);
 }
@@ -239,8 +239,8 @@ verdict_write(struct text *out, const struct page *page)
 static void
 write_with(struct text *out, struct page *page, size_t events)
 {
-	char *title = headline_text(&page->im.known.headline), *verdict = page_verdict(page);
-	char *load = load_text(&page->im.known.headline);
+	char *title = headline_text(&page->im.graph.known.headline), *verdict = page_verdict(page);
+	char *load = load_text(&page->im.graph.known.headline);
 
 	put_head(out, title);
 	text_put(out, "<h1>");

@@ -212,9 +212,10 @@ main(int argc, char **argv)
 	}
 	read_run(&page, &opt);
 	if (page.ideal != NULL)
-		monitor_read(&page.monitor, opt.ideal, page.im.known.run_ns);
-	if (page.ideal != NULL && ideal.ranks != page.im.known.ranks)
-		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks, (int)page.im.known.ranks);
+		monitor_read(&page.monitor, opt.ideal, page.im.graph.known.run_ns);
+	if (page.ideal != NULL && ideal.ranks != page.im.graph.known.ranks)
+		die("%s: of %d ranks, the run is of %d", opt.ideal, (int)ideal.ranks,
+			    (int)page.im.graph.known.ranks);
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
 		die("--figure %s: the stream holds nothing for it", figures[opt.figure].name);
 	if (opt.verdict != NULL)

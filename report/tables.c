@@ -70,7 +70,7 @@ put_share(struct text *out, double share)
 static double
 share_of_time(const struct page *page, int64_t ns)
 {
-	double all = (double)page->bins.run_ns * (double)page->im.known.location_count;
+	double all = (double)page->bins.run_ns * (double)page->im.graph.known.location_count;
 
 	return (double)ns / all;
 }
@@ -224,7 +224,7 @@ states_table(struct text *out, const struct page *page)
 		put_seconds(out, 1e-9 * (double)sums->wait_ns);
 		put_count(out, sums->count);
 		put_seconds(out, 1e-9 * (double)(w->to_ns - w->from_ns));
-		put_count(out, (uint64_t)im->known.location_rank[w->location]);
+		put_count(out, (uint64_t)im->graph.known.location_rank[w->location]);
 		put_name(out, state_names[s]);
 		put_name(out, site_label(page, w->site, where, sizeof where));
 		text_put(out, "</tr>\n");

@@ -127,7 +127,7 @@ draw_path_levels(struct text *out, const struct bins *bins, const struct raster 
 static void
 location_label(const struct page *page, size_t row, char *text, size_t size)
 {
-	const struct definitions *known = &page->im.known;
+	const struct definitions *known = &page->im.graph.known;
 	const struct bins *bins = &page->bins;
 	/* The first location of the row. */
 	size_t l = (row * bins->locations + bins->rows - 1) / bins->rows;

@@ -219,8 +219,8 @@ put_row(struct writer *out, const char *kind, const struct field *fields, const 
 static const struct column_type whole_type = { sizeof(int64_t), true, true, 0 };
 
 void
-put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows, size_t count,
-    size_t size)
+put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows,
+    size_t count, size_t size)
 {
 	int64_t *column = zalloc(count, sizeof *column);
 	unsigned pairs = 1;

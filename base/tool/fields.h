@@ -82,9 +82,9 @@ void json_members(struct json *json, const struct field *fields, const void *row
 struct writer;
 void put_row(struct writer *out, const char *kind, const struct field *fields, const void *row);
 
-/* Fields with a key, all numbers, as the columns of one message: writes it, and reads at most CAPACITY rows. */
-void put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows, size_t count,
-    size_t size);
+/* Whole numbers with a key, as the columns of one message: writes it, and reads at most CAPACITY rows. */
+void put_rows(struct writer *out, const char *kind, const struct field *fields, const void *rows,
+    size_t count, size_t size);
 struct message;
 struct reader;
 int rows_read(struct reader *in, const struct message *message, const struct field *fields, void *rows,

@@ -33,7 +33,7 @@ note_access(struct imbalance *im, const struct whole_call *call)
 	struct target *target;
 	struct accesses *accesses;
 
-	if (rank < 0 || rank == im->known.location_rank[call->location] || me->all)
+	if (rank < 0 || rank == im->graph.known.location_rank[call->location] || me->all)
 		return;
 	target = target_of(im, row->comm, rank);
 	if (holder_at(target, call->location) < target->holder_count)
@@ -86,7 +86,8 @@ int
 fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS], int count)
 {
 	const struct wait_row *row = &call->rows[0];
-	const struct target *target = target_of(im, row->row.comm, im->known.location_rank[call->location]);
+	const int32_t rank = im->graph.known.location_rank[call->location];
+	const struct target *target = target_of(im, row->row.comm, rank);
 	const int64_t limit_ns = row->has_other ? row->other_ns : INT64_MIN;
 	struct access last = { row->row.enter_ns, 0 };
 	const int waiting = count > 0 && waits[0].state == WAIT_AT_FENCE;
@@ -110,7 +111,7 @@ fence_waits(struct imbalance *im, const struct whole_call *call, struct wait wai
 int
 exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS])
 {
-	const int32_t rank = im->known.location_rank[call->location];
+	const int32_t rank = im->graph.known.location_rank[call->location];
 	struct access last = { call->rows[0].row.enter_ns, 0 };
 	uint32_t by = NOBODY;
 

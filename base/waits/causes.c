@@ -201,7 +201,7 @@ struct causes {
 void
 causes_begin(struct imbalance *im)
 {
-	const uint32_t locations = im->known.location_count;
+	const uint32_t locations = im->graph.known.location_count;
 
 	im->causes = zalloc(1, sizeof *im->causes);
 	pasts_begin(&im->causes->pasts, locations,
@@ -388,7 +388,7 @@ explain(struct imbalance *im, const struct wait *wait)
 	spend_past(im, wait->location, from_ns, wait->from_ns, -1);
 	delay_ns = spending_gather(&c->spending);
 	share = wait_ns < delay_ns + waited_ns ? wait_ns / (delay_ns + waited_ns) : 1;
-	share_direct(c, im->known.location_rank[wait->cause], share, wait_ns, &shares);
+	share_direct(c, im->graph.known.location_rank[wait->cause], share, wait_ns, &shares);
 	tell_cause(im, wait, late, (int64_t)(share * delay_ns), (int64_t)(share * waited_ns));
 	share_indirect(im, share, origin, &shares);
 	origin_keep_shares(&im->origins, origin, &shares);
@@ -448,7 +448,7 @@ count_causes(struct imbalance *im, const struct whole_call *call, const struct w
 void
 causes_forget(struct imbalance *im, int64_t at_ns)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		past_restart(im, &im->causes->pasts, l, at_ns);
 	im->causes->syncs.forgotten_ns = most(im->causes->syncs.forgotten_ns, at_ns);
 }
@@ -462,7 +462,7 @@ causes_start(struct imbalance *im, const struct whole_call *call)
 void
 causes_end(struct imbalance *im)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		past_end(im, &im->causes->pasts, l);
 	delays_tell(im->causes->delays, im);
 }

@@ -12,7 +12,7 @@
 static inline struct wait_row *
 wait_row_here(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	const struct lane *lane = &im->window.lanes[location];
+	const struct lane *lane = &im->graph.window.lanes[location];
 
 	return seq - lane->first < lane->count ?
 	    (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first) : NULL;
@@ -23,7 +23,7 @@ wait_row(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	const struct wait_row *row = wait_row_here(im, location, seq);
 
-	return row != NULL ? row : window_unpacked(&im->window, location, seq, false);
+	return row != NULL ? row : window_unpacked(&im->graph.window, location, seq, false);
 }
 
 /* The same, to be changed. */
@@ -32,7 +32,7 @@ wait_row_change(const struct imbalance *im, uint32_t location, uint64_t seq)
 {
 	struct wait_row *row = wait_row_here(im, location, seq);
 
-	return row != NULL ? row : window_unpacked(&im->window, location, seq, true);
+	return row != NULL ? row : window_unpacked(&im->graph.window, location, seq, true);
 }
 
 /* The row that ROW at LOCATION, SEQ refers to, where it is in the window; NULL: none, or elsewhere. */
@@ -40,14 +40,14 @@ static inline const struct wait_row *
 referred_here(const struct imbalance *im, const struct wait_row *row, uint32_t location, uint64_t seq,
     uint32_t *to, uint64_t *to_seq)
 {
-	return row_refers(&row->row, location, seq, to, to_seq) && *to < im->known.location_count ?
+	return row_refers(&row->row, location, seq, to, to_seq) && *to < im->graph.known.location_count ?
 	    wait_row(im, *to, *to_seq) : NULL;
 }
 
 /* ---- edges.c: what an edge tells is noted at its rows ---- */
 
-void take_messages(struct imbalance *im, const struct message *message);
-void take_collectives(struct imbalance *im, const struct message *message);
+void take_messages(struct imbalance *im, bool are_probes);
+void take_collectives(struct imbalance *im);
 
 /* ---- count.c ---- */
 

@@ -23,7 +23,7 @@ count_call(struct imbalance *im, const struct whole_call *call)
 {
 	const struct row *row = &call->rows[0].row;
 	const uint32_t location = call->location;
-	const int32_t rank = im->known.location_rank[location];
+	const int32_t rank = im->graph.known.location_rank[location];
 	struct wait waits[MOST_WAITS];
 	int count = find_waits(im, call, waits);
 	int64_t useful_ns = call->mpi_ns;
@@ -52,7 +52,7 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	one_sided_count(im, call);
 	if (call->kind->starts || call->kind->ends)
 		open_count(im, call);
-	if (location >= (uint32_t)im->known.ranks)
+	if (location >= (uint32_t)im->graph.known.ranks)
 		;		/* of a further thread */
 	else if (call->last_ns != INT64_MIN && !call->kind->frames)
 		span_call_between(&im->spans[location], call->program_ns, row->leave_ns);
@@ -96,11 +96,11 @@ static inline struct wait_row *
 next_rows(const struct imbalance *im, uint32_t location, uint64_t seq, size_t *left)
 {
 	enum { AHEAD = 4, LINE = 64 };
-	const struct lane *lane = &im->window.lanes[location];
+	const struct lane *lane = &im->graph.window.lanes[location];
 	struct wait_row *rows;
 
 	if (seq - lane->first >= lane->count)
-		return window_rows(&im->window, location, seq, false, left);
+		return window_rows(&im->graph.window, location, seq, false, left);
 	*left = lane->count - (size_t)(seq - lane->first);
 	rows = (struct wait_row *)(void *)lane->rows + lane->begin + (seq - lane->first);
 	for (int i = 0; i < 3; i++)
@@ -138,11 +138,11 @@ whole_call(struct imbalance *im, const struct next *next)
 	const struct call_kind *kind;
 
 	if (rows == NULL)
-		rows = window_rows(&im->window, next->location, first, false, &left);
+		rows = window_rows(&im->graph.window, next->location, first, false, &left);
 	row = &rows[0].row;
 	kind = call_kind(im, row->call);
 	if (kind->starts && wait_row_here(im, next->location, first) == NULL)	/* open_count changes them */
-		rows = window_rows(&im->window, next->location, first, true, &left);
+		rows = window_rows(&im->graph.window, next->location, first, true, &left);
 	return (struct whole_call){ rows, kind, first, next->location, next->count, last_ns,
 	    last_ns == INT64_MIN ? 0 : counted_ns(im, last_ns, row->enter_ns),
 	    counted_ns(im, row->enter_ns, row->leave_ns), kind->polls && row->polled };
@@ -176,7 +176,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		const struct whole_call call = whole_call(im, &heap[0]);
 
 		count_call(im, &call);
-		if (im->done[location] == window_first(&im->window, location))
+		if (im->done[location] == window_first(&im->graph.window, location))
 			q->counted[q->counted_count++] = location;
 		im->done[location] += call.count;
 		q->rows -= call.count;
@@ -191,7 +191,7 @@ count_until(struct imbalance *im, int64_t limit_ns)
 		const uint32_t location = q->counted[q->counted_count - 1];
 
 		open_keep(im, location, im->done[location]);
-		window_drop(&im->window, location, im->done[location]);
+		window_drop(&im->graph.window, location, im->done[location]);
 	}
 }
 
@@ -212,36 +212,33 @@ settle(struct imbalance *im, uint32_t location, uint64_t seq)
 	queue_next(im, location);
 }
 
-/* The rows that a message of kind settled or sync names; of a point they are themselves there. */
-static uint64_t *
-take_seqs(struct imbalance *im, const struct message *message, bool is_point)
+/* Of a point the rows that it names are there; of those that are settled, the rows before them. */
+static void
+check_seqs(const struct imbalance *im, const struct message *message, bool is_point)
 {
-	uint64_t *seqs = zalloc(im->known.location_count, sizeof *seqs);
+	const uint64_t *seqs = im->graph.seqs;
 
-	if (seqs_read(seqs, im->in, message, &im->window) < 0)
-		die_input(im->in);
-	for (uint32_t l = 0; l < im->known.location_count; l++)
-		if (seqs[l] + is_point > window_end(&im->window, l)) {
-			reader_fail(im->in, message->offset, "%s: row %llu of location %u is not there",
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
+		if (seqs[l] + is_point > window_end(&im->graph.window, l) ||
+		    (im->graph.window.partial && wait_row(im, l, seqs[l]) == NULL)) {
+			reader_fail(im->graph.in, message->offset, "%s: row %llu of location %u is not there",
 			    message->kind, (unsigned long long)seqs[l], l);
-			die_input(im->in);
+			die_input(im->graph.in);
 		}
-	return seqs;
 }
 
 void
 order_settled(struct imbalance *im, const struct message *message)
 {
-	const uint32_t locations = im->known.location_count;
-	uint64_t *seqs = take_seqs(im, message, false);
+	const uint32_t locations = im->graph.known.location_count;
 	int64_t limit_ns = INT64_MAX;
 
+	check_seqs(im, message, false);
 	for (uint32_t l = 0; l < locations; l++) {
-		settle(im, l, seqs[l]);
+		settle(im, l, im->graph.seqs[l]);
 		if (im->settled_ns[l] < limit_ns)
 			limit_ns = im->settled_ns[l];
 	}
-	free(seqs);
 	/* A rank that ended early would hold up all others for ever. */
 	count_until(im, im->queue->rows > MOST_ROWS + 64 * (uint64_t)locations ? INT64_MAX : limit_ns);
 	late_settle(im);
@@ -249,12 +246,12 @@ order_settled(struct imbalance *im, const struct message *message)
 
 /* When the last rank entered the point. */
 static int64_t
-point_ns(const struct imbalance *im, const uint64_t *seqs)
+point_ns(const struct imbalance *im)
 {
 	int64_t last_ns = INT64_MIN;
 
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
-		const struct wait_row *row = wait_row(im, l, seqs[l]);
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
+		const struct wait_row *row = wait_row(im, l, im->graph.seqs[l]);
 
 		if (row != NULL && row->row.enter_ns > last_ns)
 			last_ns = row->row.enter_ns;
@@ -271,13 +268,13 @@ start_behind(struct imbalance *im, uint32_t location, uint64_t seq)
 
 	im->done[location] = im->settled[location] = seq + 1;
 	im->last_leave_ns[location] = im->settled_ns[location] = row.row.leave_ns;
-	window_drop(&im->window, location, seq + 1);
+	window_drop(&im->graph.window, location, seq + 1);
 	one_sided_count(im, &call);
 	if (!im->waits_only)
 		causes_start(im, &call);
 	if (im->functions != NULL)
 		functions_start(im, location, row.row.leave_ns);
-	if (location < (uint32_t)im->known.ranks)
+	if (location < (uint32_t)im->graph.known.ranks)
 		span_start(&im->spans[location], row.row.leave_ns);
 }
 
@@ -294,35 +291,30 @@ forget_stretch(struct imbalance *im, int64_t at_ns)
 void
 order_start(struct imbalance *im, const struct message *message)
 {
-	uint64_t *seqs = take_seqs(im, message, true);
-	const int64_t at_ns = point_ns(im, seqs);
+	int64_t at_ns;
 
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
-		if (wait_row(im, l, seqs[l]) == NULL) {
-			reader_fail(im->in, message->offset, "%s: row %llu of location %u is not there",
-			    message->kind, (unsigned long long)seqs[l], l);
-			die_input(im->in);
-		}
-		start_behind(im, l, seqs[l]);
-	}
-	free(seqs);
-	im->window.partial = false;
+	check_seqs(im, message, true);
+	at_ns = point_ns(im);
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
+		start_behind(im, l, im->graph.seqs[l]);
+	im->graph.window.partial = false;
 	forget_stretch(im, at_ns);
 }
 
 void
 order_sync(struct imbalance *im, const struct message *message)
 {
-	uint64_t *seqs = take_seqs(im, message, true);
-	const int64_t at_ns = point_ns(im, seqs);
+	const uint64_t *seqs = im->graph.seqs;
+	int64_t at_ns;
 
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	check_seqs(im, message, true);
+	at_ns = point_ns(im);
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		settle(im, l, seqs[l] + 1);
 	count_until(im, INT64_MAX);
 	im->at_point = true;
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		im->at_point &= im->done[l] == seqs[l] + 1;
-	free(seqs);
 	if (im->at_point)	/* else what is behind has been told to be settled before */
 		forget_stretch(im, at_ns);
 }
@@ -330,8 +322,8 @@ order_sync(struct imbalance *im, const struct message *message)
 void
 order_end(struct imbalance *im)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
-		im->settled[l] = window_end(&im->window, l);
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
+		im->settled[l] = window_end(&im->graph.window, l);
 		queue_next(im, l);	/* its last call may not have had an end before */
 	}
 	count_until(im, INT64_MAX);
@@ -340,7 +332,7 @@ order_end(struct imbalance *im)
 void
 order_begin(struct imbalance *im)
 {
-	const uint32_t locations = im->known.location_count;
+	const uint32_t locations = im->graph.known.location_count;
 	struct queue *q = zalloc(1, sizeof *q);
 
 	q->heap = zalloc(locations, sizeof *q->heap);

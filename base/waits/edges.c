@@ -40,12 +40,10 @@ fetch_ahead(const struct imbalance *im, const struct edge_block *e, size_t i)
 }
 
 void
-take_messages(struct imbalance *im, const struct message *message)
+take_messages(struct imbalance *im, bool are_probes)
 {
-	struct edge_block *e = &im->edges;
+	struct edge_block *e = &im->graph.edges;
 
-	if (messages_read(e, im->in, message, &im->window) < 0)
-		die_input(im->in);
 	for (size_t i = 0; i < e->count; i++) {
 		struct wait_row *send = wait_row_change(im, e->source[i], e->send[i]);
 		struct wait_row *receive = wait_row_change(im, e->target[i], e->receive[i]);
@@ -57,11 +55,11 @@ take_messages(struct imbalance *im, const struct message *message)
 		if (send == NULL || receive == NULL)
 			continue;	/* of a stretch before the part that is read */
 		link_rows(receive, e->source[i], e->send[i], send->row.enter_ns, false);
-		if (!is_kind(message, "probes") || !call_polls(receive->row.call)) {
+		if (!are_probes || !call_polls(receive->row.call)) {
 			group_rows(receive, send);
 			receive->edges++;
 		}
-		if (is_kind(message, "probes"))
+		if (are_probes)
 			continue;
 		if (call_class(receive->row.call) == CLASS_COMPLETE &&
 		    (referred = referred_row(im, receive, e->target[i], e->receive[i])) != NULL) {
@@ -115,7 +113,7 @@ note_instance(struct imbalance *im, const struct member *members, uint32_t count
 	if (class == CLASS_ALL_TO_ALL && !overlap)
 		wait_for_data(im->members, kept, im->waits_for);
 	else if (kept > 0)
-		collective_waits(&im->known, im->members, kept, im->waits_for);
+		collective_waits(&im->graph.known, im->members, kept, im->waits_for);
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct member *member = &im->members[i], *cause = im->waits_for[i] == NOBODY ? NULL :
 		    &im->members[im->waits_for[i]];
@@ -156,7 +154,7 @@ group_instance(struct imbalance *im, const struct member *members, uint32_t size
 static bool
 copy_members(struct imbalance *im, size_t first, uint32_t size)
 {
-	const struct edge_block *e = &im->edges;
+	const struct edge_block *e = &im->graph.edges;
 
 	im->members = grow(im->members, &im->member_capacity, 2 * (size_t)size, sizeof *im->members);
 	im->copies = grow(im->copies, &im->copy_capacity, size, sizeof *im->copies);
@@ -173,13 +171,11 @@ copy_members(struct imbalance *im, size_t first, uint32_t size)
 }
 
 void
-take_collectives(struct imbalance *im, const struct message *message)
+take_collectives(struct imbalance *im)
 {
-	struct edge_block *e = &im->edges;
+	struct edge_block *e = &im->graph.edges;
 	size_t at = 0;
 
-	if (collectives_read(e, im->in, message, &im->window) < 0)
-		die_input(im->in);
 	for (size_t k = 0; k < e->instances; at += e->size[k++]) {
 		uint32_t size = e->size[k];
 

@@ -35,8 +35,8 @@ void
 functions_take(struct imbalance *im, const struct message *message)
 {
 	functions_begin(im);
-	if (samples_read(&im->functions->block, im->in, message) < 0)
-		die_input(im->in);
+	if (samples_read(&im->functions->block, im->graph.in, message) < 0)
+		die_input(im->graph.in);
 	if (im->functions->block.worker == 0)	/* others are not what leads up to a call */
 		lane_add(lane_of(&im->functions->lanes, im->functions->block.location), &im->functions->block);
 }
@@ -46,7 +46,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 {
 	struct functions *f = im->functions;
 	struct sample_lane *lane = location < f->lanes.count ? &f->lanes.of[location] : NULL;
-	struct taken new = { .site = row->site, .rank = im->known.location_rank[location],
+	struct taken new = { .site = row->site, .rank = im->graph.known.location_rank[location],
 	    .period_ns = f->block.period_ns };
 
 	if (lane == NULL || lane->begin == lane->end)
@@ -142,8 +142,8 @@ site_groups(const struct imbalance *im)
 		if (im->sites[site] == NULL)
 			continue;
 		if (g.compute_ns[group] == NULL)
-			g.compute_ns[group] = zalloc((size_t)im->known.ranks, sizeof **g.compute_ns);
-		for (int32_t r = 0; r < im->known.ranks; r++)
+			g.compute_ns[group] = zalloc((size_t)im->graph.known.ranks, sizeof **g.compute_ns);
+		for (int32_t r = 0; r < im->graph.known.ranks; r++)
 			g.compute_ns[group][r] += im->sites[site][r].compute_ns;
 	}
 	for (size_t i = 0; i < g.count; i++)
@@ -167,7 +167,7 @@ static struct sampled_function
 function_of(const struct imbalance *im, uint32_t place)
 {
 	char text[1024];
-	const struct stack_frame frame = place_frame(&im->known, place, text, sizeof text);
+	const struct stack_frame frame = place_frame(&im->graph.known, place, text, sizeof text);
 
 	return (struct sampled_function){ need(strdup(frame.name)), frame.file };
 }
@@ -270,7 +270,7 @@ worth_ns(const struct sums *s, int32_t rank)
 static void
 add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t samples, bool rest)
 {
-	const double others = s->im->known.ranks - 1, error_ns =
+	const double others = s->im->graph.known.ranks - 1, error_ns =
 	    sampled_error(samples, worth_ns(s, rank), s->compute_ns[rank]);
 	const int64_t own_ns = (int64_t)samples * worth_ns(s, rank), ns = rest ? s->compute_ns[rank] - own_ns : own_ns;
 
@@ -297,7 +297,7 @@ by_excess(const void *left, const void *right)
 static struct excess *
 excesses_of(const struct sums *s, int32_t rank, size_t *count)
 {
-	const int32_t ranks = s->im->known.ranks;
+	const int32_t ranks = s->im->graph.known.ranks;
 	struct excess *list = zalloc(s->count + 1, sizeof *list);
 
 	*count = 0;
@@ -326,7 +326,7 @@ static struct uneven
 uneven_of(const struct sums *s, uint32_t site)
 {
 	struct uneven u = { .site = site };
-	const int32_t ranks = s->im->known.ranks;
+	const int32_t ranks = s->im->graph.known.ranks;
 
 	for (int32_t r = 1; r < ranks; r++)
 		if (s->compute_ns[r] > s->compute_ns[u.rank])
@@ -367,7 +367,7 @@ sums_of(const struct imbalance *im, const struct site_groups *groups, const stru
 	s.at = list + first;
 	while (first + s.count < count && s.at[s.count].site == site)
 		s.count++;
-	s.samples = zalloc((size_t)im->known.ranks, sizeof *s.samples);
+	s.samples = zalloc((size_t)im->graph.known.ranks, sizeof *s.samples);
 	for (size_t i = 0; i < s.count; i++) {
 		s.samples[s.at[i].rank] += s.at[i].samples;
 		s.period_ns = s.at[i].period_ns;
@@ -492,7 +492,7 @@ functions_by(const struct imbalance *im)
 		if (i > 0 && list[i].site == list[i - 1].site)
 			continue;
 		s = sums_of(im, &groups, by, list, count, list[i].site);
-		for (int32_t r = 0; s.compute_ns != NULL && r < im->known.ranks; r++) {
+		for (int32_t r = 0; s.compute_ns != NULL && r < im->graph.known.ranks; r++) {
 			by->samples += s.samples[r];
 			by->on_core_ns += (int64_t)s.samples[r] * worth_ns(&s, r);
 		}
@@ -501,7 +501,7 @@ functions_by(const struct imbalance *im)
 		free(s.samples);
 	}
 	for (size_t g = 0; g < groups.count; g++)
-		for (int32_t r = 0; groups.compute_ns[g] != NULL && r < im->known.ranks; r++)
+		for (int32_t r = 0; groups.compute_ns[g] != NULL && r < im->graph.known.ranks; r++)
 			by->compute_ns += groups.compute_ns[g][r];
 	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
 	find_function_costs(im, &groups, by, list, count);

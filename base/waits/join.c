@@ -95,7 +95,7 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 		*count = of < DIMENSIONS * STATES ? im->tables[of / STATES].count : 0;
 		return of < DIMENSIONS * STATES;
 	case SITE:
-		*count = (size_t)im->known.ranks;
+		*count = (size_t)im->graph.known.ranks;
 		return of < im->site_count;
 	case LINK:
 		*count = MOST_LINKS;
@@ -104,8 +104,8 @@ count_places(const struct imbalance *im, enum result result, uint32_t of, size_t
 	case LARGEST: *count = STATES; break;
 	case CALL: *count = im->call_capacity; break;
 	case RANK:
-	case SPAN: *count = (size_t)im->known.ranks; break;
-	case LOCATION: *count = im->known.location_count; break;
+	case SPAN: *count = (size_t)im->graph.known.ranks; break;
+	case LOCATION: *count = im->graph.known.location_count; break;
 	case DELAY: *count = delay_count(im); break;
 	case SAMPLED: *count = im->functions != NULL ? taken_places(im) : 0; break;
 	default: break;

@@ -47,7 +47,7 @@ open_count(struct imbalance *im, const struct whole_call *call)
 		uint64_t to_seq;
 
 		if (!row_refers(&call->rows[i].row, call->location, call->first + i, &to, &to_seq) ||
-		    to >= im->known.location_count)
+		    to >= im->graph.known.location_count)
 			continue;
 		if ((start = wait_row_change(im, to, to_seq)) == NULL)
 			open_forget(im, to, to_seq);
@@ -61,7 +61,7 @@ open_count(struct imbalance *im, const struct whole_call *call)
 void
 open_keep(struct imbalance *im, uint32_t location, uint64_t seq)
 {
-	uint64_t at = window_first(&im->window, location);
+	uint64_t at = window_first(&im->graph.window, location);
 
 	for (; im->open_starts[location] > 0 && at < seq; at++) {
 		const struct wait_row *row = wait_row(im, location, at);
@@ -80,7 +80,7 @@ open_is_empty(const struct imbalance *im)
 {
 	bool empty = im->open->count == 0;
 
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		empty &= im->open_starts[l] == 0;
 	return empty;
 }
@@ -93,7 +93,7 @@ referred_row(const struct imbalance *im, const struct wait_row *row, uint32_t lo
 	const struct wait_row *here = referred_here(im, row, location, seq, &key.location, &key.seq);
 
 	if (here != NULL || (row->row.request == 0 && row->row.request_at == 0) ||
-	    key.location >= im->known.location_count)
+	    key.location >= im->graph.known.location_count)
 		return here;
 	found = open_requests_find(im->open, &key);
 	return found != NULL ? &found->start : NULL;

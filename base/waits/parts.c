@@ -89,7 +89,7 @@ part_sync(struct imbalance *im, const struct message *message)
 
 	if (!part->begun) {
 		if (message->offset > begin)
-			die_index(im->in, message->offset, "another synchronisation point is here");
+			die_index(im->graph.in, message->offset, "another synchronisation point is here");
 		if (message->offset == begin) {
 			order_start(im, message);
 			part->begun = true;
@@ -100,7 +100,7 @@ part_sync(struct imbalance *im, const struct message *message)
 	if (part->end == part->count || message->offset < part->borders[part->end].at)
 		return;
 	if (message->offset > part->borders[part->end].at)
-		die_index(im->in, message->offset, "another synchronisation point is here");
+		die_index(im->graph.in, message->offset, "another synchronisation point is here");
 	if (is_clear(im))
 		part->ended = true;
 	else

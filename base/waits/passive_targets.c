@@ -75,7 +75,7 @@ int32_t
 target_rank(const struct imbalance *im, uint32_t location, const struct row *row)
 {
 	return row->peer < 0 ? -1 :
-	    world_rank(&im->known, row->comm, im->known.location_rank[location], row->peer);
+	    world_rank(&im->graph.known, row->comm, im->graph.known.location_rank[location], row->peer);
 }
 
 /* ---- when a target is in MPI -------------------------------------------------------------- */
@@ -90,13 +90,13 @@ wait_for_progress(const struct imbalance *im, int32_t rank, int64_t leave_ns, st
 	struct wait found = *wait;
 	bool any = false;
 
-	if (rank < 0 || rank >= im->known.ranks || rank == im->known.location_rank[wait->location])
+	if (rank < 0 || rank >= im->graph.known.ranks || rank == im->graph.known.location_rank[wait->location])
 		return;
-	for (uint32_t l = (uint32_t)rank; l < im->known.location_count;
-	    l = l < (uint32_t)im->known.ranks ? (uint32_t)im->known.ranks : l + 1) {
+	for (uint32_t l = (uint32_t)rank; l < im->graph.known.location_count;
+	    l = l < (uint32_t)im->graph.known.ranks ? (uint32_t)im->graph.known.ranks : l + 1) {
 		struct visit visit;
 
-		if (im->known.location_rank[l] != rank || 
+		if (im->graph.known.location_rank[l] != rank || 
 		    !visit_after(im, im->one_sided->visits, l, wait->from_ns, &visit))
 			continue;
 		if (visit.enter_ns <= wait->from_ns)

@@ -12,23 +12,24 @@ memory_for_rows(const struct imbalance *im)
 {
 	enum { MANY_RANKS = 1 << 16, MB = 1 << 20 };
 
-	return im->window_bytes_set ? im->window_bytes : im->known.location_count > MANY_RANKS ? 16 * MB : SIZE_MAX;
+	if (im->window_bytes_set)
+		return im->window_bytes;
+	return im->graph.known.location_count > MANY_RANKS ? 16 * MB : SIZE_MAX;
 }
 
 static void
 begin_run(struct imbalance *im)
 {
-	const uint32_t locations = im->known.location_count;
+	const uint32_t locations = im->graph.known.location_count;
 
-	window_open(&im->window, locations, sizeof(struct wait_row));
-	window_limit(&im->window, memory_for_rows(im), 4);
-	im->window.partial = im->part != NULL && !im->part->begun;
+	window_limit(&im->graph.window, memory_for_rows(im), 4);
+	im->graph.window.partial = im->part != NULL && !im->part->begun;
 	order_begin(im);
 	im->open_starts = zalloc(locations, sizeof *im->open_starts);
 	im->before_ns = zalloc(locations, sizeof *im->before_ns);
-	im->ranks = zalloc((size_t)im->known.ranks, sizeof *im->ranks);
-	im->spans = zalloc((size_t)im->known.ranks, sizeof *im->spans);
-	cell_of(im, BY_RANK, (size_t)im->known.ranks - 1);
+	im->ranks = zalloc((size_t)im->graph.known.ranks, sizeof *im->ranks);
+	im->spans = zalloc((size_t)im->graph.known.ranks, sizeof *im->spans);
+	cell_of(im, BY_RANK, (size_t)im->graph.known.ranks - 1);
 	late_begin(im);
 	one_sided_begin(im);
 	causes_begin(im);
@@ -39,12 +40,12 @@ take_matching(struct imbalance *im, const struct message *message)
 {
 	int64_t sends, receives, collectives, errors = 0;
 
-	if (body_int(im->in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
-	    body_int(im->in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
-	    body_int(im->in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0 ||
+	if (body_int(im->graph.in, message, "unmatched_sends", 0, INT64_MAX, &sends) < 0 ||
+	    body_int(im->graph.in, message, "unmatched_receives", 0, INT64_MAX, &receives) < 0 ||
+	    body_int(im->graph.in, message, "unmatched_collectives", 0, INT64_MAX, &collectives) < 0 ||
 	    (body_get(message, "errors") != NULL &&
-	    body_int(im->in, message, "errors", 0, INT64_MAX, &errors) < 0))
-		die_input(im->in);
+	    body_int(im->graph.in, message, "errors", 0, INT64_MAX, &errors) < 0))
+		die_input(im->graph.in);
 	im->counts.unmatched_sends = (uint64_t)sends;
 	im->counts.unmatched_receives = (uint64_t)receives;
 	im->counts.unmatched_collectives = (uint64_t)collectives;
@@ -62,69 +63,67 @@ take_window(struct imbalance *im, const struct message *message)
 }
 
 static void
-take_message(struct imbalance *im, const struct message *message, struct calls *calls)
+take_message(struct imbalance *im, const struct message *message)
 {
-	if (definitions_take(&im->known, im->in, message) < 0)
-		die_input(im->in);
-	if (is_kind(message, "run"))
-		begin_run(im);
-	else if (is_kind(message, "communicator"))
-		take_window(im, message);
-	else if (im->part != NULL && part_skips(im->part, im->in, message))
-		;
-	else if (is_kind(message, "calls")) {
-		if (calls_read(calls, im->in, message) < 0 ||
-		    window_add(&im->window, im->in, message, calls) < 0)
-			die_input(im->in);
-	} else if (is_kind(message, "messages") || is_kind(message, "probes"))
-		take_messages(im, message);
-	else if (is_kind(message, "collectives"))
-		take_collectives(im, message);
-	else if (is_kind(message, "settled"))
-		order_settled(im, message);
-	else if (is_kind(message, "sync"))
-		(im->part != NULL ? part_sync : order_sync)(im, message);
-	else if (is_kind(message, "sampled"))
-		functions_take(im, message);
-	else if (is_kind(message, "matching"))
-		take_matching(im, message);
+	enum graph_item item = graph_define(&im->graph, message);
+	bool skips = false;
+
+	if (item == GRAPH_OTHER) {
+		skips = im->part != NULL && part_skips(im->part, im->graph.in, message);
+		item = skips ? GRAPH_OTHER : graph_rows(&im->graph, message);
+	}
+	switch (item) {
+	case GRAPH_BAD: die_input(im->graph.in);
+	case GRAPH_RUN: begin_run(im); break;
+	case GRAPH_MESSAGES:
+	case GRAPH_PROBES: take_messages(im, item == GRAPH_PROBES); break;
+	case GRAPH_COLLECTIVES: take_collectives(im); break;
+	case GRAPH_SETTLED: order_settled(im, message); break;
+	case GRAPH_SYNC: (im->part != NULL ? part_sync : order_sync)(im, message); break;
+	default:
+		if (is_kind(message, "communicator"))
+			take_window(im, message);
+		else if (!skips && is_kind(message, "sampled"))
+			functions_take(im, message);
+		else if (!skips && is_kind(message, "matching"))
+			take_matching(im, message);
+	}
 	if (im->observer != NULL)
-		im->observer->message(im->observer, im, message, calls);
+		im->observer->message(im->observer, im, message, &im->graph.calls);
 }
 
 /* All of it, or the part that is asked for. */
 static void
 read_messages(struct imbalance *im)
 {
-	struct calls calls = { 0 };
 	struct progress progress;
 	struct message message;
 	int got = 1;
 
-	if (reader_refuse_content(im->in, "trace", "lp-graph matches it first") < 0)
-		die_input(im->in);
+	if (reader_refuse_content(im->graph.in, "trace", "lp-graph matches it first") < 0)
+		die_input(im->graph.in);
+	im->graph.row_bytes = sizeof(struct wait_row);
 	open_begin(im);
 	progress_begin(&progress);
 	while (im->part == NULL || !im->part->ended) {
 		if (im->part != NULL)
-			part_go(im->part, im->in);
-		if ((got = reader_next(im->in, &message)) <= 0)
+			part_go(im->part, im->graph.in);
+		if ((got = reader_next(im->graph.in, &message)) <= 0)
 			break;
-		take_message(im, &message, &calls);
-		progress_input(&progress, im->in);
+		take_message(im, &message);
+		progress_input(&progress, im->graph.in);
 	}
 	if (got < 0)
-		die_input(im->in);
+		die_input(im->graph.in);
 	progress_end(&progress);
-	calls_free(&calls);
 	if (got > 0)
 		return;
-	if (im->known.location_count == 0) {
-		reader_fail(im->in, 0, "no message of kind run");
-		die_input(im->in);
+	if (im->graph.known.location_count == 0) {
+		reader_fail(im->graph.in, 0, "no message of kind run");
+		die_input(im->graph.in);
 	}
 	if (im->part != NULL)
-		part_check_end(im->part, im->in);
+		part_check_end(im->part, im->graph.in);
 	order_end(im);
 }
 
@@ -139,8 +138,8 @@ end_sums(struct imbalance *im)
 void
 read_part(struct imbalance *im, const char *file)
 {
-	if (reader_open(&im->in, file, im->part->count > 1 ? READ_FILE : READ_STREAM) < 0)
-		die_input(im->in);
+	if (reader_open(&im->graph.in, file, im->part->count > 1 ? READ_FILE : READ_STREAM) < 0)
+		die_input(im->graph.in);
 	read_messages(im);
 	end_sums(im);
 }
@@ -148,8 +147,8 @@ read_part(struct imbalance *im, const char *file)
 void
 read_graph(struct imbalance *im, const char *file)
 {
-	if (reader_open(&im->in, file, READ_STREAM) < 0)
-		die_input(im->in);
+	if (reader_open(&im->graph.in, file, READ_STREAM) < 0)
+		die_input(im->graph.in);
 	read_opened_graph(im);
 }
 

@@ -22,7 +22,7 @@ imbalance_verdict(const struct imbalance *im)
 		if (delay->key / 2 != 0)
 			v.where = index_text(im, BY_SITE, delay->key / 2, where, sizeof where);
 	}
-	line = verdict_line(&im->known.headline, &v);
+	line = verdict_line(&im->graph.known.headline, &v);
 	free(delay);
 	return line;
 }
@@ -30,36 +30,36 @@ imbalance_verdict(const struct imbalance *im)
 int64_t
 counted_run_ns(const struct imbalance *im)
 {
-	return counted_ns(im, 0, im->known.run_ns);
+	return counted_ns(im, 0, im->graph.known.run_ns);
 }
 
 int64_t
 all_time_ns(const struct imbalance *im)
 {
-	return counted_run_ns(im) * (int64_t)im->known.location_count;
+	return counted_run_ns(im) * (int64_t)im->graph.known.location_count;
 }
 
 struct shares *
 shares_by_rank(const struct imbalance *im)
 {
-	struct shares *all = zalloc((size_t)im->known.ranks, sizeof *all);
+	struct shares *all = zalloc((size_t)im->graph.known.ranks, sizeof *all);
 
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct cell *cell = &im->tables[BY_RANK].cells[r];
 
 		all[r] = (struct shares){ .compute_ns = cell->compute_ns, .polling_ns = cell->polling_ns,
 		    .wait_ns = waits_ns(&im->tables[BY_RANK], (size_t)r) };
 		all[r].mpi_useful_ns = cell->mpi_ns - all[r].wait_ns;
 	}
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
-		struct shares *s = &all[im->known.location_rank[l]];
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
+		struct shares *s = &all[im->graph.known.location_rank[l]];
 
 		s->run_ns += counted_run_ns(im);
 		if (im->last_leave_ns[l] == INT64_MIN)	/* no calls at all */
 			s->before_ns += counted_run_ns(im);
 		else {
 			s->before_ns += im->before_ns[l];
-			s->after_ns += counted_ns(im, im->last_leave_ns[l], im->known.run_ns);
+			s->after_ns += counted_ns(im, im->last_leave_ns[l], im->graph.known.run_ns);
 		}
 	}
 	return all;
@@ -70,7 +70,7 @@ shares_of_all(const struct imbalance *im)
 {
 	struct shares *by_rank = shares_by_rank(im), all = { 0 };
 
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		all.before_ns += by_rank[r].before_ns;
 		all.compute_ns += by_rank[r].compute_ns;
 		all.mpi_useful_ns += by_rank[r].mpi_useful_ns;
@@ -88,7 +88,7 @@ sums_hold(const struct imbalance *im)
 	struct shares *all = shares_by_rank(im);
 	bool hold = true;
 
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct shares *s = &all[r];
 
 		hold = hold && s->mpi_useful_ns >= 0 && s->before_ns + s->compute_ns + s->mpi_useful_ns +
@@ -103,7 +103,8 @@ efficiency_of(const struct imbalance *im, bool whole)
 {
 	const int64_t from_ns = im->from_ns > 0 ? im->from_ns : 0;
 
-	return efficiency_of_spans(im->spans, im->known.ranks, from_ns, from_ns + counted_run_ns(im), whole);
+	return efficiency_of_spans(im->spans, im->graph.known.ranks, from_ns,
+	    from_ns + counted_run_ns(im), whole);
 }
 
 struct ideal_efficiency
@@ -168,11 +169,12 @@ sorted_cells(const struct imbalance *im, enum dimension dimension, size_t *count
 const char *
 index_text(const struct imbalance *im, enum dimension dimension, size_t index, char *text, size_t size)
 {
-	const struct communicator *c = index < im->known.comm_count ? &im->known.comms[index] : NULL;
+	const struct definitions *known = &im->graph.known;
+	const struct communicator *c = index < known->comm_count ? &known->comms[index] : NULL;
 
 	switch (dimension) {
 	case BY_SITE:
-		site_text(&im->known, (uint32_t)index, text, size);
+		site_text(&im->graph.known, (uint32_t)index, text, size);
 		if (text[0] == '\0')
 			snprintf(text, size, "site %zu", index);
 		break;
@@ -198,11 +200,11 @@ site_heuristic(const struct imbalance *im, size_t site)
 	const struct site_ns *of = site < im->site_count ? im->sites[site] : NULL;
 	double most = 0, sum = 0;
 
-	for (int32_t r = 0; of != NULL && r < im->known.ranks; r++) {
+	for (int32_t r = 0; of != NULL && r < im->graph.known.ranks; r++) {
 		const double ns = (double)of[r].compute_ns;
 
 		most = ns > most ? ns : most;
 		sum += ns;
 	}
-	return sum > 0 ? most * im->known.ranks / sum : 1;
+	return sum > 0 ? most * im->graph.known.ranks / sum : 1;
 }

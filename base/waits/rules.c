@@ -248,13 +248,13 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,
 	    .location = c->location, .site = row->site, .comm = row->comm, .call = row->call,
 	    .cause = NOBODY };
-	if (kind->is_test && !(im->known.polls_wait && kind->class == CLASS_COMPLETE)) {
+	if (kind->is_test && !(im->graph.known.polls_wait && kind->class == CLASS_COMPLETE)) {
 		note_received(im, c, &waits[0]);
 		return 0;
 	}
 	switch (kind->class) {
 	case CLASS_PROBE:
-		if (kind->polls && !im->known.polls_wait)
+		if (kind->polls && !im->graph.known.polls_wait)
 			return 0;
 		/* fall through */
 	case CLASS_SEND:

@@ -34,7 +34,7 @@ new_site(struct imbalance *im, uint32_t site)
 	while (im->site_count <= site)
 		im->sites[im->site_count++] = NULL;
 	if (im->sites[site] == NULL)
-		im->sites[site] = zalloc((size_t)im->known.ranks, sizeof *im->sites[site]);
+		im->sites[site] = zalloc((size_t)im->graph.known.ranks, sizeof *im->sites[site]);
 	return im->sites[site];
 }
 
@@ -70,7 +70,7 @@ count_wait(struct imbalance *im, const struct wait *wait, int sign)
 {
 	const int64_t ns = sign * counted_ns(im, wait->from_ns, wait->to_ns);
 	struct state_sums *sums = &im->states[wait->state];
-	const size_t rank = (size_t)im->known.location_rank[wait->location];
+	const size_t rank = (size_t)im->graph.known.location_rank[wait->location];
 	struct table *tables = im->tables;
 
 	if (ns == 0)
@@ -82,7 +82,7 @@ count_wait(struct imbalance *im, const struct wait *wait, int sign)
 	add_wait(&tables[BY_CALL], wait->call, wait->state, ns, sign);
 	add_wait(&tables[BY_COMMUNICATOR], wait->comm, wait->state, ns, sign);
 	if (wait->cause != NOBODY)
-		add_wait(&tables[BY_PARTNER], (size_t)im->known.location_rank[wait->cause], wait->state, ns,
+		add_wait(&tables[BY_PARTNER], (size_t)im->graph.known.location_rank[wait->cause], wait->state, ns,
 		    sign);
 }
 
@@ -165,7 +165,7 @@ count_analytic(struct imbalance *im, const struct whole_call *call)
 	}
 	if (group == NULL)
 		return;		/* all execution; and edges end only at rows of a group */
-	rank = &im->ranks[im->known.location_rank[call->location]];
+	rank = &im->ranks[im->graph.known.location_rank[call->location]];
 	of_call = totals_of(im, row->call);
 	start_ns = group->start_ns > row->enter_ns ? group->start_ns : row->enter_ns;
 	end_ns = group->end_ns < row->leave_ns ? group->end_ns : row->leave_ns;
@@ -204,16 +204,16 @@ analytic_end(struct imbalance *im)
 
 	for (size_t i = 0; i < calls->count; i++)
 		add_cell_to(totals_of(im, (uint16_t)i), &calls->cells[i]);
-	for (int32_t r = 0; r < im->known.ranks; r++) {
+	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct cell *cell = &im->tables[BY_RANK].cells[r];
 
 		add_cell_to(&im->ranks[r], cell);
 		im->ranks[r].program_ns = cell->compute_ns;
 		im->ranks[r].edges += cell->calls;	/* from the call before; the first have none */
 	}
-	for (uint32_t l = 0; l < im->known.location_count; l++)
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		if (im->last_leave_ns[l] != INT64_MIN)
-			im->ranks[im->known.location_rank[l]].edges--;
-	for (int32_t r = 0; r < im->known.ranks; r++)
+			im->ranks[im->graph.known.location_rank[l]].edges--;
+	for (int32_t r = 0; r < im->graph.known.ranks; r++)
 		add_totals(&im->program, &im->ranks[r]);
 }

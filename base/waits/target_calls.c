@@ -18,7 +18,7 @@ struct visits {
 struct visits *
 visits_begin(const struct imbalance *im)
 {
-	const size_t locations = im->known.location_count, each = ALL_VISITS / locations;
+	const size_t locations = im->graph.known.location_count, each = ALL_VISITS / locations;
 	struct visits *visits = zalloc(1, sizeof *visits + locations * sizeof visits->at[0]);
 
 	visits->most = each > MOST_VISITS ? MOST_VISITS : each < LEAST_VISITS ? LEAST_VISITS : each;
@@ -49,7 +49,7 @@ visit_add(struct visits *visits, const struct whole_call *call)
 void
 visits_forget(const struct imbalance *im, struct visits *visits, int64_t at_ns)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		struct location_visits *v = &visits->at[l];
 
 		if (v->end > v->begin) {

@@ -29,6 +29,7 @@
 
 #include "../mpi/call_class.h"
 #include "../run/collective.h"
+#include "../run/graph_input.h"
 #include "../run/scaling.h"
 #include "../tool/tool.h"
 #include "fixed.h"
@@ -196,16 +197,13 @@ struct observer {
 };
 
 struct imbalance {
-	struct reader *in;
+	struct graph_input graph;
 	struct observer *observer;	/* NULL: nobody */
 	bool waits_only;		/* no causes */
 	bool every_order;		/* any message may be in wrong order: wrong_order.c */
 	struct part *part;		/* of the run that is read alone; NULL: all of it */
-	struct definitions known;
-	struct window window;
 	size_t window_bytes;		/* see window_limit; as is usual unless it is set */
 	bool window_bytes_set;
-	struct edge_block edges;
 	struct open_requests *open;
 	struct member *members;
 	struct row *copies;		/* of the rows of an instance's members */

@@ -19,7 +19,7 @@ struct late_list {
 void
 late_begin(struct imbalance *im)
 {
-	const uint32_t locations = im->known.location_count;
+	const uint32_t locations = im->graph.known.location_count;
 	struct late *first = zalloc((size_t)FIRST * locations, sizeof *first);
 
 	im->late = zalloc(locations, sizeof *im->late);
@@ -209,12 +209,12 @@ late_settle(struct imbalance *im)
 {
 	int64_t limit_ns = INT64_MAX;
 
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		const int64_t ns = entered_ns(im, l);
 
 		limit_ns = ns < limit_ns ? ns : limit_ns;
 	}
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		struct late_list *list = &im->late[l];
 		int64_t ns;
 
@@ -228,7 +228,7 @@ late_settle(struct imbalance *im)
 void
 late_forget(struct imbalance *im)
 {
-	for (uint32_t l = 0; l < im->known.location_count; l++) {
+	for (uint32_t l = 0; l < im->graph.known.location_count; l++) {
 		struct late_list *list = &im->late[l];
 
 		for (unsigned i = 0; i < list->count; i++)

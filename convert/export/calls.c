@@ -167,7 +167,7 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
     const struct calls *calls)
 {
 	if (is_kind(message, "calls"))
-		add_rows(((struct watch *)(void *)observer)->sums, &im->known, calls);
+		add_rows(((struct watch *)(void *)observer)->sums, &im->graph.known, calls);
 }
 
 static void
@@ -198,11 +198,11 @@ read_sums(const char *file, struct sums *sums, struct definitions *known)
 		return false;
 	}
 	im = fresh;
-	im.in = in;
+	im.graph.in = in;
 	im.observer = &watch.observer;
 	read_opened_graph(&im);
 	reader_close(in);
-	*known = im.known;
+	*known = im.graph.known;
 	return true;
 }
 

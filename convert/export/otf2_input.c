@@ -138,7 +138,7 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 {
 	struct archive *a = ((struct watch *)(void *)observer)->a;
 
-	take_other(a, im->in, message);
+	take_other(a, im->graph.in, message);
 	if (is_kind(message, "calls") && calls_append(&a->spots[calls->location].rows, calls) < 0)
 		die("out of memory");
 }
@@ -187,18 +187,18 @@ archive_read(struct archive *a, const char *file)
 	static struct imbalance im = { .from_ns = INT64_MIN, .to_ns = INT64_MAX };
 	struct watch watch = { .observer = { .message = see_message, .call = see_call }, .a = a };
 
-	if (reader_open(&im.in, file, READ_STREAM) < 0)
-		die_input(im.in);
-	if (strcmp(reader_content(im.in), "trace") == 0)
-		read_trace(a, im.in);
+	if (reader_open(&im.graph.in, file, READ_STREAM) < 0)
+		die_input(im.graph.in);
+	if (strcmp(reader_content(im.graph.in), "trace") == 0)
+		read_trace(a, im.graph.in);
 	else {
 		im.observer = &watch.observer;
 		im.waits_only = true;
-		a->known = &im.known;
+		a->known = &im.graph.known;
 		definitions_begin(a);
 		read_opened_graph(&im);
 	}
 	if (a->known->ranks == 0)
 		die("the stream has no message of kind run");
-	reader_close(im.in);
+	reader_close(im.graph.in);
 }

@@ -29,7 +29,7 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
     const struct wait *waits, int count)
 {
 	struct watch *watch = (struct watch *)(void *)observer;
-	const int32_t rank = im->known.location_rank[location];
+	const int32_t rank = im->graph.known.location_rank[location];
 	char site[512];
 
 	for (int i = 0; i < count; i++) {
@@ -39,14 +39,14 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 			continue;
 		watch->any = true;
 		csv_int(&watch->csv, rank);
-		csv_uint(&watch->csv, im->known.location_thread[location]);
+		csv_uint(&watch->csv, im->graph.known.location_thread[location]);
 		csv_text(&watch->csv, call_name(row->call));
 		csv_text(&watch->csv, state_names[w->state]);
 		csv_int(&watch->csv, w->from_ns);
 		csv_int(&watch->csv, w->to_ns);
-		csv_int(&watch->csv, w->cause != NOBODY ? im->known.location_rank[w->cause] : -1);
+		csv_int(&watch->csv, w->cause != NOBODY ? im->graph.known.location_rank[w->cause] : -1);
 		csv_uint(&watch->csv, row->comm);
-		csv_text(&watch->csv, site_text(&im->known, row->site, site, sizeof site));
+		csv_text(&watch->csv, site_text(&im->graph.known, row->site, site, sizeof site));
 		csv_end_row(&watch->csv);
 	}
 }
