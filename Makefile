@@ -40,14 +40,13 @@ SHELL    = bash
 .PHONY: all setup demo demo-fortran demo-lammps test lint install uninstall clean
 
 # A tool is the .c files in its folder, which is that of its name but for these, and the floors under all tools.
-TOOLS    = record merge graph critpath gain imbalance compare fit guidelines mend replay network report import export dump
+TOOLS    = record merge graph critpath gain imbalance compare fit guidelines mend replay tolerance network report import export dump
 import   = convert/import
 export   = convert/export
 dump     = convert/dump
-network  = replay/network
 mend     = guidelines/mend
 folder   = $(or $($(1)),$(1))
-FLOORS   = stream mpi tool run path waits statistics team
+FLOORS   = stream mpi tool run path waits machine replay statistics team
 # Tools that several processes can run together: lp-TOOL hands over to lp-TOOL-mpi under a launcher.
 TEAMS    = critpath merge graph imbalance
 MEASURE  = lp-measure lp-nrep
@@ -71,10 +70,7 @@ build/%.o: %.c Makefile
 build/libbase.a: $(foreach f,$(FLOORS),$(call objects,base/$(f)))
 	rm -f $@ && $(AR) rcs $@ $^
 
-# How long collectives take lp-network learns from lp-replay's engine.
-bin/lp-replay: $(call objects,replay/tolerance) $(call objects,replay/regions)
 bin/lp-critpath bin/lp-critpath-mpi: $(call objects,critpath/solvers)
-bin/lp-network: $(filter-out build/replay/replay.o,$(call objects,replay))
 bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz
 bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of lp-replay share beside the engine. */
+/* What the parts of lp-replay share. */
 #ifndef REPLAY_H
 #define REPLAY_H
 
-#include "../base/run/scale.h"
-#include "engine.h"
+#include "../base/replay/replay.h"
 
 enum form { GRAPH, JSON, TEXT, CSV };
 
@@ -35,9 +34,6 @@ void output_end(struct output *output, const struct engine *engine, const struct
 
 /* report.c */
 void result_print(const struct result *result, enum form form);	/* none of stream */
-struct text;
-/* The first line of every report. */
-void put_headline(struct text *out, const struct headline *headline, double run_ns, double recorded_ns);
 
 /* monitor.c: transfer efficiency by pair of computing and call. */
 struct pair { int64_t recorded_ns, simulated_ns, useful_ns; };	/* its end; computed until then */
@@ -60,8 +56,5 @@ void explain_wait(struct spent *spent, const struct engine *engine, const struct
     double end_ns, double woken_ns);
 void explain_message(const struct engine *engine, uint32_t flight);
 void explain_rank(const struct engine *engine, uint32_t location);
-
-/* blocked.c: names who waits for what; how many do. */
-unsigned name_blocked(const struct engine *engine);
 
 #endif

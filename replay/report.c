@@ -59,11 +59,9 @@ result_of(struct result *result, const struct engine *e)
 	result->recorded_useful_ns = zalloc(ranks, sizeof *result->recorded_useful_ns);
 	for (uint32_t l = 0; l < e->locations; l++) {
 		const struct runner *r = &e->runners[l];
-		/* Of a rank that is blocked, since when it is. */
-		int64_t finish_ns = (int64_t)((r->step == STEP_END ? r->begin_ns : r->now_ns) + 0.5);
 
-		if (finish_ns > result->finish_ns[r->rank])
-			result->finish_ns[r->rank] = finish_ns;
+		if (finish_ns(r) > result->finish_ns[r->rank])
+			result->finish_ns[r->rank] = finish_ns(r);
 		if (r->recorded_leave_ns > result->recorded_finish_ns[r->rank])
 			result->recorded_finish_ns[r->rank] = r->recorded_leave_ns;
 		if (l < ranks) {	/* further threads are no part of these metrics */
@@ -149,20 +147,6 @@ print_json(const struct result *r, const struct derived *d, struct text *text)
 	json_end_line(&json);
 }
 
-void
-put_headline(struct text *out, const struct headline *headline, double run_ns, double recorded_ns)
-{
-	char *run = headline_text(headline);
-
-	if (recorded_ns > 0)
-		text_line(out, "%s: %.4g s on this network, %.4g s as recorded: %.1f %% %s", run, 1e-9 * run_ns,
-		    1e-9 * recorded_ns, 100 * fabs(run_ns / recorded_ns - 1), run_ns > recorded_ns ? "more" : "less");
-	else
-		text_line(out, "%s: %.4g s on this network", run, 1e-9 * run_ns);
-	load_line(out, headline);
-	free(run);
-}
-
 struct definition { const char *name; double transfer, serial, communication; };
 #define DEFINITION(member) FIELD(struct definition, member)
 static const struct field definition_fields[] = {
@@ -190,10 +174,19 @@ print_text(const struct result *r, const struct derived *d, struct text *text)
 		{ "basicanalysis", d->serial > 0 ? comm / d->serial : 0, d->serial, comm },
 	};
 	struct rank_line *lines = zalloc(r->ranks, sizeof *lines);
+	char *run = headline_text(r->headline);
 
 	for (uint32_t i = 0; i < r->ranks; i++)
 		lines[i] = (struct rank_line){ i, r->finish_ns[i], r->recorded_finish_ns[i], r->useful_ns[i] };
-	put_headline(text, r->headline, (double)r->run_ns, (double)r->recorded_run_ns);
+	if (r->recorded_run_ns > 0)
+		text_line(text, "%s: %.4g s on this network, %.4g s as recorded: %.1f %% %s", run,
+		    1e-9 * (double)r->run_ns, 1e-9 * (double)r->recorded_run_ns,
+		    100 * fabs((double)r->run_ns / (double)r->recorded_run_ns - 1),
+		    r->run_ns > r->recorded_run_ns ? "more" : "less");
+	else
+		text_line(text, "%s: %.4g s on this network", run, 1e-9 * (double)r->run_ns);
+	load_line(text, r->headline);
+	free(run);
 	text_print(text, "run time\t%.9f s\nrecorded\t%.9f s\n", (double)r->run_ns / 1e9,
 	    (double)r->recorded_run_ns / 1e9);
 	text_print(text, "efficiencies\t%s\n\n", span_rule(r->whole));

@@ -3,10 +3,10 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
-tools='record merge graph critpath gain imbalance compare fit guidelines mend report import replay network export measure nrep dump'
+tools='record merge graph critpath gain imbalance compare fit guidelines mend report import replay tolerance network export measure nrep dump'
 
 page() {
-	case $1 in dump | import | export) echo "$ROOT/convert/$1/$1.1" ;; network) echo "$ROOT/replay/network/network.1" ;;
+	case $1 in dump | import | export) echo "$ROOT/convert/$1/$1.1" ;;
 	measure | nrep) echo "$ROOT/guidelines/measure/$1.1" ;; mend) echo "$ROOT/guidelines/mend/mend.1" ;; longpole) echo "$ROOT/workflows/longpole.1" ;; *) echo "$ROOT/$1/$1.1" ;; esac
 }
 

@@ -6,7 +6,7 @@
 load helpers
 
 READERS=("lp-dump" "lp-dump -F table" "lp-graph" "lp-critpath" "lp-critpath -F text" "lp-critpath -F json"
-	"lp-gain --slack" "lp-imbalance" "lp-imbalance -F json" "lp-replay"
+	"lp-gain --slack" "lp-imbalance" "lp-imbalance -F json" "lp-replay" "lp-tolerance --sites"
 	"lp-replay --regions -F table" "lp-export -f prv -o out" "lp-export -f perfetto" "lp-export -f folded" "lp-export -f csv" "lp-export -f extrap" "lp-export -f waits" "lp-merge --partial" "lp-merge --partial -s clc"
 	"lp-fit" "lp-guidelines" "lp-import -f dim")
 

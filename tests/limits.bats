@@ -38,8 +38,8 @@ wrong_order() {
 
 @test "lists and tables that are too long are refused in one line that says how long they may be" {
 	pack <<<$'trace ranks=1\n0 MPI_Barrier 0 10 comm=1' | lp-graph >t.graph 2>/dev/null
-	lp-replay --tolerance="$(seq -s , 16)" -F json t.graph | jq -e '.tolerance | length == 16'
-	run -2 --separate-stderr lp-replay --tolerance="$(seq -s , 17)" t.graph
+	lp-tolerance -p "$(seq -s , 16)" -F json t.graph | jq -e '.tolerance | length == 16'
+	run -2 --separate-stderr lp-tolerance -p "$(seq -s , 17)" t.graph
 	[[ "$stderr" == *"at most 16 values" ]]
 	{ echo "n,t$(printf ',x%s' $(seq 62))"; for n in 1 2 4 8 16; do echo "$n,$((1600 / n))$(printf ',%s' $(seq 62))"; done; } >t.csv
 	lp-fit t.csv

@@ -141,7 +141,7 @@ finish() {
 	[ "$(finish t.graph)" = '[1000,13000]' ]
 	machine 2 'overhead sent 0 B 5 us' >machine
 	[ "$(finish t.graph)" = '[6000,13000]' ]
-	lp-replay -n machine --tolerance -F json t.graph | jq -e '.run_time_ns == 13000 and .exact'
+	lp-tolerance -n machine -F json t.graph | jq -e '.run_time_ns == 13000 and .exact'
 	collective 2 Allreduce sent=0 received=0 >two.graph
 	machine 2 'overhead sent 0 B 15 us' 'schedule allreduce recursive-doubling' >machine
 	[ "$(finish two.graph)" = '[19000,19000]' ]	# 1 + 15 + 2: the other's message is there before

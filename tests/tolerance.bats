@@ -18,7 +18,7 @@ pingpong() {
 
 @test "a ping-pong's run time is what follows by hand: two latencies, 300 bytes, two sends" {
 	pingpong
-	lp-replay --tolerance=1,10 -F json t.graph >t.json
+	lp-tolerance -p 1,10 -F json t.graph >t.json
 	# 1000 computing, ping, 1000 computing, pong, 980 computing; on rank 1 1400 behind its send.
 	jq -e '.exact and .run_time_ns == 3400' t.json
 	jq -c '.latency' t.json
@@ -41,7 +41,7 @@ pingpong() {
 		done
 	} >t.txt
 	tests/pack t.txt | lp-graph 2>/dev/null >t.graph
-	lp-replay --tolerance -F json t.graph | jq -e '.latency[-1].slope == 11 and .latency[-1].to_ns == null'
+	lp-tolerance -F json t.graph | jq -e '.latency[-1].slope == 11 and .latency[-1].to_ns == null'
 }
 
 @test "curves are what lp-replay says, to the nanosecond, on random runs and machines" {
@@ -50,23 +50,25 @@ pingpong() {
 
 @test "the stream, CSV and JSON hold the same curves" {
 	pingpong
-	lp-replay --tolerance t.graph >out
+	lp-tolerance -F stream t.graph >out
 	lp-dump -k curve out | jq -se 'map(.parameter) == ["latency", "gap", "overhead"]'
-	[ "$(lp-replay --tolerance -F csv t.graph | sed -n 3p)" = latency,420,,3820,2,1 ]
-	lp-replay -F json out | jq .run_time_ns
+	[ "$(lp-tolerance -F csv t.graph | sed -n 3p)" = latency,420,,3820,2,1 ]
+	# All of the input goes through as it is, but for what says where in the file something is.
+	cmp <(lp-dump t.graph | grep -v '"kind":"\(longpole\|index\|end\)"') \
+		<(lp-dump out | grep -v '"kind":"\(longpole\|curve\|end\)"')
 }
 
 @test "where links are limited the curves are points, and marked as such" {
 	pingpong
 	printf 'machine\nbandwidth 1 GB/s\nnodes 2\nlinks 1 1\nlatency 100 ns\neager all\n' >machine
-	lp-replay --tolerance -n machine -F json t.graph >t.json
+	lp-tolerance -n machine -F json t.graph >t.json
 	jq -e '(.exact | not) and .sampled_because == "links, buses or CPUs are limited"' t.json
 	for i in 1 3 5; do
 		from=$(jq -r ".latency[$i].from_ns" t.json)
 		sed "s/latency 100/latency $from/" machine >there
 		[ "$(lp-replay -n there -F json t.graph | jq .run_time_ns)" = "$(jq ".latency[$i].run_time_ns" t.json)" ]
 	done
-	run -2 --separate-stderr lp-replay --tolerance -n machine -F json <t.graph
+	run -2 --separate-stderr lp-tolerance -n machine -F json <t.graph
 	[[ "$stderr" == *"it must be a FILE" ]]
 }
 
@@ -103,7 +105,7 @@ pingpong() {
 		2 exit 1400 1400
 	END
 	printf 'machine\nmodel loggp\nnodes 3\nlatency 40 ns\nbandwidth 10 GB/s\n' >machine
-	lp-replay --sites=0.03 -n machine -F json t.graph >t.json
+	lp-tolerance --sites=0.03 -n machine -F json t.graph >t.json
 	jq -e '.run_time_ns == 1550 and .latency[0].slope == 1' t.json
 	jq -e '.sites | map(select(.call == "MPI_Send")) | map(.latencies, .bytes, .slack_ns, .earlier_ns) ==
 		[1, 100, 0, 30, 0, 0, 200, 0]' t.json
@@ -111,19 +113,28 @@ pingpong() {
 	jq -e '.sites | map(select(.call == "MPI_Recv").waitless_ns) == [200, 0]' t.json
 	jq -e '.nodes[0] | .source == 0 and .target == 1 and .latencies == 1' t.json
 	jq -e '.communicators[0].latencies == 1' t.json
-	lp-replay --sites -n machine -F table t.graph | grep -q 'MPI_Send.*early'
+	lp-tolerance --sites -n machine -F table t.graph | grep -q 'MPI_Send.*early'
 }
 
 @test "only the curves that are asked for are made" {
 	pingpong
-	lp-replay --tolerance --curves gap -F json t.graph | jq -e 'has("gap") and (has("latency") | not)'
-	run -2 --separate-stderr lp-replay --tolerance --curves colour -F json t.graph
+	lp-tolerance --curves gap -F json t.graph | jq -e 'has("gap") and (has("latency") | not)'
+	run -2 --separate-stderr lp-tolerance --curves colour -F json t.graph
 	[[ "$stderr" == *"colour is none of latency, gap and overhead" ]]
+}
+
+@test "what lp-replay was once asked, and lp-tolerance answers, ends with a line that names lp-tolerance" {
+	pingpong
+	for old in --tolerance --tolerance=1,2 '--range 3' '--curves gap' --sites --sites=4; do
+		run -2 --separate-stderr lp-replay $old t.graph
+		[ "$stderr" = "lp-replay: --tolerance, --range, --curves and --sites are those of lp-tolerance" ]
+		[ "$output" = "" ]
+	done
 }
 
 @test "each line of the tables has as many cells as its head" {
 	pingpong
-	lp-replay --tolerance --sites -F text t.graph >t.txt
+	lp-tolerance --sites -F text t.graph >t.txt
 	# A head is a line whose first word ends in _ns, _us or _%; the machine's own piece is marked behind it.
 	awk -F '\t' '/^$/ { cells = 0 } $1 ~ /_(ns|us|%)$/ { cells = NF; heads++; next }
 		cells && NF != cells && $NF != "the machine'"'"'s" { bad++; print }

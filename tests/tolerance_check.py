@@ -3,7 +3,7 @@
 """
 Curves of run time against those who know: lp-replay itself, and a linear program.
 
-    tests/tolerance_check.py replay FIRST COUNT VALUES   random runs: the curves of lp-replay --tolerance
+    tests/tolerance_check.py replay FIRST COUNT VALUES   random runs: the curves of lp-tolerance
                                              are what lp-replay says at so many values, to the nanosecond
     tests/tolerance_check.py glpk FIRST COUNT VALUES     random runs: they are what the linear program of the
                                              run's events says, solved by glpsol --exact
@@ -73,7 +73,7 @@ def check_replay(seed, values, folder):
             out.write(machine(eager, model, ranks, **{**base, **changed}))
 
     write()
-    status, text, err = run("lp-replay", "--tolerance", "-n", config, "-F", "json", path)
+    status, text, err = run("lp-tolerance", "-n", config, "-F", "json", path)
     if status != 0:
         return f"seed {seed}: {err.decode().strip()}" if b"does not come to its end" not in err else None
     curves = json.loads(text)
@@ -209,7 +209,7 @@ def check_glpk(seed, values, folder):
     base = {"latency": rng.randint(0, 400), "gap": rng.choice((0, 1, 2, 4)), "overhead": 0}
     with open(config, "w") as out:
         out.write(machine("all", "loggp", ranks, **base))
-    status, told, err = run("lp-replay", "--tolerance", "-n", config, "-F", "json", path)
+    status, told, err = run("lp-tolerance", "-n", config, "-F", "json", path)
     if status != 0:
         return None                             # a send that nobody receives
     curves, program = json.loads(told), Program(text)

@@ -5,7 +5,7 @@
 #         make -f workflows/tolerance.mk GRAPHS="a.graph b.graph" NETWORK=machine PERCENTS=1,5,10
 # input   GRAPHS, graph streams; NETWORK, a machine of lp-replay [no latency, no limit: LogGP with a node for each
 #         rank]; PERCENTS, longer runs that are asked for; SITES=1: who pays, too
-# output  $(OUT)/tolerance.txt: what lp-replay --tolerance says of each; $(OUT)/curves.tsv: program, parameter,
+# output  $(OUT)/tolerance.txt: what lp-tolerance says of each; $(OUT)/curves.tsv: program, parameter,
 #         value in us (of the gap in ns a byte), per cent longer, seconds, and whether curve or points;
 #         $(OUT)/latency.svg, gap.svg and overhead.svg; FIGURES="svg pdf png" are their formats
 #
@@ -19,7 +19,7 @@ OUT = tolerance
 
 SETTINGS = GRAPHS NETWORK PERCENTS SITES OUT
 folder = $(OUT)
-tools = lp-replay
+tools = lp-tolerance
 needs = [ -n $(call quoted,$(GRAPHS)) ] || { echo 'GRAPHS is not set: GRAPHS="a.graph b.graph"' >&2; exit 2; }
 asks = $(call state,$(call each_quoted,$(GRAPHS) $(NETWORK)))
 made = tolerance.txt curves.tsv *.json latency.svg gap.svg overhead.svg
@@ -29,12 +29,12 @@ kinds = latency gap overhead
 all: $(OUT)/tolerance.txt $(call drawn,$(kinds))
 	@cat $<
 
-replay = lp-replay --tolerance=$(call quoted,$(PERCENTS)) $(if $(NETWORK),-n $(call quoted,$(NETWORK)))
+tolerance = lp-tolerance -p $(call quoted,$(PERCENTS)) $(if $(NETWORK),-n $(call quoted,$(NETWORK)))
 
 $(OUT)/tolerance.txt: $(OUT)/asked
 	@for graph in $(call each_quoted,$(GRAPHS)); do \
 		$(if $(word 2,$(GRAPHS)),printf '%s\n' "$$graph";) \
-		$(replay) $(if $(SITES),--sites) -F text "$$graph"; $(if $(word 2,$(GRAPHS)),echo;) done $(whole)
+		$(tolerance) $(if $(SITES),--sites) -F text "$$graph"; $(if $(word 2,$(GRAPHS)),echo;) done $(whole)
 
 # From the machine's value on, breaks and all, up to where the run is twice the largest percentage longer.
 define points
@@ -54,7 +54,7 @@ export points
 $(OUT)/curves.tsv: $(OUT)/asked
 	@{ printf 'program\tparameter\tvalue\tlonger_%%\tseconds\tis\n'; n=0; for graph in $(call each_quoted,$(GRAPHS)); do n=$$((n + 1)); \
 		name=$$(printf '%s' "$${graph##*/}" | sed 's/\.graph$$//; s/[^A-Za-z0-9_.,+=@ -]/?/g'); \
-		$(replay) -F json "$$graph" | jq -r --arg name "$$n $$name" --argjson most "$$(tr , '\n' <<<$(call quoted,$(PERCENTS)) | sort -g | tail -1)" \
+		$(tolerance) -F json "$$graph" | jq -r --arg name "$$n $$name" --argjson most "$$(tr , '\n' <<<$(call quoted,$(PERCENTS)) | sort -g | tail -1)" \
 			"$$points"; \
 	done; } $(whole)
 

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine: without a file, which rank is on which node, and what messages cost by their size. */
+#include "machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/search.h"
+
+void
+island_phases(struct island *island, struct phases phases)
+{
+	for (int op = 0; op < OPERATIONS; op++)
+		island->phases[op] = phases;
+}
+
+struct island *
+machine_island(struct machine *m, size_t i)
+{
+	m->islands = grow(m->islands, &m->island_capacity, i + 1, sizeof *m->islands);
+	for (; m->island_count <= i; m->island_count++) {
+		m->islands[m->island_count] = (struct island){ .nodes = 0 };
+		island_phases(&m->islands[m->island_count], (struct phases){ MODEL_LOGARITHMIC, MODEL_LOGARITHMIC,
+		    BYTES_SENT, BYTES_RECEIVED });
+	}
+	return &m->islands[i];
+}
+
+static int64_t
+nodes_so_far(const struct machine *m)
+{
+	return m->group_count > 0 ? m->groups[m->group_count - 1].end : 0;
+}
+
+struct node *
+machine_nodes(struct machine *m, int64_t count)
+{
+	struct node_group *group;
+	int64_t before = nodes_so_far(m);
+
+	m->groups = grow(m->groups, &m->group_capacity, m->group_count + 1, sizeof *m->groups);
+	group = &m->groups[m->group_count++];
+	*group = (struct node_group){ before + count, { .cpus = 1, .ratio = 1 } };
+	return &group->node;
+}
+
+void
+list_add(struct list *list, int64_t value)
+{
+	list->at = grow(list->at, &list->capacity, list->count + 1, sizeof *list->at);
+	list->at[list->count++] = value;
+}
+
+void
+machine_ideal(struct machine *m)
+{
+	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .mapping = FILL_NODES };
+	machine_island(m, 0)->nodes = 1;
+	machine_nodes(m, 1)->cpus = INT64_MAX;
+}
+
+void
+machine_loggp(struct machine *m)
+{
+	*m = (struct machine){ .eager_bytes = 32768, .heeds_modes = true, .loggp = true, .mapping = FILL_NODES };
+	machine_nodes(m, INT32_MAX);
+	machine_island(m, 0)->nodes = INT32_MAX;
+	island_phases(&m->islands[0], LOGGP_PHASES);
+}
+
+double
+machine_value(const struct machine *m, enum parameter parameter)
+{
+	switch (parameter) {
+	case LATENCY: return m->groups[0].node.latency_ns;
+	case GAP: return m->islands[0].ns_per_byte;
+	default: return m->call_ns;
+	}
+}
+
+void
+machine_set(struct machine *m, enum parameter parameter, double value)
+{
+	switch (parameter) {
+	case LATENCY:
+		for (size_t g = 0; g < m->group_count; g++)
+			m->groups[g].node.latency_ns = value;
+		break;
+	case GAP:
+		for (size_t i = 0; i < m->island_count; i++)
+			m->islands[i].ns_per_byte = value;
+		break;
+	default:
+		m->call_ns = value;
+	}
+}
+
+bool
+machine_is_uniform(const struct machine *m, enum parameter parameter)
+{
+	double value = machine_value(m, parameter);
+
+	for (size_t g = 0; parameter == LATENCY && g < m->group_count; g++)
+		if (m->groups[g].node.latency_ns != value)
+			return false;
+	for (size_t i = 0; parameter == GAP && i < m->island_count; i++)
+		if (m->islands[i].ns_per_byte != value)
+			return false;
+	return true;
+}
+
+#define ENDS_BEFORE(group, number) ((group)->end <= (number))
+SEARCH(group_of, struct node_group, int64_t, ENDS_BEFORE)
+
+static const struct node *
+node_at(const struct machine *m, int64_t number)
+{
+	return &m->groups[group_of(m->groups, m->group_count, number)].node;
+}
+
+/* By rank the number of its node; nodes are filled one after the other unless all are told. */
+static void
+number_nodes(const struct machine *m, int64_t *number, uint32_t ranks)
+{
+	int64_t n = 0, used = 0, nodes = nodes_so_far(m), room;
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		switch (m->mapping) {
+		case LISTED:
+			if (r >= m->list.count)
+				die("rank %u is mapped to no node", r);
+			number[r] = m->list.at[r];
+			break;
+		case INTERLEAVED:
+			number[r] = r % nodes;
+			break;
+		default:
+			room = m->mapping == FILL_NODES ? node_at(m, n)->cpus : m->tasks_per_node;
+			if (used == room) {
+				n++;
+				used = 0;
+			}
+			number[r] = n;
+			used++;
+		}
+		if (number[r] >= nodes)
+			die("rank %u finds no node: there are %lld", r, (long long)nodes);
+	}
+}
+
+static int
+by_number(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+void
+machine_map(struct machine *m, uint32_t ranks)
+{
+	int64_t *number = zalloc(ranks + (size_t)1, sizeof *number);
+	int64_t *in_order = zalloc(ranks + (size_t)1, sizeof *in_order);
+
+	number_nodes(m, number, ranks);
+	memcpy(in_order, number, ranks * sizeof *number);
+	qsort(in_order, ranks, sizeof *in_order, by_number);
+	m->nodes = zalloc(ranks + (size_t)1, sizeof *m->nodes);
+	m->node_of = zalloc(ranks + (size_t)1, sizeof *m->node_of);
+	m->node_count = 0;
+	for (uint32_t r = 0; r < ranks; r++)
+		if (r == 0 || in_order[r] != in_order[r - 1]) {
+			in_order[m->node_count] = in_order[r];
+			m->nodes[m->node_count++] = *node_at(m, in_order[r]);
+		}
+	for (uint32_t r = 0; r < ranks; r++)
+		m->node_of[r] = (uint32_t)((int64_t *)bsearch(&number[r], in_order, m->node_count,
+		    sizeof *in_order, by_number) - in_order);
+	free(number);
+	free(in_order);
+}
+
+static bool
+is_within(const struct limit *limit, uint64_t bytes)
+{
+	uint64_t at = (uint64_t)limit->bytes;
+
+	return limit->sign == '<' ? bytes < at : limit->sign == '=' ? bytes == at : bytes > at;
+}
+
+static bool
+may_carry(const struct connection *c, int64_t tag, uint64_t bytes)
+{
+	bool first = is_within(&c->limits[0], bytes), second = is_within(&c->limits[1], bytes);
+
+	for (size_t i = 0; i < c->tags.count; i++)
+		if (c->tags.at[i] == tag)
+			return c->either ? first || second : first && second;
+	return false;
+}
+
+int64_t
+machine_connection(const struct machine *m, uint32_t from, uint32_t to, int64_t tag, uint64_t bytes)
+{
+	for (size_t i = 0; i < m->connection_count; i++) {
+		const uint32_t *ends = m->connections[i].islands;
+
+		if (((ends[0] == from && ends[1] == to) || (ends[0] == to && ends[1] == from)) &&
+		    may_carry(&m->connections[i], tag, bytes))
+			return (int64_t)i;
+	}
+	return -1;
+}
+
+static bool
+any_links(int64_t in, int64_t out)
+{
+	return in > 0 || out > 0;
+}
+
+bool
+machine_is_contended(const struct machine *m, uint32_t ranks)
+{
+	int64_t *used = zalloc(m->node_count, sizeof *used);
+	bool contended = false;
+
+	for (uint32_t r = 0; r < ranks; r++) {
+		const struct node *node = &m->nodes[m->node_of[r]];
+
+		/* Memory and its limits matter only where ranks share a node, links only between nodes. */
+		if (++used[m->node_of[r]] > 1 && (node->memory_buses > 0 ||
+		    any_links(node->memory_in, node->memory_out)))
+			contended = true;
+		contended |= used[m->node_of[r]] > node->cpus;
+		/* Between islands everything waits for links. */
+		contended |= node->island != m->nodes[m->node_of[0]].island;
+		contended |= m->islands[node->island].nodes > 1 && (any_links(node->in, node->out) ||
+		    m->islands[node->island].buses > 0);
+	}
+	free(used);
+	return contended;
+}
+
+double
+by_size_ns(const struct curve_by_size *curve, double bytes)
+{
+	const struct travel *t = curve->at;
+	size_t i = 0;
+
+	if (curve->count == 0)
+		return curve->ns + curve->ns_per_byte * bytes;
+	if (curve->count == 1 || bytes <= t[0].bytes)
+		return t[0].ns;
+	while (i + 2 < curve->count && t[i + 1].bytes < bytes)
+		i++;
+	return t[i].ns + (bytes - t[i].bytes) * (t[i + 1].ns - t[i].ns) / (t[i + 1].bytes - t[i].bytes);
+}
+
+double
+overhead_ns(const struct machine *m, bool in_memory, bool receives, double bytes)
+{
+	const struct wire_costs *wire = in_memory ? &m->memory : &m->network;
+	const struct curve_by_size *curve = receives ? &wire->receive : &wire->send;
+
+	if (!curve->told)
+		curve = receives ? &m->network.receive : &m->network.send;
+	return by_size_ns(curve, bytes);
+}
+
+double
+sent_ns(const struct machine *m, bool in_memory, double bytes)
+{
+	const struct wire_costs *wire = in_memory && m->memory.send.told ? &m->memory : &m->network;
+
+	return by_size_ns(&wire->sent, bytes);
+}
+
+double
+beside_ns(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+{
+	const struct beside *found = NULL;
+
+	for (size_t i = 0; i < m->beside_count; i++)
+		if (m->besides[i].operation == operation && ranks >= m->besides[i].from_ranks)
+			found = &m->besides[i];
+	return found != NULL ? by_size_ns(&found->curve, bytes) : 0;
+}
+
+const struct rule *
+machine_rule(const struct machine *m, enum operation operation, uint32_t ranks, double bytes)
+{
+	const struct rule *rule = NULL;
+
+	for (size_t i = 0; i < m->rule_count; i++)
+		if (m->rules[i].operation == operation && ranks >= m->rules[i].from_ranks &&
+		    bytes >= m->rules[i].from_bytes)
+			rule = &m->rules[i];
+	return rule == NULL || rule->schedule == NO_SCHEDULE ? NULL : rule;
+}

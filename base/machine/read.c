@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A file of a machine in either format: its text, words that both have, and what must be there. */
+#include "read.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const char *const model_names[] = { "none", "constant", "linear", "logarithmic", "linear-p", NULL };
+const char *const size_names[] = { "min", "max", "mean", "2max", "s+r", "sent", "received", NULL };
+
+void
+die_config(const struct config *config, const char *format, ...)
+{
+	char what[160];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	die("%s: line %d: %s", config->file, config->line, what);
+}
+
+char *
+read_whole(const char *file)
+{
+	FILE *in = fopen(file, "r");
+	size_t used = 0, capacity = 0;
+	char *text = NULL;
+
+	if (in == NULL)
+		return NULL;
+	do {
+		text = grow(text, &capacity, used + 4096, 1);
+		used += fread(text + used, 1, capacity - used - 1, in);
+	} while (!feof(in) && !ferror(in));
+	if (ferror(in)) {
+		fclose(in);
+		free(text);
+		return NULL;
+	}
+	fclose(in);
+	text[used] = '\0';
+	return text;
+}
+
+static int
+index_of(const char *const *names, const char *word)
+{
+	for (int i = 0; names[i] != NULL; i++)
+		if (strcasecmp(word, names[i]) == 0)
+			return i;
+	return -1;
+}
+
+enum model
+config_model(const struct config *config, const char *word)
+{
+	static const char *const of_dimemas[] = { "0", "CTE", "LIN", "LOG", NULL };
+	int model = index_of(model_names, word);
+
+	if (model < 0)
+		model = index_of(of_dimemas, word);
+	if (model < 0)
+		die_config(config, "%s is no model of a collective", word);
+	return (enum model)model;
+}
+
+enum size
+config_size(const struct config *config, const char *word)
+{
+	int size = index_of(size_names, word);
+
+	if (size < 0)
+		die_config(config, "%s is no size of a collective", word);
+	return (enum size)size;
+}
+
+void
+add_region(struct machine *m, struct region region)
+{
+	m->regions = grow(m->regions, &m->region_capacity, m->region_count + 1, sizeof *m->regions);
+	m->regions[m->region_count++] = region;
+}
+
+/* What the lines do not say by themselves; counts the nodes of each island. */
+static void
+check(struct machine *m, const char *file)
+{
+	if (m->group_count == 0 || m->groups[m->group_count - 1].end == 0)
+		die("%s: it has no nodes", file);
+	for (size_t g = 0; g < m->group_count; g++)
+		if (m->groups[g].node.island >= m->island_count)
+			die("%s: a node is of a machine that is not there", file);
+		else if (m->groups[g].node.cpus < 1)
+			die("%s: a node has no CPU", file);
+	for (size_t i = 0; i < m->connection_count; i++)
+		if (!m->connections[i].defined || m->connections[i].islands[0] >= m->island_count ||
+		    m->connections[i].islands[1] >= m->island_count)
+			die("%s: dedicated connection %zu has no record, or none of a machine", file, i);
+	for (size_t g = 0; g < m->group_count; g++)
+		m->islands[m->groups[g].node.island].nodes += m->groups[g].end -
+		    (g > 0 ? m->groups[g - 1].end : 0);
+}
+
+void
+machine_read_text(struct machine *m, const char *file, char *text)
+{
+	struct config config = { .file = file, .text = text, .line = 1 };
+
+	memset(m, 0, sizeof *m);
+	m->dimemas = true;
+	m->eager_bytes = -1;
+	/* Dimemas wants any header with a #; what only that format has is a record in quotes. */
+	(strstr(text, "};;") != NULL ? read_dimemas : read_own)(m, &config);
+	free(text);
+	check(m, file);
+}
+
+void
+machine_read(struct machine *m, const char *file)
+{
+	char *text = read_whole(file);
+
+	if (text == NULL)
+		die("%s: %s", file, strerror(errno));
+	machine_read_text(m, file, text);
+}

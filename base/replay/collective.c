@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives. On Dimemas' machine all leave together, when the last has come and the phases of the
+ * model are over; on the ideal one each leaves when those have come that it needs.
+ */
+#include <stdlib.h>
+
+#include "engine.h"
+#include "../mpi/call_class.h"
+
+/* Both phases over one kind of wire: how often they cost latency, and bytes. */
+static struct cost
+phases_cost(const struct phases *phases, const struct instance *i, int64_t p, int64_t buses,
+    double latency, double ns_each)
+{
+	double in = model_factor(phases->in, p, buses), out = model_factor(phases->out, p, buses);
+	double in_bytes = model_bytes(phases->in_size, (double)i->sent, (double)i->received);
+	double out_bytes = model_bytes(phases->out_size, (double)i->sent, (double)i->received);
+
+	return (struct cost){ in * (latency + in_bytes * ns_each) + out * (latency + out_bytes * ns_each),
+	    { [LATENCY] = in + out, [GAP] = in * in_bytes + out * out_bytes } };
+}
+
+/* The sum of the slowest node, the slowest island, and what is between islands. */
+struct cost
+collective_cost(const struct engine *e, const struct instance *instance)
+{
+	const struct machine *m = e->machine;
+	int64_t *in_node = zalloc(m->node_count, sizeof *in_node);
+	int64_t *nodes = zalloc(m->island_count, sizeof *nodes), islands = 0;
+	double inside = 0, wide = 0, ns;
+	struct cost network = { 0, { 0 } }, cost;
+	size_t first = 0;
+
+	for (uint32_t k = 0; k < instance->count; k++) {
+		size_t node = e->node_of[instance->members[k].location];
+
+		first = k == 0 ? node : first;
+		if (in_node[node]++ == 0)
+			nodes[m->nodes[node].island]++;
+	}
+	for (size_t n = 0; n < m->node_count; n++) {
+		const struct node *node = &m->nodes[n];
+
+		if (in_node[n] == 0)
+			continue;
+		ns = phases_cost(&m->islands[node->island].phases[instance->operation], instance, in_node[n],
+		    0, node->local_latency_ns, node->local_ns_per_byte).ns;
+		inside = ns > inside ? ns : inside;
+	}
+	for (size_t k = 0; k < m->island_count; k++) {
+		const struct island *island = &m->islands[k];
+		size_t n = 0;
+
+		islands += nodes[k] > 0;
+		if (nodes[k] == 0 || island->nodes < 2)
+			continue;
+		while (in_node[n] == 0 || m->nodes[n].island != k)
+			n++;
+		cost = phases_cost(&island->phases[instance->operation], instance, nodes[k], island->buses,
+		    m->nodes[n].latency_ns, island->ns_per_byte);
+		network = cost.ns > network.ns || k == 0 ? cost : network;
+	}
+	if (islands > 1) {
+		const struct phases phases = { m->wide_model, m->wide_model, BYTES_SENT, BYTES_RECEIVED };
+
+		wide = phases_cost(&phases, instance, instance->count, 0, m->nodes[first].wide_latency_ns,
+		    m->wide_ns_per_byte).ns;
+	}
+	free(in_node);
+	free(nodes);
+	if (instance->class == CLASS_COMM_CREATE && m->keeps_making)	/* its messages are in that */
+		inside = network.ns = wide = network.times[LATENCY] = network.times[GAP] = 0;
+	network.ns = (inside + network.ns + wide) * instance->factor + instance->own_ns;
+	for (int p = 0; p < PARAMETERS; p++)
+		network.times[p] *= instance->factor;
+	return network;
+}
+
+/*
+ * When this member has all that it needs to leave, as MPI has it; -1: not yet known. Where CLOCK is a number, who
+ * looks on is told so: this time is no less.
+ */
+static double
+needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
+{
+	const struct instance *i = &e->instances[link];
+	const struct arrival *members = i->members;
+	const struct communicator *c = i->comm < e->known->comm_count ? &e->known->comms[i->comm] : NULL;
+	uint32_t at = members[me].comm_rank, payer = members[me].payer;
+	double ns = members[me].at_ns;
+
+#define NEED(time_ns, number) do { \
+		if ((time_ns) < 0) \
+			return -1; \
+		ns = (time_ns) > ns ? (time_ns) : ns; \
+		if (clock != NONE) \
+			mark_max(e, clock, number, payer); \
+	} while (0)
+	switch ((enum call_class)i->class) {
+	case CLASS_ONE_TO_ALL:
+		if (i->root != NONE && i->root != me)
+			NEED(members[i->root].at_ns, member_time(e, link, i->root));
+		return ns;
+	case CLASS_SCAN:
+		for (uint32_t k = 0; k < i->count; k++)
+			if (k != me && members[k].comm_rank <= at)
+				NEED(members[k].at_ns, member_time(e, link, k));
+		return ns;
+	case CLASS_NEIGHBOUR:
+		if (c == NULL || c->neighbours == NULL || (int64_t)at >= c->size)
+			return ns;
+		for (uint32_t s = 0; s < c->neighbours[at].count; s++)
+			for (uint32_t k = 0; k < i->count; k++)
+				if ((int32_t)members[k].comm_rank == c->neighbours[at].sources[s])
+					NEED(members[k].at_ns, member_time(e, link, k));
+		return ns;
+	default:
+		if (i->class != CLASS_ALL_TO_ONE || me == i->root)
+			NEED(i->arrived == i->count ? i->last_ns : -1, last_time(e, link));
+		return ns;
+	}
+#undef NEED
+}
+
+/* From what this member's time to leave follows, with COST behind it. */
+static void
+mark_leave(struct engine *e, uint32_t link, uint32_t me, const struct cost *cost)
+{
+	const struct arrival *member = &e->instances[link].members[me];
+	if (!e->machine->loggp) {
+		needs(e, link, me, member->location);
+		return;
+	}
+	/* It came when it called, or where it only waits now, when it started. */
+	mark_set(e, e->marks->scratch, member->started ? member_time(e, link, me) : member->location, &NO_COST,
+	    NO_PAYER);
+	needs(e, link, me, e->marks->scratch);
+	mark_add(e, e->marks->scratch, cost, member->payer);
+	mark_max(e, member->location, e->marks->scratch, member->payer);
+}
+
+/* A member has come: when, for those whose time to leave follows from it. */
+static void
+mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool waits)
+{
+	struct instance *i = &e->instances[link];
+	uint32_t last = last_time(e, link);
+
+	i->members[me].payer = payer_here(e, id, true);
+	i->members[me].started = !waits;
+	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR || (i->class == CLASS_ONE_TO_ALL &&
+	    !e->machine->dimemas && me == i->root))
+		mark_set(e, member_time(e, link, me), id, &NO_COST, NO_PAYER);
+	if (i->arrived == 1)
+		mark_set(e, last, id, &NO_COST, NO_PAYER);
+	else
+		mark_max(e, last, id, NO_PAYER);
+}
+
+/* All clocks are at one time where all have come to what holds up all, and no message is on its way. */
+static void
+mark_if_sync(struct engine *e, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+
+	if (i->count == e->locations && i->sleeping == i->count && e->marks->in_flight == 0)
+		mark_sync(e, last_time(e, link));
+}
+
+static bool
+holds_all(const struct instance *i)
+{
+	switch ((enum call_class)i->class) {
+	case CLASS_ONE_TO_ALL: case CLASS_ALL_TO_ONE: case CLASS_SCAN: case CLASS_NEIGHBOUR:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* On a machine of LogGP: what a member that waits for others pays when it has all that it needs. */
+static struct cost
+wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
+{
+	if (!e->machine->loggp || i->count < 2)
+		return NO_COST;
+	switch ((enum call_class)i->class) {
+	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? NO_COST : collective_cost(e, i);
+	case CLASS_ALL_TO_ONE: return i->root != me ? NO_COST : collective_cost(e, i);
+	default: return collective_cost(e, i);
+	}
+}
+
+/* When it leaves, with that; -1: not yet known. */
+static double
+end_ns(struct engine *e, uint32_t link, uint32_t me)
+{
+	const struct instance *i = &e->instances[link];
+	double at_ns = needs(e, link, me, NONE);
+	struct cost cost;
+
+	if (at_ns < 0)
+		return -1;
+	cost = wait_cost(e, i, me);
+	if (e->marks != NULL)
+		mark_leave(e, link, me, &cost);
+	return at_ns + cost.ns;
+}
+
+/* True where the arrival of this member may let others go. */
+static bool
+releases(const struct instance *i, uint32_t me)
+{
+	return i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR || i->arrived == i->count ||
+	    (i->class == CLASS_ONE_TO_ALL && me == i->root);
+}
+
+/* Who sleeps and may now leave does. */
+static void
+release(struct engine *e, uint32_t link)
+{
+	struct instance *i = &e->instances[link];
+
+	for (uint32_t k = 0; k < i->count && i->sleeping > 0; k++) {
+		double at_ns = i->members[k].waits ? end_ns(e, link, k) : -1;
+
+		if (at_ns < 0)
+			continue;
+		i->members[k].waits = false;
+		i->sleeping--;
+		wake(e, i->members[k].location, at_ns);
+	}
+}
+
+/* All have come on Dimemas' machine. */
+static void
+begin_operation(struct engine *e, uint32_t link)
+{
+	struct cost cost;
+
+	if (e->contended) {
+		bus_take_all(e, link);
+		return;
+	}
+	cost = collective_cost(e, &e->instances[link]);
+	if (e->marks != NULL) {
+		if (e->instances[link].uneven && cost.times[GAP] != 0)
+			e->marks->broken = "a collective has the size of the last to come, and sizes differ";
+		mark_add(e, last_time(e, link), &cost, e->instances[link].members[0].payer);
+		mark_if_sync(e, link);
+	}
+	collective_done(e, link, e->instances[link].last_ns + cost.ns);
+}
+
+void
+collective_done(struct engine *e, uint32_t link, double at_ns)
+{
+	struct instance *i = &e->instances[link];
+
+	i->done_ns = at_ns;
+	for (uint32_t k = 0; k < i->count && i->sleeping > 0; k++)
+		if (i->members[k].waits) {
+			i->members[k].waits = false;
+			i->sleeping--;
+			if (e->marks != NULL)
+				mark_max(e, i->members[k].location, last_time(e, link), i->members[k].payer);
+			wake(e, i->members[k].location, at_ns);
+		}
+}
+
+/* MPI_Reduce is messages to the root, unless the machine says how long it takes. */
+static bool
+is_messages(const struct engine *e, const struct instance *i)
+{
+	return e->machine->dimemas && i->operation == OP_REDUCE && i->root != NONE &&
+	    !e->machine->islands[e->machine->nodes[e->node_of[i->members[0].location]].island].models_reduce;
+}
+
+/* The latency that a member of a reduction spends first; other collectives have none. */
+struct cost
+reduction_startup(const struct engine *e, uint32_t id, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+	struct cost cost = { 0, { 0 } };
+	uint32_t root;
+
+	if (!is_messages(e, i))
+		return cost;
+	root = i->members[i->root].location;
+	cost.ns = root == id ? e->machine->nodes[e->node_of[id]].latency_ns : latency_ns(e, id, root);
+	cost.times[LATENCY] = root == id || is_between_nodes(e, id, root);
+	return cost;
+}
+
+/* What starting a collective, or waiting for it, costs: the largest latency among its members. */
+struct cost
+collective_startup(const struct engine *e, uint32_t id, uint32_t link)
+{
+	const struct instance *i = &e->instances[link];
+	struct cost cost = { 0, { 0 } };
+	double local_ns = 0;
+
+	for (uint32_t k = 0; k < i->count; k++) {
+		uint32_t other = i->members[k].location;
+		double ns = other != id ? latency_ns(e, id, other) : 0;
+
+		if (other != id && is_between_nodes(e, id, other))
+			cost.times[LATENCY] = 1;
+		else
+			local_ns = ns > local_ns ? ns : local_ns;
+		cost.ns = ns > cost.ns ? ns : cost.ns;
+	}
+	if (e->marks != NULL && cost.times[LATENCY] > 0 && local_ns > 0)
+		e->marks->broken = "a collective that is started costs the larger of two latencies";
+	return cost;
+}
+
+/* MPI_Reduce as prv2dim and Dimemas have it: everybody sends to the root, which waits for all. */
+static bool
+enter_reduction(struct engine *e, uint32_t id, const struct op *op, uint32_t me)
+{
+	uint32_t link = op->link, root = e->instances[link].root, f;
+	struct runner *r = &e->runners[id];
+	struct flight *flight;
+
+	e->instances[link].members[me].waits = true;
+	if (me == root) {
+		if (e->instances[link].left + 1 < e->instances[link].count)
+			return false;
+		e->instances[link].members[me].waits = false;
+		if (e->marks != NULL)
+			mark_max(e, id, last_time(e, link), payer_here(e, id, true));
+		if (e->instances[link].last_ns > r->now_ns && !e->contended)
+			r->now_ns = e->instances[link].last_ns;
+		return true;
+	}
+	f = flight_new(e);
+	flight = &e->flights[f];
+	flight->source = id;
+	flight->target = e->instances[link].members[root].location;
+	flight->references = 1;
+	flight->instance = link;
+	flight->member = me;
+	flight->flags = MESSAGE_SENT | MESSAGE_PART;
+	flight->sent_ns = r->now_ns;
+	flight_route(e, flight, NO_TAG, row_at(e, id, r->part)->sent);
+	if (e->marks != NULL)
+		mark_set(e, message_time(e, f, ARRIVED), id, &(struct cost){ flight->wire_ns,
+		    { [GAP] = flight->wire == WIRE_NETWORK ? (double)row_at(e, id, r->part)->sent : 0 } },
+		    payer_here(e, id, false));
+	transfer_start(e, f, r->now_ns);
+	if (!e->contended)	/* it is there already, at a later time */
+		r->now_ns = e->flights[f].arrived_ns;
+	return !e->contended;
+}
+
+void
+collective_part(struct engine *e, uint32_t f)
+{
+	struct flight *flight = &e->flights[f];
+	struct instance *i = &e->instances[flight->instance];
+	uint32_t me = flight->member;
+	double at_ns = flight->arrived_ns;
+
+	i->left++;
+	if (at_ns > i->last_ns)
+		i->last_ns = at_ns;
+	if (e->marks != NULL) {
+		mark_max(e, last_time(e, flight->instance), message_time(e, f, ARRIVED), NO_PAYER);
+		mark_max(e, flight->source, message_time(e, f, ARRIVED), NO_PAYER);
+	}
+	i->members[me].waits = false;
+	if (e->contended)
+		wake(e, flight->source, at_ns);
+	if (i->left + 1 == i->count && i->members[i->root].waits) {
+		uint32_t root = i->members[i->root].location;
+
+		i->members[i->root].waits = false;
+		if (e->marks != NULL)
+			mark_max(e, root, last_time(e, flight->instance), i->members[i->root].payer);
+		wake(e, root, i->last_ns);
+	}
+	flight_unref(e, f);
+}
+
+bool
+collective_enter(struct engine *e, uint32_t id, const struct op *op, bool waits)
+{
+	struct runner *r = &e->runners[id];
+	const struct replay_row *row = row_at(e, id, r->part);
+	struct instance *i;
+	uint32_t me;
+	double at_ns;
+
+	if (op->link == NONE)	/* alone, or nothing is known of the others */
+		return row->comm == 0 || row->comm == 2 || (row->comm < e->known->comm_count &&
+		    e->known->comms[row->comm].size <= 1 && e->known->comms[row->comm].remote_size == 0);
+	i = &e->instances[op->link];
+	me = row->member;
+	i->members[me].at_ns = r->now_ns;
+	i->arrived++;
+	if (r->now_ns > i->last_ns || i->arrived == 1)
+		i->last_ns = r->now_ns;
+	if (i->root == NONE && i->arrived > 1 && (row->sent != i->sent || row->received != i->received))
+		i->uneven = true;
+	if (i->root == me || (i->root == NONE && r->now_ns >= i->last_ns)) {
+		i->sent = row->sent;
+		i->received = row->received;
+		i->factor = scale_of(e, id, r->part, false);
+	}
+	if (e->marks != NULL) {
+		mark_arrival(e, id, op->link, me, waits);
+		e->marks->in_flight += !waits;
+	}
+	if (is_messages(e, i) && waits)
+		return enter_reduction(e, id, op, me);
+	if (e->machine->dimemas) {
+		i->members[me].waits = waits;
+		i->sleeping += waits;
+		if (i->arrived == i->count)
+			begin_operation(e, op->link);
+		return !waits;
+	}
+	if (e->machine->loggp && row->sent > i->sent)
+		i->sent = row->sent;
+	if (e->machine->loggp && row->received > i->received)
+		i->received = row->received;
+	if (e->marks != NULL && waits && i->arrived == i->count && holds_all(i)) {
+		i->sleeping++;		/* as far as it is concerned it has not left */
+		mark_if_sync(e, op->link);
+		i->sleeping--;
+	}
+	at_ns = waits ? end_ns(e, op->link, me) : r->now_ns;
+	if (at_ns < 0) {
+		i->members[me].waits = true;
+		i->sleeping++;
+	}
+	if (releases(i, me))
+		release(e, op->link);
+	if (at_ns > r->now_ns)
+		r->now_ns = at_ns;
+	return at_ns >= 0;
+}
+
+bool
+collective_wait(struct engine *e, uint32_t id, const struct op *op)
+{
+	struct runner *r = &e->runners[id];
+	struct instance *i = &e->instances[op->link];
+	uint32_t me = row_at(e, id, r->part)->member;
+	double at_ns;
+
+	if (e->marks != NULL)
+		i->members[me].payer = payer_here(e, id, true);
+	at_ns = e->machine->dimemas ? i->done_ns : end_ns(e, op->link, me);
+	if (e->marks != NULL)
+		e->marks->in_flight--;
+	if (at_ns >= 0) {
+		if (e->marks != NULL && e->machine->dimemas)
+			mark_max(e, id, last_time(e, op->link), i->members[me].payer);
+		if (at_ns > r->now_ns)
+			r->now_ns = at_ns;
+		return true;
+	}
+	i->members[me].waits = true;
+	i->sleeping++;
+	return false;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Edges as they are read: rows get their messages and instances, and are settled. */
+#include <stdlib.h>
+
+#include "engine.h"
+#include "../mpi/call_class.h"
+
+static int
+bad_end(struct reader *in, const struct message *message, uint32_t location, uint64_t seq)
+{
+	return reader_fail(in, message->offset, "%s: row %llu of location %u is not there",
+	    message->kind, (unsigned long long)seq, location);
+}
+
+static bool
+is_any_collective(const struct op *op)
+{
+	return op->act == ACT_COLLECTIVE || op->act == ACT_COLLECTIVE_START;
+}
+
+/* One message: its two rows, and the one that posts the receive, get it. */
+static void
+add_flight(struct engine *e, uint32_t source, uint64_t send, uint32_t target, uint64_t receive)
+{
+	uint32_t f = flight_new(e);
+	struct flight *flight = &e->flights[f];
+	struct op *from = op_at(e, source, send), *to = op_at(e, target, receive), *post;
+	const struct replay_row *row = row_at(e, source, send);
+
+	flight->source = source;
+	flight->target = target;
+	flight->references = 3;
+	flight_route(e, flight, row->tag, row->sent);
+	if (e->explains)
+		e->trails[f] = (struct trail){ .bytes = row->sent, .send_seq = send, .receive_seq = receive };
+	if (from->act == ACT_START)
+		from->act = ACT_SEND_START;
+	from->link = to->link = f;
+	if (from->rendezvous)
+		flight->flags = MESSAGE_RENDEZVOUS;
+	if (e->machine->loggp)
+		from->startup_ns = overhead_ns(e->machine, flight->wire == WIRE_MEMORY, false, (double)row->sent);
+	else {
+		from->startup_ns = flight_latency_ns(e, flight);
+		to->startup_ns = to->act == ACT_POST ? 0 : from->startup_ns;
+	}
+	if (to->act != ACT_COMPLETE)
+		return;
+	to->act = ACT_WAIT;
+	post = started_by(e, &target, &receive);
+	if (post != NULL && (post->act == ACT_POST || post->act == ACT_START)) {
+		post->act = ACT_POST;
+		post->link = f;
+		flight->references++;
+	}
+}
+
+/* What a probe sees is the message of the send, whose edge has come before; many probes of one are not all told. */
+static void
+add_probe(struct engine *e, struct op *probe, const struct op *send)
+{
+	enum { MOST = UINT8_MAX / 2 };
+
+	if (probe->act != ACT_PROBE || probe->link != NONE || send->link == NONE || is_any_collective(send) ||
+	    e->flights[send->link].references > MOST)
+		return;
+	probe->link = send->link;
+	e->flights[send->link].references++;
+}
+
+int
+lanes_messages(struct engine *e, struct reader *in, const struct message *message,
+    const struct edge_block *edges)
+{
+	const uint32_t *source = edges->source, *target = edges->target;
+	const uint64_t *send = edges->send, *receive = edges->receive;
+
+	for (size_t i = 0; i < edges->count; i++) {
+		if (op_at(e, source[i], send[i]) == NULL)
+			return bad_end(in, message, source[i], send[i]);
+		if (op_at(e, target[i], receive[i]) == NULL)
+			return bad_end(in, message, target[i], receive[i]);
+		if (is_kind(message, "probes")) {
+			add_probe(e, op_at(e, target[i], receive[i]), op_at(e, source[i], send[i]));
+			continue;
+		}
+		if (op_at(e, source[i], send[i])->link != NONE ||
+		    op_at(e, target[i], receive[i])->link != NONE)
+			return reader_fail(in, message->offset, "messages: a row has two messages");
+		if (is_any_collective(op_at(e, source[i], send[i])) ||
+		    is_any_collective(op_at(e, target[i], receive[i])))
+			return reader_fail(in, message->offset, "messages: an end is a collective");
+		add_flight(e, source[i], send[i], target[i], receive[i]);
+	}
+	return 0;
+}
+
+/* Its rank in the communicator, for what waits by rank. */
+static uint32_t
+comm_rank(const struct engine *e, uint32_t comm, uint32_t location)
+{
+	int32_t rank = e->known->location_rank[location];
+	const struct communicator *c = comm < e->known->comm_count ? &e->known->comms[comm] : NULL;
+
+	for (int32_t i = 0; c != NULL && c->members != NULL && i < c->size; i++)
+		if (c->members[i] == rank)
+			return (uint32_t)i;
+	return (uint32_t)rank;
+}
+
+/* Bytes of a block, the mean where they differ: what a rank hands over to one other, or to all alike. */
+static double
+block_bytes(const struct engine *e, enum operation operation, const uint32_t *location, const uint64_t *seq,
+    uint32_t count)
+{
+	double sent = 0, received = 0, most = 0, n = count;
+
+	for (uint32_t k = 0; k < count; k++) {
+		const struct replay_row *row = row_at(e, location[k], seq[k]);
+
+		sent += (double)row->sent;
+		received += (double)row->received;
+		most = (double)row->sent > most ? (double)row->sent : most;
+	}
+	switch (operation) {
+	case OP_BARRIER: return 0;
+	case OP_BCAST: return most;	/* of the root alone */
+	case OP_SCATTER: case OP_SCATTERV: return received / n;
+	case OP_ALLTOALL: case OP_ALLTOALLV: case OP_ALLTOALLW: return sent / n / n;
+	case OP_REDUCE_SCATTER: case OP_REDUCE_SCATTER_BLOCK: return sent / n / n;
+	default: return sent / n;
+	}
+}
+
+/* Blocks of members that have their own: what each hands over, or gets; of an alltoall both, in all. */
+static void
+take_blocks(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,
+    const uint32_t *order)
+{
+	struct plan *plan = &instance->plan;
+	uint32_t n = instance->count;
+	bool all = plan->operation == OP_ALLTOALLV || plan->operation == OP_ALLTOALLW, differ = false;
+	bool gets = plan->operation == OP_SCATTERV || plan->operation == OP_REDUCE_SCATTER;
+
+	if (!all && !gets && plan->operation != OP_GATHERV && plan->operation != OP_ALLGATHERV)
+		return;
+	instance->blocks = grow(instance->blocks, &instance->block_capacity, 2 * (size_t)n,
+	    sizeof *instance->blocks);
+	for (uint32_t j = 0; j < n; j++) {
+		const struct replay_row *row = row_at(e, location[order[j]], seq[order[j]]);
+
+		instance->blocks[j] = (double)(gets ? row->received : row->sent);
+		instance->blocks[n + j] = (double)row->received;
+		differ |= instance->blocks[j] != instance->blocks[0] ||
+		    (all && instance->blocks[n + j] != instance->blocks[n]);
+	}
+	if (differ) {
+		plan->blocks = instance->blocks;
+		plan->taken = instance->blocks + n;
+	}
+}
+
+/*
+ * Whether it is done by messages: then members stand in the order of the communicator, in ORDER. Who only
+ * starts it, or has an unknown place, does it as before.
+ */
+static bool
+make_plan(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,
+    uint32_t *order)
+{
+	uint32_t count = instance->count;
+	struct plan *plan = &instance->plan;
+	const struct rule *rule;
+	double bytes;
+
+	if (e->machine->rule_count == 0 || count < 2)
+		return false;
+	bytes = block_bytes(e, (enum operation)instance->operation, location, seq, count);
+	rule = machine_rule(e->machine, (enum operation)instance->operation, count, bytes);
+	if (rule == NULL)
+		return false;
+	*plan = (struct plan){ .schedule = rule->schedule, .operation = rule->operation, .ranks = count,
+	    .bytes = bytes, .segment = rule->segment,
+	    .beside_ns = beside_ns(e->machine, rule->operation, count, bytes) };
+	for (uint32_t k = 0; k < count; k++)
+		order[k] = NONE;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t rank = comm_rank(e, row_at(e, location[k], seq[k])->comm, location[k]);
+
+		if (op_at(e, location[k], seq[k])->act != ACT_COLLECTIVE || rank >= count ||
+		    order[rank] != NONE) {
+			plan->schedule = NO_SCHEDULE;
+			return false;
+		}
+		order[rank] = k;
+	}
+	take_blocks(e, instance, location, seq, order);
+	return true;
+}
+
+static void
+add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
+{
+	uint32_t i = instance_new(e, count);
+	struct instance *instance = &e->instances[i];
+	const struct replay_row *first = row_at(e, location[0], seq[0]);
+	enum call_class class = blocking_class(call_class(first->call));
+	bool keeps = (e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE)) ||
+	    (e->machine->keeps_making && class == CLASS_COMM_CREATE), planned;
+	uint32_t *order = e->machine->rule_count > 0 ? zalloc(count, sizeof *order) : NULL;
+
+	instance->class = (uint8_t)class;
+	instance->operation = (uint8_t)operation_of(first->call);
+	instance->comm = first->comm;
+	planned = class != CLASS_INIT && class != CLASS_FINALIZE &&
+	    make_plan(e, instance, location, seq, order);
+	for (uint32_t j = 0; j < count; j++) {
+		uint32_t k = planned ? order[j] : j;
+		struct op *op = op_at(e, location[k], seq[k]);
+		struct replay_row *row = row_at(e, location[k], seq[k]);
+		int32_t rank = e->known->location_rank[location[k]];
+
+		op->link = i;
+		row->member = j;
+		/* The shortest call is that of the last to come, which waited for nobody. */
+		if (keeps && (j == 0 || (double)op->duration_ns < instance->own_ns))
+			instance->own_ns = (double)op->duration_ns;
+		instance->members[j] = (struct arrival){ .location = location[k], .at_ns = -1,
+		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
+		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank };
+		if (row->peer == ROOT_PEER ||
+		    (row->peer >= 0 && world_rank(e->known, row->comm, rank, row->peer) == rank))
+			instance->root = instance->plan.root = j;
+	}
+	free(order);
+	/* A root that nobody knows: as before. */
+	if (planned && schedule_is_rooted(instance->plan.operation) && instance->root == NONE)
+		instance->plan.schedule = NO_SCHEDULE;
+}
+
+int
+lanes_collectives(struct engine *e, struct reader *in, const struct message *message,
+    const struct edge_block *edges)
+{
+	const uint32_t *location = edges->location;
+	const uint64_t *seq = edges->seq;
+	size_t at = 0;
+
+	for (size_t i = 0; i < edges->instances; at += edges->size[i++]) {
+		for (size_t k = at; k < at + edges->size[i]; k++) {
+			const struct op *op = op_at(e, location[k], seq[k]);
+
+			if (op == NULL)
+				return bad_end(in, message, location[k], seq[k]);
+			if (op->link != NONE || !is_any_collective(op))
+				return reader_fail(in, message->offset, "collectives: a member is no collective");
+		}
+		add_instance(e, location + at, seq + at, edges->size[i]);
+	}
+	return 0;
+}
+
+int
+lanes_settle(struct engine *e, struct reader *in, const struct message *message, const uint64_t *seqs)
+{
+	for (uint32_t l = 0; l < e->locations; l++) {
+		if (seqs[l] > lane_end(&e->lanes[l]))
+			return bad_end(in, message, l, seqs[l]);
+		lane_settle(e, l, seqs[l]);
+	}
+	lanes_advance(e);
+	return 0;
+}

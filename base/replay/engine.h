@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The simulation. Ranks run through the rows of their lanes; messages and instances of collectives
+ * tie them together, and live in pools from the edge that makes them until nobody needs them.
+ *
+ * Where nothing is limited the order of events does not matter: a rank runs until it needs what
+ * another has not done yet, and all times follow from maxima. Else (contended) all goes through
+ * events, in order of time and, at the same time, of scheduling.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include "../run/graph_input.h"
+#include "../run/scale.h"
+#include "../run/span.h"
+#include "events.h"
+#include "watchers.h"
+
+/* ---- rows, and the lanes in which they stand --------------------------------------------------- */
+
+enum { NONE = UINT32_MAX };
+
+/* What a row does. */
+enum act {
+	ACT_LOCAL,		/* nothing, in no time */
+	ACT_KEEP,		/* nothing, in its recorded time: files */
+	ACT_EVENT,		/* opens or closes a region */
+	ACT_SEND, ACT_RECEIVE,
+	ACT_PROBE,		/* sees the message of its edge; without one nothing, in no time */
+	ACT_SENDRECV,		/* the send of one; its part is an ACT_WAIT that was posted with the call */
+	ACT_SEND_START, ACT_POST,
+	ACT_POST_FREED,		/* of a receive whose request is freed: no edge tells what it got */
+	ACT_START,		/* of a persistent request: a send or a post, when the edge tells */
+	ACT_COMPLETE,		/* of what its request says, which becomes one of these: */
+	ACT_WAIT, ACT_WAIT_SEND, ACT_WAIT_COLLECTIVE,
+	ACT_COLLECTIVE, ACT_COLLECTIVE_START,
+	ACT_FREE,		/* the request is not seen again */
+	ACT_REQUEST,		/* makes a request to be started: local */
+};
+
+/* How a call sends; MPI_Rsend is a standard send here. */
+enum mode { MODE_STANDARD, MODE_BUFFERED, MODE_SYNCHRONOUS };
+
+/*
+ * A row is in two parts: what each step of the simulation needs, two to a cache line, and what is
+ * needed when the row is read, or seldom. Where a thousand ranks take turns, nothing that a step
+ * touches is still near from the step before, and the cache lines that it touches are its cost.
+ */
+struct op {
+	int64_t gap_ns;		/* since the leave before, as recorded; when it is done its enter, simulated */
+	int64_t duration_ns;	/* as recorded; when it is done the leave, simulated */
+	double startup_ns;	/* on the CPU at its begin; collectives: see collective.c */
+	uint32_t link;		/* message or instance; NONE */
+	uint8_t act;
+	bool part : 1;		/* of the call before it */
+	bool open : 1;		/* starts a request whose completion has not been read */
+	bool rendezvous : 1;	/* a send that waits for its receive */
+	bool costs : 1;		/* the overhead of a call */
+};
+
+struct replay_row {			/* as in the stream */
+	uint64_t sent, received;	/* bytes */
+	uint32_t request, request_at;
+	uint32_t comm, site;
+	uint32_t member;	/* of its instance */
+	int32_t peer, tag;
+	uint16_t call;		/* of a part: its call's */
+};
+
+struct op_lane {			/* the rows of a location that are read and not done */
+	struct op *ops;
+	size_t begin, count;
+	uint64_t first;		/* seq of the first */
+	uint64_t ready;		/* rows before it may be simulated */
+	uint64_t settled;	/* rows before it have their edges */
+	struct replay_row *rows;
+	size_t capacity;
+	int64_t last_leave_ns;	/* of the rows read */
+};
+
+static inline uint64_t
+lane_end(const struct op_lane *lane)
+{
+	return lane->first + lane->count;
+}
+
+/* ---- messages and collectives under way, and the links and buses that they take ---------------- */
+
+enum { MESSAGE_SENT = 1, MESSAGE_POSTED = 2, MESSAGE_ARRIVED = 4, MESSAGE_RENDEZVOUS = 8,
+	MESSAGE_HAS_OUT = 16, MESSAGE_HAS_IN = 32, MESSAGE_HAS_BUS = 64,
+	MESSAGE_PART = 128 };	/* of a reduction, to its root */
+
+/* WIRE_BUSES: no message, but a collective that queues for all buses. */
+enum wire { WIRE_MEMORY, WIRE_NETWORK, WIRE_WIDE, WIRE_CONNECTION, WIRE_BUSES };
+
+struct flight {			/* a message: a cache line */
+	double sent_ns, posted_ns;	/* send reached, receive reached */
+	double arrived_ns;	/* data there; before, since when it has its link out */
+	double wire_ns;		/* that it holds links and bus for */
+	uint32_t source, target;	/* locations */
+	union { uint32_t sender, member; };	/* rank that sleeps on it, or NONE; of a part: whose */
+	union { uint32_t receiver, instance; };	/* likewise; of a part: of which reduction */
+	uint32_t next, previous;	/* in a queue */
+	union { uint32_t next_lender, connection; };	/* see struct port; that it takes */
+	uint8_t references;	/* rows that are not done, and the transfer */
+	uint8_t flags, wire;
+	bool departed;		/* all data has left the source */
+};
+
+struct trail {			/* of a message, for --explain */
+	uint64_t bytes, send_seq, receive_seq;
+	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
+};
+
+struct arrival { uint32_t location, comm_rank; double at_ns; bool waits, started; uint32_t payer; };
+
+struct instance {		/* of a collective */
+	struct arrival *members;
+	uint32_t count, capacity, arrived, left, references;
+	uint32_t sleeping;	/* members that wait for it in a row of their own */
+	double last_ns;		/* arrival so far */
+	double done_ns;		/* all leave; -1 before */
+	double factor;		/* of what --scale asks for */
+	double own_ns;		/* lasts so long by itself, whatever the network */
+	uint64_t sent, received;	/* of the root, or of the last to arrive */
+	uint32_t root;		/* member; NONE */
+	uint32_t comm, next;
+	uint8_t class, operation;
+	bool uneven;		/* sizes differ, so that who comes last matters */
+	double *blocks;		/* by member: of the plan, where they differ */
+	size_t block_capacity;
+	struct plan plan;	/* as messages, members being numbered as in the communicator; or NO_SCHEDULE */
+};
+
+struct queue { uint32_t head, tail; };	/* of flights */
+
+struct resource { int64_t total, busy; struct queue queue; };	/* links or buses; total 0: no limit */
+
+struct port {			/* a node, for memory a rank, between islands an island or a connection */
+	struct resource out, in;	/* half duplex: out is both */
+	uint32_t lenders;	/* a list: messages that have a link out of here and wait for one into another */
+	bool half_duplex;
+};
+
+/* ---- the simulation ---------------------------------------------------------------------------- */
+
+/* A move is a part of a collective that is done by messages. */
+enum step { STEP_COMPUTE, STEP_ENTER, STEP_PART, STEP_ACT, STEP_AFTER, STEP_LEAVE, STEP_MOVE, STEP_MOVE_ACT,
+	STEP_MOVE_AFTER, STEP_END };
+
+struct spent {			/* by a location, outside computing, in ns */
+	double latency_ns, wire_ns, link_ns, bus_ns, partner_ns, cpu_ns;
+};
+
+struct runner {			/* a location; what each step needs comes first */
+	double now_ns;
+	uint64_t seq, part;	/* row of the call, row in it */
+	uint64_t move;		/* in the schedule of its collective */
+	double enter_ns;	/* of the call it is in */
+	double useful_ns;	/* computed so far, simulated */
+	double cpu_ratio;	/* of its node's CPUs */
+	int64_t recorded_useful_ns, recorded_leave_ns;
+	struct span span, recorded;	/* of calls left so far */
+	uint8_t step;
+	bool starved;		/* waits for rows */
+	bool has_cpu;
+	uint32_t rank, next;	/* next: in the queue for a CPU */
+	double begin_ns;	/* end of the call before */
+	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
+	struct spent spent;
+	struct open_region { int64_t type; double ratio; } *regions;
+	size_t region_count, region_capacity;
+};
+
+struct engine {
+	const struct machine *machine;
+	struct definitions *known;
+	bool contended, limited_cpus, ended;	/* ended: all input has been read */
+	uint32_t locations, starving;
+	struct op_lane *lanes;
+	struct runner *runners;
+	uint32_t *node_of;	/* by location */
+	struct flight *flights;
+	struct trail *trails;	/* by flight; NULL where nobody asks */
+	double *held_ns;	/* by flight: links and bus, where the machine tells gaps; else NULL */
+	size_t held_capacity;
+	size_t flight_count, flight_capacity, trail_capacity;
+	bool explains;		/* somebody asks, so trails are kept */
+	uint32_t *free_flights;	/* a stack, as a list would lead through lines that are far */
+	size_t free_flight_count, free_flight_capacity;
+	struct instance *instances;
+	size_t instance_count, instance_capacity;
+	uint32_t free_instance;
+	struct letters *letters;	/* messages of collectives, see scheduled.c */
+	/* contended: */
+	struct events events;
+	double now_ns;
+	struct port *links, *memory_links;	/* by node; by rank */
+	struct port *wide_links, *connections;	/* by island; by connection */
+	struct resource *buses, *memory_buses;	/* by island; by node */
+	int64_t *free_cpus;			/* by node */
+	struct queue *cpu_queues;
+	/* else: */
+	uint32_t *stack;
+	size_t stack_count;
+	struct scales *scales;	/* of computing and communication; NULL: none */
+	/* A call is done: rows FIRST to before END, with simulated times. NULL: they are forgotten. */
+	void (*done)(void *context, uint32_t location, uint64_t first, uint64_t end);
+	/* What a row waited for, and a message that is over, for --explain. NULL: nobody asks. */
+	void (*slept)(void *context, uint32_t location, const struct op *op, double begin_ns);
+	void (*over)(void *context, uint32_t flight);
+	void *context;
+	struct marks *marks;	/* who looks on how times come about; NULL: nobody */
+	struct made_requests *made;	/* by location, see protocol.c */
+	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
+};
+
+/* lanes.c: rows that are read. */
+void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
+int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
+    const struct calls *calls);
+/* From a row to the one that started its request; NULL: there is none. */
+struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t *seq);
+void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);	/* rows before have all edges */
+void lanes_advance(struct engine *engine);	/* sees how far they may be simulated */
+void lanes_end(struct engine *engine);		/* no more input: everything is settled */
+/* Forgets the rows before SEQ, which are done. */
+void lane_drop(struct op_lane *lane, uint64_t seq);
+
+/* edges.c: edges that are read. */
+int lanes_messages(struct engine *engine, struct reader *in, const struct message *message,
+    const struct edge_block *edges);
+int lanes_collectives(struct engine *engine, struct reader *in, const struct message *message,
+    const struct edge_block *edges);
+int lanes_settle(struct engine *engine, struct reader *in, const struct message *message, const uint64_t *seqs);
+
+static inline struct op *
+op_at(const struct engine *engine, uint32_t location, uint64_t seq)
+{
+	const struct op_lane *lane = &engine->lanes[location];
+
+	return seq - lane->first < lane->count ? &lane->ops[lane->begin + (size_t)(seq - lane->first)] :
+	    NULL;
+}
+
+static inline struct replay_row *
+row_at(const struct engine *engine, uint32_t location, uint64_t seq)
+{
+	const struct op_lane *lane = &engine->lanes[location];
+
+	return &lane->rows[lane->begin + (size_t)(seq - lane->first)];
+}
+
+/* What --scale makes of the computing before a row of a runner, or of its communication. */
+static inline double
+scale_of(const struct engine *e, uint32_t runner, uint64_t seq, bool compute)
+{
+	const struct replay_row *row;
+
+	if (e->scales == NULL)
+		return 1;
+	row = row_at(e, runner, seq);
+	return scale_factor(e->scales, e->known, e->runners[runner].rank, row->call, row->site, compute);
+}
+
+/* engine.c: simulates as far as what is read allows. */
+void engine_run(struct engine *engine);
+void wake(struct engine *engine, uint32_t runner, double at_ns);
+void arrive(struct engine *engine, uint32_t flight, double at_ns);
+bool block(struct engine *engine, uint32_t runner);	/* sleeps until wake; false */
+
+/* act.c: what a row does. */
+double compute_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+/* What an operation costs on the CPU at its begin. */
+struct cost startup(const struct engine *engine, uint32_t runner, const struct op *op);
+bool act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
+/* A runner reaches the receive of a message. */
+void post(struct engine *engine, uint32_t runner, uint32_t flight);
+/* A message begins its way, or waits for its receive; false: the runner sleeps until it is over. */
+void begin_send(struct engine *engine, uint32_t runner, uint32_t flight, double bytes);
+bool wait_posted(struct engine *engine, uint32_t runner, uint32_t flight);	/* a rendezvous one */
+bool wait_arrived(struct engine *engine, uint32_t runner, uint32_t flight);
+/* The overhead of a receive whose data is there, or of a send whose data is on its way. */
+double after_ns(const struct engine *engine, uint32_t runner, const struct op *op);
+void depart(struct engine *engine, uint32_t flight, double at_ns);	/* all data has left */
+
+/* scheduled.c: collectives as messages. */
+void moves_begin(struct engine *engine);
+bool is_scheduled(const struct engine *engine, const struct op *op);
+void moves_enter(struct engine *engine, uint32_t runner);
+/* What it does next and what that costs on the CPU first; false: it has done all. */
+bool move_next(struct engine *engine, uint32_t runner, double *ns);
+bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner sleeps */
+double move_after(struct engine *engine, uint32_t runner);	/* cost of what is done */
+
+/* protocol.c: which sends wait for their receive, and what was made to be started. */
+struct made_requests *made_requests(uint32_t locations);
+bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
+void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row);
+
+/* unmatched.c: ends of messages that have no edge. */
+bool lost_send(struct engine *engine, uint32_t runner, const struct op *op);	/* false: it sleeps */
+void lost_post(struct engine *engine, uint32_t runner);
+
+/* collective.c: true where the runner may go on at once. */
+bool collective_enter(struct engine *engine, uint32_t runner, const struct op *op, bool waits);
+bool collective_wait(struct engine *engine, uint32_t runner, const struct op *op);
+void collective_done(struct engine *engine, uint32_t instance, double at_ns);
+void collective_part(struct engine *engine, uint32_t flight);	/* of a reduction: data is at the root */
+/* Its phases on Dimemas' machine. */
+struct cost collective_cost(const struct engine *engine, const struct instance *instance);
+struct cost reduction_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+struct cost collective_startup(const struct engine *engine, uint32_t runner, uint32_t instance);
+
+/* links.c */
+uint32_t flight_new(struct engine *engine);
+void flight_unref(struct engine *engine, uint32_t flight);
+uint32_t instance_new(struct engine *engine, uint32_t members);
+void instance_unref(struct engine *engine, uint32_t instance);
+void resource_begin(struct resource *resource, int64_t total);
+bool is_free(const struct resource *resource);
+/* Takes one for a message that has none, as FLAG tells; false: there is none, and it waits in QUEUE. */
+bool resource_take(struct engine *engine, struct resource *resource, struct queue *queue, uint32_t flight,
+    uint8_t flag);
+void queue_add(struct engine *engine, struct queue *queue, uint32_t flight);
+void queue_add_first(struct engine *engine, struct queue *queue, uint32_t flight);
+void queue_remove(struct engine *engine, struct queue *queue, uint32_t flight);
+uint32_t queue_take(struct engine *engine, struct queue *queue);	/* NONE: it is empty */
+
+void port_begin(struct port *port, int64_t in, int64_t out);
+bool links_take(struct engine *engine, uint32_t flight);	/* false: it waits for one */
+void links_give(struct engine *engine, uint32_t flight);	/* and who waits for them goes on */
+
+/* transfer.c: how messages get across. */
+void transfer_begin(struct engine *engine);
+double latency_ns(const struct engine *engine, uint32_t source, uint32_t target);
+bool is_between_nodes(const struct engine *engine, uint32_t source, uint32_t target);
+double flight_latency_ns(const struct engine *engine, const struct flight *flight);	/* once routed */
+/* By which wire it goes, and how long. */
+void flight_route(const struct engine *engine, struct flight *flight, int64_t tag, uint64_t bytes);
+void transfer_start(struct engine *engine, uint32_t flight, double at_ns);
+void transfer_try(struct engine *engine, uint32_t flight);	/* takes what it lacks, or waits */
+void transfer_end(struct engine *engine, uint32_t flight);	/* gives back what it held */
+void bus_take_all(struct engine *engine, uint32_t instance);	/* in the end an EVENT_INSTANCE */
+void bus_give_all(struct engine *engine, uint32_t instance);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows as they are read, and how far they may be simulated. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine.h"
+#include "../mpi/call_class.h"
+
+static enum act
+act_of(uint16_t call)
+{
+	enum call_class class = call_class(call);
+
+	switch (class) {
+	case CLASS_SEND: return ACT_SEND;
+	case CLASS_RECV: return ACT_RECEIVE;
+	case CLASS_PROBE: return ACT_PROBE;
+	case CLASS_SENDRECV: return ACT_SENDRECV;
+	case CLASS_SEND_START: return ACT_SEND_START;
+	case CLASS_RECV_START: return ACT_POST;
+	case CLASS_START: return ACT_START;
+	case CLASS_COMPLETE: return ACT_COMPLETE;
+	case CLASS_REQUEST_FREE: return ACT_FREE;
+	case CLASS_SEND_INIT: case CLASS_RECV_INIT: return ACT_REQUEST;
+	case CLASS_IO: return ACT_KEEP;
+	default:
+		if (strcmp(call_name(call), "Extrae_event") == 0)
+			return ACT_EVENT;
+		return is_collective_start(class) ? ACT_COLLECTIVE_START :
+		    is_collective(class) ? ACT_COLLECTIVE : ACT_LOCAL;
+	}
+}
+
+static void
+take_seat(struct engine *e, uint32_t location, uint32_t rank)
+{
+	e->runners[location].rank = rank;
+	e->node_of[location] = e->machine->node_of[rank];
+	e->runners[location].cpu_ratio = e->machine->nodes[e->node_of[location]].ratio;
+}
+
+void
+engine_begin(struct engine *e, const struct machine *machine, struct definitions *known)
+{
+	uint32_t n = known->location_count;
+
+	e->machine = machine;
+	e->known = known;
+	e->locations = n;
+	e->contended = machine_is_contended(machine, (uint32_t)known->ranks);
+	e->free_instance = NONE;
+	e->lanes = zalloc(n, sizeof *e->lanes);
+	e->runners = zalloc(n, sizeof *e->runners);
+	e->node_of = zalloc(n, sizeof *e->node_of);
+	e->made = made_requests(n);
+	e->stack = zalloc(n, sizeof *e->stack);
+	for (uint32_t l = 0; l < n; l++) {
+		/* A thread that is defined only later is on the node of its rank, found then. */
+		take_seat(e, l, known->location_rank[l] >= 0 ? (uint32_t)known->location_rank[l] : 0);
+		e->runners[l].starved = true;
+		e->runners[l].next = NONE;
+	}
+	e->starving = n;
+	events_begin(&e->events);
+	transfer_begin(e);
+	moves_begin(e);
+}
+
+static void
+make_room(struct op_lane *lane, size_t rows)
+{
+	size_t capacity = lane->capacity;
+
+	/* Moving the kept rows down is cheap only where they are few. */
+	if (lane->begin > 0 && lane->begin >= lane->count) {
+		memmove(lane->ops, lane->ops + lane->begin, lane->count * sizeof *lane->ops);
+		memmove(lane->rows, lane->rows + lane->begin, lane->count * sizeof *lane->rows);
+		lane->begin = 0;
+	}
+	lane->ops = grow(lane->ops, &capacity, lane->begin + lane->count + rows, sizeof *lane->ops);
+	lane->rows = grow(lane->rows, &lane->capacity, lane->begin + lane->count + rows,
+	    sizeof *lane->rows);
+}
+
+void
+lane_drop(struct op_lane *lane, uint64_t seq)
+{
+	size_t rows = (size_t)(seq - lane->first);
+
+	lane->begin += rows;
+	lane->count -= rows;
+	lane->first = seq;
+}
+
+/* A row's own act where it is a part: the receive of MPI_Sendrecv waits for what the call posted. */
+static enum act
+part_act(enum act act)
+{
+	return act == ACT_SENDRECV ? ACT_WAIT : act;
+}
+
+/* What the stream says of row I of a block. */
+static void
+read_row(struct replay_row *row, const struct calls *calls, size_t i, uint16_t call)
+{
+	row->sent = calls->bytes_sent[i];
+	row->received = calls->bytes_received[i];
+	row->request = calls->request[i];
+	row->request_at = calls->request_at[i];
+	row->comm = calls->comm[i];
+	row->site = calls->site[i];
+	row->peer = calls->peer[i];
+	row->tag = calls->tag[i];
+	row->call = call;
+}
+
+int
+lanes_add(struct engine *e, struct reader *in, const struct message *message,
+    const struct calls *calls)
+{
+	static uint8_t acts[UINT16_MAX + 1];	/* 1 + act; 0: not known yet */
+	struct op_lane *lane;
+	struct op *op;
+	struct replay_row *row;
+	uint16_t call = 0;
+
+	if (calls->location >= e->locations)
+		return reader_fail(in, message->offset, "calls: location is out of range");
+	lane = &e->lanes[calls->location];
+	if (calls->first != lane_end(lane) ||
+	    (calls->count > 0 && calls->first > 0 && calls->enter_ns[0] < lane->last_leave_ns))
+		return reader_fail(in, message->offset, "calls: the block does not follow the one before");
+	take_seat(e, calls->location, (uint32_t)e->known->location_rank[calls->location]);
+	if (calls->count == 0)
+		return 0;
+	make_room(lane, calls->count);
+	op = lane->ops + lane->begin + lane->count;
+	row = lane->rows + lane->begin + lane->count;
+	for (size_t i = 0; i < calls->count; i++, op++, row++) {
+		bool part = calls->call[i] == 0;
+
+		if (calls->request_at[i] > e->locations)
+			return reader_fail(in, message->offset, "calls: request is out of range");
+		call = part ? call : calls->call[i];
+		if (acts[call] == 0)
+			acts[call] = (uint8_t)(1 + act_of(call));
+		op->act = acts[call] - 1;
+		if (part)
+			op->act = part_act(op->act);
+		op->gap_ns = part ? 0 : calls->enter_ns[i] - lane->last_leave_ns;
+		op->duration_ns = calls->leave_ns[i] - calls->enter_ns[i];
+		op->startup_ns = op->act == ACT_KEEP ? (double)op->duration_ns : 0;
+		op->link = NONE;
+		op->part = part;
+		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT && op->act != ACT_KEEP &&
+		    op->act != ACT_FREE && op->act != ACT_REQUEST;
+		op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
+		    op->act == ACT_COLLECTIVE_START;
+		op->rendezvous = is_rendezvous(e->machine, call, calls->bytes_sent[i]);
+		read_row(row, calls, i, call);
+		if (op->act == ACT_START || op->act == ACT_FREE || op->act == ACT_REQUEST)
+			note_request(e, calls->location, calls->first + i, op, row);
+		lane->last_leave_ns = calls->leave_ns[i];
+	}
+	lane->count += calls->count;
+	return 0;
+}
+
+/* From a row to the one that started its request; NULL where there is none. */
+struct op *
+started_by(const struct engine *e, uint32_t *location, uint64_t *seq)
+{
+	const struct replay_row *row = row_at(e, *location, *seq);
+
+	if (row->request == 0 && row->request_at == 0)
+		return NULL;
+	if (row->request_at > 0) {
+		*location = row->request_at - 1;
+		*seq = row->request;
+	} else
+		*seq -= row->request;
+	return op_at(e, *location, *seq);
+}
+
+/* The edges of these rows have all come: what do their completions complete? */
+static void
+resolve(struct engine *e, uint32_t location, uint64_t from, uint64_t to)
+{
+	for (uint64_t seq = from; seq < to; seq++) {
+		struct op *op = op_at(e, location, seq), *start;
+		uint32_t at = location;
+		uint64_t begun = seq;
+
+		if (op->act != ACT_COMPLETE && op->act != ACT_WAIT && op->act != ACT_FREE)
+			continue;
+		start = started_by(e, &at, &begun);
+		if (start == NULL)
+			continue;
+		if (op->act == ACT_FREE && start->open && start->act == ACT_POST && start->link == NONE)
+			start->act = ACT_POST_FREED;
+		start->open = false;
+		if (op->act != ACT_COMPLETE || start->link == NONE)
+			continue;
+		if (start->act == ACT_COLLECTIVE_START) {
+			op->act = ACT_WAIT_COLLECTIVE;
+			op->link = start->link;
+			row_at(e, location, seq)->member = row_at(e, at, begun)->member;
+			e->instances[op->link].references++;
+		} else if (start->act == ACT_SEND_START) {
+			op->act = ACT_WAIT_SEND;
+			op->link = start->link;
+			e->flights[op->link].references++;
+		}
+	}
+}
+
+/* Rows may be simulated up to the first that starts a request of which the end is not known. */
+void
+lanes_advance(struct engine *e)
+{
+	for (uint32_t l = 0; l < e->locations; l++) {
+		struct op_lane *lane = &e->lanes[l];
+		uint64_t whole = lane->ready;	/* calls only, with all their parts */
+
+		for (uint64_t seq = lane->ready; seq <= lane->settled; seq++) {
+			const struct op *op = op_at(e, l, seq);
+
+			if (op == NULL || !op->part)
+				whole = seq;
+			if (seq == lane->settled || (op->open && !e->ended))
+				break;
+		}
+		lane->ready = whole;
+	}
+}
+
+void
+lane_settle(struct engine *e, uint32_t location, uint64_t seq)
+{
+	struct op_lane *lane = &e->lanes[location];
+
+	if (seq <= lane->settled)
+		return;
+	resolve(e, location, lane->settled, seq);
+	lane->settled = seq;
+}
+
+void
+lanes_end(struct engine *e)
+{
+	e->ended = true;
+	for (uint32_t l = 0; l < e->locations; l++)
+		lane_settle(e, l, lane_end(&e->lanes[l]));
+	lanes_advance(e);
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages and instances of collectives, which are used again as soon as they are free; links and buses, and the
+ * queues for them. A message takes a link out of its source and one into its target, in this order; who lacks one
+ * waits for it and keeps what it has, unless another borrows it. Dimemas' links.c.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t
+flight_new(struct engine *e)
+{
+	uint32_t f;
+
+	if (e->free_flight_count > 0)
+		f = e->free_flights[--e->free_flight_count];
+	else {
+		e->flights = grow(e->flights, &e->flight_capacity, e->flight_count + 1,
+		    sizeof *e->flights);
+		f = (uint32_t)e->flight_count++;
+	}
+	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE };
+	if (e->contended && has_gaps(e->machine))
+		e->held_ns = grow(e->held_ns, &e->held_capacity, e->flight_count, sizeof *e->held_ns);
+	if (e->explains) {
+		e->trails = grow(e->trails, &e->trail_capacity, e->flight_count, sizeof *e->trails);
+		e->trails[f] = (struct trail){ 0 };
+	}
+	return f;
+}
+
+void
+flight_unref(struct engine *e, uint32_t f)
+{
+	if (--e->flights[f].references > 0)
+		return;
+	if (e->over != NULL)
+		e->over(e->context, f);
+	e->free_flights = grow(e->free_flights, &e->free_flight_capacity, e->free_flight_count + 1,
+	    sizeof *e->free_flights);
+	e->free_flights[e->free_flight_count++] = f;
+}
+
+uint32_t
+instance_new(struct engine *e, uint32_t members)
+{
+	uint32_t i = e->free_instance;
+	struct instance *instance;
+	struct arrival *arrivals;
+	size_t capacity, block_capacity;
+	double *blocks;
+
+	if (i != NONE)
+		e->free_instance = e->instances[i].next;
+	else {
+		size_t known = e->instance_capacity;
+
+		e->instances = grow(e->instances, &e->instance_capacity, e->instance_count + 1,
+		    sizeof *e->instances);
+		memset(e->instances + known, 0, (e->instance_capacity - known) * sizeof *e->instances);
+		i = (uint32_t)e->instance_count++;
+	}
+	instance = &e->instances[i];
+	capacity = instance->capacity;
+	blocks = instance->blocks;
+	block_capacity = instance->block_capacity;
+	arrivals = grow(instance->members, &capacity, members, sizeof *arrivals);
+	*instance = (struct instance){ .members = arrivals, .capacity = (uint32_t)capacity,
+	    .count = members, .references = members, .root = NONE, .done_ns = -1, .factor = 1,
+	    .next = NONE, .blocks = blocks, .block_capacity = block_capacity };
+	return i;
+}
+
+void
+instance_unref(struct engine *e, uint32_t i)
+{
+	if (--e->instances[i].references > 0)
+		return;
+	e->instances[i].next = e->free_instance;
+	e->free_instance = i;
+}
+
+void
+resource_begin(struct resource *resource, int64_t total)
+{
+	*resource = (struct resource){ total, 0, { NONE, NONE } };
+}
+
+bool
+is_free(const struct resource *resource)
+{
+	return resource->total == 0 || resource->busy < resource->total;
+}
+
+bool
+resource_take(struct engine *e, struct resource *resource, struct queue *queue, uint32_t f, uint8_t flag)
+{
+	if (e->flights[f].flags & flag)
+		return true;
+	if (!is_free(resource)) {
+		queue_add(e, queue, f);
+		return false;
+	}
+	resource->busy++;
+	e->flights[f].flags |= flag;
+	return true;
+}
+
+void
+queue_add(struct engine *e, struct queue *queue, uint32_t f)
+{
+	e->flights[f].next = NONE;
+	e->flights[f].previous = queue->head == NONE ? NONE : queue->tail;
+	if (queue->head == NONE)
+		queue->head = f;
+	else
+		e->flights[queue->tail].next = f;
+	queue->tail = f;
+}
+
+void
+queue_add_first(struct engine *e, struct queue *queue, uint32_t f)
+{
+	e->flights[f].next = queue->head;
+	e->flights[f].previous = NONE;
+	if (queue->head == NONE)
+		queue->tail = f;
+	else
+		e->flights[queue->head].previous = f;
+	queue->head = f;
+}
+
+void
+queue_remove(struct engine *e, struct queue *queue, uint32_t f)
+{
+	uint32_t next = e->flights[f].next, previous = e->flights[f].previous;
+
+	if (previous == NONE)
+		queue->head = next;
+	else
+		e->flights[previous].next = next;
+	if (next == NONE)
+		queue->tail = previous;
+	else
+		e->flights[next].previous = previous;
+}
+
+uint32_t
+queue_take(struct engine *e, struct queue *queue)
+{
+	uint32_t f = queue->head;
+
+	if (f != NONE)
+		queue_remove(e, queue, f);
+	return f;
+}
+
+/* IN and OUT links; exactly one of them 0: half duplex, a message takes a pair. */
+void
+port_begin(struct port *port, int64_t in, int64_t out)
+{
+	port->half_duplex = (in == 0) != (out == 0);
+	resource_begin(&port->out, port->half_duplex ? in + out : out);
+	resource_begin(&port->in, port->half_duplex ? in + out : in);
+	port->lenders = NONE;
+}
+
+/* Where a message gets its links at one of its ends. */
+static struct port *
+port_of(const struct engine *e, const struct flight *f, uint32_t location)
+{
+	uint32_t node = e->node_of[location];
+
+	return f->wire == WIRE_NETWORK ? &e->links[node] :
+	    f->wire == WIRE_MEMORY ? &e->memory_links[e->runners[location].rank] :
+	    f->wire == WIRE_WIDE ? &e->wide_links[e->machine->nodes[node].island] :
+	    &e->connections[f->connection];
+}
+
+/* In a half duplex place both directions share one supply. */
+static struct resource *
+in_links(struct port *port)
+{
+	return port->half_duplex ? &port->out : &port->in;
+}
+
+/* A message that has its link out of here waits for one into another port. */
+static void
+lend(struct engine *e, struct port *from, struct port *to, uint32_t link)
+{
+	queue_add(e, &to->in.queue, link);
+	e->flights[link].next_lender = from->lenders;
+	from->lenders = link;
+}
+
+/* It waits no more, or has lost its link. Links out of a port are few, and so are those that lend. */
+static void
+unlend(struct engine *e, struct port *from, uint32_t link)
+{
+	uint32_t *at = &from->lenders;
+
+	while (*at != link)
+		at = &e->flights[*at].next_lender;
+	*at = e->flights[link].next_lender;
+}
+
+/*
+ * Who loses its link to a message that can use it: who has had one for longest, then the one to the
+ * first node, then who queued for it first (which are last in the list); or NONE.
+ */
+static uint32_t
+robbable(const struct engine *e, const struct port *port)
+{
+	const struct flight *best = NULL;
+
+	for (uint32_t at = port->lenders; at != NONE; at = e->flights[at].next_lender) {
+		const struct flight *f = &e->flights[at];
+
+		if (best == NULL || f->arrived_ns < best->arrived_ns || (f->arrived_ns == best->arrived_ns &&
+		    e->node_of[f->target] <= e->node_of[best->target]))
+			best = f;
+	}
+	return best != NULL ? (uint32_t)(best - e->flights) : NONE;
+}
+
+/* The robbed one goes to the front of the queue for links out; its link is free for a moment. */
+static void
+rob(struct engine *e, struct port *port, uint32_t victim)
+{
+	struct flight *f = &e->flights[victim];
+
+	queue_remove(e, &port_of(e, f, f->target)->in.queue, victim);
+	unlend(e, port, victim);
+	f->flags &= (uint8_t)~MESSAGE_HAS_OUT;
+	port->out.busy--;
+	queue_add_first(e, &port->out.queue, victim);
+}
+
+static void
+take_out(struct engine *e, struct port *from, struct flight *f)
+{
+	from->out.busy++;
+	f->flags |= MESSAGE_HAS_OUT;
+	f->arrived_ns = e->now_ns;
+}
+
+static bool
+take_network_links(struct engine *e, uint32_t link)
+{
+	struct flight *f = &e->flights[link];
+	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
+	uint32_t from_victim = NONE, to_victim = NONE;
+
+	if (!(f->flags & MESSAGE_HAS_OUT)) {
+		if (is_free(&from->out))
+			take_out(e, from, f);
+		else if ((from_victim = robbable(e, from)) == NONE) {
+			queue_add(e, &from->out.queue, link);
+			return false;
+		}
+	}
+	if (!(f->flags & MESSAGE_HAS_IN) && !is_free(in_links(to)) &&
+	    (!to->half_duplex || (to_victim = robbable(e, to)) == NONE)) {
+		if (from_victim != NONE)
+			queue_add(e, &from->out.queue, link);
+		else
+			lend(e, from, to, link);
+		return false;
+	}
+	if (from_victim != NONE) {
+		rob(e, from, from_victim);
+		take_out(e, from, f);
+	}
+	if (!(f->flags & MESSAGE_HAS_IN)) {
+		if (to_victim != NONE)
+			rob(e, to, to_victim);
+		in_links(to)->busy++;
+		f->flags |= MESSAGE_HAS_IN;
+	}
+	return true;
+}
+
+/* Memory has links of the two ranks; where they are half duplex the lower rank's comes first. */
+static bool
+take_memory_links(struct engine *e, uint32_t link)
+{
+	const struct flight *f = &e->flights[link];
+	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
+	bool in_first = (from->half_duplex || to->half_duplex) &&
+	    e->runners[f->source].rank > e->runners[f->target].rank;
+
+	if (from == to)
+		return true;
+	if (in_first && !resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN))
+		return false;
+	return resource_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
+	    resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN);
+}
+
+/* Between islands each has one link out and one in, which nobody borrows; a connection is one link. */
+static bool
+take_wide_links(struct engine *e, uint32_t link)
+{
+	const struct flight *f = &e->flights[link];
+	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
+
+	return resource_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
+	    (from == to || resource_take(e, &to->in, &to->in.queue, link, MESSAGE_HAS_IN));
+}
+
+bool
+links_take(struct engine *e, uint32_t link)
+{
+	switch ((enum wire)e->flights[link].wire) {
+	case WIRE_NETWORK: return take_network_links(e, link);
+	case WIRE_MEMORY: return take_memory_links(e, link);
+	default: return take_wide_links(e, link);
+	}
+}
+
+static void
+try_first(struct engine *e, struct port *port, struct queue *queue)
+{
+	uint32_t who = queue_take(e, queue);
+
+	if (who == NONE)
+		return;
+	if (queue == &port->in.queue && e->flights[who].wire == WIRE_NETWORK)
+		unlend(e, port_of(e, &e->flights[who], e->flights[who].source), who);
+	transfer_try(e, who);
+}
+
+void
+links_give(struct engine *e, uint32_t link)
+{
+	struct flight *f = &e->flights[link];
+	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
+	uint8_t held = f->flags;
+
+	f->flags &= (uint8_t)~(MESSAGE_HAS_OUT | MESSAGE_HAS_IN);
+	if (held & MESSAGE_HAS_OUT) {
+		from->out.busy--;
+		if (from->half_duplex)
+			try_first(e, from, &from->in.queue);
+		try_first(e, from, &from->out.queue);
+	}
+	if (held & MESSAGE_HAS_IN) {
+		in_links(to)->busy--;
+		if (to->half_duplex)
+			try_first(e, to, &to->out.queue);
+		try_first(e, to, &to->in.queue);
+	}
+}

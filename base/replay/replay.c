@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From a graph stream to the engine, and at its end who is blocked, in which call, and for whom it waits. */
+#include "replay.h"
+
+enum { NAMED = 16 };		/* more are only counted */
+
+/* The members that an instance lacks, as text. */
+static void
+name_missing(const struct engine *e, const struct instance *i, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "for rank");
+
+	for (uint32_t k = 0; k < i->count && used < size; k++)
+		if (i->members[k].at_ns < 0)
+			used += (size_t)snprintf(text + used, size - used, " %u",
+			    e->runners[i->members[k].location].rank);
+}
+
+static void
+name_one(const struct engine *e, uint32_t location)
+{
+	const struct runner *r = &e->runners[location];
+	const struct op *op = op_at(e, location, r->seq);
+	const struct replay_row *row;
+	uint16_t call;
+	char what[160];
+
+	if (op == NULL) {	/* it has no more rows */
+		note("rank %u: it has ended", r->rank);
+		return;
+	}
+	row = row_at(e, location, r->seq);
+	call = row->call;
+	if (op_at(e, location, r->part) != NULL) {
+		op = op_at(e, location, r->part);
+		row = row_at(e, location, r->part);
+	}
+	if (op->act == ACT_COLLECTIVE || op->act == ACT_WAIT_COLLECTIVE) {
+		if (op->link == NONE)
+			snprintf(what, sizeof what, "for members of communicator %u that never call it",
+			    row->comm);
+		else
+			name_missing(e, &e->instances[op->link], what, sizeof what);
+	} else {
+		int32_t peer = world_rank(e->known, row->comm, (int32_t)r->rank, row->peer);
+
+		if (op->link != NONE) {
+			const struct flight *f = &e->flights[op->link];
+
+			peer = (int32_t)e->runners[f->source == location ? f->target : f->source].rank;
+			snprintf(what, sizeof what, "for rank %d, tag %d", peer, row->tag);
+		} else if (peer >= 0)
+			snprintf(what, sizeof what, "for rank %d, tag %d, and has no match", peer, row->tag);
+		else
+			snprintf(what, sizeof what, "for anybody, tag %d, and has no match", row->tag);
+	}
+	note("rank %u is blocked in %s, row %llu, %s", r->rank, call_name(call),
+	    (unsigned long long)r->seq, what);
+}
+
+static unsigned
+name_blocked(const struct engine *e)
+{
+	unsigned blocked = 0;
+
+	for (uint32_t l = 0; l < e->locations; l++)
+		if (e->runners[l].step != STEP_END && ++blocked <= NAMED)
+			name_one(e, l);
+	if (blocked > NAMED)
+		note("and %u more", blocked - NAMED);
+	return blocked;
+}
+
+void
+replay_open(struct replay *r)
+{
+	if (r->opt.network != NULL)
+		machine_read(&r->machine, r->opt.network);
+	else
+		r->opt.plain(&r->machine);
+	if (r->opt.eager_bytes >= 0)
+		r->machine.eager_bytes = r->opt.eager_bytes;
+	graph_open(&r->graph, r->opt.file, READ_STREAM);
+}
+
+enum graph_item
+replay_take(struct replay *r, const struct message *message)
+{
+	struct graph_input *g = &r->graph;
+	struct engine *e = &r->engine;
+	enum graph_item item = graph_take(g, message);
+	int taken = 0;
+
+	switch (item) {
+	case GRAPH_RUN:
+		machine_map(&r->machine, (uint32_t)g->known.ranks);
+		engine_begin(e, &r->machine, &g->known);
+		e->scales = r->opt.scales.count > 0 ? &r->opt.scales : NULL;
+		break;
+	case GRAPH_CALLS: taken = lanes_add(e, g->in, message, &g->calls); break;
+	case GRAPH_MESSAGES: case GRAPH_PROBES: taken = lanes_messages(e, g->in, message, &g->edges); break;
+	case GRAPH_COLLECTIVES: taken = lanes_collectives(e, g->in, message, &g->edges); break;
+	case GRAPH_SETTLED: case GRAPH_SYNC:
+		taken = lanes_settle(e, g->in, message, g->seqs);
+		if (taken == 0)
+			engine_run(e);
+		break;
+	default: break;
+	}
+	if (taken < 0)
+		die_input(g->in);
+	return item;
+}
+
+void
+replay_end(struct replay *r)
+{
+	struct engine *e = &r->engine;
+	unsigned blocked;
+
+	if (e->known == NULL)
+		die("the stream has no message of kind run");
+	lanes_end(e);
+	engine_run(e);
+	blocked = name_blocked(e);
+	if (e->lost_sends.count > 0)
+		note("%zu sends have no receive", e->lost_sends.count);
+	if (blocked == 0 && e->lost_sends.count == 0)
+		return;
+	if (!r->opt.partial)
+		die("the run does not come to its end; --partial replays up to there");
+	note("the replay is partial: %u of %u ranks blocked", blocked, e->locations);
+}
+
+int64_t
+finish_ns(const struct runner *r)
+{
+	return (int64_t)((r->step == STEP_END ? r->begin_ns : r->now_ns) + 0.5);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A graph stream as a tool replays it:
+ *
+ *	struct replay r = { .opt = { .file = file, .plain = machine_ideal, .eager_bytes = -1 } };
+ *
+ *	replay_open(&r);
+ *	while (progress_next(&progress, r.graph.in, &message))
+ *		if (replay_take(&r, &message) == GRAPH_RUN)
+ *			...				hooks of r.engine are set here
+ *	replay_end(&r);
+ *
+ * Memory: ranks, and the rows between the first that is not yet simulated and the last read.
+ */
+#ifndef REPLAY_FLOOR_H
+#define REPLAY_FLOOR_H
+
+#include "engine.h"
+
+struct replay {
+	struct replay_options {
+		const char *file;		/* NULL or "-": standard input */
+		const char *network;		/* a machine; NULL: PLAIN makes one */
+		void (*plain)(struct machine *machine);
+		int64_t eager_bytes;		/* -1: the machine's */
+		struct scales scales;
+		bool partial;			/* a run that blocks is replayed up to there */
+	} opt;
+	struct graph_input graph;	/* rows are in the engine's lanes */
+	struct machine machine;
+	struct engine engine;
+};
+
+/* Opens the stream and makes the machine, which the tool may change before the first message. */
+void replay_open(struct replay *replay);
+/* Takes a message, and simulates as far as all edges are known. */
+enum graph_item replay_take(struct replay *replay, const struct message *message);
+/* The stream has ended: simulates the rest. A run that blocks ends the tool, unless partial replays are asked for. */
+void replay_end(struct replay *replay);
+/* When a location has finished; if it is blocked, since when it is. */
+int64_t finish_ns(const struct runner *runner);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Numbers of times, and who pays, for those who look on. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/hash_table.h"
+#include "engine.h"
+
+struct payer_slot { struct payer payer; uint32_t number; };	/* number 0: free */
+
+static bool
+is_same(const struct payer *a, const struct payer *b)
+{
+	return a->site == b->site && a->comm == b->comm && a->source == b->source &&
+	    a->target == b->target && a->call == b->call && a->waits == b->waits;
+}
+
+#define PAYER_HASH(s) mix((uint64_t)(s)->payer.site << 32 | (s)->payer.comm, \
+	mix((uint64_t)(s)->payer.source << 32 | (s)->payer.target, \
+	(uint64_t)(s)->payer.call << 1 | (s)->payer.waits))
+#define PAYER_SAME(a, b) is_same(&(a)->payer, &(b)->payer)
+#define PAYER_FREE(s) ((s)->number == 0)
+#define PAYER_MAKE_FREE(s) ((s)->number = 0)
+HASH_TABLE(payers, struct payer_slot, PAYER_HASH, PAYER_SAME, PAYER_FREE, PAYER_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+void
+marks_begin(struct engine *e, struct marks *m, const struct watcher *watchers, size_t count)
+{
+	memset(m, 0, sizeof *m);
+	m->watchers = watchers;
+	m->watcher_count = count;
+	m->scratch = e->locations;
+	m->times = e->locations + 1;	/* 0 is none, where a number is kept */
+	m->payer_table = zalloc(1, sizeof *m->payer_table);
+	payers_begin(m->payer_table, 1024);
+	m->payers = grow(NULL, &m->payer_capacity, 1, sizeof *m->payers);
+	memset(m->payers, 0, sizeof *m->payers);
+	m->payer_count = 1;
+	e->marks = m;
+}
+
+void
+mark_add(struct engine *e, uint32_t to, const struct cost *cost, uint32_t payer)
+{
+	for (size_t i = 0; i < e->marks->watcher_count; i++)
+		e->marks->watchers[i].add(e->marks->watchers[i].context, to, cost, payer);
+}
+
+void
+mark_set(struct engine *e, uint32_t to, uint32_t from, const struct cost *cost, uint32_t payer)
+{
+	for (size_t i = 0; i < e->marks->watcher_count; i++)
+		e->marks->watchers[i].set(e->marks->watchers[i].context, to, from, cost, payer);
+}
+
+void
+mark_max(struct engine *e, uint32_t to, uint32_t from, uint32_t payer)
+{
+	for (size_t i = 0; i < e->marks->watcher_count; i++)
+		e->marks->watchers[i].max(e->marks->watchers[i].context, to, from, payer);
+}
+
+void
+mark_sync(struct engine *e, uint32_t at)
+{
+	for (size_t i = 0; i < e->marks->watcher_count; i++)
+		e->marks->watchers[i].sync(e->marks->watchers[i].context, at);
+}
+
+/* An array of numbers, zeros where there are none yet. */
+static uint32_t *
+number_at(uint32_t **numbers, size_t *count, size_t i)
+{
+	size_t known = *count;
+
+	*numbers = grow(*numbers, count, i + 1, sizeof **numbers);
+	memset(*numbers + known, 0, (*count - known) * sizeof **numbers);
+	return &(*numbers)[i];
+}
+
+static uint32_t
+take_times(struct marks *m, uint32_t count)
+{
+	uint32_t first = m->times;
+
+	if (count > UINT32_MAX - first)
+		die("there are more times than can be numbered");
+	m->times += count;
+	return first;
+}
+
+uint32_t
+message_time(struct engine *e, uint32_t flight, int which)
+{
+	struct marks *m = e->marks;
+	uint32_t *first = number_at(&m->message, &m->message_count, flight);
+
+	if (*first == 0)
+		*first = take_times(m, MESSAGE_TIMES);
+	return *first + (uint32_t)which;
+}
+
+uint32_t
+last_time(struct engine *e, uint32_t instance)
+{
+	struct marks *m = e->marks;
+	uint32_t *first = number_at(&m->instance, &m->instance_count, instance);
+	uint32_t *room = number_at(&m->instance_members, &m->instance_member_count, instance);
+
+	if (*first == 0 || *room < e->instances[instance].count) {
+		*room = e->instances[instance].capacity;
+		*first = take_times(m, 1 + *room);
+	}
+	return *first;
+}
+
+uint32_t
+member_time(struct engine *e, uint32_t instance, uint32_t member)
+{
+	return last_time(e, instance) + 1 + member;
+}
+
+struct weight *
+message_weight(struct engine *e, uint32_t flight)
+{
+	struct marks *m = e->marks;
+
+	m->weights = grow(m->weights, &m->weight_count, flight + (size_t)1, sizeof *m->weights);
+	return &m->weights[flight];
+}
+
+uint32_t
+payer_here(struct engine *e, uint32_t runner, bool waits)
+{
+	struct marks *m = e->marks;
+	uint64_t seq = e->runners[runner].part;
+	const struct op *op = op_at(e, runner, seq);
+	const struct replay_row *row = row_at(e, runner, seq);
+	struct payer_slot key = { { row->site, row->comm, NO_NODE, NO_NODE, row->call, waits }, 0 }, *slot;
+
+	if (!m->pays)
+		return NO_PAYER;
+	switch ((enum act)op->act) {
+	case ACT_COLLECTIVE: case ACT_COLLECTIVE_START: case ACT_WAIT_COLLECTIVE:
+		break;
+	default:
+		if (op->link != NONE) {
+			key.payer.source = e->node_of[e->flights[op->link].source];
+			key.payer.target = e->node_of[e->flights[op->link].target];
+		}
+	}
+	slot = payers_add(m->payer_table, &key);
+	if (slot->number == 0) {
+		m->payers = grow(m->payers, &m->payer_capacity, m->payer_count + 1, sizeof *m->payers);
+		m->payers[m->payer_count] = key.payer;
+		slot->number = (uint32_t)m->payer_count++;
+	}
+	return slot->number;
+}
+
+void
+mark_message(struct engine *e, uint32_t runner, uint32_t flight, int when)
+{
+	if (e->marks != NULL)
+		mark_max(e, runner, message_time(e, flight, when), when == POSTED ?
+		    message_weight(e, flight)->sender : message_weight(e, flight)->receiver);
+}
+
+void
+mark_spent(struct engine *e, uint32_t runner, double ns)
+{
+	if (e->marks != NULL && ns != 0)
+		mark_add(e, runner, &(struct cost){ ns, { 0 } }, NO_PAYER);
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which model of lp-replay(1) a collective comes closest to: twice a factor times latency plus size
+ * over bandwidth, in the fullest node and between nodes. Sizes are those of the root, or of any.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/mpi/catalogue.h"
+#include "network.h"
+
+#define WORTH 0.9	/* a second phase must bring the error down to so much */
+
+/* What lp-measure lets the root hand over and get, in blocks. */
+static double
+blocks(enum layout layout, int64_t ranks)
+{
+	return layout == NONE || layout == ONE_BUT_ROOT ? 0 : layout >= ALL ? (double)ranks : 1;
+}
+
+/* The functions that machines know models of; others are of the kind that has no name. */
+static const struct known { const char *name; enum layout in, out; } functions[] = {
+#define FUNCTION(name, in, out) { "MPI_" #name, in, out },
+	FUNCTIONS(FUNCTION)
+};
+
+static const struct known *
+known_of(const char *function)
+{
+	/* MPI_Reduce is messages to the root there, and no model. */
+	static const char *const unnamed[] = { "MPI_Reduce", "MPI_Exscan", "MPI_Sendrecv",
+	    "MPI_Sendrecv_vector" };
+
+	for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++)
+		if (strcmp(function, unnamed[i]) == 0)
+			return NULL;
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+		if (strcmp(function, functions[i].name) == 0 && function[4] != 'I')
+			return &functions[i];
+	return NULL;
+}
+
+static double
+model_us(const struct collective *c, const struct known *known, const struct wires *w,
+    const struct point *point)
+{
+	double block = (double)point->bytes;
+	double sent = block * blocks(known->in, point->ranks);
+	double received = block * blocks(known->out, point->ranks);
+	double in = model_bytes(c->phases.in_size, sent, received), out = model_bytes(c->phases.out_size, sent, received);
+	int64_t inside = point->ranks < w->cpus ? point->ranks : w->cpus;
+	int64_t nodes = (point->ranks + w->cpus - 1) / w->cpus;
+	double us = model_factor(c->phases.in, inside, 0) * (w->local_latency_us + in * w->local_us_per_byte) +
+	    model_factor(c->phases.out, inside, 0) * (w->local_latency_us + out * w->local_us_per_byte);
+
+	return us + model_factor(c->phases.in, nodes, 0) * (w->latency_us + in * w->us_per_byte) +
+	    model_factor(c->phases.out, nodes, 0) * (w->latency_us + out * w->us_per_byte);
+}
+
+static double
+error_of(const struct collective *c, const struct known *known, const struct wires *w,
+    const struct point *points, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += fabs(model_us(c, known, w, &points[i]) / points[i].us - 1);
+	return sum / (double)count;
+}
+
+/* Of models that are as good the logarithmic one, with a phase less and the plainer size. */
+static struct collective
+best_model(const struct known *known, const struct wires *w, const struct point *points, size_t count)
+{
+	static const enum model models[] = { MODEL_LOGARITHMIC, MODEL_LINEAR, MODEL_CONSTANT };
+	static const enum size sizes[] = { BYTES_MAX, BYTES_MIN, BYTES_MEAN, BYTES_TWICE_MAX, BYTES_SUM };
+	enum { MODELS = 3, SIZES = 5 };
+	struct collective best = { .mean_error = INFINITY }, c = { .few = false };
+
+	/* The first have one phase. */
+	for (int i = -MODELS * SIZES; i < MODELS * SIZES * MODELS * SIZES; i++) {
+		int first = i < 0 ? i + MODELS * SIZES : i / (MODELS * SIZES), second = i % (MODELS * SIZES);
+
+		c.phases = (struct phases){ models[first / SIZES], MODEL_NONE, sizes[first % SIZES], BYTES_MAX };
+		if (i >= 0) {
+			c.phases.out = models[second / SIZES];
+			c.phases.out_size = sizes[second % SIZES];
+		}
+		c.mean_error = error_of(&c, known, w, points, count);
+		if (c.mean_error < best.mean_error * (c.phases.out != best.phases.out &&
+		    best.phases.out == MODEL_NONE ? WORTH : 1) - 1e-6)
+			best = c;
+	}
+	return best;
+}
+
+size_t
+fit_collectives(struct points *points, const struct wires *wires, struct collective **all)
+{
+	size_t count = 0, capacity = 0, next;
+
+	*all = NULL;
+	for (size_t i = 0; i < points->count; i = next) {
+		struct point *first = &points->at[i];
+		const struct known *known = known_of(first->function);
+		struct collective c;
+		bool alike = true;
+
+		for (next = i; next < points->count &&
+		    strcmp(points->at[next].function, first->function) == 0; next++)
+			alike = alike && points->at[next].ranks <= 2;
+		if (known == NULL)
+			continue;
+		c = best_model(known, wires, first, next - i);
+		c.function = first->function;
+		c.few = next - i <= (c.phases.out == MODEL_NONE ? 2 : 4);	/* a model and a size for each phase */
+		c.alike = alike;
+		for (size_t k = i; k < next; k++)
+			points->at[k].fitted_us = model_us(&c, known, wires, &points->at[k]);
+		*all = grow(*all, &capacity, count + 1, sizeof **all);
+		(*all)[count++] = c;
+	}
+	return count;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measurement streams as a median for each function, number of ranks and size. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/statistics/statistics.h"
+#include "../base/mpi/catalogue.h"
+#include "../base/stream/stream.h"
+#include "network.h"
+
+bool
+is_pingpong(const struct point *point)
+{
+	return strcmp(point->function, "MPI_Pingpong") == 0;
+}
+
+/* Those of which a call is so many messages. */
+static bool
+is_of_messages(const struct point *point)
+{
+	static const char *const names[] = {
+#define NAME(name, in, out) "MPI_" #name,
+		NETWORK_FUNCTIONS(NAME)
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(point->function, names[i]) == 0)
+			return true;
+	return false;
+}
+
+struct point *
+find_point(const struct points *points, const char *function, int64_t ranks, uint64_t bytes)
+{
+	for (size_t i = 0; i < points->count; i++)
+		if (points->at[i].ranks == ranks && points->at[i].bytes == bytes &&
+		    strcmp(points->at[i].function, function) == 0)
+			return &points->at[i];
+	return NULL;
+}
+
+static struct point *
+add_point(struct points *points, const char *function, int64_t ranks, uint64_t bytes)
+{
+	points->at = grow(points->at, &points->capacity, points->count + 1, sizeof *points->at);
+	points->at[points->count] = (struct point){ .function = need(strdup(function)), .ranks = ranks,
+	    .bytes = bytes, .fitted_us = -1 };
+	return &points->at[points->count++];
+}
+
+static double
+quantile_ns(struct reader *in, const struct message *message, double quantile)
+{
+	static const struct column_type times = { .width = 8, .required = true };
+	struct sample sample = { NULL, 0 };
+	int64_t count;
+	uint64_t *ns;
+	double result;
+
+	if (body_int(in, message, "count", 1, (int64_t)message->size, &count) < 0)
+		die_input(in);
+	ns = zalloc((size_t)count, sizeof *ns);
+	if (body_column(in, message, "time", times, (size_t)count, (size_t)count, ns) < 0)
+		die_input(in);
+	sample = (struct sample){ zalloc((size_t)count, sizeof(double)), (size_t)count };
+	for (size_t i = 0; i < sample.count; i++)
+		sample.at[i] = (double)ns[i];
+	result = quantile < 0 ? mean(sample) : median(sample);	/* which sorts it */
+	if (quantile >= 0 && quantile != 0.5)
+		result = sample.at[(size_t)(quantile * (double)(sample.count - 1))];
+	free(sample.at);
+	free(ns);
+	return result;
+}
+
+static void
+take_samples(struct points *points, struct reader *in, const struct message *message, int64_t ranks,
+    struct range sizes, double quantile)
+{
+	char *role = body_string(message, "role"), *function = body_string(message, "function");
+	struct point *point;
+	int64_t bytes;
+	double ns;
+
+	if (role == NULL || function == NULL) {
+		reader_fail(in, message->offset, "samples: role or function is missing");
+		die_input(in);
+	}
+	if (body_int(in, message, "bytes", 0, INT64_MAX, &bytes) < 0)
+		die_input(in);
+	ns = quantile_ns(in, message, quantile);
+	if (strcmp(role, "function") == 0 && ns > 0 && bytes >= sizes.least && bytes <= sizes.most) {
+		point = find_point(points, function, ranks, (uint64_t)bytes);
+		if (point == NULL)
+			point = add_point(points, function, ranks, (uint64_t)bytes);
+		point->medians_us = grow(point->medians_us, &point->capacity, point->count + 1,
+		    sizeof *point->medians_us);
+		point->medians_us[point->count++] =
+		    ns / 1e3 / (is_of_messages(point) ? PINGPONG_MESSAGES : 1);
+	}
+	free(role);
+	free(function);
+}
+
+static void
+read_file(struct points *points, const char *file, struct range sizes, double quantile)
+{
+	struct reader *in;
+	struct message message;
+	int64_t ranks = 0;
+	int got;
+
+	if (reader_open(&in, file, READ_STREAM) < 0 || reader_need_content(in, "measurement") < 0)
+		die_input(in);
+	while ((got = reader_next(in, &message)) > 0)
+		if (is_kind(&message, "mpirun")) {
+			if (body_int(in, &message, "ranks", 1, INT32_MAX, &ranks) < 0)
+				die_input(in);
+			if (ranks > points->most_ranks)
+				points->most_ranks = ranks;
+			if (points->library == NULL)
+				points->library = body_string(&message, "library");
+		} else if (is_kind(&message, "samples")) {
+			if (ranks == 0) {
+				reader_fail(in, message.offset, "samples: no mpirun before them");
+				die_input(in);
+			}
+			take_samples(points, in, &message, ranks, sizes, quantile);
+		}
+	if (got < 0)
+		die_input(in);
+	reader_close(in);
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct point *a = left, *b = right;
+	int order = strcmp(a->function, b->function);
+
+	if (order == 0 && a->ranks != b->ranks)
+		order = a->ranks < b->ranks ? -1 : 1;
+	return order != 0 ? order : a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+}
+
+struct points
+read_points(char **files, struct range sizes, double quantile)
+{
+	struct points points = { 0 };
+
+	if (files[0] == NULL)
+		read_file(&points, NULL, sizes, quantile);
+	for (; *files != NULL; files++)
+		read_file(&points, *files, sizes, quantile);
+	if (points.count > 0)
+		qsort(points.at, points.count, sizeof *points.at, by_place);
+	for (size_t i = 0; i < points.count; i++)
+		points.at[i].us = median((struct sample){ points.at[i].medians_us, points.at[i].count });
+	return points;
+}

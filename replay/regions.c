@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Focus-of-analysis regions: where the local efficiency changes. Pieces of the run whose pairs have one distribution
+ * of computing, waiting and length on the ideal network are found, their borders moved to the pair where they lie,
+ * and neighbours with pairs of similar sizes united into one phase.
+ *
+ * The best cut into pieces goes by their empirical distribution functions (ED-PELT: Haynes, Fearnhead and Eckley,
+ * Statistics and Computing 2017, 27, 1293). At some quantiles of all pairs it is counted how many pairs of a piece are
+ * below, which no single long pair changes by more than one: a process that the system stops for a time slice is no
+ * phase.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/fields.h"
+#include "../base/tool/search.h"
+#include "replay.h"
+
+enum { MOST_PHASES = 40 };	/* none is shorter than a fortieth of the run while it is looked for */
+
+/* What a pair lasts: computing, waiting and, on the ideal network, all of it. */
+enum part { USEFUL, WAITING, SIMULATED, PARTS };
+
+/* The logarithms of these, in ns; below 100 ns all is alike. */
+struct sizes {
+	double *of[PARTS];
+	size_t count;
+};
+
+static inline double
+recorded_until(const struct series *s, size_t pairs)
+{
+	return pairs > 0 ? (double)s->pairs[pairs - 1].recorded_ns : 0;
+}
+
+enum {
+	BLOCKS = 300,		/* by time and by number of pairs: a piece ends where a block does */
+	MOST_BLOCKS = 2 * BLOCKS + 2,
+	THRESHOLDS = 20,	/* of each part of pairs */
+	TABLE = 1 << 16,
+};
+
+/* Times log n for each piece: three distribution functions are looked at. */
+static const double PENALTY = 3;
+
+struct blocks {
+	int count, thresholds;
+	size_t end[MOST_BLOCKS + 1];		/* pairs up to the end of so many blocks */
+	int64_t *below[PARTS * THRESHOLDS];	/* the same for those below the threshold, twice; on it, once */
+	double weight;
+};
+
+static int
+by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* A block has a 300th of the time or of the pairs: phases of few long pairs, and of many short ones. */
+static void
+make_blocks(struct blocks *blocks, const struct series *s)
+{
+	const double most_ns = recorded_until(s, s->count) / BLOCKS;
+	const size_t most = s->count / BLOCKS + 1;
+
+	blocks->count = 0;
+	blocks->end[0] = 0;
+	for (size_t i = 1; i <= s->count; i++) {
+		size_t first = blocks->end[blocks->count];
+
+		if ((i - first >= most || recorded_until(s, i) - recorded_until(s, first) >= most_ns) &&
+		    blocks->count < MOST_BLOCKS - 1)
+			blocks->end[++blocks->count] = i;
+	}
+	if (blocks->end[blocks->count] < s->count)
+		blocks->end[++blocks->count] = s->count;
+}
+
+static void
+count_below(struct blocks *blocks, const double *size, double threshold)
+{
+	int64_t *below = zalloc((size_t)blocks->count + 1, sizeof *below);
+
+	for (int b = 0; b < blocks->count; b++) {
+		below[b + 1] = below[b];
+		for (size_t i = blocks->end[b]; i < blocks->end[b + 1]; i++)
+			below[b + 1] += (size[i] < threshold) + (size[i] <= threshold);
+	}
+	blocks->below[blocks->thresholds++] = below;
+}
+
+/* Quantiles, denser in the tails, as in the paper: there phases differ that have few pairs. */
+static void
+count_blocks(struct blocks *blocks, const struct sizes *sizes)
+{
+	const double n = (double)sizes->count, c = log(2 * n - 1);
+	double *sorted = zalloc(sizes->count, sizeof *sorted);
+
+	blocks->thresholds = 0;
+	for (int part = 0; part < PARTS; part++) {
+		double before = -INFINITY;
+
+		memcpy(sorted, sizes->of[part], sizes->count * sizeof *sorted);
+		qsort(sorted, sizes->count, sizeof *sorted, by_value);
+		for (int k = 1; k <= THRESHOLDS; k++) {
+			const double p = 1 / (1 + (2 * n - 1) * exp(-c * (2 * k - 1) / THRESHOLDS));
+			const double threshold = sorted[p * n < n - 1 ? (size_t)(p * n) : sizes->count - 1];
+
+			if (threshold > before)
+				count_below(blocks, sizes->of[part], threshold);
+			before = threshold;
+		}
+	}
+	blocks->weight = c / (THRESHOLDS * PARTS);
+	free(sorted);
+}
+
+/* x log x, of what is counted. */
+static double
+entropy(const double *table, int64_t x)
+{
+	return x < TABLE ? table[x] : (double)x * log((double)x);
+}
+
+/* Twice the negative logarithm of the likelihood of blocks FROM to before TO as one piece. */
+static double
+cost(const struct blocks *blocks, const double *table, int from, int to)
+{
+	const int64_t all = 2 * (int64_t)(blocks->end[to] - blocks->end[from]);
+	double sum = 0;
+
+	for (int k = 0; k < blocks->thresholds; k++) {
+		const int64_t below = blocks->below[k][to] - blocks->below[k][from];
+
+		sum += entropy(table, below) + entropy(table, all - below);
+	}
+	return blocks->weight * (blocks->thresholds * entropy(table, all) - sum);
+}
+
+/* The best cut up to each block, and where its last piece begins; pieces of at least LEAST_NS. */
+static void
+find_best(const struct blocks *blocks, const struct series *s, double least_ns, int *before)
+{
+	const double penalty = PENALTY * log((double)s->count);
+	double best[MOST_BLOCKS + 1], *table = zalloc(TABLE, sizeof *table), costs[MOST_BLOCKS + 1];
+	int candidates[MOST_BLOCKS + 1], count = 0, next = 0;
+
+	for (int x = 1; x < TABLE; x++)
+		table[x] = x * log(x);
+	best[0] = -penalty;
+	for (int to = 1; to <= blocks->count; to++) {
+		int kept = 0;
+
+		while (next < to && recorded_until(s, blocks->end[to]) - recorded_until(s, blocks->end[next]) >= least_ns)
+			candidates[count++] = next++;
+		best[to] = INFINITY;
+		before[to] = 0;
+		for (int i = 0; i < count; i++) {
+			costs[i] = best[candidates[i]] + cost(blocks, table, candidates[i], to);
+			if (costs[i] + penalty < best[to]) {
+				best[to] = costs[i] + penalty;
+				before[to] = candidates[i];
+			}
+		}
+		for (int i = 0; i < count; i++)		/* the pruning of PELT */
+			if (costs[i] <= best[to])
+				candidates[kept++] = candidates[i];
+		count = kept;
+	}
+	free(table);
+}
+
+/* How many pairs there are up to the end of each piece; how many pieces. */
+static int
+find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
+{
+	static struct blocks blocks;
+	int before[MOST_BLOCKS + 1], count = 0;
+
+	make_blocks(&blocks, s);
+	count_blocks(&blocks, sizes);
+	find_best(&blocks, s, recorded_until(s, s->count) / MOST_PHASES, before);
+	for (int to = blocks.count; to > 0; to = before[to])
+		count++;
+	for (int to = blocks.count, i = count; to > 0; to = before[to])
+		ends[--i] = blocks.end[to];
+	for (int k = 0; k < blocks.thresholds; k++)
+		free(blocks.below[k]);
+	return count;
+}
+
+/* ---- the borders: blocks end near one, which is where the pairs before look like one phase and those behind like the other */
+
+/* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64 ns. */
+static const double WIDTH = 0.2;
+enum { CLASSES = 225, ROUNDS = 2 };
+
+static int
+class_of(double size)
+{
+	int class = (int)(size / WIDTH);
+
+	return class < 1 ? 1 : class > CLASSES - 2 ? CLASSES - 2 : class;
+}
+
+/* The logarithm of how likely each class is among the pairs FIRST to before END; neighbours look alike. */
+static void
+find_density(const double *size, size_t first, size_t end, double *density)
+{
+	const double all = (double)(end - first);
+	double pairs[CLASSES] = { 0 };
+
+	for (size_t i = first; i < end; i++) {
+		const int class = class_of(size[i]);
+
+		pairs[class - 1] += 0.25;
+		pairs[class] += 0.5;
+		pairs[class + 1] += 0.25;
+	}
+	for (int class = 0; class < CLASSES; class++)
+		density[class] = log((pairs[class] + 0.5) / (all + 0.5 * CLASSES));
+}
+
+/* Of two phases, FIRST to before FROM and TO to before END, where between them the border is most likely. */
+static size_t
+likely_border(const struct sizes *sizes, size_t first, size_t from, size_t to, size_t end)
+{
+	double left[PARTS][CLASSES], right[PARTS][CLASSES], sum = 0, most = 0;
+	size_t border = from;
+
+	for (int part = 0; part < PARTS; part++) {
+		find_density(sizes->of[part], first, from, left[part]);
+		find_density(sizes->of[part], to, end, right[part]);
+	}
+	for (size_t i = from; i < to; i++) {
+		for (int part = 0; part < PARTS; part++) {
+			const int class = class_of(sizes->of[part][i]);
+
+			sum += left[part][class] - right[part][class];
+		}
+		if (sum > most) {
+			most = sum;
+			border = i + 1;
+		}
+	}
+	return border;
+}
+
+#define ENDS_BEFORE(pair, ns) ((double)(pair)->recorded_ns < (ns))
+SEARCH(pair_at, struct pair, double, ENDS_BEFORE)
+
+/* Each border to the pair where it lies. */
+static void
+move_borders(const struct series *s, const struct sizes *sizes, size_t *ends, int count)
+{
+	const double reach_ns = 1.5 * recorded_until(s, s->count) / MOST_PHASES;
+
+	for (int round = 0; round < ROUNDS; round++)
+		for (int k = 0; k + 1 < count; k++) {
+			const size_t first = k > 0 ? ends[k - 1] : 0;
+			const double at_ns = recorded_until(s, ends[k]);
+			const double left_ns = (at_ns - recorded_until(s, first)) / 2;
+			const double right_ns = (recorded_until(s, ends[k + 1]) - at_ns) / 2;
+			const size_t from = pair_at(s->pairs, s->count, at_ns - fmin(left_ns, reach_ns));
+			const size_t to = pair_at(s->pairs, s->count, at_ns + fmin(right_ns, reach_ns));
+
+			if (first < from && from < ends[k] && ends[k] <= to && to < ends[k + 1])
+				ends[k] = likely_border(sizes, first, from, to, ends[k + 1]);
+		}
+}
+
+/* ---- pieces that are alike are one phase ------------------------------------------------------------ */
+
+/* Of the logarithm of what pairs last: phases differ by more. */
+static const double SAME_SIZE = 0.25;
+
+static void
+find_sizes(const struct series *s, struct sizes *sizes)
+{
+	struct pair last = { 0, 0, 0 };
+
+	sizes->count = s->count;
+	for (int part = 0; part < PARTS; part++)
+		sizes->of[part] = zalloc(s->count, sizeof *sizes->of[part]);
+	for (size_t i = 0; i < s->count; last = s->pairs[i++]) {
+		const struct pair *p = &s->pairs[i];
+		const double useful = (double)p->useful_ns - (double)last.useful_ns;
+		const double all = (double)p->recorded_ns - (double)last.recorded_ns;
+
+		sizes->of[USEFUL][i] = log(fmax(useful, 100));
+		sizes->of[WAITING][i] = log(fmax(all - useful, 100));
+		sizes->of[SIMULATED][i] = log(fmax((double)p->simulated_ns - (double)last.simulated_ns, 100));
+	}
+}
+
+/* So many of the pairs FIRST to before END are smaller, a share. */
+static double
+typical(const double *size, size_t first, size_t end, double share)
+{
+	double *all = zalloc(end - first, sizeof *all), result;
+
+	for (size_t i = first; i < end; i++)
+		all[i - first] = size[i];
+	qsort(all, end - first, sizeof *all, by_value);
+	result = all[(size_t)(share * (double)(end - first))];
+	free(all);
+	return result;
+}
+
+/* A step may be of two kinds of pairs, so both the smaller and the larger ones are looked at. */
+static bool
+are_alike(const struct sizes *sizes, size_t first, size_t border, size_t end)
+{
+	for (int part = 0; part < PARTS; part++)
+		for (double share = 0.3; share < 0.8; share += 0.4)
+			if (fabs(typical(sizes->of[part], first, border, share) -
+			    typical(sizes->of[part], border, end, share)) > SAME_SIZE)
+				return false;
+	return true;
+}
+
+/* Pieces whose pairs are alike, or that are too short, are one phase. Returns how many are left. */
+static int
+unite(const struct series *s, const struct sizes *sizes, size_t *ends, int count)
+{
+	const double least_ns = recorded_until(s, s->count) / MOST_PHASES / 2;
+	int kept = 0;
+
+	for (int k = 0; k < count; k++) {
+		while (kept > 0) {
+			const size_t first = kept > 1 ? ends[kept - 2] : 0, border = ends[kept - 1];
+
+			if (recorded_until(s, border) - recorded_until(s, first) >= least_ns &&
+			    recorded_until(s, ends[k]) - recorded_until(s, border) >= least_ns &&
+			    !are_alike(sizes, first, border, ends[k]))
+				break;
+			kept--;
+		}
+		ends[kept++] = ends[k];
+	}
+	return kept;
+}
+
+struct found { int64_t rank, number, begin_ns, end_ns, duration_ns; double efficiency, computing; };
+#define FOUND(member) FIELD(struct found, member)
+#define SECONDS .text = "%.9f", .scale = 1e-9
+static const struct field fields[] = {
+	{ "rank", FOUND(rank), .text = PLAIN, .key = "rank" },
+	{ "region", FOUND(number), .text = PLAIN },
+	{ "begin_s", FOUND(begin_ns), SECONDS, .key = "begin_ns" },
+	{ "end_s", FOUND(end_ns), SECONDS, .key = "end_ns" },
+	{ "duration_s", FOUND(duration_ns), SECONDS },
+	{ "transfer_efficiency", FOUND(efficiency), .text = "%.6f", .key = "transfer_efficiency" },
+	{ "computing", FOUND(computing), .text = "%.6f", .key = "computing" },
+	FIELDS_END
+};
+
+/* The pieces of one rank, each from the end of a pair to the end of a pair. */
+static size_t
+find(const struct series *s, uint32_t rank, struct found *found)
+{
+	size_t ends[MOST_PHASES + 1], n = 0;
+	struct pair begin = { 0, 0, 0 };
+	struct sizes sizes;
+	int count;
+
+	if (s->count < 2 || s->pairs[s->count - 1].recorded_ns <= 0)
+		return 0;
+	find_sizes(s, &sizes);
+	count = find_cuts(s, &sizes, ends);
+	move_borders(s, &sizes, ends, count);
+	count = unite(s, &sizes, ends, count);
+	for (int part = 0; part < PARTS; part++)
+		free(sizes.of[part]);
+	for (int k = 0; k < count; k++) {
+		const struct pair *end = &s->pairs[ends[k] - 1];
+		const int64_t ns = end->recorded_ns - begin.recorded_ns;
+
+		if (ns <= 0)
+			continue;
+		found[n] = (struct found){ rank, (int64_t)n + 1, begin.recorded_ns, end->recorded_ns, ns,
+		    ((double)end->simulated_ns - (double)begin.simulated_ns) / (double)ns,
+		    ((double)end->useful_ns - (double)begin.useful_ns) / (double)ns };
+		n++;
+		begin = *end;
+	}
+	return n;
+}
+
+void
+regions_print(const struct monitor *m)
+{
+	struct found found[MOST_PHASES + 1];
+	static struct text text;	/* large for a stack */
+	struct table_writer table;
+
+	text_begin(&text, stdout, NULL);
+	table_begin(&table, &text, NULL);
+	table_head(&table, fields);
+	for (uint32_t r = 0; r < m->count; r++)
+		for (size_t i = 0, n = find(&m->series[r], r, found); i < n; i++)
+			table_row(&table, fields, &found[i]);
+	table_end(&table);
+	text_flush(&text);
+}
+
+void
+regions_write(const struct monitor *m, struct writer *out)
+{
+	struct found found[MOST_PHASES + 1];
+
+	for (uint32_t r = 0; r < m->count; r++)
+		for (size_t i = 0, n = find(&m->series[r], r, found); i < n; i++)
+			put_row(out, "region", fields, &found[i]);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The curves, and who is on the longest way, as text, JSON, CSV and in the stream. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/run/load.h"
+#include "../base/tool/fields.h"
+#include "tolerance.h"
+
+/* In text: pieces of a curve, those around the machine's own value; sites, communicators and pairs. */
+enum { MOST_PIECES = 12, MOST_SHARES = 20 };
+
+struct piece_line {		/* of a curve */
+	const char *parameter;
+	struct piece piece;
+	unsigned exact;
+};
+#define PIECE(member) FIELD(struct piece_line, piece.member)
+#define IN_13 .csv = "%.13g", .json = "%.13g"
+
+static const struct field piece_fields[] = {
+	{ "parameter", FIELD(struct piece_line, parameter), .csv = PLAIN },
+	{ "from_ns", PIECE(from), IN_13 },
+	{ "to_ns", PIECE(to), IN_13 },
+	{ "run_time_ns", PIECE(run_ns), IN_13 },
+	{ "slope", PIECE(slope), IN_13 },
+	{ "exact", FIELD(struct piece_line, exact), .csv = PLAIN },
+	FIELDS_END
+};
+
+struct percent_line { double percent, ns[PARAMETERS]; };
+#define PERCENT(name, member) { name, FIELD(struct percent_line, member), .text = "%.13g", .infinite = "any" }
+
+static const struct field percent_fields[] = {
+	PERCENT("longer_%", percent), PERCENT("latency_ns", ns[LATENCY]), PERCENT("gap_ns", ns[GAP]),
+	PERCENT("overhead_ns", ns[OVERHEAD]), FIELDS_END
+};
+
+struct share_line {
+	double ns, us, times[PARAMETERS], slack_ns, slack_us, waitless_ns, waitless_us, earlier_ns, earlier_us;
+	const char *call, *site;
+	unsigned comm;
+	double source, target;
+	char nodes[32];
+};
+#define SHARE(member) FIELD(struct share_line, member)
+#define AMOUNT(name, member) { name, SHARE(member), .json = PLAIN, .text = "%.12g" }
+#define AMOUNTS { "path_ns", SHARE(ns), .json = PLAIN }, { "path_us", SHARE(us), .text = "%.3f" }, \
+	AMOUNT("latencies", times[LATENCY]), AMOUNT("bytes", times[GAP]), AMOUNT("calls", times[OVERHEAD])
+
+static const struct field site_fields[] = {
+	{ "call", SHARE(call), .json = PLAIN }, { "site", SHARE(site), .json = PLAIN },
+	AMOUNTS,
+	{ "slack_ns", SHARE(slack_ns), .json = PLAIN },
+	{ "waitless_ns", SHARE(waitless_ns), .json = PLAIN },
+	{ "earlier_ns", SHARE(earlier_ns), .json = PLAIN },
+	{ "slack_us", SHARE(slack_us), .text = "%.3f", .infinite = "any" },
+	{ "waitless_us", SHARE(waitless_us), .text = "%.3f" },
+	{ "earlier_us", SHARE(earlier_us), .text = "%.3f" },
+	{ "call", SHARE(call), .text = PLAIN }, { "site", SHARE(site), .text = PLAIN }, FIELDS_END
+};
+static const struct field comm_fields[] = {
+	{ "comm", SHARE(comm), .json = PLAIN }, AMOUNTS, { "comm", SHARE(comm), .text = PLAIN }, FIELDS_END
+};
+static const struct field pair_fields[] = {
+	{ "source", SHARE(source), .json = PLAIN }, { "target", SHARE(target), .json = PLAIN },
+	AMOUNTS, { "nodes", SHARE(nodes), .text = PLAIN }, FIELDS_END
+};
+
+static const struct {
+	const char *key, *title;
+	const struct field *fields;
+} groupings[GROUPINGS] = {
+	[BY_SITE] = { "sites", "\nthe longest way, by call site\n", site_fields },
+	[BY_COMM] = { "communicators", "\nby communicator\n", comm_fields },
+	[BY_PAIR] = { "nodes", "\nby nodes\n", pair_fields },
+};
+
+static struct share_line *
+share_lines(const struct shares *shares, const struct definitions *known)
+{
+	struct share_line *lines = zalloc(shares->count + 1, sizeof *lines);
+	char name[256];
+
+	for (size_t i = 0; i < shares->count; i++) {
+		const struct share *s = &shares->at[i];
+		bool messages = s->who.source != NO_NODE;
+
+		lines[i] = (struct share_line){ s->ns, s->ns / 1e3, { s->times[0], s->times[1], s->times[2] },
+		    s->slack_ns, s->slack_ns / 1e3, s->waitless_ns, s->waitless_ns / 1e3, s->earlier_ns,
+		    s->earlier_ns / 1e3, call_name(s->who.call),
+		    need(strdup(site_text(known, s->who.site, name, sizeof name))), s->who.comm,
+		    messages ? s->who.source : (double)NAN, messages ? s->who.target : (double)NAN, "collectives" };
+		if (messages)
+			snprintf(lines[i].nodes, sizeof lines[i].nodes, "%u to %u", s->who.source, s->who.target);
+	}
+	return lines;
+}
+
+/* Who is on the longest way, if that is asked for and known; TEXT or JSON is NULL. */
+static void
+print_shares(struct tolerance *t, struct text *text, struct json *json)
+{
+	struct shares found[GROUPINGS];
+
+	if (!t->sites || t->sampled != NULL)
+		return;
+	paths_find(&t->paths, &t->marks, found);
+	for (int g = 0; g < GROUPINGS; g++) {
+		size_t n = found[g].count;
+		struct share_line *lines = share_lines(&found[g], t->known);
+
+		if (json != NULL)
+			json_rows(json, groupings[g].key, groupings[g].fields, lines, n, sizeof *lines);
+		else {
+			text_put(text, groupings[g].title);
+			table_rows(text, groupings[g].fields, lines, n < MOST_SHARES ? n : MOST_SHARES, sizeof *lines);
+		}
+	}
+}
+
+static struct piece_line
+piece_line(const struct tolerance *t, int p, size_t i)
+{
+	return (struct piece_line){ parameter_names[p], t->pieces[p][i], t->sampled == NULL };
+}
+
+/* An array of objects is open: the I-th begins a line, unless it is the first. */
+static void
+next_object(struct json *json, size_t i)
+{
+	if (i > 0)
+		json_break(json);
+	json_begin_object(json, NULL);
+}
+
+static void
+print_json(struct tolerance *t, struct text *text)
+{
+	struct json json;
+	char key[32];
+
+	json_begin(&json, text);
+	json_begin_object(&json, NULL);
+	json_significant(&json, "run_time_ns", t->run_ns, 13);
+	for (int p = 0; p < PARAMETERS; p++) {
+		snprintf(key, sizeof key, "base_%s_ns", parameter_names[p]);
+		json_significant(&json, key, t->base[p], 13);
+	}
+	json_bool(&json, "exact", t->sampled == NULL);
+	if (t->sampled != NULL)
+		json_text(&json, "sampled_because", t->sampled);
+	for (int p = 0; p < PARAMETERS; p++) {
+		if (!t->wanted[p])
+			continue;
+		json_break(&json);
+		json_begin_array(&json, parameter_names[p]);
+		for (size_t i = 0; i < t->piece_count[p]; i++) {
+			struct piece_line line = piece_line(t, p, i);
+
+			next_object(&json, i);
+			json_members(&json, piece_fields, &line);
+			json_end_object(&json);
+		}
+		json_end_array(&json);
+	}
+	json_break(&json);
+	json_begin_array(&json, "tolerance");
+	for (size_t i = 0; i < t->percent_count; i++) {
+		next_object(&json, i);
+		json_significant(&json, "percent", t->percents[i], 13);
+		for (int p = 0; p < PARAMETERS; p++)
+			if (t->wanted[p]) {
+				snprintf(key, sizeof key, "%s_ns", parameter_names[p]);
+				json_significant(&json, key, tolerance_at(t, p, t->percents[i]), 13);
+			}
+		json_end_object(&json);
+	}
+	json_end_array(&json);
+	print_shares(t, NULL, &json);
+	json_end_object(&json);
+	json_end_line(&json);
+}
+
+/* Those pieces around the machine's value. */
+static void
+print_curve(const struct tolerance *t, int p, struct text *text)
+{
+	size_t n = t->piece_count[p], here = 0, first;
+	struct table_writer table;
+	char head[64];
+
+	while (here + 1 < n && t->pieces[p][here].to <= t->base[p])
+		here++;
+	first = here > MOST_PIECES / 2 ? here - MOST_PIECES / 2 : 0;
+	snprintf(head, sizeof head, "%s_from_ns\tto_ns\trun_time_s\tslope", parameter_names[p]);
+	text_char(text, '\n');
+	table_begin(&table, text, head);
+	for (size_t i = first; i < n && i < first + MOST_PIECES; i++) {
+		const struct piece *piece = &t->pieces[p][i];
+
+		table_significant(&table, piece->from, 13);
+		if (isinf(piece->to))
+			table_text(&table, "null");
+		else
+			table_significant(&table, piece->to, 13);
+		table_fixed(&table, piece->run_ns / 1e9, 9);
+		table_significant(&table, piece->slope, 13);
+		if (i == here)
+			table_text(&table, "the machine's");
+		table_end_line(&table);
+	}
+	table_end(&table);
+	if (n > MOST_PIECES)
+		text_print(text, "%zu pieces in all\n", n);
+}
+
+static void
+print_text(struct tolerance *t, struct text *text)
+{
+	struct table_writer table;
+	char *run = headline_text(&t->known->headline);
+
+	text_line(text, "%s: %.4g s on this network", run, 1e-9 * t->run_ns);
+	load_line(text, &t->known->headline);
+	free(run);
+	text_print(text, "run time\t%.9f s\n", t->run_ns / 1e9);
+	if (t->sampled != NULL)
+		text_print(text, "curves\tpoints, for %s\n", t->sampled);
+	text_char(text, '\n');
+	table_begin(&table, text, NULL);
+	table_head(&table, percent_fields);
+	table_text(&table, "machine");
+	for (int p = 0; p < PARAMETERS; p++)
+		table_significant(&table, t->base[p], 13);
+	table_end_line(&table);
+	for (size_t i = 0; i < t->percent_count; i++) {
+		struct percent_line line = { t->percents[i], { 0 } };
+
+		for (int p = 0; p < PARAMETERS; p++)
+			line.ns[p] = tolerance_at(t, p, t->percents[i]);
+		table_row(&table, percent_fields, &line);
+	}
+	table_end(&table);
+	for (int p = 0; p < PARAMETERS; p++)
+		if (t->wanted[p])
+			print_curve(t, p, text);
+	print_shares(t, text, NULL);
+}
+
+static void
+print_csv(const struct tolerance *t, struct text *text)
+{
+	struct csv csv;
+
+	csv_head(&csv, text, piece_fields);
+	for (int p = 0; p < PARAMETERS; p++)
+		for (size_t i = 0; i < t->piece_count[p]; i++) {
+			struct piece_line line = piece_line(t, p, i);
+
+			csv_row(&csv, piece_fields, &line);
+		}
+}
+
+void
+tolerance_print(struct tolerance *t, enum form form)
+{
+	static struct text text;	/* large for a stack */
+
+	text_begin(&text, stdout, NULL);
+	if (form == JSON)
+		print_json(t, &text);
+	else if (form == CSV)
+		print_csv(t, &text);
+	else
+		print_text(t, &text);
+	text_flush(&text);
+}
+
+static void
+put_numbers(struct writer *out, const char *key, const struct piece *pieces, size_t n, size_t offset)
+{
+	double *numbers = zalloc(n + 1, sizeof *numbers);
+
+	for (size_t i = 0; i < n; i++)
+		memcpy(&numbers[i], (const char *)&pieces[i] + offset, sizeof *numbers);
+	put_bytes(out, key, numbers, n * sizeof *numbers);
+	free(numbers);
+}
+
+void
+tolerance_write(const struct tolerance *t, struct writer *out)
+{
+	for (int p = 0; p < PARAMETERS; p++) {
+		if (!t->wanted[p])
+			continue;
+		message_begin(out, "curve", 6);
+		put_string(out, "parameter", parameter_names[p]);
+		put_double(out, "base", t->base[p]);
+		put_uint(out, "exact", t->sampled == NULL);
+		put_numbers(out, "from", t->pieces[p], t->piece_count[p], offsetof(struct piece, from));
+		put_numbers(out, "run", t->pieces[p], t->piece_count[p], offsetof(struct piece, run_ns));
+		put_numbers(out, "slope", t->pieces[p], t->piece_count[p], offsetof(struct piece, slope));
+		if (message_end(out) < 0)
+			die_output();
+	}
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-tolerance - how much worse the network may be before a run takes longer
+ *
+ * reads   one graph stream; a file several times if links, buses or CPUs are limited
+ * writes  run time against latency, 1/bandwidth and overhead of a call; as a stream behind all of the input
+ * memory  as lp-replay, and the lines of the maxima since all ranks last had one time; for --sites 64 bytes
+ *         for each sum and maximum of the run
+ */
+#include "tolerance.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char usage[] =
+	"usage: lp-tolerance [-n FILE] [--eager BYTES] [-p PERCENTS] [--range X] [--curves LIST]\n"
+	"                    [--sites[=US]] [--scale WHAT] [-F text|json|csv|stream] [--partial] [FILE]\n"
+	"Say how much worse the network may be before a run takes longer, from its graph stream.\n"
+	"  -n, --network FILE  the machine: a Dimemas .cfg or lp-replay's own format [LogGP with a\n"
+	"                      node for each rank, no latency and infinite bandwidth]\n"
+	"      --eager BYTES   messages of so many bytes and more wait for their receiver\n"
+	"                      [32k; with a Dimemas .cfg as the calls tell]\n"
+	"  -p, --percents P    the largest values for runs that take P percent longer [1,2,5]\n"
+	"      --range X       curves end at X times the machine's value [nowhere]\n"
+	"      --curves LIST   only these curves: latency,gap,overhead\n"
+	"      --sites[=US]    what is on the longest path, and gains from messages US earlier [10]\n"
+	"      --scale WHAT    rank=N,site=NAME,call=NAME,factor=X: that computing, or with call=\n"
+	"                      that communication, takes X times as long; may be repeated\n"
+	"  -F, --format FORM   text, json, csv, or stream: the input and the curves [text]\n"
+	"      --partial       replay an input that blocks up to there\n"
+	"  -h, --help          print this text\n"
+	"  -V, --version       print the version\n";
+
+struct options {
+	enum form form;
+	struct replay_options replay;
+};
+
+const char *const parameter_names[PARAMETERS] = { "latency", "gap", "overhead" };
+
+static void
+parse_percents(struct tolerance *t, const char *percents)
+{
+	char *copy = need(strdup(percents)), *save = NULL;
+
+	t->percent_count = 0;
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+		if (t->percent_count == MOST_PERCENTS)
+			die("--percents %s: at most %d values", percents, MOST_PERCENTS);
+		t->percents[t->percent_count++] = parse_number("--percents", word, 0, 1e6);
+	}
+	if (t->percent_count == 0)
+		die("--percents: a percentage is missing");
+	free(copy);
+}
+
+static void
+parse_curves(struct tolerance *t, const char *names)
+{
+	char *copy = need(strdup(names)), *save = NULL;
+
+	memset(t->wanted, 0, sizeof t->wanted);
+	for (char *word = strtok_r(copy, ",", &save); word != NULL; word = strtok_r(NULL, ",", &save)) {
+		int p = 0;
+
+		while (p < PARAMETERS && strcmp(word, parameter_names[p]) != 0)
+			p++;
+		if (p == PARAMETERS)
+			die("--curves: %s is none of latency, gap and overhead", word);
+		t->wanted[p] = true;
+	}
+	free(copy);
+}
+
+static struct options
+parse_options(struct tolerance *t, int argc, char **argv)
+{
+	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
+	static const struct option longs[] = {
+		{ "network", required_argument, NULL, 'n' }, { "eager", required_argument, NULL, 'E' },
+		{ "percents", required_argument, NULL, 'p' }, { "range", required_argument, NULL, 'G' },
+		{ "curves", required_argument, NULL, 'C' }, { "sites", optional_argument, NULL, 'I' },
+		{ "scale", required_argument, NULL, 'S' }, { "format", required_argument, NULL, 'F' },
+		{ "partial", no_argument, NULL, 'P' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .replay = { .plain = machine_loggp, .eager_bytes = -1 } };
+	int c;
+
+	parse_percents(t, "1,2,5");
+	parse_curves(t, "latency,gap,overhead");
+	while ((c = next_option(argc, argv, "n:p:F:", longs, usage)) != -1)
+		switch (c) {
+		case 'n': opt.replay.network = optarg; break;
+		case 'E': opt.replay.eager_bytes = parse_bytes("--eager", optarg, 0, INT64_MAX); break;
+		case 'p': parse_percents(t, optarg); break;
+		case 'G': t->range = parse_number("--range", optarg, 0, 1e12); break;
+		case 'C': parse_curves(t, optarg); break;
+		case 'I':
+			t->sites = true;
+			t->paths.earlier_ns = 1e3 * parse_number("--sites", optarg != NULL ? optarg : "10", 0, 1e12);
+			break;
+		case 'S': scale_add(&opt.replay.scales, optarg, argc, argv, &optind); break;
+		case 'F': opt.form = (enum form)parse_form(optarg, forms); break;
+		case 'P': opt.replay.partial = true; break;
+		}
+	if (argc - optind > 1)
+		bad_usage(usage);
+	opt.replay.file = argv[optind];
+	return opt;
+}
+
+static double
+end_of(const struct tolerance *t, int p)
+{
+	return t->range > 0 && t->base[p] > 0 ? t->range * t->base[p] : INFINITY;
+}
+
+/* Watches the engine, unless something is limited. */
+static void
+begin(struct tolerance *t, struct engine *e)
+{
+	const struct machine *m = e->machine;
+	size_t n = 0;
+
+	t->known = e->known;
+	for (int p = 0; p < PARAMETERS; p++)
+		t->base[p] = machine_value(m, (enum parameter)p);
+	t->sampled = e->contended ? "links, buses or CPUs are limited" :
+	    !machine_is_uniform(m, LATENCY) ? "latency differs between nodes" :
+	    !machine_is_uniform(m, GAP) ? "bandwidth differs between machines" : NULL;
+	if (t->sampled != NULL)
+		return;
+	for (int p = 0; p < PARAMETERS; p++)
+		if (t->wanted[p]) {
+			curve_begin(&t->curves[p], (enum parameter)p, t->base[p], end_of(t, p), e->locations);
+			t->watchers[n++] = curve_watcher(&t->curves[p]);
+		}
+	if (t->sites)
+		t->watchers[n++] = paths_watcher(&t->paths, e->locations);
+	marks_begin(e, &t->marks, t->watchers, n);
+	t->marks.pays = t->sites;
+}
+
+/* Values at which a limited machine is tried; of a parameter that is 0 steps that are usual. */
+static size_t
+values_of(const struct tolerance *t, int p, double *values)
+{
+	static const double factors[] = { 0, 0.1, 0.2, 0.5, 1, 1.5, 2, 3, 5, 10, 20, 50 };
+	static const double units[PARAMETERS] = { 1000, 0.1, 100 };	/* ns, ns a byte, ns */
+	double unit = t->base[p] > 0 ? t->base[p] : units[p];
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof factors / sizeof *factors; i++)
+		if (factors[i] * unit <= end_of(t, p))
+			values[n++] = factors[i] * unit;
+	return n;
+}
+
+static double
+run_ns(const struct engine *e)
+{
+	int64_t last_ns = 0;
+
+	for (uint32_t l = 0; l < e->locations; l++)
+		last_ns = finish_ns(&e->runners[l]) > last_ns ? finish_ns(&e->runners[l]) : last_ns;
+	return (double)last_ns;
+}
+
+/* The run time with one parameter changed. A process of its own gives all of its memory back. */
+static double
+try(const struct replay_options *opt, enum parameter parameter, double value)
+{
+	int ends[2], status;
+	pid_t child;
+	double ns = 0;
+
+	if (opt->file == NULL || strcmp(opt->file, "-") == 0)
+		die("limited resources: the run is replayed several times, so it must be a FILE");
+	if (fflush(stdout) != 0 || pipe(ends) < 0 || (child = fork()) < 0)
+		die("no process for a replay");
+	if (child == 0) {
+		static struct replay again;
+		struct progress progress = { 0 };
+		struct message message;
+
+		again.opt = *opt;
+		replay_open(&again);
+		machine_set(&again.machine, parameter, value);
+		while (progress_next(&progress, again.graph.in, &message))
+			replay_take(&again, &message);
+		replay_end(&again);
+		ns = run_ns(&again.engine);
+		_exit(write(ends[1], &ns, sizeof ns) == sizeof ns ? DONE : TROUBLE);
+	}
+	close(ends[1]);
+	if (read(ends[0], &ns, sizeof ns) != sizeof ns || waitpid(child, &status, 0) < 0 || status != 0)
+		die("a replay with another %s failed", parameter_names[parameter]);
+	close(ends[0]);
+	return ns;
+}
+
+enum { MOST_VALUES = 16 };
+
+static void
+sample(struct tolerance *t, int p, const struct replay_options *opt)
+{
+	double values[MOST_VALUES], ns[MOST_VALUES];
+	size_t n = values_of(t, p, values);
+
+	for (size_t i = 0; i < n; i++)
+		ns[i] = try(opt, (enum parameter)p, values[i]);
+	t->pieces[p] = zalloc(n, sizeof *t->pieces[p]);
+	t->piece_count[p] = n - 1;
+	for (size_t i = 0; i + 1 < n; i++)
+		t->pieces[p][i] = (struct piece){ values[i], values[i + 1], ns[i],
+		    (ns[i + 1] - ns[i]) / (values[i + 1] - values[i]) };
+}
+
+static void
+find_curves(struct tolerance *t, const struct replay *r)
+{
+	t->run_ns = run_ns(&r->engine);
+	if (t->sampled == NULL)
+		t->sampled = t->marks.broken;
+	for (int p = 0; p < PARAMETERS; p++)
+		if (!t->wanted[p])
+			continue;
+		else if (t->sampled != NULL)
+			sample(t, p, &r->opt);
+		else
+			t->piece_count[p] = curve_end(&t->curves[p], &t->pieces[p]);
+}
+
+double
+tolerance_at(const struct tolerance *t, int p, double percent)
+{
+	double base_ns;
+
+	if (!t->wanted[p])
+		return NAN;
+	base_ns = pieces_at(t->pieces[p], t->piece_count[p], t->base[p]);
+
+	return pieces_reach(t->pieces[p], t->piece_count[p], base_ns * (1 + percent / 100));
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct tolerance t;
+	static struct replay r;
+	struct progress progress = { 0 };
+	struct options opt;
+	struct message message;
+	struct writer out;
+
+	tool = "lp-tolerance";
+	opt = parse_options(&t, argc, argv);
+	r.opt = opt.replay;
+	refuse_terminal_input(r.opt.file, usage);
+	if (opt.form == STREAM)
+		refuse_terminal_output();
+	replay_open(&r);
+	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in), r.graph.in, argc, argv) < 0)
+		die_output();
+	while (progress_next(&progress, r.graph.in, &message)) {
+		enum graph_item item = replay_take(&r, &message);
+
+		if (item == GRAPH_RUN)
+			begin(&t, &r.engine);
+		if (opt.form == STREAM && writer_pass(&out, &message, item == GRAPH_CALLS ? r.graph.calls.count : 0) < 0)
+			die_output();
+	}
+	replay_end(&r);
+	find_curves(&t, &r);
+	if (opt.form != STREAM) {
+		tolerance_print(&t, opt.form);
+		return finish(DONE);
+	}
+	tolerance_write(&t, &out);
+	if (writer_end(&out) < 0)
+		die_output();
+	return DONE;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How much worse the network may be. curve.c: the run time as a function of each parameter; paths.c: what is on the
+ * longest path. Both watch the engine while it replays: base/replay/watchers.h.
+ */
+#ifndef TOLERANCE_H
+#define TOLERANCE_H
+
+#include "../base/replay/replay.h"
+
+/* ---- curve.c ------------------------------------------------------------------------------- */
+
+/*
+ * All of a curve in one pass: each time is the largest of lines in the parameter, which are kept as far as they are
+ * largest anywhere. Where all ranks stand at one time and nothing is in flight the lines begin anew, and what was
+ * before is added up.
+ */
+struct line { double ns, slope; };	/* at 0 */
+
+struct envelope {		/* of lines in order of slopes; on top of them all BASE */
+	struct line base;
+	struct line *lines;
+	uint32_t count, capacity;	/* count 0: one line, which is BASE */
+	uint32_t generation;		/* of an earlier one the time is 0: it is before all of this one */
+};
+
+struct curve {
+	enum parameter parameter;
+	double base, range;	/* its value in the replay; the curve ends there */
+	uint32_t locations, generation;
+	struct envelope *times;
+	size_t time_count;
+	struct line *merged;
+	size_t merged_capacity;
+	struct line sum;	/* of what is behind */
+	struct bend { double at, by; } *bends;
+	size_t bend_count, bend_capacity;
+};
+
+struct piece { double from, to, run_ns, slope; };	/* run time at FROM; to: INFINITY */
+
+void curve_begin(struct curve *curve, enum parameter parameter, double base, double range, uint32_t locations);
+struct watcher curve_watcher(struct curve *curve);
+size_t curve_end(struct curve *curve, struct piece **pieces);	/* how many */
+double pieces_at(const struct piece *pieces, size_t count, double value);	/* run time */
+/* The largest value at which the run time is no more than that; INFINITY: none is. */
+double pieces_reach(const struct piece *pieces, size_t count, double run_ns);
+
+/* ---- paths.c ------------------------------------------------------------------------------- */
+
+/* All sums and maxima are kept, so that the way can be gone back, and the run be computed anew with a change. */
+struct paths {
+	struct mark *steps;
+	size_t count, capacity;
+	uint32_t locations;
+	double earlier_ns;	/* so much earlier the messages of a site are asked to come */
+};
+
+struct watcher paths_watcher(struct paths *paths, uint32_t locations);
+
+struct share {			/* of the longest way: a call at a site, a communicator, or a pair of nodes */
+	struct payer who;
+	double times[PARAMETERS];	/* latencies, bytes and calls on it */
+	double ns;		/* what these cost */
+	double slack_ns;	/* a message of it may come so much later; INFINITY: it has none */
+	double waitless_ns;	/* the run would be so much shorter if it never waited */
+	double earlier_ns;	/* or if its messages came earlier */
+};
+
+struct shares {
+	enum grouping { BY_SITE, BY_COMM, BY_PAIR, GROUPINGS } grouping;
+	struct share *at;
+	size_t count;
+};
+
+/* Each grouping, by time on the way, then in the order of their numbers. */
+void paths_find(struct paths *paths, const struct marks *marks, struct shares found[GROUPINGS]);
+
+/* ---- tolerance.c --------------------------------------------------------------------------- */
+
+enum { MOST_PERCENTS = 16 };
+enum form { TEXT, JSON, CSV, STREAM };
+
+struct tolerance {
+	double percents[MOST_PERCENTS];
+	size_t percent_count;
+	double range;		/* curves end at this multiple of the parameter; 0: nowhere */
+	bool wanted[PARAMETERS];
+	bool sites;		/* report what is on the longest path */
+	struct paths paths;
+	const struct definitions *known;
+	const char *sampled;	/* why the curves are points; NULL: they are exact */
+	double base[PARAMETERS], run_ns;
+	struct marks marks;
+	struct curve curves[PARAMETERS];
+	struct watcher watchers[PARAMETERS + 1];
+	struct piece *pieces[PARAMETERS];
+	size_t piece_count[PARAMETERS];
+};
+
+extern const char *const parameter_names[PARAMETERS];
+
+/* The largest value at which the run takes that many percent longer; INFINITY: any; NAN: no curve was asked for. */
+double tolerance_at(const struct tolerance *tolerance, int parameter, double percent);
+
+/* ---- print.c ------------------------------------------------------------------------------- */
+
+void tolerance_print(struct tolerance *tolerance, enum form form);	/* none of stream */
+void tolerance_write(const struct tolerance *tolerance, struct writer *out);
+
+#endif
