@@ -364,7 +364,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 		die_input(in);
 	progress_end(&progress);
 	tell_lost(in, &lost);
-	polls_end(&polls, &graph, in);
+	polls_release(&polls, &graph, in, true);
 	graph_end(&graph);
 	polls_tell(&polls);
 	write_matching(&graph);

@@ -8,6 +8,7 @@
 #include "../base/run/index.h"
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
+#include "../base/stream/samples.h"
 #include "../base/team/team.h"
 #include "../base/tool/tool.h"
 
@@ -296,8 +297,10 @@ struct polls {
 	uint64_t waits, absorbed;	/* waits made, and failed polls in them */
 	struct poll_run *runs;		/* by location */
 	struct habits *habits;
+	unsigned char *kinds;		/* by index of call_name, once it is known */
 	struct held *oldest, *newest;	/* messages held back */
-	struct samples *samples;	/* of the block to come */
+	struct calls calls;		/* of the block that is handed on */
+	struct samples samples;		/* of the block to come */
 	size_t held_bytes;
 	bool begun, crowded;		/* the first block has come; ranks had fewer cores than they wanted */
 };
@@ -305,7 +308,8 @@ struct polls {
 /* Takes a message; CALLS: NULL, or its block as read. Passes on what need not be held any more. */
 void polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
     struct calls *calls);
-void polls_end(struct polls *polls, struct graph *graph, struct reader *in);
+/* Hands on the oldest messages: those before the first with a run that is open, or ALL. */
+void polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all);
 /* How polls are read, as a message in front of all blocks; and at the end the result, for people. */
 void polls_begin(const struct polls *polls, struct graph *graph);
 void polls_tell(const struct polls *polls);

@@ -22,7 +22,6 @@
 #include <zstd.h>
 
 #include "../base/run/load.h"
-#include "../base/stream/samples.h"
 #include "../base/tool/hash_table.h"
 #include "graph.h"
 
@@ -37,15 +36,15 @@ enum {
 
 struct held {
 	struct held *next, *next_block;	/* of all; of the same location */
-	struct message message;		/* its bytes are ours */
-	struct calls calls;		/* without columns while they are packed */
+	struct message message;		/* without its bytes */
+	uint64_t first;			/* of a block: its first row */
+	uint32_t location;
+	size_t count;			/* rows */
 	bool is_block, changed;
-	bool moved;			/* rows from MOVED_FROM on become polls without time */
-	size_t moved_from;
+	size_t moved_from;		/* rows from here on become polls without time */
 	int64_t moved_to_ns;
-	size_t bytes;			/* that it takes */
-	unsigned char *packed;		/* columns and message, compressed; NULL: they are plain */
-	size_t packed_size, plain_size;
+	unsigned char *bytes;		/* columns, then the message */
+	size_t size, plain_size;	/* of the bytes; and without compression */
 };
 
 /* Of a row in memory. */
@@ -94,25 +93,24 @@ struct habit {
 #define MAKE_FREE(h) ((h)->location = UINT32_MAX)
 HASH_TABLE(habits, struct habit, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
-enum poll_kind { NO_POLL, TEST, PROBE };
-
-static unsigned char kinds[1 << 16];	/* by index of call_name: 1 + kind, once it is known */
+enum poll_kind { UNKNOWN, NO_POLL, TEST, PROBE };
 
 static enum poll_kind
-kind_of(uint16_t call)
+kind_of(struct polls *polls, uint16_t call)
 {
-	if (kinds[call] == 0)
-		kinds[call] = (unsigned char)(1 + (!call_polls(call) ? NO_POLL :
-		    strcmp(call_name(call), "MPI_Iprobe") == 0 || strcmp(call_name(call), "MPI_Improbe") == 0 ?
-		    PROBE : TEST));
-	return (enum poll_kind)(kinds[call] - 1);
+	unsigned char *kind = &polls->kinds[call];
+
+	if (*kind == UNKNOWN)
+		*kind = !call_polls(call) ? NO_POLL : strcmp(call_name(call), "MPI_Iprobe") == 0 ||
+		    strcmp(call_name(call), "MPI_Improbe") == 0 ? PROBE : TEST;
+	return (enum poll_kind)*kind;
 }
 
 /* One that found something refers to it; a probe of a trace that does not say so is one either way. */
 static bool
-is_poll(const struct calls *c, size_t i)
+is_poll(struct polls *polls, const struct calls *c, size_t i)
 {
-	return kind_of(c->call[i]) != NO_POLL && c->request[i] == 0 && c->request_at[i] == 0;
+	return kind_of(polls, c->call[i]) != NO_POLL && c->request[i] == 0 && c->request_at[i] == 0;
 }
 
 static bool
@@ -142,9 +140,9 @@ find_thing(struct poll_run *run, uint16_t call, uint32_t site)
 
 /* Does the call at row I bring what the run polled for? */
 static bool
-ends_run(struct poll_run *run, const struct calls *c, size_t i)
+ends_run(struct polls *polls, struct poll_run *run, const struct calls *c, size_t i)
 {
-	if (kind_of(c->call[i]) != NO_POLL)
+	if (kind_of(polls, c->call[i]) != NO_POLL)
 		return find_thing(run, c->call[i], c->site[i]) != NULL;
 	return (call_class(c->call[i]) == CLASS_RECV || call_class(c->call[i]) == CLASS_RECV_START) &&
 	    was_probed(run, c, i);
@@ -157,10 +155,6 @@ habit_of(struct polls *polls, const struct poll_run *run, uint32_t location)
 
 	for (unsigned k = 0; k < run->thing_count; k++)
 		key.things += mix(run->things[k].call, run->things[k].site);
-	if (polls->habits == NULL) {
-		polls->habits = zalloc(1, sizeof *polls->habits);
-		habits_begin(polls->habits, 64);
-	}
 	return habits_add(polls->habits, &key);
 }
 
@@ -217,39 +211,38 @@ move_rows(struct calls *c, size_t from, size_t to, int64_t begin_ns, bool ended)
 
 /* The call in rows [I, END) of the newest block becomes the wait, from when all things were polled. */
 static void
-become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end, bool *changed)
+become_wait(struct polls *polls, const struct poll_run *run, struct calls *c, size_t i, size_t end)
 {
 	const struct thing *last = &run->things[run->thing_count - 1];
 	size_t from = last->row;
 
 	for (struct held *h = last->block; h != NULL; h = h->next_block) {
-		h->changed = h->moved = true;
+		h->changed = true;
 		h->moved_from = from;
 		h->moved_to_ns = last->begin_ns;
 		from = 0;
 	}
 	move_rows(c, from, i, last->begin_ns, false);
 	move_rows(c, i, end, last->begin_ns, true);
-	*changed = true;
 	polls->waits++;
 	polls->absorbed += run->polls - last->polls_before;
 }
 
 static void
-note_poll(struct poll_run *run, const struct calls *c, size_t i)
+note_poll(struct polls *polls, struct poll_run *run, const struct calls *c, size_t i)
 {
-	if (run->open && find_thing(run, c->call[i], c->site[i]) == NULL && run->thing_count == THINGS)
-		run->open = false;
-	if (!run->open) {
+	const bool is_new = !run->open || find_thing(run, c->call[i], c->site[i]) == NULL;
+
+	if (!run->open || (is_new && run->thing_count == THINGS)) {
 		run->open = true;
 		run->polls = run->apart = run->probes = run->thing_count = 0;
 		run->apart_ns = 0;
 		run->begin_ns = c->enter_ns[i];
 	}
-	if (find_thing(run, c->call[i], c->site[i]) == NULL)
+	if (is_new)
 		run->things[run->thing_count++] = (struct thing){ c->site[i], c->call[i], NULL, i,
 		    c->enter_ns[i], run->polls };
-	if (kind_of(c->call[i]) == PROBE) {
+	if (kind_of(polls, c->call[i]) == PROBE) {
 		const size_t at = run->probes++ % LOOK_BACK;
 
 		run->probed[at].comm = c->comm[i];
@@ -262,45 +255,41 @@ note_poll(struct poll_run *run, const struct calls *c, size_t i)
 
 /* Most programs never poll: then there is nothing to look at. */
 static bool
-may_poll(const struct calls *c)
+may_poll(struct polls *polls, const struct calls *c)
 {
-	unsigned other = 0;
+	bool any = false;
 
-	for (size_t i = 0; i < c->count; i++)
-		other |= kinds[c->call[i]] ^ (1 + NO_POLL);
-	return other != 0;
+	for (size_t i = 0; i < c->count && !any; i++)
+		any = kind_of(polls, c->call[i]) != NO_POLL;
+	return any;
 }
 
-/* Goes through a block; true where it was changed. */
-static bool
+static void
 look_at(struct polls *polls, struct poll_run *run, struct calls *c)
 {
-	bool changed = false;
-
-	if (!run->open && !may_poll(c))
-		return false;
+	if (!run->open && !may_poll(polls, c))
+		return;
 	for (size_t i = 0, end; i < c->count; i = end) {
 		for (end = i + 1; end < c->count && c->call[end] == 0; end++)
 			;
 		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns)
 			run->open = lost_core(polls, run, c->enter_ns[i] - run->last_ns) ||
 			    sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]);
-		if (is_poll(c, i))
-			note_poll(run, c, i);
+		if (is_poll(polls, c, i))
+			note_poll(polls, run, c, i);
 		else if (run->open) {
-			if (waits_for_them(polls, run, c->location, ends_run(run, c, i)) &&
+			if (waits_for_them(polls, run, c->location, ends_run(polls, run, c, i)) &&
 			    call_class(c->call[i]) != CLASS_RECV_START)
-				become_wait(polls, run, c, i, end, &changed);
+				become_wait(polls, run, c, i, end);
 			run->open = false;
 		}
 	}
-	return changed;
 }
 
 /* ---- holding back ----------------------------------------------------------------------- */
 
 /* All columns of a block lie one behind the other at BYTES, times as differences. Copies from them, or TO them. */
-static unsigned char *
+static void
 copy_columns(struct calls *c, unsigned char *bytes, bool to)
 {
 	int64_t last_ns = 0, pair[2];
@@ -323,89 +312,83 @@ copy_columns(struct calls *c, unsigned char *bytes, bool to)
 	bytes += c->count * sizeof *c->field;
 	CALL_COLUMNS(X)
 #undef X
-	return bytes;
 }
 
 /* A long run of polls has some ten million rows a second, one much like the other. */
 static void
-pack(struct held *h)
+compress(struct held *h)
 {
-	struct calls *c = &h->calls;
-	const struct calls rest = { .location = c->location, .first = c->first, .count = c->count };
-	unsigned char *plain = need(malloc(c->count * ROW_BYTES + h->message.size)), *end;
-	size_t most;
+	const size_t most = ZSTD_compressBound(h->plain_size);
+	unsigned char *packed = need(malloc(most));
+	const size_t size = ZSTD_compress(packed, most, h->bytes, h->plain_size, 1);
 
-	end = copy_columns(c, plain, true);
-	memcpy(end, h->message.bytes, h->message.size);
-	h->plain_size = (size_t)(end - plain) + h->message.size;
-	most = ZSTD_compressBound(h->plain_size);
-	h->packed = need(malloc(most));
-	h->packed_size = ZSTD_compress(h->packed, most, plain, h->plain_size, 1);
-	if (ZSTD_isError(h->packed_size))
-		die("out of memory");
-	h->packed = need(realloc(h->packed, h->packed_size));
-	free(plain);
-	free((unsigned char *)(uintptr_t)h->message.bytes);
-	h->message.bytes = NULL;
-	calls_free(c);
-	*c = rest;
-}
-
-static void
-unpack(struct held *h)
-{
-	struct calls plain = { .location = h->calls.location, .first = h->calls.first };
-	const size_t count = h->calls.count;
-	unsigned char *bytes = need(malloc(h->plain_size)), *message = need(malloc(h->message.size)), *end;
-
-	if (ZSTD_decompress(bytes, h->plain_size, h->packed, h->packed_size) != h->plain_size ||
-	    calls_reserve(&plain, count + 1) < 0)
-		die("out of memory");
-	plain.count = count;
-	end = copy_columns(&plain, bytes, false);
-	memcpy(message, end, h->message.size);
-	free(bytes);
-	free(h->packed);
-	h->calls = plain;
-	h->message.bytes = message;
+	if (ZSTD_isError(size) || size >= h->plain_size) {
+		free(packed);
+		return;
+	}
+	free(h->bytes);
+	h->bytes = need(realloc(packed, size));
+	h->size = size;
 }
 
 static struct held *
-hold(struct polls *polls, const struct message *message, const struct calls *calls, bool changed)
+hold(struct polls *polls, const struct message *message, struct calls *calls, bool changed)
 {
 	struct held *h = zalloc(1, sizeof *h);
-	unsigned char *bytes = need(malloc(message->size));
 
-	memcpy(bytes, message->bytes, message->size);
 	h->message = *message;
-	h->message.bytes = bytes;
 	h->changed = changed;
-	if (calls != NULL) {
-		h->is_block = true;
-		if (calls_reserve(&h->calls, calls->count + 1) < 0 || calls_append(&h->calls, calls) < 0)
-			die("out of memory");
-		h->calls.location = calls->location;
-		h->calls.first = calls->first;
-		if (polls->held_bytes > HELD_PLAIN)
-			pack(h);
+	h->is_block = calls != NULL;
+	if (h->is_block) {
+		h->location = calls->location;
+		h->first = calls->first;
+		h->count = h->moved_from = calls->count;
 	}
-	h->bytes = h->packed != NULL ? h->packed_size : message->size + h->calls.count * ROW_BYTES;
-	polls->held_bytes += h->bytes;
-	if (polls->oldest == NULL)
-		polls->oldest = h;
-	else
-		polls->newest->next = h;
+	h->size = h->plain_size = h->count * ROW_BYTES + message->size;
+	h->bytes = need(malloc(h->size));
+	if (h->is_block)
+		copy_columns(calls, h->bytes, true);
+	memcpy(h->bytes + h->count * ROW_BYTES, message->bytes, message->size);
+	if (h->is_block && polls->held_bytes > HELD_PLAIN)
+		compress(h);
+	polls->held_bytes += h->size;
+	*(polls->oldest == NULL ? &polls->oldest : &polls->newest->next) = h;
 	polls->newest = h;
 	return h;
 }
 
-/* Hands on the oldest messages: those before the first with a run that is open, or ALL. */
 static void
-release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
+hand_on(struct polls *polls, struct graph *graph, struct reader *in, struct held *h)
+{
+	struct calls *calls = &polls->calls;
+	unsigned char *plain = h->bytes;
+
+	if (h->size < h->plain_size) {
+		plain = need(malloc(h->plain_size));
+		if (ZSTD_decompress(plain, h->plain_size, h->bytes, h->size) != h->plain_size)
+			die("out of memory");
+	}
+	if (h->is_block) {
+		calls->location = h->location;
+		calls->first = h->first;
+		if (calls_reserve(calls, h->count + 1) < 0)
+			die("out of memory");
+		calls->count = h->count;
+		copy_columns(calls, plain, false);
+		move_rows(calls, h->moved_from, h->count, h->moved_to_ns, false);
+	}
+	h->message.bytes = plain + h->count * ROW_BYTES;
+	pass_on(graph, in, &h->message, h->is_block ? calls : NULL, h->changed);
+	if (plain != h->bytes)
+		free(plain);
+}
+
+void
+polls_release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 {
 	while (polls->oldest != NULL) {
 		struct held *h = polls->oldest;
-		struct poll_run *run = h->is_block ? &polls->runs[h->calls.location] : NULL;
+		struct poll_run *run = h->is_block ? &polls->runs[h->location] : NULL;
 
 		if (run != NULL && run->open && run->things[0].block == h) {
 			if (!all && polls->held_bytes <= MOST_HELD)
@@ -414,28 +397,21 @@ release(struct polls *polls, struct graph *graph, struct reader *in, bool all)
 		}
 		if (run != NULL && run->newest == h)
 			run->newest = NULL;
-		if (h->packed != NULL)
-			unpack(h);
-		if (h->moved)
-			move_rows(&h->calls, h->moved_from, h->calls.count, h->moved_to_ns, false);
-		pass_on(graph, in, &h->message, h->is_block ? &h->calls : NULL, h->changed);
-		polls->held_bytes -= h->bytes;
+		polls->held_bytes -= h->size;
+		hand_on(polls, graph, in, h);
 		polls->oldest = h->next;
-		calls_free(&h->calls);
-		free((unsigned char *)(uintptr_t)h->message.bytes);
+		free(h->bytes);
 		free(h);
 	}
-	polls->newest = NULL;
 }
 
 /* If the system lost some, they say nothing until the next message of them. */
 static void
 note_samples(struct polls *polls, uint32_t locations, struct reader *in, const struct message *message)
 {
-	struct samples *s = polls->samples != NULL ? polls->samples : zalloc(1, sizeof *s);
+	struct samples *s = &polls->samples;
 	struct poll_run *run;
 
-	polls->samples = s;
 	if (samples_read(s, in, message) < 0)
 		die_input(in);
 	if (s->location >= locations) {
@@ -457,13 +433,15 @@ void
 polls_take(struct polls *polls, struct graph *graph, struct reader *in, const struct message *message,
     struct calls *calls)
 {
+	const uint64_t waits = polls->waits;
 	struct poll_run *run;
 	struct held *h;
-	bool changed = false;
 
 	if (polls->as_waits && polls->runs == NULL && graph->known.location_count > 0) {
 		polls->runs = zalloc(graph->known.location_count, sizeof *polls->runs);
-		kind_of(0);	/* parts, which are never asked for, have one, too */
+		polls->kinds = zalloc(UINT16_MAX + 1, sizeof *polls->kinds);
+		polls->habits = zalloc(1, sizeof *polls->habits);
+		habits_begin(polls->habits, 64);
 	}
 	if (calls != NULL && !polls->begun) {
 		char *short_of_cores = load_text(&graph->known.headline);
@@ -483,26 +461,20 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 		return;
 	}
 	run = &polls->runs[calls->location];
-	changed = look_at(polls, run, calls);
+	look_at(polls, run, calls);
 	run->sample_count = run->sample_next = 0;
 	if (polls->oldest == NULL && !run->open) {
-		pass_on(graph, in, message, calls, changed);
+		pass_on(graph, in, message, calls, polls->waits > waits);
 		return;
 	}
-	h = hold(polls, message, calls, changed);
+	h = hold(polls, message, calls, polls->waits > waits);
 	if (run->newest != NULL)
 		run->newest->next_block = h;
 	run->newest = h;
 	for (unsigned k = 0; run->open && k < run->thing_count; k++)
 		if (run->things[k].block == NULL)
 			run->things[k].block = h;
-	release(polls, graph, in, false);
-}
-
-void
-polls_end(struct polls *polls, struct graph *graph, struct reader *in)
-{
-	release(polls, graph, in, true);
+	polls_release(polls, graph, in, false);
 }
 
 void

@@ -157,7 +157,7 @@ shard_take(struct shard *s, int64_t until_ns)
 	s->begin_count -= taken;
 	memmove(s->begins, s->begins + taken, s->begin_count * sizeof *s->begins);
 	if (s->ended)
-		polls_end(&s->polls, &s->graph, s->in);
+		polls_release(&s->polls, &s->graph, s->in, true);
 }
 
 void
