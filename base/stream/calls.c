@@ -135,6 +135,35 @@ calls_append(struct calls *calls, const struct calls *more)
 	return 0;
 }
 
+int
+calls_add(struct calls *calls, const struct call_row *row)
+{
+	const size_t i = calls->count;
+
+	if (i == calls->capacity && calls_reserve(calls, i > 0 ? 2 * i : 64) < 0)
+		return -1;
+	calls->enter_ns[i] = row->enter_ns;
+	calls->leave_ns[i] = row->leave_ns;
+#define X(field, key, type, is_signed, required, absent) calls->field[i] = row->field;
+	CALL_COLUMNS(X)
+#undef X
+	calls->count++;
+	return 0;
+}
+
+void
+calls_drop(struct calls *calls, size_t count)
+{
+	calls->first += count;
+	calls->count -= count;
+#define MOVE(field) memmove(calls->field, calls->field + count, calls->count * sizeof *calls->field);
+	MOVE(enter_ns)
+	MOVE(leave_ns)
+#define X(field, key, type, is_signed, required, absent) MOVE(field)
+	CALL_COLUMNS(X)
+#undef X
+}
+
 void
 calls_free(struct calls *calls)
 {

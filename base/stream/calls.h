@@ -50,10 +50,24 @@ struct calls {
 #undef X
 };
 
+/* One row of it. */
+struct call_row {
+	int64_t enter_ns, leave_ns;
+#define X(field, key, type, is_signed, required, absent) type field;
+	CALL_COLUMNS(X)
+#undef X
+};
+/* A row in which nothing applies. */
+#define CALL_ROW (struct call_row){ .peer = NO_PEER, .tag = NO_TAG }
+
 /* Makes room for ROWS rows. 0 or -1 (no memory). */
 int calls_reserve(struct calls *calls, size_t rows);
 /* Adds the rows of MORE behind those that are there. 0 or -1 (no memory). */
 int calls_append(struct calls *calls, const struct calls *more);
+/* Adds a row. 0 or -1 (no memory). */
+int calls_add(struct calls *calls, const struct call_row *row);
+/* Removes the first COUNT rows. */
+void calls_drop(struct calls *calls, size_t count);
 void calls_free(struct calls *calls);
 
 /* From a message of kind "calls"; call numbers become indices of call_name. 0 or -1. */

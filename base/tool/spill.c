@@ -156,7 +156,8 @@ spill_take(struct spill *spill, size_t which)
 {
 	struct spill_lane *lane = &spill->lanes[which];
 
-	spill_any(spill, which);
+	if (lane->filled - lane->at < LONGEST)
+		spill_any(spill, which);
 	return number_at(lane, &lane->at);
 }
 

@@ -19,9 +19,9 @@ struct meaning {
 	bool known;
 	uint32_t region;	/* NONE: not defined yet */
 	int collective;		/* OTF2_CollectiveOp; -1: OTF2 has no word for it */
-	enum { NOT_RMA, PUT, GET, ATOMIC, LOCK, UNLOCK } rma;
+	enum otf2_kind event;	/* of RMA and I/O */
 	OTF2_RmaAtomicType atomic;
-	enum { NOT_IO, READS, WRITES, CLOSES } io;
+	OTF2_IoOperationMode mode;
 	bool io_collective, starts;	/* starts: of RMA and I/O, a request */
 	bool frees;			/* the communicator that it is called on */
 };
@@ -108,25 +108,9 @@ struct group_of *comm_of(struct archive *a, uint32_t number);	/* good until the 
 /* A group of the peers, ranks of communicator NUMBER; NONE: one of them is not known. */
 uint32_t sync_group(struct archive *a, uint32_t number, int32_t rank, const int32_t *peers, size_t count);
 
-/* otf2_plan.c: the event of a row. */
-enum deed_kind {
-	ATTRIBUTES, SEND, START_SEND, END_SEND, RECEIVE, START_RECEIVE, END_RECEIVE, CANCEL, COLLECTIVE,
-	START_COLLECTIVE, END_COLLECTIVE, WINDOW_COLLECTIVE, MOVE_DATA, END_MOVE, TAKE_LOCK, RELEASE_LOCK,
-	DO_IO, START_IO, END_IO, CLOSE_FILE, FREE_COMMUNICATOR
-};
-
-struct deed {
-	enum deed_kind kind;
-	struct otf2_row told;	/* what a reader takes from the event without attributes */
-	uint64_t request;	/* id in the archive */
-	uint32_t object;	/* comm, window or file in the archive */
-	uint32_t root;		/* as OTF2 tells it */
-	uint64_t sent, received;	/* of what ends here */
-	int collective;
-};
-
+/* otf2_plan.c: the event of a row; NO_EVENT: OTF2 has none. */
 void plan_begin(struct archive *a);
-struct deed plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part,
+struct otf2_event plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part,
     uint16_t call);
 
 /* otf2_rows.c */

@@ -143,26 +143,6 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		die("out of memory");
 }
 
-/* The rows before BEGIN go when they are as many as those behind. */
-static void
-forget_rows(struct spot *spot)
-{
-	struct calls *c = &spot->rows;
-	const size_t begin = spot->begin, left = c->count - begin;
-
-	if (begin < 4096 || begin < left)
-		return;
-#define MOVE(field) memmove(c->field, c->field + begin, left * sizeof *c->field);
-	MOVE(enter_ns)
-	MOVE(leave_ns)
-#define X(field, key, type, is_signed, required, absent) MOVE(field)
-	CALL_COLUMNS(X)
-#undef X
-	c->first += begin;
-	c->count = left;
-	spot->begin = 0;
-}
-
 static void
 see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
     const struct wait *waits, int count)
@@ -178,7 +158,10 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	need_writer(a, location);
 	rows_put(a, location, c, spot->begin, end, waits, count);
 	spot->begin = end;
-	forget_rows(spot);
+	if (end >= 4096 && end >= c->count - end) {	/* as many as those behind them */
+		calls_drop(&spot->rows, end);
+		spot->begin = 0;
+	}
 }
 
 void

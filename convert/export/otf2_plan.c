@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which event of OTF2 a row becomes, and what a reader takes from that alone: what differs from the
- * row goes along as attributes. A row for which OTF2 has no event is told by attributes only.
+ * Which event of OTF2 a row becomes. What differs from the row goes along as attributes; where OTF2 has no
+ * event for the row, attributes say all of it.
  *
  * memory  requests that are open, and persistent ones until they are freed
  */
@@ -12,18 +12,17 @@
 struct open {
 	uint64_t seq;
 	uint32_t location;	/* NONE: free */
-	enum { OPEN_SEND, OPEN_RECEIVE, OPEN_COLLECTIVE, OPEN_MOVE, OPEN_IO, SEND_IS_MADE, RECEIVE_IS_MADE } kind;
-	uint32_t object, root;
-	int collective;
-	uint64_t sent, received;
+	/*
+	 * What its end says: of a receive only if it is cancelled; of a persistent request that is made this
+	 * is the kind of its starts.
+	 */
+	struct otf2_event end;
 };
 #define HASH(o) mix((o)->seq, (o)->location)
 #define SAME(x, y) ((x)->seq == (y)->seq && (x)->location == (y)->location)
 #define FREE(o) ((o)->location == NONE)
 #define MAKE_FREE(o) ((o)->location = NONE)
 HASH_TABLE(open_table, struct open, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
-
-#define NOTHING (struct otf2_row){ .peer = NO_PEER, .tag = NO_TAG }
 
 /* What plans of a row look at. */
 struct subject {
@@ -32,7 +31,6 @@ struct subject {
 	size_t i, part;
 	uint32_t location;
 	uint64_t seq;
-	uint16_t call;
 	const struct meaning *meaning;
 	const struct group_of *of;	/* NULL: nothing that is known */
 };
@@ -52,11 +50,11 @@ request_id(const struct archive *a, uint32_t location, uint64_t seq)
 }
 
 static void
-keep(const struct subject *s, const struct deed *d, int kind)
+keep(const struct subject *s, const struct otf2_event *e, enum otf2_kind end)
 {
-	const struct open open = { .seq = s->seq, .location = s->location, .kind = kind, .object = d->object,
-	    .root = d->root, .collective = d->collective, .sent = d->sent, .received = d->received };
+	struct open open = { .seq = s->seq, .location = s->location, .end = *e };
 
+	open.end.kind = end;
 	*open_table_add(s->a->open, &open) = open;
 }
 
@@ -98,202 +96,178 @@ has_peer(const struct subject *s)
 }
 
 static void
-tell_message(const struct subject *s, struct deed *d)
+tell_message(const struct subject *s, struct otf2_event *e)
 {
-	const struct calls *c = s->rows;
-
-	d->object = s->of->comm;
-	d->told.comm = s->of->number;
-	d->told.peer = c->peer[s->i];
-	d->told.tag = c->tag[s->i] >= 0 ? c->tag[s->i] : NO_TAG;
+	e->comm = s->of->comm;
+	e->peer = (uint32_t)s->rows->peer[s->i];
+	e->tag = (uint32_t)s->rows->tag[s->i];
 }
 
 static void
-plan_send(const struct subject *s, struct deed *d, bool starts)
+plan_send(const struct subject *s, struct otf2_event *e, bool starts)
 {
 	if (!has_peer(s))
 		return;
-	d->kind = starts ? START_SEND : SEND;
-	tell_message(s, d);
-	d->told.sent = s->rows->bytes_sent[s->i];
+	e->kind = starts ? EVENT_MpiIsend : EVENT_MpiSend;
+	tell_message(s, e);
+	e->sent = s->rows->bytes_sent[s->i];
 	if (starts)
-		keep(s, d, OPEN_SEND);
+		keep(s, e, EVENT_MpiIsendComplete);
 }
 
 static void
-plan_receive(const struct subject *s, struct deed *d)
+plan_receive(const struct subject *s, struct otf2_event *e, enum otf2_kind kind)
 {
 	if (!has_peer(s))
 		return;
-	d->kind = RECEIVE;
-	tell_message(s, d);
-	d->told.received = s->rows->bytes_received[s->i];
+	e->kind = kind;
+	tell_message(s, e);
+	e->received = s->rows->bytes_received[s->i];
 }
 
-/* OTF2 tells of a posted receive only that it is one. */
 static void
-plan_post(const struct subject *s, struct deed *d)
+plan_post(const struct subject *s, struct otf2_event *e)
 {
 	if (!has_comm(s) || s->rows->peer[s->i] == NULL_PEER)
 		return;
-	d->kind = START_RECEIVE;
-	d->told.peer = ANY_PEER;
-	d->told.tag = ANY_TAG;
-	keep(s, d, OPEN_RECEIVE);
+	e->kind = EVENT_MpiIrecvRequest;
+	keep(s, e, EVENT_MpiRequestCancelled);
 }
 
 /* A persistent request is what it was made as. */
 static void
-plan_start(const struct subject *s, struct deed *d)
+plan_start(const struct subject *s, struct otf2_event *e)
 {
 	const struct open *made = referred(s);
 
-	if (made != NULL && made->kind == SEND_IS_MADE)
-		plan_send(s, d, true);
-	else if (made != NULL && made->kind == RECEIVE_IS_MADE)
-		plan_post(s, d);
+	if (made != NULL && made->end.kind == EVENT_MpiIsend)
+		plan_send(s, e, true);
+	else if (made != NULL && made->end.kind == EVENT_MpiIrecvRequest)
+		plan_post(s, e);
 }
 
 static void
-plan_completion(const struct subject *s, struct deed *d)
+plan_completion(const struct subject *s, struct otf2_event *e)
 {
-	static const enum deed_kind ends[] = { [OPEN_SEND] = END_SEND, [OPEN_RECEIVE] = END_RECEIVE,
-	    [OPEN_COLLECTIVE] = END_COLLECTIVE, [OPEN_MOVE] = END_MOVE, [OPEN_IO] = END_IO };
 	struct open *open = referred(s);
-	const struct calls *c = s->rows;
 
-	if (open == NULL || open->kind == SEND_IS_MADE || open->kind == RECEIVE_IS_MADE ||
+	if (open == NULL || open->end.kind == EVENT_MpiIsend || open->end.kind == EVENT_MpiIrecvRequest ||
 	    (open->location != s->location &&
 	    s->a->known->location_rank[open->location] != s->a->known->location_rank[s->location]))
 		return;
-	d->kind = ends[open->kind];
-	d->request = request_id(s->a, open->location, open->seq);
-	d->told.request = c->request[s->i];
-	d->told.request_at = c->request_at[s->i];
-	d->object = open->object;
-	d->root = open->root;
-	d->collective = open->collective;
-	d->sent = open->sent;
-	d->received = open->received;
-	if (open->kind == OPEN_RECEIVE) {
-		if (has_peer(s)) {
-			tell_message(s, d);
-			d->told.received = c->bytes_received[s->i];
-		} else
-			d->kind = CANCEL;
-	}
+	*e = open->end;
+	if (e->kind == EVENT_MpiRequestCancelled)
+		plan_receive(s, e, EVENT_MpiIrecv);
 	open_table_remove(s->a->open, open);
 }
 
 static void
-plan_collective(const struct subject *s, struct deed *d, bool starts)
+plan_collective(const struct subject *s, struct otf2_event *e, bool starts)
 {
 	const struct calls *c = s->rows;
+	const uint64_t request = e->request;
 
 	if (!has_comm(s) || s->meaning->collective < 0 || (s->of->window != NONE && starts))
 		return;
-	d->kind = starts ? START_COLLECTIVE : s->of->window != NONE ? WINDOW_COLLECTIVE : COLLECTIVE;
-	d->object = s->of->window != NONE ? s->of->window : s->of->comm;
-	d->collective = s->meaning->collective;
-	d->root = root_of(c->peer[s->i]);
-	d->sent = c->bytes_sent[s->i];
-	d->received = c->bytes_received[s->i];
+	e->kind = s->of->window != NONE ? EVENT_RmaCollectiveEnd : EVENT_MpiCollectiveEnd;
+	*(s->of->window != NONE ? &e->window : &e->comm) = s->of->window != NONE ? s->of->window : s->of->comm;
+	e->level = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
+	e->collective = (OTF2_CollectiveOp)s->meaning->collective;
+	e->root = root_of(c->peer[s->i]);
+	e->sent = c->bytes_sent[s->i];
+	e->received = c->bytes_received[s->i];
 	if (starts) {
-		keep(s, d, OPEN_COLLECTIVE);
-		return;
+		keep(s, e, EVENT_NonBlockingCollectiveComplete);
+		*e = OTF2_EVENT(EVENT_NonBlockingCollectiveRequest);
+		e->request = request;
 	}
-	d->told.comm = s->of->number;
-	d->told.peer = c->peer[s->i] == ANY_PEER || c->peer[s->i] < ROOT_PEER ? NO_PEER : c->peer[s->i];
-	d->told.sent = d->sent;
-	d->told.received = d->received;
 }
 
 static void
-plan_one_sided(const struct subject *s, struct deed *d)
+plan_one_sided(const struct subject *s, struct otf2_event *e)
 {
 	const struct calls *c = s->rows;
 	const struct meaning *m = s->meaning;
 
-	if (!has_peer(s) || s->of->window == NONE || m->rma == NOT_RMA)
+	if (!has_peer(s) || s->of->window == NONE)
 		return;
-	d->kind = m->rma == LOCK ? TAKE_LOCK : m->rma == UNLOCK ? RELEASE_LOCK : MOVE_DATA;
-	d->object = s->of->window;
-	d->told.comm = s->of->number;
-	d->told.peer = c->peer[s->i];
-	if (m->rma == LOCK)
-		d->told.tag = c->tag[s->i] == 1 ? 1 : 2;
-	if (m->rma == PUT || m->rma == ATOMIC)
-		d->told.sent = c->bytes_sent[s->i];
-	if (m->rma == GET || m->rma == ATOMIC)
-		d->told.received = c->bytes_received[s->i];
-	if (m->starts)
-		keep(s, d, OPEN_MOVE);
+	e->kind = m->event;
+	e->window = s->of->window;
+	e->peer = (uint32_t)c->peer[s->i];
+	e->atomic = m->atomic;
+	e->lock = c->tag[s->i] == 1 ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED;
+	if (m->event == EVENT_RmaPut || m->event == EVENT_RmaAtomic)
+		e->sent = c->bytes_sent[s->i];
+	if (m->event == EVENT_RmaGet || m->event == EVENT_RmaAtomic)
+		e->received = c->bytes_received[s->i];
+	if (m->starts && m->event != NO_EVENT)
+		keep(s, e, EVENT_RmaOpCompleteNonBlocking);
 }
 
 static void
-plan_io(const struct subject *s, struct deed *d)
+plan_io(const struct subject *s, struct otf2_event *e)
 {
 	const struct meaning *m = s->meaning;
 
-	if (s->a->scout || !has_comm(s) || s->of->file == NONE || m->io == NOT_IO)
+	if (s->a->scout || !has_comm(s) || s->of->file == NONE || m->event == NO_EVENT)
 		return;
-	d->kind = m->io == CLOSES ? CLOSE_FILE : m->starts ? START_IO : DO_IO;
-	d->object = s->of->file;
-	d->told.comm = s->of->number;
-	if (m->io == WRITES)
-		d->told.sent = d->sent = s->rows->bytes_sent[s->i];
-	if (m->io == READS)
-		d->told.received = d->sent = s->rows->bytes_received[s->i];
-	if (d->kind == START_IO)
-		keep(s, d, OPEN_IO);
+	e->kind = m->event;
+	e->file = s->of->file;
+	if (m->event == EVENT_IoDestroyHandle)
+		return;
+	e->mode = m->mode;
+	e->flags = (m->starts ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0) |
+	    (m->io_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0);
+	e->sent = (m->mode == OTF2_IO_OPERATION_MODE_WRITE ? s->rows->bytes_sent : s->rows->bytes_received)[s->i];
+	if (m->starts)
+		keep(s, e, EVENT_IoOperationComplete);
 }
 
 static void
-plan_of_class(const struct subject *s, struct deed *d, enum call_class class)
+plan_of_class(const struct subject *s, struct otf2_event *e, enum call_class class)
 {
 	struct open *open;
 
 	switch (class) {
-	case CLASS_SEND: plan_send(s, d, false); break;
-	case CLASS_RECV: plan_receive(s, d); break;
+	case CLASS_SEND: plan_send(s, e, false); break;
+	case CLASS_RECV: plan_receive(s, e, EVENT_MpiRecv); break;
 	case CLASS_SENDRECV:
 		if (s->part == 0)
-			plan_send(s, d, false);
+			plan_send(s, e, false);
 		else
-			plan_receive(s, d);
+			plan_receive(s, e, EVENT_MpiRecv);
 		break;
-	case CLASS_SEND_START: plan_send(s, d, true); break;
-	case CLASS_RECV_START: plan_post(s, d); break;
-	case CLASS_SEND_INIT: keep(s, d, SEND_IS_MADE); break;
-	case CLASS_RECV_INIT: keep(s, d, RECEIVE_IS_MADE); break;
-	case CLASS_START: plan_start(s, d); break;
-	case CLASS_COMPLETE: plan_completion(s, d); break;
+	case CLASS_SEND_START: plan_send(s, e, true); break;
+	case CLASS_RECV_START: plan_post(s, e); break;
+	case CLASS_SEND_INIT: keep(s, e, EVENT_MpiIsend); break;
+	case CLASS_RECV_INIT: keep(s, e, EVENT_MpiIrecvRequest); break;
+	case CLASS_START: plan_start(s, e); break;
+	case CLASS_COMPLETE: plan_completion(s, e); break;
 	case CLASS_REQUEST_FREE:
 		if ((open = referred(s)) != NULL)
 			open_table_remove(s->a->open, open);
 		break;
-	case CLASS_RMA: plan_one_sided(s, d); break;
-	case CLASS_IO: plan_io(s, d); break;
+	case CLASS_RMA: plan_one_sided(s, e); break;
+	case CLASS_IO: plan_io(s, e); break;
 	case CLASS_INIT: case CLASS_FINALIZE: break;
 	default:
 		if (is_collective(class))
-			plan_collective(s, d, is_collective_start(class));
+			plan_collective(s, e, is_collective_start(class));
 		else if (s->meaning->frees && has_comm(s) && s->of->type == A_COMMUNICATOR && !s->a->scout) {
-			d->kind = FREE_COMMUNICATOR;
-			d->object = s->of->comm;
-			d->told.comm = s->of->number;
+			e->kind = EVENT_CommDestroy;
+			e->comm = s->of->comm;
 		}
 	}
 }
 
-struct deed
+struct otf2_event
 plan_row(struct archive *a, uint32_t location, const struct calls *rows, size_t i, size_t part, uint16_t call)
 {
-	const struct subject s = { a, rows, i, part, location, rows->first + i, call, meaning_of(a, call),
+	const struct subject s = { a, rows, i, part, location, rows->first + i, meaning_of(a, call),
 	    comm_of(a, rows->comm[i]) };
-	struct deed d = { .kind = ATTRIBUTES, .told = NOTHING, .root = OTF2_COLLECTIVE_ROOT_NONE };
+	struct otf2_event e = OTF2_EVENT(NO_EVENT);
 
-	d.request = request_id(a, location, s.seq);
-	plan_of_class(&s, &d, call_class(call));
-	return d;
+	e.request = request_id(a, location, s.seq);
+	plan_of_class(&s, &e, call_class(call));
+	return e;
 }

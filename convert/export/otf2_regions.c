@@ -58,36 +58,37 @@ mean_one_sided(struct meaning *m, const char *name)
 	const char *what = name + 4;
 
 	if (strcmp(name, "MPI_Win_lock") == 0)
-		m->rma = LOCK;
+		m->event = EVENT_RmaAcquireLock;
 	else if (strcmp(name, "MPI_Win_unlock") == 0)
-		m->rma = UNLOCK;
+		m->event = EVENT_RmaReleaseLock;
 	if (what[0] == 'R' && what[1] >= 'a') {
 		m->starts = true;
 		what++;
 	}
 	if (begins(what, "put"))
-		m->rma = PUT;
+		m->event = EVENT_RmaPut;
 	else if (begins(what, "get_accumulate") || begins(what, "fetch_and_op")) {
-		m->rma = ATOMIC;
+		m->event = EVENT_RmaAtomic;
 		m->atomic = OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
 	} else if (begins(what, "accumulate") || begins(what, "compare_and_swap")) {
-		m->rma = ATOMIC;
+		m->event = EVENT_RmaAtomic;
 		m->atomic = what[0] == 'a' || what[0] == 'A' ? OTF2_RMA_ATOMIC_TYPE_ACCUMULATE :
 		    OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
 	} else if (begins(what, "get"))
-		m->rma = GET;
+		m->event = EVENT_RmaGet;
 }
 
 static void
 mean_io(struct meaning *m, const char *name)
 {
 	m->starts = begins(name, "MPI_File_i");
+	m->mode = begins(name, "MPI_File_write") || begins(name, "MPI_File_iwrite") ?
+	    OTF2_IO_OPERATION_MODE_WRITE : OTF2_IO_OPERATION_MODE_READ;
 	if (strcmp(name, "MPI_File_close") == 0)
-		m->io = CLOSES;
-	else if (begins(name, "MPI_File_read") || begins(name, "MPI_File_iread"))
-		m->io = READS;
-	else if (begins(name, "MPI_File_write") || begins(name, "MPI_File_iwrite"))
-		m->io = WRITES;
+		m->event = EVENT_IoDestroyHandle;
+	else if (m->mode == OTF2_IO_OPERATION_MODE_WRITE || begins(name, "MPI_File_read") ||
+	    begins(name, "MPI_File_iread"))
+		m->event = EVENT_IoOperationBegin;
 	m->io_collective = strstr(name, "_all") != NULL || strstr(name, "_ordered") != NULL;
 }
 

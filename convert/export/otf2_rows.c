@@ -25,12 +25,6 @@ struct cursor {
 		(cursor)->spot->events++; \
 	} while (0)
 
-static uint64_t
-at_leave(struct cursor *k)
-{
-	return k->at = k->leave;
-}
-
 /* ---- attributes ---- */
 
 static OTF2_AttributeValue
@@ -67,139 +61,95 @@ attribute(struct archive *a, enum otf2_word word, OTF2_Type type, OTF2_Attribute
 	archive_check(a, OTF2_AttributeList_AddAttribute(a->attributes, word, type, value));
 }
 
-/* What the row has otherwise than the event tells; MARK: at least one thing. */
+/* What a reader of the event takes for the row without attributes. */
+static struct call_row
+told_row(const struct cursor *k, size_t i, const struct otf2_event *e)
+{
+	static const enum otf2_what whats[] = {
+		OTHER,
+#define X(name, when, what, count, ...) what,
+		OTF2_EVENTS(X)
+#undef X
+	};
+	const bool about = e->comm != UINT32_MAX || e->window != UINT32_MAX || e->file != UINT32_MAX;
+	const bool completes = whats[e->kind] == COMPLETES;
+	struct call_row row = CALL_ROW;
+
+	if (e->kind != NO_EVENT && (!completes || e->kind == EVENT_MpiIrecv))
+		row = otf2_told(e, about ? k->rows->comm[i] : 0);
+	if (completes) {
+		row.request = k->rows->request[i];
+		row.request_at = k->rows->request_at[i];
+	}
+	return row;
+}
+
+/* What the row has otherwise than its event tells; MARK: at least one thing. */
 static OTF2_AttributeList *
-differences(struct cursor *k, size_t i, const struct otf2_row *told, bool mark)
+differences(struct cursor *k, size_t i, const struct otf2_event *e, bool mark)
 {
 	const struct calls *c = k->rows;
-	const struct otf2_row row = { c->comm[i], c->peer[i], c->tag[i], c->bytes_sent[i],
-	    c->bytes_received[i], c->request[i], c->request_at[i], c->folded[i] };
+	const struct call_row told = told_row(k, i, e);
 	bool any = false;
 
 	if (k->a->scout)
 		return NULL;
 #define X(NAME, field, name, what, type) \
-	if (row.field != told->field) { \
-		attribute(k->a, WORD_##NAME, OTF2_TYPE_##type, value_##type(k->a, row.field)); \
+	if (c->field[i] != told.field) { \
+		attribute(k->a, WORD_##NAME, OTF2_TYPE_##type, value_##type(k->a, c->field[i])); \
 		any = true; \
 	}
 	OTF2_COLUMNS(X)
 #undef X
 	if (mark && !any)
-		attribute(k->a, WORD_PEER, OTF2_TYPE_INT32, value_INT32(k->a, row.peer));
+		attribute(k->a, WORD_PEER, OTF2_TYPE_INT32, value_INT32(k->a, c->peer[i]));
 	return any || mark ? k->a->attributes : NULL;
 }
 
 /* ---- rows ---- */
 
 static void
-put_one_sided(struct cursor *k, size_t i, const struct deed *d, OTF2_AttributeList *more)
+put_event(struct cursor *k, const struct otf2_event *e, OTF2_AttributeList *more)
 {
-	const struct meaning *m = meaning_of(k->a, k->call);
-	const uint32_t target = (uint32_t)k->rows->peer[i];
-
-	switch (m->rma) {
-	case PUT:
-		WRITE(k, RmaPut, more, k->at, d->object, target, k->rows->bytes_sent[i], d->request);
-		break;
-	case GET:
-		WRITE(k, RmaGet, more, k->at, d->object, target, k->rows->bytes_received[i], d->request);
-		break;
-	case LOCK:
-		WRITE(k, RmaAcquireLock, more, at_leave(k), d->object, target, 0,
-		    k->rows->tag[i] == 1 ? OTF2_LOCK_EXCLUSIVE : OTF2_LOCK_SHARED);
-		break;
-	case UNLOCK:
-		WRITE(k, RmaReleaseLock, more, at_leave(k), d->object, target, 0);
-		break;
-	default:
-		WRITE(k, RmaAtomic, more, k->at, d->object, target, m->atomic, k->rows->bytes_sent[i],
-		    k->rows->bytes_received[i], d->request);
+#define NOW k->at
+#define LEAVE (k->at = k->leave)
+#define FIELD(field) , e->field
+	switch (e->kind) {
+	case NO_EVENT: break;
+#define X(name, when, what, count, ...) \
+	case EVENT_##name: WRITE(k, name, more, when OTF2_EACH##count(FIELD, __VA_ARGS__)); break;
+	OTF2_EVENTS(X)
+#undef X
 	}
+#undef NOW
+#undef LEAVE
+#undef FIELD
 }
 
+/* Where scout knows no such event, nothing is written. */
 static void
-put_io(struct cursor *k, const struct deed *d, OTF2_AttributeList *more)
+put_row(struct cursor *k, size_t i, struct otf2_event e, size_t part)
 {
-	const struct meaning *m = meaning_of(k->a, k->call);
-	const OTF2_IoOperationFlag flags = (m->starts ? OTF2_IO_OPERATION_FLAG_NON_BLOCKING : 0) |
-	    (m->io_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : 0);
+	OTF2_AttributeList *more = differences(k, i, &e, e.kind == NO_EVENT);
 
-	WRITE(k, IoOperationBegin, more, k->at, d->object,
-	    m->io == READS ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE, flags, d->sent,
-	    d->request);
-	if (d->kind == START_IO)
-		WRITE(k, IoOperationIssued, NULL, at_leave(k), d->object, d->request);
-	else
-		WRITE(k, IoOperationComplete, NULL, at_leave(k), d->object, d->sent, d->request);
-}
-
-static void
-put_collective(struct cursor *k, const struct deed *d, OTF2_AttributeList *more)
-{
-	const OTF2_CollectiveOp op = (OTF2_CollectiveOp)d->collective;
-
-	if (d->kind == START_COLLECTIVE) {
-		if (!k->a->scout)
-			WRITE(k, NonBlockingCollectiveRequest, more, k->at, d->request);
-	} else if (d->kind == END_COLLECTIVE) {
-		if (!k->a->scout)
-			WRITE(k, NonBlockingCollectiveComplete, more, at_leave(k), op, d->object, d->root, d->sent,
-			    d->received, d->request);
-	} else if (d->kind == WINDOW_COLLECTIVE) {
-		archive_check(k->a, OTF2_EvtWriter_RmaCollectiveBegin(k->spot->writer, NULL, k->at));
-		k->spot->events++;
-		WRITE(k, RmaCollectiveEnd, more, at_leave(k), op,
-		    OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY, d->object, d->root, d->sent,
-		    d->received);
-	} else {
-		archive_check(k->a, OTF2_EvtWriter_MpiCollectiveBegin(k->spot->writer, NULL, k->at));
-		k->spot->events++;
-		WRITE(k, MpiCollectiveEnd, more, at_leave(k), op, d->object, d->root, d->sent, d->received);
-	}
-}
-
-static void
-put_message(struct cursor *k, size_t i, const struct deed *d, OTF2_AttributeList *more)
-{
-	const struct calls *c = k->rows;
-	const uint32_t peer = (uint32_t)c->peer[i], tag = (uint32_t)c->tag[i];
-
-	switch (d->kind) {
-	case SEND: WRITE(k, MpiSend, more, k->at, peer, d->object, tag, c->bytes_sent[i]); break;
-	case START_SEND:
-		WRITE(k, MpiIsend, more, k->at, peer, d->object, tag, c->bytes_sent[i], d->request);
-		break;
-	case END_SEND: WRITE(k, MpiIsendComplete, more, at_leave(k), d->request); break;
-	case RECEIVE: WRITE(k, MpiRecv, more, at_leave(k), peer, d->object, tag, c->bytes_received[i]); break;
-	case START_RECEIVE: WRITE(k, MpiIrecvRequest, more, k->at, d->request); break;
-	case END_RECEIVE:
-		WRITE(k, MpiIrecv, more, at_leave(k), peer, d->object, tag, c->bytes_received[i], d->request);
-		break;
-	default: WRITE(k, MpiRequestCancelled, more, at_leave(k), d->request);
-	}
-}
-
-static void
-put_row(struct cursor *k, size_t i, const struct deed *d, size_t part)
-{
-	OTF2_AttributeList *more = differences(k, i, &d->told, d->kind == ATTRIBUTES);
-
-	switch (d->kind) {
-	case ATTRIBUTES:
-		if (!k->a->scout)
-			WRITE(k, ParameterUnsignedInt, more, k->at, 0, part);
-		break;
-	case COLLECTIVE: case START_COLLECTIVE: case END_COLLECTIVE: case WINDOW_COLLECTIVE:
-		put_collective(k, d, more);
-		break;
-	case MOVE_DATA: case TAKE_LOCK: case RELEASE_LOCK: put_one_sided(k, i, d, more); break;
-	case END_MOVE: WRITE(k, RmaOpCompleteNonBlocking, more, at_leave(k), d->object, d->request); break;
-	case DO_IO: case START_IO: put_io(k, d, more); break;
-	case END_IO: WRITE(k, IoOperationComplete, more, at_leave(k), d->object, d->sent, d->request); break;
-	case CLOSE_FILE: WRITE(k, IoDestroyHandle, more, at_leave(k), d->object); break;
-	case FREE_COMMUNICATOR: WRITE(k, CommDestroy, more, at_leave(k), d->object); break;
-	default: put_message(k, i, d, more);
+	if (k->a->scout && (e.kind == NO_EVENT || e.kind == EVENT_NonBlockingCollectiveRequest ||
+	    e.kind == EVENT_NonBlockingCollectiveComplete))
+		return;
+	if (e.kind == NO_EVENT) {
+		e.kind = EVENT_ParameterUnsignedInt;
+		e.value = part;
+	} else if (e.kind == EVENT_MpiCollectiveEnd)
+		WRITE(k, MpiCollectiveBegin, NULL, k->at);
+	else if (e.kind == EVENT_RmaCollectiveEnd)
+		WRITE(k, RmaCollectiveBegin, NULL, k->at);
+	put_event(k, &e, more);
+	if (e.kind != EVENT_IoOperationBegin)
+		return;
+	if ((e.flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING) != 0)
+		WRITE(k, IoOperationIssued, NULL, k->at = k->leave, e.file, e.request);
+	else {
+		e.kind = EVENT_IoOperationComplete;
+		put_event(k, &e, NULL);
 	}
 }
 
@@ -286,7 +236,7 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	struct cursor k = { a, spot, rows, location, (uint64_t)enter_ns, (uint64_t)leave_ns, (uint64_t)enter_ns,
 	    rows->call[first] };
 	const uint32_t region = region_of_call(a, k.call), site = rows->site[first];
-	struct deed deed = plan_row(a, location, rows, first, 0, k.call);
+	const struct otf2_event event = plan_row(a, location, rows, first, 0, k.call);
 	OTF2_AttributeList *more = NULL;
 
 	if (enter_ns < 0 || enter_ns < spot->left_ns || leave_ns < enter_ns)
@@ -294,16 +244,14 @@ rows_put(struct archive *a, uint32_t location, const struct calls *rows, size_t 
 	if (site != spot->site)
 		turn_frames(&k, site < a->known->site_count ? site : 0,
 		    spot->left_ns != INT64_MIN ? (uint64_t)spot->left_ns : k.enter);
-	if (deed.kind == ATTRIBUTES)
-		more = differences(&k, first, &deed.told, needs_mark(call_class(k.call), end - first));
+	if (event.kind == NO_EVENT)
+		more = differences(&k, first, &event, needs_mark(call_class(k.call), end - first));
 	WRITE(&k, Enter, more, k.enter, region);
 	put_epoch(&k, first, end);
-	if (deed.kind != ATTRIBUTES)
-		put_row(&k, first, &deed, 0);
-	for (size_t i = first + 1; i < end; i++) {
-		deed = plan_row(a, location, rows, i, i - first, k.call);
-		put_row(&k, i, &deed, i - first);
-	}
+	if (event.kind != NO_EVENT)
+		put_row(&k, first, event, 0);
+	for (size_t i = first + 1; i < end; i++)
+		put_row(&k, i, plan_row(a, location, rows, i, i - first, k.call), i - first);
 	WRITE(&k, Leave, wait_attributes(a, waits, wait_count), k.leave, region);
 	spot->left_ns = leave_ns;
 	if (leave_ns > a->last_ns)

@@ -56,37 +56,35 @@ build_begin(struct build *build, uint32_t ranks, const int32_t *further)
 	sorter_begin(&build->called, sizeof(struct build_call), by_time);
 }
 
-/* What of a row differs from BUILD_ROW is put behind its call, in this order. */
-enum { COMM = 1, REQUEST = 2, PEER = 4, TAG = 8, SENT = 16, RECEIVED = 32, LASTS = 64, SITE = 128, BITS = 8 };
+/* Which columns of a row differ from CALL_ROW: bits below its call, before the values. */
+enum {
+	LASTS,			/* leave is not enter */
+#define X(field, key, type, is_signed, required, absent) HAS_##field,
+	CALL_COLUMNS(X)
+#undef X
+	CALL_AT
+};
 
 uint64_t
-build_row(struct build *build, uint32_t location, const struct build_row *row)
+build_row(struct build *build, uint32_t location, const struct call_row *row)
 {
 	struct build_location *of = &build->of[location];
 	struct spill *to = &build->rows;
-	unsigned has = (row->comm != 0) * COMM | (row->request != 0) * REQUEST | (row->peer != NO_PEER) * PEER |
-	    (row->tag != NO_TAG) * TAG | (row->bytes_sent != 0) * SENT |
-	    (row->bytes_received != 0) * RECEIVED | (row->leave_ns != row->enter_ns) * LASTS |
-	    (row->site != 0) * SITE;
+	unsigned has = (unsigned)(row->leave_ns != row->enter_ns) << LASTS;
 
-	spill_put(to, location, (uint64_t)row->call << BITS | has);
+#define X(field, key, type, is_signed, required, absent) has |= (unsigned)(row->field != absent) << HAS_##field;
+	CALL_COLUMNS(X)
+#undef X
+	has &= ~(1u << HAS_call);
+	spill_put(to, location, (uint64_t)row->call << CALL_AT | has);
 	spill_put(to, location, fold_sign(row->enter_ns - of->enter_ns));
-	if (has & LASTS)
+	if (has >> LASTS & 1)
 		spill_put(to, location, fold_sign(row->leave_ns - row->enter_ns));
-	if (has & COMM)
-		spill_put(to, location, row->comm);
-	if (has & REQUEST)
-		spill_put(to, location, row->request);
-	if (has & PEER)
-		spill_put(to, location, fold_sign(row->peer));
-	if (has & TAG)
-		spill_put(to, location, fold_sign(row->tag));
-	if (has & SENT)
-		spill_put(to, location, row->bytes_sent);
-	if (has & RECEIVED)
-		spill_put(to, location, row->bytes_received);
-	if (has & SITE)
-		spill_put(to, location, row->site);
+#define X(field, key, type, is_signed, required, absent) \
+	if (has >> HAS_##field & 1) \
+		spill_put(to, location, is_signed ? fold_sign((int64_t)row->field) : (uint64_t)row->field);
+	CALL_COLUMNS(X)
+#undef X
 	of->enter_ns = row->enter_ns;
 	if (row->leave_ns > build->run_ns)
 		build->run_ns = row->leave_ns;
@@ -101,36 +99,29 @@ build_any(struct build *build, uint32_t location, bool *part)
 {
 	if (!spill_any(&build->rows, location))
 		return false;
-	*part = spill_next(&build->rows, location) >> BITS == 0;
+	*part = spill_next(&build->rows, location) >> CALL_AT == 0;
 	return true;
 }
 
 void
-build_take(struct build *build, uint32_t location, struct build_row *row)
+build_take(struct build *build, uint32_t location, struct call_row *row)
 {
 	struct spill *from = &build->rows;
-	uint64_t first = spill_take(from, location);
+	const uint64_t has = spill_take(from, location);
 
-	*row = BUILD_ROW;
-	row->call = (uint16_t)(first >> BITS);
+	*row = CALL_ROW;
+	row->call = (uint16_t)(has >> CALL_AT);
 	row->enter_ns = build->of[location].enter_ns += unfold_sign(spill_take(from, location));
 	row->leave_ns = row->enter_ns;
-	if (first & LASTS)
+	if (has >> LASTS & 1)
 		row->leave_ns += unfold_sign(spill_take(from, location));
-	if (first & COMM)
-		row->comm = (uint32_t)spill_take(from, location);
-	if (first & REQUEST)
-		row->request = (uint32_t)spill_take(from, location);
-	if (first & PEER)
-		row->peer = (int32_t)unfold_sign(spill_take(from, location));
-	if (first & TAG)
-		row->tag = (int32_t)unfold_sign(spill_take(from, location));
-	if (first & SENT)
-		row->bytes_sent = spill_take(from, location);
-	if (first & RECEIVED)
-		row->bytes_received = spill_take(from, location);
-	if (first & SITE)
-		row->site = (uint32_t)spill_take(from, location);
+#define X(field, key, type, is_signed, required, absent) \
+	if (has >> HAS_##field & 1) { \
+		const uint64_t value = spill_take(from, location); \
+		row->field = (type)(is_signed ? (uint64_t)unfold_sign(value) : value); \
+	}
+	CALL_COLUMNS(X)
+#undef X
 }
 
 void

@@ -85,27 +85,6 @@ write_definitions(const struct build *build, struct writer *out)
 		build->define(build->context, out);
 }
 
-static void
-add_row(struct output *o, const struct build_row *row)
-{
-	struct calls *to = &o->block;
-	size_t i = to->count++;
-
-	if (i == to->capacity && calls_reserve(to, i > 0 ? 2 * i : 64) < 0)
-		die("out of memory");
-	to->enter_ns[i] = row->enter_ns;
-	to->leave_ns[i] = row->leave_ns;
-	to->call[i] = row->call;
-	to->site[i] = row->site;
-	to->request_at[i] = to->folded[i] = 0;
-	to->comm[i] = row->comm;
-	to->peer[i] = row->peer;
-	to->tag[i] = row->tag;
-	to->bytes_sent[i] = row->bytes_sent;
-	to->bytes_received[i] = row->bytes_received;
-	to->request[i] = row->request;
-}
-
 /* What was not known of these rows when they were read. */
 static void
 take_patches(struct output *o, uint32_t location, uint64_t round)
@@ -131,7 +110,7 @@ static void
 write_block(struct output *o, uint32_t location, uint64_t round)
 {
 	uint64_t end = (round + 1) * o->build->round_rows;
-	struct build_row row;
+	struct call_row row;
 	bool part;
 
 	o->block.location = location;
@@ -139,7 +118,8 @@ write_block(struct output *o, uint32_t location, uint64_t round)
 	o->block.count = 0;
 	while (build_any(o->build, location, &part) && (o->written[location] < end || part)) {
 		build_take(o->build, location, &row);
-		add_row(o, &row);
+		if (calls_add(&o->block, &row) < 0)
+			die("out of memory");
 		o->written[location]++;
 	}
 	if (o->block.count == 0)

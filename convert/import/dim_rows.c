@@ -150,7 +150,7 @@ call_collective(struct dim *d, const struct record *r, uint64_t seq)
 static void
 put_record(struct dim *d, uint16_t call, const struct record *r)
 {
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 	const struct build_location *of = &d->build.of[d->location];
 	struct step step = { r->kind, d->at->now_ns, of->rows, call != 0 ? of->rows : of->head, r->comm,
 	    r->peer, r->tag, r->other, r->bytes, 0 };
@@ -190,7 +190,7 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 void
 dim_local(struct dim *d, uint16_t call, int32_t tag, int32_t peer)
 {
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 
 	row.call = call;
 	row.enter_ns = row.leave_ns = d->at->now_ns;
@@ -206,7 +206,7 @@ put_sendrecv(struct dim *d, uint16_t call)
 {
 	const struct record *send = NULL, *post = NULL, *wait = NULL, *r = d->at->records;
 	const struct record null = { SEND, NULL_PEER, NO_TAG, 0, 0, 0, 0, 0, -1 };
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 	struct step step;
 
 	for (; r < d->at->records + d->at->record_count; r++)

@@ -73,22 +73,11 @@ struct build {
 	} *useful;
 };
 
-struct build_row {
-	int64_t enter_ns, leave_ns;
-	uint16_t call;			/* index of call_name; 0: a part */
-	uint32_t comm, request, site;
-	int32_t peer, tag;
-	uint64_t bytes_sent, bytes_received;
-};
-
-/* A row in which nothing applies. */
-#define BUILD_ROW (struct build_row){ .peer = NO_PEER, .tag = NO_TAG }
-
 uint16_t build_call(const char *name);	/* index of call_name */
 /* All ranks with so many further threads each, NULL: none. */
 void build_begin(struct build *build, uint32_t ranks, const int32_t *further);
 /* Its seq. */
-uint64_t build_row(struct build *build, uint32_t location, const struct build_row *row);
+uint64_t build_row(struct build *build, uint32_t location, const struct call_row *row);
 /* The row is what is not known before all is read: another peer, and tag and bytes received unless they are 0. */
 struct build_patch {
 	uint64_t round;			/* set by build_patch */
@@ -132,7 +121,7 @@ struct build_end {		/* of an edge that is written in a later round than its row 
 	uint32_t location;
 };
 bool build_any(struct build *build, uint32_t location, bool *part);	/* a row is left, which is one */
-void build_take(struct build *build, uint32_t location, struct build_row *row);
+void build_take(struct build *build, uint32_t location, struct call_row *row);
 void build_end(struct build *build, uint32_t location, uint64_t seq, uint64_t round);
 /* The last round in which an edge with this end may be written without its block. */
 static inline uint64_t

@@ -43,6 +43,8 @@ otf2_ns(const struct otf2 *o, uint64_t ticks)
 {
 	__extension__ typedef __int128 wide;
 
+	if (o->resolution == 1000000000)
+		return (int64_t)(ticks - o->origin);
 	return (int64_t)(((wide)ticks - (wide)o->origin) * 1000000000 / (wide)o->resolution);
 }
 

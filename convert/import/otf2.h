@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the parts of the import of OTF2 share: otf2.c (the archive), otf2_definitions.c (reads them),
- * otf2_head.c (numbers and writes them), otf2_events.c, otf2_others.c, otf2_skipped.c (what has no
- * place), otf2_calls.c (calls), otf2_requests.c, otf2_rows.c (rows), otf2_sites.c.
+ * otf2_head.c (numbers and writes them), otf2_events.c, otf2_skipped.c (those without a place in a
+ * trace), otf2_calls.c (calls), otf2_rows.c (rows), otf2_sites.c.
  */
 #ifndef OTF2_IMPORT_H
 #define OTF2_IMPORT_H
@@ -13,22 +13,18 @@
 #include "../otf2_words.h"
 #include "import.h"
 
-/* Ids of OTF2 may be any; what they stand for lies in arrays. */
-struct id {
-	uint64_t id;
-	uint32_t at;		/* UINT32_MAX: free */
-};
-#define ID_HASH(s) mix((s)->id, 1)
-#define ID_SAME(a, b) ((a)->id == (b)->id)
-#define ID_FREE(s) ((s)->at == UINT32_MAX)
-#define ID_MAKE_FREE(s) ((s)->at = UINT32_MAX)
+struct otf2;
 
 enum { UNKNOWN = UINT32_MAX };
 enum { DEEPEST = 256 };		/* regions of a stack */
-struct ids;
-struct ids *ids_new(void);
-void ids_put(struct ids *ids, uint64_t id, size_t at);
-uint32_t ids_find_at(const struct ids *ids, uint64_t id);	/* UNKNOWN: not there */
+
+/* Ids of OTF2 may be any; what they stand for lies in arrays, at these places. */
+enum id_kind { ID_STRING, ID_REGION, ID_GROUP, ID_COMM, ID_WINDOW, ID_FILE, ID_LANE, ID_TREE, ID_PROCESS,
+	ID_RANK,	/* of a process */
+	ID_NUMBER,	/* of a communicator in the stream */
+	ID_KINDS };
+void ids_put(struct otf2 *o, enum id_kind kind, uint64_t id, size_t at);
+uint32_t ids_find(const struct otf2 *o, enum id_kind kind, uint64_t id);	/* UNKNOWN: not there */
 
 struct region {
 	const char *name, *file;
@@ -68,7 +64,6 @@ struct communicator_of {
 	const char *name;
 	uint64_t group, remote;	/* ids */
 	bool inter;
-	uint64_t of;		/* id of the communicator; of windows and files */
 	uint64_t parent;	/* id of the communicator that it was made from */
 	bool window, file;
 	uint32_t comm;		/* number in the stream */
@@ -85,14 +80,12 @@ struct node {
 
 /* What a call did, in the order in which the events came. */
 struct operation {
-	enum operation_kind { PLAIN, STARTS, COMPLETES } kind;
+	enum otf2_what what;
 	bool receives, sends;	/* PLAIN: a part of MPI_Sendrecv is told by these */
 	uint64_t request;	/* id */
-	uint32_t comm;
-	int32_t peer, tag;
-	uint64_t sent, received;
+	struct call_row row;	/* what the event says: communicator, peer, tag and bytes */
 	unsigned said;		/* a bit for each column that attributes give */
-	struct otf2_row as;	/* what they say */
+	struct call_row as;	/* what they say */
 	uint64_t io;		/* id of an operation of I/O that ends within the call; 0: none */
 };
 
@@ -149,8 +142,7 @@ struct otf2 {
 	uint64_t mpi_io;	/* bits: I/O paradigms that are MPI's, of the first 64 */
 	struct lane *lanes;
 	size_t lane_count, lane_capacity;
-	struct ids *string_ids, *region_ids, *group_ids, *comm_ids, *window_ids, *file_ids, *lane_ids, *tree_ids,
-	    *process_ids;
+	struct id_table *ids;		/* by kind */
 	uint32_t ranks, locations;
 	bool *used;
 	struct node *nodes;
@@ -180,29 +172,6 @@ void otf2_write_definitions(struct otf2 *o);
 
 /* otf2_events.c */
 OTF2_GlobalEvtReaderCallbacks *otf2_callbacks(struct otf2 *o);
-struct lane *otf2_lane(struct otf2 *o, uint64_t id);	/* NULL: of no rank */
-
-/* True where the event repeats what attributes say elsewhere. */
-bool otf2_aside(const struct otf2 *o, const OTF2_AttributeList *list);
-/* Number of what IDS knows as ID; 0: nothing. */
-uint32_t otf2_comm(const struct otf2 *o, const struct ids *ids, uint32_t id);
-/* Of a collective on a communicator or window; OP may be NULL. */
-OTF2_CallbackCode otf2_collective(struct operation *op, uint32_t comm, uint32_t root, uint64_t sent, uint64_t received);
-/* What the call that is going on does now; NULL where there is none. */
-struct operation *otf2_operation(struct otf2 *o, uint64_t location, enum operation_kind kind,
-    const OTF2_AttributeList *attributes);
-OTF2_CallbackCode otf2_completes(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes,
-    uint64_t request);
-
-#define OTF2_EVENT(name, ...) \
-	static OTF2_CallbackCode take_##name(OTF2_LocationRef location MAYBE, OTF2_TimeStamp time MAYBE, \
-	    void *user MAYBE, OTF2_AttributeList *attributes MAYBE, __VA_ARGS__)
-#define MAYBE __attribute__((unused))
-#define TAKE(name) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
-
-/* otf2_others.c */
-void otf2_others(OTF2_GlobalEvtReaderCallbacks *callbacks);
-
 /* otf2_skipped.c: kinds of events that have no place in a trace are counted and named. */
 void otf2_skip(OTF2_GlobalEvtReaderCallbacks *callbacks);
 void otf2_say_skipped(const struct otf2 *o);
@@ -216,18 +185,6 @@ uint32_t site_below(struct otf2 *o, uint32_t node, uint32_t region);	/* the node
 uint32_t site_of(struct otf2 *o, uint32_t node);			/* of what is there */
 uint32_t site_of_call(struct otf2 *o, uint32_t node, uint32_t call);	/* of calls of that region from there */
 
-/* otf2_requests.c: which row has begun what. */
-struct request {
-	uint64_t id;
-	uint32_t lane, at_lane;	/* location, and index of lanes, that started it; UNKNOWN: free slot */
-	uint64_t seq;
-	bool open;		/* its row waits */
-};
-void requests_begin(struct otf2 *o);
-void request_start(struct otf2 *o, const struct lane *lane, uint64_t id, uint64_t seq, bool open);
-struct request *request_find(struct otf2 *o, const struct lane *lane, uint64_t id);
-void request_end(struct otf2 *o, struct request *request);
-
 /* otf2_calls.c */
 void calls_begun(struct otf2 *o);
 void call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t region);
@@ -239,9 +196,10 @@ void call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t gro
 /* otf2_rows.c */
 void rows_begin(struct otf2 *o);
 uint64_t rows_next(const struct lane *lane);		/* seq of the next row */
-void rows_call(struct otf2 *o, struct lane *lane, struct build_row row, uint32_t site);
-void rows_mark(struct otf2 *o, struct lane *lane, const struct build_row *row, uint32_t site);
+void rows_call(struct otf2 *o, struct lane *lane, struct call_row row);
+void rows_mark(struct otf2 *o, struct lane *lane, const struct call_row *row);
 void rows_end(struct otf2 *o);
+bool request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id);
 
 /* otf2_head.c: world ranks of a group, to be freed; NULL where it is not known. */
 int32_t *otf2_members(const struct otf2 *o, uint64_t group, uint32_t *count);

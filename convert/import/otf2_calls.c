@@ -18,7 +18,6 @@ void
 calls_begun(struct otf2 *o)
 {
 	sites_begin(o);
-	requests_begin(o);
 	rows_begin(o);
 	for (size_t i = 0; i < o->lane_count; i++) {
 		struct lane *lane = &o->lanes[i];
@@ -41,7 +40,7 @@ call_operation(struct lane *lane)
 	lane->operations = grow(lane->operations, &lane->operation_capacity, lane->operation_count + 1,
 	    sizeof *lane->operations);
 	op = &lane->operations[lane->operation_count++];
-	*op = (struct operation){ .peer = NO_PEER, .tag = NO_TAG };
+	*op = (struct operation){ .row = CALL_ROW };
 	return op;
 }
 
@@ -75,7 +74,7 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 
 	for (size_t i = 0; i < o->comm_count; i++)
 		if (o->comms[i].window && o->comms[i].comm == window)
-			base = ids_find_at(o->comm_ids, o->comms[i].of);
+			base = ids_find(o, ID_COMM, o->comms[i].parent);
 	if (base != UNKNOWN)
 		of_window = otf2_members(o, o->comms[base].group, &all);
 	if (epoch == NULL) {
@@ -86,10 +85,10 @@ open_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group, b
 	for (uint32_t i = 0; i < count; i++) {
 		struct operation *op = call_operation(lane);
 
-		op->comm = window;
-		for (uint32_t r = 0; r < all && op->peer == NO_PEER; r++)
+		op->row.comm = window;
+		for (uint32_t r = 0; r < all && op->row.peer == NO_PEER; r++)
 			if (of_window[r] == members[i])
-				op->peer = (int32_t)r;
+				op->row.peer = (int32_t)r;
 	}
 	free(members);
 	free(of_window);
@@ -108,7 +107,7 @@ close_epoch(struct lane *lane, uint32_t window, bool exposure)
 		const uint64_t seq = rows_next(lane) + lane->operation_count;
 		struct operation *op = call_operation(lane);
 
-		op->comm = window;
+		op->row.comm = window;
 		if (was.count > 0 && seq - (was.seq + i) <= UINT32_MAX) {
 			op->said |= 1u << WORD_REQUEST;
 			op->as.request = (uint32_t)(seq - (was.seq + i));
@@ -126,7 +125,7 @@ call_epoch(struct otf2 *o, struct lane *lane, uint32_t window, uint64_t group)
 	else if (class == CLASS_EXPOSE_END || class == CLASS_ACCESS_END)
 		close_epoch(lane, window, class == CLASS_EXPOSE_END);
 	else if (lane->in_mpi > 0 && lane->operation_count == 0)
-		call_operation(lane)->comm = window;
+		call_operation(lane)->row.comm = window;
 	else if (lane->in_mpi == 0)
 		o->outside++;
 }
@@ -140,7 +139,7 @@ order_sendrecv(struct lane *lane)
 	if (lane->operation_count == 1 && op[0].receives) {
 		call_operation(lane);
 		op = lane->operations;
-		op[1].peer = NULL_PEER;
+		op[1].row.peer = NULL_PEER;
 	}
 	if (lane->operation_count == 2 && op[0].receives && !op[1].receives) {
 		const struct operation send = op[1];
@@ -154,7 +153,7 @@ static void
 end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 {
 	const uint16_t call = o->regions[lane->region].call;
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 
 	row.enter_ns = lane->enter_ns;
 	row.leave_ns = leave_ns;
@@ -162,7 +161,8 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 	if (call_class(call) == CLASS_SENDRECV)
 		order_sendrecv(lane);
 	row.comm = lane->made_from;	/* where nothing else is known */
-	rows_call(o, lane, row, site_of_call(o, lane->node, lane->region));
+	row.site = site_of_call(o, lane->node, lane->region);
+	rows_call(o, lane, row);
 }
 
 /* ---- enter and leave ---- */
@@ -171,7 +171,7 @@ end_call(struct otf2 *o, struct lane *lane, int64_t leave_ns)
 static void
 mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
 {
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 	int64_t at_ns = otf2_ns(o, ticks);
 
 	if (ticks < o->origin || ticks > o->last)
@@ -180,13 +180,14 @@ mark_phase(struct otf2 *o, struct lane *lane, uint64_t ticks, int32_t tag)
 	lane->last_leave_ns = row.enter_ns = row.leave_ns = at_ns;
 	row.call = build_call("phase");
 	row.tag = tag;
-	rows_mark(o, lane, &row, site_of(o, lane->node));
+	row.site = site_of(o, lane->node);
+	rows_mark(o, lane, &row);
 }
 
 void
 call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 {
-	uint32_t at = ids_find_at(o->region_ids, id);
+	uint32_t at = ids_find(o, ID_REGION, id);
 	const struct region *region = at != UNKNOWN ? &o->regions[at] : NULL;
 
 	if (region == NULL)
@@ -222,7 +223,7 @@ call_enter(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 void
 call_leave(struct otf2 *o, struct lane *lane, uint64_t ticks, uint32_t id)
 {
-	uint32_t at = ids_find_at(o->region_ids, id);
+	uint32_t at = ids_find(o, ID_REGION, id);
 	const struct region *region = at != UNKNOWN ? &o->regions[at] : NULL;
 	int64_t leave_ns;
 

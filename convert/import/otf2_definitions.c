@@ -6,41 +6,39 @@
 #include "../../base/mpi/call_class.h"
 #include "otf2.h"
 
-HASH_TABLE(ids, struct id, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+struct id { uint64_t id; uint32_t at; };
+#define ID_HASH(s) mix((s)->id, 1)
+#define ID_SAME(a, b) ((a)->id == (b)->id)
+#define ID_FREE(s) ((s)->at == UNKNOWN)
+#define ID_MAKE_FREE(s) ((s)->at = UNKNOWN)
+HASH_TABLE(id_table, struct id, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
 
-#define APPEND(array, count, capacity) \
-	((array) = grow((array), &(capacity), (count) + 1, sizeof *(array)), \
-	memset(&(array)[count], 0, sizeof *(array)), &(array)[(count)++])
-
-struct ids *
-ids_new(void)
-{
-	struct ids *ids = zalloc(1, sizeof *ids);
-
-	ids_begin(ids, 64);
-	return ids;
-}
-
-uint32_t
-ids_find_at(const struct ids *ids, uint64_t id)
-{
-	const struct id key = { id, 0 }, *found = ids_find(ids, &key);
-
-	return found != NULL ? found->at : UNKNOWN;
-}
+/* A new item of a list, all of it 0; and one with an id. NAME: of its count and capacity. */
+#define APPEND(array, name) \
+	((array) = grow((array), &(name##_capacity), (name##_count) + 1, sizeof *(array)), \
+	memset(&(array)[name##_count], 0, sizeof *(array)), &(array)[(name##_count)++])
+#define DEFINE(kind, id, array, name) (ids_put(o, kind, id, name##_count), APPEND(array, name))
 
 void
-ids_put(struct ids *ids, uint64_t id, size_t at)
+ids_put(struct otf2 *o, enum id_kind kind, uint64_t id, size_t at)
 {
 	const struct id slot = { id, (uint32_t)at };
 
-	ids_add(ids, &slot)->at = (uint32_t)at;
+	id_table_add(&o->ids[kind], &slot)->at = (uint32_t)at;
+}
+
+uint32_t
+ids_find(const struct otf2 *o, enum id_kind kind, uint64_t id)
+{
+	const struct id key = { id, 0 };
+
+	return id_table_at(&o->ids[kind], &key)->at;
 }
 
 static const char *
 string_of(const struct otf2 *o, uint64_t id)
 {
-	uint32_t at = ids_find_at(o->string_ids, id);
+	uint32_t at = ids_find(o, ID_STRING, id);
 
 	return at == UNKNOWN ? NULL : o->strings[at];
 }
@@ -62,8 +60,7 @@ take_string(void *user, OTF2_StringRef self, const char *text)
 {
 	struct otf2 *o = user;
 
-	*APPEND(o->strings, o->string_count, o->string_capacity) = need(strdup(text));
-	ids_put(o->string_ids, self, o->string_count - 1);
+	*DEFINE(ID_STRING, self, o->strings, o->string) = need(strdup(text));
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -117,7 +114,7 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
     OTF2_StringRef file, uint32_t begin, uint32_t end)
 {
 	struct otf2 *o = user;
-	struct region *region = APPEND(o->regions, o->region_count, o->region_capacity);
+	struct region *region = DEFINE(ID_REGION, self, o->regions, o->region);
 	const char *text = string_of(o, name);
 
 	(void)role, (void)end;
@@ -126,7 +123,6 @@ take_region(void *user, OTF2_RegionRef self, OTF2_StringRef name, OTF2_StringRef
 	if (region->file != NULL && region->file[0] == '\0')
 		region->file = NULL;
 	region->line = begin;
-	ids_put(o->region_ids, self, o->region_count - 1);
 	if (take_own_region(o, region, string_of(o, canonical), string_of(o, description)))
 		return OTF2_CALLBACK_SUCCESS;
 	region->mpi = paradigm == OTF2_PARADIGM_MPI || strncasecmp(region->name, "MPI_", 4) == 0;
@@ -145,29 +141,34 @@ take_group(void *user, OTF2_GroupRef self, OTF2_StringRef name, OTF2_GroupType t
 	(void)name;
 	if (paradigm != OTF2_PARADIGM_MPI)
 		return OTF2_CALLBACK_SUCCESS;
-	group = APPEND(o->groups, o->group_count, o->group_capacity);
+	group = DEFINE(ID_GROUP, self, o->groups, o->group);
 	group->members = zalloc(count, sizeof *group->members);
 	if (count > 0)
 		memcpy(group->members, members, count * sizeof *members);
 	group->count = count;
 	group->type = type;
 	group->global = (flags & OTF2_GROUP_FLAG_GLOBAL_MEMBERS) != 0;
-	ids_put(o->group_ids, self, o->group_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
+}
+
+static struct communicator_of *
+define_comm(struct otf2 *o, enum id_kind kind, uint32_t id, OTF2_StringRef name, OTF2_CommRef parent)
+{
+	struct communicator_of *comm = DEFINE(kind, id, o->comms, o->comm);
+
+	comm->name = string_of(o, name);
+	comm->parent = parent;
+	comm->window = kind == ID_WINDOW;
+	comm->file = kind == ID_FILE;
+	return comm;
 }
 
 static OTF2_CallbackCode
 take_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef group, OTF2_CommRef parent,
     OTF2_CommFlag flags)
 {
-	struct otf2 *o = user;
-	struct communicator_of *comm = APPEND(o->comms, o->comm_count, o->comm_capacity);
-
 	(void)flags;
-	comm->name = string_of(o, name);
-	comm->group = group;
-	comm->parent = parent;
-	ids_put(o->comm_ids, self, o->comm_count - 1);
+	define_comm(user, ID_COMM, self, name, parent)->group = group;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -175,25 +176,20 @@ static OTF2_CallbackCode
 take_inter_comm(void *user, OTF2_CommRef self, OTF2_StringRef name, OTF2_GroupRef one, OTF2_GroupRef other,
     OTF2_CommRef common, OTF2_CommFlag flags)
 {
-	struct otf2 *o = user;
+	struct communicator_of *comm = define_comm(user, ID_COMM, self, name, common);
 
-	take_comm(user, self, name, one, common, flags);
-	o->comms[o->comm_count - 1].inter = true;
-	o->comms[o->comm_count - 1].remote = other;
+	(void)flags;
+	comm->group = one;
+	comm->inter = true;
+	comm->remote = other;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode
 take_window(void *user, OTF2_RmaWinRef self, OTF2_StringRef name, OTF2_CommRef comm, OTF2_RmaWinFlag flags)
 {
-	struct otf2 *o = user;
-	struct communicator_of *window = APPEND(o->comms, o->comm_count, o->comm_capacity);
-
 	(void)flags;
-	window->name = string_of(o, name);
-	window->window = true;
-	window->of = comm;
-	ids_put(o->window_ids, self, o->comm_count - 1);
+	define_comm(user, ID_WINDOW, self, name, comm);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -216,17 +212,11 @@ static OTF2_CallbackCode
 take_file(void *user, OTF2_IoHandleRef self, OTF2_StringRef name, OTF2_IoFileRef file,
     OTF2_IoParadigmRef paradigm, OTF2_IoHandleFlag flags, OTF2_CommRef comm, OTF2_IoHandleRef parent)
 {
-	struct otf2 *o = user;
-	struct communicator_of *handle;
+	const struct otf2 *o = user;
 
 	(void)file, (void)flags, (void)parent;
-	if (paradigm >= 64 || (o->mpi_io >> paradigm & 1) == 0)
-		return OTF2_CALLBACK_SUCCESS;
-	handle = APPEND(o->comms, o->comm_count, o->comm_capacity);
-	handle->name = string_of(o, name);
-	handle->file = true;
-	handle->of = comm;
-	ids_put(o->file_ids, self, o->comm_count - 1);
+	if (paradigm < 64 && (o->mpi_io >> paradigm & 1) != 0)
+		define_comm(user, ID_FILE, self, name, comm);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -257,12 +247,11 @@ take_tree_node(void *user, OTF2_SystemTreeNodeRef self, OTF2_StringRef name, OTF
     OTF2_SystemTreeNodeRef parent)
 {
 	struct otf2 *o = user;
-	struct tree_node *node = APPEND(o->tree, o->tree_count, o->tree_capacity);
+	struct tree_node *node = DEFINE(ID_TREE, self, o->tree, o->tree);
 
 	node->name = string_of(o, name);
 	node->class = string_of(o, class);
 	node->parent = parent;
-	ids_put(o->tree_ids, self, o->tree_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -270,7 +259,7 @@ static OTF2_CallbackCode
 take_tree_domain(void *user, OTF2_SystemTreeNodeRef self, OTF2_SystemTreeDomain domain)
 {
 	struct otf2 *o = user;
-	uint32_t at = ids_find_at(o->tree_ids, self);
+	uint32_t at = ids_find(o, ID_TREE, self);
 
 	if (at != UNKNOWN && domain == OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY)
 		o->tree[at].host = true;
@@ -286,7 +275,7 @@ take_tree_property(void *user, OTF2_SystemTreeNodeRef node, OTF2_StringRef name,
 
 	(void)node;
 	if (o->ours && key != NULL && values != NULL)
-		*APPEND(o->lists, o->list_count, o->list_capacity) = (struct list){ key, values };
+		*APPEND(o->lists, o->list) = (struct list){ key, values };
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -297,8 +286,7 @@ take_process(void *user, OTF2_LocationGroupRef self, OTF2_StringRef name, OTF2_L
 	struct otf2 *o = user;
 
 	(void)name, (void)type, (void)creator;
-	APPEND(o->processes, o->process_count, o->process_capacity)->node = node;
-	ids_put(o->process_ids, self, o->process_count - 1);
+	DEFINE(ID_PROCESS, self, o->processes, o->process)->node = node;
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -308,7 +296,7 @@ take_process_property(void *user, OTF2_LocationGroupRef self, OTF2_StringRef nam
 {
 	struct otf2 *o = user;
 	const char *key = string_of(o, name);
-	const uint32_t at = ids_find_at(o->process_ids, self);
+	const uint32_t at = ids_find(o, ID_PROCESS, self);
 	struct process *process = at != UNKNOWN ? &o->processes[at] : NULL;
 
 	if (!o->ours || key == NULL || process == NULL || strncmp(key, OTF2_RANK, strlen(OTF2_RANK)) != 0)
@@ -318,8 +306,7 @@ take_process_property(void *user, OTF2_LocationGroupRef self, OTF2_StringRef nam
 		process->program = string_of(o, value.stringRef);
 #define X(known) \
 	if (type == OTF2_TYPE_INT64 && strcmp(key, #known) == 0) \
-		*APPEND(process->properties, process->property_count, process->property_capacity) = \
-		    (struct property){ #known, value.int64 };
+		*APPEND(process->properties, process->property) = (struct property){ #known, value.int64 };
 	OTF2_RANK_KEYS(X)
 #undef X
 	return OTF2_CALLBACK_SUCCESS;
@@ -335,14 +322,13 @@ take_location(void *user, OTF2_LocationRef self, OTF2_StringRef name, OTF2_Locat
 	(void)events;
 	if (type != OTF2_LOCATION_TYPE_CPU_THREAD)
 		return OTF2_CALLBACK_SUCCESS;
-	lane = APPEND(o->lanes, o->lane_count, o->lane_capacity);
+	lane = DEFINE(ID_LANE, self, o->lanes, o->lane);
 	lane->id = self;
 	lane->name = string_of(o, name);
 	lane->group = group;
 	lane->location = UNKNOWN;
 	lane->rank = -1;
 	lane->last_leave_ns = INT64_MIN;
-	ids_put(o->lane_ids, self, o->lane_count - 1);
 	return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -353,15 +339,9 @@ otf2_definitions(struct otf2 *o)
 	OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
 	uint64_t count = 0;
 
-	o->string_ids = ids_new();
-	o->region_ids = ids_new();
-	o->group_ids = ids_new();
-	o->comm_ids = ids_new();
-	o->window_ids = ids_new();
-	o->file_ids = ids_new();
-	o->lane_ids = ids_new();
-	o->tree_ids = ids_new();
-	o->process_ids = ids_new();
+	o->ids = zalloc(ID_KINDS, sizeof *o->ids);
+	for (int k = 0; k < ID_KINDS; k++)
+		id_table_begin(&o->ids[k], 64);
 	memset(o->words, UINT8_MAX, sizeof o->words);
 	if (reader == NULL || c == NULL)
 		otf2_die(o, "its definitions cannot be read");
@@ -389,4 +369,3 @@ otf2_definitions(struct otf2 *o)
 		otf2_die(o, "the resolution of its clock is not told");
 	otf2_number(o);
 }
-

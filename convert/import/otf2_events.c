@@ -4,10 +4,15 @@
 
 enum { NO_WORD = 255 };
 
-struct lane *
-otf2_lane(struct otf2 *o, uint64_t id)
+/* Requests of one-sided communication and of I/O have numbers of their own. */
+#define OF_RMA ((uint64_t)1 << 62)
+#define OF_IO ((uint64_t)1 << 63)
+
+/* NULL: of no rank. */
+static struct lane *
+lane_of(struct otf2 *o, uint64_t id)
 {
-	uint32_t at = ids_find_at(o->lane_ids, id);
+	const uint32_t at = ids_find(o, ID_LANE, id);
 
 	if (at != UNKNOWN && o->lanes[at].location != UNKNOWN)
 		return &o->lanes[at];
@@ -29,8 +34,8 @@ word_at(const struct otf2 *o, const OTF2_AttributeList *list, uint32_t i, OTF2_A
 }
 
 /* The event repeats what attributes say elsewhere. */
-bool
-otf2_aside(const struct otf2 *o, const OTF2_AttributeList *list)
+static bool
+is_aside(const struct otf2 *o, const OTF2_AttributeList *list)
 {
 	OTF2_AttributeValue value;
 
@@ -40,15 +45,13 @@ otf2_aside(const struct otf2 *o, const OTF2_AttributeList *list)
 	return false;
 }
 
-uint32_t
-otf2_comm(const struct otf2 *o, const struct ids *ids, uint32_t id)
+static uint32_t
+comm_at(const struct otf2 *o, uint32_t at)
 {
-	uint32_t at = ids_find_at(ids, id);
-
-	return at == UNKNOWN ? 0 : o->comms[at].comm;
+	return at != UNKNOWN ? o->comms[at].comm : 0;
 }
 
-#define value_COMM(value) otf2_comm(o, o->comm_ids, (value).commRef)
+#define value_COMM(value) comm_at(o, ids_find(o, ID_COMM, (value).commRef))
 #define value_INT32(value) (value).int32
 #define value_UINT32(value) (value).uint32
 #define value_UINT64(value) (value).uint64
@@ -71,44 +74,14 @@ take_words(const struct otf2 *o, struct operation *op, const OTF2_AttributeList 
 		}
 }
 
-/* ---- operations ---- */
+/* ---- regions ---- */
 
-/* What the call that is going on does now; NULL in the first pass and where there is none. */
-struct operation *
-otf2_operation(struct otf2 *o, uint64_t location, enum operation_kind kind, const OTF2_AttributeList *attributes)
-{
-	struct lane *lane = otf2_lane(o, location);
-	struct operation *operation;
-
-	if (lane == NULL)
-		return NULL;
-	if ((operation = call_operation(lane)) == NULL) {
-		o->outside++;
-		return NULL;
-	}
-	operation->kind = kind;
-	if (o->ours)
-		take_words(o, operation, attributes);
-	return operation;
-}
-
-OTF2_CallbackCode
-otf2_collective(struct operation *op, uint32_t comm, uint32_t root, uint64_t sent, uint64_t received)
-{
-	if (op != NULL) {
-		op->comm = comm;
-		op->peer = root == OTF2_COLLECTIVE_ROOT_SELF ? ROOT_PEER :
-		    root == OTF2_COLLECTIVE_ROOT_THIS_GROUP ? NULL_PEER : root > INT32_MAX ? NO_PEER : (int32_t)root;
-		op->sent = sent;
-		op->received = received;
-	}
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_EVENT(Enter, OTF2_RegionRef region)
+static OTF2_CallbackCode
+take_Enter(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *attributes,
+    OTF2_RegionRef region)
 {
 	struct otf2 *o = user;
-	struct lane *lane = otf2_lane(o, location);
+	struct lane *lane = lane_of(o, location);
 	struct operation *op;
 
 	if (lane == NULL)
@@ -120,10 +93,12 @@ OTF2_EVENT(Enter, OTF2_RegionRef region)
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(Leave, OTF2_RegionRef region)
+static OTF2_CallbackCode
+take_Leave(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, OTF2_AttributeList *attributes,
+    OTF2_RegionRef region)
 {
 	struct otf2 *o = user;
-	struct lane *lane = otf2_lane(o, location);
+	struct lane *lane = lane_of(o, location);
 
 	(void)attributes;
 	if (lane != NULL)
@@ -131,123 +106,119 @@ OTF2_EVENT(Leave, OTF2_RegionRef region)
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-/* A message as both of its ends tell it: with whom, by what, and how many bytes. */
-struct told {
-	uint32_t peer, comm, tag;
-	uint64_t bytes, request;
-};
+/* ---- operations ---- */
+
+/* Some archives say that a lock is asked for, and that it is got. */
+static bool
+is_repeated(const struct lane *lane, const struct call_row *lock)
+{
+	const struct call_row *last = lane->operation_count > 0 ?
+	    &lane->operations[lane->operation_count - 1].row : NULL;
+
+	return last != NULL && last->comm == lock->comm && last->peer == lock->peer;
+}
+
+/* The end of I/O that began in the same call: as much was done as it says, of what was asked for. */
+static bool
+ends_in_call(struct lane *lane, uint64_t request, uint64_t bytes)
+{
+	for (size_t i = 0; i < lane->operation_count; i++) {
+		struct operation *op = &lane->operations[i];
+
+		if (op->io != request)
+			continue;
+		if (op->row.bytes_sent > 0)
+			op->row.bytes_sent = bytes;
+		else if (op->row.bytes_received > 0)
+			op->row.bytes_received = bytes;
+		return true;
+	}
+	return false;
+}
+
+/* What the event is to the call, by what is known of both; OTHER: no operation. AT: what it is about, in comms. */
+static enum otf2_what
+meaning_of(struct otf2 *o, struct lane *lane, const OTF2_AttributeList *attributes, const struct otf2_event *e,
+    enum otf2_what what, uint32_t at, const struct call_row *row, uint64_t request)
+{
+	switch (e->kind) {
+	case EVENT_CommCreate: case EVENT_RmaWinCreate: case EVENT_IoCreateHandle:
+		if (at != UNKNOWN)	/* what the next call of the location makes is made of that */
+			lane->made_from = comm_at(o, ids_find(o, ID_COMM, o->comms[at].parent));
+		break;
+	case EVENT_RmaGroupSync:
+		if (!is_aside(o, attributes))
+			call_epoch(o, lane, row->comm, e->group);
+		break;
+	case EVENT_CommDestroy: case EVENT_RmaWinDestroy:	/* unless the call has told more of itself */
+		return lane->operation_count == 0 ? what : OTHER;
+	case EVENT_RmaRequestLock: case EVENT_RmaAcquireLock: case EVENT_RmaReleaseLock:
+		return is_repeated(lane, row) ? OTHER : what;
+	case EVENT_RmaPut: case EVENT_RmaGet: case EVENT_RmaAtomic:
+		return call_has_request(o, lane) ? STARTS : what;
+	case EVENT_IoOperationBegin:
+		return (e->flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING) != 0 ? STARTS : what;
+	case EVENT_IoOperationComplete:
+		if (ends_in_call(lane, request, e->sent))
+			return OTHER;
+		return request_is_open(o, lane, request) ? what : OTHER;
+	case EVENT_RmaOpCompleteBlocking: case EVENT_RmaOpCompleteNonBlocking:
+		return request_is_open(o, lane, request) ? what : OTHER;
+	default:
+		return what;
+	}
+	return OTHER;
+}
 
 static OTF2_CallbackCode
-take_message(struct operation *op, const struct otf2 *o, bool sends, struct told told)
+take_event(struct otf2 *o, OTF2_LocationRef location, const OTF2_AttributeList *attributes,
+    const struct otf2_event *e, enum otf2_what what)
 {
-	if (op == NULL)
+	const bool one_sided = e->window != UINT32_MAX, io = e->file != UINT32_MAX;
+	const uint32_t at = one_sided ? ids_find(o, ID_WINDOW, e->window) : io ? ids_find(o, ID_FILE, e->file) :
+	    e->comm != UINT32_MAX ? ids_find(o, ID_COMM, e->comm) : UNKNOWN;
+	const struct call_row row = otf2_told(e, comm_at(o, at));
+	const uint64_t request = e->request | (one_sided ? OF_RMA : io ? OF_IO : 0);
+	struct lane *lane;
+	struct operation *op;
+
+	if (io && at == UNKNOWN)
+		o->other_io++;
+	else if (e->kind == EVENT_ParameterUnsignedInt &&
+	    (!o->ours || OTF2_AttributeList_GetNumberOfElements(attributes) == 0))
+		o->parameters++;	/* no further row of a call of ours */
+	else if ((lane = lane_of(o, location)) == NULL ||
+	    (what = meaning_of(o, lane, attributes, e, what, at, &row, request)) == OTHER)
 		return OTF2_CALLBACK_SUCCESS;
-	op->comm = otf2_comm(o, o->comm_ids, told.comm);
-	op->peer = told.peer > INT32_MAX ? NULL_PEER : (int32_t)told.peer;
-	op->tag = told.tag > INT32_MAX ? NO_TAG : (int32_t)told.tag;
-	op->sends = sends;
-	op->receives = !sends;
-	*(sends ? &op->sent : &op->received) = told.bytes;
-	op->request = told.request;
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_EVENT(MpiSend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
-	return take_message(otf2_operation(user, location, PLAIN, attributes), user, true,
-	    (struct told){ receiver, comm, tag, bytes, 0 });
-}
-
-OTF2_EVENT(MpiIsend, uint32_t receiver, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
-	return take_message(otf2_operation(user, location, STARTS, attributes), user, true,
-	    (struct told){ receiver, comm, tag, bytes, request });
-}
-
-OTF2_EVENT(MpiIrecvRequest, uint64_t request)
-{
-	struct operation *op = otf2_operation(user, location, STARTS, attributes);
-
-	if (op != NULL) {
-		op->receives = true;
-		op->peer = ANY_PEER;
-		op->tag = ANY_TAG;
+	else if ((op = call_operation(lane)) == NULL)
+		o->outside++;
+	else {
+		op->what = what;
+		op->row = row;
 		op->request = request;
+		op->io = io && what == PLAIN ? request : 0;
+		op->receives = e->kind == EVENT_MpiRecv || e->kind == EVENT_MpiIrecv || e->kind == EVENT_MpiIrecvRequest;
+		/* Of these starts the row is whole. */
+		op->sends = e->kind == EVENT_MpiSend || e->kind == EVENT_MpiIsend || one_sided || io;
+		if (o->ours)
+			take_words(o, op, attributes);
 	}
 	return OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_EVENT(MpiRecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
-{
-	return take_message(otf2_operation(user, location, PLAIN, attributes), user, false,
-	    (struct told){ sender, comm, tag, bytes, 0 });
-}
-
-OTF2_EVENT(MpiIrecv, uint32_t sender, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
-{
-	return take_message(otf2_operation(user, location, COMPLETES, attributes), user, false,
-	    (struct told){ sender, comm, tag, bytes, request });
-}
-
-/* A send that is done, or a request that was cancelled: nothing more is known of it. */
-OTF2_CallbackCode
-otf2_completes(OTF2_LocationRef location, void *user, const OTF2_AttributeList *attributes, uint64_t request)
-{
-	struct operation *op = otf2_operation(user, location, COMPLETES, attributes);
-
-	if (op != NULL)
-		op->request = request;
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-OTF2_EVENT(MpiIsendComplete, uint64_t request)
-{
-	return otf2_completes(location, user, attributes, request);
-}
-
-OTF2_EVENT(MpiRequestCancelled, uint64_t request)
-{
-	return otf2_completes(location, user, attributes, request);
-}
-
-OTF2_EVENT(MpiCollectiveEnd, OTF2_CollectiveOp what MAYBE, OTF2_CommRef comm, uint32_t root, uint64_t sent,
-    uint64_t received)
-{
-	return otf2_collective(otf2_operation(user, location, PLAIN, attributes),
-	    otf2_comm(user, ((struct otf2 *)user)->comm_ids, comm), root, sent, received);
-}
-
-OTF2_EVENT(NonBlockingCollectiveRequest, uint64_t request)
-{
-	struct operation *op = otf2_operation(user, location, STARTS, attributes);
-
-	if (op != NULL)
-		op->request = request;
-	return OTF2_CALLBACK_SUCCESS;
-}
-
-/* What it tells is the start's: rows_leave takes it there. */
-OTF2_EVENT(NonBlockingCollectiveComplete, OTF2_CollectiveOp what MAYBE, OTF2_CommRef comm, uint32_t root,
-    uint64_t sent, uint64_t received, uint64_t request)
-{
-	struct operation *op = otf2_operation(user, location, COMPLETES, attributes);
-
-	if (op != NULL)
-		op->request = request;
-	return otf2_collective(op, otf2_comm(user, ((struct otf2 *)user)->comm_ids, comm), root, sent, received);
-}
-
-/* A further row of a call that OTF2 has no event for. */
-OTF2_EVENT(ParameterUnsignedInt, OTF2_ParameterRef parameter MAYBE, uint64_t value MAYBE)
-{
-	struct otf2 *o = user;
-
-	if (o->ours && OTF2_AttributeList_GetNumberOfElements(attributes) > 0)
-		otf2_operation(user, location, PLAIN, attributes);
-	else
-		o->parameters++;
-	return OTF2_CALLBACK_SUCCESS;
-}
+#define PARAMETER(field) , __typeof__(((struct otf2_event *)0)->field) field
+#define SET(field) e.field = field;
+#define X(name, when, what, count, ...) \
+	static OTF2_CallbackCode take_##name(OTF2_LocationRef location, OTF2_TimeStamp time, void *user, \
+	    OTF2_AttributeList *attributes OTF2_EACH##count(PARAMETER, __VA_ARGS__)) \
+	{ \
+		struct otf2_event e = OTF2_EVENT(EVENT_##name); \
+		(void)time; \
+		OTF2_EACH##count(SET, __VA_ARGS__) \
+		return take_event(user, location, attributes, &e, what); \
+	}
+OTF2_EVENTS(X)
+#undef X
 
 OTF2_GlobalEvtReaderCallbacks *
 otf2_callbacks(struct otf2 *o)
@@ -256,15 +227,14 @@ otf2_callbacks(struct otf2 *o)
 
 	if (c == NULL)
 		otf2_die(o, "out of memory");
-	TAKE(Enter) TAKE(Leave)
+	OTF2_GlobalEvtReaderCallbacks_SetEnterCallback(c, take_Enter);
+	OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(c, take_Leave);
 	if (!o->writing)
 		return c;	/* for the bounds of the run these are all */
 	/* Begins of collectives and tests of requests say nothing that other events do not. */
-	TAKE(MpiSend) TAKE(MpiIsend) TAKE(MpiIsendComplete) TAKE(MpiIrecvRequest) TAKE(MpiRecv)
-	TAKE(MpiIrecv) TAKE(MpiRequestCancelled)
-	TAKE(MpiCollectiveEnd) TAKE(NonBlockingCollectiveRequest) TAKE(NonBlockingCollectiveComplete)
-	TAKE(ParameterUnsignedInt)
-	otf2_others(c);
+#define X(name, when, what, count, ...) OTF2_GlobalEvtReaderCallbacks_Set##name##Callback(c, take_##name);
+	OTF2_EVENTS(X)
+#undef X
 	otf2_skip(c);
 	return c;
 }

@@ -15,7 +15,6 @@ static void
 number_ranks(struct otf2 *o)
 {
 	const struct group *world = NULL;
-	struct ids *process_rank = ids_new();
 
 	for (size_t i = 0; i < o->group_count; i++)
 		if (o->groups[i].type == OTF2_GROUP_TYPE_COMM_LOCATIONS)
@@ -23,17 +22,17 @@ number_ranks(struct otf2 *o)
 	if (world == NULL)
 		return;
 	for (uint32_t r = 0; r < world->count; r++) {
-		uint32_t at = ids_find_at(o->lane_ids, world->members[r]);
+		uint32_t at = ids_find(o, ID_LANE, world->members[r]);
 
 		if (at == UNKNOWN || o->lanes[at].rank >= 0)
 			otf2_die(o, "a rank of MPI without a location of its own");
 		o->lanes[at].rank = (int32_t)r;
 		o->lanes[at].location = r;
-		ids_put(process_rank, o->lanes[at].group, r);
+		ids_put(o, ID_RANK, o->lanes[at].group, r);
 	}
 	o->ranks = o->locations = world->count;
 	for (size_t i = 0; i < o->lane_count; i++) {
-		uint32_t rank = ids_find_at(process_rank, o->lanes[i].group);
+		uint32_t rank = ids_find(o, ID_RANK, o->lanes[i].group);
 
 		if (o->lanes[i].rank >= 0 || rank == UNKNOWN)
 			continue;
@@ -46,14 +45,14 @@ number_ranks(struct otf2 *o)
 static const char *
 host_of(const struct otf2 *o, const struct process *process)
 {
-	uint32_t at = ids_find_at(o->tree_ids, process->node);
+	uint32_t at = ids_find(o, ID_TREE, process->node);
 
 	for (int depth = 0; at != UNKNOWN && depth < 64; depth++) {
 		const struct tree_node *node = &o->tree[at];
 
 		if (node->host || (node->class != NULL && strcmp(node->class, "node") == 0))
 			return node->name;
-		at = ids_find_at(o->tree_ids, node->parent);
+		at = ids_find(o, ID_TREE, node->parent);
 	}
 	return NULL;
 }
@@ -63,7 +62,7 @@ host_of(const struct otf2 *o, const struct process *process)
 int32_t *
 otf2_members(const struct otf2 *o, uint64_t id, uint32_t *count)
 {
-	uint32_t at = ids_find_at(o->group_ids, id);
+	uint32_t at = ids_find(o, ID_GROUP, id);
 	const struct group *group = at != UNKNOWN ? &o->groups[at] : NULL;
 	int32_t *members;
 
@@ -75,7 +74,7 @@ otf2_members(const struct otf2 *o, uint64_t id, uint32_t *count)
 		uint64_t rank = group->members[i];
 
 		if (group->global) {
-			uint32_t lane = ids_find_at(o->lane_ids, rank);
+			uint32_t lane = ids_find(o, ID_LANE, rank);
 
 			members[i] = lane == UNKNOWN ? -1 : o->lanes[lane].rank;
 		} else
@@ -106,7 +105,7 @@ is_world(const struct otf2 *o, const struct communicator_of *comm)
 static bool
 is_self(const struct otf2 *o, const struct communicator_of *comm)
 {
-	uint32_t at = ids_find_at(o->group_ids, comm->group);
+	uint32_t at = ids_find(o, ID_GROUP, comm->group);
 
 	return is_comm(comm) && at != UNKNOWN && o->groups[at].type == OTF2_GROUP_TYPE_COMM_SELF;
 }
@@ -148,14 +147,14 @@ own_number(struct communicator_of *comm)
 
 /* In an archive of lp-export windows and files have a communicator of the same name: one of both is told. */
 static void
-number_own(struct otf2 *o, struct ids *told, struct communicator_of *comm)
+number_own(struct otf2 *o, struct communicator_of *comm)
 {
 	uint32_t before;
 
 	if ((comm->comm = own_number(comm)) == 0)
 		otf2_die(o, "damaged: a communicator without a number");
-	if ((before = ids_find_at(told, comm->comm)) == UNKNOWN)
-		ids_put(told, comm->comm, (uint32_t)(comm - o->comms));
+	if ((before = ids_find(o, ID_NUMBER, comm->comm)) == UNKNOWN)
+		ids_put(o, ID_NUMBER, comm->comm, (size_t)(comm - o->comms));
 	else if (is_comm(&o->comms[before]) != is_comm(comm))
 		comm->told = true;
 	else
@@ -166,7 +165,6 @@ static void
 number_comms(struct otf2 *o)
 {
 	const struct communicator_of *world = find_world(o);
-	struct ids *told = ids_new();
 	uint32_t number = 3;
 
 	for (size_t i = 0; i < o->comm_count; i++) {
@@ -177,7 +175,7 @@ number_comms(struct otf2 *o)
 		else if (is_self(o, comm))
 			comm->comm = 2;
 		else if (o->ours)
-			number_own(o, told, comm);
+			number_own(o, comm);
 		else {
 			comm->comm = number++;
 			comm->type = comm->window ? "window" : comm->file ? "file" : NULL;
@@ -248,7 +246,7 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 	int32_t *members, *remote = NULL;
 
 	if (comm->window || comm->file)
-		of = (at = ids_find_at(o->comm_ids, comm->of)) != UNKNOWN ? &o->comms[at] : NULL;
+		of = (at = ids_find(o, ID_COMM, comm->parent)) != UNKNOWN ? &o->comms[at] : NULL;
 	if (comm->comm < 3 || comm->told || of == NULL || of->window || of->file ||
 	    (members = members_or_list(o, OTF2_MEMBERS, comm->comm, of->group, &count)) == NULL)
 		return;
@@ -299,7 +297,7 @@ write_neighbours(struct otf2 *o)
 static void
 write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
 {
-	const uint32_t at = ids_find_at(o->process_ids, lane->group);
+	const uint32_t at = ids_find(o, ID_PROCESS, lane->group);
 	const struct process *process = at != UNKNOWN ? &o->processes[at] : NULL;
 	const char *host = process != NULL ? host_of(o, process) : NULL;
 	const size_t more = process != NULL ? process->property_count : 0;

@@ -16,13 +16,6 @@ enum {
 	MOST_WAITING = 1 << 20,
 };
 
-void
-rows_begin(struct otf2 *o)
-{
-	o->block_rows = IN_FLIGHT / o->locations;
-	o->block_rows = o->block_rows > BLOCK ? BLOCK : o->block_rows < FEWEST ? FEWEST : o->block_rows;
-}
-
 uint64_t
 rows_next(const struct lane *lane)
 {
@@ -40,15 +33,8 @@ write_rows(struct otf2 *o, struct lane *lane, size_t count)
 	block.count = count;
 	if (calls_write(&o->out, &block) < 0)
 		die_output();
-	rows->first += count;
-	rows->count -= count;
+	calls_drop(rows, count);
 	lane->known -= count < lane->known ? count : lane->known;
-#define MOVE(field) memmove(rows->field, rows->field + count, rows->count * sizeof *rows->field);
-	MOVE(enter_ns)
-	MOVE(leave_ns)
-#define X(field, key, type, is_signed, required, absent) MOVE(field)
-	CALL_COLUMNS(X)
-#undef X
 	memmove(lane->open, lane->open + count, rows->count * sizeof *lane->open);
 }
 
@@ -75,34 +61,71 @@ write_known(struct otf2 *o, struct lane *lane)
 		write_rows(o, lane, known);
 }
 
-static uint64_t
-add_row(struct lane *lane, const struct build_row *row, uint32_t site, bool open)
+static void
+add_row(struct lane *lane, const struct call_row *row, bool open)
 {
-	struct calls *rows = &lane->rows;
-	size_t i = rows->count;
+	const size_t i = lane->rows.count;
 
-	if (i == rows->capacity && calls_reserve(rows, i > 0 ? 2 * i : 64) < 0)
+	if (calls_add(&lane->rows, row) < 0)
 		die("out of memory");
 	lane->open = grow(lane->open, &lane->open_capacity, i + 1, sizeof *lane->open);
-	rows->enter_ns[i] = row->enter_ns;
-	rows->leave_ns[i] = row->leave_ns;
-	rows->call[i] = row->call;
-	rows->site[i] = site;
-	rows->comm[i] = row->comm;
-	rows->peer[i] = row->peer;
-	rows->tag[i] = row->tag;
-	rows->bytes_sent[i] = row->bytes_sent;
-	rows->bytes_received[i] = row->bytes_received;
-	rows->request[i] = row->request;
-	rows->request_at[i] = rows->folded[i] = 0;
 	lane->open[i] = open;
 	lane->open_count += open;
-	return rows->first + rows->count++;
+}
+
+/* ---- requests ---- */
+
+/* Which row has begun what. */
+struct request {
+	uint64_t id;
+	uint32_t lane, at_lane;	/* location, and index of lanes, that started it; UNKNOWN: free slot */
+	uint64_t seq;
+	bool open;		/* its row waits */
+};
+#define REQUEST_HASH(r) mix((r)->id, (r)->lane)
+#define REQUEST_SAME(a, b) ((a)->id == (b)->id && (a)->lane == (b)->lane)
+#define REQUEST_FREE(r) ((r)->lane == UNKNOWN)
+#define REQUEST_MAKE_FREE(r) ((r)->lane = UNKNOWN)
+HASH_TABLE(request_table, struct request, REQUEST_HASH, REQUEST_SAME, REQUEST_FREE, REQUEST_MAKE_FREE,
+    HASH_KEEP_ALL, die("out of memory"))
+
+void
+rows_begin(struct otf2 *o)
+{
+	o->block_rows = IN_FLIGHT / o->locations;
+	o->block_rows = o->block_rows > BLOCK ? BLOCK : o->block_rows < FEWEST ? FEWEST : o->block_rows;
+	o->requests = zalloc(1, sizeof *o->requests);
+	request_table_begin(o->requests, 64);
+}
+
+/* Another thread of the rank may have started it. */
+static struct request *
+find_request(struct otf2 *o, const struct lane *lane, uint64_t id)
+{
+	struct request key = { .id = id, .lane = lane->location };
+	struct request *found = request_table_find(o->requests, &key);
+
+	if (found != NULL || o->locations == o->ranks)
+		return found;
+	key.lane = (uint32_t)lane->rank;
+	found = request_table_find(o->requests, &key);
+	for (size_t i = 0; found == NULL && i < o->lane_count; i++) {
+		key.lane = o->lanes[i].location;
+		if (key.lane >= o->ranks && key.lane != UNKNOWN && o->lanes[i].rank == lane->rank)
+			found = request_table_find(o->requests, &key);
+	}
+	return found;
+}
+
+bool
+request_is_open(struct otf2 *o, const struct lane *lane, uint64_t id)
+{
+	return find_request(o, lane, id) != NULL;
 }
 
 /* What a completion tells of the start, which may still wait for it. */
 static void
-resolve(struct lane *starter, const struct request *request, const struct operation *op, bool collective)
+resolve(struct lane *starter, const struct request *request, const struct operation *op)
 {
 	struct calls *rows = &starter->rows;
 	size_t i = (size_t)(request->seq - rows->first);
@@ -111,91 +134,64 @@ resolve(struct lane *starter, const struct request *request, const struct operat
 		return;
 	starter->open[i] = false;
 	starter->open_count--;
-	if (op->comm == 0)
+	if (op->row.comm == 0)
 		return;		/* cancelled */
-	rows->comm[i] = op->comm;
-	rows->peer[i] = op->peer;
-	rows->bytes_received[i] = op->received;
-	if (collective)
-		rows->bytes_sent[i] = op->sent;
+	rows->comm[i] = op->row.comm;
+	rows->peer[i] = op->row.peer;
+	rows->bytes_received[i] = op->row.bytes_received;
+	if (op->receives)
+		rows->tag[i] = op->row.tag;
 	else
-		rows->tag[i] = op->tag;
+		rows->bytes_sent[i] = op->row.bytes_sent;
 }
 
-/* The row, or part, of a completion. */
-static void
-complete(struct otf2 *o, struct lane *lane, struct build_row *row, uint64_t seq, size_t *at_lane,
-    const struct operation *op)
+/* The row, or part, of a completion, which has ROW's number SEQ. */
+static struct call_row
+completed_row(struct otf2 *o, struct lane *lane, uint64_t seq, const struct operation *op)
 {
-	struct request *request = request_find(o, lane, op->request);
+	struct request *request = find_request(o, lane, op->request);
+	struct call_row row = op->receives && request != NULL ? op->row : CALL_ROW;
 
-	*at_lane = UNKNOWN;
-	row->comm = 0;
-	row->peer = NO_PEER;
 	if (request == NULL) {
 		o->lost_requests++;
-		return;
+		return row;
 	}
-	resolve(&o->lanes[request->at_lane], request, op, !op->receives);
-	if (op->receives) {
-		row->comm = op->comm;
-		row->peer = op->peer;
-		row->tag = op->tag;
-		row->bytes_received = op->received;
-	}
+	resolve(&o->lanes[request->at_lane], request, op);
 	if (request->lane == lane->location && seq - request->seq <= UINT32_MAX)
-		row->request = (uint32_t)(seq - request->seq);
+		row.request = (uint32_t)(seq - request->seq);
 	else if (request->seq <= UINT32_MAX) {
-		row->request = (uint32_t)request->seq;
-		*at_lane = request->lane;
+		row.request = (uint32_t)request->seq;
+		row.request_at = request->lane + 1;
 	}
-	request_end(o, request);
+	request_table_remove(o->requests, request);
+	return row;
 }
 
-/* What attributes say of the last row holds. */
+/* ---- calls ---- */
+
+/* The row of one operation of a call. */
 static void
-obey(struct lane *lane, const struct operation *op)
+add_operation(struct otf2 *o, struct lane *lane, const struct call_row *call, const struct operation *op)
 {
-	struct calls *rows = &lane->rows;
-	const size_t i = rows->count - 1;
+	const uint64_t seq = rows_next(lane);
+	struct call_row row = op->what == COMPLETES ? completed_row(o, lane, seq, op) : op->row;
+	const bool open = op->what == STARTS && !op->sends && (op->said >> WORD_COMM & 1) == 0;
 
-#define SAY(WORD, column, field) \
-	if (op->said >> WORD_##WORD & 1) \
-		rows->column[i] = op->as.field;
-	SAY(COMM, comm, comm) SAY(PEER, peer, peer) SAY(TAG, tag, tag) SAY(SENT, bytes_sent, sent)
-	SAY(RECEIVED, bytes_received, received) SAY(REQUEST, request, request)
-	SAY(REQUEST_AT, request_at, request_at) SAY(FOLDED, folded, folded)
-#undef SAY
-}
+	row.enter_ns = call->enter_ns;
+	row.leave_ns = call->leave_ns;
+	row.call = call->call;
+	row.site = call->site;
+	if (op->what == STARTS) {
+		const struct request new = { op->request, lane->location, (uint32_t)(lane - o->lanes), seq, open };
 
-/* The rows of one operation of a call. */
-static void
-add_operation(struct otf2 *o, struct lane *lane, struct build_row row, const struct operation *op,
-    uint32_t site)
-{
-	const uint64_t seq = lane->rows.first + lane->rows.count;
-	size_t at_lane = UNKNOWN;
-	bool open = false;
-
-	row.comm = op->comm;
-	row.peer = op->peer;
-	row.tag = op->tag;
-	row.bytes_sent = op->sent;
-	row.bytes_received = op->received;
-	if (op->kind == COMPLETES) {
-		row.bytes_sent = row.bytes_received = 0;
-		row.tag = NO_TAG;
-		complete(o, lane, &row, seq, &at_lane, op);
+		*request_table_add(o->requests, &new) = new;	/* the id may be used again */
 	}
-	if (op->kind == STARTS) {
-		open = !op->sends && (op->said >> WORD_COMM & 1) == 0;
-		request_start(o, lane, op->request, seq, open);
-	}
-	add_row(lane, &row, site, open);
-	if (at_lane != UNKNOWN)
-		lane->rows.request_at[lane->rows.count - 1] = (uint32_t)at_lane + 1;
-	if (op->said != 0)
-		obey(lane, op);
+#define X(NAME, field, name, what, type) \
+	if (op->said >> WORD_##NAME & 1) \
+		row.field = op->as.field;
+	OTF2_COLUMNS(X)
+#undef X
+	add_row(lane, &row, open);
 }
 
 /*
@@ -203,11 +199,11 @@ add_operation(struct otf2 *o, struct lane *lane, struct build_row row, const str
  * becomes the start of what it sends or receives, and those behind the first take no time.
  */
 static void
-add_starts(struct otf2 *o, struct lane *lane, struct build_row row, uint32_t site)
+add_starts(struct otf2 *o, struct lane *lane, struct call_row row)
 {
 	for (size_t i = 0; i < lane->operation_count; i++) {
 		row.call = build_call(lane->operations[i].sends ? "MPI_Isend" : "MPI_Irecv");
-		add_operation(o, lane, row, &lane->operations[i], site);
+		add_operation(o, lane, &row, &lane->operations[i]);
 		row.enter_ns = row.leave_ns;
 	}
 }
@@ -223,33 +219,30 @@ starts_are_told(const struct lane *lane)
 }
 
 void
-rows_call(struct otf2 *o, struct lane *lane, struct build_row row, uint32_t site)
+rows_call(struct otf2 *o, struct lane *lane, struct call_row row)
 {
-	const uint16_t call = row.call;
-	const enum call_class class = call_class(call);
+	const enum call_class class = call_class(row.call);
 
 	if (lane->operation_count == 0) {
 		/* Of the kinds that are matched by what they do, this one went to nobody. */
 		if (class == CLASS_SEND || class == CLASS_RECV || class == CLASS_SENDRECV ||
 		    class == CLASS_SEND_START || class == CLASS_RECV_START)
 			row.peer = NULL_PEER;
-		add_row(lane, &row, site, false);
+		add_row(lane, &row, false);
 	}
 	if (class == CLASS_START && lane->operation_count > 0 && !starts_are_told(lane)) {
-		add_starts(o, lane, row, site);
+		add_starts(o, lane, row);
 		lane->operation_count = 0;
 	}
-	for (size_t i = 0; i < lane->operation_count; i++) {
-		row.call = i == 0 ? call : 0;
-		add_operation(o, lane, row, &lane->operations[i], site);
-	}
+	for (size_t i = 0; i < lane->operation_count; i++, row.call = 0)
+		add_operation(o, lane, &row, &lane->operations[i]);
 	write_known(o, lane);
 }
 
 void
-rows_mark(struct otf2 *o, struct lane *lane, const struct build_row *row, uint32_t site)
+rows_mark(struct otf2 *o, struct lane *lane, const struct call_row *row)
 {
-	add_row(lane, row, site, false);
+	add_row(lane, row, false);
 	write_known(o, lane);
 }
 

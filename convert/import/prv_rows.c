@@ -153,7 +153,7 @@ take_completed(struct rows *r, const struct call *call)
 ORDER(by_part, struct part, BY(kind) BY(item.message))
 
 static void
-put_part(struct rows *r, const struct part *part, struct build_row row)
+put_part(struct rows *r, const struct part *part, struct call_row row)
 {
 	const struct item *item = &part->item;
 	uint64_t seq = r->p->build.of[r->task].rows;
@@ -176,7 +176,7 @@ put_part(struct rows *r, const struct part *part, struct build_row row)
 
 /* A call without a message: a collective, or nothing that anybody waits for. */
 static void
-put_plain(struct prv *p, uint32_t task, const struct call *call, struct build_row row)
+put_plain(struct prv *p, uint32_t task, const struct call *call, struct call_row row)
 {
 	enum call_class class = call_class(call->call);
 	uint32_t comm = class == CLASS_INIT ? 1 : call->comm;
@@ -196,7 +196,7 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct build_ro
 static void
 put_call(struct rows *r, const struct call *call)
 {
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 
 	row.enter_ns = call->enter_ns;
 	row.leave_ns = call->leave_ns;
@@ -219,7 +219,7 @@ static void
 put_end(struct prv *p, uint32_t number)
 {
 	const struct task *task = &p->tasks[number];
-	struct build_row row = BUILD_ROW;
+	struct call_row row = CALL_ROW;
 
 	if (task->any && task->call.leave_ns >= task->end_ns)
 		return;
