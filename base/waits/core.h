@@ -132,14 +132,12 @@ void open_keep(struct imbalance *im, uint32_t location, uint64_t seq);
 const struct wait_row *referred_row(const struct imbalance *im, const struct wait_row *row,
     uint32_t location, uint64_t seq);
 
-/* ---- passive_targets.c, active_targets.c ---- */
+/* ---- one_sided.c ---- */
 
 /*
- * Waits of one-sided communication, which has no edges but those of MPI_Win_post to MPI_Win_wait: who
- * holds a lock, whose memory was accessed when, and when a target made a call. Calls come here in order
- * of their leaves.
+ * Waits of one-sided communication, which has no edges but those of MPI_Win_post to MPI_Win_wait. Calls come here
+ * in order of their leaves.
  */
-
 
 void one_sided_begin(struct imbalance *im);
 /* A window is defined: from now on it is kept when ranks are in calls. */
@@ -156,72 +154,6 @@ int passive_waits(struct imbalance *im, const struct whole_call *call, struct wa
 int fence_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS],
     int count);
 int exposure_waits(struct imbalance *im, const struct whole_call *call, struct wait waits[MOST_WAITS]);
-/* What the two parts that find waits of one-sided communication know of windows. */
-
-
-/* The last operation of an origin on a target's memory in its epoch, and the last in that before. */
-struct accesses {
-	uint32_t origin, epoch;
-	struct access { int64_t leave_ns; uint64_t seq; } last, before;
-};
-
-/* A rank's part of a window, by world rank: who holds its lock, who let go of it last, who accessed it. */
-struct target {
-	uint32_t window;
-	int32_t rank;			/* -1: free slot */
-	struct holder { uint32_t location; bool shared; } *holders;
-	size_t holder_count, holder_capacity;
-	uint32_t unlocked_by;		/* NOBODY */
-	bool unlocked_shared;
-	uint64_t unlock_seq;
-	int64_t unlock_ns;
-	struct accesses *accesses;	/* in order of origins */
-	size_t access_count, access_capacity;
-};
-
-/* An origin's own state in a window. */
-struct accessor {
-	uint32_t window, location;	/* NOBODY: free slot */
-	uint32_t epochs;		/* of active targets, ended */
-	bool all;			/* MPI_Win_lock_all */
-	int32_t *pending;		/* ranks that it accessed by a lock and has not flushed since; in order */
-	size_t pending_count, pending_capacity;
-};
-
-struct target *target_of(struct imbalance *im, uint32_t window, int32_t rank);
-struct accessor *accessor_of(struct imbalance *im, uint32_t window, uint32_t location);
-/* The world rank that a row's call is about; -1: none, or it is not known. */
-int32_t target_rank(const struct imbalance *im, uint32_t location, const struct row *row);
-/* The place of the location among the holders; their count where it is none. */
-size_t holder_at(const struct target *target, uint32_t location);
-
-/* active_targets.c: an operation on the memory of another rank. */
-void note_access(struct imbalance *im, const struct whole_call *call);
-
-/* ---- target_calls.c ---- */
-
-/*
- * When locations were in their last calls: 4096 of each at most, 4 million of all. Calls come in order
- * of their leaves.
- */
-
-
-struct visit {
-	int64_t enter_ns, leave_ns;
-	uint64_t seq;
-};
-struct visits;
-
-struct visits *visits_begin(const struct imbalance *im);
-void visit_add(struct visits *visits, const struct whole_call *call);
-/* Nobody will ask for what was before AT; the last call of each is kept. */
-void visits_forget(const struct imbalance *im, struct visits *visits, int64_t at_ns);
-/*
- * The first call that the location left after AT_NS, counted already or not; false where there is none, or
- * where that is not kept any more.
- */
-bool visit_after(const struct imbalance *im, const struct visits *visits, uint32_t location, int64_t at_ns,
-    struct visit *found);
 
 /* ---- sums.c ---- */
 

@@ -3,8 +3,7 @@
  * Wait states, as the field's pattern analysers define them (Wolf and Mohr 2003; Geimer et al. 2010;
  * Boehme et al. 2016), and the same rules for what those leave out: non-blocking and neighbourhood
  * collectives. E is the enter and L the leave of the waiting call. Every wait lies within its call, and
- * at most one of each kind is taken from a call. Those of one-sided communication are in passive_targets.c
- * and active_targets.c.
+ * at most one of each kind is taken from a call. Those of one-sided communication are in one_sided.c.
  */
 #include <stdlib.h>
 #include <string.h>

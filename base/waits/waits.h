@@ -230,7 +230,7 @@ struct imbalance {
 	} **sites;
 	size_t site_count, site_capacity;
 	struct late_list *late;		/* wrong_order.c: by location, receives that might be in wrong order */
-	struct one_sided *one_sided;	/* passive_targets.c: what was done to windows */
+	struct one_sided *one_sided;	/* one_sided.c: what was done to windows */
 	struct causes *causes;		/* causes.c */
 	struct origins origins;
 	struct functions *functions;	/* functions.c: of the samples; NULL: there are none */

@@ -4,10 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	LATE = 100,	/* that are remembered of each location */
-	FIRST = 4,	/* of these, so many of all locations lie side by side */
-};
+enum { LATE = 100 };	/* that are remembered of each location */
 
 struct late_list {
 	struct late *of;
@@ -19,25 +16,7 @@ struct late_list {
 void
 late_begin(struct imbalance *im)
 {
-	const uint32_t locations = im->graph.known.location_count;
-	struct late *first = zalloc((size_t)FIRST * locations, sizeof *first);
-
-	im->late = zalloc(locations, sizeof *im->late);
-	for (uint32_t l = 0; l < locations; l++)
-		im->late[l] = (struct late_list){ .of = first + (size_t)FIRST * l, .capacity = FIRST };
-}
-
-static void
-make_room(struct late_list *list)
-{
-	const size_t capacity = 2 * list->capacity < LATE ? 2 * list->capacity : LATE;
-	struct late *more = need(malloc(capacity * sizeof *more));
-
-	memcpy(more, list->of, list->count * sizeof *more);
-	if (list->capacity > FIRST)
-		free(list->of);
-	list->of = more;
-	list->capacity = capacity;
+	im->late = zalloc(im->graph.known.location_count, sizeof *im->late);
 }
 
 /* As counted. */
@@ -69,8 +48,7 @@ late_remember(struct imbalance *im, const struct wait *wait, int64_t sent_ns)
 
 	if (list->count == LATE)
 		forget(im, &list->of[at]);
-	else if (list->count == list->capacity)
-		make_room(list);
+	list->of = grow_little(list->of, &list->capacity, at + 1, sizeof *list->of);
 	list->next = (at + 1) % LATE;
 	list->count += list->count < LATE;
 	list->of[at] = (struct late){ .sent_ns = sent_ns, .origin = origin_new(&im->origins, wait),
