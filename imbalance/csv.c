@@ -6,40 +6,24 @@
 #include "report.h"
 
 static void
-put_totals(struct csv *out, const char *what, const char *name, const struct totals *t)
-{
-	const int64_t times_ns[] = { t->program_ns + t->mpi_ns, t->program_ns, t->mpi_ns,
-		t->execution_ns, wait_ns(t), t->wait_before_ns, t->wait_after_ns, t->unsynchronised_ns };
-
-	csv_text(out, what);
-	csv_text(out, name);
-	for (size_t i = 0; i < sizeof times_ns / sizeof times_ns[0]; i++)
-		csv_fixed(out, seconds(times_ns[i]), 9);
-	csv_fixed(out, imbalance_of(t), 9);
-	csv_uint(out, t->calls);
-	csv_uint(out, t->unsynchronised);
-	csv_uint(out, t->nodes);
-	csv_uint(out, t->edges);
-	csv_end_row(out);
-}
-
-static void
 print_analytic(struct text *text, const struct imbalance *im)
 {
-	struct csv csv, *out = &csv;
+	struct totals_line line = totals_line("program", "", &im->program);
+	struct csv csv;
 	char rank[16];
 
-	csv_begin(out, text, "what,name,total_time_s,program_time_s,mpi_time_s,total_execution_time_s,"
-	    "total_wait_time_s,wait_before_time_s,wait_after_time_s,unsynchronised_time_s,imbalance,"
-	    "num_calls,num_unsynchronised,num_nodes,num_edges");
-	put_totals(out, "program", "", &im->program);
+	csv_head(&csv, text, totals_fields);
+	csv_row(&csv, totals_fields, &line);
 	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		snprintf(rank, sizeof rank, "%d", (int)r);
-		put_totals(out, "process", rank, &im->ranks[r]);
+		line = totals_line("process", rank, &im->ranks[r]);
+		csv_row(&csv, totals_fields, &line);
 	}
 	for (size_t i = 0; i < im->call_capacity; i++)
-		if (im->calls[i].calls > 0)
-			put_totals(out, "call", call_name((unsigned)i), &im->calls[i]);
+		if (im->calls[i].calls > 0) {
+			line = totals_line("call", call_name((unsigned)i), &im->calls[i]);
+			csv_row(&csv, totals_fields, &line);
+		}
 }
 
 /* One line for each state of each rank, site, ... that has any. */
@@ -100,20 +84,8 @@ write_stream(const struct imbalance *im, int argc, char **argv)
 		if (message_end(&out) < 0)
 			die_output();
 	}
-	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
-		const struct shares share = shares[r];
-
-		message_begin(&out, "shares", 7);
-		put_int(&out, "rank", r);
-		put_int(&out, "before_ns", share.before_ns);
-		put_int(&out, "compute_ns", share.compute_ns);
-		put_int(&out, "mpi_useful_ns", share.mpi_useful_ns);
-		put_int(&out, "wait_ns", share.wait_ns);
-		put_int(&out, "after_ns", share.after_ns);
-		put_int(&out, "polling_ns", share.polling_ns);
-		if (message_end(&out) < 0)
-			die_output();
-	}
+	for (int32_t r = 0; r < im->graph.known.ranks; r++)
+		put_row(&out, "shares", share_fields, &shares[r]);
 	free(ranks);
 	free(shares);
 	if (writer_end(&out) < 0)

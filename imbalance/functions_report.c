@@ -1,15 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <stdlib.h>
 
-#include "../base/tool/csv.h"
-#include "../base/tool/json.h"
-#include "../base/tool/table.h"
 #include "report.h"
 
-static double
-more_of(const struct excess *e)
+/* A function: how long others waited for its delays, or how much longer it computes before a call than elsewhere. */
+struct function_line {
+	const char *what, *function, *file, *where;
+	double cost_ns, error_ns, slow_ns, others_ns, more_ns;	/* NaN: not of this */
+	int32_t rank;			/* negative, likewise */
+	int64_t samples;
+};
+#define LINE(member) FIELD(struct function_line, member)
+#define NS(member) LINE(member), .scale = 1e-9
+
+static const struct field data_fields[] = {
+	{ "what", LINE(what), .csv = PLAIN },
+	{ "function", LINE(function), IN_DATA },
+	{ "file", LINE(file), IN_DATA },
+	{ "cost_s", NS(cost_ns), .csv = "%.9f", .json = "%.9f", .optional = true },
+	{ "standard_error_s", NS(error_ns), .csv = "%.9f" },
+	{ "where", LINE(where), .csv = PLAIN },
+	{ "rank", LINE(rank), .csv = PLAIN, .known = UNLESS_NEGATIVE },
+	{ "slow_s", NS(slow_ns), .csv = "%.9f", .json = "%.9f", .optional = true },
+	{ "others_s", NS(others_ns), .csv = "%.9f", .json = "%.9f", .optional = true },
+	{ "more_s", NS(more_ns), .csv = "%.9f", .json = "%.9f", .optional = true },
+	{ "standard_error_s", NS(error_ns), .json = "%.9f" },
+	{ "samples", LINE(samples), IN_DATA, .known = UNLESS_NEGATIVE, .optional = true },
+	FIELDS_END
+};
+static const struct field cost_fields[] = {
+	{ "cost_s", LINE(cost_ns), IN_SECONDS },
+	{ "error_s", LINE(error_ns), IN_SECONDS },
+	{ "function whose delays others spent waiting for", LINE(function), .text = PLAIN },
+	FIELDS_END
+};
+static const struct field excess_fields[] = {
+	{ "more_s", LINE(more_ns), IN_SECONDS },
+	{ "error_s", LINE(error_ns), IN_SECONDS },
+	{ "slow_s", LINE(slow_ns), IN_SECONDS },
+	{ "others_s", LINE(others_ns), IN_SECONDS },
+	{ "rank", LINE(rank), IN_ALL },
+	{ "function that takes longer there than on the other ranks", LINE(where), .text = PLAIN },
+	FIELDS_END
+};
+
+static struct function_line
+cost_line(const struct by_function *by, size_t i)
 {
-	return (double)e->slow_ns - e->others_ns;
+	const struct function_cost *c = &by->costs[i];
+
+	return (struct function_line){ "delay", by->names[c->function].name, by->names[c->function].file, NULL,
+	    c->cost_ns, c->error_ns, NAN, NAN, NAN, -1, -1 };
+}
+
+static struct function_line
+excess_line(const struct by_function *by, const struct uneven *u, size_t k, const char *where)
+{
+	const struct excess *e = &u->functions[k];
+
+	return (struct function_line){ "compute", by->names[e->function].name, by->names[e->function].file, where,
+	    NAN, e->error_ns, (double)e->slow_ns, e->others_ns, (double)e->slow_ns - e->others_ns, u->rank,
+	    (int64_t)e->samples };
 }
 
 /* ---- text ---- */
@@ -20,42 +72,23 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
     size_t functions)
 {
 	struct table_writer table;
-	char where[1024];
+	char where[1024], text[2048];
 
 	text_char(out, '\n');
-	table_begin(&table, out, "more_s\terror_s\tslow_s\tothers_s\trank\t"
-	    "function that takes longer there than on the other ranks");
+	table_begin(&table, out, NULL);
+	table_head(&table, excess_fields);
 	for (size_t i = 0; i < by->site_count && i < sites; i++) {
 		const struct uneven *u = &by->sites[i];
 
-		for (size_t k = 0; k < u->count && k < functions && more_of(&u->functions[k]) > 0; k++) {
-			const struct excess *e = &u->functions[k];
+		index_text(im, BY_SITE, u->site, where, sizeof where);
+		for (size_t k = 0; k < u->count && k < functions; k++) {
+			struct function_line line = excess_line(by, u, k, text);
 
-			table_fixed(&table, 1e-9 * more_of(e), 6);
-			table_fixed(&table, 1e-9 * e->error_ns, 6);
-			table_seconds(&table, e->slow_ns);
-			table_fixed(&table, 1e-9 * e->others_ns, 6);
-			table_int(&table, u->rank);
-			table_format(&table, "%s, in compute up to %s", by->names[e->function].name,
-			    index_text(im, BY_SITE, u->site, where, sizeof where));
-			table_end_line(&table);
+			if (line.more_ns <= 0)
+				break;
+			snprintf(text, sizeof text, "%s, in compute up to %s", line.function, where);
+			table_row(&table, excess_fields, &line);
 		}
-	}
-	table_end(&table);
-}
-
-static void
-print_costs(struct text *out, const struct by_function *by, size_t shown)
-{
-	struct table_writer table;
-
-	text_char(out, '\n');
-	table_begin(&table, out, "cost_s\terror_s\tfunction whose delays others spent waiting for");
-	for (size_t i = 0; i < by->cost_count && i < shown; i++) {
-		table_fixed(&table, 1e-9 * by->costs[i].cost_ns, 6);
-		table_fixed(&table, 1e-9 * by->costs[i].error_ns, 6);
-		table_text(&table, by->names[by->costs[i].function].name);
-		table_end_line(&table);
 	}
 	table_end(&table);
 }
@@ -64,6 +97,7 @@ void
 functions_table(struct text *out, const struct imbalance *im, bool all)
 {
 	const struct by_function *by = functions_by(im);
+	struct table_writer table;
 
 	if (by == NULL)
 		return;
@@ -71,21 +105,19 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 	text_line(out, "%llu samples: of the ranks' computation, %.6f s, %.2f %% was seen on a core",
 	    (unsigned long long)by->samples, 1e-9 * (double)by->compute_ns,
 	    by->compute_ns > 0 ? 100 * (double)by->on_core_ns / (double)by->compute_ns : 0);
-	print_costs(out, by, all ? SIZE_MAX : 6);
+	text_char(out, '\n');
+	table_begin(&table, out, NULL);
+	table_head(&table, cost_fields);
+	for (size_t i = 0; i < by->cost_count && (all || i < 6); i++) {
+		const struct function_line line = cost_line(by, i);
+
+		table_row(&table, cost_fields, &line);
+	}
+	table_end(&table);
 	print_excess(out, im, by, all ? SIZE_MAX : 4, all ? SIZE_MAX : 4);
 }
 
 /* ---- JSON ---- */
-
-static void
-put_function(struct json *out, const struct by_function *by, uint32_t function)
-{
-	json_text(out, "function", by->names[function].name);
-	if (by->names[function].file != NULL)
-		json_text(out, "file", by->names[function].file);
-	else
-		json_null(out, "file");
-}
 
 static void
 put_uneven(struct json *out, const struct imbalance *im, const struct by_function *by, const struct uneven *u)
@@ -101,16 +133,9 @@ put_uneven(struct json *out, const struct imbalance *im, const struct by_functio
 	json_fixed(out, "others_s", 1e-9 * u->others_ns, 9);
 	json_begin_array(out, "functions");
 	for (size_t k = 0; k < u->count; k++) {
-		const struct excess *e = &u->functions[k];
+		const struct function_line line = excess_line(by, u, k, where);
 
-		json_begin_object(out, NULL);
-		put_function(out, by, e->function);
-		json_seconds(out, "slow_s", e->slow_ns);
-		json_fixed(out, "others_s", 1e-9 * e->others_ns, 9);
-		json_fixed(out, "more_s", 1e-9 * more_of(e), 9);
-		json_fixed(out, "standard_error_s", 1e-9 * e->error_ns, 9);
-		json_uint(out, "samples", e->samples);
-		json_end_object(out);
+		json_row(out, NULL, data_fields, &line);
 	}
 	json_end_array(out);
 	json_end_object(out);
@@ -132,12 +157,10 @@ functions_members(struct json *out, const struct imbalance *im)
 	json_break(out);
 	json_begin_array(out, "delays_by_function");
 	for (size_t i = 0; i < by->cost_count; i++) {
+		const struct function_line line = cost_line(by, i);
+
 		json_break(out);
-		json_begin_object(out, NULL);
-		put_function(out, by, by->costs[i].function);
-		json_fixed(out, "cost_s", 1e-9 * by->costs[i].cost_ns, 9);
-		json_fixed(out, "standard_error_s", 1e-9 * by->costs[i].error_ns, 9);
-		json_end_object(out);
+		json_row(out, NULL, data_fields, &line);
 	}
 	json_end_array(out);
 	json_break(out);
@@ -149,14 +172,6 @@ functions_members(struct json *out, const struct imbalance *im)
 
 /* ---- CSV ---- */
 
-static void
-put_row(struct csv *out, const struct by_function *by, const char *what, uint32_t function)
-{
-	csv_text(out, what);
-	csv_text(out, by->names[function].name);
-	csv_text(out, by->names[function].file != NULL ? by->names[function].file : "");
-}
-
 void
 functions_rows(struct text *text, const struct imbalance *im)
 {
@@ -164,28 +179,17 @@ functions_rows(struct text *text, const struct imbalance *im)
 	struct csv csv;
 	char where[1024];
 
-	csv_begin(&csv, text, "what,function,file,cost_s,standard_error_s,where,rank,slow_s,others_s,more_s,samples");
+	csv_head(&csv, text, data_fields);
 	for (size_t i = 0; by != NULL && i < by->cost_count; i++) {
-		put_row(&csv, by, "delay", by->costs[i].function);
-		csv_fixed(&csv, 1e-9 * by->costs[i].cost_ns, 9);
-		csv_fixed(&csv, 1e-9 * by->costs[i].error_ns, 9);
-		for (int empty = 0; empty < 6; empty++)
-			csv_text(&csv, "");
-		csv_end_row(&csv);
+		const struct function_line line = cost_line(by, i);
+
+		csv_row(&csv, data_fields, &line);
 	}
 	for (size_t i = 0; by != NULL && i < by->site_count; i++)
 		for (size_t k = 0; k < by->sites[i].count; k++) {
-			const struct excess *e = &by->sites[i].functions[k];
+			const struct function_line line = excess_line(by, &by->sites[i], k,
+			    index_text(im, BY_SITE, by->sites[i].site, where, sizeof where));
 
-			put_row(&csv, by, "compute", e->function);
-			csv_text(&csv, "");
-			csv_fixed(&csv, 1e-9 * e->error_ns, 9);
-			csv_text(&csv, index_text(im, BY_SITE, by->sites[i].site, where, sizeof where));
-			csv_int(&csv, by->sites[i].rank);
-			csv_fixed(&csv, 1e-9 * (double)e->slow_ns, 9);
-			csv_fixed(&csv, 1e-9 * e->others_ns, 9);
-			csv_fixed(&csv, 1e-9 * more_of(e), 9);
-			csv_uint(&csv, e->samples);
-			csv_end_row(&csv);
+			csv_row(&csv, data_fields, &line);
 		}
 }

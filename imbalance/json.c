@@ -23,22 +23,13 @@ begin_item(struct json *out)
 	json_begin_object(out, NULL);
 }
 
+/* Into an open object, which it ends. */
 static void
-put_totals(struct json *out, const struct totals *t)
+put_totals(struct json *out, const struct totals *totals)
 {
-	json_seconds(out, "total_time_s", t->program_ns + t->mpi_ns);
-	json_seconds(out, "program_time_s", t->program_ns);
-	json_seconds(out, "mpi_time_s", t->mpi_ns);
-	json_seconds(out, "total_execution_time_s", t->execution_ns);
-	json_seconds(out, "total_wait_time_s", wait_ns(t));
-	json_seconds(out, "wait_before_time_s", t->wait_before_ns);
-	json_seconds(out, "wait_after_time_s", t->wait_after_ns);
-	json_seconds(out, "unsynchronised_time_s", t->unsynchronised_ns);
-	json_fixed(out, "imbalance", imbalance_of(t), 9);
-	json_uint(out, "num_calls", t->calls);
-	json_uint(out, "num_unsynchronised", t->unsynchronised);
-	json_uint(out, "num_nodes", t->nodes);
-	json_uint(out, "num_edges", t->edges);
+	const struct totals_line line = totals_line(NULL, NULL, totals);
+
+	json_members(out, totals_fields, &line);
 	json_end_object(out);
 }
 
@@ -158,22 +149,7 @@ put_sums(struct json *out, const struct imbalance *im)
 	json_break(out);
 	json_begin_object(out, "sums");
 	json_bool(out, "hold", sums_hold(im));
-	json_begin_array(out, "ranks");
-	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
-		const struct shares s = all[r];
-
-		begin_item(out);
-		json_int(out, "rank", r);
-		json_seconds(out, "before_s", s.before_ns);
-		json_seconds(out, "compute_s", s.compute_ns);
-		json_seconds(out, "mpi_useful_s", s.mpi_useful_ns);
-		json_seconds(out, "polling_s", s.polling_ns);
-		json_seconds(out, "wait_s", s.wait_ns);
-		json_seconds(out, "after_s", s.after_ns);
-		json_seconds(out, "run_time_s", s.run_ns);
-		json_end_object(out);
-	}
-	json_end_array(out);
+	json_rows(out, "ranks", share_fields, all, (size_t)im->graph.known.ranks, sizeof *all);
 	json_end_object(out);
 	free(all);
 }
@@ -228,16 +204,11 @@ put_critical(struct json *out, const struct imbalance *im, const struct critical
 	json_seconds(out, "transfer_s", c->transfer_ns);
 	json_begin_array(out, "sites");
 	for (size_t i = 0; i < c->count; i++) {
-		const struct critical_site *s = &c->sites[i];
+		const struct critical_line line = { .of = c->sites[i] };
 
 		begin_item(out);
-		json_fixed(out, "critical_imbalance_s", 1e-9 * s->imbalance_ns, 9);
-		json_seconds(out, "path_s", s->path_ns);
-		json_fixed(out, "mean_s", 1e-9 * s->mean_ns, 9);
-		json_fixed(out, "activity_impact_s", 1e-9 * s->activity_impact_ns, 9);
-		json_fixed(out, "imbalance_impact_s", 1e-9 * s->imbalance_impact_ns, 9);
-		json_int(out, "rank", s->rank);
-		put_site(out, im, s->site);
+		json_members(out, critical_fields, &line);
+		put_site(out, im, line.of.site);
 		json_end_object(out);
 	}
 	json_end_array(out);
@@ -247,17 +218,16 @@ put_critical(struct json *out, const struct imbalance *im, const struct critical
 static void
 put_delays(struct json *out, const struct imbalance *im)
 {
+	char where[WHERE];
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
 	begin_list(out, "delays");
 	for (size_t i = 0; i < count; i++) {
+		const struct delay_line line = delay_line(im, &delays[i], where, sizeof where);
+
 		begin_item(out);
-		json_fixed(out, "cost_s", 1e-9 * delay_cost_ns(&delays[i]), 9);
-		json_fixed(out, "short_s", 1e-9 * delay_short_ns(&delays[i]), 9);
-		json_fixed(out, "long_s", 1e-9 * delay_long_ns(&delays[i]), 9);
-		json_int(out, "rank", delays[i].rank);
-		json_text(out, "kind", delays[i].key % 2 == 0 ? "compute" : "mpi");
+		json_members(out, delay_fields, &line);
 		put_site(out, im, delays[i].key / 2);
 		json_end_object(out);
 	}

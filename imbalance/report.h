@@ -2,12 +2,11 @@
 #ifndef REPORT_H
 #define REPORT_H
 
-#include "../base/tool/text.h"
+#include "../base/tool/fields.h"
 #include "../base/waits/functions.h"
+#include "critical.h"
 
 enum form { TEXT, JSON, CSV, STREAM };
-
-struct json;
 
 struct view {
 	bool all;	/* every line of a table */
@@ -33,6 +32,30 @@ void print_scaling(char **files, size_t count, bool weak, bool whole, enum form 
 void functions_table(struct text *out, const struct imbalance *im, bool all);
 void functions_members(struct json *out, const struct imbalance *im);
 void functions_rows(struct text *out, const struct imbalance *im);
+
+/* ---- lines of several forms, and their fields: fields.c ---- */
+
+struct totals_line {
+	const char *what, *name;
+	int64_t total_ns, wait_ns;
+	double imbalance;
+	struct totals of;
+};
+extern const struct field totals_fields[], share_fields[], delay_fields[], critical_fields[];
+struct totals_line totals_line(const char *what, const char *name, const struct totals *totals);
+
+struct delay_line {
+	double cost_ns, short_ns, long_ns;
+	int32_t rank;
+	const char *kind, *where;
+};
+/* WHERE: a buffer of SIZE for the text. */
+struct delay_line delay_line(const struct imbalance *im, const struct delay *delay, char *where, size_t size);
+
+struct critical_line {
+	struct critical_site of;
+	const char *where;
+};
 
 /* A value by name, for limits; false: there is none of that name. */
 bool value_of(const struct imbalance *im, const char *name, bool whole, double *value);

@@ -21,14 +21,6 @@ begin_table(struct table_writer *table, struct text *out, const char *head)
 	table_begin(table, out, head);
 }
 
-static void
-put_site(struct table_writer *table, const struct imbalance *im, const char *before, size_t site)
-{
-	char text[1024];
-
-	table_format(table, "%s%s", before, index_text(im, BY_SITE, site, text, sizeof text));
-}
-
 static double
 share(int64_t ns, const struct imbalance *im)
 {
@@ -179,19 +171,16 @@ static void
 print_delays(struct text *out, const struct imbalance *im, size_t shown)
 {
 	struct table_writer table;
+	char where[1024];
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
-	begin_table(&table, out,
-	    "cost_s\tshort_s\tlong_s\trank\tdelay: rank-seconds that others waited for it");
+	begin_table(&table, out, NULL);
+	table_head(&table, delay_fields);
 	for (size_t i = 0; i < count && i < shown; i++) {
-		table_fixed(&table, 1e-9 * delay_cost_ns(&delays[i]), 6);
-		table_fixed(&table, 1e-9 * delay_short_ns(&delays[i]), 6);
-		table_fixed(&table, 1e-9 * delay_long_ns(&delays[i]), 6);
-		table_int(&table, delays[i].rank);
-		put_site(&table, im, delays[i].key % 2 == 0 ? "compute up to " : "MPI in ",
-		    delays[i].key / 2);
-		table_end_line(&table);
+		const struct delay_line line = delay_line(im, &delays[i], where, sizeof where);
+
+		table_row(&table, delay_fields, &line);
 	}
 	table_end(&table);
 	print_more(out, count, shown);
@@ -225,23 +214,18 @@ static void
 print_critical(struct text *out, const struct imbalance *im, const struct critical *c, size_t shown)
 {
 	struct table_writer table;
+	char where[1024];
 
 	text_char(out, '\n');
 	text_line(out, "critical path %.9f s, %.2f %% of it in transfers", seconds(c->length_ns),
 	    c->length_ns > 0 ? 100 * (double)c->transfer_ns / (double)c->length_ns : 0);
-	table_begin(&table, out,
-	    "crit_imb_s\tpath_s\tmean_s\tact_impact_s\timb_impact_s\trank\tup to and in");
+	table_begin(&table, out, NULL);
+	table_head(&table, critical_fields);
 	for (size_t i = 0; i < c->count && i < shown; i++) {
-		const struct critical_site *s = &c->sites[i];
+		const struct critical_line line = { c->sites[i],
+		    index_text(im, BY_SITE, c->sites[i].site, where, sizeof where) };
 
-		table_fixed(&table, 1e-9 * s->imbalance_ns, 6);
-		table_seconds(&table, s->path_ns);
-		table_fixed(&table, 1e-9 * s->mean_ns, 6);
-		table_fixed(&table, 1e-9 * s->activity_impact_ns, 6);
-		table_fixed(&table, 1e-9 * s->imbalance_impact_ns, 6);
-		table_int(&table, s->rank);
-		put_site(&table, im, "", s->site);
-		table_end_line(&table);
+		table_row(&table, critical_fields, &line);
 	}
 	table_end(&table);
 	print_more(out, c->count, shown);

@@ -47,7 +47,7 @@ shares_by_rank(const struct imbalance *im)
 	for (int32_t r = 0; r < im->graph.known.ranks; r++) {
 		const struct cell *cell = &im->tables[BY_RANK].cells[r];
 
-		all[r] = (struct shares){ .compute_ns = cell->compute_ns, .polling_ns = cell->polling_ns,
+		all[r] = (struct shares){ .rank = r, .compute_ns = cell->compute_ns, .polling_ns = cell->polling_ns,
 		    .wait_ns = waits_ns(&im->tables[BY_RANK], (size_t)r) };
 		all[r].mpi_useful_ns = cell->mpi_ns - all[r].wait_ns;
 	}

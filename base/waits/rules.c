@@ -241,7 +241,6 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	const struct call_kind *kind = c->kind;
 	int count;
 
-	waits[0].state = STATES;
 	if (kind->starts && c->count == 1 && (!c->rows[0].has_other || c->rows[0].is_send))
 		return 0;
 	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,

@@ -356,6 +356,7 @@ int64_t all_time_ns(const struct imbalance *im);
 
 /* Where the time of a rank went; all its locations together. */
 struct shares {
+	int32_t rank;
 	int64_t before_ns, compute_ns, mpi_useful_ns, wait_ns, after_ns;
 	int64_t run_ns;		/* what they add up to, if all is well */
 	int64_t polling_ns;	/* part of mpi_useful_ns */
