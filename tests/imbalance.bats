@@ -288,6 +288,21 @@ chain() {
 		'[1,"compute",895,0] [0,"compute",500,0] [1,"mpi",5,0]' ]
 }
 
+# Rank 1 took rank 0's message a nanosecond after rank 0 began to wait for it: that is no synchronisation before this wait.
+@test "a message that is received once a wait has begun is no synchronisation before this wait" {
+	tests/pack >t.trace <<-END
+		trace ranks=2
+		0 MPI_Init 0 10
+		0 MPI_Send 990 995 comm=1 peer=1 tag=0 sent=8
+		0 MPI_Recv 1000 1105 comm=1 peer=1 tag=1 received=8
+		1 MPI_Init 0 10
+		1 MPI_Recv 1001 1002 comm=1 peer=0 tag=0 received=8
+		1 MPI_Send 1100 1101 comm=1 peer=0 tag=1 sent=8
+	END
+	[ "$(lp-graph t.trace 2>/dev/null | lp-imbalance -F json | jq -c '.delays[] |
+		[.rank, .kind, (.short_s * 1e9 | round), (.long_s * 1e9 | round)]')" = '[1,"compute",100,0]' ]
+}
+
 # three_ranks SEND: rank 1 waits 50 us for rank 0, computes until SEND and sends to rank 2, which waits for it from 51000 on
 three_ranks() {
 	tests/pack <<-END | lp-graph 2>/dev/null | lp-imbalance -F json
@@ -315,6 +330,10 @@ three_ranks() {
 		paste -sd' ')" = '[0,"compute",3,50000,35714] [1,"compute",2,14286,0]' ]
 	[ "$(jq '.wait_states[] | select(.name == "late_sender").ranks[2] * 1e9 | round' t.json)" -eq 50000 ]
 	[ "$(three_ranks 81000 | jq '.wait_states[] | select(.name == "late_sender").ranks[2] * 1e9 | round')" -eq 30000 ]
+}
+
+@test "a wait becomes shorter by the cost of a delay when lp-replay takes the delay away" {
+	delays_check.py 1 15
 }
 
 # explained SHARE GRAPH: so much of all waits, and no more than there is, has a cause

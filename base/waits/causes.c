@@ -346,13 +346,12 @@ share_direct(struct causes *c, int32_t rank, double share, double wait_ns, struc
 {
 	struct spending *s = &c->spending;
 
-	for (size_t i = 0; i < s->count; i++)
-		if (s->ns[i] > 0) {
-			const uint32_t delay = delay_of(c->delays, s->keys[i], rank);
+	for (size_t i = 0; i < s->count; i++) {
+		const uint32_t delay = delay_of(c->delays, s->keys[i], rank);
 
-			delay_add(c->delays, delay, share * s->ns[i], 0);
-			share_add(shares, delay, share * s->ns[i] / wait_ns);
-		}
+		delay_add(c->delays, delay, share * s->ns[i], 0);
+		share_add(shares, delay, share * s->ns[i] / wait_ns);
+	}
 	s->count = 0;
 }
 
