@@ -30,11 +30,13 @@ static const struct field piece_fields[] = {
 };
 
 struct percent_line { double percent, ns[PARAMETERS]; };
-#define PERCENT(name, member) { name, FIELD(struct percent_line, member), .text = "%.13g", .infinite = "any" }
+#define PERCENT(member) FIELD(struct percent_line, member), .text = "%.13g", .json = "%.13g", .infinite = "any", \
+	.optional = true
 
 static const struct field percent_fields[] = {
-	PERCENT("longer_%", percent), PERCENT("latency_ns", ns[LATENCY]), PERCENT("gap_ns", ns[GAP]),
-	PERCENT("overhead_ns", ns[OVERHEAD]), FIELDS_END
+	{ "percent", PERCENT(percent), .head = "longer_%" },
+	{ "latency_ns", PERCENT(ns[LATENCY]) }, { "gap_ns", PERCENT(ns[GAP]) }, { "overhead_ns", PERCENT(ns[OVERHEAD]) },
+	FIELDS_END
 };
 
 struct share_line {
@@ -120,19 +122,27 @@ print_shares(struct tolerance *t, struct text *text, struct json *json)
 	}
 }
 
-static struct piece_line
-piece_line(const struct tolerance *t, int p, size_t i)
+static struct piece_line *
+piece_lines(const struct tolerance *t, int p)
 {
-	return (struct piece_line){ parameter_names[p], t->pieces[p][i], t->sampled == NULL };
+	struct piece_line *lines = zalloc(t->piece_count[p] + 1, sizeof *lines);
+
+	for (size_t i = 0; i < t->piece_count[p]; i++)
+		lines[i] = (struct piece_line){ parameter_names[p], t->pieces[p][i], t->sampled == NULL };
+	return lines;
 }
 
-/* An array of objects is open: the I-th begins a line, unless it is the first. */
-static void
-next_object(struct json *json, size_t i)
+static struct percent_line *
+percent_lines(const struct tolerance *t)
 {
-	if (i > 0)
-		json_break(json);
-	json_begin_object(json, NULL);
+	struct percent_line *lines = zalloc(t->percent_count + 1, sizeof *lines);
+
+	for (size_t i = 0; i < t->percent_count; i++) {
+		lines[i].percent = t->percents[i];
+		for (int p = 0; p < PARAMETERS; p++)
+			lines[i].ns[p] = tolerance_at(t, p, t->percents[i]);
+	}
+	return lines;
 }
 
 static void
@@ -151,33 +161,11 @@ print_json(struct tolerance *t, struct text *text)
 	json_bool(&json, "exact", t->sampled == NULL);
 	if (t->sampled != NULL)
 		json_text(&json, "sampled_because", t->sampled);
-	for (int p = 0; p < PARAMETERS; p++) {
-		if (!t->wanted[p])
-			continue;
-		json_break(&json);
-		json_begin_array(&json, parameter_names[p]);
-		for (size_t i = 0; i < t->piece_count[p]; i++) {
-			struct piece_line line = piece_line(t, p, i);
-
-			next_object(&json, i);
-			json_members(&json, piece_fields, &line);
-			json_end_object(&json);
-		}
-		json_end_array(&json);
-	}
-	json_break(&json);
-	json_begin_array(&json, "tolerance");
-	for (size_t i = 0; i < t->percent_count; i++) {
-		next_object(&json, i);
-		json_significant(&json, "percent", t->percents[i], 13);
-		for (int p = 0; p < PARAMETERS; p++)
-			if (t->wanted[p]) {
-				snprintf(key, sizeof key, "%s_ns", parameter_names[p]);
-				json_significant(&json, key, tolerance_at(t, p, t->percents[i]), 13);
-			}
-		json_end_object(&json);
-	}
-	json_end_array(&json);
+	for (int p = 0; p < PARAMETERS; p++)
+		if (t->wanted[p])
+			json_rows(&json, parameter_names[p], piece_fields, piece_lines(t, p), t->piece_count[p],
+			    sizeof(struct piece_line));
+	json_rows(&json, "tolerance", percent_fields, percent_lines(t), t->percent_count, sizeof(struct percent_line));
 	print_shares(t, NULL, &json);
 	json_end_object(&json);
 	json_end_line(&json);
@@ -219,6 +207,7 @@ print_curve(const struct tolerance *t, int p, struct text *text)
 static void
 print_text(struct tolerance *t, struct text *text)
 {
+	const struct percent_line *lines = percent_lines(t);
 	struct table_writer table;
 	char *run = headline_text(&t->known->headline);
 
@@ -235,13 +224,8 @@ print_text(struct tolerance *t, struct text *text)
 	for (int p = 0; p < PARAMETERS; p++)
 		table_significant(&table, t->base[p], 13);
 	table_end_line(&table);
-	for (size_t i = 0; i < t->percent_count; i++) {
-		struct percent_line line = { t->percents[i], { 0 } };
-
-		for (int p = 0; p < PARAMETERS; p++)
-			line.ns[p] = tolerance_at(t, p, t->percents[i]);
-		table_row(&table, percent_fields, &line);
-	}
+	for (size_t i = 0; i < t->percent_count; i++)
+		table_row(&table, percent_fields, &lines[i]);
 	table_end(&table);
 	for (int p = 0; p < PARAMETERS; p++)
 		if (t->wanted[p])
@@ -255,12 +239,12 @@ print_csv(const struct tolerance *t, struct text *text)
 	struct csv csv;
 
 	csv_head(&csv, text, piece_fields);
-	for (int p = 0; p < PARAMETERS; p++)
-		for (size_t i = 0; i < t->piece_count[p]; i++) {
-			struct piece_line line = piece_line(t, p, i);
+	for (int p = 0; p < PARAMETERS; p++) {
+		const struct piece_line *lines = piece_lines(t, p);
 
-			csv_row(&csv, piece_fields, &line);
-		}
+		for (size_t i = 0; i < t->piece_count[p]; i++)
+			csv_row(&csv, piece_fields, &lines[i]);
+	}
 }
 
 void

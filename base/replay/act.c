@@ -232,9 +232,8 @@ mark_sent(struct engine *e, uint32_t id, uint32_t link, double bytes)
 	const struct flight *f = &e->flights[link];
 	struct weight *weight = message_weight(e, link);
 
-	*weight = (struct weight){ f->wire == WIRE_NETWORK ? bytes : 0,
-	    payer_here(e, id, false), weight->receiver };
-	weight->bytes *= scale_of(e, id, e->runners[id].part, false);
+	weight->bytes = (f->wire == WIRE_NETWORK ? bytes : 0) * scale_of(e, id, e->runners[id].part, false);
+	weight->sender = payer_here(e, id, false);
 	e->marks->in_flight++;
 	if (f->flags & MESSAGE_RENDEZVOUS)
 		mark_set(e, message_time(e, link, SENT), id, &NO_COST, NO_PAYER);

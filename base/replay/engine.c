@@ -198,8 +198,7 @@ run(struct engine *e, uint32_t id)
 				__builtin_prefetch(&e->flights[op->link]);
 			__builtin_prefetch(op_at(e, id, r->seq + 2));
 			ns = compute_ns(e, id, op);
-			if (e->marks != NULL)
-				mark_spent(e, id, ns);
+			mark_spent(e, id, ns);
 			if (!spend(e, id, ns))
 				return;
 			break;
@@ -230,8 +229,7 @@ run(struct engine *e, uint32_t id)
 		case STEP_AFTER:
 			r->step = STEP_LEAVE;
 			ns = after_ns(e, id, op_at(e, id, r->part));
-			if (e->marks != NULL)
-				mark_spent(e, id, ns);
+			mark_spent(e, id, ns);
 			if (ns > 0 && !spend(e, id, ns))
 				return;
 			break;

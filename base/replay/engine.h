@@ -125,6 +125,7 @@ struct instance {		/* of a collective */
 	uint64_t sent, received;	/* of the root, or of the last to arrive */
 	uint32_t root;		/* member; NONE */
 	uint32_t comm, next;
+	uint32_t first_time, times;	/* numbers, of the last to come and of its members; see watchers.h */
 	uint8_t class, operation;
 	bool uneven;		/* sizes differ, so that who comes last matters */
 	double *blocks;		/* by member: of the plan, where they differ */
@@ -211,7 +212,7 @@ struct engine {
 	void (*over)(void *context, uint32_t flight);
 	void *context;
 	struct marks *marks;	/* who looks on how times come about; NULL: nobody */
-	struct made_requests *made;	/* by location, see protocol.c */
+	struct made_requests *made;	/* see protocol.c */
 	struct lost_ends { struct lost *items; size_t count, capacity; } lost_sends, lost_posts;
 };
 
@@ -219,6 +220,8 @@ struct engine {
 void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
 int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
     const struct calls *calls);
+/* From a row to the one that its request is from. */
+void follow_request(const struct replay_row *row, uint32_t *location, uint64_t *seq);
 /* From a row to the one that started its request; NULL: there is none. */
 struct op *started_by(const struct engine *engine, uint32_t *location, uint64_t *seq);
 void lane_settle(struct engine *engine, uint32_t location, uint64_t seq);	/* rows before have all edges */
@@ -294,7 +297,7 @@ bool move_act(struct engine *engine, uint32_t runner);	/* false: the runner slee
 double move_after(struct engine *engine, uint32_t runner);	/* cost of what is done */
 
 /* protocol.c: which sends wait for their receive, and what was made to be started. */
-struct made_requests *made_requests(uint32_t locations);
+struct made_requests *made_requests(void);
 bool is_rendezvous(const struct machine *machine, uint16_t call, uint64_t bytes);
 void note_request(struct engine *engine, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row);
 

@@ -52,7 +52,7 @@ engine_begin(struct engine *e, const struct machine *machine, struct definitions
 	e->lanes = zalloc(n, sizeof *e->lanes);
 	e->runners = zalloc(n, sizeof *e->runners);
 	e->node_of = zalloc(n, sizeof *e->node_of);
-	e->made = made_requests(n);
+	e->made = made_requests();
 	e->stack = zalloc(n, sizeof *e->stack);
 	for (uint32_t l = 0; l < n; l++) {
 		/* A thread that is defined only later is on the node of its rank, found then. */
@@ -166,7 +166,16 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 	return 0;
 }
 
-/* From a row to the one that started its request; NULL where there is none. */
+void
+follow_request(const struct replay_row *row, uint32_t *location, uint64_t *seq)
+{
+	if (row->request_at > 0) {
+		*location = row->request_at - 1;
+		*seq = row->request;
+	} else
+		*seq -= row->request;
+}
+
 struct op *
 started_by(const struct engine *e, uint32_t *location, uint64_t *seq)
 {
@@ -174,11 +183,7 @@ started_by(const struct engine *e, uint32_t *location, uint64_t *seq)
 
 	if (row->request == 0 && row->request_at == 0)
 		return NULL;
-	if (row->request_at > 0) {
-		*location = row->request_at - 1;
-		*seq = row->request;
-	} else
-		*seq -= row->request;
+	follow_request(row, location, seq);
 	return op_at(e, *location, *seq);
 }
 

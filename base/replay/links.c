@@ -47,10 +47,8 @@ uint32_t
 instance_new(struct engine *e, uint32_t members)
 {
 	uint32_t i = e->free_instance;
-	struct instance *instance;
-	struct arrival *arrivals;
-	size_t capacity, block_capacity;
-	double *blocks;
+	struct instance *instance, before;
+	size_t capacity;
 
 	if (i != NONE)
 		e->free_instance = e->instances[i].next;
@@ -63,13 +61,13 @@ instance_new(struct engine *e, uint32_t members)
 		i = (uint32_t)e->instance_count++;
 	}
 	instance = &e->instances[i];
-	capacity = instance->capacity;
-	blocks = instance->blocks;
-	block_capacity = instance->block_capacity;
-	arrivals = grow(instance->members, &capacity, members, sizeof *arrivals);
-	*instance = (struct instance){ .members = arrivals, .capacity = (uint32_t)capacity,
+	before = *instance;		/* its memory, and the numbers of its times, are used again */
+	capacity = before.capacity;
+	*instance = (struct instance){ .members = grow(before.members, &capacity, members, sizeof *before.members),
 	    .count = members, .references = members, .root = NONE, .done_ns = -1, .factor = 1,
-	    .next = NONE, .blocks = blocks, .block_capacity = block_capacity };
+	    .next = NONE, .blocks = before.blocks, .block_capacity = before.block_capacity,
+	    .first_time = before.first_time, .times = before.times };
+	instance->capacity = (uint32_t)capacity;
 	return i;
 }
 

@@ -8,23 +8,29 @@
 #include <string.h>
 
 #include "../mpi/call_class.h"
-#include "../tool/search.h"
+#include "../tool/hash_table.h"
 #include "engine.h"
 
 struct made {			/* by a call of class SEND_INIT or RECV_INIT */
 	uint64_t seq, started;	/* started: row that did so last; 0: none */
+	uint32_t location;	/* NONE: free */
 	uint16_t call;
 };
 
-struct made_requests {		/* of a location, in order of their seq */
-	struct made *items;
-	size_t count, capacity;
-};
+#define MADE_HASH(m) mix((m)->location, (m)->seq)
+#define MADE_SAME(a, b) ((a)->location == (b)->location && (a)->seq == (b)->seq)
+#define MADE_FREE(m) ((m)->location == NONE)
+#define MADE_MAKE_FREE(m) ((m)->location = NONE)
+HASH_TABLE(made_requests, struct made, MADE_HASH, MADE_SAME, MADE_FREE, MADE_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
 
 struct made_requests *
-made_requests(uint32_t locations)
+made_requests(void)
 {
-	return zalloc(locations, sizeof(struct made_requests));
+	struct made_requests *made = zalloc(1, sizeof *made);
+
+	made_requests_begin(made, 64);
+	return made;
 }
 
 static enum mode
@@ -67,85 +73,40 @@ is_rendezvous(const struct machine *m, uint16_t call, uint64_t bytes)
 	return bytes >= (uint64_t)m->eager_bytes;
 }
 
-/* Where the request made in row SEQ is or would be kept. */
-#define BEFORE(made, sought) ((made)->seq < (sought))
-SEARCH(place_of, struct made, uint64_t, BEFORE)
-
+/* By the call that made the request of a row; NULL: it is not known. */
 static struct made *
-find_made(const struct engine *e, uint32_t location, uint64_t seq)
+made_for(const struct engine *e, uint32_t location, uint64_t seq, const struct replay_row *row)
 {
-	const struct made_requests *made;
-	size_t i;
+	struct made key = { .seq = seq, .location = location };
 
-	if (location >= e->locations)
-		return NULL;
-	made = &e->made[location];
-	i = place_of(made->items, made->count, seq);
-	return i < made->count && made->items[i].seq == seq ? &made->items[i] : NULL;
-}
-
-/* The row that row SEQ refers to. */
-static void
-follow(const struct replay_row *row, uint32_t *location, uint64_t *seq)
-{
-	if (row->request_at > 0) {
-		*location = row->request_at - 1;
-		*seq = row->request;
-	} else
-		*seq -= row->request;
-}
-
-/* A row of MPI_Start: what it starts, as far as the call that made its request is known. */
-static void
-note_start(struct engine *e, uint32_t location, uint64_t seq, struct op *op, const struct replay_row *row)
-{
-	uint64_t begun = seq;
-	struct made *made;
-
-	follow(row, &location, &begun);
-	made = find_made(e, location, begun);
-	if (made == NULL)
-		return;
-	made->started = seq;
-	op->act = call_class(made->call) == CLASS_SEND_INIT ? ACT_SEND_START : ACT_POST;
-	op->rendezvous = is_rendezvous(e->machine, e->machine->eager_bytes < 0 ? row->call : made->call,
-	    row->sent);
-}
-
-/* What frees a request that was made to be started frees the operation that was started last. */
-static void
-note_free(struct engine *e, uint32_t location, uint64_t seq, struct replay_row *row)
-{
-	uint32_t at = location;
-	uint64_t begun = seq;
-	struct made_requests *requests;
-	struct made *made;
-
-	follow(row, &at, &begun);
-	made = find_made(e, at, begun);
-	if (made == NULL)
-		return;
-	if (made->started > 0) {
-		row->request_at = at + 1;
-		row->request = (uint32_t)made->started;
-	}
-	requests = &e->made[at];
-	memmove(made, made + 1, (size_t)(requests->items + requests->count - made - 1) * sizeof *made);
-	requests->count--;
+	follow_request(row, &key.location, &key.seq);
+	return key.location < e->locations ? made_requests_find(e->made, &key) : NULL;
 }
 
 void
 note_request(struct engine *e, uint32_t location, uint64_t seq, struct op *op, struct replay_row *row)
 {
 	enum call_class class = call_class(row->call);
-	struct made_requests *made = &e->made[location];
+	struct made *made;
 
-	if (class == CLASS_START)
-		note_start(e, location, seq, op, row);
-	else if (class == CLASS_REQUEST_FREE)
-		note_free(e, location, seq, row);
-	else if (class == CLASS_SEND_INIT || class == CLASS_RECV_INIT) {
-		made->items = grow(made->items, &made->capacity, made->count + 1, sizeof *made->items);
-		made->items[made->count++] = (struct made){ seq, 0, row->call };
+	if (class == CLASS_SEND_INIT || class == CLASS_RECV_INIT) {
+		made_requests_add(e->made, &(struct made){ seq, 0, location, row->call });
+		return;
 	}
+	made = made_for(e, location, seq, row);
+	if (made == NULL)
+		return;
+	if (class == CLASS_START) {
+		made->started = seq;
+		op->act = call_class(made->call) == CLASS_SEND_INIT ? ACT_SEND_START : ACT_POST;
+		op->rendezvous = is_rendezvous(e->machine, e->machine->eager_bytes < 0 ? row->call : made->call,
+		    row->sent);
+		return;
+	}
+	/* What frees a request that was made to be started frees the operation that was started last. */
+	if (made->started > 0) {
+		row->request_at = made->location + 1;
+		row->request = (uint32_t)made->started;
+	}
+	made_requests_remove(e->made, made);
 }

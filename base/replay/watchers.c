@@ -69,17 +69,6 @@ mark_sync(struct engine *e, uint32_t at)
 		e->marks->watchers[i].sync(e->marks->watchers[i].context, at);
 }
 
-/* An array of numbers, zeros where there are none yet. */
-static uint32_t *
-number_at(uint32_t **numbers, size_t *count, size_t i)
-{
-	size_t known = *count;
-
-	*numbers = grow(*numbers, count, i + 1, sizeof **numbers);
-	memset(*numbers + known, 0, (*count - known) * sizeof **numbers);
-	return &(*numbers)[i];
-}
-
 static uint32_t
 take_times(struct marks *m, uint32_t count)
 {
@@ -91,44 +80,43 @@ take_times(struct marks *m, uint32_t count)
 	return first;
 }
 
+struct weight *
+message_weight(struct engine *e, uint32_t flight)
+{
+	struct marks *m = e->marks;
+	size_t known = m->weight_count;
+
+	m->weights = grow(m->weights, &m->weight_count, flight + (size_t)1, sizeof *m->weights);
+	memset(m->weights + known, 0, (m->weight_count - known) * sizeof *m->weights);
+	return &m->weights[flight];
+}
+
 uint32_t
 message_time(struct engine *e, uint32_t flight, int which)
 {
-	struct marks *m = e->marks;
-	uint32_t *first = number_at(&m->message, &m->message_count, flight);
+	struct weight *weight = message_weight(e, flight);
 
-	if (*first == 0)
-		*first = take_times(m, MESSAGE_TIMES);
-	return *first + (uint32_t)which;
+	if (weight->first == 0)
+		weight->first = take_times(e->marks, MESSAGE_TIMES);
+	return weight->first + (uint32_t)which;
 }
 
 uint32_t
 last_time(struct engine *e, uint32_t instance)
 {
-	struct marks *m = e->marks;
-	uint32_t *first = number_at(&m->instance, &m->instance_count, instance);
-	uint32_t *room = number_at(&m->instance_members, &m->instance_member_count, instance);
+	struct instance *i = &e->instances[instance];
 
-	if (*first == 0 || *room < e->instances[instance].count) {
-		*room = e->instances[instance].capacity;
-		*first = take_times(m, 1 + *room);
+	if (i->times < 1 + i->count) {
+		i->times = 1 + i->capacity;
+		i->first_time = take_times(e->marks, i->times);
 	}
-	return *first;
+	return i->first_time;
 }
 
 uint32_t
 member_time(struct engine *e, uint32_t instance, uint32_t member)
 {
 	return last_time(e, instance) + 1 + member;
-}
-
-struct weight *
-message_weight(struct engine *e, uint32_t flight)
-{
-	struct marks *m = e->marks;
-
-	m->weights = grow(m->weights, &m->weight_count, flight + (size_t)1, sizeof *m->weights);
-	return &m->weights[flight];
 }
 
 uint32_t

@@ -36,11 +36,11 @@ struct marks {
 	size_t watcher_count;
 	uint32_t times;			/* numbers in use */
 	uint32_t scratch;		/* a time for sums on the way */
-	uint32_t *message, *instance;	/* number of the first time of each; 0: none yet */
-	size_t message_count, instance_count;
-	uint32_t *instance_members;	/* how many it has room for */
-	size_t instance_member_count;
-	struct weight { double bytes; uint32_t sender, receiver; } *weights;	/* by message: payers */
+	struct weight {
+		double bytes;
+		uint32_t first;			/* number of its first time; 0: none yet */
+		uint32_t sender, receiver;	/* payers */
+	} *weights;			/* by message */
 	size_t weight_count;
 	struct payer *payers;		/* from 1 */
 	size_t payer_count, payer_capacity;
