@@ -51,12 +51,13 @@ output_writer(struct output *o)
 void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {
+	/* Some are written anew, some have the old times, and an index has old places in the file. */
+	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "sampled_path", "index", "shard" };
 	struct held *held;
 
-	/* These are written anew, also where they are of a replay before; samples have the old times. */
-	if (is_kind(message, "sampled") || is_kind(message, "sampled_path") || is_kind(message, "run") ||
-	    is_kind(message, "replay") || is_kind(message, "monitor"))
-		return;
+	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+		if (is_kind(message, left_out[i]))
+			return;
 	if (o->begin > 0 && o->begin >= o->count) {
 		memmove(o->held, o->held + o->begin, o->count * sizeof *o->held);
 		o->begin = 0;
@@ -150,22 +151,33 @@ write_block(struct output *o, const struct engine *e, const struct held *held,
 		die_output();
 }
 
+/* What is held as a message again. */
+static void
+reread(const struct held *held, struct message *message, msgpack_unpacked *unpacked)
+{
+	const msgpack_object *parts;
+	size_t at = 0;
+
+	msgpack_unpacked_init(unpacked);
+	if (msgpack_unpack_next(unpacked, (const char *)held->bytes, held->size, &at) != MSGPACK_UNPACK_SUCCESS)
+		die("out of memory");
+	parts = unpacked->data.via.array.ptr;
+	*message = (struct message){ .bytes = held->bytes, .size = held->size, .body = parts[1] };
+	snprintf(message->kind, sizeof message->kind, "%.*s", (int)parts[0].via.str.size, parts[0].via.str.ptr);
+}
+
 static void
 write_held(struct output *o, struct engine *e, struct held *held)
 {
 	struct message message = { .bytes = held->bytes, .size = held->size };
 	msgpack_unpacked unpacked;
-	size_t at = 0;
 
 	if (held->location == NONE) {
 		if (writer_pass(&o->out, &message, 0) < 0)
 			die_output();
 	} else {
-		msgpack_unpacked_init(&unpacked);
-		if (msgpack_unpack_next(&unpacked, (const char *)held->bytes, held->size, &at) !=
-		    MSGPACK_UNPACK_SUCCESS)
-			die("out of memory");
-		write_block(o, e, held, &unpacked.data.via.array.ptr[1].via.map);
+		reread(held, &message, &unpacked);
+		write_block(o, e, held, &message.body.via.map);
 		msgpack_unpacked_destroy(&unpacked);
 		lane_drop(&e->lanes[held->location], held->first + held->count);
 	}
@@ -204,64 +216,47 @@ column(const struct message *message, const char *key, size_t n)
 	return values;
 }
 
-/* Messages of a block of which both ends are simulated. */
+/* Edges of a block of which all ends are simulated: messages with two ends each, or collectives with SIZE. */
 static void
-write_partial_messages(struct output *o, const struct engine *e, const struct message *message)
+write_partial_edges(struct output *o, const struct engine *e, const struct message *message)
 {
-	static const char *const keys[] = { "source", "send", "target", "receive" };
-	size_t count = (size_t)body_get(message, "count")->via.u64, n = 0;
-	uint64_t *columns[4];
+	static const char *const ends[] = { "source", "send", "target", "receive" }, *const members[] = { "location", "seq" };
+	const bool collectives = is_kind(message, "collectives");
+	const char *const *keys = collectives ? members : ends;
+	const size_t count = (size_t)body_get(message, "count")->via.u64, columns = collectives ? 2 : 4;
+	const size_t edges = collectives ? (size_t)body_get(message, "instances")->via.u64 : count;
+	uint64_t *at[4], *size = collectives ? column(message, "size", edges) : NULL;
+	size_t n = 0, kept = 0, row = 0;
 
-	for (int k = 0; k < 4; k++)
-		columns[k] = column(message, keys[k], count);
-	for (size_t i = 0; i < count; i++) {
-		for (int k = 0; k < 4; k++)
-			columns[k][n] = columns[k][i];
-		n += is_simulated(e, (uint32_t)columns[0][n], columns[1][n]) &&
-		    is_simulated(e, (uint32_t)columns[2][n], columns[3][n]);
+	for (size_t c = 0; c < columns; c++)
+		at[c] = column(message, keys[c], count);
+	for (size_t i = 0; i < edges; i++) {
+		const size_t rows = collectives ? (size_t)size[i] : 1;
+		bool all = true;
+
+		for (size_t k = 0; k < rows; k++, row++)
+			for (size_t c = 0; c < columns; c += 2) {
+				at[c][n + k] = at[c][row];
+				at[c + 1][n + k] = at[c + 1][row];
+				all &= is_simulated(e, (uint32_t)at[c][row], at[c + 1][row]);
+			}
+		if (!all)
+			continue;
+		n += rows;
+		if (collectives)
+			size[kept++] = rows;
 	}
 	message_begin(&o->out, message->kind, 5);
 	put_uint(&o->out, "count", n);
-	for (int k = 0; k < 4; k++) {
-		put_column(&o->out, keys[k], seq_type, columns[k], n);
-		free(columns[k]);
+	if (collectives) {
+		put_uint(&o->out, "instances", kept);
+		put_column(&o->out, "size", seq_type, size, kept);
+		free(size);
 	}
-	if (message_end(&o->out) < 0)
-		die_output();
-}
-
-/* Instances of which all members are simulated. */
-static void
-write_partial_collectives(struct output *o, const struct engine *e, const struct message *message)
-{
-	size_t count = (size_t)body_get(message, "count")->via.u64;
-	size_t instances = (size_t)body_get(message, "instances")->via.u64, n = 0, kept = 0;
-	uint64_t *size = column(message, "size", instances), *location = column(message, "location", count);
-	uint64_t *seq = column(message, "seq", count);
-
-	for (size_t i = 0, at = 0; i < instances; i++) {
-		size_t members = (size_t)size[i];
-		bool all = true;
-
-		for (size_t k = 0; k < members; k++, at++) {
-			location[n + k] = location[at];
-			seq[n + k] = seq[at];
-			all &= is_simulated(e, (uint32_t)location[at], seq[at]);
-		}
-		if (all) {
-			n += members;
-			size[kept++] = members;
-		}
+	for (size_t c = 0; c < columns; c++) {
+		put_column(&o->out, keys[c], seq_type, at[c], n);
+		free(at[c]);
 	}
-	message_begin(&o->out, "collectives", 5);
-	put_uint(&o->out, "count", n);
-	put_uint(&o->out, "instances", kept);
-	put_column(&o->out, "size", seq_type, size, kept);
-	put_column(&o->out, "location", seq_type, location, n);
-	put_column(&o->out, "seq", seq_type, seq, n);
-	free(size);
-	free(location);
-	free(seq);
 	if (message_end(&o->out) < 0)
 		die_output();
 }
@@ -272,9 +267,8 @@ output_partial(struct output *o, struct engine *e)
 {
 	for (; o->count > 0; o->begin++, o->count--) {
 		struct held *held = &o->held[o->begin];
-		struct message message = { .bytes = held->bytes };
+		struct message message;
 		msgpack_unpacked unpacked;
-		size_t at = 0;
 
 		if (held->location != NONE) {
 			uint64_t done = e->runners[held->location].seq;
@@ -285,18 +279,9 @@ output_partial(struct output *o, struct engine *e)
 				write_held(o, e, held);
 			continue;
 		}
-		msgpack_unpacked_init(&unpacked);
-		if (msgpack_unpack_next(&unpacked, (const char *)held->bytes, held->size, &at) !=
-		    MSGPACK_UNPACK_SUCCESS)
-			die("out of memory");
-		message.body = unpacked.data.via.array.ptr[1];
-		snprintf(message.kind, sizeof message.kind, "%.*s",
-		    (int)unpacked.data.via.array.ptr[0].via.str.size,
-		    unpacked.data.via.array.ptr[0].via.str.ptr);
-		if (is_kind(&message, "messages") || is_kind(&message, "probes"))
-			write_partial_messages(o, e, &message);
-		else if (is_kind(&message, "collectives"))
-			write_partial_collectives(o, e, &message);
+		reread(held, &message, &unpacked);
+		if (is_kind(&message, "messages") || is_kind(&message, "probes") || is_kind(&message, "collectives"))
+			write_partial_edges(o, e, &message);
 		else if (!is_kind(&message, "sync") && !is_kind(&message, "settled") &&
 		    !is_kind(&message, "matching"))
 			write_held(o, e, held);

@@ -73,6 +73,9 @@ late_sender() {
 	late_sender
 	lp-replay t.graph >t.out
 	tests/trace.py check t.out
+	# An index would say where things are in the input.
+	lp-dump t.graph | grep -q '"kind":"index"'
+	refute grep -q '"kind":"index"' <(lp-dump t.out)
 	[ "$(lp-dump t.out | grep -c '"message"')" -eq "$(lp-dump t.graph | grep -c '"message"')" ]
 	lp-critpath -F json t.out | jq -e '.run_time_s == .path_length_s and .run_time_s == 8.3e-7'
 	/usr/bin/python3 - t.out <<-'END'
