@@ -280,42 +280,30 @@ take_network_links(struct engine *e, uint32_t link)
 	return true;
 }
 
-/* Memory has links of the two ranks; where they are half duplex the lower rank's comes first. */
+/*
+ * Memory has links of the two ranks; where they are half duplex the lower rank's comes first. Between islands each has
+ * one link out and one in, which nobody borrows; a connection is one link.
+ */
 static bool
-take_memory_links(struct engine *e, uint32_t link)
+take_other_links(struct engine *e, uint32_t link)
 {
 	const struct flight *f = &e->flights[link];
 	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
-	bool in_first = (from->half_duplex || to->half_duplex) &&
+	bool memory = f->wire == WIRE_MEMORY, in_first = memory && (from->half_duplex || to->half_duplex) &&
 	    e->runners[f->source].rank > e->runners[f->target].rank;
 
-	if (from == to)
+	if (memory && from == to)
 		return true;
 	if (in_first && !resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN))
 		return false;
 	return resource_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
-	    resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN);
-}
-
-/* Between islands each has one link out and one in, which nobody borrows; a connection is one link. */
-static bool
-take_wide_links(struct engine *e, uint32_t link)
-{
-	const struct flight *f = &e->flights[link];
-	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
-
-	return resource_take(e, &from->out, &from->out.queue, link, MESSAGE_HAS_OUT) &&
-	    (from == to || resource_take(e, &to->in, &to->in.queue, link, MESSAGE_HAS_IN));
+	    (from == to || resource_take(e, in_links(to), &to->in.queue, link, MESSAGE_HAS_IN));
 }
 
 bool
 links_take(struct engine *e, uint32_t link)
 {
-	switch ((enum wire)e->flights[link].wire) {
-	case WIRE_NETWORK: return take_network_links(e, link);
-	case WIRE_MEMORY: return take_memory_links(e, link);
-	default: return take_wide_links(e, link);
-	}
+	return e->flights[link].wire == WIRE_NETWORK ? take_network_links(e, link) : take_other_links(e, link);
 }
 
 static void

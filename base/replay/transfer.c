@@ -82,6 +82,13 @@ flight_latency_ns(const struct engine *e, const struct flight *f)
 	return ns < 1 ? 0 : ns;
 }
 
+/* What the machine says of messages on that wire by their size; NULL: nothing. */
+static const struct wire_costs *
+costs_of(const struct engine *e, const struct flight *f)
+{
+	return f->wire == WIRE_NETWORK ? &e->machine->network : f->wire == WIRE_MEMORY ? &e->machine->memory : NULL;
+}
+
 void
 flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t bytes)
 {
@@ -92,6 +99,7 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	    machine_connection(m, m->nodes[from].island, m->nodes[to].island, tag, bytes);
 	double each = wire == WIRE_NETWORK ? m->islands[m->nodes[from].island].ns_per_byte :
 	    wire == WIRE_MEMORY ? m->nodes[from].local_ns_per_byte : m->wide_ns_per_byte;
+	const struct wire_costs *costs;
 
 	if (connection >= 0) {
 		wire = WIRE_CONNECTION;
@@ -100,17 +108,15 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	}
 	f->wire = (uint8_t)wire;
 	f->wire_ns = (double)bytes * each;
+	costs = costs_of(e, f);
 	/* A table holds all of the way, latency included. */
-	if (wire == WIRE_NETWORK && m->network.travel.told)
-		f->wire_ns = by_size_ns(&m->network.travel, (double)bytes) - m->nodes[from].latency_ns;
-	else if (wire == WIRE_MEMORY && m->memory.travel.told)
-		f->wire_ns = by_size_ns(&m->memory.travel, (double)bytes) - m->nodes[from].local_latency_ns;
+	if (costs != NULL && costs->travel.told)
+		f->wire_ns = by_size_ns(&costs->travel, (double)bytes) - latency_ns(e, f->source, f->target);
 	if (f->wire_ns < 0)
 		f->wire_ns = 0;
 	if (e->held_ns != NULL)
-		e->held_ns[f - e->flights] = wire == WIRE_NETWORK && m->network.gap.told ?
-		    by_size_ns(&m->network.gap, (double)bytes) : wire == WIRE_MEMORY && m->memory.gap.told ?
-		    by_size_ns(&m->memory.gap, (double)bytes) : f->wire_ns;
+		e->held_ns[f - e->flights] = costs != NULL && costs->gap.told ? by_size_ns(&costs->gap, (double)bytes) :
+		    f->wire_ns;
 }
 
 static struct resource *
@@ -122,17 +128,17 @@ bus_of(const struct engine *e, const struct flight *f)
 }
 
 /*
- * How long it is on its way from now on, but for its latency, of which a part may be over: then < 0. Where links are held for the work of processors, all else of its way
- * goes by while it waits for them.
+ * How long it is on its way from now on without its latency, of which a part may be over: then it is negative. If links
+ * are held for the work of processors, all else of its way goes by while it waits for them.
  */
 static double
 way_ns(const struct engine *e, uint32_t who)
 {
 	const struct flight *f = &e->flights[who];
-	const struct wire_costs *costs = f->wire == WIRE_MEMORY ? &e->machine->memory : &e->machine->network;
+	const struct wire_costs *costs = costs_of(e, f);
 	double due_ns, ns;
 
-	if (!costs->works || (f->wire != WIRE_MEMORY && f->wire != WIRE_NETWORK))
+	if (costs == NULL || !costs->works)
 		return f->wire_ns;
 	due_ns = f->flags & MESSAGE_RENDEZVOUS && f->posted_ns > f->sent_ns ? f->posted_ns : f->sent_ns;
 	ns = f->wire_ns - (e->now_ns - due_ns);
