@@ -42,6 +42,22 @@ pingpong() {
 	} >t.txt
 	tests/pack t.txt | lp-graph 2>/dev/null >t.graph
 	lp-tolerance -F json t.graph | jq -e '.latency[-1].slope == 11 and .latency[-1].to_ns == null'
+	# What takes equally long is in the order of its numbers, whoever came upon it first.
+	{
+		echo trace ranks=4
+		for r in 0 1 2 3; do
+			t=0
+			for peer in 3 2 1; do
+				echo "$r MPI_Send $((t += 10)) +1 comm=1 peer=$(((r + peer) % 4)) tag=0 sent=8 site=$((9 - r))"
+			done
+			for peer in 1 2 3; do
+				echo "$r MPI_Recv $((t += 100)) +1 comm=1 peer=$(((r + peer) % 4)) tag=0 received=8 site=$((5 - r))"
+			done
+		done
+	} >t.txt
+	tests/pack t.txt | lp-graph 2>/dev/null >t.graph
+	lp-tolerance --sites -F json t.graph | jq -e '.nodes |
+		length > 9 and . == sort_by(-.path_ns, -.latencies, .source, .target)'
 }
 
 @test "curves are what lp-replay says, to the nanosecond, on random runs and machines" {

@@ -172,34 +172,18 @@ find_slack(const struct paths *p, const struct marks *m, double run_ns, struct s
 	free(late);
 }
 
-/* In the order of the numbers of their sites, communicators or nodes; 0: these are the same. */
+/* By the numbers of their sites, communicators and nodes. */
 static int
-compare(const struct payer *a, const struct payer *b, enum grouping grouping)
+by_payer(const void *left, const void *right)
 {
-#define BY(field) if (a->field != b->field) return a->field < b->field ? -1 : 1;
-	if (grouping == BY_SITE || grouping == GROUPINGS) { BY(site) BY(call) }
-	if (grouping == BY_COMM || grouping == GROUPINGS) { BY(comm) }
-	if (grouping == BY_PAIR || grouping == GROUPINGS) { BY(source) BY(target) }
-#undef BY
+	const struct payer *a = &((const struct share *)left)->who, *b = &((const struct share *)right)->who;
+	const uint32_t fields[][2] = { { a->site, b->site }, { a->call, b->call }, { a->comm, b->comm },
+		{ a->source, b->source }, { a->target, b->target } };
+
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+		if (fields[i][0] != fields[i][1])
+			return fields[i][0] < fields[i][1] ? -1 : 1;
 	return 0;
-}
-
-static int
-by_site(const void *left, const void *right)
-{
-	return compare(&((const struct share *)left)->who, &((const struct share *)right)->who, BY_SITE);
-}
-
-static int
-by_comm(const void *left, const void *right)
-{
-	return compare(&((const struct share *)left)->who, &((const struct share *)right)->who, BY_COMM);
-}
-
-static int
-by_pair(const void *left, const void *right)
-{
-	return compare(&((const struct share *)left)->who, &((const struct share *)right)->who, BY_PAIR);
 }
 
 static int
@@ -211,21 +195,27 @@ by_size(const void *left, const void *right)
 		return a->ns > b->ns ? -1 : 1;
 	if (a->times[LATENCY] != b->times[LATENCY])
 		return a->times[LATENCY] > b->times[LATENCY] ? -1 : 1;
-	return compare(&a->who, &b->who, GROUPINGS);
+	return by_payer(left, right);
 }
 
 /* Adds up what belongs together. */
 static struct shares
 group(const struct share *shares, size_t count, enum grouping grouping)
 {
-	static int (*const orders[])(const void *, const void *) = { by_site, by_comm, by_pair };
 	struct share *sorted = zalloc(count + 1, sizeof *sorted);
 	size_t n = 0;
 
-	memcpy(sorted, shares, count * sizeof *sorted);
-	qsort(sorted, count, sizeof *sorted, orders[grouping]);
 	for (size_t i = 0; i < count; i++) {
-		if (n == 0 || compare(&sorted[n - 1].who, &sorted[i].who, grouping) != 0) {
+		const struct payer who = shares[i].who;
+
+		sorted[i] = shares[i];
+		sorted[i].who = grouping == BY_SITE ? (struct payer){ .site = who.site, .call = who.call } :
+		    grouping == BY_COMM ? (struct payer){ .comm = who.comm } :
+		    (struct payer){ .source = who.source, .target = who.target };
+	}
+	qsort(sorted, count, sizeof *sorted, by_payer);
+	for (size_t i = 0; i < count; i++) {
+		if (n == 0 || by_payer(&sorted[n - 1], &sorted[i]) != 0) {
 			sorted[n++] = sorted[i];
 			continue;
 		}
@@ -236,7 +226,7 @@ group(const struct share *shares, size_t count, enum grouping grouping)
 			sorted[n - 1].slack_ns = sorted[i].slack_ns;
 	}
 	qsort(sorted, n, sizeof *sorted, by_size);
-	return (struct shares){ grouping, sorted, n };
+	return (struct shares){ sorted, n };
 }
 
 void

@@ -67,11 +67,8 @@ struct share {			/* of the longest way: a call at a site, a communicator, or a p
 	double earlier_ns;	/* or if its messages came earlier */
 };
 
-struct shares {
-	enum grouping { BY_SITE, BY_COMM, BY_PAIR, GROUPINGS } grouping;
-	struct share *at;
-	size_t count;
-};
+enum grouping { BY_SITE, BY_COMM, BY_PAIR, GROUPINGS };
+struct shares { struct share *at; size_t count; };
 
 /* Each grouping, by time on the way, then in the order of their numbers. */
 void paths_find(struct paths *paths, const struct marks *marks, struct shares found[GROUPINGS]);
