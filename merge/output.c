@@ -76,11 +76,7 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 		put_string(out, "host", rank->host != NULL ? rank->host : "");
 		put_string(out, "program", rank->program != NULL ? rank->program : "");
 		put_uint(out, "rows", rank->rows);
-		msgpack_pack_str_with_body(&out->pack, "ended", 5);
-		if (rank->ended)
-			msgpack_pack_true(&out->pack);
-		else
-			msgpack_pack_false(&out->pack);
+		put_bool(out, "ended", rank->ended);
 		put_int(out, "offset_ns", rank->rows > 0 ?
 		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
 		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));

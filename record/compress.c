@@ -58,7 +58,7 @@ compress_to(const char *path, int fd, int level)
 	int got;
 
 	squeeze_start(&s, fd, level);
-	if (reader_open(&s.in, path, READ_NUMBERED) < 0)
+	if (reader_open(&s.in, path, READ_RAW) < 0)
 		return -1;
 	while ((got = reader_next(s.in, &message)) > 0)
 		if (take(&s, &message) < 0)

@@ -55,7 +55,7 @@ take_block(struct squeeze *s, const struct message *message)
 {
 	struct calls *rows;
 
-	if (calls_read(&s->calls, s->in, message) < 0)
+	if (calls_read_numbered(&s->calls, s->in, message) < 0)
 		return -1;
 	if (s->calls.location > 1 << 20)
 		return -1;

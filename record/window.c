@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../base/stream/marker.h"
+#include "../base/stream/bytes.h"
 
 enum { DEPTH = 30 };		/* of nested values: trace.5 */
 

@@ -24,19 +24,13 @@ static void
 take_pairs(struct monitor *m, struct reader *in, const struct message *message)
 {
 	static const struct column_type i64 = { 8, true, true, 0 };
-	const msgpack_object *bin = body_get(message, "end");
-	int64_t rank, count, *recorded, *simulated;
+	int64_t rank, *recorded, *simulated;
 	struct monitored *at;
 	size_t n;
 
 	if (body_int(in, message, "rank", 0, INT32_MAX, &rank) < 0 ||
-	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+	    body_count(in, message, "count", 0, UINT32_MAX, "end", &n) < 0)
 		die_input(in);
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < count) {
-		reader_fail(in, message->offset, "monitor: end is missing or too short");
-		die_input(in);
-	}
-	n = (size_t)count;
 	recorded = zalloc(n, sizeof *recorded);
 	simulated = zalloc(n, sizeof *simulated);
 	if (body_column(in, message, "recorded_end", i64, n, n, recorded) < 0 ||

@@ -40,7 +40,7 @@ run_open_part(struct run *run, const char *file, const struct part *part)
 {
 	begin(run);
 	run->part = *part;
-	check_open(run, reader_open(&run->in, file, READ_FILE));
+	check_open(run, reader_open(&run->in, file, READ_STREAM));
 }
 
 /* An index may lie: then no path is better than a wrong one. */

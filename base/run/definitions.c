@@ -74,30 +74,21 @@ take_location(struct definitions *d, struct reader *in, const struct message *me
 	return 1;
 }
 
-/* A count is believed only as far as there are bytes for it. */
-static bool
-is_long_enough(const struct message *message, const char *column, int64_t count)
-{
-	const msgpack_object *bin = body_get(message, column);
-
-	return bin != NULL && bin->type == MSGPACK_OBJECT_BIN && bin->via.bin.size >= count;
-}
-
 static int32_t *
-members(struct definitions *d, struct reader *in, const struct message *message, const char *key,
-    int64_t size)
+members(struct definitions *d, struct reader *in, const struct message *message, const char *size_key,
+    const char *key, int32_t *size)
 {
 	static const struct column_type type = { 4, true, true, 0 };
 	int32_t *ranks;
+	size_t count;
 
-	if (!is_long_enough(message, key, size)) {
-		reader_fail(in, message->offset, "communicator: %s is missing or too short", key);
+	if (body_count(in, message, size_key, 1, 1 << 24, key, &count) < 0)
 		return NULL;
-	}
-	ranks = zalloc((size_t)size, sizeof *ranks);
-	if (body_column(in, message, key, type, (size_t)size, (size_t)size, ranks) < 0)
+	*size = (int32_t)count;
+	ranks = zalloc(count, sizeof *ranks);
+	if (body_column(in, message, key, type, count, count, ranks) < 0)
 		goto bad;
-	for (int64_t i = 0; i < size; i++)
+	for (size_t i = 0; i < count; i++)
 		if (ranks[i] < -2 || ranks[i] >= d->ranks) {
 			reader_fail(in, message->offset, "communicator: %s is out of range", key);
 			goto bad;
@@ -132,24 +123,23 @@ take_neighbours(struct definitions *d, struct reader *in, const struct message *
 	static const struct column_type type = { 4, true, true, 0 };
 	struct communicator *comm;
 	struct neighbours *of;
-	int64_t number, member, count;
+	int64_t number, member;
+	size_t count;
 
 	if (body_int(in, message, "comm", 3, (int64_t)d->comm_count - 1, &number) < 0)
 		return -1;
 	comm = &d->comms[number];
 	if (body_int(in, message, "member", 0, comm->size - 1, &member) < 0 ||
-	    body_int(in, message, "count", 0, 1 << 24, &count) < 0)
+	    body_count(in, message, "count", 0, 1 << 24, "sources", &count) < 0)
 		return -1;
-	if (!is_long_enough(message, "sources", count))
-		return reader_fail(in, message->offset, "neighbours: sources is missing or too short");
 	if (comm->neighbours == NULL)
 		comm->neighbours = zalloc((size_t)comm->size, sizeof *comm->neighbours);
 	of = &comm->neighbours[member];
 	free(of->sources);
-	*of = (struct neighbours){ zalloc((size_t)count + 1, sizeof *of->sources), (uint32_t)count };
-	if (body_column(in, message, "sources", type, (size_t)count, (size_t)count, of->sources) < 0)
+	*of = (struct neighbours){ zalloc(count + 1, sizeof *of->sources), (uint32_t)count };
+	if (body_column(in, message, "sources", type, count, count, of->sources) < 0)
 		return -1;
-	for (int64_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		if (of->sources[i] < -2 || of->sources[i] >= comm->size)
 			return reader_fail(in, message->offset, "neighbours: sources is out of range");
 	return 1;
@@ -159,27 +149,21 @@ static int
 take_communicator(struct definitions *d, struct reader *in, const struct message *message)
 {
 	struct communicator comm = { 0 };
-	int64_t size, remote_size = 0;
 	uint32_t number;
 
 	if (body_number(in, message, "comm", 1, &number) < 0)
 		return -1;
 	if (number < 3)
 		return 1;	/* the predefined ones need no definition */
-	if (body_int(in, message, "size", 1, 1 << 24, &size) < 0 ||
-	    (body_get(message, "remote_size") != NULL &&
-	    body_int(in, message, "remote_size", 1, 1 << 24, &remote_size) < 0))
+	if ((comm.members = members(d, in, message, "size", "members", &comm.size)) == NULL)
 		return -1;
-	comm.size = (int32_t)size;
-	comm.remote_size = (int32_t)remote_size;
-	if ((comm.members = members(d, in, message, "members", size)) == NULL)
+	if (body_get(message, "remote_size") != NULL &&
+	    (comm.remote = members(d, in, message, "remote_size", "remote", &comm.remote_size)) == NULL)
 		return -1;
-	if (remote_size > 0 && (comm.remote = members(d, in, message, "remote", remote_size)) == NULL)
-		return -1;
-	comm.outside = count_outside(comm.members, size) + count_outside(comm.remote, remote_size);
-	if (remote_size > 0) {
+	comm.outside = count_outside(comm.members, comm.size) + count_outside(comm.remote, comm.remote_size);
+	if (comm.remote_size > 0) {
 		comm.in_members = zalloc((size_t)d->ranks / 8 + 1, 1);
-		for (int64_t i = 0; i < size; i++)
+		for (int32_t i = 0; i < comm.size; i++)
 			if (comm.members[i] >= 0)
 				comm.in_members[comm.members[i] / 8] |= (uint8_t)(1u << comm.members[i] % 8);
 	}
@@ -202,17 +186,15 @@ take_stack(struct definitions *d, struct reader *in, const struct message *messa
     struct site *site)
 {
 	static const struct column_type type = { 4, false, true, 0 };
-	int64_t depth;
+	size_t depth;
 
-	if (body_int(in, message, "count", 1, 1 << 16, &depth) < 0)
+	if (body_count(in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
 		return -1;
-	if (!is_long_enough(message, "stack", depth))
-		return reader_fail(in, message->offset, "site: stack is missing or too short");
 	site->depth = (uint32_t)depth;
-	site->stack = zalloc((size_t)depth, sizeof *site->stack);
-	if (body_column(in, message, "stack", type, (size_t)depth, (size_t)depth, site->stack) < 0)
+	site->stack = zalloc(depth, sizeof *site->stack);
+	if (body_column(in, message, "stack", type, depth, depth, site->stack) < 0)
 		goto bad;
-	for (int64_t i = 0; i < depth; i++)
+	for (size_t i = 0; i < depth; i++)
 		if (site->stack[i] >= number || site->stack[i] >= d->site_count ||
 		    d->sites[site->stack[i]].stack != NULL) {
 			reader_fail(in, message->offset, "site: a frame of the stack is no place");

@@ -39,23 +39,6 @@ edge_block_free(struct edge_block *edges)
 	memset(edges, 0, sizeof *edges);
 }
 
-/* A count is believed only if COLUMN has at least a byte for each. */
-static int
-believable(struct reader *in, const struct message *message, const char *key, const char *column,
-    size_t *count)
-{
-	const msgpack_object *bin = body_get(message, column);
-	int64_t value;
-
-	if (body_int(in, message, key, 0, UINT32_MAX, &value) < 0)
-		return -1;
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < value)
-		return reader_fail(in, message->offset, "%s: %s is missing or too short", message->kind,
-		    column);
-	*count = (size_t)value;
-	return 0;
-}
-
 static bool
 is_there(const struct window *window, uint32_t location, uint64_t seq)
 {
@@ -80,7 +63,7 @@ messages_read(struct edge_block *edges, struct reader *in, const struct message 
 {
 	size_t n = 0;
 
-	if (believable(in, message, "count", "source", &n) < 0)
+	if (body_count(in, message, "count", 0, UINT32_MAX, "source", &n) < 0)
 		return -1;
 	edge_block_reserve(edges, n);
 	edges->count = n;
@@ -101,8 +84,8 @@ collectives_read(struct edge_block *edges, struct reader *in, const struct messa
 	size_t n = 0, instances = 0;
 	uint64_t members = 0;
 
-	if (believable(in, message, "count", "location", &n) < 0 ||
-	    believable(in, message, "instances", "size", &instances) < 0)
+	if (body_count(in, message, "count", 0, UINT32_MAX, "location", &n) < 0 ||
+	    body_count(in, message, "instances", 0, UINT32_MAX, "size", &instances) < 0)
 		return -1;
 	edge_block_reserve(edges, n);
 	edges->size = grow(edges->size, &edges->instance_capacity, instances, sizeof *edges->size);

@@ -104,9 +104,9 @@ add_index(struct index *index, struct tail *tail, bool first)
 	uint64_t syncs, step, defined, *column;
 	bool added;
 
-	if (body_uint(tail->in, &tail->index, "syncs", &syncs) < 0 ||
-	    body_uint(tail->in, &tail->index, "step", &step) < 0 ||
-	    body_uint(tail->in, &tail->index, "defined", &defined) < 0 ||
+	if (body_uint(NULL, &tail->index, "syncs", &syncs) < 0 ||
+	    body_uint(NULL, &tail->index, "step", &step) < 0 ||
+	    body_uint(NULL, &tail->index, "defined", &defined) < 0 ||
 	    !add(&index->defined, defined) || !add(&index->rows, tail->rows))
 		return false;
 	if (first) {

@@ -6,7 +6,7 @@
  *
  *	index_read(&index, file);
  *	entry = index_before(&index, point);
- *	reader_open(&in, file, READ_FILE), and reads on as far as the definitions go, which is
+ *	reader_open(&in, file, READ_STREAM), and reads on as far as the definitions go, which is
  *	    while (reader_offset(in) <= index.defined)
  *	reader_jump(in, entry.from);
  *

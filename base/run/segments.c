@@ -53,21 +53,17 @@ int
 segments_read(struct segments *s, struct reader *in, const struct message *message,
     const struct definitions *known)
 {
-	const msgpack_object *bin = body_get(message, "location");
 	struct columns c = { 0 };
-	int64_t count;
+	size_t count;
 	int got = 0;
 
-	if (body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+	if (body_count(in, message, "count", 0, UINT32_MAX, "location", &count) < 0)
 		return -1;
-	/* Before there is room for them: */
-	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size < count)
-		return reader_fail(in, message->offset, "segments: location is missing or too short");
 	if (known->ranks == 0)
 		return reader_fail(in, message->offset, "segments before the message of kind run");
-	got = columns_read(&c, in, message, (size_t)count);
-	s->at = grow(s->at, &s->capacity, s->count + (size_t)count, sizeof *s->at);
-	for (size_t i = 0; i < (size_t)count && (got = got < 0 ? got : check(s, in, message, &c, i, known)) == 0; i++)
+	got = columns_read(&c, in, message, count);
+	s->at = grow(s->at, &s->capacity, s->count + count, sizeof *s->at);
+	for (size_t i = 0; i < count && (got = got < 0 ? got : check(s, in, message, &c, i, known)) == 0; i++)
 		s->at[s->count++] = (struct segment){ c.begin_ns[i], c.end_ns[i], c.location[i],
 		    c.site[i] < known->site_count ? c.site[i] : 0, reader_calls(in)[c.call[i]],
 		    (uint8_t)c.kind[i], c.polls[i] != 0 };

@@ -269,7 +269,7 @@ take_names(struct calls *calls, const struct reader *in)
 	const size_t parts = parts_of(calls);
 
 	for (size_t i = 0; i < calls->count; i++)
-		calls->call[i] = in->call_map[calls->call[i]];
+		calls->call[i] = in->known->call_map[calls->call[i]];
 	return parts_of(calls) == parts;
 }
 
@@ -281,7 +281,7 @@ fail_unnamed(struct calls *calls, struct reader *in, const struct message *messa
 	if (body_column(in, message, "call", (struct column_type){ sizeof *calls->call, false, true, 0 },
 	    capacity, calls->count, calls->call) < 0)
 		return -1;
-	while (i + 1 < calls->count && (calls->call[i] == 0 || in->call_map[calls->call[i]] != 0))
+	while (i + 1 < calls->count && (calls->call[i] == 0 || in->known->call_map[calls->call[i]] != 0))
 		i++;
 	return reader_fail(in, message->offset, "calls: call %u has no name", calls->call[i]);
 }
@@ -362,39 +362,27 @@ read_coded(struct calls *calls, struct reader *in, const struct message *message
 	return 0;
 }
 
-/* The count is believed only as far as there are bytes for it. */
-static int
-check_count(struct reader *in, const struct message *message, const char *column, int64_t count)
-{
-	const msgpack_object *bin = body_get(message, column);
-
-	if (bin != NULL && bin->type == MSGPACK_OBJECT_BIN && bin->via.bin.size >= count)
-		return 0;
-	return reader_fail(in, message->offset, "calls: %s is missing or too short", column);
-}
-
 /* All columns, times added up, and how many rows there is room for. */
 static int
 read_columns(struct calls *calls, struct reader *in, const struct message *message, size_t *room)
 {
 	const msgpack_object *stated = body_get(message, "capacity");
 	const bool gaps = body_get(message, "gap") != NULL, coded = body_get(message, "time_codes") != NULL;
-	int64_t location, first, count, capacity;
+	int64_t location, first, capacity;
+	size_t count;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
 	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
-	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
+	    body_count(in, message, "count", 0, UINT32_MAX, coded ? "call" : gaps ? "gap" : "enter", &count) < 0)
 		return -1;
-	capacity = count;
-	if (stated != NULL && body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
+	capacity = (int64_t)count;
+	if (stated != NULL && body_int(in, message, "capacity", capacity, UINT32_MAX, &capacity) < 0)
 		return -1;
-	if (check_count(in, message, coded ? "call" : gaps ? "gap" : "enter", count) < 0)
-		return -1;
-	if (calls_reserve(calls, (size_t)count) < 0)
+	if (calls_reserve(calls, count) < 0)
 		return reader_fail(in, message->offset, "out of memory");
 	calls->location = (uint32_t)location;
 	calls->first = (uint64_t)first;
-	calls->count = (size_t)count;
+	calls->count = count;
 	if (!coded && read_times(calls, in, message, gaps, (size_t)capacity) < 0)
 		return -1;
 #define X(field, key, type, is_signed, required, absent) \
@@ -426,10 +414,10 @@ calls_read(struct calls *calls, struct reader *in, const struct message *message
 
 	if (read_columns(calls, in, message, &capacity) < 0)
 		return -1;
-	if (!in->names_late && !take_names(calls, in))
+	if (!take_names(calls, in))
 		return fail_unnamed(calls, in, message, capacity);
-	if (in->sites_early)
-		forget_sites(calls, in->site_end);
+	if (!in->raw)		/* in a raw trace they come behind their calls */
+		forget_sites(calls, in->known->site_end);
 	if (calls->count > 0 && calls->call[0] == 0)
 		return reader_fail(in, message->offset, "calls: a part without its call");
 	if (!refers_back(calls))

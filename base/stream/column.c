@@ -2,7 +2,7 @@
 /* Columns: the same integers with 1, 2, 4 or 8 bytes each (trace.5, COLUMNS). */
 #include <string.h>
 
-#include "stream.h"
+#include "reader.h"
 
 /* Columns lie anywhere in a message, so these may be read at any address. */
 #define ANYWHERE __attribute__((aligned(1), may_alias))
@@ -152,4 +152,29 @@ body_column(struct reader *in, const struct message *message, const char *key,
 	convert[type.is_signed][log2_width(width)][log2_width(type.width)]
 	    (to, found->via.bin.ptr, count);
 	return 0;
+}
+
+/* Bytes that are alike stand together, so that a compressor finds them (trace.5, COMPRESSION). */
+void
+planes_apart(unsigned char *bytes, const struct plane *plane, unsigned char *room)
+{
+	const size_t count = plane->count, width = plane->width;
+	unsigned char *at = bytes + plane->begin;
+
+	memcpy(room, at, count * width);
+	for (size_t byte = 0; byte < width; byte++)
+		for (size_t i = 0; i < count; i++)
+			at[byte * count + i] = room[i * width + byte];
+}
+
+void
+planes_together(unsigned char *bytes, const struct plane *plane, unsigned char *room)
+{
+	const size_t count = plane->count, width = plane->width;
+	unsigned char *at = bytes + plane->begin;
+
+	memcpy(room, at, count * width);
+	for (size_t byte = 0; byte < width; byte++)
+		for (size_t i = 0; i < count; i++)
+			at[i * width + byte] = room[byte * count + i];
 }

@@ -8,7 +8,6 @@
 #include <zstd.h>
 
 #include "reader.h"
-#include "skim.h"
 
 enum { HASH_BYTES = 9 };		/* a msgpack uint64: marker and value */
 #define MESSAGE_LIMIT ((size_t)1 << 31)	/* bytes; more is taken for damage */
@@ -17,28 +16,39 @@ enum { HASH_BYTES = 9 };		/* a msgpack uint64: marker and value */
  * The hash, where a message has one, is the last value of its body and covers all bytes before
  * that value (trace.5, INTEGRITY).
  */
-int
-message_check_hash(struct reader *in, const struct message *message)
+enum message_hash
+message_hash(const struct message *message, uint64_t *hash)
 {
 	const msgpack_object_map *map = &message->body.via.map;
 	const msgpack_object_kv *last = map->size > 0 ? &map->ptr[map->size - 1] : NULL;
-	uint64_t hash;
 
 	if (last == NULL || last->key.type != MSGPACK_OBJECT_STR || last->key.via.str.size != 4 ||
-	    memcmp(last->key.via.str.ptr, "xxh3", 4) != 0) {
-		if (in->hashed)
-			return reader_fail(in, message->offset, "%s: no hash", message->kind);
-		return 0;
-	}
+	    memcmp(last->key.via.str.ptr, "xxh3", 4) != 0)
+		return HASH_NONE;
 	if (last->val.type != MSGPACK_OBJECT_POSITIVE_INTEGER || message->size < HASH_BYTES ||
 	    message->bytes[message->size - HASH_BYTES] != 0xcf)
+		return HASH_MALFORMED;
+	*hash = last->val.via.u64;
+	return *hash == XXH3_64bits(message->bytes, message->size - HASH_BYTES) ? HASH_RIGHT : HASH_WRONG;
+}
+
+int
+message_check_hash(struct reader *in, const struct message *message)
+{
+	uint64_t hash;
+
+	switch (message_hash(message, &hash)) {
+	case HASH_RIGHT:
+		return 0;
+	case HASH_NONE:
+		return in->hashed ? reader_fail(in, message->offset, "%s: no hash", message->kind) : 0;
+	case HASH_MALFORMED:
 		return reader_fail(in, message->offset, "%s: its hash is malformed", message->kind);
-	hash = last->val.via.u64;
-	if (hash == 0 && in->raw && is_kind(message, "calls"))
-		return 0;	/* the block that its rank was still filling */
-	if (hash != XXH3_64bits(message->bytes, message->size - HASH_BYTES))
+	default:
+		if (hash == 0 && in->raw && is_kind(message, "calls"))
+			return 0;	/* the block that its rank was still filling */
 		return reader_fail(in, message->offset, "%s: damaged: its hash is wrong", message->kind);
-	return 0;
+	}
 }
 
 bool
@@ -48,38 +58,51 @@ message_is_block(const struct message *message)
 	    is_kind(message, "collectives") || is_kind(message, "settled");
 }
 
-/* [kind, body] at BYTES, of which SIZE are there. 1: done, 0: more bytes are needed, -1: error. */
-static int
-unpack(struct reader *in, struct message *message, const unsigned char *bytes, size_t size,
-    uint64_t offset)
+int
+message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size, const char **why)
 {
-	const msgpack_object *array;
+	const msgpack_object *pair;
 	size_t used = 0;
 
-	msgpack_unpacked_destroy(&in->unpacked);
-	msgpack_unpacked_init(&in->unpacked);
-	switch (msgpack_unpack_next(&in->unpacked, (const char *)bytes, size, &used)) {
+	msgpack_unpacked_destroy(unpacked);
+	msgpack_unpacked_init(unpacked);
+	switch (msgpack_unpack_next(unpacked, bytes, size, &used)) {
 	case MSGPACK_UNPACK_SUCCESS:
 	case MSGPACK_UNPACK_EXTRA_BYTES:
 		break;
 	case MSGPACK_UNPACK_CONTINUE:
 		return 0;
 	case MSGPACK_UNPACK_NOMEM_ERROR:
-		return reader_fail(in, offset, "damaged: a message nested too deep or larger than memory");
+		*why = "damaged: a message nested too deep or larger than memory";
+		return -1;
 	default:
-		return reader_fail(in, offset, "damaged: not msgpack");
+		*why = "damaged: not msgpack";
+		return -1;
 	}
-	array = &in->unpacked.data;
-	if (array->type != MSGPACK_OBJECT_ARRAY || array->via.array.size != 2 ||
-	    array->via.array.ptr[0].type != MSGPACK_OBJECT_STR ||
-	    array->via.array.ptr[1].type != MSGPACK_OBJECT_MAP)
-		return reader_fail(in, offset, "damaged: a message is not [kind, body]");
-	snprintf(message->kind, sizeof message->kind, "%.*s",
-	    (int)array->via.array.ptr[0].via.str.size, array->via.array.ptr[0].via.str.ptr);
-	message->stated_kind = array->via.array.ptr[0];
-	message->body = array->via.array.ptr[1];
+	pair = unpacked->data.via.array.ptr;
+	if (unpacked->data.type != MSGPACK_OBJECT_ARRAY || unpacked->data.via.array.size != 2 ||
+	    pair[0].type != MSGPACK_OBJECT_STR || pair[1].type != MSGPACK_OBJECT_MAP) {
+		*why = "damaged: a message is not [kind, body]";
+		return -1;
+	}
+	snprintf(message->kind, sizeof message->kind, "%.*s", (int)pair[0].via.str.size, pair[0].via.str.ptr);
+	message->stated_kind = pair[0];
+	message->body = pair[1];
 	message->bytes = bytes;
 	message->size = used;
+	message->offset = 0;
+	return 1;
+}
+
+/* The message at the begin of the unread part, OFFSET. 1: done, 0: more bytes are needed, -1: error. */
+static int
+unpack(struct reader *in, struct message *message, const struct buffer *from, uint64_t offset)
+{
+	const char *why;
+	const int got = message_parse(message, &in->unpacked, from->bytes + from->begin, from->end - from->begin, &why);
+
+	if (got <= 0)
+		return got < 0 ? reader_fail(in, offset, "%s", why) : 0;
 	message->offset = offset;
 	if ((in->lazy && message_is_block(message)) || in->hollow)
 		return 1;	/* see reader_verify */
@@ -90,8 +113,7 @@ unpack(struct reader *in, struct message *message, const unsigned char *bytes, s
 static int
 take_inflated(struct reader *in, struct message *message)
 {
-	int got = unpack(in, message, in->inflated + in->inflated_begin,
-	    in->inflated_end - in->inflated_begin, in->inflated_offset);
+	int got = unpack(in, message, &in->inflated, in->inflated_offset);
 
 	if (got == 0)
 		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds no whole message");
@@ -100,7 +122,7 @@ take_inflated(struct reader *in, struct message *message)
 	if (is_kind(message, "zstd") || is_kind(message, "longpole") || is_kind(message, "end"))
 		return reader_fail(in, in->inflated_offset, "damaged: zstd: holds a message of kind %s",
 		    message->kind);
-	in->inflated_begin += message->size;
+	in->inflated.begin += message->size;
 	return 1;
 }
 
@@ -127,7 +149,7 @@ put_together(struct reader *in, const struct message *message, const msgpack_obj
 	if ((room = malloc(bytes)) == NULL)
 		return reader_fail(in, message->offset, "out of memory");
 	for (size_t i = 0; i < count; i++)
-		planes_together(in->inflated, &planes[i], room);
+		planes_together(in->inflated.bytes, &planes[i], room);
 	free(room);
 	return 0;
 }
@@ -146,20 +168,17 @@ inflate(struct reader *in, const struct message *message)
 	if (bytes > INFLATED_FREE && (uint64_t)bytes / INFLATED_FACTOR > data->via.bin.size)
 		return reader_fail(in, message->offset, "damaged: zstd: %lld bytes out of %u",
 		    (long long)bytes, data->via.bin.size);
-	if ((size_t)bytes > in->inflated_capacity) {
-		free(in->inflated);
-		in->inflated_capacity = 0;
-		if ((in->inflated = malloc((size_t)bytes)) == NULL)
-			return reader_fail(in, message->offset, "out of memory");
-		in->inflated_capacity = (size_t)bytes;
-	}
-	if (ZSTD_decompress(in->inflated, (size_t)bytes, data->via.bin.ptr, data->via.bin.size) !=
+	if (in->inflated.capacity < (size_t)bytes)
+		buffer_close(&in->inflated);
+	in->inflated.begin = in->inflated.end = 0;
+	if (buffer_room(&in->inflated, (size_t)bytes) < 0)
+		return reader_fail(in, message->offset, "out of memory");
+	if (ZSTD_decompress(in->inflated.bytes, (size_t)bytes, data->via.bin.ptr, data->via.bin.size) !=
 	    (size_t)bytes)
 		return reader_fail(in, message->offset, "damaged: zstd: cannot be decompressed");
 	if (planes != NULL && put_together(in, message, planes, (size_t)bytes) < 0)
 		return -1;
-	in->inflated_begin = 0;
-	in->inflated_end = (size_t)bytes;
+	in->inflated.end = (size_t)bytes;
 	in->inflated_offset = message->offset;
 	in->inflated_bytes += (uint64_t)bytes;
 	return 0;
@@ -168,29 +187,30 @@ inflate(struct reader *in, const struct message *message)
 int
 message_take(struct reader *in, struct message *message)
 {
+	struct buffer *input = &in->input;
 	int more, got;
 
-	if (in->inflated_begin < in->inflated_end)
+	if (in->inflated.begin < in->inflated.end)
 		return take_inflated(in, message);
-	if (in->begin == in->end && (more = input_more(in)) <= 0)
+	if (input->begin == input->end && (more = reader_more(in)) <= 0)
 		return more;
-	if (in->buffer[in->begin] != 0x92)
-		return reader_fail(in, input_here(in), in->in_stream || in->content[0] != '\0' ?
+	if (input->bytes[input->begin] != 0x92)
+		return reader_fail(in, buffer_here(input), in->state == IN_STREAM || in->content[0] != '\0' ?
 		    "damaged: no message begins here" : "not a longpole stream");
 	if (in->skims)
 		skim(in);
-	while ((got = unpack(in, message, in->buffer + in->begin, in->end - in->begin, input_here(in))) == 0) {
-		if (in->end - in->begin > MESSAGE_LIMIT)
-			return reader_fail(in, input_here(in), "damaged: a message of more than 2 GiB");
-		if ((more = input_more(in)) < 0)
+	while ((got = unpack(in, message, input, buffer_here(input))) == 0) {
+		if (input->end - input->begin > MESSAGE_LIMIT)
+			return reader_fail(in, buffer_here(input), "damaged: a message of more than 2 GiB");
+		if ((more = reader_more(in)) < 0)
 			return -1;
 		if (more == 0)
-			return reader_fail(in, in->buffer_offset + in->end, "cut short in the message "
-			    "that begins at byte %llu", (unsigned long long)input_here(in));
+			return reader_fail(in, buffer_end(input), "cut short in the message that begins at byte %llu",
+			    (unsigned long long)buffer_here(input));
 	}
 	if (got < 0)
 		return -1;
-	in->begin += message->size;
+	input->begin += message->size;
 	if (!is_kind(message, "zstd"))
 		return 1;
 	return inflate(in, message) < 0 ? -1 : take_inflated(in, message);

@@ -5,60 +5,51 @@
 #include <string.h>
 
 #include "calls.h"
-#include "reader.h"
 #include "shards.h"
 
 void
-forget_history(struct reader *in)
+forget_history(struct known *known)
 {
-	for (size_t i = 0; i < in->history_count; i++)
-		free(in->history[i]);
-	free(in->history);
-	in->history = NULL;
-	in->history_count = 0;
+	for (size_t i = 0; i < known->history_count; i++)
+		free(known->history[i]);
+	free(known->history);
+	known->history = NULL;
+	known->history_count = 0;
 }
 
 static void
-read_history(struct reader *in, const msgpack_object *lines)
+read_history(struct known *known, const msgpack_object *lines)
 {
-	forget_history(in);
+	forget_history(known);
 	if (lines == NULL || lines->type != MSGPACK_OBJECT_ARRAY)
 		return;
-	in->history = calloc(lines->via.array.size + 1, sizeof *in->history);
-	for (uint32_t i = 0; in->history != NULL && i < lines->via.array.size; i++) {
+	known->history = calloc(lines->via.array.size + 1, sizeof *known->history);
+	for (uint32_t i = 0; known->history != NULL && i < lines->via.array.size; i++) {
 		const msgpack_object *line = &lines->via.array.ptr[i];
 
-		if (line->type == MSGPACK_OBJECT_STR && (in->history[in->history_count] =
+		if (line->type == MSGPACK_OBJECT_STR && (known->history[known->history_count] =
 		    strndup(line->via.str.ptr, line->via.str.size)) != NULL)
-			in->history_count++;
+			known->history_count++;
 	}
 }
 
 static int
 read_header(struct reader *in, const struct message *message)
 {
-	const msgpack_object *hashed = body_get(message, "hashed");
-	char *content = body_string(message, "content");
+	const msgpack_object *hashed = body_get(message, "hashed"), *content = body_get(message, "content");
 	int64_t version;
 
-	if (!is_kind(message, "longpole")) {
-		free(content);
+	if (!is_kind(message, "longpole"))
 		return reader_fail(in, message->offset, "not a longpole stream: it begins with a "
 		    "message of kind \"%s\"", message->kind);
-	}
-	if (body_int(in, message, "version", 0, INT64_MAX, &version) < 0) {
-		free(content);
+	if (body_int(in, message, "version", 0, INT64_MAX, &version) < 0)
 		return -1;
-	}
-	if (version != STREAM_VERSION) {
-		free(content);
+	if (version != STREAM_VERSION)
 		return reader_fail(in, message->offset, "version %lld of the format; this is for "
 		    "version %d", (long long)version, STREAM_VERSION);
-	}
-	if (content == NULL)
+	if (content == NULL || content->type != MSGPACK_OBJECT_STR)
 		return reader_fail(in, message->offset, "longpole: content is missing or no string");
-	snprintf(in->content, sizeof in->content, "%s", content);
-	free(content);
+	snprintf(in->content, sizeof in->content, "%.*s", (int)content->via.str.size, content->via.str.ptr);
 	in->hashed = hashed != NULL && hashed->type == MSGPACK_OBJECT_BOOLEAN && hashed->via.boolean;
 	if (in->hashed && message_check_hash(in, message) < 0)
 		return -1;
@@ -66,14 +57,13 @@ read_header(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "a raw trace; lp-merge makes a trace of it");
 	if (strcmp(in->content, "raw") != 0 && in->raw)
 		return reader_fail(in, message->offset, "not a raw trace but a %s stream", in->content);
-	if (!in->raw || in->history == NULL)
-		read_history(in, body_get(message, "history"));
+	if (!in->raw || in->known->history == NULL)
+		read_history(in->known, body_get(message, "history"));
 	if (!in->raw)		/* the ranks of a run, and its shards, number their calls alike */
-		memset(in->call_map, 0, 65536 * sizeof *in->call_map);
-	in->in_stream = in->started = true;
+		memset(in->known->call_map, 0, sizeof in->known->call_map);
+	in->known->site_end = 0;
+	in->state = IN_STREAM;
 	in->messages = in->rows = 0;
-	in->site_end = 0;
-	in->sites_early = !in->raw;	/* in a raw trace they come behind their calls */
 	return 0;
 }
 
@@ -83,11 +73,11 @@ reader_name_call(struct reader *in, uint16_t number, const char *name)
 	const int index = call_number(name);
 
 	if (index <= 0)
-		return reader_fail(in, input_here(in), "call: its name cannot be kept");
-	if (in->call_map[number] != 0 && in->call_map[number] != index)
-		return reader_fail(in, input_here(in), "call: number %d has two names", (int)number);
-	in->call_map[number] = (uint16_t)index;
-	in->call_number[index] = number;
+		return reader_fail(in, buffer_here(&in->input), "call: its name cannot be kept");
+	if (in->known->call_map[number] != 0 && in->known->call_map[number] != index)
+		return reader_fail(in, buffer_here(&in->input), "call: number %d has two names", (int)number);
+	in->known->call_map[number] = (uint16_t)index;
+	in->known->call_number[index] = number;
 	return 0;
 }
 
@@ -105,7 +95,7 @@ read_call_name(struct reader *in, const struct message *message)
 	if (named == 0)
 		named = reader_name_call(in, (uint16_t)number, name);
 	if (named < 0)
-		in->error_offset = message->offset;
+		in->error_offset = (int64_t)message->offset;
 	free(name);
 	return named;
 }
@@ -117,7 +107,7 @@ read_call_name(struct reader *in, const struct message *message)
 static int
 read_run(struct reader *in, struct message *message)
 {
-	const bool inflated = in->inflated_begin > 0;
+	const bool inflated = in->inflated.begin > 0;
 	int64_t locations;
 	uint64_t needed;
 	int more = 1;
@@ -128,12 +118,12 @@ read_run(struct reader *in, struct message *message)
 		return 1;
 	needed = (uint64_t)(locations - LOCATIONS_FREE) * NUMBER_BYTES;
 	if (!inflated)		/* reading on moves the message */
-		in->begin -= message->size;
-	while (more > 0 && in->buffer_offset + in->end + in->inflated_bytes < needed)
-		more = input_more(in);
+		in->input.begin -= message->size;
+	while (more > 0 && buffer_end(&in->input) + in->inflated_bytes < needed)
+		more = reader_more(in);
 	if (more == 0)
 		return reader_fail(in, message->offset, "run: %lld locations in a stream of %llu bytes",
-		    (long long)locations, (unsigned long long)in->buffer_offset + in->end);
+		    (long long)locations, (unsigned long long)buffer_end(&in->input));
 	return more < 0 || inflated ? more : message_take(in, message);
 }
 
@@ -144,8 +134,8 @@ read_site(struct reader *in, const struct message *message)
 	const msgpack_object *number = body_get(message, "site");
 
 	if (number != NULL && number->type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
-	    number->via.u64 < UINT32_MAX && number->via.u64 >= in->site_end)
-		in->site_end = (uint32_t)number->via.u64 + 1;
+	    number->via.u64 < UINT32_MAX && number->via.u64 >= in->known->site_end)
+		in->known->site_end = (uint32_t)number->via.u64 + 1;
 }
 
 static int
@@ -160,7 +150,7 @@ read_end(struct reader *in, const struct message *message)
 		return reader_fail(in, message->offset, "damaged: %llu messages and %llu rows, but its "
 		    "end tells of %lld and %lld", (unsigned long long)in->messages,
 		    (unsigned long long)in->rows, (long long)messages, (long long)rows);
-	in->in_stream = false;
+	in->state = BETWEEN;
 	return 0;
 }
 
@@ -205,23 +195,40 @@ next_shard(struct reader *in, struct message *message)
 	return got > 0 ? reader_next(in, message) : got;
 }
 
+/* Skips the unwritten space of a raw trace. 1: something follows, 0: nothing, -1: error. */
+static int
+skip_zeros(struct reader *in)
+{
+	struct buffer *input = &in->input;
+	int more = 1;
+
+	do {
+		while (input->begin < input->end && input->bytes[input->begin] == 0)
+			input->begin++;
+	} while (input->begin == input->end && (more = reader_more(in)) > 0);
+	return more;
+}
+
 /* A raw trace may be followed by another one, any other by nothing. */
 int
 next_stream(struct reader *in, struct message *message)
 {
-	int more = in->raw && in->started ? input_skip_zeros(in) : in->begin < in->end ? 1 : input_more(in);
+	const bool started = in->state != NOT_STARTED;
+	int more = in->input.begin < in->input.end ? 1 : reader_more(in);
 
+	if (more > 0 && in->raw && started)
+		more = skip_zeros(in);
 	if (more == 0 && in->more_shards && in->shard.number + 1 < in->shard.count)
-		return reader_fail(in, input_here(in), "shard %u of %u is missing", in->shard.number + 1,
+		return reader_fail(in, buffer_here(&in->input), "shard %u of %u is missing", in->shard.number + 1,
 		    in->shard.count);
-	if (more == 0 && !in->started)
+	if (more == 0 && !started)
 		return reader_fail(in, 0, in->raw ? "empty: no raw trace" :
 		    "empty: not a longpole stream");
 	if (more <= 0)
 		return more;
-	if (!in->raw && in->started && in->shard.count == 0)
-		return reader_fail(in, input_here(in), "bytes after the end of the stream");
-	if (!in->raw && in->started && !in->all)
+	if (!in->raw && started && in->shard.count == 0)
+		return reader_fail(in, buffer_here(&in->input), "bytes after the end of the stream");
+	if (!in->raw && started && !in->all)
 		return next_shard(in, message);
 	if ((more = message_take(in, message)) <= 0)
 		return more;
@@ -231,23 +238,24 @@ next_stream(struct reader *in, struct message *message)
 int
 reader_next(struct reader *in, struct message *message)
 {
+	struct buffer *input = &in->input;
 	int got;
 
 	if (in->error[0] != '\0')
 		return -1;
 	if (in->shards != NULL)
-		return shards_next(in, message);
-	if (!in->in_stream)
+		return shards_next(in->shards, message);
+	if (in->state != IN_STREAM)
 		return next_stream(in, message);
-	if (in->inflated_begin < in->inflated_end)
-		got = 1;
-	else if (in->begin == in->end && (got = input_more(in)) <= 0)
-		return got < 0 ? -1 : reader_fail(in, input_here(in), "ends without an end message");
-	else if (in->raw && in->buffer[in->begin] == 0) {
-		/* Unwritten space: the rank died. The next stream, if any, begins behind it. */
-		*message = (struct message){ .kind = "cut", .offset = input_here(in) };
-		in->in_stream = false;
-		return input_skip_zeros(in) < 0 ? -1 : 1;
+	if (in->inflated.begin == in->inflated.end) {
+		if (input->begin == input->end && (got = reader_more(in)) <= 0)
+			return got < 0 ? -1 : reader_fail(in, buffer_here(input), "ends without an end message");
+		if (in->raw && input->bytes[input->begin] == 0) {
+			/* Unwritten space: the rank died. The next stream, if any, begins behind it. */
+			*message = (struct message){ .kind = "cut", .offset = buffer_here(input) };
+			in->state = BETWEEN;
+			return skip_zeros(in) < 0 ? -1 : 1;
+		}
 	}
 	if ((got = message_take(in, message)) <= 0)
 		return got;

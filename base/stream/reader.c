@@ -1,14 +1,57 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How streams are opened, and where a reader goes on that does not read message by message. */
+/* How streams are opened, where a reader goes on that does not read message by message, and what it tells of itself. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "calls.h"
-#include "reader.h"
 #include "shards.h"
 
-enum { INPUT_BYTES = 1 << 20 };		/* asked of the kernel at once */
+/* ---- why it reads no more ---- */
+
+int
+reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
+{
+	va_list arguments;
+
+	if (in == NULL || in->error[0] != '\0')
+		return -1;
+	va_start(arguments, format);
+	vsnprintf(in->error, sizeof in->error, format, arguments);
+	va_end(arguments);
+	if (in->shards != NULL)
+		in->error_offset = shards_place(in->shards);
+	else	/* what could not be opened has no place */
+		in->error_offset = in->input.fd < 0 ? -1 : (int64_t)offset;
+	return -1;
+}
+
+int
+reader_fail_input(struct reader *in, uint64_t offset)
+{
+	return reader_fail(in, offset, "%s", errno == ENOMEM ? "out of memory" : strerror(errno));
+}
+
+int
+reader_more(struct reader *in)
+{
+	const int got = buffer_more(&in->input);
+
+	return got < 0 ? reader_fail_input(in, buffer_end(&in->input)) : got;
+}
+
+const char *
+reader_error(const struct reader *in, int64_t *offset)
+{
+	if (offset != NULL)
+		*offset = in == NULL ? -1 : in->error_offset;
+	return in == NULL ? "out of memory" : in->error[0] != '\0' ? in->error : NULL;
+}
+
+/* ---- opening ---- */
 
 /* Whichever comes: the header, which reader_next returns, too, says whether the stream is raw. */
 static int
@@ -25,7 +68,7 @@ peek_header(struct reader *in)
 	content = body_string(&header, "content");
 	in->raw = content != NULL && strcmp(content, "raw") == 0;
 	free(content);
-	in->begin = 0;
+	in->input.begin = 0;
 	return 0;
 }
 
@@ -38,23 +81,30 @@ is_folder(const char *file)
 }
 
 static int
+open_input(struct reader *in, const char *file)
+{
+	in->file = file == NULL || strcmp(file, "-") == 0 ? "standard input" : file;
+	if (buffer_open(&in->input, file) < 0)
+		return reader_fail_input(in, 0);
+	in->input.by_offset |= in->lazy || in->skims;
+	in->input.few_bytes = in->skims ? SKIM_BYTES : 0;
+	if (in->lazy && buffer_file_bytes(&in->input) < 0)
+		return reader_fail(in, 0, "not a file, and it is read more than once");
+	return 0;
+}
+
+static int
 start(struct reader *in, const char *file, enum reading how)
 {
 	struct message header;
 
-	in->names_late = how == READ_NUMBERED;
-	in->raw = how == READ_RAW || how == READ_SKIMMING || in->names_late;
-	in->all = in->raw || how == READ_ANY || how == READ_BYTES;
+	in->raw = how == READ_RAW || how == READ_SKIMMING;
+	in->all = in->raw || how == READ_ANY;
 	in->lazy = how == READ_LAZY;
 	in->skims = how == READ_SKIMMING;
-	in->by_offset = how == READ_FILE || in->lazy || in->skims;
-	if (!in->raw && how != READ_BYTES && is_folder(file))
+	if (!in->raw && is_folder(file))
 		return shards_open(in, file, how);
-	if (how == READ_BYTES)	/* of our own writing, and not from the first one on */
-		in->hashed = in->jumped = true;
-	else if (input_open(in, file) < 0)
-		return -1;
-	if ((how == READ_FILE || in->lazy) && input_is_file(in) < 0)
+	if (open_input(in, file) < 0)
 		return -1;
 	if (in->all)
 		return how == READ_ANY ? peek_header(in) : 0;
@@ -62,18 +112,17 @@ start(struct reader *in, const char *file, enum reading how)
 }
 
 int
-reader_open(struct reader **opened, const char *file, enum reading how)
+reader_open_known(struct reader **opened, const char *file, enum reading how, struct known *known)
 {
 	struct reader *in = *opened = calloc(1, sizeof *in);
 
 	if (in == NULL)
 		return -1;
-	in->fd = -1;
-	in->chunk_bytes = INPUT_BYTES;
+	in->input.fd = in->inflated.fd = -1;
 	msgpack_unpacked_init(&in->unpacked);
-	in->call_map = calloc(65536, sizeof *in->call_map);
-	in->call_number = calloc(65536, sizeof *in->call_number);
-	if (in->call_map == NULL || in->call_number == NULL) {
+	in->of_folder = known != NULL;
+	in->known = known != NULL ? known : calloc(1, sizeof *known);
+	if (in->known == NULL) {
 		reader_close(in);
 		*opened = NULL;
 		return -1;
@@ -82,81 +131,9 @@ reader_open(struct reader **opened, const char *file, enum reading how)
 }
 
 int
-reader_verify(struct reader *in, const struct message *message)
+reader_open(struct reader **opened, const char *file, enum reading how)
 {
-	if (in->hollow)
-		return input_fill(in, message) < 0 ? -1 : message_check_hash(in, message);
-	return in->lazy && message_is_block(message) ? message_check_hash(in, message) : 0;
-}
-
-void
-reader_jump(struct reader *in, uint64_t offset)
-{
-	if (in->shards != NULL) {
-		shards_jump(in, offset);
-		return;
-	}
-	input_seek(in, offset);
-	in->inflated_begin = in->inflated_end = 0;
-	in->jumped = true;
-}
-
-int
-reader_rewind(struct reader *in)
-{
-	if (in->shards != NULL)
-		return shards_rewind(in);
-	if (input_rewind(in) < 0)
-		return -1;
-	in->inflated_begin = in->inflated_end = in->inflated_bytes = 0;
-	in->started = in->in_stream = false;
-	in->error[0] = '\0';
-	return 0;
-}
-
-void
-reader_leave(struct reader *in)
-{
-	input_close(in);
-	in->file = NULL;
-	in->inflated_begin = in->inflated_end = in->inflated_bytes = 0;
-	in->hint_bytes = 0;
-	in->started = in->in_stream = in->jumped = in->hollow = false;
-}
-
-int
-reader_go_on(struct reader *in, const char *file)
-{
-	reader_leave(in);
-	in->error[0] = '\0';
-	return input_open(in, file);
-}
-
-void
-reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
-{
-	if (in->file == file && reader_offset(in) == offset)
-		return;
-	in->file = file;
-	in->fd = fd;
-	in->lent = true;
-	in->in_stream = in->started = true;
-	in->hashed = false;	/* its header is not read */
-	reader_jump(in, offset);
-}
-
-void
-reader_hint(struct reader *in, size_t bytes)
-{
-	in->hint_bytes = bytes;
-}
-
-int
-reader_bytes(struct reader *in, const void *bytes, size_t size)
-{
-	in->inflated_begin = in->inflated_end = 0;
-	in->in_stream = true;
-	return input_copy(in, bytes, size);
+	return reader_open_known(opened, file, how, NULL);
 }
 
 void
@@ -166,11 +143,222 @@ reader_close(struct reader *in)
 		return;
 	shards_close(in);
 	free(in->shard.of);
-	forget_history(in);
+	if (in->known != NULL && !in->of_folder) {
+		forget_history(in->known);
+		free(in->known);
+	}
 	msgpack_unpacked_destroy(&in->unpacked);
-	input_close(in);
-	free(in->inflated);
-	free(in->call_map);
-	free(in->call_number);
+	buffer_close(&in->input);
+	buffer_close(&in->inflated);
 	free(in);
+}
+
+int
+reader_verify(struct reader *in, const struct message *message)
+{
+	if (!in->hollow)
+		return in->lazy && message_is_block(message) ? message_check_hash(in, message) : 0;
+	if (buffer_again(&in->input, in->input.bytes + (message->bytes - in->input.bytes), message->size,
+	    message->offset) < 0)
+		return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
+		    reader_fail_input(in, message->offset);
+	in->hollow = false;
+	return message_check_hash(in, message);
+}
+
+/* ---- going elsewhere ---- */
+
+void
+reader_jump(struct reader *in, uint64_t offset)
+{
+	in->jumped = true;
+	if (in->shards != NULL)
+		shards_jump(in, offset);
+	else if (buffer_seek(&in->input, offset) < 0)
+		reader_fail(in, 0, "not a file, and it is read more than once");
+	in->inflated.begin = in->inflated.end = 0;
+}
+
+int
+reader_rewind(struct reader *in)
+{
+	if (in->shards != NULL)
+		return shards_rewind(in);
+	if (buffer_seek(&in->input, 0) < 0)
+		return reader_fail_input(in, buffer_here(&in->input));
+	in->inflated.begin = in->inflated.end = in->inflated_bytes = 0;
+	in->state = NOT_STARTED;
+	in->error[0] = '\0';
+	return 0;
+}
+
+bool
+reader_is_seekable(const struct reader *in)
+{
+	return in->shards != NULL || lseek(in->input.fd, 0, SEEK_CUR) >= 0;
+}
+
+int
+reader_spool(struct reader *in, int fd)
+{
+	return buffer_spool(&in->input, fd) < 0 ? reader_fail(in, 0, "temporary file: %s", strerror(errno)) :
+	    reader_rewind(in);
+}
+
+void
+reader_leave(struct reader *in)
+{
+	buffer_close(&in->input);
+	reader_hint(in, 0);
+	in->file = NULL;
+	in->inflated.begin = in->inflated.end = in->inflated_bytes = 0;
+	in->state = NOT_STARTED;
+	in->jumped = in->hollow = false;
+}
+
+int
+reader_go_on(struct reader *in, const char *file)
+{
+	reader_leave(in);
+	in->error[0] = '\0';
+	return open_input(in, file);
+}
+
+void
+reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
+{
+	if (in->file == file && reader_offset(in) == offset)
+		return;
+	in->file = file;
+	in->input.fd = fd;
+	in->input.lent = in->input.by_offset = true;
+	in->state = IN_STREAM;
+	in->hashed = false;	/* its header is not read */
+	reader_jump(in, offset);
+}
+
+void
+reader_hint(struct reader *in, size_t bytes)
+{
+	in->input.few_bytes = bytes > 0 ? bytes : SKIM_BYTES;
+}
+
+/* ---- what it has read ---- */
+
+const char *
+reader_file(const struct reader *in)
+{
+	return in == NULL || in->file == NULL ? "no file" : in->file;
+}
+
+const char *
+reader_content(const struct reader *in)
+{
+	return in == NULL ? "" : in->content;
+}
+
+int
+reader_need_content(struct reader *in, const char *content)
+{
+	if (in != NULL && strcmp(in->content, content) == 0)
+		return 0;
+	return reader_fail(in, 0, "not a %s but a %s stream", content, reader_content(in));
+}
+
+int
+reader_refuse_content(struct reader *in, const char *content, const char *hint)
+{
+	if (in != NULL && strcmp(in->content, content) != 0)
+		return 0;
+	return reader_fail(in, 0, "a %s; %s", content, hint);
+}
+
+bool
+reader_is_raw(const struct reader *in)
+{
+	return in->raw;
+}
+
+const char *
+reader_lost(const struct reader *in, size_t i)
+{
+	return in->shards != NULL ? shards_lost(in->shards, i) : NULL;
+}
+
+const struct shard_head *
+reader_shard(const struct reader *in)
+{
+	return in->shard.count > 0 ? &in->shard : NULL;
+}
+
+const struct shard_head *
+reader_folder(const struct reader *in)
+{
+	return in->shards != NULL ? shards_head(in->shards) : NULL;
+}
+
+const char *
+reader_history(const struct reader *in, size_t i)
+{
+	return in != NULL && i < in->known->history_count ? in->known->history[i] : NULL;
+}
+
+int
+reader_set_history(struct reader *in, char *const *lines, size_t count)
+{
+	struct known *known = in->known;
+
+	forget_history(known);
+	if ((known->history = calloc(count + 1, sizeof *known->history)) == NULL)
+		return reader_fail(in, 0, "out of memory");
+	for (; known->history_count < count; known->history_count++)
+		if ((known->history[known->history_count] = strdup(lines[known->history_count])) == NULL)
+			return reader_fail(in, 0, "out of memory");
+	return 0;
+}
+
+uint64_t
+reader_messages(const struct reader *in)
+{
+	return in->messages;
+}
+
+uint64_t
+reader_rows(const struct reader *in)
+{
+	return in->rows_before + in->rows;
+}
+
+const uint16_t *
+reader_calls(const struct reader *in)
+{
+	return in->known->call_map;
+}
+
+const uint16_t *
+reader_call_numbers(const struct reader *in)
+{
+	return in->known->call_number;
+}
+
+uint64_t
+reader_offset(const struct reader *in)
+{
+	if (in->shards != NULL)
+		return shards_offset(in->shards);
+	return in->inflated.begin < in->inflated.end ? in->inflated_offset : buffer_here(&in->input);
+}
+
+double
+reader_share(const struct reader *in)
+{
+	int64_t all;
+	double share;
+
+	if (in->shards != NULL)
+		return shards_share(in->shards);
+	if ((all = buffer_file_bytes(&in->input)) <= 0)
+		return 0;
+	share = (double)reader_offset(in) / (double)all;
+	return share < 1 ? share : 1;
 }

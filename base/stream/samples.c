@@ -67,22 +67,17 @@ read_optional(struct reader *in, const struct message *message, const char *key,
 int
 samples_read(struct samples *s, struct reader *in, const struct message *message)
 {
-	const msgpack_object *times = body_get(message, "time");
-	int64_t location, worker, count, lost;
+	int64_t location, worker, lost;
 
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
 	    read_optional(in, message, "worker", UINT32_MAX, &worker) < 0 ||
-	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0 ||
+	    body_count(in, message, "count", 0, UINT32_MAX, "time", &s->count) < 0 ||
 	    body_int(in, message, "period_ns", 1, INT64_MAX, &s->period_ns) < 0 ||
 	    body_int(in, message, "until_ns", INT64_MIN, INT64_MAX, &s->until_ns) < 0 ||
 	    read_optional(in, message, "lost", INT64_MAX, &lost) < 0)
 		return -1;
-	/* Each value takes a byte at least: the count is believed as far as there are bytes. */
-	if (times == NULL || times->type != MSGPACK_OBJECT_BIN || times->via.bin.size < count)
-		return reader_fail(in, message->offset, "sampled: time is missing or too short");
 	s->location = (uint32_t)location;
 	s->worker = (uint32_t)worker;
-	s->count = (size_t)count;
 	s->lost = (uint64_t)lost;
 	if (reserve(s, s->count) < 0)
 		return reader_fail(in, message->offset, "sampled: out of memory");

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "calls.h"
-#include "shard_parts.h"
+#include "shards.h"
 
 /* ---- a shard's next message ---- */
 
 static int
-keep_samples(struct reader *in, struct part *part)
+keep_samples(struct shards *s, struct part *part)
 {
 	const size_t size = part->head.size, needed = part->sample_end + sizeof size + size;
 
@@ -21,7 +21,7 @@ keep_samples(struct reader *in, struct part *part)
 		unsigned char *more = realloc(part->samples, 2 * needed);
 
 		if (more == NULL)
-			return reader_fail(in, 0, "out of memory");
+			return reader_fail(s->in, 0, "out of memory");
 		part->samples = more;
 		part->sample_capacity = 2 * needed;
 	}
@@ -44,21 +44,21 @@ place_block(struct part *part)
 }
 
 int
-shard_advance(struct reader *in, struct part *part)
+shard_advance(struct shards *s, struct part *part)
 {
 	int got;
 
 	part->sample_at = part->sample_end = 0;
 	while ((got = reader_next(part->in, &part->head)) > 0 && is_kind(&part->head, "sampled"))
-		if (keep_samples(in, part) < 0)
+		if (keep_samples(s, part) < 0)
 			return -1;
 	part->has_head = got > 0;
-	part->state = got > 0 ? OTHER : part->sample_end > 0 ? OTHER : ENDED;
+	part->state = got > 0 || part->sample_end > 0 ? OTHER : ENDED;
 	if (got > 0 && is_kind(&part->head, "calls")) {
 		part->state = BLOCK;
 		got = place_block(part);
 	}
-	return got < 0 ? shard_damaged(in, part) : 0;
+	return got < 0 ? shard_damaged(s, part) : 0;
 }
 
 /* ---- the order of blocks ---- */
@@ -104,15 +104,14 @@ make_heap(struct shards *s)
 
 /* Behind the message returned last. 0 or -1. */
 static int
-go_on(struct reader *in)
+go_on(struct shards *s)
 {
-	struct shards *s = in->shards;
 	struct part *part = s->current;
 
 	if (part == NULL || part->sample_at < part->sample_end)
 		return 0;
 	s->current = NULL;
-	if (shard_advance(in, part) < 0)
+	if (shard_advance(s, part) < 0)
 		return -1;
 	if (s->other < s->count || s->heap_count == 0)
 		return 0;
@@ -124,19 +123,28 @@ go_on(struct reader *in)
 
 /* ---- messages ---- */
 
+/* A message of which there are the bytes, whose hash has been checked. */
 static int
-give(struct reader *in, struct part *part, struct message *message)
+take_again(struct shards *s, const void *bytes, size_t size, struct message *message)
 {
-	struct shards *s = in->shards;
+	const char *why;
+
+	return message_parse(message, &s->unpacked, bytes, size, &why) > 0 ? 1 : reader_fail(s->in, 0, "out of memory");
+}
+
+static int
+give(struct shards *s, struct part *part, struct message *message)
+{
 	size_t size;
 
 	s->current = part;
-	in->file = part->path;
+	s->in->file = part->path;
 	if (part->sample_at < part->sample_end) {
-		memcpy(&size, part->samples + part->sample_at, sizeof size);
-		if (reader_bytes(s->replay, part->samples + part->sample_at + sizeof size, size) < 0 ||
-		    reader_next(s->replay, message) <= 0)
-			return reader_fail(in, 0, "out of memory");
+		const unsigned char *at = part->samples + part->sample_at;
+
+		memcpy(&size, at, sizeof size);
+		if (take_again(s, at + sizeof size, size, message) < 0)
+			return -1;
 		part->sample_at += sizeof size + size;
 		/* The block itself follows, or nothing. */
 		if (part->sample_at == part->sample_end)
@@ -150,39 +158,34 @@ give(struct reader *in, struct part *part, struct message *message)
 
 /* READ_ANY: the header, and an end that counts what all shards have. */
 static int
-give_frame(struct reader *in, struct message *message)
+give_frame(struct shards *s, struct message *message)
 {
-	struct shards *s = in->shards;
 	struct writer *frame = &s->header;
-	int got;
 
 	if (s->last_place > 0) {
 		s->end_given = true;
 		message_begin(frame, "end", 2);
-		put_uint(frame, "messages", in->messages);
-		put_uint(frame, "rows", in->rows);
+		put_uint(frame, "messages", s->in->messages);
+		put_uint(frame, "rows", s->in->rows);
 		if (message_end(frame) < 0)
-			return reader_fail(in, 0, "out of memory");
+			return reader_fail(s->in, 0, "out of memory");
 	}
-	got = reader_bytes(s->replay, frame->buffer.data, frame->buffer.size);
-	s->replay->started = s->replay->in_stream = s->end_given;
-	got = got < 0 ? -1 : reader_next(s->replay, message);
-	s->replay->hashed = false;
+	if (take_again(s, frame->buffer.data, frame->buffer.size, message) < 0)
+		return -1;
 	msgpack_sbuffer_clear(&frame->buffer);
-	return got > 0 ? 1 : reader_fail(in, 0, "out of memory");
+	return 1;
 }
 
 /* The definitions are those of the first shard; the others have the same. */
 static int
-give_definition(struct reader *in, struct message *message)
+give_definition(struct shards *s, struct message *message)
 {
-	struct shards *s = in->shards;
 	struct part *first = &s->parts[0];
 	int got = reader_next(first->in, message);
 
 	if (got <= 0)
-		return got < 0 ? shard_fail(in, first) : reader_fail(in, 0, "definitions are missing");
-	in->file = first->path;
+		return got < 0 ? shard_fail(s, first) : reader_fail(s->in, 0, "definitions are missing");
+	s->in->file = first->path;
 	s->last_offset = message->offset;
 	s->defined--;
 	return 1;
@@ -190,10 +193,8 @@ give_definition(struct reader *in, struct message *message)
 
 /* What the others have of definitions is passed over, and all stand before their first blocks. */
 static int
-end_definitions(struct reader *in)
+end_definitions(struct shards *s)
 {
-	struct shards *s = in->shards;
-
 	s->place = 0;
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct part *part = &s->parts[i];
@@ -202,10 +203,9 @@ end_definitions(struct reader *in)
 		for (uint64_t d = 0; i > 0 && d < s->head.defined && got > 0; d++)
 			got = reader_next(part->in, &part->head);
 		s->place += reader_offset(part->in);
-		if (got < 0 ? shard_damaged(in, part) < 0 : shard_advance(in, part) < 0)
+		if (got < 0 ? shard_damaged(s, part) < 0 : shard_advance(s, part) < 0)
 			return -1;
 	}
-	in->site_end = s->parts[0].in->site_end;
 	s->defined_all = true;
 	make_heap(s);
 	s->other = s->count;
@@ -214,38 +214,35 @@ end_definitions(struct reader *in)
 
 /* A shard has come to the end of a round: the next one is that of all shards. */
 static int
-pass_round(struct reader *in, struct part *part)
+pass_round(struct shards *s, struct part *part)
 {
-	struct shards *s = in->shards;
 	uint64_t number;
 
 	if (body_uint(part->in, &part->head, "number", &number) < 0)
-		return shard_fail(in, part);
+		return shard_fail(s, part);
 	if (s->passed == 0 && s->round == 0)	/* after a jump, of which only these can tell where it led */
 		s->round = number;
 	if (number != s->round) {
 		reader_fail(part->in, part->head.offset, "round %llu begins where others have round %llu",
 		    (unsigned long long)number, (unsigned long long)s->round);
-		return shard_fail(in, part);
+		return shard_fail(s, part);
 	}
 	s->passed++;
 	s->next_place += part->head.offset + part->head.size;
-	return shard_advance(in, part);
+	return shard_advance(s, part);
 }
 
 /* All have been asked for what they have of the round. */
 static int
-end_round(struct reader *in)
+end_round(struct shards *s)
 {
-	struct shards *s = in->shards;
-
 	if (s->passed == 0)
 		return 0;	/* of a trace; or these were the last ones */
 	for (uint32_t i = 0; i < s->count && s->passed < s->count; i++)
 		if (s->parts[i].state == ENDED) {
 			reader_fail(s->parts[i].in, reader_offset(s->parts[i].in), "ends before round %llu, which others have",
 			    (unsigned long long)s->round);
-			return shard_fail(in, &s->parts[i]);
+			return shard_fail(s, &s->parts[i]);
 		}
 	s->place = s->next_place;
 	s->next_place = s->passed = 0;
@@ -255,46 +252,44 @@ end_round(struct reader *in)
 
 /* The next of what a round has behind its blocks. 1: a message; 0: the round is over; -1. */
 static int
-give_other(struct reader *in, struct message *message)
+give_other(struct shards *s, struct message *message)
 {
-	struct shards *s = in->shards;
-
 	while (s->other < s->count) {
 		struct part *part = &s->parts[s->other];
 
 		if (part->state != OTHER)
 			s->other++;
 		else if (part->has_head && is_kind(&part->head, "round")) {
-			if (pass_round(in, part) < 0)
+			if (pass_round(s, part) < 0)
 				return -1;
 			s->other++;
 		} else if (part->has_head && is_kind(&part->head, "index")) {
-			if (shard_advance(in, part) < 0)
+			if (shard_advance(s, part) < 0)
 				return -1;
 		} else
-			return give(in, part, message);
+			return give(s, part, message);
 	}
-	return end_round(in);
+	return end_round(s);
 }
 
 static int
-next_message(struct reader *in, struct message *message)
+next_message(struct shards *s, struct message *message)
 {
-	struct shards *s = in->shards;
+	int got;
 
 	if (s->defined > 0)
-		return give_definition(in, message);
-	if (!s->defined_all && end_definitions(in) < 0)
+		return give_definition(s, message);
+	if (!s->defined_all && end_definitions(s) < 0)
 		return -1;
-	if (go_on(in) < 0)
+	if (go_on(s) < 0)
 		return -1;
 	for (bool any = true; any; ) {
 		if (s->heap_count > 0)
-			return give(in, &s->parts[s->heap[0]], message);
+			return give(s, &s->parts[s->heap[0]], message);
 		if (s->other == s->count)
 			s->other = 0;
-		if (give_other(in, message) != 0)
-			return in->error[0] != '\0' ? -1 : 1;
+		if ((got = give_other(s, message)) != 0)
+			return got;
 		any = false;
 		for (uint32_t i = 0; i < s->count; i++)
 			any |= s->parts[i].state != ENDED;
@@ -304,21 +299,21 @@ next_message(struct reader *in, struct message *message)
 }
 
 int
-shards_next(struct reader *in, struct message *message)
+shards_next(struct shards *s, struct message *message)
 {
-	struct shards *s = in->shards;
+	struct reader *in = s->in;
 	uint64_t rows = 0;
 	int got;
 
 	if (s->end_given)
 		return 0;
 	if (s->header.buffer.size > 0)
-		return give_frame(in, message);
+		return give_frame(s, message);
 	do {
 		const uint64_t copies = s->defined > 0 ? s->count : 1;
 
-		if ((got = next_message(in, message)) <= 0)
-			return got == 0 && s->how == READ_ANY ? give_frame(in, message) : got;
+		if ((got = next_message(s, message)) <= 0)
+			return got == 0 && s->how == READ_ANY ? give_frame(s, message) : got;
 		s->last_place = s->place;
 		message->offset = s->place;
 		s->place += copies * message->size;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "shard_parts.h"
+#include "shards.h"
 
 enum {
 	ALL_CHUNKS = 1 << 22,		/* bytes asked of the kernel at once, of all shards together */
@@ -40,92 +40,74 @@ shard_read(struct reader *in, const struct message *message, struct shard_head *
 	return body_column(in, message, "of", type, (size_t)ranks, (size_t)ranks, head->of);
 }
 
+/* A name "shard.000012". */
 static int
-by_number(const void *left, const void *right)
+is_shard(const struct dirent *entry)
 {
-	const struct part *a = left, *b = right;
+	const char *digits = entry->d_name + strlen("shard.");
 
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
-/* The number in a name "shard.000012"; -1: it is no such name. */
-static int64_t
-number_of(const char *name)
-{
-	char *end;
-	unsigned long number;
-
-	if (strncmp(name, "shard.", 6) != 0 || strlen(name + 6) < 6 || strspn(name + 6, "0123456789") != strlen(name + 6))
-		return -1;
-	number = strtoul(name + 6, &end, 10);
-	return number > UINT32_MAX ? -1 : (int64_t)number;
+	return strncmp(entry->d_name, "shard.", strlen("shard.")) == 0 && strlen(digits) >= 6 &&
+	    strspn(digits, "0123456789") == strlen(digits) && strtoul(digits, NULL, 10) <= UINT32_MAX;
 }
 
 static int
-find_files(struct reader *in, struct shards *s)
+find_files(struct shards *s)
 {
-	DIR *folder = opendir(s->folder);
-	struct dirent *entry;
-	size_t capacity = 0;
+	struct dirent **entries;
+	const int count = scandir(s->folder, &entries, is_shard, versionsort);
+	bool failed;
 
-	if (folder == NULL)
-		return reader_fail(in, 0, "%s", strerror(errno));
-	while ((entry = readdir(folder)) != NULL) {
-		const int64_t number = number_of(entry->d_name);
-		struct part *more = s->parts;
+	if (count < 0)
+		return reader_fail(s->in, 0, "%s", strerror(errno));
+	s->parts = calloc((size_t)count + 1, sizeof *s->parts);
+	failed = s->parts == NULL;
+	for (int i = 0; i < count; i++) {
+		struct part *part = &s->parts[s->count];
 
-		if (number < 0)
-			continue;
-		if (s->count == capacity && (more = realloc(s->parts, (capacity = 2 * capacity + 16) * sizeof *more)) == NULL)
-			break;
-		s->parts = more;
-		more[s->count] = (struct part){ .number = (uint32_t)number };
-		if (asprintf(&more[s->count].path, "%s/%s", s->folder, entry->d_name) < 0)
-			break;
-		s->count++;
+		if (!failed && asprintf(&part->path, "%s/%s", s->folder, entries[i]->d_name) >= 0)
+			s->parts[s->count++].number = (uint32_t)strtoul(entries[i]->d_name + strlen("shard."), NULL, 10);
+		else
+			failed = true;
+		free(entries[i]);
 	}
-	closedir(folder);
-	if (entry != NULL)
-		return reader_fail(in, 0, "out of memory");
-	if (s->count == 0)
-		return reader_fail(in, 0, "a folder without shards (shard.000000, ...)");
-	qsort(s->parts, s->count, sizeof *s->parts, by_number);
-	return 0;
+	free(entries);
+	if (failed)
+		return reader_fail(s->in, 0, "out of memory");
+	return s->count > 0 ? 0 : reader_fail(s->in, 0, "a folder without shards (shard.000000, ...)");
 }
 
 int
-shard_fail(struct reader *in, const struct part *part)
+shard_fail(struct shards *s, const struct part *part)
 {
+	struct reader *in = s->in;
 	int64_t offset;
 	const char *why = reader_error(part->in, &offset);
 
 	in->file = part->path;
 	if (in->error[0] == '\0') {
 		snprintf(in->error, sizeof in->error, "%s", why);
-		in->error_offset = offset < 0 ? 0 : (uint64_t)offset;
-		in->placed = offset >= 0;
+		in->error_offset = offset;
 	}
 	return -1;
 }
 
 /* A line about what is left out. 0, or -1 where memory is out. */
 static int
-lose(struct reader *in, const char *file, const char *what)
+lose(struct shards *s, const char *file, const char *what)
 {
-	struct shards *s = in->shards;
 	char **more = realloc(s->lost, (s->lost_count + 1) * sizeof *more);
 
 	if (more == NULL)
-		return reader_fail(in, 0, "out of memory");
+		return reader_fail(s->in, 0, "out of memory");
 	s->lost = more;
 	if (asprintf(&more[s->lost_count], "%s: %s", file, what) < 0)
-		return reader_fail(in, 0, "out of memory");
+		return reader_fail(s->in, 0, "out of memory");
 	s->lost_count++;
 	return 0;
 }
 
 int
-shard_damaged(struct reader *in, struct part *part)
+shard_damaged(struct shards *s, struct part *part)
 {
 	char what[300];
 	int64_t offset;
@@ -133,17 +115,17 @@ shard_damaged(struct reader *in, struct part *part)
 
 	part->state = ENDED;
 	part->sample_at = part->sample_end = 0;
-	if (in->shards->how != READ_PARTIAL)
-		return shard_fail(in, part);
+	if (s->how != READ_PARTIAL)
+		return shard_fail(s, part);
 	snprintf(what, sizeof what, "%lld: %s; nothing behind that is read", (long long)offset, why);
-	return lose(in, part->path, what);
+	return lose(s, part->path, what);
 }
 
 /* The shard's first message says that it belongs to the others. */
 static int
-check_part(struct reader *in, struct part *part, struct message *message)
+check_part(struct shards *s, struct part *part, struct message *message)
 {
-	struct shards *s = in->shards;
+	struct reader *in = s->in;
 	struct shard_head head = { 0 };
 	int got = reader_next(part->in, message);
 
@@ -170,23 +152,21 @@ check_part(struct reader *in, struct part *part, struct message *message)
 }
 
 static int
-open_part(struct reader *in, struct part *part)
+open_part(struct shards *s, struct part *part)
 {
-	struct shards *s = in->shards;
 	const bool header = s->how == READ_ANY && s->header.buffer.size == 0;
-	const enum reading how = s->how == READ_LAZY || s->how == READ_FILE || header ? s->how : READ_STREAM;
+	const enum reading how = s->how == READ_LAZY || header ? s->how : READ_STREAM;
 	struct message message;
 
-	if (reader_open(&part->in, part->path, how) < 0)
+	if (reader_open_known(&part->in, part->path, how, s->in->known) < 0)
 		return -1;
 	if (header) {	/* of all shards: they have the same history */
 		if (reader_next(part->in, &message) <= 0 || writer_pass(&s->header, &message, 0) < 0)
 			return -1;
 		part->in->all = false;
 	}
-	part->in->of_folder = true;
-	part->in->chunk_bytes = ALL_CHUNKS / s->count < LEAST_CHUNK ? LEAST_CHUNK : ALL_CHUNKS / s->count;
-	return check_part(in, part, &message);
+	part->in->input.chunk_bytes = ALL_CHUNKS / s->count < LEAST_CHUNK ? LEAST_CHUNK : ALL_CHUNKS / s->count;
+	return check_part(s, part, &message);
 }
 
 /* A shard takes a file; a process may have few of them open by itself. */
@@ -204,9 +184,8 @@ allow_files(uint32_t count)
 
 /* One line for all that are missing; they are named by the first, and by whose calls it held. */
 static int
-check_missing(struct reader *in)
+check_missing(struct shards *s)
 {
-	const struct shards *s = in->shards;
 	uint32_t missing = s->head.count - s->count, number = 0, first = 0, ranks = 0;
 	char more[64] = "", what[200];
 
@@ -222,21 +201,20 @@ check_missing(struct reader *in)
 	snprintf(what, sizeof what, "shard %u of %u is missing (rank %u and %u others)%s", number, s->head.count,
 	    first, ranks > 0 ? ranks - 1 : 0, more);
 	if (s->how == READ_PARTIAL)
-		return lose(in, s->folder, what);
-	return reader_fail(in, 0, "%s; lp-graph --partial goes on without", what);
+		return lose(s, s->folder, what);
+	return reader_fail(s->in, 0, "%s; lp-graph --partial goes on without", what);
 }
 
 static int
-open_parts(struct reader *in)
+open_parts(struct shards *s)
 {
-	struct shards *s = in->shards;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < s->count; i++) {
 		struct part part = s->parts[i];
 
-		if (open_part(in, &part) < 0) {
-			if (shard_damaged(in, &part) < 0) {
+		if (open_part(s, &part) < 0) {
+			if (shard_damaged(s, &part) < 0) {
 				s->parts[i] = part;
 				return -1;
 			}
@@ -247,27 +225,7 @@ open_parts(struct reader *in)
 		s->parts[kept++] = part;
 	}
 	s->count = kept;
-	return kept > 0 ? check_missing(in) : reader_fail(in, 0, "no shard can be read");
-}
-
-/* What tools ask of the reader is the same in all shards. */
-static void
-borrow(struct reader *in)
-{
-	const struct shards *s = in->shards;
-	const struct reader *first = s->parts[0].in;
-
-	free(in->call_map);
-	free(in->call_number);
-	in->call_map = first->call_map;
-	in->call_number = first->call_number;
-	in->history = first->history;
-	in->history_count = first->history_count;
-	in->lazy = first->lazy;
-	in->sites_early = true;
-	in->hashed = true;
-	for (uint32_t i = 0; i < s->count; i++)
-		in->hashed &= s->parts[i].in->hashed;
+	return kept > 0 ? check_missing(s) : reader_fail(s->in, 0, "no shard can be read");
 }
 
 int
@@ -278,23 +236,25 @@ shards_open(struct reader *in, const char *folder, enum reading how)
 	in->file = folder;
 	if (s == NULL)
 		return reader_fail(in, 0, "out of memory");
+	s->in = in;
 	s->how = how;
 	writer_start(&s->header, -1);
-	if ((s->folder = strdup(folder)) == NULL || find_files(in, s) < 0)
+	msgpack_unpacked_init(&s->unpacked);
+	if ((s->folder = strdup(folder)) == NULL || find_files(s) < 0)
 		return -1;
 	allow_files(s->count);
-	if (open_parts(in) < 0)
+	if (open_parts(s) < 0)
 		return -1;
-	if ((s->heap = calloc(s->count, sizeof *s->heap)) == NULL || reader_open(&s->replay, NULL, READ_BYTES) < 0)
+	if ((s->heap = calloc(s->count, sizeof *s->heap)) == NULL)
 		return reader_fail(in, 0, "out of memory");
-	s->replay->hashed = false;	/* hashes were checked before */
 	s->defined = s->head.defined;
 	s->other = s->count;
 	s->round = 1;
-	for (uint32_t i = 0; i < s->count; i++)
+	in->hashed = true;
+	for (uint32_t i = 0; i < s->count; i++) {
 		s->place += reader_offset(s->parts[i].in);
-	borrow(in);
-	in->started = in->in_stream = true;
+		in->hashed &= s->parts[i].in->hashed;
+	}
 	in->messages = in->rows = 0;
 	return 0;
 }
@@ -306,11 +266,6 @@ shards_close(struct reader *in)
 
 	if (s == NULL)
 		return;
-	if (s->replay != NULL) {	/* then these were borrowed */
-		in->call_map = in->call_number = NULL;
-		in->history = NULL;
-		in->history_count = 0;
-	}
 	for (uint32_t i = 0; i < s->count; i++) {
 		reader_close(s->parts[i].in);
 		free(s->parts[i].path);
@@ -318,7 +273,7 @@ shards_close(struct reader *in)
 	}
 	for (size_t i = 0; i < s->lost_count; i++)
 		free(s->lost[i]);
-	reader_close(s->replay);
+	msgpack_unpacked_destroy(&s->unpacked);
 	writer_close(&s->header);
 	free(s->lost);
 	free(s->parts);
@@ -328,4 +283,3 @@ shards_close(struct reader *in)
 	free(s);
 	in->shards = NULL;
 }
-

@@ -6,28 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shard_parts.h"
+#include "shards.h"
 #include "tail.h"
 
-bool
-shards_place(const struct reader *in, uint64_t *offset)
+int64_t
+shards_place(const struct shards *s)
 {
-	if (in->shards->last_place == 0)
-		return false;
-	*offset = in->shards->last_offset;
-	return true;
+	return s->last_place == 0 ? -1 : (int64_t)s->last_offset;
 }
 
 uint64_t
-shards_offset(const struct reader *in)
+shards_offset(const struct shards *s)
 {
-	return in->shards->skip_to > in->shards->place ? in->shards->skip_to : in->shards->place;
+	return s->skip_to > s->place ? s->skip_to : s->place;
 }
 
 double
-shards_share(const struct reader *in)
+shards_share(const struct shards *s)
 {
-	const struct shards *s = in->shards;
 	double share = 0;
 
 	for (uint32_t i = 0; i < s->count; i++)
@@ -35,72 +31,77 @@ shards_share(const struct reader *in)
 	return share;
 }
 
-/* ROWS of the index of a shard become TO: offsets where rounds begin. False: it has no such index. */
-static bool
-read_rounds(const struct part *part, size_t rows, uint64_t *to)
+const char *
+shards_lost(const struct shards *s, size_t i)
 {
-	struct tail tail;
-	const bool has = tail_open(&tail, part->path) && (rows == 0 || tail.count == rows) &&
-	    tail_column(&tail, "from", to) == 0;
-
-	tail_close(&tail);
-	return has;
+	return i < s->lost_count ? s->lost[i] : NULL;
 }
 
-/* The row of the index of all shards that tells of a round which begins at the place; -1: none does. */
-static int64_t
-find_round(const struct shards *s, uint64_t place, uint64_t *rounds, size_t *rows)
+const struct shard_head *
+shards_head(const struct shards *s)
 {
-	uint64_t sums[INDEX_ROWS] = { 0 };
-	struct tail tail;
+	return &s->head;
+}
 
-	if (tail_open(&tail, s->parts[0].path))
-		*rows = tail.count;
-	tail_close(&tail);
-	if (*rows == 0)
-		return -1;
-	for (uint32_t i = 0; i < s->count; i++) {
-		if (!read_rounds(&s->parts[i], *rows, rounds))
-			return -1;
-		for (size_t row = 0; row < *rows; row++)
-			sums[row] += rounds[row];
+/* Where rounds begin in each shard, one shard after the other; free() it. NULL: one has no index, or one of another length. */
+static uint64_t *
+read_rounds(const struct shards *s, size_t *rows)
+{
+	uint64_t *rounds = NULL;
+	bool has = true;
+
+	for (uint32_t i = 0; i < s->count && has; i++) {
+		struct tail tail;
+
+		has = tail_open(&tail, s->parts[i].path) && tail.count > 0 && (i == 0 || tail.count == *rows);
+		if (has && i == 0) {
+			*rows = tail.count;
+			rounds = malloc(s->count * *rows * sizeof *rounds);
+		}
+		has = has && rounds != NULL && tail_column(&tail, "from", rounds + i * *rows) == 0;
+		tail_close(&tail);
 	}
-	for (size_t row = 0; row < *rows; row++)
-		if (sums[row] == place)
-			return (int64_t)row;
-	return -1;
+	if (has)
+		return rounds;
+	free(rounds);
+	return NULL;
 }
 
 /* The shard stands before the round's first message, or what is there is none. 0 or -1. */
 static int
-enter_round(struct reader *in, struct part *part, uint64_t offset)
+enter_round(struct shards *s, struct part *part, uint64_t offset)
 {
 	reader_jump(part->in, offset);
-	if (shard_advance(in, part) < 0)
+	if (shard_advance(s, part) < 0)
 		return -1;
 	if (part->state == OTHER && part->has_head && is_kind(&part->head, "round") && part->sample_end == 0)
 		return 0;
 	reader_fail(part->in, offset, "no round begins here, against the index");
-	return shard_fail(in, part);
+	return shard_fail(s, part);
 }
 
 /* Every shard goes where its index says. False: they have none, or none that tells of the place. */
 static bool
-jump_to_round(struct reader *in, uint64_t place)
+jump_to_round(struct shards *s, uint64_t place)
 {
-	struct shards *s = in->shards;
-	uint64_t rounds[INDEX_ROWS];
-	size_t rows = 0;
-	const int64_t row = find_round(s, place, rounds, &rows);
+	size_t rows = 0, row;
+	uint64_t *rounds = read_rounds(s, &rows), sum = 0;
 
-	if (row < 0)
+	for (row = 0; row < rows && rounds != NULL; row++) {
+		sum = 0;
+		for (uint32_t i = 0; i < s->count; i++)
+			sum += rounds[i * rows + row];
+		if (sum == place)
+			break;
+	}
+	if (rounds == NULL || row == rows) {
+		free(rounds);
 		return false;
+	}
 	for (uint32_t i = 0; i < s->count; i++)
-		if (!read_rounds(&s->parts[i], rows, rounds) || enter_round(in, &s->parts[i], rounds[row]) < 0) {
-			reader_fail(in, 0, "its index has changed");
-			return true;
-		}
-	in->site_end = s->parts[0].in->site_end;
+		if (enter_round(s, &s->parts[i], rounds[i * rows + row]) < 0)
+			break;
+	free(rounds);
 	s->current = NULL;
 	s->heap_count = 0;
 	s->defined = 0;
@@ -115,8 +116,7 @@ jump_to_round(struct reader *in, uint64_t place)
 void
 shards_jump(struct reader *in, uint64_t place)
 {
-	in->jumped = true;
-	if (jump_to_round(in, place))
+	if (jump_to_round(in->shards, place))
 		return;
 	if (place < in->shards->place && shards_rewind(in) < 0)
 		return;
@@ -137,16 +137,4 @@ shards_rewind(struct reader *in)
 	opened = shards_open(in, folder, how);
 	free(folder);
 	return opened;
-}
-
-const char *
-shards_lost(const struct reader *in, size_t i)
-{
-	return in->shards != NULL && i < in->shards->lost_count ? in->shards->lost[i] : NULL;
-}
-
-const struct shard_head *
-shards_head(const struct reader *in)
-{
-	return in->shards != NULL ? &in->shards->head : NULL;
 }

@@ -2,9 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "marker.h"
 #include "reader.h"
-#include "skim.h"
 
 enum {
 	LOOK_BYTES = 64,	/* a short key; or the marker of a value, its size, and its first 8 bytes */
@@ -22,20 +20,20 @@ struct skim {
 static size_t
 present(const struct skim *s)
 {
-	return s->in->end - s->in->begin;
+	return s->in->input.end - s->in->input.begin;
 }
 
 /* More bytes behind the end of the buffer. False: there are none. */
 static bool
 read_on(struct skim *s)
 {
-	struct reader *in = s->in;
+	struct buffer *b = &s->in->input;
 	ssize_t got;
 
-	if (input_room(in, SKIM_BYTES) < 0)
+	if (buffer_room(b, SKIM_BYTES) < 0)
 		return false;
-	got = pread(in->fd, in->buffer + in->end, SKIM_BYTES, (off_t)(in->buffer_offset + in->end));
-	in->end += got > 0 ? (size_t)got : 0;
+	got = pread(b->fd, b->bytes + b->end, SKIM_BYTES, (off_t)buffer_end(b));
+	b->end += got > 0 ? (size_t)got : 0;
 	return got > 0;
 }
 
@@ -43,7 +41,7 @@ read_on(struct skim *s)
 static bool
 read_behind_hole(struct skim *s)
 {
-	struct reader *in = s->in;
+	struct buffer *b = &s->in->input;
 	const size_t skipped = s->at - present(s);
 	unsigned char piece[PIECE_BYTES];
 	ssize_t got;
@@ -51,15 +49,15 @@ read_behind_hole(struct skim *s)
 	if (s->at > SKIM_LIMIT)
 		return false;
 	/* Room is made only for what is there: a damaged size may be any. */
-	got = pread(in->fd, piece, sizeof piece, (off_t)(in->buffer_offset + in->end + skipped));
-	if (got <= 0 || input_room(in, skipped + sizeof piece) < 0)
+	got = pread(b->fd, piece, sizeof piece, (off_t)(buffer_end(b) + skipped));
+	if (got <= 0 || buffer_room(b, skipped + sizeof piece) < 0)
 		return false;
-	if (!in->hollow)
+	if (!s->in->hollow)
 		s->whole = present(s);
-	in->hollow = true;
-	in->end += skipped;
-	memcpy(in->buffer + in->end, piece, (size_t)got);
-	in->end += (size_t)got;
+	s->in->hollow = true;
+	b->end += skipped;
+	memcpy(b->bytes + b->end, piece, (size_t)got);
+	b->end += (size_t)got;
 	return true;
 }
 
@@ -70,7 +68,7 @@ look(struct skim *s, const unsigned char **bytes)
 	while (s->at + LOOK_BYTES > present(s) &&
 	    (s->at > present(s) + LEAST_HOLE ? read_behind_hole(s) : read_on(s)))
 		;
-	*bytes = s->in->buffer + s->in->begin + s->at;
+	*bytes = s->in->input.bytes + s->in->input.begin + s->at;
 	return s->at < present(s) ? present(s) - s->at : 0;
 }
 
@@ -130,6 +128,6 @@ skim(struct reader *in)
 	in->hollow = false;
 	if (skip_calls(&s) || !in->hollow)
 		return;
-	in->end = in->begin + s.whole;
+	in->input.end = in->input.begin + s.whole;
 	in->hollow = false;
 }

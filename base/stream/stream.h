@@ -15,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "planes.h"
-
 #define STREAM_VERSION 1
 
 /* ---- messages --------------------------------------------------------------------------- */
@@ -35,6 +33,15 @@ static inline bool is_kind(const struct message *message, const char *kind)
 	return strcmp(message->kind, kind) == 0;
 }
 
+/*
+ * The message that begins at BYTES, SIZE of which are there. 1; 0: it does not end there; -1: WHY says what is wrong. It is
+ * valid as long as UNPACKED, and the bytes, stay.
+ */
+int message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size, const char **why);
+/* Is it as it was written? HASH: the one that it states, if it is right or wrong. */
+enum message_hash { HASH_RIGHT, HASH_WRONG, HASH_MALFORMED, HASH_NONE };
+enum message_hash message_hash(const struct message *message, uint64_t *hash);
+
 /* ---- reading ---------------------------------------------------------------------------- */
 
 /* A stream being read; what is in it is the library's own. */
@@ -42,13 +49,13 @@ struct reader;
 
 /*
  * How a stream is opened. FILE may be a folder of shards but for raw traces, and is then read as the one
- * stream that they are pieces of; its offsets are places in that. In all but the last, calls_read turns numbers of calls into
- * indices of call_name.
+ * stream that they are pieces of; its offsets are places in that.
  */
 enum reading {
 	READ_STREAM,	/* one stream of any content but raw; its header is read at once */
-	READ_FILE,	/* the same of a file, in which reader_jump goes elsewhere */
-	READ_LAZY,	/* the same, but the hashes of calls and edges are left to reader_verify */
+	READ_LAZY,	/* the same of a file; the hashes of calls and edges are left to reader_verify */
+	READ_PARTIAL,	/* the same; of a folder of shards what is there and whole: see reader_lost */
+	READ_ANY,	/* whichever comes, raw or not; headers and ends are returned, too */
 	/*
 	 * Concatenated raw traces: reader_next returns their headers (kind "longpole") and ends, too: kind
 	 * "end", or kind "cut" where a rank died and unwritten space follows its last message (trace.5,
@@ -61,10 +68,6 @@ enum reading {
 	 * Where the file descriptor stands does not matter.
 	 */
 	READ_SKIMMING,
-	READ_ANY,	/* whichever comes; headers and ends are returned, too */
-	READ_BYTES,	/* no file: messages in memory, as reader_bytes gives them */
-	READ_NUMBERED,	/* as READ_RAW; numbers of calls stay those of the stream */
-	READ_PARTIAL,	/* as READ_STREAM; of a folder of shards what is there and whole: see reader_lost */
 };
 
 /*
@@ -131,7 +134,7 @@ int reader_name_call(struct reader *in, uint16_t number, const char *name);
 
 /* ---- going elsewhere ---- */
 
-/* Goes on at another message of a file; the end's counts are then not checked. */
+/* Goes on at another message of a file, or fails if it is none; the end's counts are then not checked. */
 void reader_jump(struct reader *in, uint64_t offset);
 /* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
 int reader_rewind(struct reader *in);
@@ -145,8 +148,6 @@ int reader_go_on(struct reader *in, const char *file);
 void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
 /* READ_SKIMMING: how large the next message may be, to have it without holes; 0: no knowing. */
 void reader_hint(struct reader *in, size_t bytes);
-/* READ_BYTES: takes messages from SIZE bytes. 0 or -1. */
-int reader_bytes(struct reader *in, const void *bytes, size_t size);
 
 /* ---- values of a message ---- */
 
@@ -163,6 +164,9 @@ int body_uint(struct reader *in, const struct message *message, const char *key,
  */
 int body_number(struct reader *in, const struct message *message, const char *key, int64_t min,
     uint32_t *value);
+/* How many values COLUMN has, as KEY says: believed only if the column has a byte for each. */
+int body_count(struct reader *in, const struct message *message, const char *key, int64_t min, int64_t max,
+    const char *column, size_t *count);
 /* A copy to be freed by the caller, or NULL where KEY is absent or no string. */
 char *body_string(const struct message *message, const char *key);
 
@@ -181,7 +185,12 @@ int body_column(struct reader *in, const struct message *message, const char *ke
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-enum { MOST_CUTS = 96 };	/* of a message that is compressed */
+enum { MOST_CUTS = 96, MOST_PLANES = 16 };	/* of a message that is compressed */
+
+struct plane {			/* a stretch of bytes that is integers, whose bytes lie apart */
+	uint32_t begin;		/* its first byte */
+	uint32_t count, width;	/* how many, and bytes of each */
+};
 
 struct writer {
 	int fd;
@@ -211,6 +220,7 @@ void writer_start(struct writer *out, int fd);
 void message_begin(struct writer *out, const char *kind, unsigned pairs);
 void put_int(struct writer *out, const char *key, int64_t value);
 void put_uint(struct writer *out, const char *key, uint64_t value);
+void put_bool(struct writer *out, const char *key, bool value);
 void put_double(struct writer *out, const char *key, double value);
 void put_string(struct writer *out, const char *key, const char *value);
 void put_bytes(struct writer *out, const char *key, const void *bytes, size_t size);

@@ -14,22 +14,23 @@ enum {
 
 /* The message that BYTES consist of, if it is of KIND and is written as our writer does. */
 static bool
-take_message(struct reader *in, const unsigned char *bytes, size_t size, const char *kind,
-    struct message *message)
+take_message(struct tail *tail, const unsigned char *bytes, size_t size, const char *kind, struct message *message)
 {
-	size_t length = strlen(kind);
+	const size_t length = strlen(kind);
+	const char *why;
+	uint64_t hash;
 
 	return size > length + 2 && bytes[0] == 0x92 && bytes[1] == (0xa0 | length) &&
-	    memcmp(bytes + 2, kind, length) == 0 && reader_bytes(in, bytes, size) == 0 &&
-	    reader_next(in, message) == 1 && message->size == size;
+	    memcmp(bytes + 2, kind, length) == 0 && message_parse(message, &tail->unpacked, bytes, size, &why) > 0 &&
+	    message->size == size && message_hash(message, &hash) == HASH_RIGHT;
 }
 
 /* The end message among the last bytes of a file; its size, or 0. */
 static size_t
-find_end(struct reader *in, const unsigned char *tail, size_t size, struct message *end)
+find_end(struct tail *tail, const unsigned char *bytes, size_t size, struct message *end)
 {
-	for (size_t length = 1; length <= size && reader_error(in, NULL) == NULL; length++)
-		if (take_message(in, tail + size - length, length, "end", end))
+	for (size_t length = 1; length <= size; length++)
+		if (take_message(tail, bytes + size - length, length, "end", end))
 			return length;
 	return 0;
 }
@@ -37,27 +38,25 @@ find_end(struct reader *in, const unsigned char *tail, size_t size, struct messa
 static bool
 find_index(struct tail *tail, int fd, uint64_t size)
 {
-	unsigned char end[END_BYTES], *bytes;
+	unsigned char end[END_BYTES];
 	size_t end_size = size < sizeof end ? (size_t)size : sizeof end, index_size;
 	struct message message;
 	int64_t count;
-	bool found;
 
 	if (pread(fd, end, end_size, (off_t)(size - end_size)) != (ssize_t)end_size ||
-	    (end_size = find_end(tail->in, end, end_size, &message)) == 0 ||
-	    body_uint(tail->in, &message, "rows", &tail->rows) < 0 ||
-	    body_uint(tail->in, &message, "index", &tail->offset) < 0 ||
+	    (end_size = find_end(tail, end, end_size, &message)) == 0 ||
+	    body_uint(NULL, &message, "rows", &tail->rows) < 0 ||
+	    body_uint(NULL, &message, "index", &tail->offset) < 0 ||
 	    tail->offset >= size - end_size || size - end_size - tail->offset > INDEX_BYTES)
 		return false;
 	index_size = (size_t)(size - end_size - tail->offset);
-	if ((bytes = malloc(index_size)) == NULL)
+	if ((tail->bytes = malloc(index_size)) == NULL ||
+	    pread(fd, tail->bytes, index_size, (off_t)tail->offset) != (ssize_t)index_size ||
+	    !take_message(tail, tail->bytes, index_size, "index", &tail->index) ||
+	    body_int(NULL, &tail->index, "count", 0, INDEX_ROWS, &count) < 0)
 		return false;
-	found = pread(fd, bytes, index_size, (off_t)tail->offset) == (ssize_t)index_size &&
-	    take_message(tail->in, bytes, index_size, "index", &tail->index) &&
-	    body_int(tail->in, &tail->index, "count", 0, INDEX_ROWS, &count) == 0;
-	tail->count = found ? (size_t)count : 0;
-	free(bytes);
-	return found;
+	tail->count = (size_t)count;
+	return true;
 }
 
 bool
@@ -68,10 +67,10 @@ tail_open(struct tail *tail, const char *file)
 	bool found;
 
 	*tail = (struct tail){ 0 };
+	msgpack_unpacked_init(&tail->unpacked);
 	if (fd < 0)
 		return false;
-	found = reader_open(&tail->in, NULL, READ_BYTES) == 0 && fstat(fd, &status) == 0 &&
-	    S_ISREG(status.st_mode) && find_index(tail, fd, (uint64_t)status.st_size);
+	found = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && find_index(tail, fd, (uint64_t)status.st_size);
 	close(fd);
 	return found;
 }
@@ -79,8 +78,9 @@ tail_open(struct tail *tail, const char *file)
 void
 tail_close(struct tail *tail)
 {
-	reader_close(tail->in);
-	tail->in = NULL;
+	msgpack_unpacked_destroy(&tail->unpacked);
+	free(tail->bytes);
+	tail->bytes = NULL;
 }
 
 int
@@ -88,5 +88,5 @@ tail_column(struct tail *tail, const char *key, uint64_t *to)
 {
 	static const struct column_type type = { 8, false, true, 0 };
 
-	return body_column(tail->in, &tail->index, key, type, tail->count, tail->count, to);
+	return body_column(NULL, &tail->index, key, type, tail->count, tail->count, to);
 }

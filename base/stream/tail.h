@@ -9,7 +9,8 @@
 enum { INDEX_ROWS = 1 << 14 };
 
 struct tail {
-	struct reader *in;
+	msgpack_unpacked unpacked;
+	unsigned char *bytes;	/* of the index */
 	struct message index;	/* of kind index, its hash checked */
 	uint64_t offset;	/* where it stands, as the end says */
 	uint64_t rows;		/* in all blocks of the stream */

@@ -88,6 +88,16 @@ put_uint(struct writer *out, const char *key, uint64_t value)
 }
 
 void
+put_bool(struct writer *out, const char *key, bool value)
+{
+	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
+	if (value)
+		msgpack_pack_true(&out->pack);
+	else
+		msgpack_pack_false(&out->pack);
+}
+
+void
 put_double(struct writer *out, const char *key, double value)
 {
 	msgpack_pack_str_with_body(&out->pack, key, strlen(key));
@@ -141,7 +151,7 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
     char **argv)
 {
 	char *line = command_line(argc, argv);
-	size_t lines = in != NULL ? in->history_count : 0;
+	size_t lines = in != NULL ? in->known->history_count : 0;
 
 	writer_start(out, fd);
 	if (line == NULL)
@@ -149,19 +159,15 @@ writer_open(struct writer *out, int fd, const char *content, const struct reader
 	message_begin(out, "longpole", 4);
 	put_int(out, "version", STREAM_VERSION);
 	put_string(out, "content", content);
-	msgpack_pack_str_with_body(&out->pack, "hashed", 6);
 	/*
 	 * What is passed on stays as it is: our own messages have hashes, but the header speaks of all.
 	 * Of raw traces nothing is passed on but into raw traces.
 	 */
-	if (in == NULL || in->hashed || (in->raw && strcmp(content, "raw") != 0))
-		msgpack_pack_true(&out->pack);
-	else
-		msgpack_pack_false(&out->pack);
+	put_bool(out, "hashed", in == NULL || in->hashed || (in->raw && strcmp(content, "raw") != 0));
 	msgpack_pack_str_with_body(&out->pack, "history", 7);
 	msgpack_pack_array(&out->pack, lines + 1);
 	for (size_t i = 0; i < lines; i++)
-		msgpack_pack_str_with_body(&out->pack, in->history[i], strlen(in->history[i]));
+		msgpack_pack_str_with_body(&out->pack, in->known->history[i], strlen(in->known->history[i]));
 	msgpack_pack_str_with_body(&out->pack, line, strlen(line));
 	free(line);
 	if (message_end(out) < 0)
@@ -274,10 +280,8 @@ writer_end_of(struct writer *out, bool more)
 	put_uint(out, "rows", out->rows);
 	if (out->index_offset > 0)
 		put_uint(out, "index", out->index_offset);
-	if (more) {
-		msgpack_pack_str_with_body(&out->pack, "more", 4);
-		msgpack_pack_true(&out->pack);
-	}
+	if (more)
+		put_bool(out, "more", true);
 	if (message_end(out) < 0 || writer_flush(out) < 0)
 		return -1;
 	writer_close(out);

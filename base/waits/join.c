@@ -249,21 +249,22 @@ add(struct imbalance *im, enum result result, const struct item *item, struct li
 
 /* The rows of a message; returns the number of its bytes. */
 static size_t
-take_message(struct imbalance *im, struct reader *in, const struct team *team, int from, struct item *items,
-    struct links *links)
+take_message(struct imbalance *im, msgpack_unpacked *unpacked, const struct team *team, int from,
+    struct item *items, struct links *links)
 {
+	const char *why = "its rows are damaged";
 	size_t bytes, count;
 	void *sent = team_receive(team, from, 1, &bytes);
 	struct message message;
 	int result = 0;
 
 	if (bytes > 0) {
-		if (reader_bytes(in, sent, bytes) < 0 || reader_next(in, &message) <= 0)
-			die_input(in);
+		if (message_parse(&message, unpacked, sent, bytes, &why) <= 0)
+			die("results of process %d: %s", from, why);
 		while (!is_kind(&message, results[result].kind))
 			result++;
-		if (rows_read(in, &message, results[result].fields, items, AT_ONCE, sizeof *items, &count) < 0)
-			die_input(in);
+		if (rows_read(NULL, &message, results[result].fields, items, AT_ONCE, sizeof *items, &count) < 0)
+			die("results of process %d: %s", from, why);
 		for (size_t i = 0; i < count; i++)
 			add(im, (enum result)result, &items[i], links);
 	}
@@ -276,13 +277,12 @@ take(struct imbalance *im, const struct team *team, int from)
 {
 	struct item *items = zalloc(AT_ONCE, sizeof *items);
 	struct links links = { .count = 0 };
-	struct reader *in;
+	msgpack_unpacked unpacked;
 
-	if (reader_open(&in, NULL, READ_BYTES) < 0)
-		die_input(in);
-	while (take_message(im, in, team, from, items, &links) > 0)
+	msgpack_unpacked_init(&unpacked);
+	while (take_message(im, &unpacked, team, from, items, &links) > 0)
 		;
-	reader_close(in);
+	msgpack_unpacked_destroy(&unpacked);
 	free(items);
 }
 

@@ -138,7 +138,7 @@ end_sums(struct imbalance *im)
 void
 read_part(struct imbalance *im, const char *file)
 {
-	if (reader_open(&im->graph.in, file, im->part->count > 1 ? READ_FILE : READ_STREAM) < 0)
+	if (reader_open(&im->graph.in, file, READ_STREAM) < 0)
 		die_input(im->graph.in);
 	read_messages(im);
 	end_sums(im);
