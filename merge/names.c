@@ -75,12 +75,46 @@ unknown:
 	return NULL;
 }
 
+/*
+ * A procedure of a Fortran module, as MODULE::PROCEDURE; NULL for any other name. Compilers write it as
+ * __MODULE_MOD_PROCEDURE (GNU), MODULE_mp_PROCEDURE_ (Intel) or _QMMODULEPPROCEDURE (LLVM).
+ */
+static char *
+module_procedure(const char *name)
+{
+	static const struct {
+		const char *before, *between, *behind;
+	} forms[] = { { "__", "_MOD_", "" }, { "", "_mp_", "_" }, { "_QM", "P", "" } };
+	char *text = NULL;
+
+	for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+		const size_t before = strlen(forms[i].before), behind = strlen(forms[i].behind);
+		const size_t size = strlen(name);
+		const char *between, *procedure;
+
+		if (strncmp(name, forms[i].before, before) != 0 || size < before + behind ||
+		    strcmp(name + size - behind, forms[i].behind) != 0 ||
+		    (between = strstr(name + before, forms[i].between)) == NULL || between == name + before)
+			continue;
+		procedure = between + strlen(forms[i].between);
+		if (procedure >= name + size - behind)
+			continue;
+		if (asprintf(&text, "%.*s::%.*s", (int)(between - name - (ptrdiff_t)before), name + before,
+		    (int)(name + size - behind - procedure), procedure) < 0)
+			die("out of memory");
+		return text;
+	}
+	return NULL;
+}
+
 static char *
 readable(const char *name)
 {
 	int status;
 	char *text = __cxa_demangle(name, NULL, NULL, &status);
 
+	if (text == NULL)
+		text = module_procedure(name);
 	return text != NULL ? text : need(strdup(name));
 }
 

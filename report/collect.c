@@ -244,13 +244,13 @@ site_label(const struct page *page, size_t site, char *text, size_t size)
 char *
 page_verdict(const struct page *page)
 {
-	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .percent = page->percent,
-	    .gain_share = NAN };
+	struct verdict v = no_verdict;
 	size_t places, count;
 	struct place *place = places_sorted(&page->places, &places);
 	struct delay *delays = sorted_delays(&page->im, &count);
 	uint32_t site = 0;
 	char where[1024] = "", *sentence;
+	double cost_ns = 0;
 
 	if (places > 0) {
 		site = place[0].site;
@@ -262,11 +262,16 @@ page_verdict(const struct page *page)
 		v.rank = delays[0].rank;
 		v.compute = delays[0].key % 2 == 0;
 	}
+	verdict_function(&v, &page->im, site);
+	for (size_t i = 1; v.alike && i < places; i++)
+		if (place[i].site == site && place[i].compute)
+			v.path_share += (double)place[i].ns / (double)path_length_ns(page);
 	for (size_t i = 0; i < count && v.rank >= 0; i++)
-		if (delays[i].rank == v.rank && delays[i].key == 2 * site + !v.compute) {
-			v.cost_s = 1e-9 * delay_cost_ns(&delays[i]);
-			v.all_s = seconds(all_time_ns(&page->im));
-		}
+		if ((v.alike || delays[i].rank == v.rank) && delays[i].key == 2 * site + !v.compute)
+			cost_ns += delay_cost_ns(&delays[i]);
+	v.percent = page->percent;
+	v.cost_s = 1e-9 * cost_ns;
+	v.all_s = seconds(all_time_ns(&page->im));
 	for (size_t i = 0; i < page->gain_count && v.rank >= 0; i++)
 		if (page->gains[i].site == site)
 			v.gain_share = (double)page->gains[i].gain_ns / (double)path_length_ns(page);

@@ -8,6 +8,12 @@ build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
 build/bench/ring: build/tests/bench/ring.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
 
+# Is the first line right? Real runs with a planted long pole each, and the score; CASES='recv halo' runs these.
+.PHONY: verdicts
+MPI = openmpi
+verdicts: all
+	tests/verdicts/verdicts -m $(MPI) $(CASES)
+
 test-long: test
 	tests/long
 

@@ -187,7 +187,7 @@ static char *
 report_verdict(const struct report *report, const struct definitions *known, const struct gains *gains)
 {
 	const double told_ns = (double)report_told_ns(report);
-	struct verdict v = { .rank = -1, .where = "", .path_share = NAN, .cost_s = NAN, .gain_share = NAN };
+	struct verdict v = no_verdict;
 	char where[SITE_TEXT] = "", *line;
 	size_t count;
 	struct place *place = places_sorted(&report->places, &count);

@@ -7,50 +7,82 @@
 #include <string.h>
 
 #include "../tool/memory.h"
+#include "../tool/tool.h"
 #include "headline.h"
+
+const struct verdict no_verdict = { .rank = -1, .where = "", .unsampled_share = NAN, .times = NAN, .path_share = NAN, .cost_s = NAN,
+	.gain_share = NAN };
+
+static const double MUCH = 0.25;		/* not sampled: more is told */
 
 /* Two digits that mean something. */
 static void
-two_digits(double value, const char *unit, char *text, size_t size)
+put_two_digits(FILE *out, double value, const char *unit)
 {
-	snprintf(text, size, value < 9.95 ? "%.1f %s" : "%.0f %s", value, unit);
+	fprintf(out, "%.*f %s", value < 9.95, value, unit);
 }
 
 /* The same in the unit that fits. */
 static void
-seconds_text(double s, char *text, size_t size)
+put_seconds(FILE *out, double s)
 {
 	const char *unit = s >= 1 ? "s" : s >= 1e-3 ? "ms" : "us";
-	double value = s >= 1 ? s : s >= 1e-3 ? 1e3 * s : 1e6 * s;
 
-	two_digits(value, unit, text, size);
+	put_two_digits(out, s >= 1 ? s : s >= 1e-3 ? 1e3 * s : 1e6 * s, unit);
+}
+
+static void
+put_computation(FILE *out, const struct verdict *v)
+{
+	const char *slash = v->file != NULL ? strrchr(v->file, '/') : NULL;
+
+	fputs("computation", out);
+	if (v->function != NULL)
+		fprintf(out, " in %s", v->function);
+	if (v->function != NULL && v->file != NULL)
+		fprintf(out, " (%s)", slash != NULL ? slash + 1 : v->file);
+	if (v->where[0] != '\0')
+		fprintf(out, " before %s", v->where);
+	if (v->alike)
+		fputs(", alike on each", out);
+	else if (isfinite(v->times) && v->times >= 1.1)
+		fprintf(out, ", %.*f times the mean of the others", v->times < 9.95, v->times);
+	if (v->unsampled_share >= MUCH)
+		fprintf(out, ", %.0f %% of it not on a core or not sampled", 100 * v->unsampled_share);
+	if (v->alike || v->times >= 1.1 || v->unsampled_share >= MUCH)
+		fputs(",", out);
 }
 
 char *
 verdict_sentence(const struct verdict *v)
 {
-	char path[48] = "", cost[96] = "", gain[96] = "", length[24], share[24];
-	size_t room = strlen(v->where) + 320;
-	char *sentence = zalloc(room, 1);
+	char *sentence = NULL;
+	size_t size;
+	FILE *out = need(open_memstream(&sentence, &size));
 
-	if (v->rank < 0) {
-		snprintf(sentence, room, "no rank keeps the others waiting");
-		return sentence;
-	}
+	if (v->rank < 0)
+		fputs("no rank keeps the others waiting", out);
+	else if (v->alike)
+		fputs("the ranks' ", out);
+	else
+		fprintf(out, "rank %d's ", (int)v->rank);
+	if (v->rank >= 0 && v->compute)
+		put_computation(out, v);
+	else if (v->rank >= 0)
+		fprintf(out, "time in %s", v->where[0] != '\0' ? v->where : "MPI");
 	if (isfinite(v->path_share))
-		snprintf(path, sizeof path, " is %.0f %% of the critical path", 100 * v->path_share);
+		fprintf(out, " is %.0f %% of the critical path", 100 * v->path_share);
 	if (isfinite(v->cost_s) && v->cost_s > 0) {
-		seconds_text(v->cost_s, length, sizeof length);
-		two_digits(100 * v->cost_s / v->all_s, "%", share, sizeof share);
-		snprintf(cost, sizeof cost, "%s cost the others %s of rank time, %s of all",
-		    path[0] != '\0' ? " and" : "", length, share);
+		fprintf(out, "%s cost %s ", isfinite(v->path_share) ? " and" : "", v->alike ? "each other" : "the others");
+		put_seconds(out, v->cost_s);
+		fputs(" of rank time, ", out);
+		put_two_digits(out, 100 * v->cost_s / v->all_s, "%");
+		fputs(" of all", out);
 	}
 	if (isfinite(v->gain_share))
-		snprintf(gain, sizeof gain, "; %d %% less there on all ranks gains %.1f %%", v->percent,
-		    100 * v->gain_share);
-	snprintf(sentence, room, "rank %d's %s%s%s%s%s", (int)v->rank,
-	    !v->compute ? "time in " : v->where[0] == '\0' ? "computation" : "computation before ",
-	    v->compute || v->where[0] != '\0' ? v->where : "MPI", path, cost, gain);
+		fprintf(out, "; %d %% less there on all ranks gains %.1f %%", v->percent, 100 * v->gain_share);
+	if (fclose(out) != 0)
+		die("out of memory");
 	return sentence;
 }
 

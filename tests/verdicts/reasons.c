@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rank 1 comes late to a barrier, for many reasons. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "planted.h"
+
+static void
+steps(void (*reason)(void))
+{
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		if (rank == SLOW)
+			reason();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+static void more_work(void) { steps(slow_part); }
+
+static __attribute__((noinline)) void nap(void) { sleep_ms(15); }
+static void asleep(void) { steps(nap); }
+
+static __attribute__((noinline)) void
+write_out(void)
+{
+	static char page[1 << 20];
+	int fd = open("slow.out", O_CREAT | O_WRONLY | O_TRUNC, 0644);
+
+	for (int i = 0; i < 8; i++)
+		if (write(fd, page, sizeof page) != (ssize_t)sizeof page)
+			abort();
+	fsync(fd);
+	close(fd);
+}
+static void into_file(void) { steps(write_out); }
+
+static __attribute__((noinline)) void
+fresh_memory(void)
+{
+	const size_t size = 16 << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(memory, size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < size; i += 4096)
+		memory[i] = 1;
+	munmap(memory, size);
+}
+static void page_faults(void) { steps(fresh_memory); }
+
+/* The core of rank 1 also runs three processes that compute. */
+static void
+preempted(void)
+{
+	cpu_set_t one;
+	pid_t busy[3] = { 0 };
+
+	CPU_ZERO(&one);
+	CPU_SET(rank == SLOW, &one);
+	sched_setaffinity(0, sizeof one, &one);
+	for (int i = 0; rank == SLOW && i < 3; i++) {
+		busy[i] = fork();
+		if (busy[i] == 0) {
+			alarm(20);
+			for (;;)
+				sink++;
+		}
+	}
+	for (int step = 0; step < 2 * STEPS; step++) {
+		slow_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	for (int i = 0; rank == SLOW && i < 3; i++) {
+		kill(busy[i], SIGKILL);
+		waitpid(busy[i], NULL, 0);
+	}
+}
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+
+static void *
+holds_lock(void *none)
+{
+	for (int step = 0; step < STEPS; step++) {
+		pthread_mutex_lock(&mutex);
+		pthread_barrier_wait(&both);
+		slow_part();
+		pthread_mutex_unlock(&mutex);
+	}
+	return none;
+}
+
+static __attribute__((noinline)) void
+wants_lock(void)
+{
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void
+thread_lock(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&both, NULL, 2);
+	if (rank == SLOW)
+		pthread_create(&thread, NULL, holds_lock, NULL);
+	steps(wants_lock);
+	if (rank == SLOW)
+		pthread_join(thread, NULL);
+}
+
+static pthread_barrier_t fork_barrier, join_barrier;
+
+static void *
+thread_part(void *none)
+{
+	for (int step = 0; step < STEPS; step++) {
+		pthread_barrier_wait(&fork_barrier);
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		pthread_barrier_wait(&join_barrier);
+	}
+	return none;
+}
+
+/* Two threads a rank; on rank 1 the other thread takes long, and the main thread waits for it. */
+static void
+slow_thread(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&fork_barrier, NULL, 2);
+	pthread_barrier_init(&join_barrier, NULL, 2);
+	pthread_create(&thread, NULL, thread_part, NULL);
+	for (int step = 0; step < STEPS; step++) {
+		pthread_barrier_wait(&fork_barrier);
+		usual_part();
+		pthread_barrier_wait(&join_barrier);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	pthread_join(thread, NULL);
+}
+
+/* Rank 1 sorts in a library of the system. */
+static int
+ascending(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static __attribute__((noinline)) void
+sort_numbers(void)
+{
+	static double numbers[100000];
+
+	for (int i = 0; i < 100000; i++)
+		numbers[i] = i * 7919L % 100003;
+	qsort(numbers, 100000, sizeof numbers[0], ascending);
+}
+static void in_library(void) { steps(sort_numbers); }
+
+int
+main(int argc, char **argv)
+{
+	static const struct planted cases[] = { CASE(more_work), CASE(asleep), CASE(into_file), CASE(page_faults), CASE(preempted),
+		CASE(thread_lock), CASE(slow_thread), CASE(in_library) };
+
+	return RUN(cases, argc, argv);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Long poles of many shapes: always one rank, in turn, once, growing, along chains, trees and fronts; and none at all. */
+#include "planted.h"
+
+static double data[1 << 20];
+
+static void
+send(int to)
+{
+	if (to >= 0 && to < ranks)
+		MPI_Send(data, 64, MPI_DOUBLE, to, 3, MPI_COMM_WORLD);
+}
+
+static void
+receive(int from)
+{
+	if (from >= 0 && from < ranks)
+		MPI_Recv(data, 64, MPI_DOUBLE, from, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void
+in_turn(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == step % ranks)
+			slow_part();
+		else
+			usual_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+static __attribute__((noinline)) void
+rare_part(void)
+{
+	compute(20 * SLOW_S);
+}
+
+static void
+one_step(void)
+{
+	for (int step = 0; step < 3 * STEPS; step++) {
+		usual_part();
+		if (rank == SLOW && step == 17)
+			rare_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+static __attribute__((noinline)) void
+growing_part(int step)
+{
+	compute(0.002 * step);
+}
+
+static void
+growing(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		if (rank == SLOW)
+			growing_part(step);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+/* A pipeline: each rank takes work from the one before; the second stage is slow. */
+static void
+chain(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		receive(rank - 1);
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		send(rank + 1);
+	}
+}
+
+/* A sum along a binary tree; a leaf is late. */
+static void
+tree(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == ranks - 1)
+			slow_part();
+		else
+			usual_part();
+		receive(2 * rank + 1);
+		receive(2 * rank + 2);
+		if (rank > 0)
+			send((rank - 1) / 2);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+/* Workers are quick; the master takes long to make the next task. */
+static void
+slow_master(void)
+{
+	for (int task = 0; task < STEPS * (ranks - 1); task++) {
+		const int worker = 1 + task % (ranks - 1);
+
+		if (rank == 0) {
+			slow_part();
+			send(worker);
+		} else if (rank == worker) {
+			receive(0);
+			usual_part();
+		}
+	}
+}
+
+/* The master waits for whoever is done; worker 1 has the long tasks. */
+static void
+slow_worker(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == 0) {
+			for (int worker = 1; worker < ranks; worker++)
+				send(worker);
+			for (int worker = 1; worker < ranks; worker++)
+				receive(MPI_ANY_SOURCE);
+		} else {
+			receive(0);
+			if (rank == SLOW)
+				slow_part();
+			else
+				usual_part();
+			send(0);
+		}
+	}
+}
+
+/* Two halves that meet only at the end; rank 1 holds up the odd half. */
+static void
+two_halves(void)
+{
+	MPI_Comm half;
+
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		MPI_Barrier(half);
+	}
+	MPI_Comm_free(&half);
+}
+
+/* A grid of ranks that exchange borders. */
+static void
+halo(void)
+{
+	MPI_Comm grid;
+	int dims[2] = { 0, 0 }, from, to;
+
+	MPI_Dims_create(ranks, 2, dims);
+	MPI_Cart_create(MPI_COMM_WORLD, 2, dims, (int []){ 1, 1 }, 0, &grid);
+	for (int step = 0; step < STEPS; step++) {
+		MPI_Request request[8];
+		int count = 0;
+
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		for (int side = 0; side < 4; side++) {
+			MPI_Cart_shift(grid, side / 2, side % 2 == 0 ? 1 : -1, &from, &to);
+			MPI_Irecv(data + 4096 * side, 512, MPI_DOUBLE, from, side, grid, &request[count++]);
+			MPI_Isend(data + 4096 * (4 + side), 512, MPI_DOUBLE, to, side, grid, &request[count++]);
+		}
+		MPI_Waitall(count, request, MPI_STATUSES_IGNORE);
+	}
+	MPI_Comm_free(&grid);
+}
+
+/* A front that crosses the ranks forth and back; rank 1 is slow. */
+static void
+wavefront(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		receive(rank - 1);
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		send(rank + 1);
+		receive(rank + 1);
+		usual_part();
+		send(rank - 1);
+	}
+}
+
+static void
+balanced(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		slow_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+/* Each rank sends megabytes round a ring and computes next to nothing. */
+static void
+network_bound(void)
+{
+	for (int step = 0; step < 20 * STEPS; step++)
+		MPI_Sendrecv_replace(data, 1 << 20, MPI_DOUBLE, (rank + 1) % ranks, 3, (rank + ranks - 1) % ranks, 3,
+		    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static __attribute__((noinline)) void
+set_up(void)
+{
+	compute(20 * SLOW_S);
+}
+
+static void
+start_bound(void)
+{
+	if (rank == SLOW)
+		set_up();
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+}
+
+static __attribute__((noinline)) void
+write_result(void)
+{
+	compute(20 * SLOW_S);
+}
+
+static void
+end_bound(void)
+{
+	for (int step = 0; step < STEPS; step++) {
+		usual_part();
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	if (rank == SLOW)
+		write_result();
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct planted cases[] = { CASE(in_turn), CASE(one_step), CASE(growing), CASE(chain), CASE(tree),
+		CASE(slow_master), CASE(slow_worker), CASE(two_halves), CASE(halo), CASE(wavefront), CASE(balanced),
+		CASE(network_bound), CASE(start_bound), CASE(end_bound) };
+
+	return RUN(cases, argc, argv);
+}
