@@ -277,7 +277,7 @@ print_rules(struct text *out, const struct rules *rules)
 
 		text_put(out, "schedule ");
 		put_name(out, r->function);
-		text_print(out, " %s %llu B %lld", r->schedule, (unsigned long long)r->from_bytes,
+		text_print(out, " %s %llu B %lld", schedule_names[r->schedule], (unsigned long long)r->from_bytes,
 		    (long long)r->from_ranks);
 		if (r->segment > 0)
 			text_print(out, " segment %llu B", (unsigned long long)r->segment);

@@ -110,7 +110,8 @@ void print_ends(struct text *out, const struct ends *ends, const char *where);
 
 struct rules {
 	struct rule_found {
-		const char *function, *schedule;
+		const char *function;
+		enum schedule schedule;
 		uint64_t from_bytes, segment;	/* segment 0: none */
 		int64_t from_ranks;
 		double error;	/* sum of the relative ones over SIZES */

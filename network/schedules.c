@@ -106,7 +106,6 @@ try_all(const struct points *points, size_t first, size_t end, enum operation op
 {
 	struct trial *trials = zalloc(end - first, sizeof *trials);
 	struct stage stage;
-
 	bool skipped = false;
 
 	stage_begin(&stage, machine, (uint32_t)points->at[first].ranks);
@@ -200,7 +199,7 @@ add_rules(struct points *points, size_t first, size_t end, enum operation operat
 		if (i == 0 || chosen[i] != chosen[i - 1] || isinf(trials[i - 1].error[chosen[i - 1]])) {
 			rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);
 			rules->at[rules->count++] = (struct rule_found){ .function = points->at[first].function,
-			    .schedule = schedule_names[ways.at[chosen[i]].schedule],
+			    .schedule = ways.at[chosen[i]].schedule,
 			    .segment = ways.at[chosen[i]].segment, .from_bytes = i == 0 ? 0 : points->at[first + i].bytes,
 			    .from_ranks = points->at[first].ranks };
 		}
@@ -231,11 +230,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 
 	for (size_t i = 0; i < count; i++) {
 		struct rule_found rule = rules->at[i];
-		int schedule = 0;
 
-		while (strcmp(schedule_names[schedule], rule.schedule) != 0)
-			schedule++;
-		if (strcmp(rule.function, measured) != 0 || !schedule_fits((enum schedule)schedule, operation))
+		if (strcmp(rule.function, measured) != 0 || !schedule_fits(rule.schedule, operation))
 			continue;
 		rule.function = function;
 		rules->at = grow(rules->at, &rules->capacity, rules->count + 1, sizeof *rules->at);

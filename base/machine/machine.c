@@ -68,43 +68,39 @@ machine_loggp(struct machine *m)
 	island_phases(&m->islands[0], LOGGP_PHASES);
 }
 
+/* Where the machine has a parameter for the I-th time; NULL: there are no more. */
+static double *
+parameter_at(const struct machine *m, enum parameter parameter, size_t i)
+{
+	switch (parameter) {
+	case LATENCY: return i < m->group_count ? &m->groups[i].node.latency_ns : NULL;
+	case GAP: return i < m->island_count ? &m->islands[i].ns_per_byte : NULL;
+	default: return i == 0 ? (double *)&m->call_ns : NULL;
+	}
+}
+
 double
 machine_value(const struct machine *m, enum parameter parameter)
 {
-	switch (parameter) {
-	case LATENCY: return m->groups[0].node.latency_ns;
-	case GAP: return m->islands[0].ns_per_byte;
-	default: return m->call_ns;
-	}
+	return *parameter_at(m, parameter, 0);
 }
 
 void
 machine_set(struct machine *m, enum parameter parameter, double value)
 {
-	switch (parameter) {
-	case LATENCY:
-		for (size_t g = 0; g < m->group_count; g++)
-			m->groups[g].node.latency_ns = value;
-		break;
-	case GAP:
-		for (size_t i = 0; i < m->island_count; i++)
-			m->islands[i].ns_per_byte = value;
-		break;
-	default:
-		m->call_ns = value;
-	}
+	double *at;
+
+	for (size_t i = 0; (at = parameter_at(m, parameter, i)) != NULL; i++)
+		*at = value;
 }
 
 bool
 machine_is_uniform(const struct machine *m, enum parameter parameter)
 {
-	double value = machine_value(m, parameter);
+	const double *at;
 
-	for (size_t g = 0; parameter == LATENCY && g < m->group_count; g++)
-		if (m->groups[g].node.latency_ns != value)
-			return false;
-	for (size_t i = 0; parameter == GAP && i < m->island_count; i++)
-		if (m->islands[i].ns_per_byte != value)
+	for (size_t i = 0; (at = parameter_at(m, parameter, i)) != NULL; i++)
+		if (*at != machine_value(m, parameter))
 			return false;
 	return true;
 }
@@ -212,12 +208,6 @@ machine_connection(const struct machine *m, uint32_t from, uint32_t to, int64_t 
 	return -1;
 }
 
-static bool
-any_links(int64_t in, int64_t out)
-{
-	return in > 0 || out > 0;
-}
-
 bool
 machine_is_contended(const struct machine *m, uint32_t ranks)
 {
@@ -228,14 +218,12 @@ machine_is_contended(const struct machine *m, uint32_t ranks)
 		const struct node *node = &m->nodes[m->node_of[r]];
 
 		/* Memory and its limits matter only where ranks share a node, links only between nodes. */
-		if (++used[m->node_of[r]] > 1 && (node->memory_buses > 0 ||
-		    any_links(node->memory_in, node->memory_out)))
-			contended = true;
+		contended |= ++used[m->node_of[r]] > 1 && node->memory_buses + node->memory_in + node->memory_out > 0;
 		contended |= used[m->node_of[r]] > node->cpus;
 		/* Between islands everything waits for links. */
 		contended |= node->island != m->nodes[m->node_of[0]].island;
-		contended |= m->islands[node->island].nodes > 1 && (any_links(node->in, node->out) ||
-		    m->islands[node->island].buses > 0);
+		contended |= m->islands[node->island].nodes > 1 &&
+		    node->in + node->out + m->islands[node->island].buses > 0;
 	}
 	free(used);
 	return contended;

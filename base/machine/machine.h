@@ -162,10 +162,4 @@ void island_phases(struct island *island, struct phases phases);	/* of all colle
 int64_t machine_connection(const struct machine *machine, uint32_t from, uint32_t to, int64_t tag,
     uint64_t bytes);
 
-static inline bool
-has_gaps(const struct machine *machine)
-{
-	return machine->network.gap.told || machine->memory.gap.told;
-}
-
 #endif

@@ -272,20 +272,6 @@ ring(const struct plan *plan, uint32_t me, uint32_t s)
 	return unlike(to, some(plan, mine, 1), from, some(plan, mine + p - 1, 1));
 }
 
-static struct round
-scan_doubling(const struct plan *plan, uint32_t me, uint32_t s)
-{
-	uint32_t other = me ^ 1u << s;
-
-	return other < plan->ranks ? swaps(other, other, plan->bytes) : silent;
-}
-
-static bool
-is_power_of_two(uint32_t p)
-{
-	return (p & (p - 1)) == 0;
-}
-
 struct round
 rooted_round(const struct plan *plan, uint32_t me, uint32_t s)
 {
@@ -321,9 +307,10 @@ even_round(const struct plan *plan, uint32_t me, uint32_t s)
 		return s < tree_depth(p) ? up_tree(plan, me, s, EVERYTHING) :
 		    down_tree(plan, me, s - tree_depth(p), EVERYTHING);
 	case SCHEDULE_DOUBLING:
-		return plan->operation == OP_SCAN ? scan_doubling(plan, me, s) :
-		    !is_allgather(plan->operation) ? doubling(plan, me, s) :
-		    is_power_of_two(p) ? allgather_doubling(plan, me, s) : allgather_bruck(plan, me, s);
+		if (plan->operation == OP_SCAN)
+			return (me ^ 1u << s) < p ? swaps(me ^ 1u << s, me ^ 1u << s, plan->bytes) : silent;
+		return !is_allgather(plan->operation) ? doubling(plan, me, s) :
+		    (p & (p - 1)) == 0 ? allgather_doubling(plan, me, s) : allgather_bruck(plan, me, s);
 	default: return rabenseifner(plan, me, s);
 	}
 }

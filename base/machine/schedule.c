@@ -106,12 +106,6 @@ schedule_rounds(const struct plan *plan)
 }
 
 bool
-schedule_overlaps(const struct plan *plan)
-{
-	return plan->schedule == SCHEDULE_LINEAR;
-}
-
-bool
 schedule_combines(const struct plan *plan, uint32_t s)
 {
 	struct fold f = fold_of(plan->ranks);

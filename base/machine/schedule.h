@@ -42,8 +42,6 @@ struct round {			/* of one member: both at once; NOBODY: neither */
 bool schedule_is_rooted(enum operation operation);
 bool schedule_fits(enum schedule schedule, enum operation operation);
 uint32_t schedule_rounds(const struct plan *plan);
-/* True where all rounds go on at once; else one begins when the one before is over. */
-bool schedule_overlaps(const struct plan *plan);
 /* True where what is received in this round is put together with what is there: sums, say. */
 bool schedule_combines(const struct plan *plan, uint32_t round);
 struct round schedule_round(const struct plan *plan, uint32_t me, uint32_t round);

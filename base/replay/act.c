@@ -116,12 +116,6 @@ after_ns(const struct engine *e, uint32_t id, const struct op *op)
 	    (double)row_at(e, id, e->runners[id].part)->received);
 }
 
-static bool
-probes(const struct engine *e, uint32_t id)
-{
-	return op_at(e, id, e->runners[id].part)->act == ACT_PROBE;
-}
-
 /* Who sleeps on the message goes on. */
 static void
 wake_receiver(struct engine *e, uint32_t link, int when, double at_ns)
@@ -148,7 +142,8 @@ arrive(struct engine *e, uint32_t link, double at_ns)
 		collective_part(e, link);
 		return;
 	}
-	if (f->receiver != NONE && e->marks != NULL && !probes(e, f->receiver))
+	if (f->receiver != NONE && e->marks != NULL &&
+	    op_at(e, f->receiver, e->runners[f->receiver].part)->act != ACT_PROBE)
 		e->marks->in_flight--;
 	wake_receiver(e, link, ARRIVED, at_ns);
 	if (!e->contended)
@@ -307,14 +302,6 @@ do_probe(struct engine *e, uint32_t id, uint32_t link)
 	return block(e, id);
 }
 
-static bool
-do_wait(struct engine *e, uint32_t id, const struct op *op)
-{
-	if (op->link == NONE)
-		return is_lost(e, id) ? block(e, id) : true;
-	return wait_arrived(e, id, op->link);
-}
-
 /* Does what the row does; false: the runner sleeps, and goes on behind it. */
 bool
 act(struct engine *e, uint32_t id)
@@ -326,7 +313,9 @@ act(struct engine *e, uint32_t id)
 	case ACT_SEND: case ACT_SENDRECV: case ACT_SEND_START:
 		return do_send(e, id, op);
 	case ACT_RECEIVE: case ACT_WAIT:
-		return do_wait(e, id, op);
+		if (op->link != NONE)
+			return wait_arrived(e, id, op->link);
+		return is_lost(e, id) ? block(e, id) : true;
 	case ACT_PROBE:
 		return op->link == NONE || do_probe(e, id, op->link);
 	case ACT_POST:

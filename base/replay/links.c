@@ -22,7 +22,7 @@ flight_new(struct engine *e)
 		f = (uint32_t)e->flight_count++;
 	}
 	e->flights[f] = (struct flight){ .sender = NONE, .receiver = NONE };
-	if (e->contended && has_gaps(e->machine))
+	if (e->contended && (e->machine->network.gap.told || e->machine->memory.gap.told))
 		e->held_ns = grow(e->held_ns, &e->held_capacity, e->flight_count, sizeof *e->held_ns);
 	if (e->explains) {
 		e->trails = grow(e->trails, &e->trail_capacity, e->flight_count, sizeof *e->trails);

@@ -63,7 +63,7 @@ move_here(struct engine *e, uint32_t id, struct move *move)
 	const struct plan *plan = &e->instances[op_at(e, id, r->part)->link].plan;
 	uint64_t rounds = schedule_rounds(plan);
 	uint32_t me = row_at(e, id, r->part)->member;
-	bool overlaps = schedule_overlaps(plan);
+	bool overlaps = plan->schedule == SCHEDULE_LINEAR;	/* all rounds go on at once */
 
 	for (; r->move < KINDS * rounds; r->move++) {
 		uint32_t n = (uint32_t)(overlaps ? r->move % rounds : r->move / KINDS);

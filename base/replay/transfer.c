@@ -172,7 +172,7 @@ ride(struct engine *e, uint32_t who)
 static bool
 is_held_up(const struct engine *e, const struct resource *bus)
 {
-	return bus->total > 0 && bus->queue.head != NONE && e->flights[bus->queue.head].wire == WIRE_BUSES;
+	return bus->queue.head != NONE && e->flights[bus->queue.head].wire == WIRE_BUSES;
 }
 
 void
