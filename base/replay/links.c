@@ -161,7 +161,7 @@ port_begin(struct port *port, int64_t in, int64_t out)
 {
 	port->half_duplex = (in == 0) != (out == 0);
 	resource_begin(&port->out, port->half_duplex ? in + out : out);
-	resource_begin(&port->in, port->half_duplex ? in + out : in);
+	resource_begin(&port->in, in);		/* of a half duplex one only its queue is used */
 	port->lenders = NONE;
 }
 
@@ -289,7 +289,7 @@ take_other_links(struct engine *e, uint32_t link)
 {
 	const struct flight *f = &e->flights[link];
 	struct port *from = port_of(e, f, f->source), *to = port_of(e, f, f->target);
-	bool memory = f->wire == WIRE_MEMORY, in_first = memory && (from->half_duplex || to->half_duplex) &&
+	bool memory = f->wire == WIRE_MEMORY, in_first = memory && from->half_duplex &&
 	    e->runners[f->source].rank > e->runners[f->target].rank;
 
 	if (memory && from == to)
