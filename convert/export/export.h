@@ -4,7 +4,7 @@
 #define EXPORT_H
 
 #include "../../base/stream/calls.h"
-#include "../../base/run/definitions.h"
+#include "../../base/run/graph_input.h"
 #include "../../base/run/segments.h"
 #include "../../base/tool/progress.h"
 #include "../../base/tool/memory.h"
@@ -30,6 +30,18 @@ is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t l
 		wanted = rank >= export->ranks[i].first && rank <= export->ranks[i].last;
 	return wanted && leave_ns >= export->from_ns && enter_ns <= export->to_ns;
 }
+
+struct kept_row {		/* begins what a format keeps of a row, whose edges come later */
+	struct row row;
+	uint64_t sent, received;
+	int32_t tag;
+	uint32_t folded;
+};
+/* Fills these of the block that was read last. */
+void keep_rows(struct graph_input *graph);
+/* The segments in a message; NULL: it has none. Bad input ends the tool. */
+const struct segments *message_segments(struct reader *in, const struct message *message,
+    const struct definitions *known);
 
 /* The frames of a site, outermost first, into FRAMES of PLACES: numbers of sites that are places. */
 enum { PLACES = 256 };

@@ -20,7 +20,7 @@ static void
 read_path(const struct export *export, struct definitions *known,
     void (*take)(void *context, const struct segment *), void *context)
 {
-	struct segments segments = { 0 };
+	const struct segments *path;
 	struct message message;
 	struct reader *in;
 	bool any = false;
@@ -33,18 +33,13 @@ read_path(const struct export *export, struct definitions *known,
 	while (progress_next(&progress, in, &message)) {
 		if (definitions_take(known, in, &message) < 0)
 			die_input(in);
-		if (!is_kind(&message, "segments"))
-			continue;
-		segments.count = 0;
-		if (segments_read(&segments, in, &message, known) < 0)
-			die_input(in);
-		for (size_t i = 0; i < segments.count; i++)
-			take(context, &segments.at[i]);
-		any = true;
+		path = message_segments(in, &message, known);
+		for (size_t i = 0; path != NULL && i < path->count; i++)
+			take(context, &path->at[i]);
+		any |= path != NULL;
 	}
 	if (!any)
 		die("the stream has no critical path");
-	free(segments.at);
 	reader_close(in);
 }
 

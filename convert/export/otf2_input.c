@@ -56,7 +56,7 @@ need_writer(struct archive *a, uint32_t location)
 static void
 take_other(struct archive *a, struct reader *in, const struct message *message)
 {
-	static struct segments segments;
+	const struct segments *path;
 	uint32_t number;
 	char *type;
 
@@ -73,13 +73,10 @@ take_other(struct archive *a, struct reader *in, const struct message *message)
 		type = body_string(message, "type");
 		comm_type(a, number, type);
 		free(type);
-	} else if (is_kind(message, "segments") && !a->scout) {
+	} else if (!a->scout && (path = message_segments(in, message, a->known)) != NULL) {
 		need_writer(a, a->locations);
-		segments.count = 0;
-		if (segments_read(&segments, in, message, a->known) < 0)
-			die_input(in);
-		for (size_t i = 0; i < segments.count; i++)
-			rows_segment(a, &segments.at[i]);
+		for (size_t i = 0; i < path->count; i++)
+			rows_segment(a, &path->at[i]);
 	}
 }
 

@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stacks of frames, for the formats that show them. */
+/* What the formats share: rows, segments of the path, and the frames of sites. */
 #include <stdlib.h>
 
 #include "../../base/tool/text.h"
 #include "export.h"
+
+void
+keep_rows(struct graph_input *graph)
+{
+	const struct calls *c = &graph->calls;
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct kept_row *row = window_change(&graph->window, c->location, c->first + i);
+
+		row->sent = c->bytes_sent[i];
+		row->received = c->bytes_received[i];
+		row->tag = c->tag[i];
+		row->folded = c->folded[i];
+	}
+}
+
+const struct segments *
+message_segments(struct reader *in, const struct message *message, const struct definitions *known)
+{
+	static struct segments segments;
+
+	if (!is_kind(message, "segments"))
+		return NULL;
+	segments.count = 0;
+	if (segments_read(&segments, in, message, known) < 0)
+		die_input(in);
+	return &segments;
+}
 
 size_t
 site_frames(const struct definitions *known, uint32_t site, uint32_t frames[PLACES])

@@ -13,42 +13,157 @@
 #include "../../base/run/collective.h"
 #include "perfetto.h"
 
-/* ---- reading ---- */
+/* ---- slices of calls, and of what they wait for ---- */
 
 static void
-take_run(struct rows *rows)
+put_wait(struct perfetto *p, uint32_t location, const struct slice *call, const struct slice *longest)
 {
-	struct perfetto *p = (struct perfetto *)(void *)rows;
+	const uint64_t name = name_iid(p, longest->late_sender ? NAME_LATE_SENDER : NAME_LATE_MEMBER);
+	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns, WAIT_TRACK(location), SLICE_BEGIN);
 
-	p->left_ns = zalloc(rows->known.location_count, sizeof *p->left_ns);
-	for (uint32_t l = 0; l < rows->known.location_count; l++)
-		p->left_ns[l] = -1;
+	proto_uint(&p->out, EVENT_NAME_IID, name);
+	annotate(p, WAITS_FOR, ANNOTATION_UINT, (uint64_t)p->graph.known.location_rank[longest->waits_for]);
+	proto_end(&p->out, event);
+	packet_end(p, packet);
+	slice_end(p, longest->wait_end_ns, WAIT_TRACK(location));
 }
+
+/* A call with its PARTS, COUNT rows: what it did itself as arguments, all its messages as flows. */
+static void
+put_call(struct perfetto *p, uint32_t location, uint64_t seq, size_t count)
+{
+	const struct slice *call = window_row(&p->graph.window, location, seq), *longest = call;
+	const uint64_t name = name_iid(p, call->kept.row.call), site = site_iid(p, call->kept.row.site);
+	size_t packet, event = event_begin(p, &packet, call->kept.row.enter_ns, THREAD_TRACK(location), SLICE_BEGIN);
+
+	proto_uint(&p->out, EVENT_NAME_IID, name);
+	if (call->kept.row.peer != NO_PEER)
+		annotate(p, PEER, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.row.peer);
+	if (call->kept.tag != NO_TAG)
+		annotate(p, TAG, ANNOTATION_INT, (uint64_t)(int64_t)call->kept.tag);
+	if (call->kept.row.comm > 0)
+		annotate(p, COMM, ANNOTATION_UINT, call->kept.row.comm);
+	if (call->kept.sent > 0)
+		annotate(p, SENT, ANNOTATION_UINT, call->kept.sent);
+	if (call->kept.received > 0)
+		annotate(p, RECEIVED, ANNOTATION_UINT, call->kept.received);
+	if (call->kept.folded > 0)
+		annotate(p, FOLDED, ANNOTATION_UINT, call->kept.folded);
+	if (site > 0)
+		annotate(p, SITE, ANNOTATION_STRING_IID, site);
+	for (size_t i = 0; i < count; i++) {
+		const struct slice *part = window_row(&p->graph.window, location, seq + i);
+
+		if (part->flow > 0)
+			proto_fixed64(&p->out, EVENT_FLOW, part->flow);
+		if (part->flow_end > 0)
+			proto_fixed64(&p->out, EVENT_FLOW_END, part->flow_end);
+		if (part->wait_end_ns > longest->wait_end_ns)
+			longest = part;
+	}
+	proto_end(&p->out, event);
+	packet_end(p, packet);
+	slice_end(p, call->kept.row.leave_ns, THREAD_TRACK(location));
+	if (longest->wait_end_ns > call->kept.row.enter_ns)
+		put_wait(p, location, call, longest);
+}
+
+/* The time between calls, shared out to the bins that it lies in. */
+static void
+add_computing(struct perfetto *p, int64_t from_ns, int64_t to_ns)
+{
+	const double width = (double)p->graph.known.run_ns / BINS;
+
+	if (width <= 0 || to_ns > p->graph.known.run_ns || from_ns < 0)
+		return;
+	for (size_t bin = (size_t)((double)from_ns / width); bin < BINS && (double)bin * width < (double)to_ns;
+	    bin++) {
+		double low = (double)bin * width, high = low + width;
+
+		if (low < (double)from_ns)
+			low = (double)from_ns;
+		if (high > (double)to_ns)
+			high = (double)to_ns;
+		if (high > low)
+			p->bins[bin] += high - low;
+	}
+}
+
+/* Calls before SEQ are complete with all their edges. */
+static void
+put_calls(struct perfetto *p, uint32_t location, uint64_t seq)
+{
+	const struct lane *lane = &p->graph.window.lanes[location];
+	const int32_t rank = p->graph.known.location_rank[location];
+	const uint64_t end = seq < lane->first + lane->count ? seq : lane->first + lane->count;
+	uint64_t at = lane->first;
+
+	while (at < end) {
+		const struct slice *call = window_row(&p->graph.window, location, at), *part;
+		size_t count = 1;
+
+		while ((part = window_row(&p->graph.window, location, at + count)) != NULL && part->kept.row.part > 0)
+			count++;
+		if (at + count > end)
+			break;
+		if (p->graph.known.location_thread[location] == 0 && p->left_ns[location] >= 0)
+			add_computing(p, p->left_ns[location], call->kept.row.enter_ns);
+		p->left_ns[location] = call->kept.row.leave_ns;
+		if (is_wanted(p->export, rank, call->kept.row.enter_ns, call->kept.row.leave_ns))
+			put_call(p, location, at, count);
+		at += count;
+	}
+	window_drop(&p->graph.window, location, at);
+}
+
+/* How many of all ranks compute, in percent, where it is of the whole run. */
+static void
+put_counter(struct perfetto *p)
+{
+	const double width = (double)p->graph.known.run_ns / BINS;
+
+	if (p->export->ranks != NULL || width <= 0)
+		return;
+	own_track(p, COUNTER_TRACK, "computing", "% of ranks");
+	for (size_t bin = 0; bin < BINS; bin++) {
+		int64_t at_ns = (int64_t)((double)bin * width);
+		size_t packet, event;
+
+		if (at_ns < p->export->from_ns || at_ns > p->export->to_ns)
+			continue;
+		event = event_begin(p, &packet, at_ns, COUNTER_TRACK, COUNTER);
+		proto_double(&p->out, EVENT_COUNTER, 100 * p->bins[bin] / width / p->graph.known.ranks);
+		proto_end(&p->out, event);
+		packet_end(p, packet);
+	}
+}
+
+/* ---- reading ---- */
 
 /* All threads are defined when the first block comes. */
 static void
-put_tracks(struct rows *rows)
+put_tracks(struct perfetto *p)
 {
-	struct perfetto *p = (struct perfetto *)(void *)rows;
+	const struct definitions *known = &p->graph.known;
 
-	for (int32_t r = 0; r < rows->known.ranks; r++)
+	for (int32_t r = 0; r < known->ranks; r++)
 		if (is_wanted(p->export, r, p->export->from_ns, p->export->from_ns))
 			process_track(p, r);
-	for (uint32_t l = 0; l < rows->known.location_count; l++)
-		if (rows->known.location_rank[l] >= 0 &&
-		    is_wanted(p->export, rows->known.location_rank[l], p->export->from_ns, p->export->from_ns))
+	for (uint32_t l = 0; l < known->location_count; l++)
+		if (known->location_rank[l] >= 0 &&
+		    is_wanted(p->export, known->location_rank[l], p->export->from_ns, p->export->from_ns))
 			location_tracks(p, l);
 }
 
 static void
-take_message(struct rows *rows, size_t i)
+take_message(struct perfetto *p, size_t i)
 {
-	const struct edge_block *e = &rows->edges;
-	struct slice *send = window_change(&rows->window, e->source[i], e->send[i]);
-	struct slice *receive = window_change(&rows->window, e->target[i], e->receive[i]);
+	const struct edge_block *e = &p->graph.edges;
+	struct slice *send = window_change(&p->graph.window, e->source[i], e->send[i]);
+	struct slice *receive = window_change(&p->graph.window, e->target[i], e->receive[i]);
 	const int64_t sent_ns = send->kept.row.enter_ns, left_ns = receive->kept.row.leave_ns;
 
-	send->flow = receive->flow_end = ++((struct perfetto *)(void *)rows)->flows;
+	send->flow = receive->flow_end = ++p->flows;
 	if (sent_ns <= receive->kept.row.enter_ns)
 		return;
 	receive->wait_end_ns = sent_ns < left_ns ? sent_ns : left_ns;
@@ -59,18 +174,18 @@ take_message(struct rows *rows, size_t i)
 static void
 take_instance(struct perfetto *p, size_t first, uint32_t count)
 {
-	const struct edge_block *e = &p->rows.edges;
+	const struct edge_block *e = &p->graph.edges;
 
 	p->members = grow(p->members, &p->member_capacity, count, sizeof *p->members);
 	p->waits_for = grow(p->waits_for, &p->waits_capacity, count, sizeof *p->waits_for);
 	for (uint32_t i = 0; i < count; i++)
 		p->members[i] = (struct member){ e->location[first + i], e->seq[first + i],
-		    window_row(&p->rows.window, e->location[first + i], e->seq[first + i]) };
+		    window_row(&p->graph.window, e->location[first + i], e->seq[first + i]) };
 	if (is_collective_start(call_class(p->members[0].row->call)))
 		return;		/* the wait is in the completion, and what it waits for is not told there */
-	collective_waits(&p->rows.known, p->members, count, p->waits_for);
+	collective_waits(&p->graph.known, p->members, count, p->waits_for);
 	for (uint32_t i = 0; i < count; i++) {
-		struct slice *slice = window_change(&p->rows.window, p->members[i].location, p->members[i].seq);
+		struct slice *slice = window_change(&p->graph.window, p->members[i].location, p->members[i].seq);
 		int64_t late_ns;
 
 		if (p->waits_for[i] == NOBODY || p->waits_for[i] == i)
@@ -84,18 +199,8 @@ take_instance(struct perfetto *p, size_t first, uint32_t count)
 }
 
 static void
-take_collectives(struct rows *rows)
+take_segment(struct perfetto *p, const struct segment *s)
 {
-	size_t first = 0;
-
-	for (size_t i = 0; i < rows->edges.instances; first += rows->edges.size[i++])
-		take_instance((struct perfetto *)(void *)rows, first, rows->edges.size[i]);
-}
-
-static void
-take_segment(struct rows *rows, const struct segment *s)
-{
-	struct perfetto *p = (struct perfetto *)(void *)rows;
 	uint64_t name, where;
 	size_t packet, event;
 
@@ -109,7 +214,7 @@ take_segment(struct rows *rows, const struct segment *s)
 	where = site_iid(p, s->site);
 	event = event_begin(p, &packet, s->begin_ns, PATH_TRACK, SLICE_BEGIN);
 	proto_uint(&p->out, EVENT_NAME_IID, name);
-	annotate(p, RANK, ANNOTATION_UINT, (uint64_t)rows->known.location_rank[s->location]);
+	annotate(p, RANK, ANNOTATION_UINT, (uint64_t)p->graph.known.location_rank[s->location]);
 	if (where > 0)
 		annotate(p, SITE, ANNOTATION_STRING_IID, where);
 	proto_end(&p->out, event);
@@ -117,20 +222,63 @@ take_segment(struct rows *rows, const struct segment *s)
 	slice_end(p, s->end_ns, PATH_TRACK);
 }
 
+static void
+take(struct perfetto *p, const struct message *message)
+{
+	const struct definitions *known = &p->graph.known;
+	const struct segments *path;
+	size_t first = 0;
+
+	switch (graph_take(&p->graph, message)) {
+	case GRAPH_RUN:
+		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
+		memset(p->left_ns, -1, known->location_count * sizeof *p->left_ns);
+		break;
+	case GRAPH_CALLS:
+		if (!p->begun)
+			put_tracks(p);
+		p->begun = true;
+		keep_rows(&p->graph);
+		break;
+	case GRAPH_MESSAGES:
+		for (size_t i = 0; i < p->graph.edges.count; i++)
+			take_message(p, i);
+		break;
+	case GRAPH_COLLECTIVES:
+		for (size_t i = 0; i < p->graph.edges.instances; first += p->graph.edges.size[i++])
+			take_instance(p, first, p->graph.edges.size[i]);
+		break;
+	case GRAPH_SETTLED: case GRAPH_SYNC:
+		for (uint32_t l = 0; l < known->location_count; l++)
+			put_calls(p, l, p->graph.seqs[l]);
+		break;
+	default:
+		path = message_segments(p->graph.in, message, known);
+		for (size_t i = 0; path != NULL && i < path->count; i++)
+			take_segment(p, &path->at[i]);
+	}
+}
+
 void
 export_perfetto(const struct export *export)
 {
-	static const struct rows_user user = { .row_bytes = sizeof(struct slice), .run = take_run,
-	    .begin = put_tracks, .message = take_message, .collectives = take_collectives,
-	    .settle = put_calls, .segment = take_segment };
-	static struct perfetto p;
+	static struct perfetto p = { .graph.row_bytes = sizeof(struct slice) };
+	struct progress progress = { 0 };
+	struct message message;
 
 	p.export = export;
 	p.named = zalloc(NAME_COMPUTE + OWN_NAMES, sizeof *p.named);
 	p.bins = zalloc(BINS, sizeof *p.bins);
-	rows_open(&p.rows, export->files[0]);
+	graph_open(&p.graph, export->files[0], READ_STREAM);
 	perfetto_begin(&p);
-	rows_read(&p.rows, &user);
+	while (progress_next(&progress, p.graph.in, &message))
+		take(&p, &message);
+	if (p.graph.known.ranks == 0)
+		die("the stream has no message of kind run");
+	if (!p.begun)
+		put_tracks(&p);
+	for (uint32_t l = 0; l < p.graph.known.location_count; l++)
+		put_calls(&p, l, UINT64_MAX);
 	if (p.slices == 0)
 		die("nothing is of the ranks and times asked for");
 	put_counter(&p);

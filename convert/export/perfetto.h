@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of the export to Perfetto share: perfetto.c (reads), perfetto_packets.c, perfetto_slices.c. */
+/* What the export to Perfetto (perfetto.c) and its packets (perfetto_packets.c) share. */
 #ifndef PERFETTO_H
 #define PERFETTO_H
 
-#include "rows.h"
-
+#include "export.h"
 #include "protobuf.h"
 
 enum { BINS = 2000 };		/* of the counter, over the whole run */
@@ -49,14 +48,14 @@ struct slice {
 };
 
 struct perfetto {
-	struct rows rows;		/* first */
 	const struct export *export;
+	struct graph_input graph;
 	struct proto out;
 	uint64_t flows, slices;
 	bool *named;			/* names of slices, by number */
 	bool *told;			/* sites, by number */
 	size_t told_capacity;
-	bool path;
+	bool begun, path;		/* a block has come, so threads are defined; the path has */
 	int64_t *left_ns;		/* by location, of its last call; -1: none */
 	double *bins;			/* ns that ranks compute, by time */
 	uint32_t *waits_for;		/* members of an instance */
@@ -77,10 +76,5 @@ size_t event_begin(struct perfetto *p, size_t *packet, int64_t at_ns, uint64_t t
     unsigned type);
 void annotate(struct perfetto *p, enum annotation name, unsigned field, uint64_t value);
 void slice_end(struct perfetto *p, int64_t at_ns, uint64_t track);
-
-/* perfetto_slices.c: calls of a location before SEQ, which are complete with all their edges. */
-void put_calls(struct rows *rows, uint32_t location, uint64_t seq);
-/* How many of all ranks compute, in percent, where it is of the whole run. */
-void put_counter(struct perfetto *p);
 
 #endif

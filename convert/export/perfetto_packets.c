@@ -95,7 +95,7 @@ site_iid(struct perfetto *p, uint32_t site)
 {
 	char text[TEXT_SIZE];
 
-	if (site == 0 || site >= p->rows.known.site_count)
+	if (site == 0 || site >= p->graph.known.site_count)
 		return 0;
 	if (site >= p->told_capacity) {
 		size_t before = p->told_capacity;
@@ -105,7 +105,7 @@ site_iid(struct perfetto *p, uint32_t site)
 	}
 	if (!p->told[site]) {
 		p->told[site] = true;
-		intern(p, INTERNED_STRINGS, site, site_text(&p->rows.known, site, text, sizeof text));
+		intern(p, INTERNED_STRINGS, site, site_text(&p->graph.known, site, text, sizeof text));
 	}
 	return site;
 }
@@ -139,12 +139,12 @@ process_track(struct perfetto *p, int32_t rank)
 void
 location_tracks(struct perfetto *p, uint32_t location)
 {
-	const int32_t rank = p->rows.known.location_rank[location];
+	const int32_t rank = p->graph.known.location_rank[location];
 	char name[48];
 	size_t packet, track, thread;
 
-	snprintf(name, sizeof name, p->rows.known.location_thread[location] == 0 ? "MPI" : "MPI of thread %u",
-	    (unsigned)p->rows.known.location_thread[location]);
+	snprintf(name, sizeof name, p->graph.known.location_thread[location] == 0 ? "MPI" : "MPI of thread %u",
+	    (unsigned)p->graph.known.location_thread[location]);
 	track = track_begin(p, &packet, THREAD_TRACK(location));
 	thread = proto_begin(&p->out, TRACK_THREAD);
 	proto_uint(&p->out, THREAD_PID, (uint64_t)rank + 1);

@@ -33,9 +33,10 @@ HASH_TABLE(posts, struct post, POST_HASH, POST_SAME, POST_FREE, POST_MAKE_FREE, 
     die("out of memory"))
 
 struct input {
-	struct rows rows;	/* first */
+	struct graph_input graph;
 	struct posts posts;
 	struct output o;
+	bool begun;		/* a block has come, so ranks and communicators are defined */
 	int64_t *left_ns;	/* by location: all its lines before are made */
 	int64_t path_ns;	/* the path is read up to here */
 	bool has_path;
@@ -140,33 +141,23 @@ add_call(struct input *p, uint32_t location, const struct kept_row *call)
 /* ---- reading ---- */
 
 static void
-take_rank(struct rows *rows, const struct message *message)
+take_rank(struct input *p, const struct message *message)
 {
-	struct output *o = &((struct input *)(void *)rows)->o;
 	int64_t rank;
 
-	if (!is_kind(message, "rank") || o->hosts == NULL ||
-	    body_int(rows->in, message, "rank", 0, o->known->ranks - 1, &rank) < 0)
+	if (!is_kind(message, "rank") || p->o.hosts == NULL ||
+	    body_int(p->graph.in, message, "rank", 0, p->o.known->ranks - 1, &rank) < 0)
 		return;
-	free(o->hosts[rank]);
-	o->hosts[rank] = body_string(message, "host");
+	free(p->o.hosts[rank]);
+	p->o.hosts[rank] = body_string(message, "host");
 }
 
 static void
-take_run(struct rows *rows)
+begin_records(struct input *p)
 {
-	struct input *p = (struct input *)(void *)rows;
-
-	p->left_ns = zalloc(rows->known.location_count, sizeof *p->left_ns);
-	p->o.hosts = zalloc((size_t)rows->known.ranks + 1, sizeof *p->o.hosts);
-	lines_begin(&p->o);
-}
-
-static void
-begin_records(struct rows *rows)
-{
-	struct input *p = (struct input *)(void *)rows;
-
+	if (p->begun)
+		return;
+	p->begun = true;
 	find_nodes(&p->o);
 	put_header(p->file.file, &p->o);
 }
@@ -182,19 +173,18 @@ posted_ns(const struct input *p, uint32_t location, uint64_t seq, const struct k
 	if (receive->row.request == 0 || receive->row.request_at != 0 || receive->row.request > seq ||
 	    call_class(receive->row.call) == CLASS_RECV)	/* a matched probe takes no data */
 		return receive->row.enter_ns;
-	if ((row = window_row(&p->rows.window, location, key.seq)) != NULL)
+	if ((row = window_row(&p->graph.window, location, key.seq)) != NULL)
 		return row->row.enter_ns;
 	post = posts_find(&p->posts, &key);
 	return post != NULL ? post->enter_ns : receive->row.enter_ns;
 }
 
 static void
-take_message(struct rows *rows, size_t i)
+take_message(struct input *p, size_t i)
 {
-	struct input *p = (struct input *)(void *)rows;
-	const struct edge_block *e = &rows->edges;
-	const struct kept_row *send = window_row(&rows->window, e->source[i], e->send[i]);
-	const struct kept_row *receive = window_row(&rows->window, e->target[i], e->receive[i]);
+	const struct edge_block *e = &p->graph.edges;
+	const struct kept_row *send = window_row(&p->graph.window, e->source[i], e->send[i]);
+	const struct kept_row *receive = window_row(&p->graph.window, e->target[i], e->receive[i]);
 
 	message_add(&p->o, &(struct sent){ send->row.enter_ns, posted_ns(p, e->target[i], e->receive[i], receive),
 	    receive->row.leave_ns, p->o.order++, send->sent, e->source[i], e->target[i], send->tag });
@@ -216,26 +206,25 @@ note_post(struct input *p, uint32_t location, uint64_t seq, const struct row *ro
 }
 
 static void
-settle(struct rows *rows, uint32_t location, uint64_t seq)
+settle(struct input *p, uint32_t location, uint64_t seq)
 {
-	struct input *p = (struct input *)(void *)rows;
-	const uint64_t all = window_end(&rows->window, location), end = seq < all ? seq : all;
-	uint64_t at = rows->window.lanes[location].first;
+	struct window *window = &p->graph.window;
+	const uint64_t all = window_end(window, location), end = seq < all ? seq : all;
+	uint64_t at = window->lanes[location].first;
 
 	for (; at < end; at++) {
-		const struct kept_row *row = window_row(&p->rows.window, location, at);
+		const struct kept_row *row = window_row(window, location, at);
 
 		if (row->row.part == 0)
 			add_call(p, location, row);
 		note_post(p, location, at, &row->row);
 	}
-	window_drop(&p->rows.window, location, at);
+	window_drop(&p->graph.window, location, at);
 }
 
 static void
-write_settled(struct rows *rows)
+write_settled(struct input *p)
 {
-	struct input *p = (struct input *)(void *)rows;
 	int64_t limit_ns = p->has_path ? p->path_ns : INT64_MAX;
 
 	for (uint32_t l = 0; l < p->o.known->location_count; l++)
@@ -246,10 +235,9 @@ write_settled(struct rows *rows)
 
 /* On the location that the path is on its kind is an event; in a gap it is on none. */
 static void
-take_segment(struct rows *rows, const struct segment *s)
+take_segment(struct input *p, const struct segment *s)
 {
-	struct input *p = (struct input *)(void *)rows;
-	const uint32_t queue = rows->known.location_count;
+	const uint32_t queue = p->o.known->location_count;
 	struct line line = { .kind = LINE_PATH, .at_ns = s->begin_ns, .location = s->location,
 	    .type = PATH_TYPE, .value = s->kind + 1u };
 
@@ -261,6 +249,41 @@ take_segment(struct rows *rows, const struct segment *s)
 	line.at_ns = s->end_ns;
 	line.value = 0;
 	line_add(&p->o, queue, &line);
+}
+
+static void
+take(struct input *p, const struct message *message)
+{
+	const struct definitions *known = p->o.known;
+	const struct segments *path;
+
+	switch (graph_take(&p->graph, message)) {
+	case GRAPH_RUN:
+		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
+		p->o.hosts = zalloc((size_t)known->ranks + 1, sizeof *p->o.hosts);
+		lines_begin(&p->o);
+		break;
+	case GRAPH_CALLS:
+		begin_records(p);
+		keep_rows(&p->graph);
+		break;
+	case GRAPH_MESSAGES:
+		for (size_t i = 0; i < p->graph.edges.count; i++)
+			take_message(p, i);
+		break;
+	case GRAPH_SETTLED: case GRAPH_SYNC:
+		for (uint32_t l = 0; l < known->location_count; l++)
+			settle(p, l, p->graph.seqs[l]);
+		write_settled(p);
+		break;
+	default:
+		take_rank(p, message);
+		if ((path = message_segments(p->graph.in, message, known)) == NULL)
+			break;
+		for (size_t i = 0; i < path->count; i++)
+			take_segment(p, &path->at[i]);
+		write_settled(p);
+	}
 }
 
 static struct whole_file
@@ -276,24 +299,29 @@ begin_file(const char *name, const char *suffix)
 void
 export_prv_files(const struct export *export)
 {
-	static const struct rows_user user = { .row_bytes = sizeof(struct kept_row), .run = take_run,
-	    .other = take_rank, .begin = begin_records, .message = take_message, .settle = settle,
-	    .settled = write_settled, .segment = take_segment };
-	static struct input p;
+	static struct input p = { .graph.row_bytes = sizeof(struct kept_row) };
+	struct progress progress = { 0 };
 	struct whole_file names, rows;
+	struct message message;
 
-	rows_open(&p.rows, export->files[0]);
-	p.has_path = strcmp(reader_content(p.rows.in), "path") == 0;
-	p.o.known = &p.rows.known;
+	graph_open(&p.graph, export->files[0], READ_STREAM);
+	p.has_path = strcmp(reader_content(p.graph.in), "path") == 0;
+	p.o.known = &p.graph.known;
 	p.o.codes = zalloc(UINT16_MAX + 1, sizeof *p.o.codes);
 	p.o.text = &p.text;
 	posts_begin(&p.posts, 64);
 	p.file = begin_file(export->name, ".prv");
 	text_begin(&p.text, p.file.file, p.file.name);
-	rows_read(&p.rows, &user);
-	for (uint32_t l = 0; l < p.rows.known.location_count; l++)
-		if (p.left_ns[l] > p.rows.known.run_ns)
+	while (progress_next(&progress, p.graph.in, &message))
+		take(&p, &message);
+	if (p.o.known->ranks == 0)
+		die("the stream has no message of kind run");
+	begin_records(&p);
+	for (uint32_t l = 0; l < p.o.known->location_count; l++) {
+		settle(&p, l, UINT64_MAX);
+		if (p.left_ns[l] > p.o.known->run_ns)
 			die("a call of location %u ends behind the end of the run", l);
+	}
 	lines_until(&p.o, INT64_MAX);
 	text_flush(&p.text);
 	names = begin_file(export->name, ".pcf");

@@ -5,7 +5,7 @@
 
 #include "../../base/mpi/paraver.h"
 #include "../../base/tool/text.h"
-#include "rows.h"
+#include "export.h"
 
 enum { OTHER_VALUES = 1000 };	/* functions that Extrae has no number for: this and their index */
 enum { PATH_TYPE = 59000001 };
