@@ -212,8 +212,7 @@ put_row(struct writer *out, const char *kind, const struct field *fields, const 
 		else
 			put_int(out, f->key, whole_of(f, place_of(f, row)));
 	}
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 static const struct column_type whole_type = { sizeof(int64_t), true, true, 0 };
@@ -236,8 +235,7 @@ put_rows(struct writer *out, const char *kind, const struct field *fields, const
 			put_column(out, f->key, whole_type, column, count);
 	}
 	free(column);
-	if (message_end(out) < 0)
-		die_output();
+	end_message(out);
 }
 
 static void

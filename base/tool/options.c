@@ -116,6 +116,35 @@ parse_choice(const char *option, const char *text, const char *const *choices)
 	bad_value(option, text, wanted);
 }
 
+void
+parse_ranks(struct ranks *ranks, char *list)
+{
+	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
+		char *last = strchr(word, '-');
+		int64_t first;
+
+		if (last != NULL)
+			*last++ = '\0';
+		first = parse_integer("--ranks", word, 0, INT32_MAX);
+		ranks->ranges = grow(ranks->ranges, &ranks->capacity, ranks->count + 1, sizeof *ranks->ranges);
+		ranks->ranges[ranks->count].first = first;
+		ranks->ranges[ranks->count++].last = last == NULL ? first :
+		    parse_integer("--ranks", last, first, INT32_MAX);
+	}
+	if (ranks->count == 0)
+		die("--ranks: an empty list");
+}
+
+bool
+has_rank(const struct ranks *ranks, int64_t rank)
+{
+	bool has = ranks->count == 0;
+
+	for (size_t i = 0; i < ranks->count && !has; i++)
+		has = rank >= ranks->ranges[i].first && rank <= ranks->ranges[i].last;
+	return has;
+}
+
 int
 parse_form(const char *text, const char *const *forms)
 {

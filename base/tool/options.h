@@ -4,6 +4,8 @@
 #define TOOL_OPTIONS_H
 
 #include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -20,6 +22,14 @@ int64_t parse_bytes(const char *option, const char *text, int64_t min, int64_t m
 double parse_number(const char *option, const char *text, double min, double max);
 int64_t parse_seconds(const char *option, const char *text);	/* "1.5" is 1500000000 ns */
 int parse_choice(const char *option, const char *text, const char *const *choices);	/* index; NULL ends */
+
+/* Ranks as in 0,4-7; none: all. */
+struct ranks {
+	struct { int64_t first, last; } *ranges;
+	size_t count, capacity;
+};
+void parse_ranks(struct ranks *ranks, char *list);
+bool has_rank(const struct ranks *ranks, int64_t rank);
 
 /*
  * The form of output, -F: an index in FORMS, whose words are text, json, csv, stream and the

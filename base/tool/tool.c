@@ -117,6 +117,13 @@ die_output(void)
 }
 
 void
+end_message(struct writer *out)
+{
+	if (message_end(out) < 0)
+		die_output();
+}
+
+void
 bad_usage(const char *usage)
 {
 	fprintf(stderr, "%.*s\n", (int)strcspn(usage, "\n"), usage);

@@ -45,28 +45,6 @@ split(char *list)
 	return words;
 }
 
-static void
-parse_ranks(struct options *opt, char *list)
-{
-	char **words = split(list);
-	size_t count = 0;
-
-	while (words[count] != NULL)
-		count++;
-	opt->ranks = zalloc(count, sizeof *opt->ranks);
-	opt->range_count = count;
-	for (size_t i = 0; i < count; i++) {
-		char *last = strchr(words[i], '-');
-
-		if (last != NULL)
-			*last++ = '\0';
-		opt->ranks[i].first = parse_integer("--ranks", words[i], 0, INT32_MAX);
-		opt->ranks[i].last = last == NULL ? opt->ranks[i].first :
-		    parse_integer("--ranks", last, opt->ranks[i].first, INT32_MAX);
-	}
-	free(words);
-}
-
 static struct options
 parse_options(int argc, char **argv)
 {
@@ -86,7 +64,7 @@ parse_options(int argc, char **argv)
 		switch (c) {
 		case 'F': opt.table = parse_form(optarg, forms) == 1; break;
 		case 'k': opt.kinds = split(optarg); break;
-		case 'r': parse_ranks(&opt, optarg); break;
+		case 'r': parse_ranks(&opt.ranks, optarg); break;
 		case 'b': opt.begin_ns = parse_seconds("--begin", optarg); break;
 		case 'e': opt.end_ns = parse_seconds("--end", optarg); break;
 		}
@@ -105,17 +83,6 @@ is_wanted(const struct dump *dump, const char *kind)
 		return true;
 	for (char **k = dump->opt.kinds; *k != NULL; k++)
 		if (strcmp(*k, kind) == 0)
-			return true;
-	return false;
-}
-
-bool
-is_wanted_rank(const struct dump *dump, int64_t rank)
-{
-	if (dump->opt.ranks == NULL)
-		return true;
-	for (size_t i = 0; i < dump->opt.range_count; i++)
-		if (rank >= dump->opt.ranks[i].first && rank <= dump->opt.ranks[i].last)
 			return true;
 	return false;
 }
@@ -344,7 +311,7 @@ is_nothing(const struct dump *dump)
 
 	if (opt->kinds != NULL)
 		return !dump->any;
-	return (opt->ranks != NULL || opt->begin_ns != INT64_MIN || opt->end_ns != INT64_MAX) &&
+	return (opt->ranks.count > 0 || opt->begin_ns != INT64_MIN || opt->end_ns != INT64_MAX) &&
 	    !dump->picked && dump->chosen_from;
 }
 

@@ -5,16 +5,12 @@
 
 #include "../../base/stream/calls.h"
 #include "../../base/tool/json.h"
-
-struct range {
-	int64_t first, last;
-};
+#include "../../base/tool/options.h"
 
 struct options {
 	char **kinds;			/* of lines to print, NULL-terminated; NULL: all */
 	bool table;			/* of calls only */
-	struct range *ranks;		/* to print; NULL: all */
-	size_t range_count;
+	struct ranks ranks;		/* to print */
 	int64_t begin_ns, end_ns;	/* first instant printed, first not printed */
 	char **files;			/* NULL-terminated; none: standard input */
 };
@@ -45,7 +41,6 @@ struct dump {
 };
 
 bool is_wanted(const struct dump *dump, const char *kind);
-bool is_wanted_rank(const struct dump *dump, int64_t rank);
 
 /* Rank (-1 unknown) and thread of a location. */
 struct thread find_thread(const struct dump *dump, uint64_t location);

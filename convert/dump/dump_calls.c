@@ -249,7 +249,7 @@ print_calls(struct dump *dump, const struct message *message)
 		return;		/* the reader keeps the reason */
 	dump->chosen_from |= calls->count > 0;
 	where = find_thread(dump, calls->location);
-	if (!is_wanted_rank(dump, where.rank))
+	if (!has_rank(&dump->opt.ranks, where.rank))
 		return;
 	for (size_t from = 0, to; from < calls->count; from = to) {
 		for (to = from + 1; to < calls->count && calls->call[to] == 0; to++)

@@ -48,26 +48,85 @@ put_column_values(struct json *out, const char *key, const uint64_t *values, siz
 static bool
 is_wanted_location(const struct dump *dump, uint64_t location)
 {
-	return dump->opt.ranks == NULL || is_wanted_rank(dump, find_thread(dump, location).rank);
+	return dump->opt.ranks.count == 0 || has_rank(&dump->opt.ranks, find_thread(dump, location).rank);
+}
+
+static const char *
+stream_call_name(const struct dump *dump, uint64_t number)
+{
+	unsigned index = number <= UINT16_MAX ? reader_calls(dump->in)[number] : 0;
+
+	return index > 0 ? call_name(index) : NULL;
+}
+
+/* How a value is printed: as a number, or END the same of a location, or otherwise. */
+enum shown { NUMBER, END, PLACE, TIME, SEGMENT, CALL, SITE };
+struct shown_column {
+	const char *key, *name;		/* in the stream; printed */
+	enum column_kind kind;
+	enum shown shown;
+};
+
+static void
+put_column_value(struct dump *dump, const struct shown_column *column, uint64_t value)
+{
+	struct json *out = &dump->json;
+	const char *name = column->shown == CALL ? stream_call_name(dump, value) :
+	    column->shown == SEGMENT && value <= GAP ? segment_names[value] : NULL;
+
+	if (column->shown == PLACE)
+		put_rank(out, find_thread(dump, value));
+	else if (name != NULL)
+		json_text(out, column->name, name);
+	else if (column->kind == COLUMN_SIGNED)
+		json_int(out, column->name, (int64_t)value);
+	else if (value != 0 || (column->shown != CALL && column->shown != SITE))
+		json_uint(out, column->name, value);
+}
+
+/* Does one of the row's locations, and its time if it has one, choose it? */
+static bool
+is_wanted_row(const struct dump *dump, const struct shown_column *columns, size_t row)
+{
+	bool wanted = false;
+
+	if (dump->opt.ranks.count == 0 && dump->opt.begin_ns == INT64_MIN && dump->opt.end_ns == INT64_MAX)
+		return true;
+	for (size_t k = 0; k < COLUMNS && columns[k].key != NULL; k++) {
+		const uint64_t value = dump->columns[k][row];
+
+		if (columns[k].shown == PLACE || columns[k].shown == END)
+			wanted |= is_wanted_location(dump, value);
+		else if (columns[k].shown == TIME)
+			wanted &= (int64_t)value >= dump->opt.begin_ns && (int64_t)value < dump->opt.end_ns;
+	}
+	return wanted;
 }
 
 static void
-print_messages(struct dump *dump, const struct message *message)
+print_rows(struct dump *dump, const struct message *message, const char *line,
+    const struct shown_column *columns)
 {
-	static const char *const keys[] = { "source", "send", "target", "receive" };
-	uint64_t **columns = dump->columns;
-	size_t count;
+	int64_t number = 0;		/* of an alternative */
+	size_t count = 0, width = 0;
+	bool timed = false;
 
-	for (size_t k = 0; k < 4; k++)
-		if (!read_column(dump, message, k, keys[k], "count", COLUMN_UNSIGNED, &count))
+	if (is_kind(message, "alternatives") &&
+	    body_int(dump->in, message, "number", 1, INT32_MAX, &number) < 0)
+		return;
+	for (; width < COLUMNS && columns[width].key != NULL; width++) {
+		timed |= columns[width].shown == TIME;
+		if (!read_column(dump, message, width, columns[width].key, "count", columns[width].kind, &count))
 			return;
+	}
 	for (size_t i = 0; i < count; i++) {
-		if (!is_wanted_location(dump, columns[0][i]) &&
-		    !is_wanted_location(dump, columns[2][i]))
+		if (!is_wanted_row(dump, columns, i))
 			continue;
-		begin_picked(dump, is_kind(message, "probes") ? "probe" : "message", false);
-		for (size_t k = 0; k < 4; k++)
-			json_uint(&dump->json, keys[k], columns[k][i]);
+		begin_picked(dump, line, timed);
+		if (number > 0)
+			json_int(&dump->json, "number", number);
+		for (size_t k = 0; k < width; k++)
+			put_column_value(dump, &columns[k], dump->columns[k][i]);
 		end_line(dump);
 	}
 }
@@ -118,88 +177,6 @@ print_collectives(struct dump *dump, const struct message *message)
 		reader_fail(dump->in, message->offset, "collectives: fewer members than count");
 }
 
-static const char *
-stream_call_name(const struct dump *dump, uint64_t number)
-{
-	unsigned index = number <= UINT16_MAX ? reader_calls(dump->in)[number] : 0;
-
-	return index > 0 ? call_name(index) : NULL;
-}
-
-static void
-print_segments(struct dump *dump, const struct message *message)
-{
-	static const struct {
-		const char *key;
-		enum column_kind kind;
-	} columns[COLUMNS] = {
-		{ "location", COLUMN_UNSIGNED }, { "begin", COLUMN_SIGNED },
-		{ "end", COLUMN_SIGNED }, { "kind", COLUMN_UNSIGNED },
-		{ "call", COLUMN_UNSIGNED }, { "site", COLUMN_OPTIONAL },
-	};
-	uint64_t **values = dump->columns;
-	struct json *out = &dump->json;
-	int64_t number = 0;		/* of an alternative */
-	size_t count;
-
-	if (is_kind(message, "alternatives") &&
-	    body_int(dump->in, message, "number", 1, INT32_MAX, &number) < 0)
-		return;
-	for (size_t k = 0; k < COLUMNS; k++)
-		if (!read_column(dump, message, k, columns[k].key, "count", columns[k].kind,
-		    &count))
-			return;
-	for (size_t i = 0; i < count; i++) {
-		int64_t begin_ns = (int64_t)values[1][i];
-		const char *name = stream_call_name(dump, values[4][i]);
-
-		if (!is_wanted_location(dump, values[0][i]) || begin_ns < dump->opt.begin_ns ||
-		    begin_ns >= dump->opt.end_ns)
-			continue;
-		begin_picked(dump, number > 0 ? "alternative" : "segment", true);
-		if (number > 0)
-			json_int(out, "number", number);
-		put_rank(out, find_thread(dump, values[0][i]));
-		json_int(out, "begin_ns", begin_ns);
-		json_int(out, "end_ns", (int64_t)values[2][i]);
-		if (values[3][i] <= GAP)
-			json_text(out, "segment", segment_names[values[3][i]]);
-		else
-			json_uint(out, "segment", values[3][i]);
-		if (name != NULL)
-			json_text(out, "call", name);
-		else if (values[4][i] != 0)
-			json_uint(out, "call", values[4][i]);
-		if (values[5][i] != 0)
-			json_uint(out, "site", values[5][i]);
-		end_line(dump);
-	}
-}
-
-static void
-print_slack(struct dump *dump, const struct message *message)
-{
-	struct json *out = &dump->json;
-	uint64_t **values = dump->columns;
-	size_t count;
-
-	if (!read_column(dump, message, 0, "location", "count", COLUMN_UNSIGNED, &count) ||
-	    !read_column(dump, message, 1, "seq", "count", COLUMN_UNSIGNED, &count) ||
-	    !read_column(dump, message, 2, "compute", "count", COLUMN_SIGNED, &count) ||
-	    !read_column(dump, message, 3, "call", "count", COLUMN_SIGNED, &count))
-		return;
-	for (size_t i = 0; i < count; i++) {
-		if (!is_wanted_location(dump, values[0][i]))
-			continue;
-		begin_picked(dump, "slack", false);
-		put_rank(out, find_thread(dump, values[0][i]));
-		json_uint(out, "seq", values[1][i]);
-		json_int(out, "compute_ns", (int64_t)values[2][i]);
-		json_int(out, "call_ns", (int64_t)values[3][i]);
-		end_line(dump);
-	}
-}
-
 static void
 print_seqs(struct dump *dump, const struct message *message)
 {
@@ -215,24 +192,40 @@ print_seqs(struct dump *dump, const struct message *message)
 bool
 print_edges(struct dump *dump, const struct message *message)
 {
+	static const struct shown_column messages[COLUMNS] = {
+		{ "source", "source", COLUMN_UNSIGNED, END }, { "send", "send", COLUMN_UNSIGNED, NUMBER },
+		{ "target", "target", COLUMN_UNSIGNED, END }, { "receive", "receive", COLUMN_UNSIGNED, NUMBER },
+	}, segments[COLUMNS] = {
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "begin", "begin_ns", COLUMN_SIGNED, TIME },
+		{ "end", "end_ns", COLUMN_SIGNED, NUMBER }, { "kind", "segment", COLUMN_UNSIGNED, SEGMENT },
+		{ "call", "call", COLUMN_UNSIGNED, CALL }, { "site", "site", COLUMN_OPTIONAL, SITE },
+	}, slack[COLUMNS] = {
+		{ "location", NULL, COLUMN_UNSIGNED, PLACE }, { "seq", "seq", COLUMN_UNSIGNED, NUMBER },
+		{ "compute", "compute_ns", COLUMN_SIGNED, NUMBER }, { "call", "call_ns", COLUMN_SIGNED, NUMBER },
+	};
 	static const struct {
 		const char *kind, *line;
+		const struct shown_column *columns;
 		void (*print)(struct dump *, const struct message *);
 	} blocks[] = {
-		{ "messages", "message", print_messages },
-		{ "probes", "probe", print_messages },
-		{ "collectives", "collective", print_collectives },
-		{ "segments", "segment", print_segments },
-		{ "alternatives", "alternative", print_segments },
-		{ "slack", "slack", print_slack },
-		{ "sync", "sync", print_seqs },
-		{ "settled", "settled", print_seqs },
+		{ "messages", "message", messages, NULL },
+		{ "probes", "probe", messages, NULL },
+		{ "collectives", "collective", NULL, print_collectives },
+		{ "segments", "segment", segments, NULL },
+		{ "alternatives", "alternative", segments, NULL },
+		{ "slack", "slack", slack, NULL },
+		{ "sync", "sync", NULL, print_seqs },
+		{ "settled", "settled", NULL, print_seqs },
 	};
 
 	for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
 		if (is_kind(message, blocks[i].kind)) {
-			if (is_wanted(dump, blocks[i].line))
+			if (!is_wanted(dump, blocks[i].line))
+				return true;
+			if (blocks[i].print != NULL)
 				blocks[i].print(dump, message);
+			else
+				print_rows(dump, message, blocks[i].line, blocks[i].columns);
 			return true;
 		}
 	return false;

@@ -85,7 +85,7 @@ export_csv(const struct export *export)
 	if (reader_open(&in, export->files[0], READ_STREAM) < 0)
 		die_input(in);
 	read_rows(in, &known, put_rows, &t);
-	if (!t.any && (export->ranks != NULL || export->from_ns != INT64_MIN || export->to_ns != INT64_MAX))
+	if (!t.any && !is_all_wanted(export))
 		die("nothing is of the ranks and times asked for");
 	text_flush(&t.text);
 }

@@ -67,25 +67,6 @@ parse_format(const char *name)
 	return format;
 }
 
-static void
-parse_ranks(struct export *export, char *list)
-{
-	for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
-		char *last = strchr(word, '-');
-		struct range *range;
-
-		export->ranks = grow(export->ranks, &export->range_capacity, export->range_count + 1,
-		    sizeof *export->ranks);
-		range = &export->ranks[export->range_count++];
-		if (last != NULL)
-			*last++ = '\0';
-		range->first = parse_integer("--ranks", word, 0, INT32_MAX);
-		range->last = last == NULL ? range->first : parse_integer("--ranks", last, range->first, INT32_MAX);
-	}
-	if (export->range_count == 0)
-		die("--ranks: an empty list");
-}
-
 /* Once --to was the format, and its names are no times. */
 static void
 parse_to(struct export *export, const struct format **format, char *text)
@@ -140,13 +121,13 @@ main(int argc, char **argv)
 		case 'o': export.name = optarg; break;
 		case 'b': export.from_ns = parse_seconds("--from", optarg); break;
 		case 'e': parse_to(&export, &format, optarg); break;
-		case 'r': parse_ranks(&export, optarg); break;
+		case 'r': parse_ranks(&export.ranks, optarg); break;
 		case 's': export.scout = parse_choice("--for", optarg, readers) == 0; break;
 		}
 	export.files = argv + optind;
 	if (format == NULL || (argc - optind > 1 && !format->many) || (format->files && export.name == NULL))
 		bad_usage(usage);
-	if (!format->windows && (export.ranks != NULL || export.from_ns != INT64_MIN || export.to_ns != INT64_MAX))
+	if (!format->windows && !is_all_wanted(&export))
 		die("--from, --to and --ranks are not for -f %s", format->name);
 	if (!format->readers && export.scout)
 		die("--for is not for -f %s", format->name);

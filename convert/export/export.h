@@ -15,8 +15,7 @@ struct export {
 	char **files;		/* NULL ends; none: standard input */
 	const char *name;	/* of the output; NULL: standard output */
 	int64_t from_ns, to_ns;	/* calls that are at least in part between these */
-	struct range { int64_t first, last; } *ranks;	/* NULL: all */
-	size_t range_count, range_capacity;
+	struct ranks ranks;
 	bool scout;		/* only what Scalasca's scout knows */
 };
 
@@ -24,11 +23,14 @@ struct export {
 static inline bool
 is_wanted(const struct export *export, int32_t rank, int64_t enter_ns, int64_t leave_ns)
 {
-	bool wanted = export->ranks == NULL;
+	return has_rank(&export->ranks, rank) && leave_ns >= export->from_ns && enter_ns <= export->to_ns;
+}
 
-	for (size_t i = 0; i < export->range_count && !wanted; i++)
-		wanted = rank >= export->ranks[i].first && rank <= export->ranks[i].last;
-	return wanted && leave_ns >= export->from_ns && enter_ns <= export->to_ns;
+/* All of the stream is. */
+static inline bool
+is_all_wanted(const struct export *export)
+{
+	return export->ranks.count == 0 && export->from_ns == INT64_MIN && export->to_ns == INT64_MAX;
 }
 
 struct kept_row {		/* begins what a format keeps of a row, whose edges come later */

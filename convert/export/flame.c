@@ -52,9 +52,7 @@ enum { FREE_KIND = KINDS + 1 };
 #define NO_STACK UINT32_MAX
 #define HASH(s) mix((uint64_t)(s)->site << 32 | (s)->call, (s)->kind)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->kind == (b)->kind && (a)->call == (b)->call)
-#define FREE(s) ((s)->kind == FREE_KIND)
-#define MAKE_FREE(s) ((s)->kind = FREE_KIND)
-HASH_TABLE(spots, struct spot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(spots, struct spot, HASH, SAME, kind, FREE_KIND)
 
 struct flame {
 	const struct definitions *known;

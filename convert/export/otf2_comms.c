@@ -9,18 +9,13 @@
 struct comm_slot { uint32_t number, at; };
 #define HASH(s) mix((s)->number, 3)
 #define SAME(x, y) ((x)->number == (y)->number)
-#define FREE(s) ((s)->at == NONE)
-#define MAKE_FREE(s) ((s)->at = NONE)
-HASH_TABLE(comm_table, struct comm_slot, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(comm_table, struct comm_slot, HASH, SAME, at, NONE)
 
 /* A group of a window's ranks; written at the end, behind the ranks. */
 struct sync_slot { uint64_t hash; uint32_t count, group; int32_t *members; };
 #define SYNC_HASH(s) ((s)->hash)
 #define SYNC_SAME(x, y) ((x)->hash == (y)->hash && (x)->count == (y)->count)
-#define SYNC_FREE(s) ((s)->group == NONE)
-#define SYNC_MAKE_FREE(s) ((s)->group = NONE)
-HASH_TABLE(sync_table, struct sync_slot, SYNC_HASH, SYNC_SAME, SYNC_FREE, SYNC_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(sync_table, struct sync_slot, SYNC_HASH, SYNC_SAME, group, NONE)
 
 void
 comms_begin(struct archive *a)

@@ -41,10 +41,7 @@ host_hash(const char *name)
 }
 #define HOST_HASH(h) host_hash((h)->name)
 #define HOST_SAME(x, y) (strcmp((x)->name, (y)->name) == 0)
-#define HOST_FREE(h) ((h)->name == NULL)
-#define HOST_MAKE_FREE(h) ((h)->name = NULL)
-HASH_TABLE(host_nodes, struct host_node, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(host_nodes, struct host_node, HOST_HASH, HOST_SAME, name, NULL)
 
 static void
 put_rank(struct archive *a, int32_t rank, uint32_t node)

@@ -20,9 +20,7 @@ struct open {
 };
 #define HASH(o) mix((o)->seq, (o)->location)
 #define SAME(x, y) ((x)->seq == (y)->seq && (x)->location == (y)->location)
-#define FREE(o) ((o)->location == NONE)
-#define MAKE_FREE(o) ((o)->location = NONE)
-HASH_TABLE(open_table, struct open, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(open_table, struct open, HASH, SAME, location, NONE)
 
 /* What plans of a row look at. */
 struct subject {

@@ -122,7 +122,7 @@ put_counter(struct perfetto *p)
 {
 	const double width = (double)p->graph.known.run_ns / BINS;
 
-	if (p->export->ranks != NULL || width <= 0)
+	if (p->export->ranks.count > 0 || width <= 0)
 		return;
 	own_track(p, COUNTER_TRACK, "computing", "% of ranks");
 	for (size_t bin = 0; bin < BINS; bin++) {

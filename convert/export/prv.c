@@ -27,10 +27,7 @@ struct post {
 };
 #define POST_HASH(p) mix((p)->seq, (p)->location)
 #define POST_SAME(a, b) ((a)->seq == (b)->seq && (a)->location == (b)->location)
-#define POST_FREE(p) ((p)->location == UINT32_MAX)
-#define POST_MAKE_FREE(p) ((p)->location = UINT32_MAX)
-HASH_TABLE(posts, struct post, POST_HASH, POST_SAME, POST_FREE, POST_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(posts, struct post, POST_HASH, POST_SAME, location, UINT32_MAX)
 
 struct input {
 	struct graph_input graph;

@@ -62,7 +62,7 @@ export_waits(const struct export *export)
 	csv_begin(&watch.csv, &text, "rank,thread,call,state,from_ns,to_ns,waits_for,communicator,site");
 	im.observer = &watch.observer;
 	read_graph(&im, export->files[0]);
-	if (!watch.any && (export->ranks != NULL || export->from_ns != INT64_MIN || export->to_ns != INT64_MAX))
+	if (!watch.any && !is_all_wanted(export))
 		die("no wait is of the ranks and times asked for");
 	text_flush(&text);
 }

@@ -161,8 +161,9 @@ build_called(struct build *build, const struct build_call *call)
 	sorter_add(&build->called, call);
 }
 
-uint32_t
-build_comm(struct build *build, int32_t *members, int32_t size)
+/* The number of a communicator of these world ranks, which it keeps. */
+static uint32_t
+comm_number(struct build *build, int32_t *members, int32_t size)
 {
 	bool world = size == (int32_t)build->ranks;
 
@@ -170,9 +171,31 @@ build_comm(struct build *build, int32_t *members, int32_t size)
 		world = members[i] == i;
 	if (world)
 		return 1;
-	build->comms = grow(build->comms, &build->comm_capacity, build->comm_count + 1,
-	    sizeof *build->comms);
+	build->comms = grow(build->comms, &build->comm_capacity, build->comm_count + 1, sizeof *build->comms);
 	build->comms[build->comm_count] = (struct build_comm){ members, size };
 	build->comm_members += (uint64_t)size;
 	return (uint32_t)build->comm_count++;
+}
+
+void
+build_comm(struct build *build, const struct text *text, char *at, int64_t base)
+{
+	const int64_t id = text_integer(text, &at, base, 1 << 24);
+	const size_t known = build->id_capacity;
+	struct build_id *comm;
+
+	if ((uint64_t)id > text->next)	/* each has a line */
+		die_text(text, "the number of a communicator is out of range");
+	if (!text_allows(text, build->comm_members, sizeof *comm->members) ||
+	    !text_allows(text, build->comm_count + (uint64_t)id, sizeof(struct build_comm)))
+		die_text(text, "too many communicators");
+	build->ids = grow(build->ids, &build->id_capacity, (size_t)id + 1, sizeof *build->ids);
+	memset(build->ids + known, 0, (build->id_capacity - known) * sizeof *build->ids);
+	comm = &build->ids[id];
+	comm->size = (int32_t)text_integer(text, &at, 1, build->ranks);
+	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
+	for (int32_t i = 0; i < comm->size; i++)
+		comm->members[i] = (int32_t)(text_integer(text, &at, base, build->ranks - 1 + base) - base);
+	text_end(text, at);
+	comm->number = comm_number(build, comm->members, comm->size);
 }

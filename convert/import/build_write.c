@@ -11,7 +11,7 @@
 
 enum { MESSAGES = 4096 };	/* in a block, at most */
 
-static const struct column_type location_type = { 4, false, true, 0 };
+static const struct column_type location_type = { 4, false, true, 0 };	/* and of sites */
 static const struct column_type rank_type = { 4, true, true, 0 };
 static const struct column_type time_type = { 8, true, true, 0 };
 static const struct column_type seq_type = { 8, false, true, 0 };
@@ -32,13 +32,6 @@ struct output {
 };
 
 static void
-end_message(struct writer *out)
-{
-	if (message_end(out) < 0)
-		die_output();
-}
-
-static void
 write_ranks(const struct build *build, struct writer *out)
 {
 	uint64_t *rows = zalloc(build->ranks, sizeof *rows);
@@ -54,22 +47,62 @@ write_ranks(const struct build *build, struct writer *out)
 	free(rows);
 }
 
+void
+write_run(struct writer *out, uint32_t ranks, uint32_t locations, int64_t run_ns, uint64_t date_s)
+{
+	message_begin(out, "run", 3 + (date_s > 0));
+	put_uint(out, "ranks", ranks);
+	put_uint(out, "locations", locations);
+	put_int(out, "run_ns", run_ns);
+	if (date_s > 0)
+		put_uint(out, "date_s", date_s);
+	end_message(out);
+}
+
+void
+write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t thread)
+{
+	message_begin(out, "location", 3);
+	put_uint(out, "location", location);
+	put_uint(out, "rank", rank);
+	put_uint(out, "thread", thread);
+	end_message(out);
+}
+
+void
+write_place(struct writer *out, const struct place *place)
+{
+	message_begin(out, "site", 2u + (place->call != NULL) + (place->function != NULL) + 2u * (place->file != NULL));
+	put_uint(out, "site", place->site);
+	put_uint(out, "offset", place->offset);
+	if (place->call != NULL)
+		put_string(out, "call", place->call);
+	if (place->function != NULL)
+		put_string(out, "function", place->function);
+	if (place->file != NULL) {
+		put_string(out, "file", place->file);
+		put_uint(out, "line", place->line > 0 && place->line <= INT32_MAX ? (uint64_t)place->line : 0);
+	}
+	end_message(out);
+}
+
+void
+write_stack(struct writer *out, uint32_t site, const uint32_t *frames, uint32_t depth)
+{
+	message_begin(out, "site", 3);
+	put_uint(out, "site", site);
+	put_uint(out, "count", depth);
+	put_column(out, "stack", location_type, frames, depth);
+	end_message(out);
+}
+
 static void
 write_definitions(const struct build *build, struct writer *out)
 {
-	message_begin(out, "run", 3);
-	put_uint(out, "ranks", build->ranks);
-	put_uint(out, "locations", build->locations);
-	put_int(out, "run_ns", build->run_ns);
-	end_message(out);
+	write_run(out, build->ranks, build->locations, build->run_ns, 0);
 	write_ranks(build, out);
-	for (uint32_t l = build->ranks; l < build->locations; l++) {
-		message_begin(out, "location", 3);
-		put_uint(out, "location", l);
-		put_uint(out, "rank", build->threads[l - build->ranks].rank);
-		put_uint(out, "thread", build->threads[l - build->ranks].thread);
-		end_message(out);
-	}
+	for (uint32_t l = build->ranks; l < build->locations; l++)
+		write_location(out, l, build->threads[l - build->ranks].rank, build->threads[l - build->ranks].thread);
 	for (size_t c = 3; c < build->comm_count; c++) {
 		message_begin(out, "communicator", 3);
 		put_uint(out, "comm", c);

@@ -118,7 +118,7 @@ take_receive(struct dim *d, char *at)
 
 /* The rank of a task in a communicator, which it must be in. */
 static int32_t
-rank_in(const struct dim *d, const struct comm *comm, int32_t task)
+rank_in(const struct dim *d, const struct build_id *comm, int32_t task)
 {
 	for (int32_t i = 0; i < comm->size; i++)
 		if (comm->members[i] == task)
@@ -132,14 +132,14 @@ take_collective(struct dim *d, char *at)
 	static const enum kind kinds[] = { COLLECTIVE_START, COLLECTIVE, COLLECTIVE_WAIT, COLLECTIVE };
 	const struct text *t = &d->text;
 	struct record r = { .peer = NO_PEER };
-	const struct comm *comm;
+	const struct build_id *comm;
 	int64_t root;
 
 	r.operation = (int)text_integer(t, &at, 0, OPERATIONS - 1);
 	r.comm = (uint32_t)text_integer(t, &at, 0, UINT32_MAX);
-	if (r.comm >= d->comm_capacity || d->comms[r.comm].size == 0)
+	if (r.comm >= d->build.id_capacity || d->build.ids[r.comm].size == 0)
 		die_text(t, "a collective on a communicator that is not defined");
-	comm = &d->comms[r.comm];
+	comm = &d->build.ids[r.comm];
 	root = text_integer(t, &at, 0, INT32_MAX);
 	text_integer(t, &at, -1, INT32_MAX);
 	r.bytes = (uint64_t)text_integer(t, &at, 0, INT64_MAX);
@@ -153,32 +153,6 @@ take_collective(struct dim *d, char *at)
 		r.peer = rank_in(d, comm, (int32_t)d->at->rank);
 	rank_in(d, comm, (int32_t)d->at->rank);
 	dim_record(d, &r);
-}
-
-/* d:1:COMM:N:task:task... */
-static void
-take_communicator(struct dim *d, char *at)
-{
-	struct comm *comm;
-	int64_t id;
-	size_t known = d->comm_capacity;
-
-	text_integer(&d->text, &at, 0, INT32_MAX);
-	id = text_integer(&d->text, &at, 0, 1 << 24);
-	if ((uint64_t)id > d->text.next)	/* each has a line */
-		die_text(&d->text, "the number of a communicator is out of range");
-	if (!text_allows(&d->text, d->build.comm_members, sizeof(int32_t)) ||
-	    !text_allows(&d->text, d->build.comm_count + (uint64_t)id, sizeof(struct build_comm)))
-		die_text(&d->text, "too many communicators");
-	d->comms = grow(d->comms, &d->comm_capacity, (size_t)id + 1, sizeof *d->comms);
-	memset(d->comms + known, 0, (d->comm_capacity - known) * sizeof *d->comms);
-	comm = &d->comms[id];
-	comm->size = (int32_t)text_integer(&d->text, &at, 1, d->build.ranks);
-	comm->members = zalloc((size_t)comm->size, sizeof *comm->members);
-	for (int32_t i = 0; i < comm->size; i++)
-		comm->members[i] = (int32_t)text_integer(&d->text, &at, 0, d->build.ranks - 1);
-	text_end(&d->text, at);
-	comm->number = build_comm(&d->build, comm->members, comm->size);
 }
 
 /* The threads of all tasks, (threads,...): those behind the first of a task are locations of their own. */
@@ -277,7 +251,8 @@ take_line(struct dim *d)
 
 	if (*at == 'd' && at[1] == ':') {
 		at += 2;
-		take_communicator(d, at);
+		text_integer(&d->text, &at, 0, INT32_MAX);
+		build_comm(&d->build, &d->text, at, 0);
 		return;
 	}
 	if (*at == 's' && at[1] == ':') {

@@ -58,8 +58,6 @@ struct dim {
 	uint64_t waiting;		/* of these, and of records of calls that go on */
 	struct spill steps;		/* by location */
 	struct sorter sides;		/* of messages */
-	struct comm { uint32_t number; int32_t size, *members; } *comms; /* by id */
-	size_t comm_capacity;
 	struct thread *threads;		/* by location */
 	uint32_t *first_further;	/* by rank: location of its thread 1, with the others behind it */
 	int32_t *thread_count;		/* by rank */

@@ -21,20 +21,14 @@ struct tally { uint32_t comm, waits; uint64_t who, count; };
 
 #define TALLY_HASH(t) mix((t)->comm, (t)->who)
 #define TALLY_SAME(a, b) ((a)->comm == (b)->comm && (a)->who == (b)->who)
-#define TALLY_FREE(t) ((t)->comm == UINT32_MAX)
-#define TALLY_MAKE_FREE(t) ((t)->comm = UINT32_MAX)
-HASH_TABLE(tallies, struct tally, TALLY_HASH, TALLY_SAME, TALLY_FREE, TALLY_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(tallies, struct tally, TALLY_HASH, TALLY_SAME, comm, UINT32_MAX)
 
 /* Receives that were posted and not waited for, by their numbers. */
 struct posted { uint64_t number; uint32_t location, end; };
 
 #define POSTED_HASH(p) mix((p)->number, (p)->location)
 #define POSTED_SAME(a, b) ((a)->number == (b)->number && (a)->location == (b)->location)
-#define POSTED_FREE(p) ((p)->end == 0)
-#define POSTED_MAKE_FREE(p) ((p)->end = 0)
-HASH_TABLE(open_posts, struct posted, POSTED_HASH, POSTED_SAME, POSTED_FREE, POSTED_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(open_posts, struct posted, POSTED_HASH, POSTED_SAME, end, 0)
 
 /* A side of a message that is not over: what was received stays until it is waited for. */
 struct end {
@@ -291,7 +285,7 @@ arrive(struct play *p, uint32_t location, uint32_t comm, int64_t now_ns)
 	struct tally instance = { comm, 0, tallies_add(&p->called, &key)->count++, 0 };
 
 	come = tallies_add(&p->come, &instance);
-	if (++come->count == (uint64_t)p->d->comms[comm].size) {
+	if (++come->count == (uint64_t)p->d->build.ids[comm].size) {
 		uint32_t waits = come->waits;
 
 		tallies_remove(&p->come, come);

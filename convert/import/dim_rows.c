@@ -23,10 +23,7 @@ struct post {
 	(uint64_t)(p)->comm << 32 | (uint32_t)(p)->tag), (p)->number)
 #define POST_SAME(a, b) ((a)->source == (b)->source && (a)->location == (b)->location && \
 	(a)->comm == (b)->comm && (a)->tag == (b)->tag && (a)->number == (b)->number)
-#define POST_FREE(p) ((p)->location == UINT32_MAX)
-#define POST_MAKE_FREE(p) ((p)->location = UINT32_MAX)
-HASH_TABLE(posts, struct post, POST_HASH, POST_SAME, POST_FREE, POST_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(posts, struct post, POST_HASH, POST_SAME, location, UINT32_MAX)
 
 static const char *const operations[] = {
 	"MPI_Barrier", "MPI_Bcast", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv",
@@ -142,7 +139,7 @@ static void
 call_collective(struct dim *d, const struct record *r, uint64_t seq)
 {
 	build_called(&d->build, &(struct build_call){ .comm = r->comm,
-	    .size = d->comms[r->comm].size, .rank = d->at->rank, .location = d->location,
+	    .size = d->build.ids[r->comm].size, .rank = d->at->rank, .location = d->location,
 	    .at_ns = d->at->now_ns, .seq = seq });
 }
 
@@ -176,7 +173,7 @@ put_record(struct dim *d, uint16_t call, const struct record *r)
 	case COLLECTIVE_WAIT: row.request = (uint32_t)(step.seq - take_start(d)); break;
 	case COLLECTIVE_START: put_start(d, step.seq);	/* fall through */
 	case COLLECTIVE:
-		row.comm = d->comms[r->comm].number;
+		row.comm = d->build.ids[r->comm].number;
 		row.bytes_sent = r->bytes;
 		row.bytes_received = r->received;
 		call_collective(d, r, step.seq);
@@ -320,7 +317,7 @@ dim_unwaited(struct dim *d)
 		struct step step = { .kind = POST, .seq = p->seq, .comm = p->comm,
 		    .peer = (int32_t)p->source, .tag = p->tag };
 
-		if (POST_FREE(p) || p->number == 0)
+		if (posts_is_free(p) || p->number == 0)
 			continue;
 		d->at = &d->threads[p->location];
 		dim_put_side(d, &step, p->seq);

@@ -5,30 +5,37 @@
  */
 #include "dim.h"
 
+/* Fields of a step behind its kind; those that are not 0 are put. */
+#define STEP_FIELDS(X) \
+	X(at_ns, int64_t) X(seq, uint64_t) X(head, uint64_t) X(number, uint64_t) X(comm, uint32_t) X(peer, int32_t) \
+	X(tag, int32_t) X(other, int32_t) X(bytes, uint64_t)
+enum {
+#define X(field, type) HAS_##field,
+	STEP_FIELDS(X)
+#undef X
+	KIND_AT
+};
+
 void
 dim_put_step(struct dim *d, const struct step *s)
 {
-	struct spill *to = &d->steps;
-	uint32_t l = d->location;
+	struct step put = *s;
+	unsigned has = 0;
 
-	spill_put(to, l, s->kind);
-	spill_put(to, l, (uint64_t)(s->at_ns - d->at->step_ns));
-	spill_put(to, l, s->seq - d->at->step_seq);
-	spill_put(to, l, s->seq - s->head);
+	put.at_ns -= d->at->step_ns;
+	put.seq -= d->at->step_seq;
+	put.head = s->seq - s->head;
 	d->at->step_ns = s->at_ns;
 	d->at->step_seq = s->seq;
-	if (s->kind == POST || s->kind == WAIT)
-		spill_put(to, l, s->number);
-	if (s->kind == COLLECTIVE || s->kind == COLLECTIVE_START)
-		spill_put(to, l, s->comm);
-	if (s->kind >= WAIT)
-		return;
-	spill_put(to, l, s->comm);
-	spill_put(to, l, fold_sign(s->peer));
-	spill_put(to, l, fold_sign(s->tag));
-	spill_put(to, l, fold_sign(s->other));
-	if (s->kind == SEND)
-		spill_put(to, l, s->bytes);
+#define X(field, type) has |= (unsigned)(put.field != 0) << HAS_##field;
+	STEP_FIELDS(X)
+#undef X
+	spill_put(&d->steps, d->location, (uint64_t)s->kind << KIND_AT | has);
+#define X(field, type) \
+	if (has >> HAS_##field & 1) \
+		spill_put(&d->steps, d->location, fold_sign((int64_t)put.field));
+	STEP_FIELDS(X)
+#undef X
 }
 
 void
@@ -44,27 +51,21 @@ dim_read_steps(struct dim *d)
 bool
 dim_take_step(struct dim *d, uint32_t l, struct step *s)
 {
-	struct spill *from = &d->steps;
 	struct thread *t = &d->threads[l];
+	uint64_t first;
 
-	if (!spill_any(from, l))
+	if (!spill_any(&d->steps, l))
 		return false;
-	*s = (struct step){ .kind = (enum kind)spill_take(from, l) };
-	s->at_ns = t->step_ns += (int64_t)spill_take(from, l);
-	s->seq = t->step_seq += spill_take(from, l);
-	s->head = s->seq - spill_take(from, l);
-	if (s->kind == POST || s->kind == WAIT)
-		s->number = spill_take(from, l);
-	if (s->kind == COLLECTIVE || s->kind == COLLECTIVE_START)
-		s->comm = (uint32_t)spill_take(from, l);
-	if (s->kind >= WAIT)
-		return true;
-	s->comm = (uint32_t)spill_take(from, l);
-	s->peer = (int32_t)unfold_sign(spill_take(from, l));
-	s->tag = (int32_t)unfold_sign(spill_take(from, l));
-	s->other = (int32_t)unfold_sign(spill_take(from, l));
-	if (s->kind == SEND)
-		s->bytes = spill_take(from, l);
+	first = spill_take(&d->steps, l);
+	*s = (struct step){ .kind = (enum kind)(first >> KIND_AT) };
+#define X(field, type) \
+	if (first >> HAS_##field & 1) \
+		s->field = (type)unfold_sign(spill_take(&d->steps, l));
+	STEP_FIELDS(X)
+#undef X
+	s->at_ns = t->step_ns += s->at_ns;
+	s->seq = t->step_seq += s->seq;
+	s->head = s->seq - s->head;
 	return true;
 }
 

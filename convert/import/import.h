@@ -63,6 +63,11 @@ struct build {
 		int32_t size;
 	} *comms;			/* by number in the stream; 0 to 2 are not used */
 	size_t comm_count, comm_capacity;
+	struct build_id {
+		uint32_t number;	/* in the stream */
+		int32_t size, *members;
+	} *ids;				/* by its number in the file; size 0: not defined */
+	size_t id_capacity;
 	uint64_t comm_members;
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	bool *used;			/* by index of call_name */
@@ -103,9 +108,21 @@ struct build_call {
 };
 void build_called(struct build *build, const struct build_call *call);
 void build_match(struct build *build);
-/* The number of a communicator of these world ranks, which it keeps. */
-uint32_t build_comm(struct build *build, int32_t *members, int32_t size);
+/* Into ids, from a line COMM:N:task:task..., whose numbers begin at BASE. */
+void build_comm(struct build *build, const struct text *text, char *at, int64_t base);
 void build_write(struct build *build, int argc, char **argv);
+
+/* Definitions, as each importer of traces writes them. */
+void write_run(struct writer *out, uint32_t ranks, uint32_t locations, int64_t run_ns, uint64_t date_s);
+void write_location(struct writer *out, uint32_t location, uint32_t rank, uint32_t thread);
+struct place {			/* what is NULL or 0 is not known */
+	uint32_t site;
+	uint64_t offset;
+	const char *call, *function, *file;
+	int64_t line;
+};
+void write_place(struct writer *out, const struct place *place);
+void write_stack(struct writer *out, uint32_t site, const uint32_t *frames, uint32_t depth);
 
 /* What build.c keeps for build_write.c. */
 struct build_edge {		/* a message */
@@ -130,6 +147,20 @@ build_round(const struct build *build, uint64_t round, uint64_t seq)
 	/* Parts that spill over are written a round early; that does no harm. */
 	return seq / build->round_rows > round ? seq / build->round_rows : round;
 }
+
+/* ---- measurement.c ------------------------------------------------------------------------- */
+
+struct samples {		/* trace.5, MEASUREMENTS */
+	const char *name, *function, *role, *guideline;
+	int number;
+	uint64_t bytes, volume, count;
+	const uint64_t *ns;
+};
+void write_mpirun(struct writer *out, uint64_t ranks, const char *sync);
+void write_samples(struct writer *out, const struct samples *samples);
+_Noreturn void die_line(const struct text *text, const char *what);	/* at the line read last */
+/* Each file, or standard input, into one stream. */
+void import_measurement(char **files, int argc, char **argv, void (*read_file)(struct text *, struct writer *));
 
 /* ---- one source file a format; FILES end with NULL, none is standard input ----------------- */
 

@@ -9,9 +9,7 @@
 struct id { uint64_t id; uint32_t at; };
 #define ID_HASH(s) mix((s)->id, 1)
 #define ID_SAME(a, b) ((a)->id == (b)->id)
-#define ID_FREE(s) ((s)->at == UNKNOWN)
-#define ID_MAKE_FREE(s) ((s)->at = UNKNOWN)
-HASH_TABLE(id_table, struct id, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(id_table, struct id, ID_HASH, ID_SAME, at, UNKNOWN)
 
 /* A new item of a list, all of it 0; and one with an id. NAME: of its count and capacity. */
 #define APPEND(array, name) \

@@ -192,13 +192,6 @@ otf2_number(struct otf2 *o)
 
 /* ---- written ---- */
 
-static void
-end_message(struct otf2 *o)
-{
-	if (message_end(&o->out) < 0)
-		die_output();
-}
-
 /* The numbers of a list that lp-export wrote; NULL: there is none of that name. */
 static int32_t *
 listed(const struct otf2 *o, const char *name, uint32_t *count)
@@ -264,7 +257,7 @@ write_comm(struct otf2 *o, const struct communicator_of *comm)
 	}
 	if (comm->type != NULL)
 		put_string(&o->out, "type", comm->type);
-	end_message(o);
+	end_message(&o->out);
 	free(members);
 	free(remote);
 }
@@ -289,7 +282,7 @@ write_neighbours(struct otf2 *o)
 		put_uint(&o->out, "member", member);
 		put_uint(&o->out, "count", count);
 		put_column(&o->out, "sources", rank_type, sources, count);
-		end_message(o);
+		end_message(&o->out);
 		free(sources);
 	}
 }
@@ -324,7 +317,7 @@ write_rank(struct otf2 *o, uint32_t rank, const struct lane *lane)
 				msgpack_pack_false(&o->out.pack);
 		}
 	}
-	end_message(o);
+	end_message(&o->out);
 }
 
 void
@@ -333,13 +326,7 @@ otf2_write_definitions(struct otf2 *o)
 	uint32_t *threads = zalloc(o->ranks, sizeof *threads);
 	const struct lane **first = zalloc(o->ranks, sizeof *first);
 
-	message_begin(&o->out, "run", 3 + (o->date_s > 0));
-	put_uint(&o->out, "ranks", o->ranks);
-	put_uint(&o->out, "locations", o->locations);
-	put_int(&o->out, "run_ns", otf2_ns(o, o->last));
-	if (o->date_s > 0)
-		put_uint(&o->out, "date_s", o->date_s);
-	end_message(o);
+	write_run(&o->out, o->ranks, o->locations, otf2_ns(o, o->last), o->date_s);
 	for (size_t i = 0; i < o->lane_count; i++)
 		if (o->lanes[i].location < o->ranks)
 			first[o->lanes[i].location] = &o->lanes[i];
@@ -350,11 +337,7 @@ otf2_write_definitions(struct otf2 *o)
 
 		if (lane->location == UNKNOWN || lane->location < o->ranks)
 			continue;
-		message_begin(&o->out, "location", 3);
-		put_uint(&o->out, "location", lane->location);
-		put_int(&o->out, "rank", lane->rank);
-		put_uint(&o->out, "thread", ++threads[lane->rank]);
-		end_message(o);
+		write_location(&o->out, lane->location, (uint32_t)lane->rank, ++threads[lane->rank]);
 	}
 	free(threads);
 	free(first);

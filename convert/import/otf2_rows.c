@@ -84,10 +84,7 @@ struct request {
 };
 #define REQUEST_HASH(r) mix((r)->id, (r)->lane)
 #define REQUEST_SAME(a, b) ((a)->id == (b)->id && (a)->lane == (b)->lane)
-#define REQUEST_FREE(r) ((r)->lane == UNKNOWN)
-#define REQUEST_MAKE_FREE(r) ((r)->lane = UNKNOWN)
-HASH_TABLE(request_table, struct request, REQUEST_HASH, REQUEST_SAME, REQUEST_FREE, REQUEST_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(request_table, struct request, REQUEST_HASH, REQUEST_SAME, lane, UNKNOWN)
 
 void
 rows_begin(struct otf2 *o)

@@ -10,12 +10,7 @@ struct node_slot {
 };
 #define NODE_HASH(s) mix((s)->parent, (s)->region)
 #define NODE_SAME(a, b) ((a)->parent == (b)->parent && (a)->region == (b)->region)
-#define NODE_FREE(s) ((s)->node == UNKNOWN)
-#define NODE_MAKE_FREE(s) ((s)->node = UNKNOWN)
-HASH_TABLE(node_table, struct node_slot, NODE_HASH, NODE_SAME, NODE_FREE, NODE_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
-
-static const struct column_type site_type = { 4, false, true, 0 };
+HASH_TABLE_BY(node_table, struct node_slot, NODE_HASH, NODE_SAME, node, UNKNOWN)
 
 /* The file with code of a call site of lp-export. */
 struct module_slot { const char *path; size_t length; uint32_t number; };
@@ -29,10 +24,7 @@ path_hash(const struct module_slot *m)
 	return hash;
 }
 #define MODULE_SAME(a, b) ((a)->length == (b)->length && memcmp((a)->path, (b)->path, (a)->length) == 0)
-#define MODULE_FREE(m) ((m)->path == NULL)
-#define MODULE_MAKE_FREE(m) ((m)->path = NULL)
-HASH_TABLE(module_table, struct module_slot, path_hash, MODULE_SAME, MODULE_FREE, MODULE_MAKE_FREE,
-    HASH_KEEP_ALL, die("out of memory"))
+HASH_TABLE_BY(module_table, struct module_slot, path_hash, MODULE_SAME, path, NULL)
 
 void
 sites_begin(struct otf2 *o)
@@ -62,13 +54,6 @@ site_below(struct otf2 *o, uint32_t parent, uint32_t region)
 }
 
 static void
-end_message(struct otf2 *o)
-{
-	if (message_end(&o->out) < 0)
-		die_output();
-}
-
-static void
 put_part(struct otf2 *o, const char *key, const char *text, size_t length)
 {
 	if (key != NULL)
@@ -87,7 +72,7 @@ module_number(struct otf2 *o, const char *path, size_t length)
 		message_begin(&o->out, "module", 2);
 		put_uint(&o->out, "module", number);
 		put_part(o, "path", path, length);
-		end_message(o);
+		end_message(&o->out);
 	}
 	return number;
 }
@@ -166,20 +151,15 @@ write_own_place(struct otf2 *o, const struct region *region)
 		for (size_t i = 0; i < inlined; i++)
 			msgpack_pack_uint64(&o->out.pack, strtoull(lines.at[INLINED + 3 * i + 2], NULL, 10));
 	}
-	end_message(o);
+	end_message(&o->out);
 }
 
 /* The site with this number; CALL: what is called there, or NULL. */
 static void
-write_place(struct otf2 *o, const struct region *region, uint32_t number, const char *call)
+write_region(struct otf2 *o, const struct region *region, uint32_t number, const char *call)
 {
-	message_begin(&o->out, "site", 3u + 2u * (region->file != NULL) + (call != NULL));
-	put_uint(&o->out, "site", number);
-	put_uint(&o->out, "offset", 0);
-	if (call != NULL)
-		put_string(&o->out, "call", call);
-	put_source(o, region);
-	end_message(o);
+	write_place(&o->out, &(struct place){ .site = number, .call = call, .function = region->name,
+	    .file = region->file, .line = region->line });
 }
 
 /* A region is a place by its name, file and first line. */
@@ -193,7 +173,7 @@ place_site(struct otf2 *o, struct region *region)
 		write_own_place(o, region);
 		return region->site;
 	}
-	write_place(o, region, region->site, NULL);
+	write_region(o, region, region->site, NULL);
 	return region->site;
 }
 
@@ -206,7 +186,7 @@ call_site(struct otf2 *o, uint32_t region, uint32_t call)
 
 	if (site > o->sites) {
 		o->sites = site;
-		write_place(o, &o->regions[region], site, call_name(o->regions[call].call));
+		write_region(o, &o->regions[region], site, call_name(o->regions[call].call));
 	}
 	return site;
 }
@@ -245,11 +225,6 @@ site_of(struct otf2 *o, uint32_t at)
 	if (depth == 1)
 		return o->nodes[at].site = frames[0];
 	o->nodes[at].site = ++o->sites;
-	message_begin(&o->out, "site", 3);
-	put_uint(&o->out, "site", o->nodes[at].site);
-	put_uint(&o->out, "count", depth);
-	put_column(&o->out, "stack", site_type, frames, depth);
-	end_message(o);
+	write_stack(&o->out, o->nodes[at].site, frames, depth);
 	return o->nodes[at].site;
 }
-

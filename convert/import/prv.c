@@ -183,31 +183,6 @@ take_message(struct prv *p, char *at)
 	sorter_add(&p->items, &received);
 }
 
-/* c:APPL:COMMID:NPROC:task:task... */
-static void
-take_communicator(struct prv *p, char *at)
-{
-	size_t known = p->comm_capacity;
-	int64_t id;
-	int32_t size, *members;
-
-	text_integer(&p->text, &at, 1, 1);
-	id = text_integer(&p->text, &at, 1, 1 << 24);
-	if ((uint64_t)id > p->text.next)	/* each has a line */
-		die_text(&p->text, "the number of a communicator is out of range");
-	if (!text_allows(&p->text, p->build.comm_members, sizeof *members) ||
-	    !text_allows(&p->text, p->build.comm_count + (uint64_t)id, sizeof(struct build_comm)))
-		die_text(&p->text, "too many communicators");
-	size = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks);
-	members = zalloc((size_t)size, sizeof *members);
-	for (int32_t i = 0; i < size; i++)
-		members[i] = (int32_t)text_integer(&p->text, &at, 1, p->build.ranks) - 1;
-	text_end(&p->text, at);
-	p->comms = grow(p->comms, &p->comm_capacity, (size_t)id + 1, sizeof *p->comms);
-	memset(p->comms + known, 0, (p->comm_capacity - known) * sizeof *p->comms);
-	p->comms[id] = (struct comm){ build_comm(&p->build, members, size), size };
-}
-
 /* #Paraver (date at time):END_ns:NODES(cpus,...):APPLICATIONS:TASKS(...),COMMUNICATORS */
 /* What the .row beside the trace calls its applications. */
 static _Noreturn void
@@ -290,9 +265,11 @@ import_prv(char **files, int argc, char **argv)
 	while (text_next(&p.text)) {
 		char *line = p.text.line;
 
-		if (line[0] == 'c' && line[1] == ':')
-			take_communicator(&p, line + 2);
-		else if (line[0] == '\0' || line[0] == '#')
+		if (line[0] == 'c' && line[1] == ':') {
+			line += 2;
+			text_integer(&p.text, &line, 1, 1);
+			build_comm(&p.build, &p.text, line, 1);
+		} else if (line[0] == '\0' || line[0] == '#')
 			continue;
 		else if (line[1] != ':')
 			die_text(&p.text, "a record of a kind that is not known");

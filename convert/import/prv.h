@@ -55,8 +55,6 @@ struct prv {
 	struct sorter items, placed;
 	struct callers *callers;
 	uint64_t message_count;
-	struct comm { uint32_t number; int32_t size; } *comms;	/* by id */
-	size_t comm_capacity;
 	uint16_t by_value[6][256];
 	int64_t end_ns, last_ns;	/* as the first line says; of all records */
 	uint64_t other_threads;		/* records of further threads, which are not read */

@@ -18,27 +18,18 @@
 struct place_slot { int64_t function, line; uint32_t site; };
 #define PLACE_HASH(s) mix((uint64_t)(s)->function, (uint64_t)(s)->line)
 #define PLACE_SAME(a, b) ((a)->function == (b)->function && (a)->line == (b)->line)
-#define PLACE_FREE(s) ((s)->site == 0)
-#define PLACE_MAKE_FREE(s) ((s)->site = 0)
-HASH_TABLE(place_table, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(place_table, struct place_slot, PLACE_HASH, PLACE_SAME, site, 0)
 
 /* A stack is a site, the place of a caller, and the stack that it was called from, which is one, too. */
 struct stack_slot { uint32_t place, outer, site; };
 #define STACK_HASH(s) mix((s)->place, (s)->outer)
 #define STACK_SAME(a, b) ((a)->place == (b)->place && (a)->outer == (b)->outer)
-#define STACK_FREE(s) ((s)->site == 0)
-#define STACK_MAKE_FREE(s) ((s)->site = 0)
-HASH_TABLE(stack_table, struct stack_slot, STACK_HASH, STACK_SAME, STACK_FREE, STACK_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(stack_table, struct stack_slot, STACK_HASH, STACK_SAME, site, 0)
 
 struct name_slot { int64_t value; bool line; char *text; };	/* text NULL: free */
 #define NAME_HASH(s) mix((uint64_t)(s)->value, (s)->line)
 #define NAME_SAME(a, b) ((a)->value == (b)->value && (a)->line == (b)->line)
-#define NAME_FREE(s) ((s)->text == NULL)
-#define NAME_MAKE_FREE(s) ((s)->text = NULL)
-HASH_TABLE(name_table, struct name_slot, NAME_HASH, NAME_SAME, NAME_FREE, NAME_MAKE_FREE, HASH_KEEP_ALL,
-    die("out of memory"))
+HASH_TABLE_BY(name_table, struct name_slot, NAME_HASH, NAME_SAME, text, NULL)
 
 struct callers {
 	struct place_table places;
@@ -47,8 +38,6 @@ struct callers {
 	struct made { bool stack; int64_t function, line; uint32_t place, outer; } *made;	/* by site, from 1 */
 	size_t count, capacity;
 };
-
-static const struct column_type site_type = { 4, false, true, 0 };
 
 struct callers *
 callers_new(void)
@@ -198,7 +187,7 @@ name_of(const struct callers *c, int64_t value, bool line)
 
 /* A line is "133 (file.c, function)", or without a function. */
 static void
-write_place(const struct callers *c, uint32_t site, struct writer *out)
+write_caller(const struct callers *c, uint32_t site, struct writer *out)
 {
 	const struct made *made = &c->made[site];
 	const char *function = name_of(c, made->function, false), *source = name_of(c, made->line, true);
@@ -209,22 +198,13 @@ write_place(const struct callers *c, uint32_t site, struct writer *out)
 		file = need(strdup(end + 2));
 		file[strcspn(file, ",)")] = '\0';
 	}
-	message_begin(out, "site", 2u + (function != NULL) + 2u * (file != NULL));
-	put_uint(out, "site", site);
-	put_uint(out, "offset", (uint64_t)(made->line != 0 ? made->line : made->function));
-	if (function != NULL)
-		put_string(out, "function", function);
-	if (file != NULL) {
-		put_string(out, "file", file);
-		put_uint(out, "line", number > 0 && number <= INT32_MAX ? (uint64_t)number : 0);
-	}
-	if (message_end(out) < 0)
-		die_output();
+	write_place(out, &(struct place){ .site = site, .function = function, .file = file, .line = number,
+	    .offset = (uint64_t)(made->line != 0 ? made->line : made->function) });
 	free(file);
 }
 
 static void
-write_stack(const struct callers *c, uint32_t site, struct writer *out)
+write_callers(const struct callers *c, uint32_t site, struct writer *out)
 {
 	uint32_t frames[MOST_LEVELS], depth = 0;
 	uint32_t at = site;
@@ -232,12 +212,7 @@ write_stack(const struct callers *c, uint32_t site, struct writer *out)
 	for (; c->made[at].stack && depth + 1 < MOST_LEVELS; at = c->made[at].outer)
 		frames[depth++] = c->made[at].place;
 	frames[depth++] = at;
-	message_begin(out, "site", 3);
-	put_uint(out, "site", site);
-	put_uint(out, "count", depth);
-	put_column(out, "stack", site_type, frames, depth);
-	if (message_end(out) < 0)
-		die_output();
+	write_stack(out, site, frames, depth);
 }
 
 void
@@ -247,7 +222,7 @@ callers_write(void *context, struct writer *out)
 
 	for (uint32_t site = 1; site < c->count; site++)
 		if (c->made[site].stack)
-			write_stack(c, site, out);
+			write_callers(c, site, out);
 		else
-			write_place(c, site, out);
+			write_caller(c, site, out);
 }

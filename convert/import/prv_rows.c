@@ -183,11 +183,11 @@ put_plain(struct prv *p, uint32_t task, const struct call *call, struct call_row
 
 	if (class >= CLASS_SEND && class <= CLASS_START)
 		row.peer = NULL_PEER;
-	if (is_collective(class) && comm > 0 && comm < p->comm_capacity && p->comms[comm].size > 0) {
-		row.comm = p->comms[comm].number;
+	if (is_collective(class) && comm > 0 && comm < p->build.id_capacity && p->build.ids[comm].size > 0) {
+		row.comm = p->build.ids[comm].number;
 		row.bytes_sent = call->sent;
 		row.bytes_received = call->received;
-		build_called(&p->build, &(struct build_call){ .comm = comm, .size = p->comms[comm].size,
+		build_called(&p->build, &(struct build_call){ .comm = comm, .size = p->build.ids[comm].size,
 		    .rank = task, .location = task, .seq = p->build.of[task].rows, .root = call->root });
 	}
 	build_row(&p->build, task, &row);

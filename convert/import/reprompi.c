@@ -6,16 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../base/mpi/catalogue.h"
 #include "import.h"
-
-static _Noreturn void
-die_line(const struct text *text, const char *what)
-{
-	die("%s: line %zu: %s", text->name, text->number, what);
-}
 
 /* Columns that are used. */
 enum column { TEST, COUNT, RUNTIME, ERROR, COLUMNS };
@@ -154,22 +147,11 @@ static void
 put_job(struct writer *out, const struct file *f, const struct job *job,
     const struct subject *subject, const char *role)
 {
-	static const struct column_type times = { .width = 8, .required = true };
-	uint64_t bytes = job->count * f->extent;
+	const uint64_t bytes = job->count * f->extent;
 
-	message_begin(out, "samples", 10);
-	put_string(out, "name", subject->name);
-	put_string(out, "function", subject->function);
-	put_string(out, "role", role);
-	put_string(out, "guideline", subject->guideline);
-	put_int(out, "number", subject->number);
-	put_uint(out, "bytes", bytes);
-	put_uint(out, "volume", subject->all_blocks ? bytes * f->ranks : bytes);
-	put_uint(out, "part", 0);
-	put_uint(out, "count", job->samples);
-	put_column(out, "time", times, job->ns, job->samples);
-	if (message_end(out) < 0)
-		die_output();
+	write_samples(out, &(struct samples){ .name = subject->name, .function = subject->function, .role = role,
+	    .guideline = subject->guideline, .number = subject->number, .bytes = bytes,
+	    .volume = subject->all_blocks ? bytes * f->ranks : bytes, .count = job->samples, .ns = job->ns });
 }
 
 /*
@@ -212,11 +194,7 @@ read_file(struct text *text, struct writer *out)
 		die("%s: no line #@nprocs=, so the number of ranks is not known", text->name);
 	if (f.count == 0)
 		die("%s: no run times", text->name);
-	message_begin(out, "mpirun", 2);
-	put_uint(out, "ranks", f.ranks);
-	put_string(out, "sync", f.sync != NULL ? f.sync : "");
-	if (message_end(out) < 0)
-		die_output();
+	write_mpirun(out, f.ranks, f.sync != NULL ? f.sync : "");
 	for (size_t i = 0; i < f.count; i++) {
 		struct subject subject = subject_of(text, f.jobs[i].test);
 
@@ -235,18 +213,5 @@ read_file(struct text *text, struct writer *out)
 void
 import_reprompi(char **files, int argc, char **argv)
 {
-	static char *standard_input[] = { "-", NULL };
-	struct writer out;
-
-	if (writer_open(&out, STDOUT_FILENO, "measurement", NULL, argc, argv) < 0)
-		die_output();
-	for (files = *files == NULL ? standard_input : files; *files != NULL; files++) {
-		struct text text;
-
-		text_open(&text, *files);
-		read_file(&text, &out);
-		text_close(&text);
-	}
-	if (writer_end(&out) < 0)
-		die_output();
+	import_measurement(files, argc, argv, read_file);
 }
