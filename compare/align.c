@@ -116,8 +116,8 @@ is_used(const struct site_sums *p)
 static void
 align_run(struct comparison *c, const struct summary *run)
 {
-	struct site_sums **places = zalloc(run->count + 1, sizeof *places);
-	const struct site_sums **units = zalloc(c->unit_count + 1, sizeof *units);
+	struct site_sums **places = zalloc(run->count, sizeof *places);
+	const struct site_sums **units = zalloc(c->unit_count, sizeof *units);
 	size_t n = 0, m = c->unit_count, j = 0;
 
 	for (size_t i = 0; i < run->count; i++) {
@@ -170,7 +170,7 @@ align(struct comparison *c)
 		for (size_t r = 0; r < c->count[side]; r++) {
 			struct summary *run = &c->runs[side][r];
 
-			run->by_unit = zalloc(c->unit_count + 1, sizeof *run->by_unit);
+			run->by_unit = zalloc(c->unit_count, sizeof *run->by_unit);
 			for (size_t i = 0; i < run->count; i++)
 				if (run->places[i].unit != NOBODY) {
 					run->by_unit[run->places[i].unit] = &run->places[i];

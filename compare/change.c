@@ -41,7 +41,7 @@ sum_of(const struct comparison *c, int side, VALUE(of), size_t index)
 static int64_t
 rounded(int64_t sum, int64_t count)
 {
-	return sum < 0 ? -((-sum + count / 2) / count) : (sum + count / 2) / count;
+	return (sum < 0 ? sum - count / 2 : sum + count / 2) / count;
 }
 
 int64_t
@@ -112,9 +112,8 @@ void
 apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns)
 {
 	const int64_t runs_a = (int64_t)c->count[A], runs_b = (int64_t)c->count[B];
-	struct rest *rests = zalloc(count + 1, sizeof *rests);
+	struct rest *rests = zalloc(count, sizeof *rests);
 	int64_t missing_ns = whole_ns;
-	const int sign_of[] = { 1, -1 };
 
 	for (size_t i = 0; i < count; i++) {
 		const int64_t a = sum_of(c, A, of, i), b = sum_of(c, B, of, i);
@@ -130,9 +129,9 @@ apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns,
 	/* First to those whose rest has the sign of what is missing, then to any. */
 	for (int pass = 0; missing_ns != 0 && count > 0 && pass < 1000; pass++)
 		for (size_t i = 0; i < count && missing_ns != 0; i++) {
-			const int sign = sign_of[missing_ns < 0];
+			const int sign = missing_ns < 0 ? -1 : 1;
 
-			if (pass == 0 && (rests[i].ns == 0 || (rests[i].ns < 0) != (missing_ns < 0)))
+			if (pass == 0 && sign * rests[i].ns <= 0)
 				continue;
 			parts_ns[rests[i].index] += sign;
 			missing_ns -= sign;
@@ -220,20 +219,19 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 static double
 detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t tests)
 {
-	const double level = LEVEL / (double)(tests > 0 ? tests : 1);
-
 	if (!can_judge(c))
 		return NAN;
-	return detectable_shift(c->count[A], c->count[B], level, FOUND) * deviation(c, A, B, of, index);
+	return detectable_shift(c->count[A], c->count[B], LEVEL / (double)tests, FOUND) *
+	    deviation(c, A, B, of, index);
 }
 
 /* Only sites that take a thousandth of the mean run time somewhere. */
 static void
 adjust(const struct comparison *c, struct verdict *v)
 {
-	struct site_change **sites = zalloc(c->unit_count + 1, sizeof *sites);
-	double *p = zalloc(PARTS * c->unit_count + 1, sizeof *p);
-	double *adjusted = zalloc(PARTS * c->unit_count + 1, sizeof *adjusted);
+	struct site_change **sites = zalloc(c->unit_count, sizeof *sites);
+	double *p = zalloc(PARTS * c->unit_count, sizeof *p);
+	double *adjusted = zalloc(PARTS * c->unit_count, sizeof *adjusted);
 	size_t count = 0;
 
 	for (size_t u = 0; u < c->unit_count; u++)
@@ -268,18 +266,18 @@ void
 judge(const struct comparison *c, struct verdict *v)
 {
 	const size_t units = c->unit_count;
-	int64_t *kinds_ns = zalloc(units * PATH_KINDS_COUNT + 1, sizeof *kinds_ns);
+	int64_t *kinds_ns = zalloc(units * PATH_KINDS_COUNT, sizeof *kinds_ns);
 
 	change_of(c, run_time, 0, &v->run_time);
 	v->run_detectable = detectable_of(c, run_time, 0, 1);
-	v->sites = zalloc(units + 1, sizeof *v->sites);
+	v->sites = zalloc(units, sizeof *v->sites);
 	v->phases_ns = zalloc(units + 1, sizeof *v->phases_ns);
 	for (int side = A; side < SIDES; side++) {
 		v->run_spread[side] = deviation(c, side, side, run_time, 0);
 		for (size_t r = 0; r < c->count[side]; r++)
 			v->ranks = (size_t)c->runs[side][r].ranks > v->ranks ? (size_t)c->runs[side][r].ranks : v->ranks;
 	}
-	v->ranks_ns = zalloc(v->ranks + 1, sizeof *v->ranks_ns);
+	v->ranks_ns = zalloc(v->ranks, sizeof *v->ranks_ns);
 	apportion(c, unit_kind, units * PATH_KINDS_COUNT, v->run_time.change_ns, kinds_ns);
 	for (size_t u = 0; u < units; u++) {
 		struct site_change *s = &v->sites[u];

@@ -22,7 +22,7 @@ by_date(const void *left, const void *right)
 static struct weighed *
 weigh(const struct comparison *c)
 {
-	struct weighed *all = zalloc(c->unit_count + 1, sizeof *all);
+	struct weighed *all = zalloc(c->unit_count, sizeof *all);
 
 	for (size_t u = 0; u < c->unit_count; u++) {
 		all[u].unit = u;

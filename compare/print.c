@@ -119,7 +119,7 @@ by_change(const void *left, const void *right)
 static struct site_change *
 sorted_sites(const struct comparison *c, const struct verdict *v)
 {
-	struct site_change *sites = zalloc(c->unit_count + 1, sizeof *sites);
+	struct site_change *sites = zalloc(c->unit_count, sizeof *sites);
 
 	memcpy(sites, v->sites, c->unit_count * sizeof *sites);
 	qsort(sites, c->unit_count, sizeof *sites, by_change);
@@ -139,7 +139,7 @@ print_more(struct text *text, size_t count, size_t shown)
 static void
 print_spread(struct text *text, const struct comparison *c, const struct verdict *v)
 {
-	struct sample sites = { zalloc(c->unit_count + 1, sizeof *sites.at), 0 };
+	struct sample sites = { zalloc(c->unit_count, sizeof *sites.at), 0 };
 	char spread[SIDES][40];
 
 	for (int side = A; side < SIDES; side++)

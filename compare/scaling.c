@@ -157,7 +157,7 @@ make_sites(struct scaling_table *t)
 {
 	const size_t last = t->group_count - 1;
 
-	t->sites = zalloc(t->c->unit_count + 1, sizeof *t->sites);
+	t->sites = zalloc(t->c->unit_count, sizeof *t->sites);
 	for (size_t u = 0; u < t->c->unit_count; u++) {
 		struct scaling_site *s = &t->sites[u];
 		const double ideal = t->weak ? 1 : (double)t->groups[0].mean.ranks / t->groups[last].mean.ranks;

@@ -143,7 +143,7 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->ranks = (int32_t)ranks;
 	s->rank_ns = zalloc((size_t)ranks, sizeof *s->rank_ns);
 	s->phase_ns = zalloc((size_t)places + 1, sizeof *s->phase_ns);
-	s->places = zalloc((size_t)places + 1, sizeof *s->places);
+	s->places = zalloc((size_t)places, sizeof *s->places);
 	s->capacity = (size_t)places;
 	s->program = text_of(message, "program");
 	s->hosts = text_of(message, "hosts");
@@ -168,8 +168,8 @@ read_ranks(struct site_sums *p, struct reader *in, const struct message *message
 	if (body_int(in, message, "ranks", 0, LISTED_RANKS, &count) < 0)
 		die_input(in);
 	p->rank_count = (uint32_t)count;
-	p->rank = zalloc((size_t)count + 1, sizeof *p->rank);
-	p->rank_ns = zalloc((size_t)count + 1, sizeof *p->rank_ns);
+	p->rank = zalloc((size_t)count, sizeof *p->rank);
+	p->rank_ns = zalloc((size_t)count, sizeof *p->rank_ns);
 	if (body_column(in, message, "rank", i32, (size_t)count, (size_t)count, p->rank) < 0 ||
 	    body_column(in, message, "rank_path_ns", i64, (size_t)count, (size_t)count, p->rank_ns) < 0)
 		die_input(in);

@@ -90,7 +90,7 @@ by_weight(const void *left, const void *right)
 void
 say_verdict(const struct comparison *c, struct verdict *v)
 {
-	struct weighed *orders = zalloc(c->unit_count + 1, sizeof *orders);
+	struct weighed *orders = zalloc(c->unit_count, sizeof *orders);
 	size_t count = 0;
 
 	say_run_time(c, v);

@@ -161,6 +161,22 @@ syncs() {
 	[ "$output" = '[2,1,0,0]' ]
 }
 
+@test "a barrier that a broadcast of some ranks crosses is refused, whichever of them is its root" {
+	for root in 0 1 2; do
+		{
+			printf 'trace ranks=4\ncommunicator comm=3 members=0,1,2\n'
+			for rank in 0 1 2 3; do
+				echo "$rank MPI_Init 0 10"
+				[ $rank -eq $root ] && echo "$rank MPI_Bcast 20 25 comm=3 peer=$root"
+				echo "$rank MPI_Barrier 50 60 comm=1"
+				[ $rank -eq $root ] || [ $rank -eq 3 ] || echo "$rank MPI_Bcast 70 80 comm=3 peer=$root"
+				echo "$rank MPI_Finalize 500 510"
+			done
+		} | tests/pack | lp-graph 2>/dev/null | lp-dump -k matching >found.json
+		jq -e '[.syncs, .refused_pending] == [2, 1]' found.json
+	done
+}
+
 @test "a barrier that one rank left before the other came is refused" {
 	run -0 syncs <<-'END'
 		0 MPI_Barrier 20 80 comm=1
