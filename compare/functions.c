@@ -58,8 +58,8 @@ align_functions(const struct comparison *c, struct verdict *v)
 
 		it->name = it->text = all.at[f].name;
 		it->file = all.at[f].file;
-		if (it->file != NULL && asprintf(&it->text, "%s (%s)", it->name, file_name(it->file)) < 0)
-			die("out of memory");
+		if (it->file != NULL)
+			it->text = formatted("%s (%s)", it->name, file_name(it->file));
 	}
 	for (int side = A; side < SIDES; side++)
 		for (size_t r = 0; r < c->count[side]; r++) {

@@ -188,19 +188,12 @@ scaling_verdict(const struct scaling_table *t)
 	const size_t last = t->group_count - 1;
 	const struct scaling_site *s = &t->sites[0];
 	const int32_t least = t->groups[0].mean.ranks, most = t->groups[last].mean.ranks;
-	char *text;
-	int length;
 
 	if (t->c->unit_count == 0 || !s->grows)
-		length = asprintf(&text, "from %d to %d ranks no site takes a share of the critical path that grows",
+		return formatted("from %d to %d ranks no site takes a share of the critical path that grows",
 		    (int)least, (int)most);
-	else
-		length = asprintf(&text, "%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f %% on %d",
-		    s->place.text, (int)s->first_ranks,
-		    100 * s->at[0].share, (int)least, 100 * s->at[last].share, (int)most);
-	if (length < 0)
-		die("out of memory");
-	return text;
+	return formatted("%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f %% on %d",
+	    s->place.text, (int)s->first_ranks, 100 * s->at[0].share, (int)least, 100 * s->at[last].share, (int)most);
 }
 
 static void

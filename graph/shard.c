@@ -16,8 +16,7 @@ open_shard(const char *folder, uint32_t number, enum reading how)
 	struct message message;
 
 	shard_name(name, number);
-	if (asprintf(&path, "%s/%s", folder, name) < 0)		/* lives as long as the reader names it */
-		die("out of memory");
+	path = formatted("%s/%s", folder, name);	/* lives as long as the reader names it */
 	if (reader_open(&in, path, how) < 0 || reader_next(in, &message) < 0)
 		die_input(in);
 	if (reader_shard(in) == NULL) {

@@ -41,6 +41,16 @@ add_value(struct sample *sample, size_t *capacity, double value)
 	sample->at[sample->count++] = value;
 }
 
+struct sample
+scaled(const struct sample *sample, double factor)
+{
+	struct sample to = { zalloc(sample->count, sizeof *to.at), sample->count };
+
+	for (size_t i = 0; i < to.count; i++)
+		to.at[i] = factor * sample->at[i];
+	return to;
+}
+
 /* Strings of a setting by their keys; the rules of lp-mend are too long for a message. */
 static const struct { const char *key; size_t offset; } texts[] = {
 	{ "library", offsetof(struct setting, library) }, { "hosts", offsetof(struct setting, hosts) },
@@ -224,17 +234,6 @@ find_series(const struct campaign *c, const char *function, enum role role, uint
 	return NULL;
 }
 
-/* A mock-up of this name at the size? */
-static bool
-has_mockup(const struct campaign *c, const char *name, uint64_t bytes)
-{
-	for (size_t i = 0; i < c->count; i++)
-		if (c->series[i].role == MOCKUP && c->series[i].bytes == bytes &&
-		    strcmp(c->series[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 /* Each side of each guideline must be there at each size, and in each mpirun. */
 static void
 check_sides(const struct campaign *c)
@@ -252,9 +251,11 @@ check_sides(const struct campaign *c)
 			continue;
 		for (size_t k = 0; k < c->count; k++) {
 			const struct series *f = &c->series[k];
+			struct series there = *s;
 
+			there.bytes = f->bytes;
 			if (f->role == FUNCTION && strcmp(f->function, s->function) == 0 &&
-			    !has_mockup(c, s->name, f->bytes))
+			    same_series(c, &there) == NULL)
 				die("%s at %" PRIu64 " bytes: no measurement of %s", s->guideline, f->bytes,
 				    s->name);
 		}

@@ -52,6 +52,9 @@ struct campaign read_campaign(char **files, size_t count);
 const struct series *find_series(const struct campaign *c, const char *function, enum role role,
     uint64_t bytes, uint64_t part);
 
+/* A copy with each value times FACTOR; to be freed. */
+struct sample scaled(const struct sample *sample, double factor);
+
 /* Of the same name, function, role and sizes; or NULL. */
 struct series *same_series(const struct campaign *c, const struct series *wanted);
 

@@ -18,21 +18,11 @@ short_name(const char *function)
 	return strncmp(function, "MPI_", 4) == 0 ? function + 4 : function;
 }
 
-static struct sample
-copy(const struct series *s, double factor)
-{
-	struct sample to = { zalloc(s->medians.count, sizeof(double)), s->medians.count };
-
-	for (size_t i = 0; i < to.count; i++)
-		to.at[i] = factor * s->medians.at[i];
-	return to;
-}
-
 /* As PGMPI tests: both sides' medians, which mpirun they are of being forgotten. */
 static void
 test_samples(struct judgement *j, const struct rules_of_judging *rules)
 {
-	struct sample x = copy(j->function, 1), y = copy(j->other, j->factor);
+	struct sample x = scaled(&j->function->medians, 1), y = scaled(&j->other->medians, j->factor);
 
 	j->function_ns = median(x);
 	j->other_ns = median(y);
@@ -56,26 +46,17 @@ add(struct verdict *v, const struct rules_of_judging *rules, struct judgement j)
 	v->at[v->count++] = j;
 }
 
-static char *
-text(const char *format, const char *name)
-{
-	char *made;
-
-	if (asprintf(&made, format, name, name) < 0)
-		die("out of memory");
-	return made;
-}
-
 /* GL 1: A(n) <= A(n + k), for sizes that are neighbours; the series are sorted by size. */
 static void
 test_monotony(const struct campaign *c, struct verdict *v, const struct rules_of_judging *rules)
 {
 	for (size_t i = 0; i + 1 < c->count; i++) {
 		const struct series *s = &c->series[i], *next = s + 1;
+		const char *name = short_name(s->function);
 
 		if (s->role == FUNCTION && next->role == FUNCTION && strcmp(s->name, next->name) == 0)
 			add(v, rules, (struct judgement){ .kind = MONOTONY, .function = s, .other = next,
-			    .factor = 1, .guideline = text("%s(n) <= %s(n+k)", short_name(s->function)) });
+			    .factor = 1, .guideline = formatted("%s(n) <= %s(n+k)", name, name) });
 	}
 }
 
@@ -97,6 +78,7 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 {
 	for (size_t j = 0; j < c->count; j++) {
 		const struct series *large = &c->series[j];
+		const char *name = short_name(large->function);
 
 		/* All smaller sizes lie before it, the next smaller first. */
 		for (size_t i = j; large->role == FUNCTION && i-- > 0; ) {
@@ -112,7 +94,7 @@ test_splits(const struct campaign *c, struct verdict *v, const struct rules_of_j
 			add(v, rules, (struct judgement){ .kind = SPLIT_ROBUSTNESS, .function = large,
 			    .other = made != NULL ? made : small, .factor = TOLERANCE * (made != NULL ? 1 :
 			    ceil((double)large->bytes / (double)small->bytes)),
-			    .guideline = text("%s(n) <= k %s(n/k)", short_name(large->function)) });
+			    .guideline = formatted("%s(n) <= k %s(n/k)", name, name) });
 		}
 	}
 }
@@ -126,7 +108,7 @@ test_patterns(const struct campaign *c, struct verdict *v, const struct rules_of
 		if (s->role == MOCKUP)
 			add(v, rules, (struct judgement){ .kind = PATTERN, .other = s, .factor = 1,
 			    .function = find_series(c, s->function, FUNCTION, s->bytes, 0),
-			    .guideline = text("%s", s->guideline) });
+			    .guideline = s->guideline });
 	}
 }
 
@@ -229,8 +211,7 @@ describe(struct judgement *j)
 		snprintf(size, sizeof size, ", to %" PRIu64 " B", j->other_bytes);
 	else if (j->kind == SPLIT_ROBUSTNESS)
 		snprintf(size, sizeof size, ", n/k = %" PRIu64 " B%s", j->other_bytes, made ? "" : " (calculated)");
-	if (asprintf(&j->text, "%s%s", j->guideline, size) < 0)
-		die("out of memory");
+	j->text = formatted("%s%s", j->guideline, size);
 }
 
 struct verdict

@@ -13,10 +13,8 @@
 char *
 make_folder(const char *file)
 {
-	char *name, *absolute;
+	char *name = formatted("%s.XXXXXX", file), *absolute;
 
-	if (asprintf(&name, "%s.XXXXXX", file) < 0)
-		die("out of memory");
 	if (mkdtemp(name) == NULL || (absolute = realpath(name, NULL)) == NULL)
 		die("%s: %s", name, strerror(errno));
 	free(name);
@@ -35,35 +33,23 @@ remove_files(const struct mending *m)
 	rmdir(m->folder);
 }
 
-char *
-own_file(const struct mending *m, const char *name)
-{
-	char *path;
-
-	if (asprintf(&path, "%s/%s", m->folder, name) < 0)
-		die("out of memory");
-	return path;
-}
-
 /* Paths go through the environment: no shell looks into them. */
 bool
 run_measure(const struct mending *m, const char *rules, const char *arguments, const char *out,
     enum how how)
 {
-	char *command;
-	int status;
-
-	setenv("LP_GUIDELINES_OUT", out, 1);
-	if (rules != NULL)
-		setenv("LP_GUIDELINES_RULES", rules, 1);
-	if (asprintf(&command, "%s %s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
+	char *command = formatted("%s %s %s lp-measure %s -o \"$LP_GUIDELINES_OUT\" </dev/null%s",
 	    rules == NULL ? "" : "OMPI_MCA_coll_tuned_use_dynamic_rules=1 "
 	    "OMPI_MCA_coll_tuned_dynamic_rules_filename=\"$LP_GUIDELINES_RULES\"",
 	    how != COUNTING ? "" : "OMPI_MCA_pml_monitoring_enable=2 "
 	    "OMPI_MCA_pml_monitoring_enable_output=3 "
 	    "OMPI_MCA_pml_monitoring_filename=\"$LP_GUIDELINES_OUT\"", m->mpirun, arguments,
-	    how == LOUD ? "" : " >/dev/null 2>&1") < 0)
-		die("out of memory");
+	    how == LOUD ? "" : " >/dev/null 2>&1");
+	int status;
+
+	setenv("LP_GUIDELINES_OUT", out, 1);
+	if (rules != NULL)
+		setenv("LP_GUIDELINES_RULES", rules, 1);
 	fflush(stdout);
 	status = system(command);
 	free(command);
@@ -74,17 +60,14 @@ run_measure(const struct mending *m, const char *rules, const char *arguments, c
 static long long
 count_messages(const struct mending *m, const char *rules, const char *arguments)
 {
-	char *out = own_file(m, "count"), line[512];
+	char *out = formatted("%s/count", m->folder), line[512];
 	long long all = run_measure(m, rules, arguments, out, COUNTING) ? 0 : -1;
 
 	for (int64_t rank = 0; all >= 0 && rank < m->c->setting.ranks; rank++) {
-		char name[32], *path;
+		char *path = formatted("%s.%" PRId64 ".prof", out, rank);
+		FILE *profile = fopen(path, "r");
 		long long sent;
-		FILE *profile;
 
-		snprintf(name, sizeof name, "count.%" PRId64 ".prof", rank);
-		path = own_file(m, name);
-		profile = fopen(path, "r");
 		while (profile != NULL && fgets(line, sizeof line, profile) != NULL)
 			if (sscanf(line, "I %*d %*d %*d bytes %lld msgs", &sent) == 1)
 				all += sent;
@@ -106,7 +89,7 @@ count_messages(const struct mending *m, const char *rules, const char *arguments
 bool
 is_read(struct text *report, const struct mending *m, const char *file)
 {
-	char *broken = own_file(m, "broken"), *out = own_file(m, "trial.0"), *arguments;
+	char *broken = formatted("%s/broken", m->folder), *out = formatted("%s/trial.0", m->folder), *arguments;
 	bool read = true;
 
 	write_rules(m, broken, true);
@@ -116,9 +99,8 @@ is_read(struct text *report, const struct mending *m, const char *file)
 
 		if (rule->algorithm == AS_IS)
 			continue;
-		if (asprintf(&arguments, "--plain -n 1 -w 0 -f %s -s %" PRIu64, rule->tuned->function,
-		    rule->series->bytes) < 0)
-			die("out of memory");
+		arguments = formatted("--plain -n 1 -w 0 -f %s -s %" PRIu64, rule->tuned->function,
+		    rule->series->bytes);
 		read = run_measure(m, file, arguments, out, QUIET) &&
 		    !run_measure(m, broken, arguments, out, QUIET);
 		before = count_messages(m, NULL, arguments);
@@ -185,10 +167,7 @@ measure_stage(const struct mending *m, const char *rules, const char *arguments,
     size_t before, size_t count)
 {
 	for (size_t i = before; i < before + count; i++) {
-		char name[32];
-
-		snprintf(name, sizeof name, "after.%zu", i);
-		files[i] = own_file(m, name);
+		files[i] = formatted("%s/after.%zu", m->folder, i);
 		if (!run_measure(m, rules, arguments, files[i], LOUD))
 			die("\"%s lp-measure\" fails under %s", m->mpirun, rules);
 	}
@@ -199,7 +178,7 @@ measure_again(const struct mending *m, const char *rules, const struct rules_of_
 {
 	size_t first = m->c->mpiruns, second = m->c->confirm != NULL ? m->c->confirm->mpiruns : 0;
 	char **files = zalloc(first + second, sizeof *files), *arguments = same_choice(m->c);
-	char *candidates = own_file(m, "candidates");
+	char *candidates = formatted("%s/candidates", m->folder);
 	struct campaign screened;
 	struct verdict v;
 
@@ -211,8 +190,7 @@ measure_again(const struct mending *m, const char *rules, const struct rules_of_
 	if (write_candidates(&screened, &v, candidates) == 0)
 		return screened;
 	setenv("LP_GUIDELINES_CANDIDATES", candidates, 1);
-	if (asprintf(&arguments, "%s --confirm \"$LP_GUIDELINES_CANDIDATES\"", arguments) < 0)
-		die("out of memory");
+	arguments = formatted("%s --confirm \"$LP_GUIDELINES_CANDIDATES\"", arguments);
 	measure_stage(m, rules, arguments, files, first, second);
 	return read_campaign(files, first + second);
 }

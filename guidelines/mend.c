@@ -35,19 +35,15 @@ static bool
 try_algorithm(const struct mending *m, const struct tuned *t, int algorithm, int segment,
     struct campaign *result)
 {
-	char *rules = own_file(m, "forced"), *sizes = size_list(m, t), *arguments;
+	char *rules = formatted("%s/forced", m->folder), *sizes = size_list(m, t);
+	char *arguments = formatted("--plain -f %s -s %s", t->function, sizes);
 	char *files[TRIALS];
 	bool works = true;
 
 	if (algorithm != AS_IS)
 		write_forced(rules, t, algorithm, segment);
-	if (asprintf(&arguments, "--plain -f %s -s %s", t->function, sizes) < 0)
-		die("out of memory");
 	for (int i = 0; i < TRIALS; i++) {
-		char name[16];
-
-		snprintf(name, sizeof name, "trial.%d", i);
-		files[i] = own_file(m, name);
+		files[i] = formatted("%s/trial.%d", m->folder, i);
 		works = works && run_measure(m, algorithm == AS_IS ? NULL : rules, arguments, files[i], QUIET);
 	}
 	if (works)

@@ -109,11 +109,9 @@ put_script(struct text *out, const struct verdict *v, size_t first, const char *
 static void
 print_spread(struct text *out, const struct series *s, double factor)
 {
-	struct sample sorted = { zalloc(s->quartiles.count, sizeof *sorted.at), s->quartiles.count };
-	double middle;
+	struct sample sorted = scaled(&s->quartiles, 1);
+	double middle = median(sorted);	/* sorts them */
 
-	memcpy(sorted.at, s->quartiles.at, sorted.count * sizeof *sorted.at);
-	middle = median(sorted);	/* sorts them */
 	text_print(out, " %.6f %.6f %.6f", 1e-3 * factor * middle, 1e-3 * factor * lower_quartile(sorted),
 	    1e-3 * factor * (lower_quartile(sorted) + quartile_distance(sorted)));
 	free(sorted.at);

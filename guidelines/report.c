@@ -236,16 +236,13 @@ char *
 count_violated(const struct verdict *v, enum kind kind)
 {
 	size_t all = 0, violated = 0;
-	char *text;
 
 	for (size_t i = 0; i < v->count; i++)
 		if (v->at[i].kind == kind && is_first(v, i)) {
 			all++;
 			violated += any_is(v, i, true);
 		}
-	if (asprintf(&text, "%zu/%zu", violated, all) < 0)
-		die("out of memory");
-	return text;
+	return formatted("%zu/%zu", violated, all);
 }
 
 void

@@ -49,7 +49,6 @@ void write_rules(const struct mending *m, const char *path, bool broken);
 /* launch.c: files of our own live in m->folder. */
 char *make_folder(const char *file);
 void remove_files(const struct mending *m);
-char *own_file(const struct mending *m, const char *name);
 
 enum how { QUIET, LOUD, COUNTING };	/* LOUD shows what mpirun says; COUNTING counts messages */
 /*

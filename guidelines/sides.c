@@ -31,11 +31,9 @@ read_folder(const char *folder)
 		die("%s: %s", folder, strerror(errno));
 	files = zalloc((size_t)count + 1, sizeof *files);
 	for (int i = 0; i < count; i++) {
+		char *path = formatted("%s/%s", folder, found[i]->d_name);
 		struct stat status;
-		char *path;
 
-		if (asprintf(&path, "%s/%s", folder, found[i]->d_name) < 0)
-			die("out of memory");
 		if (stat(path, &status) != 0 || status.st_size > 0)
 			files[kept++] = path;
 		free(found[i]);

@@ -178,8 +178,7 @@ find_news(const struct sides *s, const struct rules_of_judging *rules, size_t *f
 					news_side(a), news_side(b), { NAN, NAN, NAN } };
 				if (a != NULL && b != NULL)
 					n->change = change_of(s, i, b, rules);
-				if (asprintf(&n->text, "%s: %s", n->guideline, n->outcome) < 0)
-					die("out of memory");
+				n->text = formatted("%s: %s", n->guideline, n->outcome);
 			}
 		free(sizes);
 	}

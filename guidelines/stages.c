@@ -31,11 +31,9 @@ logs(const struct judgement *j)
 static double
 middle(const struct sample *values)
 {
-	struct sample copy = { zalloc(values->count, sizeof *copy.at), values->count };
-	double result;
+	struct sample copy = scaled(values, 1);
+	double result = median(copy);
 
-	memcpy(copy.at, values->at, values->count * sizeof *copy.at);
-	result = median(copy);
 	free(copy.at);
 	return result;
 }
@@ -89,18 +87,14 @@ deviation_of(const struct judgement *j, bool paired)
 {
 	size_t count = j->function->medians.count;
 	double few = count > 1 ? (double)count / ((double)count - 0.8) : 1, deviation;
-	struct sample d = paired ? logs(j) : (struct sample){ zalloc(count, sizeof *d.at), count };
+	struct sample d = paired ? logs(j) : scaled(&j->function->medians, 1);
 
-	if (paired)
-		deviation = robust_deviation(d);
-	else {
-		double own, others;
+	deviation = robust_deviation(d);
+	if (!paired) {
+		struct sample others = scaled(&j->other->medians, 1);
 
-		memcpy(d.at, j->function->medians.at, d.count * sizeof *d.at);
-		own = robust_deviation(d);
-		memcpy(d.at, j->other->medians.at, d.count * sizeof *d.at);
-		others = j->factor * robust_deviation(d);
-		deviation = hypot(own, others) / sqrt(2);	/* of one side: the test's unit */
+		deviation = hypot(deviation, j->factor * robust_deviation(others)) / sqrt(2);	/* of one side */
+		free(others.at);
 	}
 	free(d.at);
 	return few * deviation;

@@ -202,6 +202,19 @@ zalloc(size_t count, size_t size)
 	return need(calloc(count > 0 ? count : 1, size));
 }
 
+char *
+formatted(const char *format, ...)
+{
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) < 0)
+		die("out of memory");
+	va_end(arguments);
+	return text;
+}
+
 void *
 grow_little(void *pointer, size_t *capacity, size_t wanted, size_t size)
 {

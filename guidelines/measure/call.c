@@ -106,13 +106,11 @@ void
 set_call(struct call *call, const struct subject *function, size_t count)
 {
 	bool at_root = call->rank == call->root;
-	enum layout in = function->input, out = function->output;
 
 	call->function = function;
 	call->count = (int)count;
-	call->send = at_root || (in != ONE_AT_ROOT && in != ALL_AT_ROOT) ? call->input : NULL;
-	call->recv = out == ONE_BUT_ROOT ? (at_root ? NULL : call->output) :
-	    at_root || (out != ONE_AT_ROOT && out != ALL_AT_ROOT) ? call->output : NULL;
+	call->send = has_buffer(function->input, at_root) ? call->input : NULL;
+	call->recv = has_buffer(function->output, at_root) ? call->output : NULL;
 	for (int r = 0; r < call->ranks; r++)
 		call->counts[r] = call->count;
 	if (call->strided != MPI_DATATYPE_NULL)

@@ -196,22 +196,30 @@ scan_factor(struct scanner *s, const int64_t *values)
 	return scan_variable(s, values);
 }
 
+/* Operands of SCAN with OPERATIONS between them, from the left. */
 static int64_t
-scan_product(struct scanner *s, const int64_t *values)
+scan_chain(struct scanner *s, const int64_t *values, const char *operations,
+    int64_t (*scan)(struct scanner *s, const int64_t *values))
 {
-	int64_t value = scan_factor(s, values);
+	int64_t value = scan(s, values);
 
 	while (s->error[0] == '\0') {
 		char operation;
 
 		scan_blanks(s);
 		operation = *s->at;
-		if (operation != '*' && operation != '/' && operation != '%')
+		if (operation == '\0' || strchr(operations, operation) == NULL)
 			break;
 		s->at++;
-		value = operate(s, operation, value, scan_factor(s, values), values);
+		value = operate(s, operation, value, scan(s, values), values);
 	}
 	return value;
+}
+
+static int64_t
+scan_product(struct scanner *s, const int64_t *values)
+{
+	return scan_chain(s, values, "*/%", scan_factor);
 }
 
 int64_t
@@ -221,17 +229,7 @@ scan_number(struct scanner *s, const int64_t *values)
 
 	if (++s->depth > OWN_DEPTH)
 		scan_fail(s, "more than %d parentheses in each other", OWN_DEPTH);
-	value = s->error[0] == '\0' ? scan_product(s, values) : 0;
-	while (s->error[0] == '\0') {
-		char operation;
-
-		scan_blanks(s);
-		operation = *s->at;
-		if (operation != '+' && operation != '-')
-			break;
-		s->at++;
-		value = operate(s, operation, value, scan_product(s, values), values);
-	}
+	value = s->error[0] == '\0' ? scan_chain(s, values, "+-", scan_product) : 0;
 	s->depth--;
 	return s->error[0] == '\0' ? value : 0;
 }

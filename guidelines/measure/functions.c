@@ -32,6 +32,12 @@ BLOCKING(Reduce_scatter_block, c->send, RECV, c->op, c->comm)
 BLOCKING(Scan, c->send, RECV, c->op, c->comm)
 BLOCKING(Exscan, c->send, RECV, c->op, c->comm)
 BLOCKING(Barrier, c->comm)
+#define COUNTS c->mock_counts, c->mock_displs, c->type
+#define WITH_COUNTS(name, ...) void run_##name(const struct call *c) { MPI_##name(__VA_ARGS__); }
+WITH_COUNTS(Gatherv, SEND, c->recv, COUNTS, c->root, c->comm)
+WITH_COUNTS(Scatterv, c->send, COUNTS, RECV, c->root, c->comm)
+WITH_COUNTS(Allgatherv, SEND, c->recv, COUNTS, c->comm)
+WITH_COUNTS(Alltoallv, c->send, COUNTS, c->recv, COUNTS, c->comm)
 NONBLOCKING(Igather, SEND, RECV, c->root, c->comm)
 NONBLOCKING(Iscatter, SEND, RECV, c->root, c->comm)
 NONBLOCKING(Iallgather, SEND, RECV, c->comm)

@@ -56,12 +56,24 @@ NETWORK_FUNCTIONS(RUN)
 extern const size_t function_count, mockup_count;
 extern const size_t guideline_functions;	/* so many of the functions come first: "all" */
 
+/* Equal blocks; the counts and displacements are in mock_counts and mock_displs. */
+void run_Gatherv(const struct call *call);
+void run_Scatterv(const struct call *call);
+void run_Allgatherv(const struct call *call);
+void run_Alltoallv(const struct call *call);
 /* calls of count / calls elements: what split-robustness compares with. */
 void run_split(const struct call *call);
 
 static inline size_t blocks(enum layout layout, int ranks)
 {
 	return layout == NONE ? 0 : layout == TWO ? 2 : layout >= ALL ? (size_t)ranks : 1;
+}
+
+/* Whether a rank has the buffer. */
+static inline bool has_buffer(enum layout layout, bool at_root)
+{
+	return layout == ONE_BUT_ROOT ? !at_root :
+	    at_root || (layout != ONE_AT_ROOT && layout != ALL_AT_ROOT);
 }
 
 /* The volume n of the paper, in bytes: of all blocks of the largest buffer. */

@@ -206,34 +206,12 @@ Reduce_scatter_as_ReduceScatterv(const struct call *c)
 	MPI_Scatterv(c->extra, c->mock_counts, c->mock_displs, c->type, RECV, 0, c->comm);
 }
 
-static void
-Gather_as_Gatherv(const struct call *c)
-{
-	fill_counts(c);
-	MPI_Gatherv(SEND, c->recv, c->mock_counts, c->mock_displs, c->type, c->root, c->comm);
-}
-
-static void
-Scatter_as_Scatterv(const struct call *c)
-{
-	fill_counts(c);
-	MPI_Scatterv(c->send, c->mock_counts, c->mock_displs, c->type, RECV, c->root, c->comm);
-}
-
-static void
-Allgather_as_Allgatherv(const struct call *c)
-{
-	fill_counts(c);
-	MPI_Allgatherv(SEND, c->recv, c->mock_counts, c->mock_displs, c->type, c->comm);
-}
-
-static void
-Alltoall_as_Alltoallv(const struct call *c)
-{
-	fill_counts(c);
-	MPI_Alltoallv(c->send, c->mock_counts, c->mock_displs, c->type, c->recv, c->mock_counts,
-	    c->mock_displs, c->type, c->comm);
-}
+#define WITH_COUNTS(function, of_counts) static void function##_as_##of_counts(const struct call *c) \
+	{ fill_counts(c); run_##of_counts(c); }
+WITH_COUNTS(Gather, Gatherv)
+WITH_COUNTS(Scatter, Scatterv)
+WITH_COUNTS(Allgather, Allgatherv)
+WITH_COUNTS(Alltoall, Alltoallv)
 
 static void
 Reduce_scatter_block_as_Reducescatter(const struct call *c)

@@ -5,7 +5,6 @@
  *	step = name "(" [ [ place "," ] place "," number ] ")" [ "root" factor ] [ "for" "i" "<" factor ]
  *	place = buffer [ "[" number "]" ]
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +13,7 @@
 
 /* ---- what a right side may consist of ------------------------------------------------------- */
 
-#define SEND c->send, c->count, c->type
-#define COUNTS c->mock_counts, c->mock_displs, c->type
-
 #define ACTION(name, action) static void run_##name(const struct call *c) { action; }
-ACTION(Gatherv, MPI_Gatherv(SEND, c->recv, COUNTS, c->root, c->comm))
-ACTION(Scatterv, MPI_Scatterv(c->send, COUNTS, c->recv, c->count, c->type, c->root, c->comm))
-ACTION(Allgatherv, MPI_Allgatherv(SEND, c->recv, COUNTS, c->comm))
-ACTION(Alltoallv, MPI_Alltoallv(c->send, COUNTS, c->recv, COUNTS, c->comm))
 ACTION(Reduce_local, MPI_Reduce_local(c->send, c->recv, c->count, c->type, c->op))
 ACTION(Copy, memcpy(c->recv, c->send, (size_t)c->count * c->extent))
 ACTION(Zero, memset(c->recv, 0, (size_t)c->count * c->extent))
@@ -153,24 +145,11 @@ parse_step(struct scanner *s, struct own *own)
 
 /* ---- guidelines ----------------------------------------------------------------------------- */
 
-static char *
-join(const char *format, ...)
-{
-	va_list arguments;
-	char *made;
-
-	va_start(arguments, format);
-	if (vasprintf(&made, format, arguments) < 0)
-		die("out of memory");
-	va_end(arguments);
-	return made;
-}
-
 /* The calls with PLUS between them; copies and the like only where there is nothing else. */
 static char *
 calls_of(const struct own *own, const char *plus)
 {
-	char *names = join("%s", "");
+	char *names = formatted("%s", "");
 
 	for (int local = 0; local < 2 && names[0] == '\0'; local++)
 		for (size_t i = 0; i < own->step_count; i++) {
@@ -178,7 +157,7 @@ calls_of(const struct own *own, const char *plus)
 
 			if (own->steps[i].action.local != (local == 1))
 				continue;
-			names = join("%s%s%s", before, before[0] != '\0' ? plus : "", own->steps[i].action.name);
+			names = formatted("%s%s%s", before, before[0] != '\0' ? plus : "", own->steps[i].action.name);
 			free(before);
 		}
 	return names;
@@ -202,12 +181,12 @@ add_subject(struct scanner *s, struct own_file *file, const struct own *own, con
 {
 	struct subject *to = &file->subjects[file->count];
 	const char *left = own->function->name + 4;
-	char *names = label[0] != '\0' ? join("%s", label) : calls_of(own, "+");
-	char *short_names = label[0] != '\0' ? join("%s", label) : calls_of(own, "");
+	char *names = label[0] != '\0' ? formatted("%s", label) : calls_of(own, "+");
+	char *short_names = label[0] != '\0' ? formatted("%s", label) : calls_of(own, "");
 	size_t line;
 
-	*to = (struct subject){ .name = join("%s_as_%s", left, short_names), .own = own,
-	    .function = own->function->name, .guideline = join("%s <= %s", left, names),
+	*to = (struct subject){ .name = formatted("%s_as_%s", left, short_names), .own = own,
+	    .function = own->function->name, .guideline = formatted("%s <= %s", left, names),
 	    .memory = "those of its buffers", .run = program_run, .role = MOCKUP,
 	    .number = OWN_FIRST + (int)file->count };
 	line = line_of(file, to->name);

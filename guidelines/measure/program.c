@@ -40,18 +40,11 @@ struct view {
 };
 
 static bool
-has(enum layout layout, bool at_root)
-{
-	return layout == ONE_BUT_ROOT ? !at_root :
-	    at_root || (layout != ONE_AT_ROOT && layout != ALL_AT_ROOT);
-}
-
-static bool
-has_buffer(const struct view *v, int buffer)
+has_memory(const struct view *v, int buffer)
 {
 	bool at_root = v->rank == v->call->root;
 
-	return buffer > OUT || has(buffer == IN ? v->own->function->input : v->own->function->output, at_root);
+	return buffer > OUT || has_buffer(buffer == IN ? v->own->function->input : v->own->function->output, at_root);
 }
 
 static int64_t
@@ -102,12 +95,12 @@ plan(struct view *v, const struct own_step *step, struct planned *p)
 	*p = (struct planned){ 0 };
 	p->count = evaluate(v, &step->count, 0, INT_MAX, "the count");
 	p->root = evaluate(v, &step->root, v->call->root, ranks - 1, "the root");
-	if (v->error[0] != '\0' || (a->local && (p->count == 0 || !has_buffer(v, step->to.buffer) ||
-	    (a->input != NONE && !has_buffer(v, step->from.buffer)))))
+	if (v->error[0] != '\0' || (a->local && (p->count == 0 || !has_memory(v, step->to.buffer) ||
+	    (a->input != NONE && !has_memory(v, step->from.buffer)))))
 		return false;
-	if (has(a->input, v->rank == p->root))
+	if (has_buffer(a->input, v->rank == p->root))
 		p->reads = blocks(a->input, ranks) * (size_t)p->count;
-	if (has(a->output, v->rank == p->root))
+	if (has_buffer(a->output, v->rank == p->root))
 		p->writes = blocks(a->output, ranks) * (size_t)p->count;
 	most = p->reads > p->writes ? p->reads : p->writes;
 	if (most > INT_MAX)
@@ -204,7 +197,7 @@ program_make(const struct own *own, const struct call *call, char error[ERROR_BY
 		return NULL;
 	program = zalloc(1, sizeof *program);
 	for (int b = 0; b < own->buffer_count; b++) {
-		memory[b] = !has_buffer(&mine, b) || b > OUT ? NULL : b == IN ? call->send : call->recv;
+		memory[b] = !has_memory(&mine, b) || b > OUT ? NULL : b == IN ? call->send : call->recv;
 		if (memory[b] == NULL) {
 			program->bytes += (uint64_t)mine.need[b] * call->extent;
 			memory[b] = program->memory[b] = zalloc((size_t)mine.need[b] + 1, call->extent);

@@ -79,7 +79,7 @@ static int
 move_bytes(const struct move *m, struct rule *rule, const struct group *group, size_t bytes)
 {
 	bool at_root = group->rank == m->root, in_place = m->from.at == MPI_IN_PLACE;
-	bool in = is_there(rule->function->input, at_root), out = is_there(rule->function->output, at_root);
+	bool in = has_buffer(rule->function->input, at_root), out = has_buffer(rule->function->output, at_root);
 	bool kept = m->to.at == MPI_IN_PLACE;	/* the root's own block of a scatter */
 	size_t from_blocks = blocks(rule->function->input, group->ranks);
 	size_t to_blocks = blocks(rule->function->output, group->ranks);

@@ -54,7 +54,7 @@ static int
 reduce_elements(const struct reduction *r, struct rule *rule, const struct group *group, size_t extent)
 {
 	bool in_place = r->from == MPI_IN_PLACE;
-	bool out = is_there(rule->function->output, group->rank == r->root);
+	bool out = has_buffer(rule->function->output, group->rank == r->root);
 	size_t bytes = blocks(rule->function->input, group->ranks) * (size_t)r->count * extent;
 	char *memory;
 	struct call call = make_replaced(rule, group, r->comm, r->count, r->type, extent, in_place ? bytes : 0,

@@ -34,13 +34,6 @@ longpole_begin(void *mpi)
 	REAL_FUNCTIONS(FILL)
 }
 
-bool
-is_there(enum layout layout, bool at_root)
-{
-	return layout == ONE_BUT_ROOT ? !at_root : layout != NONE && (at_root || (layout != ONE_AT_ROOT &&
-	    layout != ALL_AT_ROOT));
-}
-
 /* Room for copies and what mock-ups need. A rank alone cannot go back to the library's own function. */
 static char *
 take_memory(MPI_Comm comm, size_t bytes)

@@ -46,8 +46,6 @@ bool wants_exact(void);
 
 /* Whether so many elements a block can be counted in all that a mock-up does. */
 bool fits(const struct group *group, uint64_t count, uint64_t extent);
-/* Whether this rank has that buffer. */
-bool is_there(enum layout layout, bool at_root);
 /*
  * The call, all but its operands, with COPIES bytes at its input and what the rule needs behind them: all in
  * MEMORY, to be freed. There is no going back for a rank alone: without memory the run ends.
