@@ -225,7 +225,20 @@ detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t tests)
 	    deviation(c, A, B, of, index);
 }
 
-/* Only sites that take a thousandth of the mean run time somewhere. */
+/* A thousandth of the mean run time somewhere. */
+bool
+is_tested(const struct verdict *v, const struct change *path)
+{
+	return path->a + path->b >= WORTH * (v->run_time.a + v->run_time.b);
+}
+
+/* Significant but negligible differences are not named. */
+bool
+is_named(const struct verdict *v, const struct change *change, double p_adjusted)
+{
+	return p_adjusted <= LEVEL && fabs(change->shift) >= WORTH * v->run_time.a && change->low * change->high > 0;
+}
+
 static void
 adjust(const struct comparison *c, struct verdict *v)
 {
@@ -235,7 +248,7 @@ adjust(const struct comparison *c, struct verdict *v)
 	size_t count = 0;
 
 	for (size_t u = 0; u < c->unit_count; u++)
-		if (v->sites[u].path.a + v->sites[u].path.b >= WORTH * (v->run_time.a + v->run_time.b))
+		if (is_tested(v, &v->sites[u].path))
 			sites[count++] = &v->sites[u];
 	for (size_t i = 0; i < count; i++) {
 		change_of(c, unit_computing, sites[i]->unit, &sites[i]->parts[COMPUTING]);
@@ -246,16 +259,12 @@ adjust(const struct comparison *c, struct verdict *v)
 	correct(HOLM, p, adjusted, PARTS * count);
 	for (size_t i = 0; i < count; i++) {
 		struct site_change *s = sites[i];
-		const struct change *part;
 
 		s->part = adjusted[PARTS * i + COMMUNICATION] < adjusted[PARTS * i + COMPUTING];
 		s->detectable = detectable_of(c, s->part == COMPUTING ? unit_computing : unit_communication, s->unit,
 		    PARTS * count);
 		s->path.p_adjusted = adjusted[PARTS * i + (size_t)s->part];
-		part = &s->parts[s->part];
-		/* Significant but negligible differences are not named. */
-		s->named = s->path.p_adjusted <= LEVEL && fabs(part->shift) >= WORTH * v->run_time.a &&
-		    part->low * part->high > 0;
+		s->named = is_named(v, &s->parts[s->part], s->path.p_adjusted);
 	}
 	free(sites);
 	free(p);

@@ -217,6 +217,9 @@ struct fact {
 void find_facts(const struct comparison *c, struct verdict *v);	/* facts.c */
 void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
+/* Does it take enough of the run time to be tested? And is the change, with its p adjusted, worth a name? */
+bool is_tested(const struct verdict *v, const struct change *path);
+bool is_named(const struct verdict *v, const struct change *change, double p_adjusted);
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
 struct weighed {
 	double weight;

@@ -91,9 +91,10 @@ by_change(const void *left, const void *right)
 void
 judge_functions(const struct comparison *c, struct verdict *v)
 {
+	struct function_change **tested;
 	int64_t *parts_ns;
 	double *p, *adjusted;
-	size_t *tested, count = 0;
+	size_t count = 0;
 
 	if (!align_functions(c, v))
 		return;
@@ -108,19 +109,15 @@ judge_functions(const struct comparison *c, struct verdict *v)
 		change_of(c, function_path, f, &it->path);
 		it->path.change_ns = parts_ns[f];
 		it->all_change_ns = difference(c, function_all, f);
-		if (it->path.a + it->path.b >= WORTH * (v->run_time.a + v->run_time.b)) {
+		if (can_judge(c) && is_tested(v, &it->path)) {
 			p[count] = it->path.p;
-			tested[count++] = f;
+			tested[count++] = it;
 		}
 	}
-	if (can_judge(c))
-		correct(HOLM, p, adjusted, count);
-	for (size_t i = 0; i < count && can_judge(c); i++) {
-		struct function_change *it = &v->functions[tested[i]];
-
-		it->path.p_adjusted = adjusted[i];
-		it->named = adjusted[i] <= LEVEL && it->path.low * it->path.high > 0 &&
-		    fabs(it->path.shift) >= WORTH * v->run_time.a;
+	correct(HOLM, p, adjusted, count);
+	for (size_t i = 0; i < count; i++) {
+		tested[i]->path.p_adjusted = adjusted[i];
+		tested[i]->named = is_named(v, &tested[i]->path, adjusted[i]);
 	}
 	qsort(v->functions, v->function_count, sizeof *v->functions, by_change);
 	free(parts_ns);

@@ -98,7 +98,9 @@ judge_sites(const struct comparison *c, struct verdict *v, const struct asked *a
 static void
 judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
 {
+	VALUE(of) = strcmp(asked->name, "wait") == 0 ? all_waits : NULL;
 	struct change change;
+	size_t state = 0;
 
 	if (strncmp(asked->name, "site:", 5) == 0) {
 		judge_sites(c, v, asked);
@@ -108,25 +110,19 @@ judge_one(const struct comparison *c, struct verdict *v, struct asked *asked)
 		judge_limit(v, asked, &v->run_time, NULL);
 		return;
 	}
-	if (strcmp(asked->name, "parallel_loss") == 0) {
-		asked->is_share = true;
-		change_of(c, parallel_loss, 0, &change);
-		judge_limit(v, asked, &change, NULL);
-		return;
-	}
-	if (strcmp(asked->name, "wait") == 0) {
-		change_of(c, all_waits, 0, &change);
-		judge_limit(v, asked, &change, NULL);
-		return;
-	}
-	for (size_t s = 0; s < STATES; s++)
+	asked->is_share = strcmp(asked->name, "parallel_loss") == 0;
+	if (asked->is_share)
+		of = parallel_loss;
+	for (size_t s = 0; s < STATES && of == NULL; s++)
 		if (strcmp(asked->name, state_names[s]) == 0) {
-			change_of(c, state_wait, s, &change);
-			judge_limit(v, asked, &change, NULL);
-			return;
+			of = state_wait;
+			state = s;
 		}
-	die("--limit: there is nothing called %s; there are run_time, parallel_loss, wait, the wait states "
-	    "of lp-imbalance, and site:NAME", asked->name);
+	if (of == NULL)
+		die("--limit: there is nothing called %s; there are run_time, parallel_loss, wait, the wait states "
+		    "of lp-imbalance, and site:NAME", asked->name);
+	change_of(c, of, state, &change);
+	judge_limit(v, asked, &change, NULL);
 }
 
 bool

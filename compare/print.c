@@ -9,6 +9,7 @@
 
 static const char *const yes[] = { NULL, "yes" };
 
+#define IN_JSON_SECONDS .json = "%.9f", .scale = 1e-9
 #define SITE(member) FIELD(struct site_change, member)
 /* In JSON they stand on both sides of its kinds. */
 static const struct field site_fields[] = {
@@ -17,7 +18,7 @@ static const struct field site_fields[] = {
 	{ "low_s", SITE(path.low), IN_SECONDS },
 	{ "high_s", SITE(path.high), IN_SECONDS },
 	{ "p_adjusted", SITE(path.p_adjusted), IN_FIXED(4, 9) },
-	{ "detectable_s", SITE(detectable), .json = "%.9f", .scale = 1e-9 },
+	{ "detectable_s", SITE(detectable), IN_JSON_SECONDS },
 	{ "named", SITE(named), IN_DATA },
 	{ "rank", SITE(rank), .json = PLAIN, .known = UNLESS_NEGATIVE },
 	{ "on", SITE(on), .json = PLAIN },
@@ -32,12 +33,12 @@ static const struct field site_fields[] = {
 	{ "up to and in", SITE(place.text), .text = PLAIN },
 	FIELDS_END
 }, more_site_fields[] = {
-	{ "path_a_s", SITE(path.a), .json = "%.9f", .scale = 1e-9 },
-	{ "path_b_s", SITE(path.b), .json = "%.9f", .scale = 1e-9 },
-	{ "total_change_s", SITE(total.change_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "path_a_s", SITE(path.a), IN_JSON_SECONDS },
+	{ "path_b_s", SITE(path.b), IN_JSON_SECONDS },
+	{ "total_change_s", SITE(total.change_ns), IN_JSON_SECONDS },
 	{ "total_p", SITE(total.p), .json = "%.9f" },
-	{ "wait_change_s", SITE(wait_ns), .json = "%.9f", .scale = 1e-9 },
-	{ "delay_change_s", SITE(delay_ns), .json = "%.9f", .scale = 1e-9 },
+	{ "wait_change_s", SITE(wait_ns), IN_JSON_SECONDS },
+	{ "delay_change_s", SITE(delay_ns), IN_JSON_SECONDS },
 	FIELDS_END
 };
 
@@ -50,8 +51,8 @@ static const struct field function_fields[] = {
 	{ "high_s", FUNCTION(path.high), IN_SECONDS },
 	{ "p_adjusted", FUNCTION(path.p_adjusted), IN_FIXED(4, 9) },
 	{ "named", FUNCTION(named), .json = PLAIN },
-	{ "path_a_s", FUNCTION(path.a), .json = "%.9f", .scale = 1e-9 },
-	{ "path_b_s", FUNCTION(path.b), .json = "%.9f", .scale = 1e-9 },
+	{ "path_a_s", FUNCTION(path.a), IN_JSON_SECONDS },
+	{ "path_b_s", FUNCTION(path.b), IN_JSON_SECONDS },
 	{ "total_change_s", FUNCTION(all_change_ns), IN_SECONDS, .head = "all_time_s" },
 	{ "named", FUNCTION(named), .text = PLAIN, .names = yes },
 	{ "function", FUNCTION(text), .text = PLAIN },
@@ -61,12 +62,15 @@ static const struct field function_fields[] = {
 const struct field place_fields[] = { PLACE_FIELDS(struct unit), FIELDS_END };
 
 static const struct field run_fields[] = {
-	{ "a_s", FIELD(struct change, a), .json = "%.9f", .scale = 1e-9 },
-	{ "b_s", FIELD(struct change, b), .json = "%.9f", .scale = 1e-9 },
-	{ "change_s", FIELD(struct change, change_ns), .json = "%.9f", .scale = 1e-9 },
-	{ "low_s", FIELD(struct change, low), .json = "%.9f", .scale = 1e-9 },
-	{ "high_s", FIELD(struct change, high), .json = "%.9f", .scale = 1e-9 },
-	{ "p", FIELD(struct change, p), .json = "%.9f" },
+	{ "a_s", FIELD(struct verdict, run_time.a), IN_JSON_SECONDS },
+	{ "b_s", FIELD(struct verdict, run_time.b), IN_JSON_SECONDS },
+	{ "change_s", FIELD(struct verdict, run_time.change_ns), IN_JSON_SECONDS },
+	{ "low_s", FIELD(struct verdict, run_time.low), IN_JSON_SECONDS },
+	{ "high_s", FIELD(struct verdict, run_time.high), IN_JSON_SECONDS },
+	{ "p", FIELD(struct verdict, run_time.p), .json = "%.9f" },
+	{ "spread_a_s", FIELD(struct verdict, run_spread[A]), IN_JSON_SECONDS },
+	{ "spread_b_s", FIELD(struct verdict, run_spread[B]), IN_JSON_SECONDS },
+	{ "detectable_s", FIELD(struct verdict, run_detectable), IN_JSON_SECONDS },
 	FIELDS_END
 }, fact_fields[] = {
 	{ "name", FIELD(struct fact, name), .json = PLAIN, .optional = true },
@@ -327,12 +331,7 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 	json_begin_object(out, NULL);
 	json_text(out, "verdict", v->text);
 	json_break(out);
-	json_begin_object(out, "run_time");
-	json_members(out, run_fields, &v->run_time);
-	json_fixed(out, "spread_a_s", 1e-9 * v->run_spread[A], 9);
-	json_fixed(out, "spread_b_s", 1e-9 * v->run_spread[B], 9);
-	json_fixed(out, "detectable_s", 1e-9 * v->run_detectable, 9);
-	json_end_object(out);
+	json_row(out, "run_time", run_fields, v);
 	json_break(out);
 	json_begin_array(out, "sites");
 	for (size_t i = 0; i < c->unit_count; i++)

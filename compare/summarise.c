@@ -117,10 +117,8 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		const struct segment *s = &path->at[i];
 		const int64_t ns = s->end_ns - s->begin_ns;
 
-		if (s->kind == GAP || (first && i == 0 && s->begin_ns != 0)) {
-			reader_fail(im->graph.in, message->offset, "segments: no path from begin to end");
-			die_input(im->graph.in);
-		}
+		if (s->kind == GAP || (first && i == 0 && s->begin_ns != 0))
+			die_message(im->graph.in, message, "segments: no path from begin to end");
 		w->last_ns = s->end_ns;
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
 		w->s.rank_ns[im->graph.known.location_rank[s->location]] += ns;

@@ -174,10 +174,8 @@ read_ranks(struct site_sums *p, struct reader *in, const struct message *message
 	    body_column(in, message, "rank_path_ns", i64, (size_t)count, (size_t)count, p->rank_ns) < 0)
 		die_input(in);
 	for (int64_t i = 0; i < count; i++)
-		if (p->rank[i] < 0 || p->rank_ns[i] < 0 || p->rank_ns[i] > INT64_MAX / LISTED_RANKS) {
-			reader_fail(in, message->offset, "place: no such rank or time");
-			die_input(in);
-		}
+		if (p->rank[i] < 0 || p->rank_ns[i] < 0 || p->rank_ns[i] > INT64_MAX / LISTED_RANKS)
+			die_message(in, message, "place: no such rank or time");
 }
 
 static void
@@ -186,10 +184,8 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	struct site_sums *p;
 	int64_t line, comm, comm_size, polls;
 
-	if (s->count == s->capacity) {
-		reader_fail(in, message->offset, "place: there are more than the summary says");
-		die_input(in);
-	}
+	if (s->count == s->capacity)
+		die_message(in, message, "place: there are more than the summary says");
 	p = &s->places[s->count++];
 	p->function = text_of(message, "function");
 	p->file = text_of(message, "file");
@@ -230,10 +226,8 @@ read_function(struct summary *s, struct reader *in, const struct message *messag
 {
 	struct function_time f = { .name = text_of(message, "function"), .file = text_of(message, "file") };
 
-	if (f.name == NULL) {
-		reader_fail(in, message->offset, "function: without a name");
-		die_input(in);
-	}
+	if (f.name == NULL)
+		die_message(in, message, "function: without a name");
 	if (body_int(in, message, "path_ns", INT64_MIN / 4, INT64_MAX / 4, &f.path_ns) < 0 ||
 	    body_int(in, message, "all_ns", INT64_MIN / 4, INT64_MAX / 4, &f.all_ns) < 0)
 		die_input(in);

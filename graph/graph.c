@@ -258,10 +258,8 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	    .rank = rank_of(graph, calls->location) };
 
 	if (calls->first != location->next_seq ||
-	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns)) {
-		reader_fail(in, message->offset, "calls: the block does not follow the one before");
-		die_input(in);
-	}
+	    (calls->count > 0 && calls->enter_ns[0] < location->last_leave_ns))
+		die_message(in, message, "calls: the block does not follow the one before");
 	if (!graph->has_samples)
 		begin_block(graph);
 	graph->has_samples = false;
@@ -271,10 +269,8 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 	else if (writer_pass(&graph->out, message, calls->count) < 0)
 		die_output();
 	for (size_t i = 0; i < calls->count; i++) {
-		if (calls->request_at[i] > graph->known.location_count) {
-			reader_fail(in, message->offset, "calls: request is out of range");
-			die_input(in);
-		}
+		if (calls->request_at[i] > graph->known.location_count)
+			die_message(in, message, "calls: request is out of range");
 		read_row(&row, location, calls, i);
 		location->next_seq = row.seq + 1;
 		take_row(graph, &row);

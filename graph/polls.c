@@ -414,10 +414,8 @@ note_samples(struct polls *polls, uint32_t locations, struct reader *in, const s
 
 	if (samples_read(s, in, message) < 0)
 		die_input(in);
-	if (s->location >= locations) {
-		reader_fail(in, message->offset, "sampled: location is out of range");
-		die_input(in);
-	}
+	if (s->location >= locations)
+		die_message(in, message, "sampled: location is out of range");
 	run = &polls->runs[s->location];
 	if (s->worker > 0)
 		return;

@@ -26,10 +26,8 @@ role_of(struct reader *in, const struct message *message)
 
 	while (role_names[role] != NULL && strcmp(role_names[role], name) != 0)
 		role++;
-	if (role_names[role] == NULL) {
-		reader_fail(in, message->offset, "samples: role is out of range");
-		die_input(in);
-	}
+	if (role_names[role] == NULL)
+		die_message(in, message, "samples: role is out of range");
 	free(name);
 	return (enum role)role;
 }
@@ -149,10 +147,8 @@ median_of(struct reader *in, const struct message *message, double *quartile)
 	struct sample sample;
 	double result;
 
-	if (count == 0 || count > message->size) {
-		reader_fail(in, message->offset, "samples: count is out of range");
-		die_input(in);
-	}
+	if (count == 0 || count > message->size)
+		die_message(in, message, "samples: count is out of range");
 	ns = zalloc(count, sizeof *ns);
 	if (body_column(in, message, "time", times, count, count, ns) < 0)
 		die_input(in);
@@ -178,21 +174,17 @@ take_samples(struct campaign *c, struct reader *in, const struct message *messag
 	struct series *s;
 	double quartile, centre;
 
-	if (c == NULL) {
-		reader_fail(in, message->offset, "samples: no mpirun before them");
-		die_input(in);
-	}
+	if (c == NULL)
+		die_message(in, message, "samples: no mpirun before them");
 	s = same_series(c, &wanted);
 	if (s == NULL) {
 		c->series = grow(c->series, &c->capacity, c->count + 1, sizeof *c->series);
 		s = &c->series[c->count++];
 		*s = wanted;
 	}
-	if (s->medians.count >= c->mpiruns) {
-		reader_fail(in, message->offset, "samples: %s at %" PRIu64 " bytes twice in one mpirun",
+	if (s->medians.count >= c->mpiruns)
+		die_message(in, message, "samples: %s at %" PRIu64 " bytes twice in one mpirun",
 		    s->name, s->bytes);
-		die_input(in);
-	}
 	centre = median_of(in, message, &quartile);
 	add_value(&s->medians, &s->capacity, centre);
 	add_value(&s->quartiles, &s->quartile_capacity, quartile);

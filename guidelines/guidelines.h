@@ -180,8 +180,9 @@ struct change change_of(const struct sides *s, size_t side, const struct judgeme
     const struct rules_of_judging *rules);
 /* The guideline at the size, where there are several parts of a split the one of the greatest ratio; or NULL. */
 const struct judgement *find_judgement(const struct side *side, const char *guideline, uint64_t bytes);
-/* Whether any side finds it violated; then J is the first such. */
+/* Whether any side finds it violated; at any size. */
 bool is_news(const struct sides *s, const struct row *row, uint64_t bytes);
+bool has_news(const struct sides *s, const struct row *row);
 /* Ascending sizes at which any side has the guideline. */
 uint64_t *row_sizes(const struct sides *s, const struct row *row, size_t *count);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "../base/tool/whole_file.h"
 #include "guidelines.h"
 
 /* "Gather <= Allgather" as a file name: Gather-Allgather. */
@@ -82,18 +83,25 @@ other_side(const struct judgement *j)
 	    "the same in k parts" : j->other->name;
 }
 
+/* SIZE and KEY as gnuplot has them. */
+static void
+put_head(struct text *out, const char *size, const char *key, const char *picture, const char *title)
+{
+	text_print(out, "set terminal svg size %s background '#ffffff'\nset output ", size);
+	text_gnuplot(out, picture);
+	text_put(out, "\nset title ");
+	text_gnuplot(out, title);
+	text_print(out, " noenhanced\nset key %s noenhanced\nset xlabel 'bytes a block'\n", key);
+}
+
 static void
 put_script(struct text *out, const struct verdict *v, size_t first, const char *picture)
 {
 	const struct judgement *j = &v->at[first];
 
 	put_data(out, v, first);
-	text_put(out, "set terminal svg size 640,400 background '#ffffff'\nset output ");
-	text_gnuplot(out, picture);
-	text_put(out, "\nset title ");
-	text_gnuplot(out, j->guideline);
-	text_put(out, " noenhanced\nset key tmargin center noenhanced\n"
-	    "set xlabel 'bytes a block'\nset ylabel 'run time (us), median of mpiruns'\n"
+	put_head(out, "640,400", "tmargin center", picture, j->guideline);
+	text_put(out, "set ylabel 'run time (us), median of mpiruns'\n"
 	    "set label 1 'violated: *** p < 0.001, ** p < 0.01, * p < 0.05; bars: 95 % of the difference' "
 	    "at graph 0.02, 0.04 font ',10'\n"
 	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.12\n"
@@ -151,12 +159,8 @@ put_sides(struct text *out, const struct sides *s, const struct row *row, const 
 		put_side_data(out, s, i, row);
 	put_axes(out, sizes[0], sizes[count - 1]);
 	free(sizes);
-	text_put(out, "set terminal svg size 760,480 background '#ffffff'\nset output ");
-	text_gnuplot(out, picture);
-	text_put(out, "\nset title ");
-	text_gnuplot(out, row->guideline);
-	text_put(out, " noenhanced\nset key tmargin center maxcols 1 noenhanced\n"
-	    "set xlabel 'bytes a block'\nset ylabel 'run time (us)'\n"
+	put_head(out, "760,480", "tmargin center maxcols 1", picture, row->guideline);
+	text_put(out, "set ylabel 'run time (us)'\n"
 	    "set label 1 'v: violated; bars: quartiles of the mpiruns' at graph 0.02, 0.96 font ',10'\n"
 	    "set offsets graph 0.05, graph 0.05, graph 0.1, graph 0.15\nplot ");
 	for (size_t i = 0; i < s->count; i++) {
@@ -182,18 +186,15 @@ write_plot(const char *guideline, const struct sides *sides, const struct verdic
 	char *script = file_name(folder, guideline, ".gp");
 	char *picture = file_name(folder, guideline, ".svg");
 	static struct text text;	/* large for a stack */
-	FILE *file = fopen(script, "w");
+	struct whole_file whole = whole_file_begin(script);
 
-	if (file == NULL)
-		die("%s: %s", script, strerror(errno));
-	text_begin(&text, file, script);
+	text_begin(&text, whole.file, script);
 	if (sides != NULL)
 		put_sides(&text, sides, &sides->rows[first], strrchr(picture, '/') + 1);
 	else
 		put_script(&text, v, first, strrchr(picture, '/') + 1);
 	text_flush(&text);
-	if (fclose(file) != 0)
-		die("%s: %s", script, strerror(errno));
+	whole_file_end(&whole);
 	free(script);
 	free(picture);
 }
@@ -209,17 +210,9 @@ void
 plot_sides(const struct sides *s, const char *folder)
 {
 	make_plot_folder(folder);
-	for (size_t r = 0; r < s->row_count; r++) {
-		size_t count;
-		uint64_t *sizes = row_sizes(s, &s->rows[r], &count);
-		bool news = false;
-
-		for (size_t k = 0; k < count; k++)
-			news |= is_news(s, &s->rows[r], sizes[k]);
-		free(sizes);
-		if (news)
+	for (size_t r = 0; r < s->row_count; r++)
+		if (has_news(s, &s->rows[r]))
 			write_plot(s->rows[r].guideline, s, NULL, r, folder);
-	}
 }
 
 void

@@ -6,11 +6,11 @@
  * communicators, too, and the last for all larger ones; the first MSGSIZE must be 0; algorithm 0 is
  * the library's own decision; MSGSIZE means different things, see enum compared.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/tool/whole_file.h"
 #include "rules.h"
 
 const struct tuned tuned[] = {
@@ -38,31 +38,14 @@ find_tuned(const char *function)
 	return NULL;
 }
 
-static FILE *
-create(const char *path)
-{
-	FILE *out = fopen(path, "w");
-
-	if (out == NULL)
-		die("%s: %s", path, strerror(errno));
-	return out;
-}
-
-static void
-complete(FILE *out, const char *path)
-{
-	if (fclose(out) != 0)
-		die("%s: %s", path, strerror(errno));
-}
-
 /* The same rule for all sizes and communicators. */
 void
 write_forced(const char *path, const struct tuned *t, int algorithm, int segment)
 {
-	FILE *out = create(path);
+	struct whole_file whole = whole_file_begin(path);
 
-	fprintf(out, "1 %d 1 0 1 0 %d 0 %d\n", t->id, algorithm, segment);
-	complete(out, path);
+	fprintf(whole.file, "1 %d 1 0 1 0 %d 0 %d\n", t->id, algorithm, segment);
+	whole_file_end(&whole);
 }
 
 bool
@@ -108,7 +91,8 @@ write_sizes(FILE *out, const struct mending *m, const struct tuned *t, bool brok
 void
 write_rules(const struct mending *m, const char *path, bool broken)
 {
-	FILE *out = create(path);
+	struct whole_file whole = whole_file_begin(path);
+	FILE *out = whole.file;
 	size_t functions = 0;
 
 	for (size_t i = 0; i < tuned_count; i++)
@@ -123,5 +107,5 @@ write_rules(const struct mending *m, const char *path, bool broken)
 		write_sizes(out, m, &tuned[i], broken);
 		fprintf(out, "%" PRId64 "\t# larger ones\n1\n0 0 0 0\n", m->c->setting.ranks + 1);
 	}
-	complete(out, path);
+	whole_file_end(&whole);
 }

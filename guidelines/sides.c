@@ -183,6 +183,19 @@ row_sizes(const struct sides *s, const struct row *row, size_t *count)
 	return sizes;
 }
 
+bool
+has_news(const struct sides *s, const struct row *row)
+{
+	size_t count;
+	uint64_t *sizes = row_sizes(s, row, &count);
+	bool news = false;
+
+	for (size_t k = 0; k < count; k++)
+		news |= is_news(s, row, sizes[k]);
+	free(sizes);
+	return news;
+}
+
 /* Logarithms of the lower quartiles by mpirun: what another load on the machine moves least. */
 static struct sample
 logs(const struct series *s)

@@ -117,17 +117,15 @@ print_rows(struct text *out, const struct sides *s, bool all)
 	table_end_line(&table);
 	for (size_t r = 0; r < s->row_count; r++) {
 		size_t count;
-		uint64_t *sizes = row_sizes(s, &s->rows[r], &count);
-		bool news = all;
+		uint64_t *sizes;
 
-		for (size_t k = 0; k < count; k++)
-			news |= is_news(s, &s->rows[r], sizes[k]);
-		if (news) {
-			table_text(&table, s->rows[r].guideline);
-			for (size_t i = 0; i < s->count; i++)
-				put_cell(&table, &s->at[i], s->rows[r].guideline, sizes, count);
-			table_end_line(&table);
-		}
+		if (!all && !has_news(s, &s->rows[r]))
+			continue;
+		sizes = row_sizes(s, &s->rows[r], &count);
+		table_text(&table, s->rows[r].guideline);
+		for (size_t i = 0; i < s->count; i++)
+			put_cell(&table, &s->at[i], s->rows[r].guideline, sizes, count);
+		table_end_line(&table);
 		free(sizes);
 	}
 	table_end(&table);

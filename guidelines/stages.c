@@ -6,13 +6,13 @@
  * which another load on the machine hardly moves. A violation is where the logarithms of the ratios
  * lie above that of 1 + slower by the signed-rank test, corrected among the candidates alone.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../base/tool/text.h"
+#include "../base/tool/whole_file.h"
 #include "guidelines.h"
 
 /* Of the mpiruns that both have, logarithms of ratios; times of 0 are taken for 1 ns. */
@@ -137,13 +137,11 @@ size_t
 write_candidates(const struct campaign *c, const struct verdict *v, const char *file)
 {
 	enum { LONGER = 4 };
-	FILE *out = fopen(file, "w");
+	struct whole_file whole = whole_file_begin(file);
 	char name[256];
 	size_t written = 0;
 
-	if (out == NULL)
-		die("%s: %s", file, strerror(errno));
-	fprintf(out, "function\tm_bytes\tranks\tnrep\n");
+	fprintf(whole.file, "function\tm_bytes\tranks\tnrep\n");
 	for (size_t i = 0; i < c->count; i++) {
 		const struct series *s = &c->series[i];
 		bool needed = false;
@@ -153,11 +151,10 @@ write_candidates(const struct campaign *c, const struct verdict *v, const char *
 		if (!needed || s->role != FUNCTION)
 			continue;
 		visible_copy(name, sizeof name, s->function);
-		fprintf(out, "%s\t%" PRIu64 "\t%" PRId64 "\t%zu\n", name, s->bytes,
+		fprintf(whole.file, "%s\t%" PRIu64 "\t%" PRId64 "\t%zu\n", name, s->bytes,
 		    c->setting.ranks, LONGER * s->reps);
 		written++;
 	}
-	if (fclose(out) != 0)
-		die("%s: %s", file, strerror(errno));
+	whole_file_end(&whole);
 	return written;
 }

@@ -30,6 +30,8 @@ extern const char *output_name;	/* what die_output is about: "standard output", 
 /* The only ways out of a tool. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void die_input(const struct reader *in);	/* says file, offset and the reader's reason */
+/* The same of a message: with its offset, and the reason as for printf. */
+#define die_message(in, message, ...) (reader_fail(in, (message)->offset, __VA_ARGS__), die_input(in))
 _Noreturn void die_output(void);			/* says why the output failed */
 _Noreturn void bad_usage(const char *usage);		/* first line of the usage text, on stderr */
 _Noreturn void print_and_exit(const char *text);	/* for --help and --version */

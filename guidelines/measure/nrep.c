@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../base/tool/table.h"
+#include "../../base/tool/fields.h"
 #include "measure.h"
 
 static const char usage[] =
@@ -57,6 +57,22 @@ struct job {
 	size_t bytes, reps;
 	double value[METHODS];		/* at that many; NAN where not known */
 	const char *end;		/* "steady", "max" or "budget" */
+	/* Of the output: */
+	const char *name;
+	int ranks;
+};
+
+#define JOB(member) FIELD(struct job, member)
+static const struct field job_fields[] = {
+	{ "function", JOB(name), .text = PLAIN },
+	{ "m_bytes", JOB(bytes), .text = PLAIN },
+	{ "ranks", JOB(ranks), .text = PLAIN },
+	{ "nrep", JOB(reps), .text = PLAIN },
+	{ "rse", JOB(value[RSE]), .text = "%.4f" },
+	{ "cov_mean", JOB(value[COV_MEAN]), .text = "%.4f" },
+	{ "cov_median", JOB(value[COV_MEDIAN]), .text = "%.4f" },
+	{ "end", JOB(end), .text = PLAIN },
+	FIELDS_END
 };
 
 struct state {
@@ -193,17 +209,6 @@ is_steady(const struct state *s, size_t count, double value[METHODS])
 	return steady;
 }
 
-/* Writes the values where that is wanted; returns STEADY. */
-static bool
-put_step(struct state *s, const struct job *job, size_t round, size_t count, bool steady,
-    const double value[METHODS])
-{
-	if (s->steps != NULL)
-		fprintf(s->steps, "%s\t%zu\t%d\t%zu\t%zu\t%.6g\t%.6g\t%.6g\n", job->function->name, job->bytes,
-		    s->call.ranks, round + 1, count, value[RSE], value[COV_MEAN], value[COV_MEDIAN]);
-	return steady;
-}
-
 /* nrep(0) = min, nrep(i) = nrep(i-1) + step 2^(i-1), until all methods are satisfied. */
 static void
 predict(struct state *s, struct job *job, size_t round, int64_t end_ns)
@@ -219,6 +224,7 @@ predict(struct state *s, struct job *job, size_t round, int64_t end_ns)
 		sync_clocks(&s->sync);
 	while (end == NULL) {
 		int late = s->opt.budget_ns > 0 && now_ns() > end_ns;
+		bool steady;
 
 		for (size_t i = count; i < next; i++)
 			s->timed[i] = (struct timed){ job->function->run, &s->call, 0 };
@@ -227,8 +233,11 @@ predict(struct state *s, struct job *job, size_t round, int64_t end_ns)
 			s->times.at[count] = (double)s->timed[count].ns;
 		if (s->opt.budget_ns > 0)
 			MPI_Bcast(&late, 1, MPI_INT, 0, s->call.comm);
-		end = put_step(s, job, round, count, is_steady(s, count, value), value) ? "steady" :
-		    count == s->opt.max ? "max" : late ? "budget" : NULL;
+		steady = is_steady(s, count, value);
+		if (s->steps != NULL)
+			fprintf(s->steps, "%s\t%zu\t%d\t%zu\t%zu\t%.6g\t%.6g\t%.6g\n", job->function->name, job->bytes,
+			    s->call.ranks, round + 1, count, value[RSE], value[COV_MEAN], value[COV_MEDIAN]);
+		end = steady ? "steady" : count == s->opt.max ? "max" : late ? "budget" : NULL;
 		next = s->opt.max - count < step ? s->opt.max : count + step;
 		step *= 2;
 	}
@@ -253,7 +262,8 @@ plan(struct state *s)
 			if (functions[f].input == NONE && i > 0)
 				break;
 			s->jobs = grow(s->jobs, &capacity, s->count + 1, sizeof *s->jobs);
-			s->jobs[s->count++] = (struct job){ .function = &functions[f], .bytes = bytes };
+			s->jobs[s->count++] = (struct job){ .function = &functions[f], .bytes = bytes,
+			    .name = functions[f].name, .ranks = s->call.ranks };
 		}
 	s->sync = (struct sync){ s->opt.sync, s->call.comm, s->call.rank, s->call.ranks,
 	    s->opt.window_ns, 0, 0 };
@@ -288,31 +298,6 @@ predict_all(struct state *s)
 }
 
 static void
-print_jobs(const struct state *s)
-{
-	static struct text text;	/* large for a stack */
-	struct table_writer table;
-
-	text_begin(&text, stdout, NULL);
-	table_begin(&table, &text, "function\tm_bytes\tranks\tnrep\trse\tcov_mean\tcov_median\tend");
-	for (size_t i = 0; i < s->count; i++) {
-		const struct job *job = &s->jobs[i];
-
-		table_text(&table, job->function->name);
-		table_uint(&table, job->bytes);
-		table_int(&table, s->call.ranks);
-		table_uint(&table, job->reps);
-		table_fixed(&table, job->value[RSE], 4);
-		table_fixed(&table, job->value[COV_MEAN], 4);
-		table_fixed(&table, job->value[COV_MEDIAN], 4);
-		table_text(&table, job->end);
-		table_end_line(&table);
-	}
-	table_end(&table);
-	text_flush(&text);
-}
-
-static void
 open_steps(struct state *s)
 {
 	if (s->opt.steps == NULL || s->call.rank != 0)
@@ -327,6 +312,7 @@ int
 main(int argc, char **argv)
 {
 	static struct state s;
+	static struct text text;	/* large for a stack */
 
 	tool = "lp-nrep";
 	s.opt = parse_options(argc, argv);
@@ -342,8 +328,11 @@ main(int argc, char **argv)
 	if (s.steps != NULL && fclose(s.steps) != 0)
 		die("%s: %s", s.opt.steps, strerror(errno));
 	note_budget(&s.call, s.began_ns, s.opt.budget_ns);
-	if (s.call.rank == 0)
-		print_jobs(&s);
+	if (s.call.rank == 0) {
+		text_begin(&text, stdout, NULL);
+		table_rows(&text, job_fields, s.jobs, s.count, sizeof *s.jobs);
+		text_flush(&text);
+	}
 	MPI_Finalize();
 	return finish(DONE);
 }

@@ -62,10 +62,8 @@ duration(struct reader *in, const struct message *message, const char *key)
 	const msgpack_object *o = body_get(message, key);
 
 	if (o == NULL || (o->type != MSGPACK_OBJECT_FLOAT64 && o->type != MSGPACK_OBJECT_FLOAT32) ||
-	    !(o->via.f64 >= 0) || !isfinite(o->via.f64)) {
-		reader_fail(in, message->offset, "%s: %s is missing or no time", message->kind, key);
-		die_input(in);
-	}
+	    !(o->via.f64 >= 0) || !isfinite(o->via.f64))
+		die_message(in, message, "%s: %s is missing or no time", message->kind, key);
 	return o->via.f64;
 }
 
@@ -83,10 +81,8 @@ take_test(struct mending *m, struct reader *in, const struct message *message, i
 	    body_int(in, message, "other_bytes", 0, INT32_MAX, &part) < 0 ||
 	    body_int(in, message, "violated", 0, 1, &violated) < 0)
 		die_input(in);
-	if (strcmp(other, "split") == 0 && (part < 1 || part >= bytes)) {
-		reader_fail(in, message->offset, "test: other_bytes is no part of bytes");
-		die_input(in);
-	}
+	if (strcmp(other, "split") == 0 && (part < 1 || part >= bytes))
+		die_message(in, message, "test: other_bytes is no part of bytes");
 	rule = rule_of(m, ranks, function, (uint64_t)bytes);
 	rule->function_ns = duration(in, message, "function_ns");
 	if (violated && strcmp(type, "monotony") != 0 && other_ns > 0 &&
