@@ -5,26 +5,42 @@
 
 #include "report.h"
 
-enum { MOST_LINES = 200, LABEL = 1024 };
+enum { MOST_LINES = 200, LABEL = 1024, MOST_COLUMNS = 10 };
 
-static void
+/* How a column's head says that its cells are printed. */
+enum column { DECIMALS, SHARE, COUNT, NAME };
+struct columns {
+	struct text *out;
+	enum column of[MOST_COLUMNS];
+	size_t numbers, names;		/* all numbers come before the names */
+};
+
+/* Heads are separated by tabs: ".decimals", also "... (s)" and "... (rank-s)", "... (%)", "*name", or a count. */
+static struct columns
 begin_table(struct text *out, const char *id, const char *title, const char *note, const char *head)
 {
+	struct columns columns = { .out = out };
 	char *heads = need(strdup(head)), *rest = heads, *name;
 
 	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table id=\"t-%s\"><caption>%s</caption>"
 	    "<thead><tr>", id, title, id, note);
 	while ((name = strsep(&rest, "\t")) != NULL) {
-		bool is_name = *name == '*';
+		const enum column column = *name == '*' ? NAME :
+		    *name == '.' || strstr(name, "s)") != NULL ? DECIMALS :
+		    strstr(name, "(%)") != NULL ? SHARE : COUNT;
 
-		text_print(out, "<th scope=\"col\"%s>", is_name ? " class=\"t\"" : "");
-		text_markup(out, name + is_name);
+		columns.of[columns.numbers + columns.names] = column;
+		*(column == NAME ? &columns.names : &columns.numbers) += 1;
+		text_print(out, "<th scope=\"col\"%s>", column == NAME ? " class=\"t\"" : "");
+		text_markup(out, name + (*name == '*' || *name == '.'));
 		text_put(out, "</th>");
 	}
 	text_put(out, "</tr></thead><tbody>\n");
 	free(heads);
+	return columns;
 }
 
+/* Of all lines COUNT are in the table, or the first of these. */
 static void
 end_table(struct text *out, size_t count)
 {
@@ -35,36 +51,42 @@ end_table(struct text *out, size_t count)
 	text_put(out, "</section>\n");
 }
 
-static void
-put_name(struct text *out, const char *name)
-{
-	text_put(out, "<td class=\"t\" title=\"");
-	text_markup(out, name);
-	text_put(out, "\">");
-	text_markup(out, name);
-	text_put(out, "</td>");
-}
-
 /* What is shown is rounded; what is sorted by, and can be compared with lp-imbalance's JSON, is not. */
 static void
-put_seconds(struct text *out, double s)
+put_number(struct text *out, enum column column, double value)
 {
-	if (isfinite(s))
-		text_print(out, "<td data-v=\"%.9f\">%.6f</td>", s, s);
+	if (column == COUNT)
+		text_print(out, "<td data-v=\"%.0f\">%.0f</td>", value, value);
+	else if (column == SHARE)
+		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value, 100 * value);
+	else if (isfinite(value))
+		text_print(out, "<td data-v=\"%.9f\">%.6f</td>", value, value);
 	else
 		text_put(out, "<td data-v=\"\">-</td>");
 }
 
 static void
-put_count(struct text *out, uint64_t count)
+put_cells(const struct columns *columns, const double *numbers, const char *const *names)
 {
-	text_print(out, "<td data-v=\"%llu\">%llu</td>", (unsigned long long)count, (unsigned long long)count);
+	struct text *out = columns->out;
+
+	for (size_t i = 0; i < columns->numbers; i++)
+		put_number(out, columns->of[i], numbers[i]);
+	for (size_t i = 0; i < columns->names; i++) {
+		text_put(out, "<td class=\"t\" title=\"");
+		text_markup(out, names[i]);
+		text_put(out, "\">");
+		text_markup(out, names[i]);
+		text_put(out, "</td>");
+	}
+	text_put(out, "</tr>\n");
 }
 
 static void
-put_share(struct text *out, double share)
+put_line(const struct columns *columns, const double *numbers, const char *const *names)
 {
-	text_print(out, "<td data-v=\"%.9f\">%.2f</td>", share, 100 * share);
+	text_put(columns->out, "<tr>");
+	put_cells(columns, numbers, names);
 }
 
 static double
@@ -86,20 +108,17 @@ places_table(struct text *out, const struct page *page)
 {
 	size_t count;
 	struct place *places = places_sorted(&page->places, &count);
+	struct columns columns;
 	char where[LABEL];
 
 	if (count > 0) {
-		begin_table(out, "places", "The critical path", "What the run could not have ended without, by rank and "
+		columns = begin_table(out, "places", "The critical path", "What the run could not have ended without, by rank and "
 		    "place; computation is that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
-		for (size_t i = 0; i < count && i < MOST_LINES; i++) {
-			text_put(out, "<tr>");
-			put_share(out, (double)places[i].ns / (double)path_length_ns(page));
-			put_seconds(out, 1e-9 * (double)places[i].ns);
-			put_count(out, (uint64_t)places[i].rank);
-			put_name(out, places[i].compute ? "computation before" : "in MPI");
-			put_name(out, site_label(page, places[i].site, where, sizeof where));
-			text_put(out, "</tr>\n");
-		}
+		for (size_t i = 0; i < count && i < MOST_LINES; i++)
+			put_line(&columns, (double[]){ (double)places[i].ns / (double)path_length_ns(page),
+			    1e-9 * (double)places[i].ns, places[i].rank }, (const char *[]){
+			    places[i].compute ? "computation before" : "in MPI",
+			    site_label(page, places[i].site, where, sizeof where) });
 		end_table(out, count);
 	}
 	free(places);
@@ -123,24 +142,20 @@ path_functions_table(struct text *out, const struct page *page)
 {
 	const struct function_times *f = &page->functions;
 	struct function_time *sorted;
+	struct columns columns;
 
 	if (f->count == 0)
 		return;
 	sorted = zalloc(f->count, sizeof *sorted);
 	memcpy(sorted, f->at, f->count * sizeof *sorted);
 	qsort(sorted, f->count, sizeof *sorted, longest_on_path);
-	begin_table(out, "path-functions", "The critical path by function", "From samples, as many periods as there are: what computes on the path; "
+	columns = begin_table(out, "path-functions", "The critical path by function", "From samples, as many periods as there are: what computes on the path; "
 	    "beside it all its computation, on all ranks. In parentheses: time without samples, and other than computation.",
 	    "share of path (%)\ttime (s)\tall computation (s)\t*function\t*file");
-	for (size_t i = 0; i < f->count && i < MOST_LINES; i++) {
-		text_put(out, "<tr>");
-		put_share(out, (double)sorted[i].path_ns / (double)path_length_ns(page));
-		put_seconds(out, 1e-9 * (double)sorted[i].path_ns);
-		put_seconds(out, sorted[i].all_ns > 0 ? 1e-9 * (double)sorted[i].all_ns : NAN);
-		put_name(out, sorted[i].name);
-		put_name(out, sorted[i].file != NULL ? sorted[i].file : "");
-		text_put(out, "</tr>\n");
-	}
+	for (size_t i = 0; i < f->count && i < MOST_LINES; i++)
+		put_line(&columns, (double[]){ (double)sorted[i].path_ns / (double)path_length_ns(page),
+		    1e-9 * (double)sorted[i].path_ns, sorted[i].all_ns > 0 ? 1e-9 * (double)sorted[i].all_ns : NAN },
+		    (const char *[]){ sorted[i].name, sorted[i].file != NULL ? sorted[i].file : "" });
 	end_table(out, f->count);
 	free(sorted);
 }
@@ -150,21 +165,17 @@ delays_table(struct text *out, const struct page *page)
 {
 	size_t count;
 	struct delay *delays = sorted_delays(&page->im, &count);
+	struct columns columns;
 	char where[LABEL];
 
-	begin_table(out, "delays", "Delays", "What one rank did longer than others, and how long all others together waited for it: "
+	columns = begin_table(out, "delays", "Delays", "What one rank did longer than others, and how long all others together waited for it: "
 	    "at once, and by waits that led to further ones.",
 	    "cost (rank-s)\tat once (s)\tlater (s)\trank\t*what\t*where");
-	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
-		text_put(out, "<tr>");
-		put_seconds(out, 1e-9 * delay_cost_ns(&delays[i]));
-		put_seconds(out, 1e-9 * delay_short_ns(&delays[i]));
-		put_seconds(out, 1e-9 * delay_long_ns(&delays[i]));
-		put_count(out, (uint64_t)delays[i].rank);
-		put_name(out, delays[i].key % 2 == 0 ? "computation before" : "in MPI");
-		put_name(out, site_label(page, delays[i].key / 2, where, sizeof where));
-		text_put(out, "</tr>\n");
-	}
+	for (size_t i = 0; i < count && i < MOST_LINES; i++)
+		put_line(&columns, (double[]){ 1e-9 * delay_cost_ns(&delays[i]), 1e-9 * delay_short_ns(&delays[i]),
+		    1e-9 * delay_long_ns(&delays[i]), delays[i].rank }, (const char *[]){
+		    delays[i].key % 2 == 0 ? "computation before" : "in MPI",
+		    site_label(page, delays[i].key / 2, where, sizeof where) });
 	end_table(out, count);
 	free(delays);
 }
@@ -174,6 +185,7 @@ static void
 sampled_table(struct text *out, const struct page *page)
 {
 	const struct by_function *by = functions_by(&page->im);
+	struct columns columns;
 	size_t count = 0;
 	char where[LABEL], what[400];
 
@@ -183,7 +195,7 @@ sampled_table(struct text *out, const struct page *page)
 	    "slowest rank of each place computes there, and the mean of the other ranks; what is more, with its standard "
 	    "error.", (unsigned long long)by->samples,
 	    by->compute_ns > 0 ? 100 * (double)by->on_core_ns / (double)by->compute_ns : 0);
-	begin_table(out, "functions", "Functions", what,
+	columns = begin_table(out, "functions", "Functions", what,
 	    "more (s)\terror (s)\tslowest (s)\tothers (s)\tsamples\trank\t*function\t*in computation before");
 	for (size_t i = 0; i < by->site_count; i++)
 		for (size_t k = 0; k < by->sites[i].count; k++) {
@@ -191,16 +203,10 @@ sampled_table(struct text *out, const struct page *page)
 
 			if (count++ >= MOST_LINES)
 				continue;
-			text_put(out, "<tr>");
-			put_seconds(out, 1e-9 * ((double)e->slow_ns - e->others_ns));
-			put_seconds(out, 1e-9 * e->error_ns);
-			put_seconds(out, 1e-9 * (double)e->slow_ns);
-			put_seconds(out, 1e-9 * e->others_ns);
-			put_count(out, e->samples);
-			put_count(out, (uint64_t)by->sites[i].rank);
-			put_name(out, by->names[e->function].name);
-			put_name(out, site_label(page, by->sites[i].site, where, sizeof where));
-			text_put(out, "</tr>\n");
+			put_line(&columns, (double[]){ 1e-9 * ((double)e->slow_ns - e->others_ns),
+			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns, 1e-9 * e->others_ns, (double)e->samples,
+			    by->sites[i].rank }, (const char *[]){ by->names[e->function].name,
+			    site_label(page, by->sites[i].site, where, sizeof where) });
 		}
 	end_table(out, count);
 }
@@ -209,9 +215,10 @@ static void
 states_table(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
+	struct columns columns;
 	char where[LABEL];
 
-	begin_table(out, "states", "Wait states", "All waits by kind; largest is the longest single one.",
+	columns = begin_table(out, "states", "Wait states", "All waits by kind; largest is the longest single one.",
 	    "share of all time (%)\twait (s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
 	for (int s = 0; s < STATES; s++) {
 		const struct state_sums *sums = &im->states[s];
@@ -220,14 +227,10 @@ states_table(struct text *out, const struct page *page)
 		if (sums->wait_ns == 0)
 			continue;
 		text_print(out, "<tr data-state=\"%s\">", state_names[s]);
-		put_share(out, share_of_time(page, sums->wait_ns));
-		put_seconds(out, 1e-9 * (double)sums->wait_ns);
-		put_count(out, sums->count);
-		put_seconds(out, 1e-9 * (double)(w->to_ns - w->from_ns));
-		put_count(out, (uint64_t)im->graph.known.location_rank[w->location]);
-		put_name(out, state_names[s]);
-		put_name(out, site_label(page, w->site, where, sizeof where));
-		text_put(out, "</tr>\n");
+		put_cells(&columns, (double[]){ share_of_time(page, sums->wait_ns), 1e-9 * (double)sums->wait_ns,
+		    (double)sums->count, 1e-9 * (double)(w->to_ns - w->from_ns),
+		    im->graph.known.location_rank[w->location] },
+		    (const char *[]){ state_names[s], site_label(page, w->site, where, sizeof where) });
 	}
 	end_table(out, 0);
 }
@@ -238,30 +241,22 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 {
 	size_t count;
 	struct line *lines = sorted_cells(&page->im, by, &count);
+	struct columns columns;
 	char label[LABEL];
 
 	snprintf(label, sizeof label, "wait (s)\twaits\tcomputation (s)\tMPI (s)\tcalls\t%s%s",
-	    by == BY_SITE ? "on the path (s)\t" : by == BY_RANK ? "on the path (s)\t" : "", name);
-	begin_table(out, id, title, note, label);
+	    by == BY_SITE || by == BY_RANK ? "on the path (s)\t" : "", name);
+	columns = begin_table(out, id, title, note, label);
 	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
 		const struct cell *c = lines[i].cell;
+		const size_t of = lines[i].index;
+		const int64_t *path_ns = by == BY_RANK ? page->path_ns[of] : NULL;
+		const double on_path_ns = (double)(path_ns == NULL ? site_path_ns(page, of) :
+		    path_ns[COMPUTE_PIECE] + path_ns[MPI_PIECE] + path_ns[TRANSFER_PIECE]);
 
-		text_put(out, "<tr>");
-		put_seconds(out, 1e-9 * (double)lines[i].wait_ns);
-		put_count(out, c->waits);
-		put_seconds(out, 1e-9 * (double)c->compute_ns);
-		put_seconds(out, 1e-9 * (double)c->mpi_ns);
-		put_count(out, c->calls);
-		if (by == BY_SITE)
-			put_seconds(out, 1e-9 * (double)site_path_ns(page, lines[i].index));
-		if (by == BY_RANK) {
-			const int64_t *ns = page->path_ns[lines[i].index];
-
-			put_seconds(out, 1e-9 * (double)(ns[COMPUTE_PIECE] + ns[MPI_PIECE] + ns[TRANSFER_PIECE]));
-			put_count(out, lines[i].index);
-		} else
-			put_name(out, index_text(&page->im, by, lines[i].index, label, sizeof label));
-		text_put(out, "</tr>\n");
+		put_line(&columns, (double[]){ 1e-9 * (double)lines[i].wait_ns, (double)c->waits,
+		    1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns, (double)c->calls, 1e-9 * on_path_ns,
+		    (double)of }, (const char *[]){ index_text(&page->im, by, of, label, sizeof label) });
 	}
 	end_table(out, count);
 	free(lines);
@@ -271,19 +266,19 @@ static void
 gains_table(struct text *out, const struct page *page)
 {
 	char title[200], where[LABEL];
+	struct columns columns;
 
 	if (page->gain_count == 0)
 		return;
 	snprintf(title, sizeof title, "If all computation up to one place and the calls there took %d %% less time on "
 	    "every rank; at most is without other paths that take over.", page->percent);
-	begin_table(out, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
+	columns = begin_table(out, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
 	for (size_t i = 0; i < page->gain_count && i < MOST_LINES; i++) {
-		text_put(out, "<tr>");
-		put_seconds(out, 1e-9 * (double)page->gains[i].gain_ns);
-		put_share(out, (double)page->gains[i].gain_ns / (double)path_length_ns(page));
-		put_seconds(out, 1e-9 * (double)page->gains[i].most_ns);
-		put_name(out, site_label(page, page->gains[i].site, where, sizeof where));
-		text_put(out, "</tr>\n");
+		const struct gain *gain = &page->gains[i];
+
+		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns,
+		    (double)gain->gain_ns / (double)path_length_ns(page), 1e-9 * (double)gain->most_ns },
+		    (const char *[]){ site_label(page, gain->site, where, sizeof where) });
 	}
 	end_table(out, page->gain_count);
 }
@@ -291,23 +286,18 @@ gains_table(struct text *out, const struct page *page)
 static void
 runs_table(struct text *out, const struct page *page)
 {
+	struct columns columns;
+
 	if (page->run_count < 2)
 		return;
-	begin_table(out, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\tspeed-up\t"
+	columns = begin_table(out, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\t.speed-up\t"
 	    "parallel (%)\tload balance (%)\tcommunication (%)\tcomputation scaling (%)\t*file");
 	for (size_t i = 0; i < page->run_count; i++) {
 		const struct times *run = &page->runs[i];
 
-		text_put(out, "<tr>");
-		put_count(out, (uint64_t)run->ranks);
-		put_seconds(out, 1e-9 * (double)run->run_ns);
-		put_seconds(out, run->speedup);
-		put_share(out, run->of.parallel);
-		put_share(out, run->of.load_balance);
-		put_share(out, run->of.communication);
-		put_share(out, run->computation_scaling);
-		put_name(out, run->file);
-		text_put(out, "</tr>\n");
+		put_line(&columns, (double[]){ run->ranks, 1e-9 * (double)run->run_ns, run->speedup,
+		    run->of.parallel, run->of.load_balance, run->of.communication, run->computation_scaling },
+		    (const char *[]){ run->file });
 	}
 	end_table(out, page->run_count);
 }
