@@ -56,14 +56,10 @@ const struct field delay_fields[] = {
 };
 
 struct delay_line
-delay_line(const struct imbalance *im, const struct delay *d, char *where, size_t size)
+delay_line(const struct delay *d)
 {
-	const bool computes = d->key % 2 == 0;
-	const int used = snprintf(where, size, "%s", computes ? "compute up to " : "MPI in ");
-
-	index_text(im, BY_SITE, d->key / 2, where + used, size - (size_t)used);
 	return (struct delay_line){ delay_cost_ns(d), delay_short_ns(d), delay_long_ns(d), d->rank,
-	    computes ? "compute" : "mpi", where };
+	    d->key % 2 == 0 ? "compute" : "mpi", NULL };
 }
 
 #define CRITICAL(member) FIELD(struct critical_line, member)

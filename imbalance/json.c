@@ -218,13 +218,12 @@ put_critical(struct json *out, const struct imbalance *im, const struct critical
 static void
 put_delays(struct json *out, const struct imbalance *im)
 {
-	char where[WHERE];
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
 	begin_list(out, "delays");
 	for (size_t i = 0; i < count; i++) {
-		const struct delay_line line = delay_line(im, &delays[i], where, sizeof where);
+		const struct delay_line line = delay_line(&delays[i]);
 
 		begin_item(out);
 		json_members(out, delay_fields, &line);

@@ -49,8 +49,7 @@ struct delay_line {
 	int32_t rank;
 	const char *kind, *where;
 };
-/* WHERE: a buffer of SIZE for the text. */
-struct delay_line delay_line(const struct imbalance *im, const struct delay *delay, char *where, size_t size);
+struct delay_line delay_line(const struct delay *delay);	/* without WHERE */
 
 struct critical_line {
 	struct critical_site of;

@@ -171,15 +171,18 @@ static void
 print_delays(struct text *out, const struct imbalance *im, size_t shown)
 {
 	struct table_writer table;
-	char where[1024];
+	char site[1024], where[1100];
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
 	begin_table(&table, out, NULL);
 	table_head(&table, delay_fields);
 	for (size_t i = 0; i < count && i < shown; i++) {
-		const struct delay_line line = delay_line(im, &delays[i], where, sizeof where);
+		struct delay_line line = delay_line(&delays[i]);
 
+		index_text(im, BY_SITE, delays[i].key / 2, site, sizeof site);
+		snprintf(where, sizeof where, "%s%s", delays[i].key % 2 == 0 ? "compute up to " : "MPI in ", site);
+		line.where = where;
 		table_row(&table, delay_fields, &line);
 	}
 	table_end(&table);

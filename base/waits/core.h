@@ -59,7 +59,6 @@ void take_collectives(struct imbalance *im);
  * locked (one_sided_is_clear) and when each location left the point.
  */
 
-
 void order_begin(struct imbalance *im);
 /* Messages of these kinds: calls that are certain now are counted. */
 void order_settled(struct imbalance *im, const struct message *message);
@@ -68,7 +67,6 @@ void order_sync(struct imbalance *im, const struct message *message);
 void order_start(struct imbalance *im, const struct message *message);
 /* All the rest. */
 void order_end(struct imbalance *im);
-
 
 /* ---- rules.c ---- */
 
@@ -95,7 +93,6 @@ int find_waits(struct imbalance *im, const struct whole_call *call, struct wait 
  * A call that completes several requests, or a receive of any message, had no other order to choose; with
  * every_order they count, too, as Scalasca counts them.
  */
-
 
 struct late {
 	int64_t sent_ns;		/* when the send was entered */
@@ -193,7 +190,6 @@ struct totals *totals_of(struct imbalance *im, uint16_t call);
 
 /* Where waits came from: what caused each, and the chain of waits that led to it. Each has a number; 0: none. */
 
-
 struct origin {
 	int64_t from_ns, to_ns;	/* of the wait, as what follows */
 	uint32_t location, cause, site;
@@ -254,7 +250,6 @@ void longest_add(struct origins *all, struct longest *longest, uint32_t number);
 /* ---- activities.c ---- */
 
 /* What a location did of late, call by call, as far as waits to come may have their cause in it. */
-
 
 /*
  * It computed since the one before was left, then made a call. There are some of these for each location, so they
@@ -330,7 +325,6 @@ void past_end(struct imbalance *im, struct pasts *all, uint32_t location);
 /* ---- delays.c ---- */
 
 /* Delays by rank and piece of code, each with a number that stays. */
-
 
 struct delays;
 

@@ -8,6 +8,7 @@
 #include "../run/sample_lanes.h"
 #include "../run/sampled_place.h"
 #include "../tool/hash_table.h"
+#include "../tool/search.h"
 
 #define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | (t)->place)
 #define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place)
@@ -88,18 +89,15 @@ taken_at(const struct imbalance *im, size_t at, struct taken *taken)
 void
 join_taken(struct imbalance *im, const struct taken *more)
 {
-	const struct taken new = { .site = more->site, .place = more->place, .rank = more->rank,
-	    .period_ns = more->period_ns };
+	struct taken new = *more;
 
+	new.samples = 0;
 	taken_table_add(&im->functions->taken, &new)->samples += more->samples;
 }
 
 /* ---- sites of one name are one ---- */
 
-/*
- * Sites of one name are one: a compiler may make several of a line, each for other ranks. Each is told by
- * the lowest of them.
- */
+/* A compiler may make several sites of a line, each for other ranks: the lowest of them stands for all. */
 struct site_groups {
 	uint32_t *of;			/* by site */
 	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
@@ -152,15 +150,6 @@ site_groups(const struct imbalance *im)
 	return g;
 }
 
-static void
-site_groups_free(struct site_groups *g)
-{
-	for (size_t i = 0; i < g->count; i++)
-		free(g->compute_ns[i]);
-	free(g->compute_ns);
-	free(g->of);
-}
-
 /* ---- by function ---- */
 
 static struct sampled_function
@@ -197,6 +186,15 @@ by_place(const void *left, const void *right)
 	return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
+static uint32_t
+function_named(const struct by_function *by, const char *name, const char *file)
+{
+	const struct sampled_function key = { name, file }, *found =
+	    bsearch(&key, by->names, by->count, sizeof key, by_name);
+
+	return (uint32_t)(found - by->names);
+}
+
 /* All of them by site, function and rank, each once; their functions are in BY. */
 static struct taken *
 sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by, size_t *count)
@@ -221,9 +219,8 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	by->count = kept;
 	for (size_t i = 0; i < *count; i++) {
 		const struct sampled_function key = function_of(im, list[i].place);
-		const struct sampled_function *found = bsearch(&key, by->names, by->count, sizeof key, by_name);
 
-		list[i].function = (uint32_t)(found - by->names);
+		list[i].function = function_named(by, key.name, key.file);
 		list[i].site = groups->of[list[i].site];	/* counted with its calls */
 		free((void *)(uintptr_t)key.name);
 	}
@@ -236,15 +233,6 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 			list[kept++] = list[i];
 	*count = kept;
 	return list;
-}
-
-static uint32_t
-function_named(const struct by_function *by, const char *name)
-{
-	const struct sampled_function key = { name, NULL }, *found =
-	    bsearch(&key, by->names, by->count, sizeof key, by_name);
-
-	return (uint32_t)(found - by->names);
 }
 
 /* ---- one site ---- */
@@ -312,7 +300,7 @@ excesses_of(const struct sums *s, int32_t rank, size_t *count)
 			i += any;
 		}
 	}
-	list[*count].function = function_named(s->by, not_sampled);
+	list[*count].function = function_named(s->by, not_sampled, NULL);
 	for (int32_t r = 0; r < ranks; r++)
 		add_rank(&list[*count], s, r, rank, s->samples[r], true);
 	*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
@@ -348,22 +336,18 @@ by_most_excess(const void *left, const void *right)
 	return x != y ? (x > y ? -1 : 1) : (a->site > b->site) - (a->site < b->site);
 }
 
+#define BEFORE(taken, sought) ((taken)->site < (sought))
+SEARCH(first_of, struct taken, uint32_t, BEFORE)
+#undef BEFORE
+
 /* The samples of one site. */
 static struct sums
 sums_of(const struct imbalance *im, const struct site_groups *groups, const struct by_function *by,
     const struct taken *list, size_t count, uint32_t site)
 {
 	struct sums s = { .im = im, .by = by };
-	size_t first = 0, high = count;
+	const size_t first = first_of(list, count, site);
 
-	while (first < high) {
-		const size_t middle = first + (high - first) / 2;
-
-		if (list[middle].site < site)
-			first = middle + 1;
-		else
-			high = middle;
-	}
 	s.at = list + first;
 	while (first + s.count < count && s.at[s.count].site == site)
 		s.count++;
@@ -431,8 +415,8 @@ static void
 find_function_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
     const struct taken *list, size_t taken)
 {
-	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled),
-	    function_named(by, "(MPI)") };
+	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled, NULL),
+	    function_named(by, "(MPI)", NULL) };
 	size_t count;
 	struct delay *delays = sorted_delays(im, &count);
 
@@ -505,7 +489,10 @@ functions_by(const struct imbalance *im)
 			by->compute_ns += groups.compute_ns[g][r];
 	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
 	find_function_costs(im, &groups, by, list, count);
-	site_groups_free(&groups);
+	for (size_t g = 0; g < groups.count; g++)
+		free(groups.compute_ns[g]);
+	free(groups.compute_ns);
+	free(groups.of);
 	free(list);
 	return by;
 }

@@ -2,26 +2,21 @@
 #include <stdlib.h>
 
 #include "../run/index.h"
+#include "../tool/search.h"
 #include "core.h"
 
-/* The entry with rows before it that are closest to ROWS. */
+#define BEFORE(entry, sought) ((entry)->rows < (sought))
+SEARCH(entry_at, struct index_entry, uint64_t, BEFORE)
+#undef BEFORE
+
+/* The entry whose rows before it are closest to ROWS. */
 static size_t
 closest(const struct index *index, uint64_t rows)
 {
-	size_t low = 0, high = index->count;
+	const size_t at = entry_at(index->entries, index->count, rows);
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (index->entries[middle].rows < rows)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == index->count || (low > 0 &&
-	    rows - index->entries[low - 1].rows < index->entries[low].rows - rows))
-		low--;
-	return low;
+	return at == index->count || (at > 0 &&
+	    rows - index->entries[at - 1].rows < index->entries[at].rows - rows) ? at - 1 : at;
 }
 
 struct border *
