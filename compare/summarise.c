@@ -209,6 +209,9 @@ function_of(const struct definitions *known, const struct site *s)
 static void
 name_places(struct summary *s, const struct imbalance *im)
 {
+	size_t delay_count;
+	struct delay *delays = sorted_delays(im, &delay_count);
+
 	for (size_t i = 0; i < s->count; i++) {
 		const struct site *site = i < im->graph.known.site_count ? &im->graph.known.sites[i] : NULL, *top = site;
 		struct site_sums *p = &s->places[i];
@@ -230,7 +233,6 @@ name_places(struct summary *s, const struct imbalance *im)
 		}
 		if (cell != NULL) {
 			p->wait_ns = waits_ns(&im->tables[BY_SITE], i);
-			p->delay_ns = cell->delay_ns;
 			p->total_ns = cell->compute_ns + cell->mpi_ns - p->wait_ns;
 		}
 		if (i == 0) {	/* calls of all kinds */
@@ -238,6 +240,10 @@ name_places(struct summary *s, const struct imbalance *im)
 			p->call = NULL;
 		}
 	}
+	for (size_t i = 0; i < delay_count; i++)
+		if (delays[i].key / 2 < s->count)
+			s->places[delays[i].key / 2].delay_ns += (int64_t)delay_cost_ns(&delays[i]);
+	free(delays);
 }
 
 /* The ranks with most of each site's path. */

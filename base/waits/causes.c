@@ -322,7 +322,7 @@ share_indirect(struct imbalance *im, double share, struct origin *origin, struct
 	origin_follows(&im->origins, origin, largest->origin);
 }
 
-/* What the delaying location did in the call that was waited for, and before it, where not counted yet. */
+/* What the delaying location computed before the call that was waited for, if that is not counted: it ends the wait. */
 static void
 spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 {
@@ -336,8 +336,6 @@ spend_uncounted(struct imbalance *im, const struct wait *wait, int64_t from_ns)
 	if (last_ns != INT64_MIN)
 		spend(spending, 2 * cause->row.site,
 		    counted_ns(im, most(last_ns, from_ns), least(cause->row.enter_ns, to_ns)));
-	spend(spending, 2 * cause->row.site + 1,
-	    counted_ns(im, most(cause->row.enter_ns, from_ns), to_ns));
 }
 
 /* What is left of the keys are delays of RANK: SHARE of each is the wait's. */
@@ -463,7 +461,6 @@ causes_end(struct imbalance *im)
 {
 	for (uint32_t l = 0; l < im->graph.known.location_count; l++)
 		past_end(im, &im->causes->pasts, l);
-	delays_tell(im->causes->delays, im);
 }
 
 /* ---- for reports ------------------------------------------------------------------------ */

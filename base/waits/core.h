@@ -332,8 +332,6 @@ struct delays *delays_new(void);
 /* The number of that, which may be new. */
 uint32_t delay_of(struct delays *delays, uint32_t key, int32_t rank);
 void delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns);
-/* Into the cells of ranks and sites. */
-void delays_tell(const struct delays *delays, struct imbalance *im);
 /* How many; one of them; and one of another part of the run, but for the cells. */
 size_t delay_count(const struct imbalance *im);
 const struct delay *delay_at(const struct imbalance *im, size_t at);

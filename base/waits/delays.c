@@ -52,7 +52,6 @@ delay_add(struct delays *delays, uint32_t number, double short_ns, double long_n
 
 	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
 	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
-	delay->cells_ns += (int64_t)(short_ns + long_ns);
 }
 
 size_t
@@ -75,17 +74,6 @@ join_delay(struct imbalance *im, const struct delay *more)
 
 	fixed_add(&delay->short_whole_ns, &delay->short_fraction, more->short_whole_ns, more->short_fraction);
 	fixed_add(&delay->long_whole_ns, &delay->long_fraction, more->long_whole_ns, more->long_fraction);
-}
-
-void
-delays_tell(const struct delays *delays, struct imbalance *im)
-{
-	for (size_t i = 0; i < delays->count; i++) {
-		const struct delay *delay = &delays->of[i];
-
-		cell_of(im, BY_RANK, (size_t)delay->rank)->delay_ns += delay->cells_ns;
-		cell_of(im, BY_SITE, delay->key / 2)->delay_ns += delay->cells_ns;
-	}
 }
 
 static int

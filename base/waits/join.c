@@ -44,7 +44,7 @@ static const struct field totals_fields[] = { PLACE, HAS(totals.wait_before_ns),
 	HAS(totals.wait_after_ns), HAS(totals.execution_ns), HAS(totals.unsynchronised_ns),
 	HAS(totals.mpi_ns), HAS(totals.unsynchronised), HAS(totals.edges), FIELDS_END };
 static const struct field cell_fields[] = { PLACE, HAS(cell.compute_ns), HAS(cell.mpi_ns),
-	HAS(cell.polling_ns), HAS(cell.calls), HAS(cell.waits), HAS(cell.delay_ns), FIELDS_END };
+	HAS(cell.polling_ns), HAS(cell.calls), HAS(cell.waits), FIELDS_END };
 static const struct field wait_ns_fields[] = { PLACE, HAS(wait_ns), FIELDS_END };
 static const struct field site_fields[] = { PLACE, HAS(site.compute_ns), HAS(site.mpi_ns), FIELDS_END };
 static const struct field location_fields[] = { PLACE, HAS(location.before_ns),

@@ -107,7 +107,6 @@ struct cell {
 	int64_t mpi_ns;		/* in calls, waits included */
 	int64_t polling_ns;	/* of it in tests and probes that failed */
 	uint64_t calls, waits;
-	int64_t delay_ns;	/* waits of others that its compute and calls caused */
 };
 
 struct state_sums {
@@ -309,7 +308,6 @@ struct delay {
 	int32_t rank;		/* -1: free slot */
 	uint32_t short_fraction, long_fraction;
 	int64_t short_whole_ns, long_whole_ns;
-	int64_t cells_ns;	/* both, each cut to nanoseconds when it came: for the cells */
 };
 
 static inline double
