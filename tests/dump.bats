@@ -27,6 +27,17 @@ calls() {
 	[ "$(lp-dump -k site t.trace | jq -c .stack | tail -1)" = '[200,200]' ]
 }
 
+@test "a call site that is not defined is none, if only by one" {
+	tests/pack >t.trace <<-END
+		trace ranks=1
+		site site=5 module=0 offset=1
+		site site=4294967295 module=0 offset=2
+		0 MPI_Init 0 10 site=5
+		0 MPI_Barrier 20 30 site=6
+	END
+	[ "$(lp-dump -k call t.trace | jq -c .site | paste -sd ' ')" = '5 null' ]
+}
+
 @test "zero bytes are printed where bytes apply, and only there" {
 	[ "$(calls MPI_Send)" = '{"seq":1,"comm":1,"peer":1,"tag":0,"bytes_sent":0}' ]
 	[ "$(calls MPI_Barrier)" = '{"seq":29,"comm":1}' ]

@@ -76,8 +76,8 @@ body_number(struct reader *in, const struct message *message, const char *key, i
 }
 
 int
-body_count(struct reader *in, const struct message *message, const char *key, int64_t min, int64_t max,
-    const char *column, size_t *count)
+body_count(struct reader *in, const struct message *message, const char *key, int64_t min,
+    int64_t max, const char *column, size_t *count)
 {
 	const msgpack_object *bin = body_get(message, column);
 	int64_t value;

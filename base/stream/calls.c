@@ -175,11 +175,6 @@ calls_free(struct calls *calls)
 	memset(calls, 0, sizeof *calls);
 }
 
-static const struct column_type enter_type = { 8, true, true, 0 };
-/* In place of enter: how long after the leave of the row before; a part takes both from its call. */
-static const struct column_type gap_type = { 8, true, true, 0 };
-static const struct column_type duration_type = { 8, false, true, 0 };
-
 int
 calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns)
 {
@@ -194,7 +189,7 @@ calls_begin(struct reader *in, const struct message *message, int64_t *enter_ns)
 	if (body_get(message, "capacity") != NULL &&
 	    body_int(in, message, "capacity", count, UINT32_MAX, &capacity) < 0)
 		return -1;
-	return body_column(in, message, gaps ? "gap" : "enter", gaps ? gap_type : enter_type,
+	return body_column(in, message, gaps ? "gap" : "enter", time_type,
 	    (size_t)capacity, 1, enter_ns);
 }
 
@@ -311,7 +306,7 @@ refers_back(const struct calls *calls)
 static int
 read_times(struct calls *calls, struct reader *in, const struct message *message, bool gaps, size_t room)
 {
-	if (body_column(in, message, gaps ? "gap" : "enter", gaps ? gap_type : enter_type, room, calls->count,
+	if (body_column(in, message, gaps ? "gap" : "enter", time_type, room, calls->count,
 	    calls->enter_ns) < 0)
 		return -1;
 	return body_column(in, message, "duration", duration_type, room, calls->count, calls->leave_ns);

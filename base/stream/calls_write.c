@@ -6,9 +6,6 @@
 #include "calls.h"
 #include "times.h"
 
-static const struct column_type enter_type = { 8, true, true, 0 }, gap_type = { 8, true, true, 0 },
-    duration_type = { 8, false, true, 0 };
-
 /* A column of which every value is the one that stands for its absence need not be written. */
 static bool
 all_are(const void *values, size_t width, int64_t value, size_t count)
@@ -82,12 +79,11 @@ put_columns(struct writer *out, const struct calls *calls, const struct times *t
 	}
 	for (size_t i = 0; i < calls->count; i++)
 		duration_ns[i] = calls->leave_ns[i] - calls->enter_ns[i];
-	if (times->gaps != NULL)
-		put_column(out, "gap", gap_type, times->gaps, calls->count);
-	else
-		put_column(out, "enter", enter_type, calls->enter_ns, calls->count);
-	if (times->gaps != NULL)
+	if (times->gaps != NULL) {
+		put_column(out, "gap", time_type, times->gaps, calls->count);
 		column_apart(out, calls->count);
+	} else
+		put_column(out, "enter", time_type, calls->enter_ns, calls->count);
 	put_column(out, "duration", duration_type, duration_ns, calls->count);
 	if (times->gaps != NULL)
 		column_apart(out, calls->count);

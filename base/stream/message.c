@@ -59,7 +59,8 @@ message_is_block(const struct message *message)
 }
 
 int
-message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size, const char **why)
+message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size,
+    const char **why)
 {
 	const msgpack_object *pair;
 	size_t used = 0;
@@ -85,7 +86,8 @@ message_parse(struct message *message, msgpack_unpacked *unpacked, const void *b
 		*why = "damaged: a message is not [kind, body]";
 		return -1;
 	}
-	snprintf(message->kind, sizeof message->kind, "%.*s", (int)pair[0].via.str.size, pair[0].via.str.ptr);
+	snprintf(message->kind, sizeof message->kind, "%.*s", (int)pair[0].via.str.size,
+	    pair[0].via.str.ptr);
 	message->stated_kind = pair[0];
 	message->body = pair[1];
 	message->bytes = bytes;
@@ -94,12 +96,13 @@ message_parse(struct message *message, msgpack_unpacked *unpacked, const void *b
 	return 1;
 }
 
-/* The message at the begin of the unread part, OFFSET. 1: done, 0: more bytes are needed, -1: error. */
+/* The message at the beginning of the unread part. 1: done, 0: more bytes are needed, -1: error. */
 static int
 unpack(struct reader *in, struct message *message, const struct buffer *from, uint64_t offset)
 {
 	const char *why;
-	const int got = message_parse(message, &in->unpacked, from->bytes + from->begin, from->end - from->begin, &why);
+	const int got = message_parse(message, &in->unpacked, from->bytes + from->begin,
+	    from->end - from->begin, &why);
 
 	if (got <= 0)
 		return got < 0 ? reader_fail(in, offset, "%s", why) : 0;

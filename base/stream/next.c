@@ -173,11 +173,11 @@ next_shard(struct reader *in, struct message *message)
 	const struct shard_head last = in->shard;
 	const uint64_t rows = in->rows;
 	char content[sizeof in->content];
-	int got = message_take(in, message);
+	int got;
 
 	strcpy(content, in->content);
-	if (got <= 0 || read_header(in, message) < 0)
-		return got < 0 || in->error[0] != '\0' ? -1 : 0;
+	if (message_take(in, message) < 0 || read_header(in, message) < 0)
+		return -1;
 	in->rows_before += rows;
 	in->more_shards = true;
 	if (strcmp(content, in->content) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How streams are opened, where a reader goes on that does not read message by message, and what it tells of itself. */
+/* How streams are opened, how a reader goes elsewhere in them, and what it has read. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ reader_fail(struct reader *in, uint64_t offset, const char *format, ...)
 	vsnprintf(in->error, sizeof in->error, format, arguments);
 	va_end(arguments);
 	if (in->shards != NULL)
-		in->error_offset = shards_place(in->shards);
+		in->error_offset = in->shards->last_place == 0 ? -1 : (int64_t)in->shards->last_offset;
 	else	/* what could not be opened has no place */
 		in->error_offset = in->input.fd < 0 ? -1 : (int64_t)offset;
 	return -1;
@@ -282,7 +282,7 @@ reader_is_raw(const struct reader *in)
 const char *
 reader_lost(const struct reader *in, size_t i)
 {
-	return in->shards != NULL ? shards_lost(in->shards, i) : NULL;
+	return in->shards != NULL && i < in->shards->lost_count ? in->shards->lost[i] : NULL;
 }
 
 const struct shard_head *
@@ -294,7 +294,7 @@ reader_shard(const struct reader *in)
 const struct shard_head *
 reader_folder(const struct reader *in)
 {
-	return in->shards != NULL ? shards_head(in->shards) : NULL;
+	return in->shards != NULL ? &in->shards->head : NULL;
 }
 
 const char *
@@ -345,7 +345,7 @@ uint64_t
 reader_offset(const struct reader *in)
 {
 	if (in->shards != NULL)
-		return shards_offset(in->shards);
+		return in->shards->skip_to > in->shards->place ? in->shards->skip_to : in->shards->place;
 	return in->inflated.begin < in->inflated.end ? in->inflated_offset : buffer_here(&in->input);
 }
 

@@ -64,7 +64,8 @@ struct reader {
 };
 
 /* reader_open with what other streams of the run have said; NULL: nothing. */
-int reader_open_known(struct reader **opened, const char *file, enum reading how, struct known *known);
+int reader_open_known(struct reader **opened, const char *file, enum reading how,
+    struct known *known);
 
 /* More bytes of the input. 1: got some, 0: there are no more, -1: error. */
 int reader_more(struct reader *in);

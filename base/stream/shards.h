@@ -37,7 +37,7 @@ struct shards {
 	bool defined_all;		/* the others have passed theirs over */
 	uint32_t other;			/* whose other messages come now; COUNT: blocks do */
 	msgpack_unpacked unpacked;	/* of samples, or of a header or an end */
-	uint64_t place, skip_to;	/* of the next message; those before are not wanted */
+	uint64_t place, skip_to;	/* of the next message (trace.5, SHARDS); those before are not wanted */
 	uint64_t last_place, last_offset;	/* of the message returned last, and in its file; 0: none yet */
 	uint64_t round;			/* that begins next; 0: not known */
 	uint32_t passed;		/* shards that have come to its beginning */
@@ -53,16 +53,11 @@ struct shards {
 int shards_open(struct reader *in, const char *folder, enum reading how);
 void shards_close(struct reader *in);
 int shards_next(struct shards *s, struct message *message);
-/* The offset of the message given last in its shard's file; -1: no message has come yet. */
-int64_t shards_place(const struct shards *s);
-/* The place of the next message (trace.5, SHARDS); and how much of the shards has been read. */
-uint64_t shards_offset(const struct shards *s);
+/* How much of the shards has been read. */
 double shards_share(const struct shards *s);
 /* Goes on at that place: by the indexes of the shards where a round begins there, else by reading. */
 void shards_jump(struct reader *in, uint64_t place);
 int shards_rewind(struct reader *in);
-const char *shards_lost(const struct shards *s, size_t i);
-const struct shard_head *shards_head(const struct shards *s);
 
 /* What a message of kind shard says. 0 or -1. */
 int shard_read(struct reader *in, const struct message *message, struct shard_head *head);

@@ -9,18 +9,6 @@
 #include "shards.h"
 #include "tail.h"
 
-int64_t
-shards_place(const struct shards *s)
-{
-	return s->last_place == 0 ? -1 : (int64_t)s->last_offset;
-}
-
-uint64_t
-shards_offset(const struct shards *s)
-{
-	return s->skip_to > s->place ? s->skip_to : s->place;
-}
-
 double
 shards_share(const struct shards *s)
 {
@@ -31,19 +19,10 @@ shards_share(const struct shards *s)
 	return share;
 }
 
-const char *
-shards_lost(const struct shards *s, size_t i)
-{
-	return i < s->lost_count ? s->lost[i] : NULL;
-}
-
-const struct shard_head *
-shards_head(const struct shards *s)
-{
-	return &s->head;
-}
-
-/* Where rounds begin in each shard, one shard after the other; free() it. NULL: one has no index, or one of another length. */
+/*
+ * Where rounds begin in each shard, one shard after the other; free() it. NULL: one has no index, or one
+ * of another length.
+ */
 static uint64_t *
 read_rounds(const struct shards *s, size_t *rows)
 {

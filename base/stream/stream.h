@@ -34,10 +34,11 @@ static inline bool is_kind(const struct message *message, const char *kind)
 }
 
 /*
- * The message that begins at BYTES, SIZE of which are there. 1; 0: it does not end there; -1: WHY says what is wrong. It is
- * valid as long as UNPACKED, and the bytes, stay.
+ * The message that begins at BYTES, SIZE of which are there. 1; 0: it does not end there; -1: WHY
+ * says what is wrong. It is valid as long as UNPACKED, and the bytes, stay.
  */
-int message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size, const char **why);
+int message_parse(struct message *message, msgpack_unpacked *unpacked, const void *bytes, size_t size,
+    const char **why);
 /* Is it as it was written? HASH: the one that it states, if it is right or wrong. */
 enum message_hash { HASH_RIGHT, HASH_WRONG, HASH_MALFORMED, HASH_NONE };
 enum message_hash message_hash(const struct message *message, uint64_t *hash);
@@ -134,7 +135,7 @@ int reader_name_call(struct reader *in, uint16_t number, const char *name);
 
 /* ---- going elsewhere ---- */
 
-/* Goes on at another message of a file, or fails if it is none; the end's counts are then not checked. */
+/* Goes on at another message of a file, or fails on a pipe; the end's counts are not checked then. */
 void reader_jump(struct reader *in, uint64_t offset);
 /* Back to the first byte of a file, for a second pass that knows the names of calls. 0 or -1. */
 int reader_rewind(struct reader *in);
@@ -165,8 +166,8 @@ int body_uint(struct reader *in, const struct message *message, const char *key,
 int body_number(struct reader *in, const struct message *message, const char *key, int64_t min,
     uint32_t *value);
 /* How many values COLUMN has, as KEY says: believed only if the column has a byte for each. */
-int body_count(struct reader *in, const struct message *message, const char *key, int64_t min, int64_t max,
-    const char *column, size_t *count);
+int body_count(struct reader *in, const struct message *message, const char *key, int64_t min,
+    int64_t max, const char *column, size_t *count);
 /* A copy to be freed by the caller, or NULL where KEY is absent or no string. */
 char *body_string(const struct message *message, const char *key);
 
@@ -250,9 +251,7 @@ int writer_flush(struct writer *out);
 uint64_t writer_offset(const struct writer *out);
 /* Writes the end message and everything still buffered, and closes the file. 0 or -1. */
 int writer_end(struct writer *out);
-/* The same, but another stream follows in the file. */
-int writer_end_more(struct writer *out);
-/* The same; MORE: of a raw trace whose next segment follows somewhere. */
+/* The same, but the file stays open; MORE: of a raw trace whose next segment follows somewhere. */
 int writer_end_of(struct writer *out, bool more);
 
 /* Frees the buffer without an end message. */

@@ -14,7 +14,8 @@ enum {
 
 /* The message that BYTES consist of, if it is of KIND and is written as our writer does. */
 static bool
-take_message(struct tail *tail, const unsigned char *bytes, size_t size, const char *kind, struct message *message)
+take_message(struct tail *tail, const unsigned char *bytes, size_t size, const char *kind,
+    struct message *message)
 {
 	const size_t length = strlen(kind);
 	const char *why;

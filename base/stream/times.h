@@ -5,6 +5,10 @@
 
 #include "calls.h"
 
+/* Enters, or gaps: the time since the leave of the row before. A part takes both from its call. */
+static const struct column_type time_type = { 8, true, true, 0 };
+static const struct column_type duration_type = { 8, false, true, 0 };
+
 enum { TIME_CUTS = 80 };
 
 struct coded_times {

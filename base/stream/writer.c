@@ -42,6 +42,13 @@ writer_flush(struct writer *out)
 	return 0;
 }
 
+/* A writer without a file keeps all in the buffer. */
+static int
+flush_full(struct writer *out)
+{
+	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
+}
+
 uint64_t
 writer_offset(const struct writer *out)
 {
@@ -70,7 +77,7 @@ message_end(struct writer *out)
 	out->messages++;
 	if (out->failed)
 		return writer_fail(out, ENOMEM);
-	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
+	return flush_full(out);
 }
 
 void
@@ -252,7 +259,7 @@ writer_pass(struct writer *out, const struct message *message, uint64_t rows)
 		return writer_fail(out, ENOMEM);
 	out->messages++;
 	out->rows += rows;
-	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
+	return flush_full(out);
 }
 
 int
@@ -261,7 +268,7 @@ writer_append(struct writer *out, const struct writer *more)
 	if (msgpack_sbuffer_write(&out->buffer, more->buffer.data, more->buffer.size) < 0)
 		return writer_fail(out, ENOMEM);
 	out->messages += more->messages;
-	return out->fd >= 0 && out->buffer.size >= WRITE_BYTES ? writer_flush(out) : 0;
+	return flush_full(out);
 }
 
 uint64_t
@@ -289,15 +296,9 @@ writer_end_of(struct writer *out, bool more)
 }
 
 int
-writer_end_more(struct writer *out)
-{
-	return writer_end_of(out, false);
-}
-
-int
 writer_end(struct writer *out)
 {
-	if (writer_end_more(out) < 0)
+	if (writer_end_of(out, false) < 0)
 		return -1;
 	if (close(out->fd) != 0)	/* some file systems tell of a full disk only here */
 		return writer_fail(out, errno);

@@ -161,7 +161,7 @@ write_rank(struct generator *g, int64_t rank, int argc, char **argv)
 	flush_block(g);
 	if (rank > 0 && g->drift != 0 && g->samples > 1)
 		write_sample(g, end_ns);
-	if (writer_end_more(&g->out) < 0)
+	if (writer_end_of(&g->out, false) < 0)
 		die_output();
 }
 
