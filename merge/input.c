@@ -38,42 +38,41 @@ struct scan {
 
 /*
  * A number that the rank counts by itself, from MIN. It counts without holes, and what the trace does not
- * tell of all at once is little: arrays can be indexed with it.
+ * tell of all at once is little: arrays can be indexed with it. 0 or -1.
  */
-static uint32_t
-own_number(struct scan *scan, const struct message *message, const char *key, int64_t min)
+static int
+own_number(struct scan *scan, const struct message *message, const char *key, int64_t min,
+    uint32_t *number)
 {
-	int64_t number;
+	int64_t value;
 
-	if (body_int(scan->in, message, key, min, UINT32_MAX, &number) < 0)
-		die_input(scan->in);
-	if (!scan->again && (uint64_t)number >= OWN_NUMBERS + scan->messages) {
-		reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are defined",
-		    message->kind, key, (long long)number);
-		die_input(scan->in);
-	}
-	return (uint32_t)number;
+	if (body_int(scan->in, message, key, min, UINT32_MAX, &value) < 0)
+		return -1;
+	if (!scan->again && (uint64_t)value >= OWN_NUMBERS + scan->messages)
+		return reader_fail(scan->in, message->offset, "%s: %s is %lld, far more than are defined",
+		    message->kind, key, (long long)value);
+	*number = (uint32_t)value;
+	return 0;
 }
 
 /* Memory follows the size of the input: a large run has large traces. */
-static void
+static int
 check_size(const struct scan *scan, const struct message *message, int64_t ranks)
 {
 	const struct input *input = scan->input;
 	uint64_t bytes = 0;
 	struct stat status;
 
-	if (ranks <= RANKS_FREE)
-		return;
+	if (scan->again || ranks <= RANKS_FREE)
+		return 0;
 	for (size_t i = 0; i < input->file_count; i++)
 		if ((input->files[i] == NULL ? fstat(STDIN_FILENO, &status) :
 		    stat(input->files[i], &status)) == 0)
 			bytes += (uint64_t)status.st_size * (input->holders > 0 ? input->holders : 1);
 	if (bytes >= (uint64_t)ranks * RANK_BYTES)
-		return;
-	reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of raw traces",
+		return 0;
+	return reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of raw traces",
 	    (long long)ranks, (unsigned long long)bytes);
-	die_input(scan->in);
 }
 
 /* The rank goes on in this file. */
@@ -87,7 +86,7 @@ scan_segment(struct scan *scan, const struct message *message, struct rank *rank
 	rank->ended = false;
 }
 
-static void
+static int
 scan_rank(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
@@ -95,63 +94,49 @@ scan_rank(struct scan *scan, const struct message *message)
 	int64_t rank, ranks, date_s, segment = 0;
 	uint64_t run;
 
-	if (body_get(message, "segment") != NULL &&
-	    body_int(in, message, "segment", 0, (1 << (63 - SEGMENT_BITS)) - 1, &segment) < 0)
-		die_input(in);
-	if (body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
+	if ((body_get(message, "segment") != NULL &&
+	    body_int(in, message, "segment", 0, (1 << (63 - SEGMENT_BITS)) - 1, &segment) < 0) ||
+	    body_int(in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
 	    body_int(in, message, "rank", 0, ranks - 1, &rank) < 0 ||
 	    body_uint(in, message, "run", &run) < 0)
-		die_input(in);
+		return -1;
 	if (scan->rank != NULL)
-		reader_fail(in, message->offset, "a second message of kind rank");
-	else if (input->rank_count == 0) {
-		if (!scan->again)
-			check_size(scan, message, ranks);
+		return reader_fail(in, message->offset, "a second message of kind rank");
+	if (input->rank_count == 0) {
+		if (check_size(scan, message, ranks) < 0)
+			return -1;
 		input->rank_count = (int32_t)ranks;
 		input->run = run;
 		input->run_file = scan->file;
 		input->ranks = zalloc((size_t)ranks, sizeof *input->ranks);
-	} else if (run != input->run)
-		reader_fail(in, message->offset, "of another run than %s", input->run_file);
-	else if (ranks != input->rank_count)
-		reader_fail(in, message->offset, "of a run of %lld ranks, but %s is of %d",
+	}
+	if (run != input->run)
+		return reader_fail(in, message->offset, "of another run than %s", input->run_file);
+	if (ranks != input->rank_count)
+		return reader_fail(in, message->offset, "of a run of %lld ranks, but %s is of %d",
 		    (long long)ranks, input->run_file, (int)input->rank_count);
-	if (reader_error(in, NULL) == NULL && segment != (int64_t)input->ranks[rank].segments_count && segment > 0)
-		reader_fail(in, message->offset, "segment %lld of rank %lld, of which segment %zu is missing",
+	if (segment > 0 && segment != (int64_t)input->ranks[rank].segments_count)
+		return reader_fail(in, message->offset, "segment %lld of rank %lld, of which segment %zu is missing",
 		    (long long)segment, (long long)rank, input->ranks[rank].segments_count);
-	else if (reader_error(in, NULL) == NULL && segment == 0 && input->ranks[rank].present)
-		reader_fail(in, message->offset, "rank %lld again: it was read from %s",
+	if (segment == 0 && input->ranks[rank].present)
+		return reader_fail(in, message->offset, "rank %lld again: it was read from %s",
 		    (long long)rank, input->ranks[rank].file);
-	if (reader_error(in, NULL) != NULL && scan->again)
-		die("%s: %s", scan->file, reader_error(in, NULL));
-	if (reader_error(in, NULL) != NULL)
-		die_input(in);
 	scan_segment(scan, message, &input->ranks[rank]);
 	if (segment > 0)
-		return;
+		return 0;
 	scan->rank->file = scan->file;
 	scan->rank->present = true;
 	scan->rank->order = input->traces++;
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
-	if (body_get(message, "date_s") != NULL) {
-		if (body_int(in, message, "date_s", 0, LAST_DATE_S, &date_s) < 0)
-			die_input(in);
-		if (input->date_s == 0 || date_s < input->date_s)
-			input->date_s = date_s;
-	}
-}
-
-static struct rank *
-owner(struct scan *scan, const struct message *message)
-{
-	if (scan->rank == NULL) {
-		reader_fail(scan->in, message->offset, "%s before the message of kind rank",
-		    message->kind);
-		die_input(scan->in);
-	}
-	return scan->rank;
+	if (body_get(message, "date_s") == NULL)
+		return 0;
+	if (body_int(in, message, "date_s", 0, LAST_DATE_S, &date_s) < 0)
+		return -1;
+	if (input->date_s == 0 || date_s < input->date_s)
+		input->date_s = date_s;
+	return 0;
 }
 
 static struct thread *
@@ -167,112 +152,89 @@ thread_at(struct rank *rank, uint32_t thread)
 }
 
 /* Where ranks are many their blocks are small, and need not be read again for the last leave; names come later. */
-static void
+static int
 scan_end(struct scan *scan, const struct message *message, struct thread *thread)
 {
 	thread->ends = message->size < SMALL_BYTES;
 	if (!thread->ends)
-		return;
+		return 0;
 	if (reader_verify(scan->in, message) < 0 || calls_read_numbered(&scan->calls, scan->in, message) < 0)
-		die_input(scan->in);
+		return -1;
 	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
+	return 0;
 }
 
-static uint64_t
-place_of(const struct rank *rank, const struct message *message)
-{
-	return (uint64_t)(rank->segments_count - 1) << SEGMENT_BITS | message->offset;
-}
-
-static void
+static int
 scan_calls(struct scan *scan, const struct message *message)
 {
 	struct reader *in = scan->in;
-	const uint32_t number = own_number(scan, message, "location", 0);
+	struct rank *rank = scan->rank;
 	int64_t first, count;
-	struct rank *rank;
 	struct thread *thread;
+	uint32_t number = 0;
+	uint64_t place;
 
-	if (body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
+	if (own_number(scan, message, "location", 0, &number) < 0 ||
+	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
 	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
-		die_input(in);
+		return -1;
 	if (count == 0)
-		return;
-	rank = owner(scan, message);
+		return 0;
 	thread = thread_at(rank, number);
-	if ((uint64_t)first != thread->rows) {
-		reader_fail(in, message->offset, "calls: the block begins with row %lld instead of %llu",
+	place = (uint64_t)(rank->segments_count - 1) << SEGMENT_BITS | message->offset;
+	if ((uint64_t)first != thread->rows)
+		return reader_fail(in, message->offset, "calls: the block begins with row %lld instead of %llu",
 		    (long long)first, (unsigned long long)thread->rows);
-		die_input(in);
-	}
 	if (thread->rows == 0 && calls_begin(in, message, &thread->begin_ns) < 0)
-		die_input(in);
+		return -1;
 	if (rank->rows == 0)
-		rank->calls_offset = place_of(rank, message);
-	thread->last_offset = place_of(rank, message);
+		rank->calls_offset = place;
+	thread->last_offset = place;
 	thread->rows += (uint64_t)count;
-	scan_end(scan, message, thread);
 	rank->rows += (uint64_t)count;
+	return scan_end(scan, message, thread);
 }
 
-/* A count is believed only as far as there are bytes for it. */
-static void
-need_bytes(struct scan *scan, const struct message *message, const char *column, int64_t count)
-{
-	const msgpack_object *bin = body_get(message, column);
-
-	if (bin != NULL && bin->type == MSGPACK_OBJECT_BIN && bin->via.bin.size >= count)
-		return;
-	reader_fail(scan->in, message->offset, "%s: %s is missing or too short", message->kind, column);
-	die_input(scan->in);
-}
-
-static void
+static int
 scan_communicator(struct scan *scan, const struct message *message)
 {
-	struct rank *rank = owner(scan, message);
-	struct membership *comm;
+	struct rank *rank = scan->rank;
 	struct reader *in = scan->in;
-	const uint32_t number = own_number(scan, message, "comm", 3);
 	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
 	int64_t size, own, side = 0, remote_size = -1;
+	uint32_t number = 0;
 	uint64_t id;
 
-	if (body_int(in, message, "size", 1, most, &size) < 0 ||
+	if (own_number(scan, message, "comm", 3, &number) < 0 ||
+	    body_int(in, message, "size", 1, most, &size) < 0 ||
 	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
-	    body_uint(in, message, "id", &id) < 0)
-		die_input(in);
-	if (body_get(message, "remote_size") != NULL &&
+	    body_uint(in, message, "id", &id) < 0 ||
+	    (body_get(message, "remote_size") != NULL &&
 	    (body_int(in, message, "remote_size", 1, most, &remote_size) < 0 ||
-	    body_int(in, message, "side", 0, 1, &side) < 0))
-		die_input(in);
-	comm = APPEND(rank->comms, rank->comm_count, rank->comm_capacity);
-	*comm = (struct membership){ id, number, (int32_t)own, (int32_t)size, (int32_t)side,
-	    (int32_t)remote_size, body_string(message, "type"), NULL, 0 };
+	    body_int(in, message, "side", 0, 1, &side) < 0)))
+		return -1;
+	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = (struct membership){ id, number, (int32_t)own,
+	    (int32_t)size, (int32_t)side, (int32_t)remote_size, body_string(message, "type"), NULL, 0 };
+	return 0;
 }
 
-static void
+static int
 scan_neighbours(struct scan *scan, const struct message *message)
 {
 	static const struct column_type type = { 4, true, true, 0 };
-	struct rank *rank = owner(scan, message);
-	struct membership *comm;
-	const uint32_t number = own_number(scan, message, "comm", 3);
-	int64_t count;
+	struct rank *rank = scan->rank;
+	struct membership *comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
+	uint32_t number = 0;
+	size_t count;
 
-	if (body_int(scan->in, message, "count", 0, 1 << 24, &count) < 0)
-		die_input(scan->in);
-	comm = rank->comm_count > 0 ? &rank->comms[rank->comm_count - 1] : NULL;
-	if (comm == NULL || comm->comm != number || comm->sources != NULL) {
-		reader_fail(scan->in, message->offset, "neighbours: not behind its communicator");
-		die_input(scan->in);
-	}
-	need_bytes(scan, message, "sources", count);
-	comm->sources = zalloc((size_t)count + 1, sizeof *comm->sources);
+	if (own_number(scan, message, "comm", 3, &number) < 0 ||
+	    body_count(scan->in, message, "count", 0, 1 << 24, "sources", &count) < 0)
+		return -1;
+	if (comm == NULL || comm->comm != number || comm->sources != NULL)
+		return reader_fail(scan->in, message->offset, "neighbours: not behind its communicator");
+	comm->sources = zalloc(count + 1, sizeof *comm->sources);
 	comm->source_count = (uint32_t)count;
-	if (body_column(scan->in, message, "sources", type, (size_t)count, (size_t)count,
-	    comm->sources) < 0)
-		die_input(scan->in);
+	return body_column(scan->in, message, "sources", type, count, count, comm->sources);
 }
 
 /* Ranks of one program share their modules. */
@@ -296,11 +258,10 @@ module_number(struct input *input, char *path, const void *build_id, uint32_t si
 	return (uint32_t)input->module_count - 1;
 }
 
-static void
+static int
 scan_module(struct scan *scan, const struct message *message)
 {
-	struct rank *rank = owner(scan, message);
-	struct raw_module *module;
+	struct rank *rank = scan->rank;
 	const msgpack_object *id = body_get(message, "build_id");
 	const bool known = id != NULL && id->type == MSGPACK_OBJECT_BIN &&
 	    id->via.bin.size <= sizeof scan->input->modules->build_id;
@@ -309,102 +270,106 @@ scan_module(struct scan *scan, const struct message *message)
 
 	if (body_uint(scan->in, message, "base", &base) < 0 ||
 	    body_uint(scan->in, message, "bytes", &bytes) < 0)
-		die_input(scan->in);
-	if (path == NULL)
-		return;
-	module = APPEND(rank->modules, rank->module_count, rank->module_capacity);
-	*module = (struct raw_module){ base, bytes,
-	    module_number(scan->input, path, known ? id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
+		return -1;
+	if (path != NULL)
+		*APPEND(rank->modules, rank->module_count, rank->module_capacity) = (struct raw_module){ base, bytes,
+		    module_number(scan->input, path, known ? id->via.bin.ptr : "", known ? id->via.bin.size : 0) };
+	return 0;
 }
 
-static void
+static int
 scan_site(struct scan *scan, const struct message *message)
 {
-	struct rank *rank = owner(scan, message);
 	static const struct column_type type = { 4, false, true, 0 };
-	struct raw_site site = { 0 };
-	int64_t depth, call = 0;
+	struct rank *rank = scan->rank;
+	struct raw_site site = { .modules = rank->module_count };
+	int64_t call = 0;
+	size_t depth;
 
-	site.site = own_number(scan, message, "site", 1);
-	if (body_get(message, "call") != NULL &&
-	    body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0)
-		die_input(scan->in);
+	if (own_number(scan, message, "site", 1, &site.site) < 0 || (body_get(message, "call") != NULL &&
+	    body_int(scan->in, message, "call", 0, UINT16_MAX, &call) < 0))
+		return -1;
 	site.call = (uint16_t)call;
-	site.modules = rank->module_count;
 	if (body_get(message, "stack") != NULL) {
-		if (body_int(scan->in, message, "count", 1, 1 << 16, &depth) < 0)
-			die_input(scan->in);
-		need_bytes(scan, message, "stack", depth);
-		site.stack = zalloc((size_t)depth, sizeof *site.stack);
+		if (body_count(scan->in, message, "count", 1, 1 << 16, "stack", &depth) < 0)
+			return -1;
+		site.stack = zalloc(depth, sizeof *site.stack);
 		site.depth = (uint32_t)depth;
-		if (body_column(scan->in, message, "stack", type, (size_t)depth, (size_t)depth,
-		    site.stack) < 0)
-			die_input(scan->in);
+		if (body_column(scan->in, message, "stack", type, depth, depth, site.stack) < 0)
+			return -1;
 	} else if (body_uint(scan->in, message, "address", &site.address) < 0)
-		die_input(scan->in);
+		return -1;
 	*APPEND(rank->sites, rank->site_count, rank->site_capacity) = site;
+	return 0;
 }
 
-static void
+static int
 scan_clock(struct scan *scan, const struct message *message)
 {
-	struct rank *rank = owner(scan, message);
+	struct rank *rank = scan->rank;
 	struct reader *in = scan->in;
 	const int64_t limit = INT64_MAX / 4;	/* so that sums of times stay in range */
 	struct sample sample;
 	int64_t peer;
 
 	if (body_int(in, message, "peer", 0, scan->input->rank_count - 1, &peer) < 0)
-		die_input(in);
+		return -1;
 	if (is_kind(message, "clock_shared")) {
 		rank->clock_peer = (int32_t)peer;
-		return;
+		return 0;
 	}
 	if (body_int(in, message, "at_ns", -limit, limit, &sample.at_ns) < 0 ||
 	    body_int(in, message, "offset_ns", -limit, limit, &sample.offset_ns) < 0 ||
 	    body_int(in, message, "error_ns", 0, limit, &sample.error_ns) < 0)
-		die_input(in);
+		return -1;
 	sample.peer = (int32_t)peer;
 	*APPEND(rank->samples, rank->sample_count, rank->sample_capacity) = sample;
+	return 0;
 }
 
-static void
+static int
 scan_cores(struct scan *scan, const struct message *message)
 {
-	struct rank *rank = owner(scan, message);
+	struct rank *rank = scan->rank;
 	const msgpack_object *mask = body_get(message, "mask");
 	const int64_t most = INT64_MAX / 4;	/* so that sums stay in range */
 	struct cores cores = { 0 };
-	int64_t waited, busy, threads;
 
 	if (body_int(scan->in, message, "at_ns", -most, most, &cores.at_ns) < 0 ||
 	    body_int(scan->in, message, "cpu_ns", 0, most, &cores.cpu_ns) < 0 ||
 	    body_int(scan->in, message, "thread_cpu_ns", 0, most, &cores.thread_cpu_ns) < 0 ||
-	    body_int(scan->in, message, "waited_ns", 0, most, &waited) < 0 ||
-	    body_int(scan->in, message, "busy_ns", 0, most, &busy) < 0 ||
-	    body_int(scan->in, message, "threads", 0, UINT32_MAX, &threads) < 0)
-		die_input(scan->in);
-	cores.waited_ns = (uint64_t)waited;
-	cores.busy_ns = (uint64_t)busy;
-	cores.threads = (uint64_t)threads;
+	    body_int(scan->in, message, "waited_ns", 0, most, &cores.waited_ns) < 0 ||
+	    body_int(scan->in, message, "busy_ns", 0, most, &cores.busy_ns) < 0 ||
+	    body_int(scan->in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0)
+		return -1;
 	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN && mask->via.bin.size <= sizeof cores.mask) {
 		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
 		*APPEND(rank->cores, rank->cores_count, rank->cores_capacity) = cores;
 	}
+	return 0;
 }
 
-static void
+static int
 scan_environment(struct scan *scan, const struct message *message)
 {
 	struct input *input = scan->input;
 	struct variable v;
 
-	if (owner(scan, message) == &input->ranks[0] && variable_read(&v, message))
+	if (scan->rank == &input->ranks[0] && variable_read(&v, message))
 		*APPEND(input->environment, input->variable_count, input->variable_capacity) = v;
+	return 0;
+}
+
+static int
+scan_sampled(struct scan *scan, const struct message *message)
+{
+	(void)message;
+	scan->input->sampled = true;
+	return 0;
 }
 
 /* A process may die before it has told what rank it is: that rank is missing then. */
-static void
+static int
 end_trace(struct scan *scan, const struct message *message)
 {
 	const bool ended = is_kind(message, "end");
@@ -412,14 +377,88 @@ end_trace(struct scan *scan, const struct message *message)
 	if (scan->rank != NULL) {
 		scan->rank->ended = ended && body_get(message, "more") == NULL;
 		scan->rank->messages = scan->messages;
-	} else if (ended && !scan->input->partial) {
-		reader_fail(scan->in, message->offset, "a raw trace that does not name its rank");
-		die_input(scan->in);
-	} else {
-		note("%s:%llu: the trace of a process that did not tell its rank; left out", scan->file,
-		    (unsigned long long)message->offset);
-		scan->input->died |= !ended;
+		return 0;
 	}
+	if (ended && !scan->input->partial)
+		return reader_fail(scan->in, message->offset, "a raw trace that does not name its rank");
+	note("%s:%llu: the trace of a process that did not tell its rank; left out", scan->file,
+	    (unsigned long long)message->offset);
+	scan->input->died |= !ended;
+	return 0;
+}
+
+static int
+begin_trace(struct scan *scan, const struct message *message)
+{
+	(void)message;
+	scan->rank = NULL;
+	scan->messages = 0;
+	scan->traces++;
+	return 0;
+}
+
+void
+bytes_add(struct bytes *to, const void *more, size_t size)
+{
+	to->at = grow(to->at, &to->capacity, to->count + size, 1);
+	if (size > 0)
+		memcpy(to->at + to->count, more, size);
+	to->count += size;
+}
+
+/* ---- messages by their kind ---- */
+
+static const struct {
+	const char *kind;
+	int (*scan)(struct scan *, const struct message *);
+	enum { FRAME, ROWS, DEFINITION } of;
+} kinds[] = {
+	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS }, { "site", scan_site, DEFINITION },
+	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME }, { "cut", end_trace, FRAME },
+	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
+	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment, DEFINITION },
+	{ "cores", scan_cores, DEFINITION }, { "module", scan_module, DEFINITION },
+	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
+};
+
+/* 0, or -1 with the reason in the reader. Kinds that are not known are passed over. */
+static int
+scan_message(struct scan *scan, const struct message *message)
+{
+	size_t k = 0;
+
+	scan->messages++;
+	while (k < sizeof kinds / sizeof *kinds && !is_kind(message, kinds[k].kind))
+		k++;
+	if (k == sizeof kinds / sizeof *kinds)
+		return 0;
+	if (scan->rank == NULL && kinds[k].of != FRAME && kinds[k].scan != scan_rank)
+		return reader_fail(scan->in, message->offset, "%s before the message of kind rank", message->kind);
+	if (kinds[k].scan(scan, message) < 0)
+		return -1;
+	/* A rank is named once, in its first segment. */
+	if (scan->input->keeps && kinds[k].of == DEFINITION &&
+	    (scan->rank->segments_count == 1 || kinds[k].scan != scan_rank))
+		bytes_add(&scan->rank->kept, message->bytes, message->size);
+	return 0;
+}
+
+void
+scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
+{
+	struct scan scan = { .input = input, .in = input->in, .file = file, .again = true };
+	struct message message;
+	msgpack_unpacked unpacked;
+	const char *why = "damaged on its way here";
+
+	msgpack_unpacked_init(&unpacked);
+	for (size_t at = 0; at < size; at += message.size) {
+		if (message_parse(&message, &unpacked, bytes + at, size - at, &why) <= 0)
+			die("%s: %s", file, why);
+		if (scan_message(&scan, &message) < 0)
+			die("%s: %s", file, reader_error(scan.in, NULL));
+	}
+	msgpack_unpacked_destroy(&unpacked);
 }
 
 /* Nothing of a rank has been taken from what cannot be read, and it is not needed. */
@@ -436,75 +475,6 @@ leave_out(const struct scan *scan)
 }
 
 void
-bytes_add(struct bytes *to, const void *more, size_t size)
-{
-	to->at = grow(to->at, &to->capacity, to->count + size, 1);
-	if (size > 0)
-		memcpy(to->at + to->count, more, size);
-	to->count += size;
-}
-
-static void
-scan_definition(struct scan *scan, const struct message *message)
-{
-	if (is_kind(message, "rank"))
-		scan_rank(scan, message);
-	else if (is_kind(message, "communicator"))
-		scan_communicator(scan, message);
-	else if (is_kind(message, "neighbours"))
-		scan_neighbours(scan, message);
-	else if (is_kind(message, "environment"))
-		scan_environment(scan, message);
-	else if (is_kind(message, "cores"))
-		scan_cores(scan, message);
-	else if (is_kind(message, "module"))
-		scan_module(scan, message);
-	else if (is_kind(message, "site"))
-		scan_site(scan, message);
-	else if (is_kind(message, "clock") || is_kind(message, "clock_shared"))
-		scan_clock(scan, message);
-	else
-		return;
-	/* A rank is named once, in its first segment. */
-	if (scan->input->keeps && (scan->rank->segments_count == 1 || !is_kind(message, "rank")))
-		bytes_add(&scan->rank->kept, message->bytes, message->size);
-}
-
-static void
-scan_message(struct scan *scan, const struct message *message)
-{
-	scan->messages++;
-	if (is_kind(message, "longpole"))
-		scan->rank = NULL, scan->messages = 0, scan->traces++;
-	else if (is_kind(message, "end") || is_kind(message, "cut"))
-		end_trace(scan, message);
-	else if (is_kind(message, "calls"))
-		scan_calls(scan, message);
-	else if (is_kind(message, "sampled"))
-		owner(scan, message), scan->input->sampled = true;
-	else
-		scan_definition(scan, message);
-}
-
-void
-scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
-{
-	struct scan scan = { .input = input, .in = input->in, .file = file, .again = true };
-	msgpack_unpacked unpacked;
-	size_t at = 0;
-
-	msgpack_unpacked_init(&unpacked);
-	while (msgpack_unpack_next(&unpacked, bytes, size, &at) == MSGPACK_UNPACK_SUCCESS) {
-		const msgpack_object *pair = unpacked.data.via.array.ptr;
-		struct message message = { .body = pair[1] };
-
-		snprintf(message.kind, sizeof message.kind, "%.*s", (int)pair[0].via.str.size, pair[0].via.str.ptr);
-		scan_definition(&scan, &message);
-	}
-	msgpack_unpacked_destroy(&unpacked);
-}
-
-void
 survey_file(struct input *input, const char *file)
 {
 	struct scan scan = { .input = input };
@@ -517,7 +487,8 @@ survey_file(struct input *input, const char *file)
 	scan.in = input->in;
 	scan.file = reader_file(scan.in);
 	while (got >= 0 && (got = reader_next(scan.in, &message)) > 0)
-		scan_message(&scan, &message);
+		if (scan_message(&scan, &message) < 0)
+			die_input(scan.in);
 	if (got == 0 && scan.traces == 0)
 		got = reader_fail(scan.in, 0, "empty: no raw trace");
 	if (got < 0 && !leave_out(&scan))

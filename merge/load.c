@@ -49,12 +49,12 @@ add_group(struct load *load, const struct share *group, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct cores *a = group[i].begin, *b = group[i].end;
-		const int64_t rank_busy_ns = (int64_t)(b->busy_ns - a->busy_ns);
+		const int64_t rank_busy_ns = b->busy_ns - a->busy_ns;
 
 		load->elapsed_ns += b->at_ns - a->at_ns;
 		load->thread_cpu_ns += b->thread_cpu_ns - a->thread_cpu_ns;
-		load->waited_ns += (int64_t)(b->waited_ns - a->waited_ns);
-		load->threads += b->threads > 0 ? (int64_t)b->threads : 1;
+		load->waited_ns += b->waited_ns - a->waited_ns;
+		load->threads += b->threads > 0 ? b->threads : 1;
 		cpu_ns += b->cpu_ns - a->cpu_ns;
 		busy_ns = rank_busy_ns > busy_ns ? rank_busy_ns : busy_ns;
 	}

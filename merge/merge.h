@@ -77,8 +77,7 @@ struct stack {
 
 /* A message of kind cores. */
 struct cores {
-	int64_t at_ns, cpu_ns, thread_cpu_ns;
-	uint64_t waited_ns, busy_ns, threads;
+	int64_t at_ns, cpu_ns, thread_cpu_ns, waited_ns, busy_ns, threads;
 	unsigned char mask[128];
 };
 
@@ -276,8 +275,6 @@ void write_shards(struct input *input, const char *folder, uint32_t count, const
  * out and the recorder's next look at its rings, or in a compressed trace those that go with 16384 calls;
  * where the threads of a rank call at other times than each other, those of the time between.
  */
-
-
 struct sample_pass {
 	const struct input *input;
 	struct writer *out;

@@ -64,11 +64,7 @@ struct visitor {
  */
 uint64_t replay(struct input *input, const struct visitor *visitor);
 
-/* ---- matched.c: the graph that lp-graph makes of the trace ----------------------------- */
-
-/* The trace as corrected so far, and what lp-graph matches in it. */
-
-
+/* ---- matched.c: what lp-graph matches in the trace as corrected so far ----------------- */
 
 struct matched {
 	struct input *input;
@@ -82,9 +78,6 @@ bool matched_next(struct matched *matched, enum graph_item *item);
 void matched_close(struct matched *matched);
 
 /* ---- nodes.c: matched messages and collectives, between enters and the leaves that wait for them ---- */
-
-/* Matched messages and collectives as nodes: between the enters and the leaves that wait for them. */
-
 
 /* A node that a row waits for. */
 struct wait {
@@ -166,8 +159,6 @@ int64_t latency_between(const struct latencies *latencies, int32_t rank, int32_t
  * ramp		rises at SHIFT_RATE towards a jump, more steeply behind a limit: an event that must
  *		not move further, for then another rank's receive would be too early
  */
-
-
 enum { SHIFT_RATE = 100 };	/* ns in which a shift rises or falls by one: 1 % */
 
 struct shift_knot {

@@ -45,26 +45,16 @@ plan_shards(const struct input *input, uint32_t count)
 	return plan;
 }
 
-/* All have numbered what is defined alike; how it reads is the first member's. */
+/* All have numbered what is defined alike, in as many messages; how it reads is the first member's. */
 static void
 share_definitions(struct writer *definitions, const struct team *team)
 {
-	uint64_t size[2] = { definitions->buffer.size, definitions->messages };
-	char *bytes;
+	size_t size = team->rank == 0 ? definitions->buffer.size : 0;
+	char *bytes = team_share(team, definitions->buffer.data, size, 1, &size);
 
-	if (team->size == 1)
-		return;
-	team_copy(team, size, sizeof size);
-	if (team->rank == 0) {
-		team_copy(team, definitions->buffer.data, size[0]);
-		return;
-	}
-	bytes = zalloc(size[0], 1);
-	team_copy(team, bytes, size[0]);
 	msgpack_sbuffer_clear(&definitions->buffer);
-	if (msgpack_sbuffer_write(&definitions->buffer, bytes, size[0]) < 0)
+	if (msgpack_sbuffer_write(&definitions->buffer, bytes, size) < 0)
 		die("out of memory");
-	definitions->messages = size[1];
 	free(bytes);
 }
 
@@ -106,7 +96,8 @@ write_shards(struct input *input, const char *folder, uint32_t count, const stru
 
 	writer_start(&definitions, -1);
 	output_define(o, &definitions, names && team->rank == 0);
-	share_definitions(&definitions, team);
+	if (team->size > 1)
+		share_definitions(&definitions, team);
 	plan.run = writer_hash(&definitions) ^ input->run;
 	for (uint32_t number = 0; number < plan.count; number++) {
 		struct writer *out;

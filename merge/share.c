@@ -296,13 +296,12 @@ share_ranks(struct input *input, const struct team *team)
 static void
 share_knots(struct shift_knots *knots, const struct team *team)
 {
-	uint64_t count = knots->count;
+	struct shift_knot *of_first = team_share(team, knots->at, team->rank == 0 ? knots->count : 0,
+	    sizeof *of_first, &knots->count);
 
-	team_copy(team, &count, sizeof count);
-	if (team->rank > 0)
-		knots->at = grow(NULL, &knots->capacity, count, sizeof *knots->at);
-	knots->count = count;
-	team_copy(team, knots->at, count * sizeof *knots->at);
+	free(knots->at);
+	knots->at = of_first;
+	knots->capacity = knots->count;
 }
 
 void
