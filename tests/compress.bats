@@ -137,6 +137,11 @@ for key in ("enter", "duration", "call", "site", "comm", "peer", "bytes_sent", "
 	lp-record -z min -o packed -- cp rank.0 packed
 	grep -aq time_codes <(zstd_text packed/rank.0)
 	same_rows rank.0 packed/rank.0
+	# The functions are the only column whose integers have more than a byte.
+	printf '%s\n' 'raw ranks=1 rank=0' '0 MPI_Send 0 30 sent=7' '0 MPI_Send 40 50 sent=8' | pack >rank.0
+	lp-record -z min -o packed -- cp rank.0 packed
+	grep -aq zstd packed/rank.0
+	same_rows rank.0 packed/rank.0
 	# A call that begins before the one before it has ended.
 	printf '%s\n' 'raw ranks=1 rank=0' '0 MPI_Send 0 30 sent=7' '0 MPI_Wait 10 40' '0 MPI_Wait 45 46' | pack >rank.0
 	lp-record -z min -o packed -- cp rank.0 packed
