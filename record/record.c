@@ -19,7 +19,6 @@
 #include "../base/stream/stream.h"
 #include "../base/tool/preload.h"
 #include "../base/tool/tool.h"
-#include "ahead.h"
 #include "compress.h"
 #include "folder.h"
 #include "follow.h"
@@ -134,7 +133,6 @@ forward(int signal, siginfo_t *info, void *context)
 	if (child > 0)
 		kill(child, signal);
 	compress_stop();
-	ahead_interrupt();
 }
 
 static const int ending[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT };
@@ -300,17 +298,14 @@ prepare(const struct options *opt, char *folder)
 	folder_refuse_others(folder);
 }
 
-/* A process beside the run, and what the recorder leaves to it, or for it. */
+/* A process that compresses beside the run, which it can where the ranks write segments. */
 static void
 accompany(struct options *opt, const char *folder)
 {
-	if (!follow_can(folder))
+	if (opt->level == 0 || !follow_can(folder))
 		return;
-	if (opt->level > 0) {
-		strcat(opt->recorder, SEGMENTS);
-		follow_start(folder, rank_of_launcher(), opt->level);
-	} else if (ahead_start(folder, rank_of_launcher()))
-		strcat(opt->recorder, ",helped=1");
+	strcat(opt->recorder, SEGMENTS);
+	follow_start(folder, rank_of_launcher(), opt->level);
 }
 
 static void
@@ -348,7 +343,6 @@ main(int argc, char **argv)
 		continue;
 	child = 0;
 	follow_stop();
-	ahead_stop();
 	caught = 0;		/* what came before was the program's */
 	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
 		compress(folder, opt.level);

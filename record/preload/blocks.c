@@ -6,10 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "file.h"
+#include "hash.h"
 #include "pack.h"
 #include "recorder.h"
 #include "rows.h"
@@ -134,7 +133,6 @@ mapping_open(size_t size)
 		out_of_memory();
 		return false;
 	}
-	file_take_room();
 	if (raw.now->zeroed < raw.now->tail)
 		raw.now->zeroed = raw.now->tail;		/* small messages wrote so far */
 	*mapping = (struct mapping){ .segment = raw.now, .begin = begin, .size = (size_t)(raw.now->tail - begin) + size, .blocks = 1 };
@@ -236,8 +234,7 @@ block_close(struct block *b)
 	if (b->mapping == NULL)
 		return;
 	segment = b->mapping->segment;
-	if (!options.helped)
-		put_big(&at, XXH3_64bits(b->message, b->message_bytes - 9), 8);
+	put_big(&at, hash_of(b->message, b->message_bytes - 9), 8);
 	mapping_release(b->mapping);
 	b->mapping = NULL;
 	b->plain_end = 0;

@@ -19,7 +19,7 @@ struct clock_map {
 	int64_t first_ns;
 	uint64_t rate;		/* nanoseconds a tick, times 2^32 */
 };
-extern struct clock_map clock_map;
+SHARED struct clock_map clock_map;
 struct instant {		/* the same moment on both, before it is known which is used */
 	uint64_t counter;
 	int64_t monotonic_ns;

@@ -30,7 +30,7 @@ void communicators_start(void);
 void communicators_add_world(void);	/* when MPI_Init has been called */
 SELDOM struct communicator *communicator_find(uintptr_t handle);
 enum { NEAR = 64 };		/* those used last, by hash */
-extern struct communicator *near[NEAR];
+SHARED struct communicator *near[NEAR];
 
 ALWAYS unsigned
 near_slot(uintptr_t handle)

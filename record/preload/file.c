@@ -13,11 +13,10 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "../../base/stream/shell.h"
 #include "file.h"
+#include "hash.h"
 #include "pack.h"
 #include "recorder.h"
 #include "rows.h"
@@ -51,8 +50,8 @@ open_again(struct stat *status)
 	return true;
 }
 
-static int
-checked_fd(uint64_t *size)
+int
+file_fd(void)
 {
 	struct stat status;
 
@@ -67,31 +66,7 @@ checked_fd(uint64_t *size)
 		give_up(raw.now->path, "somebody has cut it");
 		return -1;
 	}
-	*size = (uint64_t)status.st_size;
 	return raw.now->fd;
-}
-
-int
-file_fd(void)
-{
-	uint64_t size;
-
-	return checked_fd(&size);
-}
-
-/* The write, of a zero where one is, tells who made it that it is being used (record/ahead.c). */
-void
-file_take_room(void)
-{
-	static const unsigned char zero[1];
-	uint64_t size;
-	int fd;
-
-	if (!options.helped || (fd = checked_fd(&size)) < 0 || size <= raw.now->reserved)
-		return;
-	raw.now->reserved = raw.now->zeroed = size;
-	if (pwrite(fd, zero, 1, (off_t)size - 1) < 0)
-		return;		/* it will see by itself */
 }
 
 int
@@ -162,7 +137,7 @@ small_write(struct small *small)
 	put_text(&at, "xxh3");
 	small->size = (size_t)(at - small->bytes);
 	put_byte(&at, 0xcf);
-	put_big(&at, XXH3_64bits(small->bytes, small->size), 8);
+	put_big(&at, hash_of(small->bytes, small->size), 8);
 	small->size = (size_t)(at - small->bytes);
 	if (!mapped_write(small->bytes, small->size) && !tail_write(small->bytes, small->size))
 		return;
@@ -381,7 +356,6 @@ segment_end(struct segment *segment, bool more)
 	if (more)
 		small_true(&small, "more");
 	small_write(&small);
-	segment->reserved = segment->tail;	/* who made room may have seen the end, and taken the rest away */
 	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)segment->tail) != 0 || close(fd) != 0))
 		give_up(segment->path, strerror(errno));
 	segment->fd = -1;

@@ -48,8 +48,6 @@ extern struct raw_file raw;
 int file_fd(void);
 /* Has the disk promise the file's bytes up to END; 0 or why it does not. */
 int file_promise(uint64_t end);
-/* The room that somebody else has made behind ours is ours: zeros, which the disk has promised. */
-void file_take_room(void);
 /*
  * Room for SIZE bytes at the tail and a zero behind them. The disk promises it now, so that a store
  * into a mapping cannot fail later. False: recording was given up, as of file_write.

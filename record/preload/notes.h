@@ -142,7 +142,7 @@ void recall_message(const struct at *at, MPI_Message message, struct entry *entr
 
 /* Sizes of predefined types by a hash of their handle; they never change. */
 enum { TYPE_SLOTS = 1 << 10 };
-extern struct type_size { MPI_Datatype type; uint32_t size; } known_types[TYPE_SLOTS];
+SHARED struct type_size { MPI_Datatype type; uint32_t size; } known_types[TYPE_SLOTS];
 void types_start(void);
 SELDOM uint64_t size_of(MPI_Datatype type);	/* of any */
 

@@ -27,7 +27,6 @@ read_options(void)
 
 	options.monotonic = value_of(text, "monotonic") != 0;
 	options.allreduce = value_of(text, "allreduce") != 0;
-	options.helped = value_of(text, "helped") != 0;
 	options.fold_polls = value_of(text, "fold_polls") != 0;
 	options.segment_bytes = (uint64_t)value_of(text, "segment_bytes");
 	options.paused = value_of(text, "paused") != 0;

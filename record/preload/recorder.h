@@ -25,6 +25,8 @@
 #define SELDOM __attribute__((noinline, cold))
 #define LIKELY(what) __builtin_expect(!!(what), 1)
 #define UNLIKELY(what) __builtin_expect(!!(what), 0)
+/* A variable that calls read: hidden, its address needs no look-up. */
+#define SHARED extern __attribute__((visibility("hidden")))
 
 /* Open MPI 5 has the calls of MPI 4 but for large counts. */
 #if MPI_VERSION >= 4 || (defined OPEN_MPI && OMPI_MAJOR_VERSION >= 5)
@@ -60,27 +62,26 @@ struct options {
 	int sample_hz;			/* samples a second of computation; 0: none */
 	int sample_stack;		/* bytes of the stack that go with each; 0: none */
 	uint64_t segment_bytes;		/* of a file, before the next one is begun; 0: there is one */
-	bool helped;			/* a process beside the run makes room, and hashes full blocks */
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
 };
 enum { MOST_CALLERS = 64 };
-extern struct options options;
+SHARED struct options options;
 void read_options(void);		/* options.c */
 ALWAYS bool folding(void) { return options.fold_polls || options.threshold_ns > 0; }
 
-extern _Atomic bool lost;	/* the trace cannot be written any more */
-extern _Atomic bool paused;	/* by MPI_Pcontrol: calls leave no rows */
-extern _Atomic bool silent;	/* one of these two */
+SHARED _Atomic bool lost;	/* the trace cannot be written any more */
+SHARED _Atomic bool paused;	/* by MPI_Pcontrol: calls leave no rows */
+SHARED _Atomic bool silent;	/* one of these two */
 void set_paused(bool);
-extern _Atomic bool recording;	/* between MPI_Init and MPI_Finalize, in this process */
-extern bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
-extern pthread_mutex_t table_lock;
+SHARED _Atomic bool recording;	/* between MPI_Init and MPI_Finalize, in this process */
+SHARED bool many_threads;	/* MPI_THREAD_MULTIPLE: tables are locked */
+SHARED pthread_mutex_t table_lock;
 
 ALWAYS void lock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_lock(&table_lock); }
 ALWAYS void unlock_tables(void) { if (UNLIKELY(many_threads)) pthread_mutex_unlock(&table_lock); }
 
 /* threads.c */
-extern __thread struct thread *self __attribute__((tls_model("initial-exec")));
+SHARED __thread struct thread *self __attribute__((tls_model("initial-exec")));
 extern struct thread *all_threads;		/* all that have made MPI calls, the last one first */
 SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 /* Whether the call that the thread is in was left by longjmp, as one is made from FRAME. */
@@ -114,7 +115,7 @@ int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void
 int finalize_wrapper(int (*finalize)(void), const void *from);
 
 /* sample.c: samples of computation, where options.sample_hz asks for them. */
-extern uint64_t sample_due_ticks;	/* when sample_drain() is to be called next */
+SHARED uint64_t sample_due_ticks;	/* when sample_drain() is to be called next */
 void sample_start(int rank);
 SELDOM void sample_drain(void);
 void sample_end(void);

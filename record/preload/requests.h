@@ -61,9 +61,9 @@ struct pending_ring {
 	struct pending *slots;
 	size_t first, count, size;	/* size: a power of two, or 0 */
 };
-extern struct pending_ring pending;
+SHARED struct pending_ring pending;
 
-extern MPI_Request static_request;
+SHARED MPI_Request static_request;
 ALWAYS bool
 request_is_static(MPI_Request handle)
 {
@@ -117,8 +117,8 @@ struct near_request {
 	enum request_kind kind;	/* one that is not is_special(), and not cancelled */
 };
 enum { NEAR_REQUEST_BITS = 10 };
-extern struct near_request near_requests[1 << NEAR_REQUEST_BITS];
-extern size_t requests_apart;	/* how many the table has */
+SHARED struct near_request near_requests[1 << NEAR_REQUEST_BITS];
+SHARED size_t requests_apart;	/* how many the table has */
 SELDOM void request_apart(struct near_request *it);		/* moves it there */
 SELDOM void request_forget_apart(MPI_Request handle);
 

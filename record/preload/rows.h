@@ -64,7 +64,7 @@ void rows_commit(struct thread *thread, const struct entry *entries, uint32_t co
 bool rows_fold(struct thread *thread, int64_t leave_ns);
 void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 
-extern _Atomic bool named[];	/* by number: calls whose name is in the trace */
+SHARED _Atomic bool named[];	/* by number: calls whose name is in the trace */
 
 /* In one store, as the process may end between any two. */
 ALWAYS void

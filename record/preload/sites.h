@@ -16,7 +16,7 @@ struct site_table {
 	size_t mask;		/* size - 1 */
 	struct site slots[];
 };
-extern struct site_table *_Atomic sites;	/* one that has got too small stays for its readers */
+SHARED struct site_table *_Atomic sites;	/* one that has got too small stays for its readers */
 /* CALL is the function called there, 0 for a frame further up. */
 SELDOM uint32_t plain_site(const void *address, uint16_t call);
 SELDOM uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
