@@ -1,248 +1,337 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Raw traces made smaller after the run, each by a process of its own. */
+/*
+ * A process beside the run looks for segments that have got their end, and has each made smaller by a process of its
+ * own, the oldest first. These run where a core is idle only. When ranks are too far ahead of them they take their
+ * share of the cores, and when that is not enough the disk holds what waits; each is said once. When the run has ended
+ * all that is left is done, as many traces at once as there are cores.
+ */
+#include "compress.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
+#include <search.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../base/tool/tool.h"
-#include "compress.h"
 #include "folder.h"
 #include "squeeze.h"
 
-/* A rank that died has no end: its trace goes on with unwritten space, of which a byte is enough. */
+enum {
+	LOOK_MS = 50,		/* from one look to the next */
+	MOST_BEHIND = 4,	/* segments that wait, for each core, before cores are shared with the program */
+	MANY_BEHIND = 16,	/* the same, before it is said that the disk holds them */
+	MOST_WORKERS = 256,
+	SEGMENT_END_BYTES = 58,	/* the message that ends a segment before others: preload/file.c */
+};
+
+struct trace {
+	char *path;
+	bool of_world;		/* of a further run */
+	bool has_end;		/* of a segment: nobody writes to it any more */
+	bool failed;		/* while the program ran; once more at the end */
+};
+
+static struct {
+	struct trace *open;	/* neither compressed nor being so, the oldest first */
+	size_t count, capacity;
+	void *known;		/* paths of all, for tsearch() */
+	int known_count, failed_count;
+	time_t looked_s;	/* when the folder was last looked through */
+} traces;
+
+static struct {
+	struct { pid_t pid; struct trace trace; } each[MOST_WORKERS];
+	int count;
+	bool share;		/* the cores with the program */
+} workers;
+
+static struct {
+	const char *rank;	/* whose traces alone; NULL: all */
+	int level;
+	long cores;
+	bool ended;		/* the run has */
+} job;
+
+/* ---- what there is to do ---- */
+
 static int
-end_cut(struct squeeze *s)
+by_path(const void *left, const void *right)
 {
-	if (squeeze_all(s) < 0 || msgpack_sbuffer_write(&s->out.buffer, "", 1) < 0)
-		return -1;
-	return writer_flush(&s->out);
+	return strcmp(left, right);
 }
 
-static int
-end_whole(struct squeeze *s, const struct message *message)
+static void
+add_open(struct trace trace)
 {
-	const msgpack_object *more = body_get(message, "more");
-
-	return squeeze_all(s) < 0 ? -1 :
-	    writer_end_of(&s->out, more != NULL && more->type == MSGPACK_OBJECT_BOOLEAN && more->via.boolean);
+	traces.open = grow(traces.open, &traces.capacity, traces.count + 1, sizeof *traces.open);
+	traces.open[traces.count++] = trace;
 }
 
-static int
-take(struct squeeze *s, const struct message *message)
+static void
+add(const char *path, bool of_world)
 {
-	if (is_kind(message, "longpole")) {
-		int passed = writer_pass(&s->out, message, 0);
+	struct trace trace = { .of_world = of_world };
 
-		s->out.messages = 0;
-		return passed;
+	if (!folder_is_of_rank(path, job.rank) || tfind(path, &traces.known, by_path) != NULL)
+		return;
+	trace.path = need(strdup(path));
+	need(tsearch(trace.path, &traces.known, by_path));
+	traces.known_count++;
+	add_open(trace);
+}
+
+static void add_own(const char *path) { add(path, false); }
+static void add_of_world(const char *path) { add(path, true); }
+
+static void
+add_world(const char *folder)
+{
+	folder_for_each(folder, add_of_world);
+}
+
+/* Those of further runs come into folders of their own. */
+static void
+look(const char *folder)
+{
+	struct stat status;
+
+	/* Times of files are not exact. */
+	if (job.ended || (stat(folder, &status) == 0 && status.st_mtim.tv_sec + 2 >= traces.looked_s)) {
+		traces.looked_s = time(NULL);
+		folder_for_each(folder, add_own);
 	}
-	if (is_kind(message, "end"))
-		return end_whole(s, message);
-	if (is_kind(message, "cut"))
-		return end_cut(s);
-	return squeeze_take(s, message);
+	folder_for_each_world(folder, add_world);
 }
 
-static int
-compress_to(const char *path, int fd, int level)
-{
-	struct squeeze s;
-	struct message message;
-	int got;
-
-	squeeze_start(&s, fd, level);
-	if (reader_open(&s.in, path, READ_RAW) < 0)
-		return -1;
-	while ((got = reader_next(s.in, &message)) > 0)
-		if (take(&s, &message) < 0)
-			return -1;
-	reader_close(s.in);
-	return got;
-}
-
-/* While the program ran. Behind a header, which has less than this, nothing else begins so. */
+/* The file ends with the message that ends it, and not with room for more. */
 static bool
-is_compressed(const char *path)
+has_end(const char *path)
 {
-	static const char begin[] = "\222\244zstd";
-	char bytes[4096];
+	static const char end[] = "\222\243end";
+	unsigned char tail[SEGMENT_END_BYTES];
+	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	ssize_t got = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+	bool has = fd >= 0 && fstat(fd, &status) == 0 && status.st_size > SEGMENT_END_BYTES &&
+	    pread(fd, tail, sizeof tail, status.st_size - SEGMENT_END_BYTES) == SEGMENT_END_BYTES &&
+	    memcmp(tail, end, strlen(end)) == 0;
 
 	if (fd >= 0)
 		close(fd);
-	return got > 0 && memmem(bytes, (size_t)got, begin, strlen(begin)) != NULL;
+	return has;
 }
 
-/* A later run may have put its own trace there meanwhile. */
+/* Nobody knows when the further runs of one rank's process end. */
 static bool
-is_same(const struct stat *before, const char *path)
+may_be_taken(struct trace *trace)
 {
-	struct stat now;
-
-	return lstat(path, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino;
+	if (job.ended && (!trace->of_world || job.rank == NULL))
+		return true;
+	if (!trace->has_end)
+		trace->has_end = has_end(trace->path);
+	return trace->has_end && !trace->failed;
 }
 
-/* 0, or -1: the trace is as it was. */
-static int
-compress_trace(const char *path, int level)
-{
-	struct stat before;
-	char *new;
-	int fd, done = -1;
+/* ---- who does it ---- */
 
-	if (is_compressed(path))
-		return 0;
-	if (lstat(path, &before) != 0 || asprintf(&new, "%s" UNFINISHED, path) < 0)
-		return -1;
-	unlink(new);
-	if ((fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)) >= 0) {
-		done = compress_to(path, fd, level);
-		if (close(fd) != 0)
-			done = -1;
-		if (done == 0)
-			done = is_same(&before, path) ? rename(new, path) : -1;
-		if (done != 0)
-			unlink(new);
+static void
+set_policy(pid_t pid)
+{
+	const struct sched_param none = { 0 };
+
+	sched_setscheduler(pid, workers.share || job.ended ? SCHED_OTHER : SCHED_IDLE, &none);
+}
+
+/* False: there is no process for it. */
+static bool
+start(struct trace trace)
+{
+	const pid_t parent = getpid();
+	pid_t pid;
+
+	if (workers.count == job.cores || workers.count == MOST_WORKERS || (pid = fork()) < 0)
+		return false;
+
+	if (pid == 0) {		/* it must not outlive this process, and overwrite the trace of a later run */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		set_policy(0);
+		_exit(getppid() != parent || squeeze_trace(trace.path, job.level) < 0);
 	}
-	free(new);
-	return done;
+	workers.each[workers.count].pid = pid;
+	workers.each[workers.count].trace = trace;
+	workers.each[workers.count++].trace.failed |= job.ended;	/* there is no other time */
+	return true;
 }
 
-/* The processes that compress; a signal handler ends them. */
-enum { WORKERS = 256 };
-static struct {
-	volatile pid_t pid[WORKERS];	/* 0: none */
-	volatile sig_atomic_t stopped;
-	bool idle;			/* they run where a core is idle only */
-} workers;
+/* Waits for one, or for none (WNOHANG). False: none has ended. */
+static bool
+reap(int how)
+{
+	struct trace trace;
+	pid_t pid;
+	int status, i = 0;
+
+	while ((pid = waitpid(-1, &status, how)) < 0 && errno == EINTR)
+		continue;
+	if (pid <= 0)
+		return false;
+	while (workers.each[i].pid != pid)
+		i++;
+	trace = workers.each[i].trace;
+	workers.each[i] = workers.each[--workers.count];
+	if (status != 0 && trace.failed)
+		traces.failed_count++;
+	else if (status != 0) {
+		trace.failed = true;
+		add_open(trace);
+	}
+	return true;
+}
+
+/* While the program runs: how far it is ahead. */
+static void
+compare_with_program(size_t waiting)
+{
+	static bool said;
+
+	if (!workers.share && waiting > MOST_BEHIND * (size_t)job.cores) {
+		note("no core is idle: compression takes its share of the cores");
+		workers.share = true;
+		for (int i = 0; i < workers.count; i++)
+			set_policy(workers.each[i].pid);
+	}
+	if (!said && waiting > MANY_BEHIND * (size_t)job.cores) {
+		note("the program is faster than compression: %zu segments wait on the disk", waiting);
+		said = true;
+	}
+}
+
+static void
+give_work(void)
+{
+	size_t left = 0, waiting = 0;
+
+	for (size_t i = 0; i < traces.count; i++) {
+		const bool may = may_be_taken(&traces.open[i]);
+
+		if (may && start(traces.open[i]))
+			continue;
+		traces.open[left++] = traces.open[i];
+		waiting += may;
+	}
+	traces.count = left;
+	if (!job.ended)
+		compare_with_program(waiting);
+}
+
+/* RUN: a pipe whose other end is closed when the program has ended. */
+static _Noreturn void
+work(const char *folder, int run)
+{
+	const long online = sysconf(_SC_NPROCESSORS_ONLN), cores = online < 1 ? 1 : online;
+	struct pollfd end = { .fd = run, .events = POLLIN };
+
+	job.cores = job.rank != NULL ? 1 : cores;
+	while (!job.ended) {
+		if (poll(&end, 1, LOOK_MS) > 0) {
+			job.ended = true;
+			job.cores = cores;
+			for (int i = 0; i < workers.count; i++)
+				set_policy(workers.each[i].pid);
+		}
+		while (reap(WNOHANG))
+			continue;
+		look(folder);
+		give_work();
+	}
+	while (reap(0))
+		give_work();
+	for (size_t i = 0; i < traces.count; i++)
+		traces.failed_count += may_be_taken(&traces.open[i]);
+	if (traces.failed_count > 0)
+		note("%d of %d traces could not be compressed and stay as they were", traces.failed_count,
+		    traces.known_count);
+	_exit(DONE);
+}
+
+/* ---- the process beside the run ---- */
+
+static volatile pid_t worker;
+static volatile sig_atomic_t stopped, ending;
+static int running = -1;	/* open as long as the program runs */
+
+void
+compress_begin(const char *folder, const char *rank, int level)
+{
+	const pid_t parent = getpid();
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	if ((worker = fork()) == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (int i = 1; i < NSIG; i++)	/* a terminal's are for the program */
+			signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
+		close(ends[1]);
+		job.rank = rank;
+		job.level = level;
+		if (getppid() == parent)
+			work(folder, ends[0]);
+		_exit(TROUBLE);
+	}
+	close(ends[0]);
+	running = ends[1];
+}
+
+/* Of a process that was killed. */
+static void
+remove_unfinished(const char *path)
+{
+	char *new;
+
+	if (!folder_is_of_rank(path, job.rank) || asprintf(&new, "%s" UNFINISHED, path) < 0)
+		return;
+	unlink(new);
+	free(new);
+}
+
+static void
+remove_of_world(const char *folder)
+{
+	folder_for_each(folder, remove_unfinished);
+}
+
+void
+compress_end(const char *folder, const char *rank, int level)
+{
+	if (worker <= 0 && !stopped)
+		compress_begin(folder, rank, level);
+	ending = 1;
+	if (stopped && worker > 0)
+		kill(worker, SIGKILL);
+	close(running);
+	while (worker > 0 && waitpid(worker, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	worker = 0;
+	job.rank = rank;
+	if (stopped) {
+		folder_for_each(folder, remove_unfinished);
+		folder_for_each_world(folder, remove_of_world);
+	}
+}
 
 void
 compress_stop(void)
 {
-	workers.stopped = 1;
-	for (int i = 0; i < WORKERS; i++)
-		if (workers.pid[i] > 0)
-			kill(workers.pid[i], SIGKILL);
-}
-
-/* It must not outlive this process, and overwrite the trace of a later run. */
-static _Noreturn void
-work(const char *path, int level, pid_t parent, const sigset_t *mask)
-{
-	const struct sched_param none = { 0 };
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (workers.idle)
-		sched_setscheduler(0, SCHED_IDLE, &none);
-	for (int i = 1; i < NSIG; i++)
-		signal(i, SIG_DFL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	_exit(getppid() != parent || compress_trace(path, level) < 0);
-}
-
-bool
-compress_start(const char *path, int level)
-{
-	const pid_t parent = getpid();
-	sigset_t all, before;
-	int slot = 0;
-
-	while (slot < WORKERS - 1 && workers.pid[slot] != 0)
-		slot++;
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);	/* the handler sees it as soon as it is there */
-	if ((workers.pid[slot] = fork()) == 0)
-		work(path, level, parent, &before);
-	if (workers.pid[slot] < 0)
-		workers.pid[slot] = 0;
-	else if (workers.stopped)
-		kill(workers.pid[slot], SIGKILL);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	return workers.pid[slot] != 0;
-}
-
-int
-compress_running(void)
-{
-	int running = 0;
-
-	for (int i = 0; i < WORKERS; i++)
-		running += workers.pid[i] > 0;
-	return running;
-}
-
-void
-compress_when_idle(bool idle)
-{
-	const struct sched_param none = { 0 };
-
-	for (int i = 0; i < WORKERS && idle != workers.idle; i++)
-		if (workers.pid[i] > 0)
-			sched_setscheduler(workers.pid[i], idle ? SCHED_IDLE : SCHED_OTHER, &none);
-	workers.idle = idle;
-}
-
-/* Waits for one; returns whether it did its work, -1: there is none. */
-static int
-end_worker(int how)
-{
-	pid_t pid;
-	int status;
-
-	while ((pid = waitpid(-1, &status, how)) < 0 && errno == EINTR)
-		continue;
-	for (int i = 0; pid > 0 && i < WORKERS; i++)
-		if (workers.pid[i] == pid)
-			workers.pid[i] = 0;
-	return pid <= 0 ? -1 : status == 0;
-}
-
-void
-compress_reap(void)
-{
-	while (end_worker(WNOHANG) >= 0)
-		continue;
-}
-
-static void
-remove_unfinished(char **paths, int count)
-{
-	for (int i = 0; i < count; i++) {
-		char *new;
-
-		if (asprintf(&new, "%s" UNFINISHED, paths[i]) < 0)
-			return;
-		unlink(new);
-		free(new);
-	}
-}
-
-void
-compress_traces(char **paths, int count, int level)
-{
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	int running = 0, failed = 0, did, next = 0;
-
-	while ((next < count && !workers.stopped) || running > 0)
-		if (next < count && !workers.stopped && running < cores && running < WORKERS) {
-			did = compress_start(paths[next++], level);
-			running += did;
-			failed += !did;
-		} else if ((did = end_worker(0)) >= 0) {
-			running--;
-			failed += !did;
-		} else
-			break;
-	if (workers.stopped)
-		remove_unfinished(paths, count);
-	else if (failed > 0)
-		note("%d of %d traces could not be compressed and stay as they were", failed, count);
+	stopped = 1;
+	if (ending && worker > 0)
+		kill(worker, SIGKILL);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "../base/run/raw_folder.h"
@@ -188,4 +189,18 @@ folder_make(const char *folder, char *real)
 	}
 	if (realpath(folder, real) == NULL)
 		die("%s: %s", folder, strerror(errno));
+}
+
+bool
+folder_is_local(const char *folder)
+{
+	static const unsigned long own[] = { 0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1,
+		0xf2f52010, 0xca451a4e };	/* ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs */
+	struct statfs status;
+
+	if (statfs(folder, &status) == 0)
+		for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+			if ((unsigned long)status.f_type == own[i])
+				return true;
+	return false;
 }

@@ -10,6 +10,8 @@
  * bytes). Dies where it cannot be written to.
  */
 void folder_make(const char *folder, char *real);
+/* Whether all who write to files of the folder run under this kernel, as on a disk of its own. */
+bool folder_is_local(const char *folder);
 /* What the name of a trace that is being compressed ends with. */
 #define UNFINISHED ".new"
 /* Whether the file is a raw trace, or the empty beginning of one: a folder may hold other things. */

@@ -21,7 +21,6 @@
 #include "../base/tool/tool.h"
 #include "compress.h"
 #include "folder.h"
-#include "follow.h"
 #include "why.h"
 
 static const char usage[] =
@@ -162,34 +161,6 @@ on_signals(bool terminal_is_shared)
 		sigaction(ending[i], &action, NULL);
 }
 
-static struct { char **paths; size_t count, capacity; } traces;
-
-static void
-remember(const char *path)
-{
-	if (!folder_is_of_rank(path, rank_of_launcher()))
-		return;
-	traces.paths = grow(traces.paths, &traces.capacity, traces.count + 1, sizeof *traces.paths);
-	traces.paths[traces.count++] = need(strdup(path));
-}
-
-static void
-remember_world(const char *folder)
-{
-	folder_for_each(folder, remember);
-}
-
-/* Under a launcher there is one of this for each rank, and each takes its own trace. */
-static void
-compress(const char *folder, int level)
-{
-	on_signals(false);
-	folder_for_each(folder, remember);
-	if (rank_of_launcher() == NULL)
-		folder_for_each_world(folder, remember_world);
-	compress_traces(traces.paths, (int)traces.count, level);
-}
-
 static void
 copy_out(const char *path)
 {
@@ -298,16 +269,6 @@ prepare(const struct options *opt, char *folder)
 	folder_refuse_others(folder);
 }
 
-/* A process that compresses beside the run, which it can where the ranks write segments. */
-static void
-accompany(struct options *opt, const char *folder)
-{
-	if (opt->level == 0 || !follow_can(folder))
-		return;
-	strcat(opt->recorder, SEGMENTS);
-	follow_start(folder, rank_of_launcher(), opt->level);
-}
-
 static void
 say_worlds(const char *folder)
 {
@@ -337,15 +298,21 @@ main(int argc, char **argv)
 	mask = hold_signals();	/* until start() can pass them on */
 	prepare(&opt, folder);
 	preload_add(library, true);
-	accompany(&opt, folder);
+	if (opt.level > 0 && folder_is_local(folder)) {
+		strcat(opt.recorder, SEGMENTS);
+		compress_begin(folder, rank_of_launcher(), opt.level);
+	}
 	start(&opt, folder, &mask);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
 	child = 0;
-	follow_stop();
 	caught = 0;		/* what came before was the program's */
-	if (opt.level > 0 && WIFEXITED(status))	/* of a killed launcher ranks may go on for a while */
-		compress(folder, opt.level);
+	if (opt.level > 0) {
+		on_signals(false);
+		if (WIFSIGNALED(status))	/* of a killed launcher ranks may go on for a while */
+			compress_stop();
+		compress_end(folder, rank_of_launcher(), opt.level);
+	}
 	empty = folder_for_each(folder, NULL) == 0;
 	if (opt.folder == NULL)
 		hand_over(folder);

@@ -1,31 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "squeeze.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "../base/stream/calls.h"
 #include "../base/tool/tool.h"
+#include "folder.h"
 
-enum { ROWS = 1 << 14 };	/* of a block, at least, but for the last */
+enum {
+	ROWS = 1 << 14,			/* of a block, at least, but for the last */
+	MOST_LOCATIONS = 1 << 20,
+};
 
-void
-squeeze_start(struct squeeze *s, int fd, int level)
-{
-	*s = (struct squeeze){ .level = level };
-	writer_start(&s->out, fd);
-	writer_start(&s->one, -1);
-}
-
-void
-squeeze_end(struct squeeze *s)
-{
-	for (size_t i = 0; i < s->pending_count; i++)
-		calls_free(&s->pending[i]);
-	free(s->pending);
-	calls_free(&s->calls);
-	writer_close(&s->out);
-	writer_close(&s->one);
-}
+struct squeeze {
+	struct reader *in;
+	struct writer out, one;		/* one: messages to be compressed together; never written */
+	struct calls calls;
+	struct calls *pending;		/* by location: rows not yet written */
+	size_t pending_count, pending_capacity;
+	int level;
+};
 
 static int
 put_one(struct squeeze *s)
@@ -55,9 +54,7 @@ take_block(struct squeeze *s, const struct message *message)
 {
 	struct calls *rows;
 
-	if (calls_read_numbered(&s->calls, s->in, message) < 0)
-		return -1;
-	if (s->calls.location > 1 << 20)
+	if (calls_read_numbered(&s->calls, s->in, message) < 0 || s->calls.location > MOST_LOCATIONS)
 		return -1;
 	s->pending = grow(s->pending, &s->pending_capacity, s->calls.location + (size_t)1,
 	    sizeof *s->pending);
@@ -72,20 +69,114 @@ take_block(struct squeeze *s, const struct message *message)
 	return rows->count >= ROWS ? put_rows(s, rows) : 0;
 }
 
-int
-squeeze_take(struct squeeze *s, const struct message *message)
+static int
+put_all(struct squeeze *s)
 {
+	for (size_t i = 0; i < s->pending_count; i++)
+		if (put_rows(s, &s->pending[i]) < 0)
+			return -1;
+	return put_one(s);
+}
+
+/* A rank that died has no end: its trace goes on with unwritten space, of which a byte is enough. */
+static int
+end_cut(struct squeeze *s)
+{
+	if (put_all(s) < 0 || msgpack_sbuffer_write(&s->out.buffer, "", 1) < 0)
+		return -1;
+	return writer_flush(&s->out);
+}
+
+static int
+end_whole(struct squeeze *s, const struct message *message)
+{
+	const msgpack_object *more = body_get(message, "more");
+
+	return put_all(s) < 0 ? -1 :
+	    writer_end_of(&s->out, more != NULL && more->type == MSGPACK_OBJECT_BOOLEAN && more->via.boolean);
+}
+
+static int
+take(struct squeeze *s, const struct message *message)
+{
+	if (is_kind(message, "longpole")) {
+		int passed = writer_pass(&s->out, message, 0);
+
+		s->out.messages = 0;
+		return passed;
+	}
+	if (is_kind(message, "end"))
+		return end_whole(s, message);
+	if (is_kind(message, "cut"))
+		return end_cut(s);
 	if (is_kind(message, "calls"))
 		return take_block(s, message);
 	s->out.messages++;
 	return writer_pass(&s->one, message, 0);
 }
 
-int
-squeeze_all(struct squeeze *s)
+static int
+squeeze_to(const char *path, int fd, int level)
 {
-	for (size_t i = 0; i < s->pending_count; i++)
-		if (put_rows(s, &s->pending[i]) < 0)
+	struct squeeze s = { .level = level };
+	struct message message;
+	int got;
+
+	writer_start(&s.out, fd);
+	writer_start(&s.one, -1);
+	if (reader_open(&s.in, path, READ_RAW) < 0)
+		return -1;
+	while ((got = reader_next(s.in, &message)) > 0)
+		if (take(&s, &message) < 0)
 			return -1;
-	return put_one(s);
+	reader_close(s.in);
+	return got;
+}
+
+/* While the program ran. Behind a header, which has less than this, nothing else begins so. */
+static bool
+is_compressed(const char *path)
+{
+	static const char begin[] = "\222\244zstd";
+	char bytes[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	ssize_t got = fd >= 0 ? read(fd, bytes, sizeof bytes) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return got > 0 && memmem(bytes, (size_t)got, begin, strlen(begin)) != NULL;
+}
+
+/* A later run may have put its own trace there meanwhile. */
+static bool
+is_same(const struct stat *before, const char *path)
+{
+	struct stat now;
+
+	return lstat(path, &now) == 0 && now.st_dev == before->st_dev && now.st_ino == before->st_ino;
+}
+
+int
+squeeze_trace(const char *path, int level)
+{
+	struct stat before;
+	char *new;
+	int fd, done = -1;
+
+	if (is_compressed(path))
+		return 0;
+	if (lstat(path, &before) != 0 || asprintf(&new, "%s" UNFINISHED, path) < 0)
+		return -1;
+	unlink(new);
+	if ((fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666)) >= 0) {
+		done = squeeze_to(path, fd, level);
+		if (close(fd) != 0)
+			done = -1;
+		if (done == 0)
+			done = is_same(&before, path) ? rename(new, path) : -1;
+		if (done != 0)
+			unlink(new);
+	}
+	free(new);
+	return done;
 }

@@ -35,6 +35,21 @@ rows() {
 	[ "$(cat run/* | wc -c)" -lt 12000000 ]
 }
 
+@test "where the program is faster than compression that is said once, and the oldest segments are done first" {
+	mpirun --oversubscribe -n 1 lp-record -z max -o run -- "$BATS_FILE_TMPDIR/bursts" 40 >/dev/null 2>err &
+	until grep -q 'lp-record: the program is faster than compression: [0-9]* segments wait on the disk' err; do sleep 0.1; done
+	done=$(find run -name 'rank.0*' ! -name '*.new' -size -1500k | sort | head -n -1)
+	wait $!
+	for file in run/rank.0 run/rank.0.00??; do	# compressed is a beginning of the list
+		[ "$(grep -cx "$file" <<<"$done")" -eq 1 ] || break
+		done=$(grep -vx "$file" <<<"$done")
+	done
+	[ -z "$done" ]
+	[ "$(grep -c faster err)" -eq 1 ]
+	[ "$(find run -name 'rank.0*' -size +1500k | wc -l)" -eq 0 ]
+	lp-merge run | lp-graph 2>&1 >/dev/null | grep -q '^lp-graph: 1000000 messages .* 0 sends, 0 receives'
+}
+
 @test "what was compressed while the program ran says the same" {
 	lp-record -o plain -- "$BATS_FILE_TMPDIR/bursts" 2 >/dev/null
 	BOUND_KIB=6000 lp-record -z min -o run -- "$BATS_FILE_TMPDIR/bursts" 2 >/dev/null

@@ -8,7 +8,6 @@
  * Nothing is done, loaded or opened before that call.
  */
 #include "front.h"
-#include "unload.h"
 
 #include <dlfcn.h>
 #include <link.h>

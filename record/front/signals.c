@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * In the front, and in each recorder for where that is preloaded alone: what stands first in the order
- * of libraries is what all of them and the program call.
- */
-#include "signals.h"
+#include "front.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In the front, and in each recorder for where that is preloaded alone, as signals.c is. */
-#include "unload.h"
+#include "front.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

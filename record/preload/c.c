@@ -10,114 +10,81 @@ typedef __typeof__(_Generic(&PMPI_Pready_list, int (*)(int, int *, MPI_Request):
 typedef const int *partition_list;
 #endif
 
-/* Parameters as in mpi.h. */
-#define PARAM(kind, name) PARAM_##kind(p_##name)
-#define PARAM_BUF(p) void *p
-#define PARAM_CBUF(p) const void *p
-#define PARAM_INT(p) int p
-#define PARAM_TYPE(p) MPI_Datatype p
-#define PARAM_COUNT(p) COUNT_TYPE p
-#define PARAM_COUNTS(p) const COUNT_TYPE p[]
-#define PARAM_DISPLS(p) const DISPL_TYPE p[]
-#define PARAM_UNIT(p) DISPL_TYPE p
-#define PARAM_OUTSIZE(p) COUNT_TYPE *p
-#define PARAM_BIG(p) MPI_Count p
-#define PARAM_INTS(p) partition_list p
-#define PARAM_ERRORS(p) MPI_Errhandler p
-#define PARAM_OP(p) MPI_Op p
-#define PARAM_COMM(p) MPI_Comm p
-#define PARAM_GROUP(p) MPI_Group p
-#define PARAM_WIN(p) MPI_Win p
-#define PARAM_NEWWIN(p) MPI_Win *p
-#define PARAM_OLDWIN(p) MPI_Win *p
-#define PARAM_FILE(p) MPI_File p
-#define PARAM_NEWFILE(p) MPI_File *p
-#define PARAM_OLDFILE(p) MPI_File *p
-#define PARAM_ADDRESS(p) MPI_Aint p
-#define PARAM_OFFSET(p) MPI_Offset p
-#define PARAM_STRING(p) const char *p
-#define PARAM_STRINGS(p) char *p[]
-#define PARAM_ARGUMENTS(p) char *p[]
-#define PARAM_ARGUMENTS_EACH(p) char **p[]
-#define PARAM_INFOS(p) const MPI_Info p[]
-#define PARAM_OUTPUT(p) int *p
-#define PARAM_CREQ(p) MPI_Request p
-#define PARAM_INFO(p) MPI_Info p
-#define PARAM_CINTS(p) const int p[]
-#define PARAM_ADDRESSES(p) const MPI_Aint p[]
-#define PARAM_CTYPES(p) const MPI_Datatype p[]
-#define PARAM_STATUS(p) MPI_Status *p
-#define PARAM_STATUSES(p) MPI_Status p[]
-#define PARAM_NEWREQ(p) MPI_Request *p
-#define PARAM_REQ(p) MPI_Request *p
-#define PARAM_REQS(p) MPI_Request p[]
-#define PARAM_INDEX(p) int *p
-#define PARAM_INDICES(p) int p[]
-#define PARAM_OUTCOUNT(p) int *p
-#define PARAM_FLAG(p) int *p
-#define PARAM_MESSAGE(p) MPI_Message *p
-#define PARAM_NEWMESSAGE(p) MPI_Message *p
-#define PARAM_NEWCOMM(p) MPI_Comm *p
-#define PARAM_OLDCOMM(p) MPI_Comm *p
+/*
+ * Of each kind the parameter as in mpi.h; before the call a view of what goes in, or a stand-in for an ignored status;
+ * after it a view of what came out.
+ */
+#define PARAM(kind, name) KIND(1, kind, name)
+#define BEFORE(kind, name) KIND(2, kind, name)
+#define AFTER(kind, name) KIND(3, kind, name)
 #define ARGUMENT(kind, name) p_##name
-
-/* Before the call: views of what goes in, and stand-ins for ignored statuses. */
-#define BEFORE(kind, name) BEFORE_##kind(name)
 #define VIEW_IN(type, name) type name UNUSED = p_##name;
-#define BEFORE_BUF(n) VIEW_IN(const void *, n)
-#define BEFORE_CBUF(n) VIEW_IN(const void *, n)
-#define BEFORE_INT(n) VIEW_IN(int, n)
-#define BEFORE_COUNT(n) VIEW_IN(COUNT_TYPE, n)
-#define BEFORE_COUNTS(n) VIEW_IN(const COUNT_TYPE *, n)
-#define BEFORE_BIG(n) VIEW_IN(MPI_Count, n)
-#define BEFORE_CREQ(n) VIEW_IN(MPI_Request, n)
-#define BEFORE_TYPE(n) VIEW_IN(MPI_Datatype, n)
-#define BEFORE_COMM(n) VIEW_IN(MPI_Comm, n)
-#define BEFORE_GROUP(n) VIEW_IN(MPI_Group, n)
-#define BEFORE_WIN(n) struct communicator *n = win_of(p_##n);
-#define BEFORE_OLDWIN(n) struct communicator *n = win_of(*p_##n);
-#define BEFORE_FILE(n) struct communicator *n = file_of(p_##n);
-#define BEFORE_OLDFILE(n) struct communicator *n = file_of(*p_##n);
-#define BEFORE_CINTS(n) VIEW_IN(const int *, n)
-#define BEFORE_CTYPES(n) VIEW_IN(const MPI_Datatype *, n)
-#define BEFORE_STATUS(n) \
-	if (p_##n == MPI_STATUS_IGNORE) \
-		p_##n = &at.thread->status; \
-	const MPI_Status *n UNUSED = p_##n;
-#define BEFORE_STATUSES(n) \
-	MPI_Status *n##_seen = p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : p_##n; \
-	const MPI_Status *n UNUSED = n##_seen; \
-	if (n##_seen != NULL) \
-		p_##n = n##_seen;
-#define BEFORE_REQ(n) MPI_Request n##_before = *p_##n;
-#define BEFORE_REQS(n) \
-	MPI_Request *n##_before = own_requests(at.thread, count); \
-	for (int i = 0; i < count && n##_before != NULL; i++) \
-		n##_before[i] = p_##n[i];
-#define BEFORE_MESSAGE(n) MPI_Message n = *p_##n;
-#define BEFORE_OLDCOMM(n) struct communicator *n = communicator_of(*p_##n);
-
-/* After it: views of what came out. */
-#define AFTER(kind, name) AFTER_##kind(name)
 #define VIEW_OUT(type, name) type name UNUSED = *p_##name;
-#define AFTER_STATUS(n)
 /* Where there was no memory recording has ended, and there is nothing to note. */
 #define NEEDS(own) \
 	if (own == NULL) { \
 		end_call(&at); \
 		return result; \
 	}
-#define AFTER_STATUSES(n) NEEDS(n##_seen)
-#define AFTER_REQS(n) NEEDS(n##_before)
-#define AFTER_NEWREQ(n) VIEW_OUT(MPI_Request, n)
-#define AFTER_INDEX(n) VIEW_OUT(int, n)
-#define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 0 };
-#define AFTER_OUTCOUNT(n) VIEW_OUT(int, n)
-#define AFTER_FLAG(n) VIEW_OUT(int, n)
-#define AFTER_NEWMESSAGE(n) VIEW_OUT(MPI_Message, n)
-#define AFTER_NEWCOMM(n) VIEW_OUT(MPI_Comm, n)
-#define AFTER_NEWWIN(n) VIEW_OUT(MPI_Win, n)
-#define AFTER_NEWFILE(n) VIEW_OUT(MPI_File, n)
+#define KIND_BUF(n) (void *p_##n), (VIEW_IN(const void *, n)), ()
+#define KIND_CBUF(n) (const void *p_##n), (VIEW_IN(const void *, n)), ()
+#define KIND_INT(n) (int p_##n), (VIEW_IN(int, n)), ()
+#define KIND_TYPE(n) (MPI_Datatype p_##n), (VIEW_IN(MPI_Datatype, n)), ()
+#define KIND_COUNT(n) (COUNT_TYPE p_##n), (VIEW_IN(COUNT_TYPE, n)), ()
+#define KIND_COUNTS(n) (const COUNT_TYPE p_##n[]), (VIEW_IN(const COUNT_TYPE *, n)), ()
+#define KIND_DISPLS(n) (const DISPL_TYPE p_##n[]), (), ()
+#define KIND_UNIT(n) (DISPL_TYPE p_##n), (), ()
+#define KIND_OUTSIZE(n) (COUNT_TYPE *p_##n), (), ()
+#define KIND_BIG(n) (MPI_Count p_##n), (VIEW_IN(MPI_Count, n)), ()
+#define KIND_INTS(n) (partition_list p_##n), (), ()
+#define KIND_ERRORS(n) (MPI_Errhandler p_##n), (), ()
+#define KIND_OP(n) (MPI_Op p_##n), (), ()
+#define KIND_COMM(n) (MPI_Comm p_##n), (VIEW_IN(MPI_Comm, n)), ()
+#define KIND_GROUP(n) (MPI_Group p_##n), (VIEW_IN(MPI_Group, n)), ()
+#define KIND_WIN(n) (MPI_Win p_##n), (struct communicator *n = win_of(p_##n);), ()
+#define KIND_NEWWIN(n) (MPI_Win *p_##n), (), (VIEW_OUT(MPI_Win, n))
+#define KIND_OLDWIN(n) (MPI_Win *p_##n), (struct communicator *n = win_of(*p_##n);), ()
+#define KIND_FILE(n) (MPI_File p_##n), (struct communicator *n = file_of(p_##n);), ()
+#define KIND_NEWFILE(n) (MPI_File *p_##n), (), (VIEW_OUT(MPI_File, n))
+#define KIND_OLDFILE(n) (MPI_File *p_##n), (struct communicator *n = file_of(*p_##n);), ()
+#define KIND_ADDRESS(n) (MPI_Aint p_##n), (), ()
+#define KIND_OFFSET(n) (MPI_Offset p_##n), (), ()
+#define KIND_STRING(n) (const char *p_##n), (), ()
+#define KIND_STRINGS(n) (char *p_##n[]), (), ()
+#define KIND_ARGUMENTS(n) (char *p_##n[]), (), ()
+#define KIND_ARGUMENTS_EACH(n) (char **p_##n[]), (), ()
+#define KIND_INFOS(n) (const MPI_Info p_##n[]), (), ()
+#define KIND_OUTPUT(n) (int *p_##n), (), ()
+#define KIND_CREQ(n) (MPI_Request p_##n), (VIEW_IN(MPI_Request, n)), ()
+#define KIND_INFO(n) (MPI_Info p_##n), (), ()
+#define KIND_CINTS(n) (const int p_##n[]), (VIEW_IN(const int *, n)), ()
+#define KIND_ADDRESSES(n) (const MPI_Aint p_##n[]), (), ()
+#define KIND_CTYPES(n) (const MPI_Datatype p_##n[]), (VIEW_IN(const MPI_Datatype *, n)), ()
+#define KIND_STATUS(n) (MPI_Status *p_##n), \
+	(if (p_##n == MPI_STATUS_IGNORE) \
+		p_##n = &at.thread->status; \
+	const MPI_Status *n UNUSED = p_##n;), ()
+#define KIND_STATUSES(n) (MPI_Status p_##n[]), \
+	(MPI_Status *n##_seen = p_##n == MPI_STATUSES_IGNORE ? own_statuses(at.thread, count) : p_##n; \
+	const MPI_Status *n UNUSED = n##_seen; \
+	if (n##_seen != NULL) \
+		p_##n = n##_seen;), \
+	(NEEDS(n##_seen))
+#define KIND_NEWREQ(n) (MPI_Request *p_##n), (), (VIEW_OUT(MPI_Request, n))
+#define KIND_REQ(n) (MPI_Request *p_##n), (MPI_Request n##_before = *p_##n;), ()
+#define KIND_REQS(n) (MPI_Request p_##n[]), \
+	(MPI_Request *n##_before = own_requests(at.thread, count); \
+	for (int i = 0; i < count && n##_before != NULL; i++) \
+		n##_before[i] = p_##n[i];), \
+	(NEEDS(n##_before))
+#define KIND_INDEX(n) (int *p_##n), (), (VIEW_OUT(int, n))
+#define KIND_INDICES(n) (int p_##n[]), (), (const int *n = p_##n; enum { n##_base = 0 };)
+#define KIND_OUTCOUNT(n) (int *p_##n), (), (VIEW_OUT(int, n))
+#define KIND_FLAG(n) (int *p_##n), (), (VIEW_OUT(int, n))
+#define KIND_MESSAGE(n) (MPI_Message *p_##n), (MPI_Message n = *p_##n;), ()
+#define KIND_NEWMESSAGE(n) (MPI_Message *p_##n), (), (VIEW_OUT(MPI_Message, n))
+#define KIND_NEWCOMM(n) (MPI_Comm *p_##n), (), (VIEW_OUT(MPI_Comm, n))
+#define KIND_OLDCOMM(n) (MPI_Comm *p_##n), (struct communicator *n = communicator_of(*p_##n);), ()
 
 #define EACH_OF(name, count_type) \
 	static uint64_t \

@@ -80,7 +80,7 @@ statuses_to_c(struct thread *thread, int count, MPI_Fint *from)
 	MPI_Status *to = own_statuses(thread, 2 * count);
 	const int words = (int)(sizeof(MPI_Status) / sizeof(MPI_Fint));
 
-	/* The caller's array may be the first half of the same storage: see BEFORE_STATUSES. */
+	/* The caller's array may be the first half of the same storage: see KIND_STATUSES. */
 	for (int i = 0; i < count && to != NULL; i++)
 		PMPI_Status_f2c(from + i * words, &to[count + i]);
 	return to != NULL ? to + count : NULL;
@@ -105,113 +105,86 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #define AS(type, name) (*(type *)p_##name)
 
 /* Behind ierr come the lengths of strings, by value. */
-#define LENGTH(kind, name) LENGTH_##kind(, size_t length_##name)
-#define PASS_LENGTH(kind, name) LENGTH_##kind(, length_##name)
 #define NO_LENGTH(...)
-#define LENGTH_STRING(...) __VA_ARGS__
-#define LENGTH_STRINGS(...) __VA_ARGS__
-#define LENGTH_ARGUMENTS(...) __VA_ARGS__
-#define LENGTH_ARGUMENTS_EACH(...) __VA_ARGS__
-#define LENGTH_BUF NO_LENGTH
-#define LENGTH_CBUF NO_LENGTH
-#define LENGTH_INT NO_LENGTH
-#define LENGTH_TYPE NO_LENGTH
-#define LENGTH_COUNT NO_LENGTH
-#define LENGTH_COUNTS NO_LENGTH
-#define LENGTH_DISPLS NO_LENGTH
-#define LENGTH_UNIT NO_LENGTH
-#define LENGTH_OUTSIZE NO_LENGTH
-#define LENGTH_BIG NO_LENGTH
-#define LENGTH_INTS NO_LENGTH
-#define LENGTH_ERRORS NO_LENGTH
-#define LENGTH_OP NO_LENGTH
-#define LENGTH_COMM NO_LENGTH
-#define LENGTH_GROUP NO_LENGTH
-#define LENGTH_INFO NO_LENGTH
-#define LENGTH_CINTS NO_LENGTH
-#define LENGTH_ADDRESSES NO_LENGTH
-#define LENGTH_CTYPES NO_LENGTH
-#define LENGTH_STATUS NO_LENGTH
-#define LENGTH_STATUSES NO_LENGTH
-#define LENGTH_NEWREQ NO_LENGTH
-#define LENGTH_REQ NO_LENGTH
-#define LENGTH_REQS NO_LENGTH
-#define LENGTH_CREQ NO_LENGTH
-#define LENGTH_INDEX NO_LENGTH
-#define LENGTH_INDICES NO_LENGTH
-#define LENGTH_OUTCOUNT NO_LENGTH
-#define LENGTH_FLAG NO_LENGTH
-#define LENGTH_MESSAGE NO_LENGTH
-#define LENGTH_NEWMESSAGE NO_LENGTH
-#define LENGTH_NEWCOMM NO_LENGTH
-#define LENGTH_OLDCOMM NO_LENGTH
-#define LENGTH_WIN NO_LENGTH
-#define LENGTH_NEWWIN NO_LENGTH
-#define LENGTH_OLDWIN NO_LENGTH
-#define LENGTH_FILE NO_LENGTH
-#define LENGTH_NEWFILE NO_LENGTH
-#define LENGTH_OLDFILE NO_LENGTH
-#define LENGTH_ADDRESS NO_LENGTH
-#define LENGTH_OFFSET NO_LENGTH
-#define LENGTH_INFOS NO_LENGTH
-#define LENGTH_OUTPUT NO_LENGTH
+#define LENGTH_TOO(...) __VA_ARGS__
+#define WITH(macro, ...) macro(__VA_ARGS__)
+#define LENGTH(kind, name) WITH(KIND(1, kind, name), , size_t length_##name)
+#define PASS_LENGTH(kind, name) WITH(KIND(1, kind, name), , length_##name)
 
-#define BEFORE(kind, name) BEFORE_##kind(name)
-#define BEFORE_BUF(n) const void *n UNUSED = buffer(p_##n, descriptors);
-#define BEFORE_CBUF(n) const void *n UNUSED = buffer(p_##n, descriptors);
-#define BEFORE_INT(n) int n UNUSED = AS(MPI_Fint, n);
-#define BEFORE_COUNT(n) COUNT_TYPE n UNUSED = AS(COUNT_TYPE, n);
-#define BEFORE_COUNTS(n) const COUNT_TYPE *n UNUSED = p_##n;
-#define BEFORE_BIG(n) MPI_Count n UNUSED = AS(MPI_Count, n);
-#define BEFORE_CREQ(n) MPI_Request n UNUSED = PMPI_Request_f2c(AS(MPI_Fint, n));
-#define BEFORE_TYPE(n) MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));
-#define BEFORE_COMM(n) MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));
-#define BEFORE_GROUP(n) MPI_Group n UNUSED = PMPI_Group_f2c(AS(MPI_Fint, n));
-#define BEFORE_WIN(n) struct communicator *n = win_of(PMPI_Win_f2c(AS(MPI_Fint, n)));
-#define BEFORE_OLDWIN(n) BEFORE_WIN(n)
-#define BEFORE_FILE(n) struct communicator *n = file_of(PMPI_File_f2c(AS(MPI_Fint, n)));
-#define BEFORE_OLDFILE(n) BEFORE_FILE(n)
-#define BEFORE_CINTS(n) const int *n UNUSED = p_##n;
-#define BEFORE_CTYPES(n) const MPI_Fint *n UNUSED = p_##n;
-#define BEFORE_STATUS(n) \
-	if (is_mpi_fortran_status_ignore(p_##n)) \
-		p_##n = own_statuses(at.thread, 1);
-#define BEFORE_STATUSES(n) \
-	MPI_Status *n##_seen = own_statuses(at.thread, 2 * count); \
-	if (n##_seen != NULL && is_mpi_fortran_statuses_ignore(p_##n)) \
-		p_##n = n##_seen;
-#define BEFORE_REQ(n) MPI_Request n##_before = PMPI_Request_f2c(AS(MPI_Fint, n));
-#define BEFORE_REQS(n) \
-	MPI_Request *n##_before = own_requests(at.thread, count); \
-	for (int i = 0; i < count && n##_before != NULL; i++) \
-		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);
-#define BEFORE_MESSAGE(n) MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));
-#define BEFORE_OLDCOMM(n) \
-	struct communicator *n = communicator_of(PMPI_Comm_f2c(AS(MPI_Fint, n)));
-
-#define AFTER(kind, name) AFTER_##kind(name)
-#define AFTER_STATUS(n) \
-	PMPI_Status_f2c(p_##n, &at.thread->status); \
-	const MPI_Status *n UNUSED = &at.thread->status;
+/* Of each kind whether it has a length; before the call a view of what goes in, after it of what came out. */
+#define BEFORE(kind, name) KIND(2, kind, name)
+#define AFTER(kind, name) KIND(3, kind, name)
 /* Where there was no memory recording has ended, and there is nothing to note. */
 #define NEEDS(own) \
 	if (own == NULL) { \
 		end_call(&at); \
 		return; \
 	}
-#define AFTER_STATUSES(n) \
-	NEEDS(n##_seen) \
-	const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);
-#define AFTER_REQS(n) NEEDS(n##_before)
-#define AFTER_NEWREQ(n) MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));
-#define AFTER_INDEX(n) int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;
-#define AFTER_INDICES(n) const int *n = p_##n; enum { n##_base = 1 };
-#define AFTER_OUTCOUNT(n) int n = AS(MPI_Fint, n);
-#define AFTER_FLAG(n) int n UNUSED = AS(MPI_Fint, n) != 0;
-#define AFTER_NEWMESSAGE(n) MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));
-#define AFTER_NEWCOMM(n) MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));
-#define AFTER_NEWWIN(n) MPI_Win n = PMPI_Win_f2c(AS(MPI_Fint, n));
-#define AFTER_NEWFILE(n) MPI_File n = PMPI_File_f2c(AS(MPI_Fint, n));
+#define KIND_BUF(n) (NO_LENGTH), (const void *n UNUSED = buffer(p_##n, descriptors);), ()
+#define KIND_CBUF(n) (NO_LENGTH), (const void *n UNUSED = buffer(p_##n, descriptors);), ()
+#define KIND_INT(n) (NO_LENGTH), (int n UNUSED = AS(MPI_Fint, n);), ()
+#define KIND_TYPE(n) (NO_LENGTH), (MPI_Datatype n UNUSED = PMPI_Type_f2c(AS(MPI_Fint, n));), ()
+#define KIND_COUNT(n) (NO_LENGTH), (COUNT_TYPE n UNUSED = AS(COUNT_TYPE, n);), ()
+#define KIND_COUNTS(n) (NO_LENGTH), (const COUNT_TYPE *n UNUSED = p_##n;), ()
+#define KIND_DISPLS(n) (NO_LENGTH), (), ()
+#define KIND_UNIT(n) (NO_LENGTH), (), ()
+#define KIND_OUTSIZE(n) (NO_LENGTH), (), ()
+#define KIND_BIG(n) (NO_LENGTH), (MPI_Count n UNUSED = AS(MPI_Count, n);), ()
+#define KIND_INTS(n) (NO_LENGTH), (), ()
+#define KIND_ERRORS(n) (NO_LENGTH), (), ()
+#define KIND_OP(n) (NO_LENGTH), (), ()
+#define KIND_COMM(n) (NO_LENGTH), (MPI_Comm n UNUSED = PMPI_Comm_f2c(AS(MPI_Fint, n));), ()
+#define KIND_GROUP(n) (NO_LENGTH), (MPI_Group n UNUSED = PMPI_Group_f2c(AS(MPI_Fint, n));), ()
+#define KIND_WIN(n) (NO_LENGTH), \
+	(struct communicator *n = win_of(PMPI_Win_f2c(AS(MPI_Fint, n)));), ()
+#define KIND_NEWWIN(n) (NO_LENGTH), (), (MPI_Win n = PMPI_Win_f2c(AS(MPI_Fint, n));)
+#define KIND_OLDWIN(n) KIND_WIN(n)
+#define KIND_FILE(n) (NO_LENGTH), \
+	(struct communicator *n = file_of(PMPI_File_f2c(AS(MPI_Fint, n)));), ()
+#define KIND_NEWFILE(n) (NO_LENGTH), (), (MPI_File n = PMPI_File_f2c(AS(MPI_Fint, n));)
+#define KIND_OLDFILE(n) KIND_FILE(n)
+#define KIND_ADDRESS(n) (NO_LENGTH), (), ()
+#define KIND_OFFSET(n) (NO_LENGTH), (), ()
+#define KIND_STRING(n) (LENGTH_TOO), (), ()
+#define KIND_STRINGS(n) (LENGTH_TOO), (), ()
+#define KIND_ARGUMENTS(n) (LENGTH_TOO), (), ()
+#define KIND_ARGUMENTS_EACH(n) (LENGTH_TOO), (), ()
+#define KIND_INFOS(n) (NO_LENGTH), (), ()
+#define KIND_OUTPUT(n) (NO_LENGTH), (), ()
+#define KIND_CREQ(n) (NO_LENGTH), (MPI_Request n UNUSED = PMPI_Request_f2c(AS(MPI_Fint, n));), ()
+#define KIND_INFO(n) (NO_LENGTH), (), ()
+#define KIND_CINTS(n) (NO_LENGTH), (const int *n UNUSED = p_##n;), ()
+#define KIND_ADDRESSES(n) (NO_LENGTH), (), ()
+#define KIND_CTYPES(n) (NO_LENGTH), (const MPI_Fint *n UNUSED = p_##n;), ()
+#define KIND_STATUS(n) (NO_LENGTH), \
+	(if (is_mpi_fortran_status_ignore(p_##n)) \
+		p_##n = own_statuses(at.thread, 1);), \
+	(PMPI_Status_f2c(p_##n, &at.thread->status); \
+	const MPI_Status *n UNUSED = &at.thread->status;)
+#define KIND_STATUSES(n) (NO_LENGTH), \
+	(MPI_Status *n##_seen = own_statuses(at.thread, 2 * count); \
+	if (n##_seen != NULL && is_mpi_fortran_statuses_ignore(p_##n)) \
+		p_##n = n##_seen;), \
+	(NEEDS(n##_seen) \
+	const MPI_Status *n = statuses_to_c(at.thread, count, p_##n);)
+#define KIND_NEWREQ(n) (NO_LENGTH), (), (MPI_Request n = PMPI_Request_f2c(AS(MPI_Fint, n));)
+#define KIND_REQ(n) (NO_LENGTH), (MPI_Request n##_before = PMPI_Request_f2c(AS(MPI_Fint, n));), ()
+#define KIND_REQS(n) (NO_LENGTH), \
+	(MPI_Request *n##_before = own_requests(at.thread, count); \
+	for (int i = 0; i < count && n##_before != NULL; i++) \
+		n##_before[i] = PMPI_Request_f2c(((MPI_Fint *)p_##n)[i]);), \
+	(NEEDS(n##_before))
+#define KIND_INDEX(n) (NO_LENGTH), (), \
+	(int n UNUSED = AS(MPI_Fint, n) == MPI_UNDEFINED ? MPI_UNDEFINED : AS(MPI_Fint, n) - 1;)
+#define KIND_INDICES(n) (NO_LENGTH), (), (const int *n = p_##n; enum { n##_base = 1 };)
+#define KIND_OUTCOUNT(n) (NO_LENGTH), (), (int n = AS(MPI_Fint, n);)
+#define KIND_FLAG(n) (NO_LENGTH), (), (int n UNUSED = AS(MPI_Fint, n) != 0;)
+#define KIND_MESSAGE(n) (NO_LENGTH), (MPI_Message n = PMPI_Message_f2c(AS(MPI_Fint, n));), ()
+#define KIND_NEWMESSAGE(n) (NO_LENGTH), (), \
+	(MPI_Message n UNUSED = PMPI_Message_f2c(AS(MPI_Fint, n));)
+#define KIND_NEWCOMM(n) (NO_LENGTH), (), (MPI_Comm n = PMPI_Comm_f2c(AS(MPI_Fint, n));)
+#define KIND_OLDCOMM(n) (NO_LENGTH), \
+	(struct communicator *n = communicator_of(PMPI_Comm_f2c(AS(MPI_Fint, n)));), ()
 
 /* OWN passes the call on to CALLEE; where BUFFERS they come as descriptors. */
 #define WRAPPER(own, callee, buffers, Name, params, record) \

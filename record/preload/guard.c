@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../front/signals.h"
+#include "../front/front.h"
 #include "file.h"
 #include "recorder.h"
 

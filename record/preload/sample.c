@@ -162,7 +162,6 @@ sample_drain(void)
 		offset = offset_ns();
 		until_ns = clock_ns();
 		modules_append();
-		sample_learn_modules();
 		find_threads();
 		for (struct ring **at = &rings, *ring; (ring = *at) != NULL; ) {
 			sample_read(ring, offset, until_ns);

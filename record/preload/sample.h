@@ -27,8 +27,6 @@ struct ring {
 
 /* Before rings are read: sees to room for stacks where they are asked for. False: there is none. */
 bool sample_room(void);
-/* What frames may lie in. */
-void sample_learn_modules(void);
 /* Appends what the ring holds to the trace; OFFSET: from the kernel's clock to that of the trace. */
 void sample_read(struct ring *ring, int64_t offset, int64_t until_ns);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the rings of samples to the trace. */
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "recorder.h"
 #include "sample.h"
@@ -39,63 +37,6 @@ sample_room(void)
 {
 	return batch.stacks != NULL || (batch.stacks = malloc(STACK_BYTES)) != NULL;
 }
-
-/* ---- what frames may lie in ---- */
-
-static struct {
-	struct { uintptr_t begin, end; } at[512];
-	size_t count;
-	unsigned long long loads;	/* objects ever loaded, as of the last look */
-} modules;
-
-static int
-learn_module(struct dl_phdr_info *info, size_t size, void *unused)
-{
-	(void)size;
-	(void)unused;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-
-		if (part->p_type == PT_LOAD && (part->p_flags & PF_X) != 0 &&
-		    modules.count < sizeof modules.at / sizeof modules.at[0]) {
-			modules.at[modules.count].begin = info->dlpi_addr + part->p_vaddr;
-			modules.at[modules.count++].end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
-		}
-	}
-	return 0;
-}
-
-static int
-count_loads(struct dl_phdr_info *info, size_t size, void *loads)
-{
-	(void)size;
-	*(unsigned long long *)loads = info->dlpi_adds;
-	return 1;
-}
-
-void
-sample_learn_modules(void)
-{
-	unsigned long long loads = 0;
-
-	dl_iterate_phdr(count_loads, &loads);
-	if (loads == modules.loads)
-		return;
-	modules.loads = loads;
-	modules.count = 0;
-	dl_iterate_phdr(learn_module, NULL);
-}
-
-static bool
-is_in_module(const void *address)
-{
-	for (size_t i = 0; i < modules.count; i++)
-		if ((uintptr_t)address - modules.at[i].begin < modules.at[i].end - modules.at[i].begin)
-			return true;
-	return false;
-}
-
-/* ---- samples ---- */
 
 static void
 write_batch(struct ring *ring, int64_t until_ns)

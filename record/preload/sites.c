@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../front/unload.h"
+#include "../front/front.h"
 #include "frames.h"
 #include "recorder.h"
 #include "rows.h"
@@ -53,8 +53,8 @@ build_id(const struct dl_phdr_info *info, size_t *size)
 	return NULL;
 }
 
-/* The objects that have been told and are still there, and whether call sites lie in them. */
-static struct told { uint64_t base, bytes; bool here, has_sites; } *told;
+/* The objects that have been told and are still there, where their code is, and whether call sites lie in them. */
+static struct told { uint64_t base, bytes, code, code_bytes; bool here, has_sites; } *told;
 static size_t told_count, told_capacity;
 static unsigned long long unloads_seen;
 static uint64_t unload_count;		/* times that any with call sites had gone */
@@ -70,9 +70,9 @@ find_told(uint64_t base)
 
 /* False: it has been told already, or there is no memory. */
 static bool
-note_told(uint64_t base, uint64_t bytes)
+note_told(struct told new)
 {
-	if (find_told(base) != NULL)
+	if (find_told(new.base) != NULL)
 		return false;
 	if (told_count == told_capacity) {
 		size_t larger = told_capacity == 0 ? 128 : 2 * told_capacity;
@@ -85,7 +85,7 @@ note_told(uint64_t base, uint64_t bytes)
 		told = more;
 		told_capacity = larger;
 	}
-	told[told_count++] = (struct told){ .base = base, .bytes = bytes, .here = true };
+	told[told_count++] = new;
 	return true;
 }
 
@@ -94,8 +94,8 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 {
 	char program[4096] = "";
 	const char *path = info->dlpi_name;
+	struct told new = { .base = info->dlpi_addr, .here = true };
 	const unsigned char *id;
-	uint64_t bytes = 0;
 	struct small small;
 	size_t id_size;
 
@@ -104,10 +104,16 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
 
-		if (part->p_type == PT_LOAD && part->p_vaddr + part->p_memsz > bytes)
-			bytes = part->p_vaddr + part->p_memsz;
+		if (part->p_type != PT_LOAD)
+			continue;
+		if (part->p_vaddr + part->p_memsz > new.bytes)
+			new.bytes = part->p_vaddr + part->p_memsz;
+		if ((part->p_flags & PF_X) != 0) {
+			new.code = new.base + part->p_vaddr;
+			new.code_bytes = part->p_memsz;
+		}
 	}
-	if (!note_told(info->dlpi_addr, bytes))
+	if (!note_told(new))
 		return 0;
 	if (path[0] == '\0') {		/* the program, or the kernel's page, which has no file */
 		if (module_count > 0 || readlink("/proc/self/exe", program, sizeof program - 1) < 0)
@@ -118,47 +124,62 @@ append_module(struct dl_phdr_info *info, size_t info_size, void *unused)
 	small_begin(&small, "module", id != NULL ? 5 : 4);
 	small_uint(&small, "module", module_count++);
 	small_string(&small, "path", path);
-	small_uint(&small, "base", info->dlpi_addr);
-	small_uint(&small, "bytes", bytes);
+	small_uint(&small, "base", new.base);
+	small_uint(&small, "bytes", new.bytes);
 	if (id != NULL)
 		small_bytes(&small, "build_id", id, id_size);
 	small_append(&small);
 	return 0;
 }
 
+/* How many objects were ever loaded, and unloaded. */
+struct counts { unsigned long long loads, unloads; };
+
 static int
-count_loads(struct dl_phdr_info *info, size_t info_size, void *loads)
+count_objects(struct dl_phdr_info *info, size_t info_size, void *counts)
 {
 	(void)info_size;
-	*(unsigned long long *)loads = info->dlpi_adds;
+	*(struct counts *)counts = (struct counts){ info->dlpi_adds, info->dlpi_subs };
 	return 1;
 }
 
 static void modules_unloaded(void);
 
-/* All modules at first, later those that were loaded since. */
-void
-modules_append(void)
+/* All modules at first, later those that were loaded since. The table is locked. */
+static void
+append_modules(void)
 {
-	unsigned long long loads = 0;
+	struct counts now = { 0, 0 };
 
-	dl_iterate_phdr(count_loads, &loads);
-	if (loads == modules_seen)
+	dl_iterate_phdr(count_objects, &now);
+	if (now.loads == modules_seen)
 		return;
-	modules_seen = loads;
+	modules_seen = now.loads;
 	dl_iterate_phdr(append_module, NULL);
 	longpole_unloaded = modules_unloaded;
 }
 
-/* ---- libraries that are closed ---- */
-
-static int
-count_unloads(struct dl_phdr_info *info, size_t info_size, void *unloads)
+void
+modules_append(void)
 {
-	(void)info_size;
-	*(unsigned long long *)unloads = info->dlpi_subs;
-	return 1;
+	pthread_mutex_lock(&table_lock);
+	append_modules();
+	pthread_mutex_unlock(&table_lock);
 }
+
+bool
+is_in_module(const void *address)
+{
+	bool is = false;
+
+	pthread_mutex_lock(&table_lock);
+	for (size_t i = 0; i < told_count && !is; i++)
+		is = (uint64_t)(uintptr_t)address - told[i].code < told[i].code_bytes;
+	pthread_mutex_unlock(&table_lock);
+	return is;
+}
+
+/* ---- libraries that are closed ---- */
 
 static int
 mark_here(struct dl_phdr_info *info, size_t info_size, void *unused)
@@ -192,15 +213,15 @@ forget_sites(const struct told *object)
 static void
 modules_unloaded(void)
 {
-	unsigned long long unloads = 0;
+	struct counts now = { 0, 0 };
 	size_t kept = 0;
 	bool forgot = false;
 
-	dl_iterate_phdr(count_unloads, &unloads);
-	if (!in_recorded_process() || unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
+	dl_iterate_phdr(count_objects, &now);
+	if (!in_recorded_process() || now.unloads == __atomic_load_n(&unloads_seen, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&table_lock);
-	__atomic_store_n(&unloads_seen, unloads, __ATOMIC_RELAXED);
+	__atomic_store_n(&unloads_seen, now.unloads, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < told_count; i++)
 		told[i].here = false;
 	dl_iterate_phdr(mark_here, NULL);
@@ -290,7 +311,7 @@ add_site(const void *address, uint16_t call)
 
 	if (number == 0)
 		return 0;
-	modules_append();
+	append_modules();
 	for (size_t i = 0; i < told_count; i++)
 		told[i].has_sites |= (uint64_t)(uintptr_t)address - told[i].base < told[i].bytes;
 	small_begin(&small, "site", call != 0 ? 3 : 2);

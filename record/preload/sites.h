@@ -21,7 +21,8 @@ SHARED struct site_table *_Atomic sites;	/* one that has got too small stays for
 SELDOM uint32_t plain_site(const void *address, uint16_t call);
 SELDOM uint32_t stack_site(const void *address, uint16_t call);	/* with the callers, options.stack */
 uint32_t frames_site(const void *const *frames, int depth, uint16_t call);	/* of 0 frames: 0 */
-void modules_append(void);
+void modules_append(void);		/* tells those that were loaded since */
+bool is_in_module(const void *address);	/* in the code of one that was told */
 
 ALWAYS size_t
 site_slot(const struct site_table *table, const void *address)
