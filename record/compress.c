@@ -5,8 +5,6 @@
  * share of the cores, and when that is not enough the disk holds what waits; each is said once. When the run has ended
  * all that is left is done, as many traces at once as there are cores.
  */
-#include "compress.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -22,8 +20,7 @@
 #include <unistd.h>
 
 #include "../base/tool/tool.h"
-#include "folder.h"
-#include "squeeze.h"
+#include "record.h"
 
 enum {
 	LOOK_MS = 50,		/* from one look to the next */

@@ -11,7 +11,7 @@
 #include "../base/run/raw_folder.h"
 #include "../base/stream/stream.h"
 #include "../base/tool/tool.h"
-#include "folder.h"
+#include "record.h"
 
 static void
 make_folders(const char *folder)

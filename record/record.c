@@ -19,9 +19,7 @@
 #include "../base/stream/stream.h"
 #include "../base/tool/preload.h"
 #include "../base/tool/tool.h"
-#include "compress.h"
-#include "folder.h"
-#include "why.h"
+#include "record.h"
 
 static const char usage[] =
 	"usage: lp-record [-o FOLDER] [OPTION ...] [--] COMMAND [ARGUMENT ...]\n"

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "squeeze.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +8,7 @@
 
 #include "../base/stream/calls.h"
 #include "../base/tool/tool.h"
-#include "folder.h"
+#include "record.h"
 
 enum {
 	ROWS = 1 << 14,			/* of a block, at least, but for the last */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "../base/tool/tool.h"
-#include "why.h"
+#include "record.h"
 
 /* Of an executable file, the kinds that matter here. */
 enum kind { NO_PROGRAM, STATIC, PRIVILEGED, WITHOUT_MPI, WITH_MPI };

@@ -26,6 +26,7 @@ enum {
 	 */
 	MOST_ROWS = 16384 + 80,
 	MAPPING_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
+	SMALL_BYTES = 1 << 16,			/* the same behind a small message */
 	HEADER_BYTES = 320,			/* more than the keys of a block take */
 };
 
@@ -133,9 +134,8 @@ mapping_open(size_t size)
 		out_of_memory();
 		return false;
 	}
-	if (raw.now->zeroed < raw.now->tail)
-		raw.now->zeroed = raw.now->tail;		/* small messages wrote so far */
-	*mapping = (struct mapping){ .segment = raw.now, .begin = begin, .size = (size_t)(raw.now->tail - begin) + size, .blocks = 1 };
+	*mapping = (struct mapping){ .segment = raw.now, .begin = begin, .size = (size_t)(raw.now->tail - begin) + size,
+		.blocks = 1 };
 	if (!file_reserve(size) || !write_zeros(raw.now->tail + size) || !mapping_map(mapping)) {
 		free(mapping);
 		return false;
@@ -145,12 +145,30 @@ mapping_open(size_t size)
 	return true;
 }
 
+void
+mapping_leave(const struct segment *segment)
+{
+	if (current == NULL || current->segment != segment)
+		return;
+	mapping_release(current);
+	current = NULL;
+}
+
+/* Whether SIZE bytes at the tail are mapped. If not: a mapping with room for MORE behind them, if the disk has it. */
+static bool
+map_tail(size_t size, size_t more)
+{
+	if (current != NULL && current->segment == raw.now && raw.now->tail + size <= current->begin + current->size)
+		return true;
+	return mapping_open(file_promise(raw.now->tail + size + more + 1) == 0 ? size + more : size);
+}
+
 bool
 mapped_write(const unsigned char *bytes, size_t size)
 {
 	unsigned char *at;
 
-	if (current == NULL || current->segment != raw.now || raw.now->tail < current->begin || raw.now->tail + size > current->begin + current->size)
+	if (!map_tail(size, SMALL_BYTES))
 		return false;
 	at = current->map + (raw.now->tail - current->begin);
 	memcpy(at + 1, bytes + 1, size - 1);
@@ -168,13 +186,9 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	const size_t bytes = block_bytes(capacity, form);
 	unsigned char *at;
 
-	if (current == NULL || current->segment != raw.now || raw.now->tail + bytes > current->begin + current->size) {
-		const size_t more = MAPPING_BYTES / bytes * bytes;	/* as many such blocks as go into it */
-		const bool room = more > bytes && file_promise(raw.now->tail + more + 1) == 0;
-
-		if (!mapping_open(room ? more : bytes))
-			return false;
-	}
+	/* A mapping for as many such blocks as go into it. */
+	if (!map_tail(bytes, bytes < MAPPING_BYTES ? MAPPING_BYTES / bytes * bytes - bytes : 0))
+		return false;
 	b->mapping = current;
 	b->mapping->blocks++;
 	raw.now->blocks++;
@@ -259,31 +273,26 @@ form_of(const struct entry *entries, uint32_t count)
 }
 
 static void
-store(struct block *b, uint32_t i, const struct entry *e)
+store(const struct block *b, size_t i, const struct entry *e)
 {
-	uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
+	const uint64_t duration_ns = (uint64_t)(e->leave_ns - e->enter_ns);
 
-	memcpy(b->enter + 8 * (size_t)i, &e->enter_ns, 8);
-	memcpy(b->call + 2 * (size_t)i, &e->call, 2);
-	memcpy(b->peer + 4 * (size_t)i, &e->peer, 4);
-	memcpy(b->tag + 4 * (size_t)i, &e->tag, 4);
 	if (b->request_at != NULL)
-		memcpy(b->request_at + 2 * (size_t)i, &e->request_at, 2);
-	if (b->wide) {
-		memcpy(b->site + 4 * (size_t)i, &e->site, 4);
-		memcpy(b->comm + 4 * (size_t)i, &e->comm, 4);
-		memcpy(b->request + 4 * (size_t)i, &e->request, 4);
-		memcpy(b->duration + 8 * (size_t)i, &duration_ns, 8);
-		memcpy(b->sent + 8 * (size_t)i, &e->bytes_sent, 8);
-		memcpy(b->received + 8 * (size_t)i, &e->bytes_received, 8);
-	} else {
-		memcpy(b->site + 2 * (size_t)i, &e->site, 2);	/* the low bytes come first */
-		memcpy(b->comm + 2 * (size_t)i, &e->comm, 2);
-		memcpy(b->request + 2 * (size_t)i, &e->request, 2);
-		memcpy(b->duration + 4 * (size_t)i, &duration_ns, 4);
-		memcpy(b->sent + 4 * (size_t)i, &e->bytes_sent, 4);
-		memcpy(b->received + 4 * (size_t)i, &e->bytes_received, 4);
+		memcpy(b->request_at + 2 * i, &e->request_at, 2);
+	if (!b->wide) {
+		row_store(b, i, e);
+		return;
 	}
+	memcpy(b->enter + 8 * i, &e->enter_ns, 8);
+	memcpy(b->duration + 8 * i, &duration_ns, 8);
+	memcpy(b->call + 2 * i, &e->call, 2);
+	memcpy(b->site + 4 * i, &e->site, 4);
+	memcpy(b->comm + 4 * i, &e->comm, 4);
+	memcpy(b->peer + 4 * i, &e->peer, 4);
+	memcpy(b->tag + 4 * i, &e->tag, 4);
+	memcpy(b->sent + 8 * i, &e->bytes_sent, 8);
+	memcpy(b->received + 8 * i, &e->bytes_received, 8);
+	memcpy(b->request + 4 * i, &e->request, 4);
 }
 
 static const char *const names[] = {
@@ -360,7 +369,7 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 	if (!fits(b, count, form) && !next_block(thread, count, form))
 		return;
 	for (uint32_t i = 0; i < count; i++)
-		store(b, b->count + i, &entries[i]);
+		store(b, b->count + (size_t)i, &entries[i]);
 	b->count += count;
 	thread->seq += count;
 	put_count(b);

@@ -4,15 +4,59 @@
  * 6.4, as the Linux Standard Base has it for exceptions), as far as struct frame_rule can hold it. The
  * bytes are those of loaded objects, which the system itself relies on; lengths are kept to all the same.
  */
-#include <dlfcn.h>
 #include <string.h>
 
-#include "cfi_bytes.h"
 #include "frames.h"
 
-#if defined __x86_64__ && defined DLFO_STRUCT_HAS_EH_DBASE
+#ifdef __x86_64__
+
+/* ---- bytes, and the numbers in them ---- */
+
+struct bytes {
+	const unsigned char *at, *end;
+	bool bad;		/* more was taken than is there */
+};
+
+static uint64_t
+take(struct bytes *b, unsigned size)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(b->end - b->at) < size) {
+		b->bad = true;
+		b->at = b->end;
+		return 0;
+	}
+	memcpy(&value, b->at, size);	/* least significant first */
+	b->at += size;
+	return value;
+}
+
+/* Seven bits a byte, the low ones first; IS_SIGNED: the last one's highest is that of all above. */
+static uint64_t
+take_leb(struct bytes *b, bool is_signed)
+{
+	uint64_t value = 0, byte;
+	unsigned shift = 0;
+
+	do {
+		byte = take(b, 1);
+		value |= shift < 64 ? (byte & 127) << shift : 0;
+		shift += 7;
+	} while (byte & 128);
+	if (is_signed && shift < 64 && (byte & 64))
+		value |= ~UINT64_C(0) << shift;
+	return value;
+}
+
+static uint64_t take_uleb(struct bytes *b) { return take_leb(b, false); }
+static int64_t take_sleb(struct bytes *b) { return (int64_t)take_leb(b, true); }
 
 enum { BASE = 6, STACK = 7, RETURN = 16 };	/* numbers of registers */
+
+/* Of the compiler's library: what is told of the function that the address lies in; NULL: nothing. */
+struct dwarf_eh_bases { void *text, *data, *function; };
+const void *_Unwind_Find_FDE(void *address, struct dwarf_eh_bases *bases);
 
 /* A pointer as its encoding byte says; 0 where that is none that compilers take for code. */
 static uintptr_t
@@ -120,44 +164,6 @@ read_fde(const unsigned char *at, uintptr_t address, struct told *told)
 	}
 	told->program = b;
 	return !b.bad && address >= told->begin && address - told->begin < bytes;
-}
-
-/* By the table of .eh_frame_hdr, of functions in order of their addresses. */
-static const unsigned char *
-find_fde(const unsigned char *table, uintptr_t address)
-{
-	const int64_t sought = (int64_t)(address - (uintptr_t)table);
-	struct bytes b = { table, table + 4, false };
-	uint64_t low = 0, high;
-	unsigned frame_encoding, count_encoding;
-
-	if (take(&b, 1) != 1)
-		return NULL;
-	frame_encoding = (unsigned)take(&b, 1);
-	count_encoding = (unsigned)take(&b, 1);
-	if (count_encoding != 0x03 || take(&b, 1) != 0x3b)
-		return NULL;	/* not as linkers write it: 4 bytes from the table's begin, in order */
-	b.end = table + 16;
-	take_pointer(&b, frame_encoding);
-	high = take(&b, 4);
-	if (b.bad || high == 0)
-		return NULL;
-	while (high - low > 1) {
-		const uint64_t middle = low + (high - low) / 2;
-		int32_t begin;
-
-		memcpy(&begin, b.at + 8 * middle, 4);
-		if (begin <= sought)
-			low = middle;
-		else
-			high = middle;
-	}
-	{
-		int32_t entry[2];
-
-		memcpy(entry, b.at + 8 * low, 8);
-		return entry[0] <= sought ? table + entry[1] : NULL;
-	}
 }
 
 /* ---- the instructions ---- */
@@ -357,15 +363,14 @@ bool
 frame_rule(const void *address, struct frame_rule *rule)
 {
 	const uintptr_t in_call = (uintptr_t)address - 1;	/* behind it another function may begin */
-	struct dl_find_object object;
+	struct dwarf_eh_bases bases;
 	const unsigned char *fde;
 	struct state first;
 	struct told told;
 	struct run r;
 
 	*rule = (struct frame_rule){ .address = address, .kind = FRAME_UNKNOWN };
-	if (_dl_find_object((void *)in_call, &object) != 0 || object.dlfo_eh_frame == NULL ||
-	    (fde = find_fde(object.dlfo_eh_frame, in_call)) == NULL || !read_fde(fde, in_call, &told))
+	if ((fde = _Unwind_Find_FDE((void *)in_call, &bases)) == NULL || !read_fde(fde, in_call, &told))
 		return false;
 	r = (struct run){ .b = told.first, .told = &told };
 	if (!run(&r, UINTPTR_MAX))

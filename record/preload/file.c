@@ -22,8 +22,6 @@
 #include "rows.h"
 #include "small.h"
 
-enum { PROMISED = 1 << 16 };	/* bytes that the disk promises at a time for small messages */
-
 static char unnamed[4096 + 20];	/* the file, until it tells what rank it is of */
 static struct segment first = { .fd = -1 };
 struct raw_file raw = { .now = &first, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -120,13 +118,6 @@ file_write(const unsigned char *bytes, size_t size, uint64_t offset)
 	return fd >= 0;
 }
 
-static bool
-tail_write(const unsigned char *bytes, size_t size)
-{
-	return (file_promise(raw.now->tail + size + PROMISED) == 0 || file_reserve(size)) &&
-	    file_write(bytes + 1, size - 1, raw.now->tail + 1) && file_write(bytes, 1, raw.now->tail);
-}
-
 void
 small_write(struct small *small)
 {
@@ -139,7 +130,7 @@ small_write(struct small *small)
 	put_byte(&at, 0xcf);
 	put_big(&at, hash_of(small->bytes, small->size), 8);
 	small->size = (size_t)(at - small->bytes);
-	if (!mapped_write(small->bytes, small->size) && !tail_write(small->bytes, small->size))
+	if (!mapped_write(small->bytes, small->size))
 		return;
 	raw.now->tail += small->size;
 	raw.now->messages++;
@@ -320,26 +311,26 @@ file_name(const char *folder, int rank)
 void
 segment_next(void)
 {
-	struct segment *last = raw.now, *next = calloc(1, sizeof *next);
+	struct segment *next = calloc(1, sizeof *next);
 
 	if (next == NULL) {
 		out_of_memory();
 		return;
 	}
 	next->fd = -1;
-	next->number = last->number + 1;
+	next->number = raw.now->number + 1;
 	if (snprintf(next->path, sizeof next->path, "%s.%04u", first.path, next->number) >= (int)sizeof next->path) {
 		give_up(first.path, strerror(ENAMETOOLONG));
 		return;
 	}
+	if (raw.now->blocks == 0)
+		segment_end(raw.now, true);
 	raw.now = next;
 	if (!begin_unnamed())
 		return;
 	rank_write(next->number);
 	if (!lost)
 		take_name();
-	if (last->blocks == 0)
-		segment_end(last, true);
 }
 
 void
@@ -358,9 +349,10 @@ segment_end(struct segment *segment, bool more)
 	small_write(&small);
 	if ((fd = file_fd()) >= 0 && (ftruncate(fd, (off_t)segment->tail) != 0 || close(fd) != 0))
 		give_up(segment->path, strerror(errno));
+	mapping_leave(segment);
 	segment->fd = -1;
 	raw.now = now;
-	if (segment != now && segment != &first)
+	if (more && segment != &first)
 		free(segment);
 }
 

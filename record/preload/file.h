@@ -62,8 +62,9 @@ void small_write(struct small *small);	/* small_append where the lock is held */
 
 /* blocks.c: no more rows into it; it gets its hash. */
 void block_close(struct block *block);
-/* A message at the tail by plain stores, its first byte last. False: nothing is mapped there. */
+/* A message at the tail by plain stores, its first byte last. False: recording was given up. */
 bool mapped_write(const unsigned char *bytes, size_t size);
+void mapping_leave(const struct segment *segment);	/* no more messages there */
 
 /*
  * guard.c: mappings of the file whose pages may go away under the program: when somebody cuts the

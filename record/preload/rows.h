@@ -98,7 +98,7 @@ rows_room(const struct thread *thread, uint32_t rows, uint16_t call)
 	return thread->block.count + (size_t)rows <= thread->block.plain_end && !silent && named[call];
 }
 
-/* A plain row, as number I of the block. It is not counted yet. */
+/* A row that has no wide value, as number I of a block that is not wide. It is not counted yet. */
 ALWAYS void
 row_store(const struct block *b, size_t i, const struct entry *e)
 {
