@@ -28,3 +28,108 @@ rows() {
 		trace.py text $p.trace | rows | diff before -
 	done
 }
+
+# alone [OPTION...] -- [ARGUMENT]: one rank's calls to itself, as its trace has them, without times and sites
+alone() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	mpicc -w -g -O1 -o alone "$ROOT/tests/apps/alone.c"
+	lp-record "${options[@]}" -o run -- mpirun --oversubscribe -n 1 ./alone "$@"
+	trace.py text run/rank.0 | awk '/^0 / {
+		line = $2
+		for (i = 3; i <= NF; i++)
+			if ($i !~ /^[0-9]+$|^site=/)
+				line = line " " $i
+		print line
+	}'
+}
+
+@test "messages that are open together, pauses, epochs and sizes: rows to the last field" {
+	alone -- | diff - <(sed 's/^\t*//' <<-'END'
+		MPI_Init
+		MPI_Isend comm=2 peer=0 tag=0 sent=4
+		MPI_Isend comm=2 peer=0 tag=1 sent=8
+		MPI_Isend comm=2 peer=0 tag=2 sent=12
+		MPI_Mprobe comm=2 peer=0 tag=0 request=4 request_at=1
+		MPI_Mprobe comm=2 peer=0 tag=1 request=5 request_at=1
+		MPI_Mprobe comm=2 peer=0 tag=2 request=6 request_at=1
+		MPI_Imrecv comm=2 peer=0 tag=1 received=32 request=2
+		MPI_Wait comm=2 peer=0 tag=1 received=8 request=1
+		MPI_Imrecv comm=2 peer=0 tag=0 received=32 request=5
+		MPI_Wait comm=2 peer=0 tag=0 received=4 request=1
+		MPI_Imrecv comm=2 peer=0 tag=2 received=32 request=5
+		MPI_Wait comm=2 peer=0 tag=2 received=12 request=1
+		MPI_Waitall request=12
+		+ request=12
+		+ request=12
+		MPI_Mprobe comm=2 peer=null tag=any
+		MPI_Mrecv peer=null
+		MPI_Probe comm=2 peer=null tag=any
+		MPI_Pcontrol tag=7
+		MPI_Isend comm=2 peer=0 tag=20 sent=12
+		MPI_Isend comm=2 peer=0 tag=21 sent=16
+		MPI_Mprobe comm=2 peer=0 tag=20 request=22 request_at=1
+		MPI_Pcontrol tag=0
+		MPI_Pcontrol tag=1
+		MPI_Mrecv comm=2 peer=0 tag=21 received=16
+		MPI_Waitall request=6
+		+ request=6
+		MPI_Win_allocate comm=2
+		MPI_Win_lock comm=3 peer=0 tag=1
+		MPI_Put comm=3 peer=0 sent=8
+		MPI_Get comm=3 peer=null
+		MPI_Win_unlock comm=3 peer=0
+		MPI_Win_lock comm=3 peer=0 tag=2
+		MPI_Get comm=3 peer=0 received=12
+		MPI_Win_unlock comm=3 peer=0
+		MPI_Win_post comm=3 peer=0
+		MPI_Win_start comm=3 peer=0
+		MPI_Put comm=3 peer=0 sent=4
+		MPI_Win_complete comm=3 request=2
+		MPI_Win_wait comm=3 request=4
+		MPI_Win_post comm=3 peer=0
+		MPI_Win_start comm=3 peer=0
+		MPI_Put comm=3 peer=0 sent=4
+		MPI_Win_complete comm=3 request=2
+		MPI_Win_wait comm=3 request=4
+		MPI_Win_start comm=3
+		MPI_Win_complete comm=3
+		MPI_Win_post comm=3
+		MPI_Win_test comm=3
+		MPI_Win_free comm=3
+		MPI_Bcast comm=2 peer=0 sent=24
+		MPI_Bcast comm=2 peer=0
+		MPI_Alltoallv comm=2 sent=8 received=8
+		MPI_Alltoallv comm=2
+		MPI_Sendrecv comm=2 peer=0 tag=30 sent=24
+		+ comm=2 peer=0 tag=30 received=24
+		MPI_Send comm=2 peer=null tag=31 sent=4
+		MPI_Recv comm=2 peer=null tag=any
+		MPI_Finalize
+	END
+	)
+}
+
+@test "a run of polls that find nothing ends with time, another call, a pause or a poll that finds something" {
+	alone --polls fold --fold-local 0.05 -- polls | diff - <(sed 's/^\t*//' <<-'END'
+		MPI_Init
+		MPI_Iprobe comm=2 peer=0 tag=9 folded=4
+		MPI_Iprobe comm=2 peer=0 tag=9 folded=4
+		MPI_Barrier comm=2
+		MPI_Iprobe comm=2 peer=0 tag=9 folded=4
+		MPI_Barrier comm=2
+		MPI_Pcontrol tag=0
+		MPI_Pcontrol tag=1
+		MPI_Request_get_status request=8 request_at=1 folded=1
+		MPI_Irecv comm=2 peer=0 tag=8 received=4
+		MPI_Request_get_status folded=2
+		MPI_Cancel request=2
+		MPI_Wait request=3
+		MPI_Finalize
+	END
+	)
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls of one rank to itself whose rows are the same in each run, up to times: tests/rows.bats has them.
+ * "alone" makes messages, one-sided calls and collectives, "alone polls" runs of polls that find nothing.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int data[8];
+
+static void
+send_to_self(int count, int first_tag, MPI_Request *sends, int messages)
+{
+	for (int i = 0; i < messages; i++)
+		MPI_Isend(data, count + i, MPI_INT, 0, first_tag + i, MPI_COMM_SELF, &sends[i]);
+}
+
+/* Three are open at a time, and the one in the middle is received first. */
+static void
+matched_probes(void)
+{
+	static const int order[] = { 1, 0, 2 };
+	MPI_Message messages[3];
+	MPI_Request sends[3], receive;
+	int in[8];
+
+	send_to_self(1, 0, sends, 3);
+	for (int i = 0; i < 3; i++)
+		MPI_Mprobe(0, i, MPI_COMM_SELF, &messages[i], MPI_STATUS_IGNORE);
+	for (int i = 0; i < 3; i++) {
+		MPI_Imrecv(in, 8, MPI_INT, &messages[order[i]], &receive);
+		MPI_Wait(&receive, MPI_STATUS_IGNORE);
+	}
+	MPI_Waitall(3, sends, MPI_STATUSES_IGNORE);
+	MPI_Mprobe(MPI_PROC_NULL, 5, MPI_COMM_SELF, &messages[0], MPI_STATUS_IGNORE);
+	MPI_Mrecv(in, 8, MPI_INT, &messages[0], MPI_STATUS_IGNORE);
+	MPI_Probe(MPI_PROC_NULL, 5, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+
+/* A probe and its receive, of which only one is recorded. */
+static void
+paused(void)
+{
+	MPI_Message messages[2];
+	MPI_Request sends[2];
+	int in[8];
+
+	MPI_Pcontrol(7);
+	send_to_self(3, 20, sends, 2);
+	MPI_Mprobe(0, 20, MPI_COMM_SELF, &messages[0], MPI_STATUS_IGNORE);
+	MPI_Pcontrol(0);
+	MPI_Mprobe(0, 21, MPI_COMM_SELF, &messages[1], MPI_STATUS_IGNORE);
+	MPI_Mrecv(in, 8, MPI_INT, &messages[0], MPI_STATUS_IGNORE);
+	MPI_Barrier(MPI_COMM_SELF);
+	MPI_Pcontrol(1);
+	MPI_Mrecv(in, 8, MPI_INT, &messages[1], MPI_STATUS_IGNORE);
+	MPI_Waitall(2, sends, MPI_STATUSES_IGNORE);
+}
+
+static void
+one_sided(void)
+{
+	int *memory;
+	MPI_Group group;
+	MPI_Win win;
+	int done = 0;
+
+	MPI_Win_allocate(8 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_SELF, &memory, &win);
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+	MPI_Put(data, 2, MPI_INT, 0, 0, 2, MPI_INT, win);
+	MPI_Get(data, 3, MPI_INT, MPI_PROC_NULL, 0, 3, MPI_INT, win);
+	MPI_Win_unlock(0, win);
+	MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+	MPI_Get(data, 3, MPI_INT, 0, 0, 3, MPI_INT, win);
+	MPI_Win_unlock(0, win);
+	MPI_Comm_group(MPI_COMM_SELF, &group);
+	for (int i = 0; i < 2; i++) {
+		MPI_Win_post(group, 0, win);
+		MPI_Win_start(group, 0, win);
+		MPI_Put(data, 1, MPI_INT, 0, 0, 1, MPI_INT, win);
+		MPI_Win_complete(win);
+		MPI_Win_wait(win);
+	}
+	MPI_Group_free(&group);
+	group = MPI_GROUP_EMPTY;
+	MPI_Win_start(group, 0, win);
+	MPI_Win_complete(win);
+	MPI_Win_post(group, 0, win);
+	while (!done)
+		MPI_Win_test(win, &done);
+	MPI_Win_free(&win);
+}
+
+static void
+sizes(void)
+{
+	const int none = 0, two = 2, at = 0;
+	MPI_Datatype three;
+	int in[8];
+
+	MPI_Type_contiguous(3, MPI_INT, &three);
+	MPI_Type_commit(&three);
+	MPI_Bcast(data, 2, three, 0, MPI_COMM_SELF);
+	MPI_Bcast(data, 0, MPI_INT, 0, MPI_COMM_SELF);
+	MPI_Alltoallv(data, &two, &at, MPI_INT, in, &two, &at, MPI_INT, MPI_COMM_SELF);
+	MPI_Alltoallv(data, &none, &at, MPI_INT, in, &none, &at, MPI_INT, MPI_COMM_SELF);
+	MPI_Sendrecv(data, 2, three, 0, 30, in, 6, MPI_INT, 0, 30, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	MPI_Send(data, 1, MPI_INT, MPI_PROC_NULL, 31, MPI_COMM_SELF);
+	MPI_Recv(in, 1, MPI_INT, MPI_PROC_NULL, 31, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+	MPI_Type_free(&three);
+}
+
+static void
+polls(void)
+{
+	MPI_Request request = MPI_REQUEST_NULL;
+	int flag;
+
+	for (int run = 0; run < 3; run++) {
+		for (int i = 0; i < 5; i++)
+			MPI_Iprobe(0, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+		if (run == 0)
+			usleep(300000);
+		else
+			MPI_Barrier(MPI_COMM_SELF);
+	}
+	MPI_Pcontrol(0);
+	MPI_Iprobe(0, 9, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+	MPI_Pcontrol(1);
+	MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+	MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+	MPI_Irecv(data, 1, MPI_INT, 0, 8, MPI_COMM_SELF, &request);
+	for (int i = 0; i < 3; i++)
+		MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+	MPI_Cancel(&request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+int
+main(int argc, char **argv)
+{
+	MPI_Init(&argc, &argv);
+	if (argc > 1)
+		polls();
+	else {
+		matched_probes();
+		paused();
+		one_sided();
+		sizes();
+	}
+	MPI_Finalize();
+	return 0;
+}
