@@ -25,11 +25,11 @@ static solver *const solvers[] = {
 static void
 take_early(struct critpath *c, struct event to)
 {
-	struct stretch stretch = run_stretch(&c->run, &c->team, to);
+	struct stretch stretch = run_stretch(&c->run, to);
 
 	c->segments.count = 0;
 	while (!solve_walk(&stretch, &c->segments))
-		cut_cycle(&stretch, &c->run.known);
+		cut_cycle(&stretch, &c->run.graph.known);
 	output_report(&c->output, &c->segments);
 	if (c->opt.form == STREAM)
 		segment_file_add(&c->early, &c->segments);
@@ -43,7 +43,7 @@ static void
 take_pieces(struct critpath *c, struct event last)
 {
 	enum { PIECE = 1 << 18 };	/* events, and so segments in memory */
-	const struct stretch stretch = run_stretch(&c->run, &c->team, last);
+	const struct stretch stretch = run_stretch(&c->run, last);
 	const int64_t last_ns = c->run.last_ns;
 	struct event *marks;
 	size_t count;
@@ -51,7 +51,7 @@ take_pieces(struct critpath *c, struct event last)
 	if (count_events(&stretch) < 4 * PIECE)
 		return;
 	while (!walk_marks(&stretch, PIECE, &marks, &count))
-		cut_cycle(&stretch, &c->run.known);
+		cut_cycle(&stretch, &c->run.graph.known);
 	while (count > 0) {
 		c->run.last_ns = time_of(&stretch, marks[--count]);
 		take_early(c, marks[count]);
@@ -67,12 +67,12 @@ solve_stretch(struct critpath *c, struct event last)
 
 	if (c->opt.algorithm == WALK)
 		take_pieces(c, last);
-	stretch = run_stretch(&c->run, &c->team, last);
+	stretch = run_stretch(&c->run, last);
 	c->segments.count = 0;
 	while (!solvers[c->opt.algorithm](&stretch, &c->segments))
-		cut_cycle(&stretch, &c->run.known);
+		cut_cycle(&stretch, &c->run.graph.known);
 	if (c->distance.wanted)
-		distance_add(&c->distance, &stretch, &c->run.known, &c->segments);
+		distance_add(&c->distance, &stretch, &c->run.graph.known, &c->segments);
 	put_segments(c, &c->segments);
 }
 
@@ -83,7 +83,7 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	struct message message;
 	struct event last;
 
-	run_open(&c->run, c->opt.files[0]);
+	run_open(&c->run, c->opt.files[0], READ_STREAM, ALL_STRETCHES, &c->team);
 	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
 	output_begin(&c->output, argc, argv);
@@ -98,12 +98,12 @@ solve_stream(struct critpath *c, int argc, char **argv)
 		} else if (c->opt.algorithm == WALK && run_decided(&c->run, &message, &last)) {
 			take_early(c, last);
 		}
-		progress_input(&progress, c->run.in);
+		progress_input(&progress, c->run.graph.in);
 	}
 	progress_end(&progress);
 	if (run_end(&c->run, &last)) {
 		solve_stretch(c, last);
-		run_count_rest(&c->run, NULL);
+		run_count_rest(&c->run);
 	}
 	end_output(c);
 	if (c->opt.algorithm == INTERVALS)
@@ -145,7 +145,7 @@ solve_together(struct critpath *c, struct path *path)
 	struct team group;
 
 	if (splits >= PAR_SEQ && c->opt.algorithm == INTERVALS) {
-		run_open_lazy(&c->run, c->opt.files[0]);
+		run_open(&c->run, c->opt.files[0], READ_LAZY, NO_STRETCHES, &c->team);
 		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
 		path_find_intervals(path, &c->run, &c->team, c->opt.form == TEXT ? &c->output.report : NULL);
@@ -156,16 +156,16 @@ solve_together(struct critpath *c, struct path *path)
 	if (groups > 1)
 		part = read_part(c, colour, groups);
 	if (splits != SEQ_SEQ || colour == 0) {
-		run_open_part(&c->run, c->opt.files[0], &part);
+		run_open(&c->run, c->opt.files[0], READ_STREAM, part, &group);
 		c->run.window_bytes = c->opt.memory;
 		c->run.functions = &c->functions;
-		path_find(path, &c->run, &group, solvers[c->opt.algorithm],
+		path_find(path, &c->run, solvers[c->opt.algorithm],
 		    c->opt.form == TEXT ? &c->output.report : NULL);
 	}
 	path_gather(path, &c->team);
 	functions_gather(&c->functions, &c->team);
 	if (c->opt.form == TEXT)
-		report_gather(&c->output.report, &c->run.known, &c->team);
+		report_gather(&c->output.report, &c->run.graph.known, &c->team);
 }
 
 /* The whole stream once more, with each stretch's segments behind it; of a part its definitions. */
@@ -193,22 +193,18 @@ print_stream(struct critpath *c, struct segments rest, const struct path *path, 
 static void
 open_again(struct critpath *c)
 {
-	struct part definitions = { .defined = c->part.defined };
-
-	if (c->opt.part > 0)
-		run_open_part(&c->run, c->opt.files[0], &definitions);
-	else
-		run_open_lazy(&c->run, c->opt.files[0]);
+	run_open(&c->run, c->opt.files[0], c->opt.part > 0 ? READ_STREAM : READ_LAZY,
+	    (struct part){ .defined = c->part.defined }, &c->team);
 }
 
 /* RUN has been read, or has not been opened. */
 static void
 print_path(struct critpath *c, const struct path *path, bool only_definitions, int argc, char **argv)
 {
-	if (c->opt.form == STREAM || c->run.known.ranks == 0)
+	if (c->opt.form == STREAM || c->run.graph.known.ranks == 0)
 		open_again(c);
 	output_begin(&c->output, argc, argv);
-	if (reader_messages(c->run.in) == 0)
+	if (reader_messages(c->run.graph.in) == 0)
 		print_stream(c, path->segments, path, only_definitions);
 	else
 		put_segments(c, &path->segments);
@@ -258,8 +254,8 @@ check_options(const struct critpath *c)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
-	run_open_lazy(&run, file);
-	reader_close(run.in);
+	run_open(&run, file, READ_LAZY, NO_STRETCHES, &c->team);
+	reader_close(run.graph.in);
 }
 
 int
@@ -286,10 +282,10 @@ main(int argc, char **argv)
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.opt.part > 0) {
 		c.part = read_part(&c, c.opt.part - 1, c.opt.parts);
-		run_open_part(&c.run, c.opt.files[0], &c.part);
+		run_open(&c.run, c.opt.files[0], READ_STREAM, c.part, &c.team);
 		c.run.window_bytes = c.opt.memory;
 		c.run.functions = &c.functions;
-		path_find(&path, &c.run, &c.team, solvers[c.opt.algorithm], NULL);
+		path_find(&path, &c.run, solvers[c.opt.algorithm], NULL);
 		print_path(&c, &path, true, argc, argv);
 	} else if (c.team.size > 1 || c.opt.splits > SEQ_SEQ) {
 		solve_together(&c, &path);

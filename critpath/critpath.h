@@ -38,10 +38,9 @@ struct path {
 
 /*
  * The path through the stretches of a part; whole on member 0 of the team, empty on the others. RUN
- * has been opened for the part. Where there is a REPORT it gets the segments, and PATH keeps none.
+ * has been opened for both. Where there is a REPORT it gets the segments, and PATH keeps none.
  */
-void path_find(struct path *path, struct run *run, const struct team *team, solver *solve,
-    struct report *report);
+void path_find(struct path *path, struct run *run, solver *solve, struct report *report);
 /* Notes that segments were added for one more stretch; BEFORE: how many there were. */
 void path_end_stretch(struct path *path, size_t before);
 /* Appends MORE and frees it. */

@@ -52,15 +52,15 @@ add_chain(struct front *front, const struct stretch *stretch, struct event event
 
 /* The first row of the first open call; false where the location has none in the stretch. */
 static bool
-find_open(const struct run *run, const uint64_t *settled, uint32_t location, uint64_t *open)
+find_open(const struct run *run, uint32_t location, uint64_t *open)
 {
-	uint64_t end = window_end(&run->window, location);
+	uint64_t end = window_end(&run->graph.window, location);
 	const struct event_row *row;
 
-	if (end == run->first_seq[location] || window_first(&run->window, location) == end)
+	if (end == run->first_seq[location] || window_first(&run->graph.window, location) == end)
 		return false;
-	*open = settled[location] < end ? settled[location] : end - 1;	/* its parts may be to come */
-	if ((row = window_row(&run->window, location, *open)) == NULL)
+	*open = run->graph.seqs[location] < end ? run->graph.seqs[location] : end - 1;	/* its parts may be to come */
+	if ((row = window_row(&run->graph.window, location, *open)) == NULL)
 		return false;
 	*open -= row->row.part;
 	return true;
@@ -136,19 +136,19 @@ run_together(struct front *front, const struct stretch *stretch, struct event *m
 }
 
 static bool
-find_met(const struct run *run, const struct stretch *stretch, const uint64_t *settled, struct event *met)
+find_met(const struct run *run, const struct stretch *stretch, struct event *met)
 {
 	struct front front = { 0 };
-	uint64_t *open = zalloc(run->window.locations, sizeof *open);
+	uint64_t *open = zalloc(run->graph.window.locations, sizeof *open);
 	int64_t horizon_ns = INT64_MAX;
 	bool all = true;
 
-	for (uint32_t l = 0; all && l < run->window.locations; l++) {
-		all = find_open(run, settled, l, &open[l]);
+	for (uint32_t l = 0; all && l < run->graph.window.locations; l++) {
+		all = find_open(run, l, &open[l]);
 		if (all && time_of(stretch, (struct event){ open[l], l, false }) < horizon_ns)
 			horizon_ns = time_of(stretch, (struct event){ open[l], l, false });
 	}
-	for (uint32_t l = 0; all && l < run->window.locations; l++)
+	for (uint32_t l = 0; all && l < run->graph.window.locations; l++)
 		all = add_location(&front, stretch, l, open[l], horizon_ns);
 	all = all && run_together(&front, stretch, met);
 	free(front.at);
@@ -160,28 +160,23 @@ find_met(const struct run *run, const struct stretch *stretch, const uint64_t *s
 static void
 set_next_try(struct run *run)
 {
-	run->next_try = 2 * rows_in(&run->window);
+	run->next_try = 2 * rows_in(&run->graph.window);
 }
 
 bool
 run_decided(struct run *run, const struct message *message, struct event *to)
 {
-	uint64_t *settled;
 	struct stretch stretch;
 	bool met;
 
-	if (!is_kind(message, "settled") || rows_in(&run->window) < run->next_try)
+	if (!is_kind(message, "settled") || rows_in(&run->graph.window) < run->next_try)
 		return false;
-	settled = zalloc(run->window.locations, sizeof *settled);
-	if (seqs_read(settled, run->in, message, &run->window) < 0)
-		die_input(run->in);
-	for (uint32_t l = 0; l < run->window.locations; l++)
-		run->end_seq[l] = window_end(&run->window, l);
-	stretch = run_stretch(run, NULL, *to);
-	met = find_met(run, &stretch, settled, to) && !(run->from_event && same_event(*to, run->from));
+	for (uint32_t l = 0; l < run->graph.window.locations; l++)
+		run->end_seq[l] = window_end(&run->graph.window, l);
+	stretch = run_stretch(run, *to);
+	met = find_met(run, &stretch, to) && !(run->from_event && same_event(*to, run->from));
 	if (met)
 		run->last_ns = time_of(&stretch, *to);
-	free(settled);
 	set_next_try(run);
 	return met;
 }
@@ -217,11 +212,11 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 	uint32_t to;
 
 	if (is_open_start(row)) {
-		window_keep(&run->window, location, seq);
+		window_keep(&run->graph.window, location, seq);
 	} else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
 	    row_refers(&row->row, location, seq, &to, &to_seq)) {
 		if (to == location) {
-			window_forget_kept(&run->window, to, to_seq);
+			window_forget_kept(&run->graph.window, to, to_seq);
 			return;
 		}
 		completed->at = grow(completed->at, &completed->capacity, completed->count + 1,
@@ -237,7 +232,7 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 {
 	while (seq < last) {
 		size_t left;
-		const struct event_row *row = window_rows(&run->window, location, seq, false, &left);
+		const struct event_row *row = window_rows(&run->graph.window, location, seq, false, &left);
 
 		for (; left > 0 && seq < last; left--, seq++, row++) {
 			if (row->row.leave_ns >= ns)
@@ -251,20 +246,20 @@ keep_starts(struct run *run, uint32_t location, uint64_t seq, uint64_t last, int
 void
 run_go_on(struct run *run, struct event from)
 {
-	const struct stretch stretch = run_stretch(run, NULL, from);
+	const struct stretch stretch = run_stretch(run, from);
 	const int64_t ns = time_of(&stretch, from);
 	struct completed completed = { 0 };
 
-	for (uint32_t l = 0; l < run->window.locations; l++) {
-		uint64_t last = window_end(&run->window, l) - 1, seq = window_first(&run->window, l);
+	for (uint32_t l = 0; l < run->graph.window.locations; l++) {
+		uint64_t last = window_end(&run->graph.window, l) - 1, seq = window_first(&run->graph.window, l);
 
 		/* Calls that had ended by then; but never the last. */
-		last -= ((const struct event_row *)window_row(&run->window, l, last))->row.part;
+		last -= ((const struct event_row *)window_row(&run->graph.window, l, last))->row.part;
 		seq = keep_starts(run, l, seq, last, ns, &completed);
-		window_drop(&run->window, l, seq);
+		window_drop(&run->graph.window, l, seq);
 	}
 	for (size_t i = 0; i < completed.count; i++)
-		window_forget_kept(&run->window, completed.at[i].location, completed.at[i].seq);
+		window_forget_kept(&run->graph.window, completed.at[i].location, completed.at[i].seq);
 	free(completed.at);
 	run_forget_samples(run, true);
 	run->from_event = true;

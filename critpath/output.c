@@ -73,11 +73,11 @@ void
 end_output(struct critpath *c)
 {
 	struct output *o = &c->output;
-	const struct definitions *known = &c->run.known;
+	const struct definitions *known = &c->run.graph.known;
 
 	if (c->opt.form >= FOLDED) {
 		if (!c->functions.sums.any)
-			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.in));
+			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.graph.in));
 		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);
 	} else if (c->opt.form == TEXT) {
 		report_text(&o->text, &o->report, known, c->opt.all);

@@ -18,7 +18,6 @@ struct blocks {
 struct scan {
 	struct run run;
 	struct blocks *blocks;		/* by location */
-	uint64_t *seqs;			/* of the synchronisation point */
 	uint64_t rows;			/* before the stretch being read */
 };
 
@@ -28,11 +27,11 @@ take_calls(struct scan *scan, const struct message *message)
 	int64_t location, first, count;
 	struct blocks *blocks;
 
-	if (body_int(scan->run.in, message, "location", 0, scan->run.known.location_count - 1,
+	if (body_int(scan->run.graph.in, message, "location", 0, scan->run.graph.known.location_count - 1,
 	    &location) < 0 ||
-	    body_int(scan->run.in, message, "first", 0, INT64_MAX - UINT32_MAX, &first) < 0 ||
-	    body_int(scan->run.in, message, "count", 0, UINT32_MAX, &count) < 0)
-		die_input(scan->run.in);
+	    body_int(scan->run.graph.in, message, "first", 0, INT64_MAX - UINT32_MAX, &first) < 0 ||
+	    body_int(scan->run.graph.in, message, "count", 0, UINT32_MAX, &count) < 0)
+		die_input(scan->run.graph.in);
 	blocks = &scan->blocks[location];
 	blocks->at = grow(blocks->at, &blocks->capacity, blocks->count + 1, sizeof *blocks->at);
 	blocks->at[blocks->count++] = (struct block){ (uint64_t)(first + count), message->offset };
@@ -50,16 +49,17 @@ static void
 take_sync(struct scan *scan, struct chunks *chunks, const struct message *message)
 {
 	struct chunk next = { .first = chunks->count, .at = message->offset, .offset = message->offset };
+	const uint64_t *seqs = scan->run.graph.seqs;
 	uint64_t rows = 0;
 
-	if (seqs_read(scan->seqs, scan->run.in, message, &scan->run.window) < 0)
-		die_input(scan->run.in);
-	for (uint32_t l = 0; l < scan->run.known.location_count; l++) {
+	if (graph_rows(&scan->run.graph, message) == GRAPH_BAD)
+		die_input(scan->run.graph.in);
+	for (uint32_t l = 0; l < scan->run.graph.known.location_count; l++) {
 		struct blocks *blocks = &scan->blocks[l];
 		size_t old = 0;
 
-		rows += scan->seqs[l];
-		while (old < blocks->count && blocks->at[old].end <= scan->seqs[l])
+		rows += seqs[l];
+		while (old < blocks->count && blocks->at[old].end <= seqs[l])
 			old++;
 		if (old > 0) {
 			blocks->count -= old;
@@ -81,31 +81,29 @@ take_sync(struct scan *scan, struct chunks *chunks, const struct message *messag
 static void
 chunks_scan(struct chunks *chunks, const char *file)
 {
+	const struct team alone = { .size = 1 };
 	struct scan scan = { 0 };
 	struct message message;
 
-	run_open_lazy(&scan.run, file);
+	run_open(&scan.run, file, READ_LAZY, NO_STRETCHES, &alone);
 	add_chunk(chunks, (struct chunk){ 0 });
 	while (run_next(&scan.run, &message)) {
 		run_take(&scan.run, &message, NULL);	/* definitions only */
-		if (is_kind(&message, "run")) {
-			scan.blocks = zalloc(scan.run.known.location_count, sizeof *scan.blocks);
-			scan.seqs = zalloc(scan.run.known.location_count, sizeof *scan.seqs);
-		} else if (is_kind(&message, "calls"))
+		if (is_kind(&message, "run"))
+			scan.blocks = zalloc(scan.run.graph.known.location_count, sizeof *scan.blocks);
+		else if (is_kind(&message, "calls"))
 			take_calls(&scan, &message);
 		else if (is_kind(&message, "sync"))
 			take_sync(&scan, chunks, &message);
 		if (is_definition(&message))
 			chunks->defined = message.offset;
 	}
-	chunks->at[chunks->count - 1].rows = reader_rows(scan.run.in) - scan.rows;
+	chunks->at[chunks->count - 1].rows = reader_rows(scan.run.graph.in) - scan.rows;
 	chunks->stretches = chunks->count;
-	for (uint32_t l = 0; l < scan.run.known.location_count; l++)
+	for (uint32_t l = 0; l < scan.run.graph.known.location_count; l++)
 		free(scan.blocks[l].at);
 	free(scan.blocks);
-	free(scan.seqs);
-	window_close(&scan.run.window);
-	reader_close(scan.run.in);
+	graph_close(&scan.run.graph);
 }
 
 static void

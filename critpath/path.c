@@ -27,39 +27,37 @@ path_count_functions(const struct path *path, size_t from, const struct run *run
 }
 
 static void
-add_stretch(struct path *path, const struct run *run, const struct team *team, struct event last,
+add_stretch(struct path *path, const struct run *run, struct event last,
     solver *solve, struct report *report)
 {
-	struct stretch stretch = run_stretch(run, team, last);
+	struct stretch stretch = run_stretch(run, last);
 	size_t before = path->segments.count;
 
 	while (!solve(&stretch, &path->segments))
-		cut_cycle(&stretch, &run->known);
+		cut_cycle(&stretch, &run->graph.known);
 	path_count_functions(path, before, run);
 	if (report == NULL)
 		path_end_stretch(path, before);
 	else
-		path_report(path, &run->known, report);
+		path_report(path, &run->graph.known, report);
 }
 
 void
-path_find(struct path *path, struct run *run, const struct team *team, solver *solve,
-    struct report *report)
+path_find(struct path *path, struct run *run, solver *solve, struct report *report)
 {
 	struct message message;
 	struct event last;
 
-	run->team = team->size > 1 ? team : NULL;
 	while (run_next(run, &message))
 		if (run_take(run, &message, &last)) {
-			add_stretch(path, run, team, last, solve, report);
+			add_stretch(path, run, last, solve, report);
 			run_advance(run);
 		}
 	if (run_end(run, &last)) {
-		add_stretch(path, run, team, last, solve, report);
-		run_count_rest(run, run->team);
+		add_stretch(path, run, last, solve, report);
+		run_count_rest(run);
 	}
-	if (team->rank > 0)
+	if (run->team->rank > 0)
 		path->stretches = 0;
 }
 

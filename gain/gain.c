@@ -107,19 +107,19 @@ parse_options(int argc, char **argv)
 static void
 solve_stretch(struct asked *a, struct event last)
 {
-	const struct stretch stretch = run_stretch(&a->run, &a->team, last);
+	const struct stretch stretch = run_stretch(&a->run, last);
 
 	a->segments.count = 0;
 	if (a->opt.needed) {
 		choice_solve(&a->choice, a->opt.algorithm < 0 ? CHOOSE_WALK : (enum chooser)a->opt.algorithm, &stretch,
-		    &a->run.instances, &a->run.known, &a->segments);
+		    &a->run.instances, &a->run.graph.known, &a->segments);
 		output_report(&a->output, &a->segments);
 		return;
 	}
 	while (!solve_walk(&stretch, &a->segments))
-		cut_cycle(&stretch, &a->run.known);
+		cut_cycle(&stretch, &a->run.graph.known);
 	output_report(&a->output, &a->segments);
-	whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.known, &a->segments);
+	whatif_add(&a->whatif, &stretch, &a->run.instances, &a->run.graph.known, &a->segments);
 	if (a->opt.form != STREAM)
 		return;
 	output_write(&a->output, 0, &a->segments);
@@ -132,7 +132,7 @@ static void
 end_output(struct asked *a)
 {
 	struct output *o = &a->output;
-	const struct definitions *known = &a->run.known;
+	const struct definitions *known = &a->run.graph.known;
 	const struct gains *gains = a->opt.percent > 0 ? &a->whatif.gains : NULL;
 
 	if (a->opt.form == TEXT) {
@@ -172,7 +172,7 @@ main(int argc, char **argv)
 	refuse_terminal_input(a.opt.file, usage);
 	if (a.opt.form == STREAM)
 		refuse_terminal_output();
-	run_open(&a.run, a.opt.file);
+	run_open(&a.run, a.opt.file, READ_STREAM, ALL_STRETCHES, &a.team);
 	a.run.keeps_instances = true;
 	a.run.window_bytes = a.opt.memory;
 	/* When samples were taken is when pieces were, not when they would be. */
@@ -194,12 +194,12 @@ main(int argc, char **argv)
 			solve_stretch(&a, last);
 			run_advance(&a.run);
 		}
-		progress_input(&progress, a.run.in);
+		progress_input(&progress, a.run.graph.in);
 	}
 	progress_end(&progress);
 	if (run_end(&a.run, &last)) {
 		solve_stretch(&a, last);
-		run_count_rest(&a.run, NULL);
+		run_count_rest(&a.run);
 	}
 	end_output(&a);
 	return a.opt.form == STREAM ? DONE : finish(DONE);

@@ -50,14 +50,14 @@ void
 output_write(struct output *o, int number, const struct segments *segments)
 {
 	for (size_t i = 0; i < segments->count; i += BLOCK)
-		write_block(&o->out, o->run->in, number, segments->at + i,
+		write_block(&o->out, o->run->graph.in, number, segments->at + i,
 		    segments->count - i < BLOCK ? segments->count - i : BLOCK);
 }
 
 void
 output_begin(struct output *o, int argc, char **argv)
 {
-	if (o->form == STREAM && writer_open(&o->out, STDOUT_FILENO, "path", o->run->in, argc, argv) < 0)
+	if (o->form == STREAM && writer_open(&o->out, STDOUT_FILENO, "path", o->run->graph.in, argc, argv) < 0)
 		die_output();
 	text_begin(&o->text, stdout, NULL);
 	json_begin(&o->json, &o->text);
@@ -96,7 +96,7 @@ segments_json(struct output *o, const struct segments *segments)
 		count = polling_loop(segments, i);
 		if (count <= MOST_APART)
 			count = 1;
-		segment_json(&o->json, &segments->at[i], count, &o->run->known);
+		segment_json(&o->json, &segments->at[i], count, &o->run->graph.known);
 	}
 }
 
@@ -106,7 +106,7 @@ output_report(struct output *o, const struct segments *segments)
 	if (o->form == JSON)
 		segments_json(o, segments);
 	for (size_t i = 0; i < segments->count; i++) {
-		report_add(&o->report, &o->run->known, &segments->at[i]);
+		report_add(&o->report, &o->run->graph.known, &segments->at[i]);
 		if (o->functions != NULL)
 			functions_segment(o->functions, &segments->at[i]);
 	}
@@ -115,7 +115,7 @@ output_report(struct output *o, const struct segments *segments)
 void
 output_pass(struct output *o, const struct message *message)
 {
-	struct reader *in = o->run->in;
+	struct reader *in = o->run->graph.in;
 	int64_t rows = 0;
 
 	if (o->form != STREAM)
@@ -131,7 +131,7 @@ void
 output_json(struct output *o, const struct gains *gains)
 {
 	json_end_array(&o->json);
-	report_json(&o->json, &o->report, &o->run->known, gains);
+	report_json(&o->json, &o->report, &o->run->graph.known, gains);
 }
 
 void
@@ -148,7 +148,7 @@ output_end_stream(struct output *o, const struct functions *functions)
 	if (functions->sums.any)
 		functions_write(&o->out, functions);
 	message_begin(&o->out, "path", 3);
-	put_int(&o->out, "run_ns", o->run->known.run_ns);
+	put_int(&o->out, "run_ns", o->run->graph.known.run_ns);
 	put_int(&o->out, "length_ns", report_length_ns(&o->report));
 	put_uint(&o->out, "segments", o->report.segments);
 	if (message_end(&o->out) < 0 || writer_end(&o->out) < 0)

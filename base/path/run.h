@@ -3,8 +3,9 @@
 #ifndef RUN_H
 #define RUN_H
 
-#include "stretch.h"
 #include "../mpi/call_class.h"
+#include "../run/graph_input.h"
+#include "stretch.h"
 
 /* A part of the stretches, and where to find it in a file. */
 struct part {
@@ -26,18 +27,13 @@ struct instances {
 };
 
 struct run {
-	const struct team *team;	/* each member keeps the rows of its ranks; NULL: all are kept */
-	struct reader *in;
-	struct definitions known;
-	struct window window;
+	struct graph_input graph;
+	const struct team *team;	/* of several: each member keeps the rows of its ranks */
 	size_t window_bytes;		/* see window_limit; as run_open makes it SIZE_MAX */
-	struct calls calls;		/* the block read last */
-	struct edge_block edges;
-	const struct row **rows;	/* of the members of one instance, where all rows are kept: copies */
-	struct row *copies;
-	struct member *members;		/* of one instance */
+	struct row *copies;		/* of one instance; more than may be pointed to at a time */
+	struct member *members;
 	uint32_t *waits_for;
-	size_t row_capacity, copy_capacity, member_capacity, wait_capacity;
+	size_t copy_capacity, member_capacity, wait_capacity;
 	bool keeps_instances;
 	struct instances instances;	/* where they are kept */
 	uint64_t *first_seq, *end_seq;	/* of the stretch being read */
@@ -46,15 +42,22 @@ struct run {
 	bool from_event;		/* the path up to FROM has been taken: see run_decided */
 	struct event from;
 	uint64_t next_try;		/* rows in the window when it is worth to look again */
-	struct part part;
+	struct part part;		/* the stretches that are read */
 	struct functions *functions;	/* who takes the samples; NULL: nobody */
 };
+
+/* Members of the team keep different rows. */
+static inline bool
+run_shared(const struct run *run)
+{
+	return run->team->size > 1;
+}
 
 static inline bool
 run_owns(const struct run *run, uint32_t location)
 {
-	return run->team == NULL ||
-	    owner_in(run->team, run->known.location_rank, location) == run->team->rank;
+	return !run_shared(run) ||
+	    owner_in(run->team, run->graph.known.location_rank, location) == run->team->rank;
 }
 
 static inline void
@@ -75,16 +78,17 @@ post_of(const struct event_row *receive, uint32_t *location, uint64_t *seq)
 
 /*
  * What the members of instance K of the block wait for, in run->waits_for; FIRST: the index of the
- * first in the block, ROWS theirs. False: not all have one.
+ * first in the block, ROWS theirs (NULL: all are in the window). False: not all have one.
  */
 bool collective_find(struct run *run, size_t k, size_t first, const struct row *const *rows);
 
-/* Opens FILE for all stretches. */
-void run_open(struct run *run, const char *file);
-/* Opens a file for some of them, or for all. */
-void run_open_part(struct run *run, const char *file, const struct part *part);
-/* Opens a file for none: the caller takes what he wants besides definitions, and verifies it. */
-void run_open_lazy(struct run *run, const char *file);
+/*
+ * Opens FILE for a part of its stretches. From one opened for NO_STRETCHES the caller takes what it wants besides
+ * definitions, and verifies it.
+ */
+#define ALL_STRETCHES ((struct part){ .to = UINT64_MAX })
+#define NO_STRETCHES ((struct part){ 0 })
+void run_open(struct run *run, const char *file, enum reading how, struct part part, const struct team *team);
 /* The next message: false at the end of the stream, or of the part. */
 bool run_next(struct run *run, struct message *message);
 /* Takes it; true where it ends a wanted stretch, whose last event is then in LAST. */
@@ -92,13 +96,13 @@ bool run_take(struct run *run, const struct message *message, struct event *last
 /* After the last message: the same for the last stretch. */
 bool run_end(struct run *run, struct event *last);
 /* The stretch that has ended. */
-struct stretch run_stretch(const struct run *run, const struct team *team, struct event last);
-/* Those that nothing asks for once rows are forgotten; COUNTS: they are part of all time. */
+struct stretch run_stretch(const struct run *run, struct event last);
+/* Samples that nothing asks for once rows are forgotten; COUNTS: they are part of all time. */
 void run_forget_samples(struct run *run, bool counts);
 /* After run_end: what has been computed up to there is part of all time. */
-void run_count_rest(struct run *run, const struct team *team);
-/* Who takes samples gets them: of the member's locations, or of all where ALL. */
-void run_take_samples(struct run *run, const struct message *message, const struct team *team, bool all);
+void run_count_rest(struct run *run);
+/* Samples of own locations, or of ALL, go to the functions. */
+void run_take_samples(struct run *run, const struct message *message, bool all);
 /* Forgets its rows and goes on to the next one. */
 void run_advance(struct run *run);
 

@@ -61,19 +61,19 @@ exchange(const struct team *team, struct post *out, size_t bytes, size_t *receiv
 static int
 owner(const struct run *run, uint32_t location)
 {
-	return owner_in(run->team, run->known.location_rank, location);
+	return owner_in(run->team, run->graph.known.location_rank, location);
 }
 
 /* An own row that an edge names; NULL: of another member, or of a stretch before the first wanted one. */
 static struct event_row *
 own_row(struct run *run, const struct message *message, uint32_t location, uint64_t seq)
 {
-	struct event_row *row = window_change(&run->window, location, seq);
+	struct event_row *row = window_change(&run->graph.window, location, seq);
 
 	if (row == NULL && run->part.from == 0 && owner(run, location) == run->team->rank) {
-		reader_fail(run->in, message->offset, "%s: row %llu of location %u is not there",
+		reader_fail(run->graph.in, message->offset, "%s: row %llu of location %u is not there",
 		    message->kind, (unsigned long long)seq, location);
-		die_input(run->in);
+		die_input(run->graph.in);
 	}
 	return row;
 }
@@ -99,7 +99,7 @@ take_links(struct run *run, struct post *out, size_t orders)
 	for (size_t i = 0; i < orders; i++) {
 		const struct link *link = in_order[i];
 		struct shared_row *row = link != NULL ?
-		    window_change(&run->window, link->location, link->seq) : NULL;
+		    window_change(&run->graph.window, link->location, link->seq) : NULL;
 
 		if (row == NULL)
 			continue;
@@ -114,7 +114,7 @@ take_links(struct run *run, struct post *out, size_t orders)
 void
 share_messages(struct run *run, const struct message *message)
 {
-	const struct edge_block *e = &run->edges;
+	const struct edge_block *e = &run->graph.edges;
 	struct post out = { 0 };
 
 	for (size_t i = 0; i < e->count; i++) {
@@ -132,7 +132,7 @@ share_messages(struct run *run, const struct message *message)
 			continue;
 		post_of(receive, &poster, &at);
 		/* The threads of a rank have one owner, so the post is here, too. */
-		if ((receive = window_row(&run->window, poster, at)) != NULL)
+		if ((receive = window_row(&run->graph.window, poster, at)) != NULL)
 			post_link(run, &out, (struct link){ .location = e->source[i], .seq = e->send[i],
 			    .other = poster, .other_seq = at, .order = order + 1 }, &receive->row);
 	}
@@ -143,7 +143,7 @@ share_messages(struct run *run, const struct message *message)
 static struct parcel *
 share_members(struct run *run, const struct message *message, const struct row **rows)
 {
-	const struct edge_block *e = &run->edges;
+	const struct edge_block *e = &run->graph.edges;
 	struct post out = { 0 };
 	struct parcel *parcels;
 	size_t at = 0, count;
@@ -165,7 +165,7 @@ share_members(struct run *run, const struct message *message, const struct row *
 void
 share_collectives(struct run *run, const struct message *message)
 {
-	const struct edge_block *e = &run->edges;
+	const struct edge_block *e = &run->graph.edges;
 	const struct row **rows = zalloc(e->count, sizeof *rows);
 	struct parcel *parcels = share_members(run, message, rows);
 	struct post out = { 0 };
@@ -206,12 +206,12 @@ share_last(struct run *run, struct event *last)
 void
 share_ends(struct run *run)
 {
-	int64_t *ends = zalloc(run->known.location_count, sizeof *ends);
+	int64_t *ends = zalloc(run->graph.known.location_count, sizeof *ends);
 
-	for (uint32_t l = 0; l < run->known.location_count; l++)
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++)
 		ends[l] = run_owns(run, l) ? (int64_t)run->end_seq[l] : 0;
-	team_max(run->team, ends, run->known.location_count);
-	for (uint32_t l = 0; l < run->known.location_count; l++)
+	team_max(run->team, ends, run->graph.known.location_count);
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++)
 		run->end_seq[l] = (uint64_t)ends[l];
 	free(ends);
 }

@@ -27,33 +27,27 @@ struct rounds {
 	struct intervals intervals;	/* of own locations, stretch after stretch */
 };
 
-static bool
-is_own(const struct rounds *r, uint32_t location)
-{
-	return owner_in(r->team, r->run->known.location_rank, location) == r->team->rank;
-}
-
 /* The calls of own locations in the stretch become intervals; it ends after ROWS rows of the run. */
 static void
 end_stretch(struct rounds *r, bool in_sync, uint64_t rows)
 {
 	struct run *run = r->run;
-	struct stretch stretch = run_stretch(run, r->team, (struct event){ .leave = !in_sync });
+	struct stretch stretch = run_stretch(run, (struct event){ .leave = !in_sync });
 	struct ending ending = { .end_ns = INT64_MIN };
 	struct intervals merged = { 0 };
 	uint32_t arrays = 0;
 
 	stretch.from_sync = run->stretch > in_sync;	/* the point that ends it has been counted */
-	for (uint32_t l = 0; l < run->known.location_count; l++) {
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
 		const struct row *row;
 		struct row last;
 		int64_t end_ns;
 
-		if (!is_own(r, l) || run->end_seq[l] == run->first_seq[l])
+		if (!run_owns(r->run, l) || run->end_seq[l] == run->first_seq[l])
 			continue;
-		row = window_row(&run->window, l, run->end_seq[l] - 1);
+		row = window_row(&run->graph.window, l, run->end_seq[l] - 1);
 		if (row == NULL || run->end_seq[l] < run->first_seq[l])
-			die("%s: a synchronisation point names rows that are not there", reader_file(run->in));
+			die("%s: a synchronisation point names rows that are not there", reader_file(run->graph.in));
 		last = *row;
 		r->bounds[arrays++] = merged.count;
 		add_intervals(&merged, &stretch, l);
@@ -144,9 +138,9 @@ report_round(const struct rounds *r, struct path *part)
 {
 	struct report report = { .whole = r->report->whole };
 
-	path_report(part, &r->run->known, &report);
-	report_gather(&report, &r->run->known, r->team);
-	report_append(r->report, &r->run->known, &report);
+	path_report(part, &r->run->graph.known, &report);
+	report_gather(&report, &r->run->graph.known, r->team);
+	report_append(r->report, &r->run->graph.known, &report);
 	report_free(&report);
 }
 
@@ -178,8 +172,8 @@ end_round(struct rounds *r, struct path *path)
 	path_gather(&part, r->team);
 	path_append(path, &part);
 	r->begin_ns = ends[r->stretches];
-	for (uint32_t l = 0; r->run->functions != NULL && l < r->run->known.location_count; l++)
-		functions_forget(r->run->functions, l, r->begin_ns, is_own(r, l), is_own(r, l));
+	for (uint32_t l = 0; r->run->functions != NULL && l < r->run->graph.known.location_count; l++)
+		functions_forget(r->run->functions, l, r->begin_ns, run_owns(r->run, l), run_owns(r->run, l));
 	r->rows_before = r->rows_until[r->stretches - 1];
 	r->stretches = r->intervals.count = 0;
 	free(ends);
@@ -189,35 +183,60 @@ end_round(struct rounds *r, struct path *path)
 }
 
 static void
-take_calls(struct rounds *r, const struct message *message)
-{
-	struct run *run = r->run;
-	int64_t location;
-
-	if (body_int(run->in, message, "location", 0, run->known.location_count - 1, &location) < 0)
-		die_input(run->in);
-	if (is_own(r, (uint32_t)location) && (reader_verify(run->in, message) < 0 ||
-	    calls_read(&run->calls, run->in, message) < 0 ||
-	    window_add(&run->window, run->in, message, &run->calls) < 0))
-		die_input(run->in);
-	if (run->functions != NULL && is_own(r, (uint32_t)location))
-		functions_see_calls(run->functions, &run->calls);
-}
-
-static void
-take_sync(struct rounds *r, const struct message *message)
+take_sync(struct rounds *r)
 {
 	struct run *run = r->run;
 	uint64_t rows = 0;
 
-	if (seqs_read(run->end_seq, run->in, message, &run->window) < 0)
-		die_input(run->in);
-	for (uint32_t l = 0; l < run->known.location_count; l++)
-		rows += run->end_seq[l]++;
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
+		rows += run->graph.seqs[l];
+		run->end_seq[l] = run->graph.seqs[l] + 1;
+	}
 	end_stretch(r, true, rows);
-	for (uint32_t l = 0; l < run->known.location_count; l++) {
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++) {
 		run->first_seq[l] = run->end_seq[l] - 1;
-		window_drop(&run->window, l, run->first_seq[l]);
+		window_drop(&run->graph.window, l, run->first_seq[l]);
+	}
+}
+
+/* Nobody needs edges, but damage counts: each member looks at its share. */
+static bool
+looks_at(const struct rounds *r, const struct message *message)
+{
+	struct reader *in = r->run->graph.in;
+	int64_t location;
+
+	if (!is_kind(message, "calls"))
+		return reader_messages(in) % (uint64_t)r->team->size == (uint64_t)r->team->rank;
+	if (body_int(in, message, "location", 0, r->run->graph.known.location_count - 1, &location) < 0)
+		die_input(in);
+	return run_owns(r->run, (uint32_t)location);
+}
+
+static void
+take_message(struct rounds *r, const struct message *message)
+{
+	struct run *run = r->run;
+	const bool sync = is_kind(message, "sync"), calls = is_kind(message, "calls");
+
+	if (is_kind(message, "sampled")) {	/* any location's may lie in an own period */
+		run_take_samples(run, message, true);
+		return;
+	}
+	if (looks_at(r, message) && reader_verify(run->graph.in, message) < 0)
+		die_input(run->graph.in);
+	switch (sync || calls ? graph_rows(&run->graph, message) : GRAPH_OTHER) {
+	case GRAPH_BAD:
+		die_input(run->graph.in);
+	case GRAPH_CALLS:
+		if (run->functions != NULL)
+			functions_see_calls(run->functions, &run->graph.calls);
+		break;
+	case GRAPH_SYNC:
+		take_sync(r);
+		break;
+	default:
+		break;
 	}
 }
 
@@ -230,26 +249,19 @@ path_find_intervals(struct path *path, struct run *run, const struct team *team,
 
 	while (run_next(run, &message)) {
 		run_take(run, &message, NULL);	/* definitions only */
-		if (is_kind(&message, "run")) {
-			r.bounds = zalloc((size_t)run->known.location_count + 2, sizeof *r.bounds);
-		} else if (is_kind(&message, "calls")) {
-			take_calls(&r, &message);
-		} else if (is_kind(&message, "sampled") && run->functions != NULL) {
-			run_take_samples(run, &message, team, true);	/* any location's may lie in an own period */
-		} else if (is_kind(&message, "sync")) {
-			take_sync(&r, &message);
-			if (r.rows_until[r.stretches - 1] - r.rows_before >=
-			    (uint64_t)ROUND_ROWS * (uint64_t)team->size)
-				end_round(&r, path);
-		} else if (reader_messages(run->in) % (uint64_t)team->size == (uint64_t)team->rank &&
-		    reader_verify(run->in, &message) < 0)
-			die_input(run->in);	/* nobody needs edges, but damage counts */
+		if (is_kind(&message, "run"))
+			r.bounds = zalloc((size_t)run->graph.known.location_count + 2, sizeof *r.bounds);
+		else
+			take_message(&r, &message);
+		if (is_kind(&message, "sync") && r.rows_until[r.stretches - 1] - r.rows_before >=
+		    (uint64_t)ROUND_ROWS * (uint64_t)team->size)
+			end_round(&r, path);
 	}
-	for (uint32_t l = 0; l < run->known.location_count; l++)
-		run->end_seq[l] = window_end(&run->window, l);
-	if (run->known.ranks > 0) {
-		end_stretch(&r, false, reader_rows(run->in));
+	for (uint32_t l = 0; l < run->graph.known.location_count; l++)
+		run->end_seq[l] = window_end(&run->graph.window, l);
+	if (run->graph.known.ranks > 0) {
+		end_stretch(&r, false, reader_rows(run->graph.in));
 		end_round(&r, path);
-		run_count_rest(run, team);
+		run_count_rest(run);
 	}
 }
