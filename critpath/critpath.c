@@ -45,19 +45,18 @@ take_pieces(struct critpath *c, struct event last)
 	enum { PIECE = 1 << 18 };	/* events, and so segments in memory */
 	const struct stretch stretch = run_stretch(&c->run, last);
 	const int64_t last_ns = c->run.last_ns;
-	struct event *marks;
-	size_t count;
+	struct marks marks = { 0 };
 
 	if (count_events(&stretch) < 4 * PIECE)
 		return;
-	while (!walk_marks(&stretch, PIECE, &marks, &count))
+	while (!walk_marks(&stretch, PIECE, &marks))
 		cut_cycle(&stretch, &c->run.graph.known);
-	while (count > 0) {
-		c->run.last_ns = time_of(&stretch, marks[--count]);
-		take_early(c, marks[count]);
+	while (marks.count > 0) {
+		c->run.last_ns = time_of(&stretch, marks.at[--marks.count]);
+		take_early(c, marks.at[marks.count]);
 	}
 	c->run.last_ns = last_ns;
-	free(marks);
+	free(marks.at);
 }
 
 static void

@@ -4,7 +4,7 @@
 #define CRITPATH_H
 
 #include "../base/path/output.h"
-#include "solvers/solvers.h"
+#include "solvers/intervals.h"
 
 /* ---- options.c ----------------------------------------------------------------------------- */
 

@@ -37,7 +37,7 @@ struct gaining {
 	struct function_gains *gains;
 	const struct dag *dag;
 	struct piece *pieces;	/* by call: vertex / 2 */
-	int64_t *time_ns;	/* by vertex */
+	uint32_t function;	/* that is faster */
 	int percent;
 };
 
@@ -92,33 +92,23 @@ piece_of(const struct functions *f, uint32_t location, int64_t begin_ns, int64_t
 
 /* What the piece gets shorter by: its samples of the function stand for no more than there is of it. */
 static int64_t
-saved_ns(const struct gaining *g, const struct piece *piece, uint32_t function)
+saved_ns(const struct gaining *g, const struct piece *piece)
 {
 	const int64_t worth_ns = sample_worth(g->functions->sums.period_ns, piece->count, piece->length_ns);
 	size_t of_it = 0;
 
 	for (size_t i = 0; i < piece->count; i++)
-		of_it += *number_at(g->gains, piece->at[i].site) == 1 + function;
+		of_it += *number_at(g->gains, piece->at[i].site) == 1 + g->function;
 	return (int64_t)((double)of_it * (double)worth_ns * g->percent / 100 + 0.5);
 }
 
 static int64_t
-end_if_faster(const struct gaining *g, uint32_t function)
+weight_if_faster(const void *context, uint32_t v)
 {
-	const struct dag *dag = g->dag;
+	const struct gaining *g = context;
+	const bool less = v < g->dag->events && (v & 1) == 0 && g->pieces[v / 2].count > 0;
 
-	for (uint32_t i = 0; i < dag->ordered; i++) {
-		uint32_t v = dag->order[i];
-		int64_t begin_ns = 0, weight_ns = dag->weight_ns[v];
-
-		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
-			if (dag->source[k] != BEGIN && g->time_ns[dag->source[k]] > begin_ns)
-				begin_ns = g->time_ns[dag->source[k]];
-		if (v < dag->events && (v & 1) == 0 && g->pieces[v / 2].count > 0)
-			weight_ns -= saved_ns(g, &g->pieces[v / 2], function);
-		g->time_ns[v] = begin_ns + weight_ns;
-	}
-	return g->time_ns[dag->end];
+	return g->dag->weight_ns[v] - (less ? saved_ns(g, &g->pieces[v / 2]) : 0);
 }
 
 void
@@ -127,11 +117,12 @@ function_gains_add(struct function_gains *gains, const struct functions *f, cons
 {
 	struct gaining g = { .functions = f, .gains = gains, .dag = dag, .percent = percent };
 	struct piece *path = zalloc(segments->count + 1, sizeof *path);
+	int64_t *time_ns;	/* by vertex */
 	size_t path_count = 0;
 
 	number_functions(gains, f, known);
 	g.pieces = zalloc(dag->events / 2 + 1, sizeof *g.pieces);
-	g.time_ns = zalloc(dag->vertices, sizeof *g.time_ns);
+	time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	for (uint32_t v = 0; v < dag->events; v += 2) {
 		const struct event event = numbering_event(&dag->numbering, v);
 		const int64_t end_ns = time_of(dag->stretch, event);
@@ -147,15 +138,16 @@ function_gains_add(struct function_gains *gains, const struct functions *f, cons
 	for (uint32_t function = 0; function < gains->count; function++) {
 		int64_t most_ns = 0;
 
+		g.function = function;
 		for (size_t i = 0; i < path_count; i++)
-			most_ns += saved_ns(&g, &path[i], function);
+			most_ns += saved_ns(&g, &path[i]);
 		if (most_ns > 0) {	/* only what is on the path can gain anything */
 			gains->at[function].most_ns += most_ns;
-			gains->at[function].ns += dag->time_ns[dag->end] - end_if_faster(&g, function);
+			gains->at[function].ns += dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_faster, &g);
 		}
 	}
 	free(g.pieces);
-	free(g.time_ns);
+	free(time_ns);
 	free(path);
 }
 

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t
-later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* ---- slack -------------------------------------------------------------------------------- */
 
 static void
@@ -153,23 +147,21 @@ sites_of_vertices(const struct whatif *whatif, const struct dag *dag)
 	return site_of;
 }
 
-/* When the stretch would end if what leads up to and is in the calls at SITE were faster. */
-static int64_t
-end_if_faster(const struct dag *dag, const uint32_t *site_of, uint32_t site, int percent,
-    int64_t *time_ns)
-{
-	for (uint32_t i = 0; i < dag->ordered; i++) {
-		uint32_t v = dag->order[i];
-		int64_t begin_ns = 0, weight_ns = dag->weight_ns[v];
+/* What leads up to and is in the calls at one site is faster. */
+struct faster {
+	const struct dag *dag;
+	const uint32_t *site_of;
+	uint32_t site;
+	int percent;
+};
 
-		for (uint64_t k = dag->in[v]; k < dag->in[v + 1]; k++)
-			if (dag->source[k] != BEGIN)
-				begin_ns = later(begin_ns, time_ns[dag->source[k]]);
-		if (v < dag->events && site_of[v] == site)
-			weight_ns -= saved_ns(weight_ns, percent);
-		time_ns[v] = begin_ns + weight_ns;
-	}
-	return time_ns[dag->end];
+static int64_t
+weight_if_faster(const void *context, uint32_t v)
+{
+	const struct faster *f = context;
+	const int64_t weight_ns = f->dag->weight_ns[v];
+
+	return v < f->dag->events && f->site_of[v] == f->site ? weight_ns - saved_ns(weight_ns, f->percent) : weight_ns;
 }
 
 static struct gain *
@@ -192,6 +184,7 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 	int64_t *time_ns = zalloc(dag->vertices, sizeof *time_ns);
 	int64_t *most_ns = NULL;	/* by site */
 	size_t most_capacity = 0, site_capacity = 0;
+	struct faster faster = { dag, site_of, 0, whatif->gains.percent };
 
 	for (size_t s = 0; s < segments->count; s++) {
 		const struct segment *segment = &segments->at[s];
@@ -213,8 +206,8 @@ add_gains(struct whatif *whatif, const struct dag *dag, const struct segments *s
 		if (most_ns[sites[s]] == 0)
 			continue;
 		gain->most_ns += most_ns[sites[s]];
-		gain->ns += dag->time_ns[dag->end] -
-		    end_if_faster(dag, site_of, sites[s], whatif->gains.percent, time_ns);
+		faster.site = sites[s];
+		gain->ns += dag->time_ns[dag->end] - dag_evaluate(dag, time_ns, weight_if_faster, &faster);
 		most_ns[sites[s]] = 0;	/* a site may be in the list twice: pieces too short to save */
 	}
 	free(site_of);
@@ -328,7 +321,7 @@ whatif_add(struct whatif *whatif, const struct stretch *stretch, const struct in
 {
 	struct dag dag;
 
-	dag_open(&dag, stretch, instances, known);
+	dag_of_needs(&dag, stretch, instances, known);
 	if (whatif->slack)
 		add_slack(whatif, &dag);
 	if (whatif->gains.percent > 0)

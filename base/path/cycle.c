@@ -29,15 +29,13 @@ look_at(const struct stretch *stretch, struct event at)
 	struct event before;
 
 	if (owner_of(stretch, at.location) == stretch->team->rank) {
-		struct stop stop = stop_at(stretch, at);
-
 		if (!event_before(stretch, at, &before, &before_ns))
 			die("a cycle with a beginning: a fault of this program");
 		value[LOCATION] = before.location;
 		value[SEQ] = (int64_t)before.seq;
 		value[LEAVE] = before.leave;
-		value[NS] = stop.ns;
-		value[CALL] = stop.call;
+		value[NS] = time_of(stretch, at);
+		value[CALL] = ((const struct row *)window_row(stretch->window, at.location, at.seq))->call;
 	}
 	team_max(stretch->team, value, VALUES);
 	return (struct known_event){ { (uint64_t)value[SEQ], (uint32_t)value[LOCATION],

@@ -123,48 +123,33 @@ count_events(const struct stretch *stretch)
 	return events;
 }
 
-struct stop
-stop_at(const struct stretch *stretch, struct event event)
-{
-	const struct event_row *row = row_at(stretch->window, event.location, event.seq);
-
-	return (struct stop){ row->row.polled && call_polls(row->row.call), event, time_of(stretch, event),
-	    row->row.site, row->row.call };
-}
-
 enum segment_kind
 kind_before(unsigned call, bool first)
 {
 	return first && span_begins(call) ? START : COMPUTE;
 }
 
-void
-add_between(struct segments *segments, const struct stretch *stretch, const struct stop *from,
-    const struct stop *at)
+struct segment
+path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns, int64_t end_ns)
 {
-	int64_t begin_ns = from != NULL ? from->ns : stretch->begin_ns;
-	enum segment_kind kind = from == NULL || from->event.leave ?
-	    kind_before(at->call, from == NULL && !stretch->from_sync) :
-	    from->event.location == at->event.location && from->event.seq == at->event.seq ? MPI :
-	    TRANSFER;
-
-	if (begin_ns == at->ns)
-		return;
-	segments->at = grow(segments->at, &segments->capacity, segments->count + 1,
-	    sizeof *segments->at);
-	segments->at[segments->count++] = (struct segment){ begin_ns, at->ns, at->event.location,
-	    at->site, kind == COMPUTE || kind == START ? 0 : at->call, (uint8_t)kind, kind == MPI && at->polls };
+	return (struct segment){ begin_ns, end_ns, location, row->site, kind == COMPUTE || kind == START ? 0 :
+	    row->call, (uint8_t)kind, kind == MPI && row->polled && call_polls(row->call) };
 }
 
 void
 add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
-    struct event at)
+    int64_t from_ns, struct event at)
 {
-	struct stop begin, end = stop_at(stretch, at);
+	const struct row *row = &row_at(stretch->window, at.location, at.seq)->row;
+	const int64_t at_ns = at.leave ? row->leave_ns : row->enter_ns;
+	const enum segment_kind kind = from == NULL || from->leave ?
+	    kind_before(row->call, from == NULL && !stretch->from_sync) :
+	    from->location == at.location && from->seq == at.seq ? MPI : TRANSFER;
 
-	if (from != NULL)
-		begin = stop_at(stretch, *from);
-	add_between(segments, stretch, from != NULL ? &begin : NULL, &end);
+	if (from_ns == at_ns)
+		return;
+	segments->at = grow(segments->at, &segments->capacity, segments->count + 1, sizeof *segments->at);
+	segments->at[segments->count++] = path_segment(row, at.location, kind, from_ns, at_ns);
 }
 
 void

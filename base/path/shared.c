@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "../team/post.h"
 #include "run.h"
 
 #include <stdlib.h>
@@ -17,46 +18,6 @@ struct parcel {
 	uint64_t at;			/* index of the member in the block */
 	struct row row;
 };
-
-struct post {				/* what goes to other members, and to whom */
-	char *items;
-	int *to;
-	size_t count, item_capacity, to_capacity;
-};
-
-static void
-post(struct post *out, const void *item, size_t bytes, int to)
-{
-	out->items = grow(out->items, &out->item_capacity, out->count + 1, bytes);
-	out->to = grow(out->to, &out->to_capacity, out->count + 1, sizeof *out->to);
-	memcpy(out->items + out->count * bytes, item, bytes);
-	out->to[out->count++] = to;
-}
-
-/* Empties OUT; the result is to be freed. */
-static void *
-exchange(const struct team *team, struct post *out, size_t bytes, size_t *received)
-{
-	size_t *counts = zalloc((size_t)team->size, sizeof *counts);
-	size_t *next = zalloc((size_t)team->size + 1, sizeof *next);
-	char *sorted = zalloc(out->count, bytes);
-	void *got;
-
-	for (size_t i = 0; i < out->count; i++)
-		counts[out->to[i]]++;
-	for (int m = 0; m < team->size; m++)
-		next[m + 1] = next[m] + counts[m];
-	for (size_t i = 0; i < out->count; i++)
-		memcpy(sorted + next[out->to[i]]++ * bytes, out->items + i * bytes, bytes);
-	got = team_exchange(team, sorted, counts, bytes, received);
-	free(counts);
-	free(next);
-	free(sorted);
-	free(out->items);
-	free(out->to);
-	*out = (struct post){ 0 };
-	return got;
-}
 
 static int
 owner(const struct run *run, uint32_t location)
@@ -83,7 +44,7 @@ post_link(struct run *run, struct post *out, struct link link, const struct row 
 {
 	link.other_ns = other->enter_ns;
 	link.other_part = other->part;
-	post(out, &link, sizeof link, owner(run, link.location));
+	post_add(out, &link, sizeof link, owner(run, link.location));
 }
 
 /* Joins own rows with what comes; ORDERS: how many orders there are. */
@@ -92,7 +53,7 @@ take_links(struct run *run, struct post *out, size_t orders)
 {
 	const struct link **in_order = zalloc(orders, sizeof *in_order);
 	size_t count;
-	struct link *links = exchange(run->team, out, sizeof *links, &count);
+	struct link *links = post_exchange(run->team, out, sizeof *links, &count);
 
 	for (size_t i = 0; i < count; i++)
 		in_order[links[i].order] = &links[i];
@@ -153,10 +114,10 @@ share_members(struct run *run, const struct message *message, const struct row *
 			const struct event_row *row = own_row(run, message, e->location[at], e->seq[at]);
 
 			if (row != NULL)
-				post(&out, &(struct parcel){ at, row->row }, sizeof(struct parcel),
+				post_add(&out, &(struct parcel){ at, row->row }, sizeof(struct parcel),
 				    owner(run, e->location[first]));
 		}
-	parcels = exchange(run->team, &out, sizeof *parcels, &count);
+	parcels = post_exchange(run->team, &out, sizeof *parcels, &count);
 	for (size_t i = 0; i < count; i++)
 		rows[parcels[i].at] = &parcels[i].row;
 	return parcels;

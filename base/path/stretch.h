@@ -76,24 +76,14 @@ bool event_before(const struct stretch *stretch, struct event at, struct event *
 /* Events of the stretch; no path has more. */
 uint64_t count_events(const struct stretch *stretch);
 
-/* What the path shows of an event. */
-struct stop {
-	bool polls;		/* a test or probe that completed nothing */
-	struct event event;
-	int64_t ns;
-	uint32_t site;
-	uint16_t call;		/* index of call_name */
-};
-
-struct stop stop_at(const struct stretch *stretch, struct event event);
 /* Of what a location does before CALL; FIRST: the piece begins with the run. */
 enum segment_kind kind_before(unsigned call, bool first);
+/* A piece of the path that ends with the row's call, or with the computation before it. */
+struct segment path_segment(const struct row *row, uint32_t location, enum segment_kind kind, int64_t begin_ns,
+    int64_t end_ns);
 /* Appends the piece between two events unless it is empty; FROM is NULL for the first. */
-void add_between(struct segments *segments, const struct stretch *stretch, const struct stop *from,
-    const struct stop *at);
-/* Appends the piece of the path that ends in AT unless it is empty; FROM is NULL for the first. */
 void add_piece(struct segments *segments, const struct stretch *stretch, const struct event *from,
-    struct event at);
+    int64_t from_ns, struct event at);
 void reverse_segments(struct segments *segments, size_t begin);
 
 /* The member of the team that a location belongs to: all threads of a rank to the same. */
@@ -131,8 +121,12 @@ numbering_of(const struct numbering *numbering, struct event event)
 
 /* walk.c: appends the stretch's segments in order of time; false: there is a cycle behind the last event. */
 bool solve_walk(const struct stretch *stretch, struct segments *segments);
-/* Every STEP-th event of the way, the last first, to be freed; false: a cycle. */
-bool walk_marks(const struct stretch *stretch, uint64_t step, struct event **marks, size_t *count);
+/* Every STEP-th event of the path, the last first; at is to be freed. False: a cycle. */
+struct marks {			/* begins as zeros */
+	struct event *at;
+	size_t count, capacity;
+};
+bool walk_marks(const struct stretch *stretch, uint64_t step, struct marks *marks);
 
 /* cycle.c: names the cycle behind the last event, and takes one of its calls as not blocked. */
 void cut_cycle(const struct stretch *stretch, const struct definitions *known);

@@ -4,55 +4,60 @@
  * over to the location that it waited for, until the beginning, or where the path is already known
  * (early.c). Linear in the number of calls on the path.
  */
-#include <stdlib.h>
-
 #include "stretch.h"
+
+/*
+ * From the last event back to the FIRST one, whose pieces go to SEGMENTS, or of which every STEP-th goes to
+ * MARKS. False: a cycle.
+ */
+static inline bool
+walk(const struct stretch *stretch, struct event *first, struct segments *segments, uint64_t step,
+    struct marks *marks)
+{
+	uint64_t left = count_events(stretch), to_mark = step;
+	struct event before;
+	int64_t before_ns;
+
+	*first = stretch->to;
+	while (!(stretch->from_event && same_event(*first, stretch->from)) &&
+	    event_before(stretch, *first, &before, &before_ns)) {
+		if (left-- == 0)
+			return false;
+		if (segments != NULL)
+			add_piece(segments, stretch, &before, before_ns, *first);
+		*first = before;
+		if (marks == NULL || --to_mark > 0)
+			continue;
+		to_mark = step;
+		marks->at = grow(marks->at, &marks->capacity, marks->count + 1, sizeof *marks->at);
+		marks->at[marks->count++] = before;
+	}
+	return true;
+}
 
 bool
 solve_walk(const struct stretch *stretch, struct segments *segments)
 {
-	size_t begin = segments->count;
-	uint64_t left = count_events(stretch);
-	struct event at = stretch->to, before;
-	int64_t before_ns;
+	const size_t begin = segments->count;
+	struct event first;
 
-	while (!(stretch->from_event && same_event(at, stretch->from)) &&
-	    event_before(stretch, at, &before, &before_ns)) {
-		if (left-- == 0) {
-			segments->count = begin;
-			return false;
-		}
-		add_piece(segments, stretch, &before, at);
-		at = before;
+	if (!walk(stretch, &first, segments, 0, NULL)) {
+		segments->count = begin;
+		return false;
 	}
 	if (!stretch->from_event)
-		add_piece(segments, stretch, NULL, at);
-	else if (!same_event(at, stretch->from))
+		add_piece(segments, stretch, NULL, stretch->begin_ns, first);
+	else if (!same_event(first, stretch->from))
 		die("an edge has an end before what the stream had called settled");
 	reverse_segments(segments, begin);
 	return true;
 }
 
 bool
-walk_marks(const struct stretch *stretch, uint64_t step, struct event **marks, size_t *count)
+walk_marks(const struct stretch *stretch, uint64_t step, struct marks *marks)
 {
-	size_t capacity = 0;
-	uint64_t left = count_events(stretch);
-	struct event at = stretch->to;
-	int64_t ns;
+	struct event first;
 
-	*marks = NULL;
-	*count = 0;
-	for (uint64_t steps = 1; !(stretch->from_event && same_event(at, stretch->from)) &&
-	    event_before(stretch, at, &at, &ns); steps++) {
-		if (left-- == 0) {
-			free(*marks);
-			return false;
-		}
-		if (steps % step == 0) {
-			*marks = grow(*marks, &capacity, *count + 1, sizeof **marks);
-			(*marks)[(*count)++] = at;
-		}
-	}
-	return true;
+	marks->count = 0;
+	return walk(stretch, &first, NULL, step, marks);
 }

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "solvers.h"
+#include "intervals.h"
 
 void
 add_interval(struct intervals *intervals, struct interval interval)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "solvers.h"
+#include "intervals.h"
 
 #include <stdlib.h>
 

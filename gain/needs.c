@@ -214,15 +214,6 @@ free_gates(struct hubs *hubs)
 
 /* ---- vertices and edges ------------------------------------------------------------------------ */
 
-/* Vertices are made in the order of their numbers, each before its sources. */
-static void
-add_source(struct dag *dag, uint32_t source)
-{
-	dag->source = grow(dag->source, &dag->source_capacity, dag->source_count + 1,
-	    sizeof *dag->source);
-	dag->source[dag->source_count++] = source;
-}
-
 /* The leave of a call: its own enter, and the gates that were open before its end. */
 static void
 add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t location, uint64_t seq)
@@ -232,7 +223,7 @@ add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t loc
 	int64_t enter_ns = dag->time_ns[enter], leave_ns = call.row.leave_ns - stretch->begin_ns;
 	int64_t last_ns = enter_ns;
 
-	add_source(dag, enter);
+	dag_add_source(dag, enter);
 	if (may_wait(&call))
 		for (struct edge_rows e = edge_rows(stretch->window, location, seq); edge_rows_next(&e);) {
 			uint32_t gate = is_inside(stretch, e.edge_location, e.edge_seq) ?
@@ -242,7 +233,7 @@ add_leave(struct dag *dag, const struct hubs *hubs, uint32_t enter, uint32_t loc
 			    (row_sends(e.edge) &&
 			    (dag->time_ns[gate] < enter_ns || dag->time_ns[gate] == leave_ns)))
 				continue;
-			add_source(dag, gate);
+			dag_add_source(dag, gate);
 			if (dag->time_ns[gate] > last_ns)
 				last_ns = dag->time_ns[gate];
 		}
@@ -266,10 +257,10 @@ add_calls(struct dag *dag, const struct hubs *hubs, uint32_t location)
 			continue;
 		if (seq == first && stretch->from_sync) {
 			/* All members of the synchronisation point leave after the last has entered. */
-			add_source(dag, BEGIN);
+			dag_add_source(dag, BEGIN);
 			dag->weight_ns[enter + 1] = dag->time_ns[enter + 1];
 		} else {
-			add_source(dag, before);
+			dag_add_source(dag, before);
 			dag->weight_ns[enter] = dag->time_ns[enter] -
 			    (before == BEGIN ? 0 : dag->time_ns[before]);
 			dag->in[enter + 1] = dag->source_count;
@@ -287,7 +278,7 @@ add_hubs(struct dag *dag, struct hubs *hubs)
 
 		dag->in[dag->events + h] = dag->source_count;
 		for (uint64_t k = hubs->in[h]; k < end; k++)
-			add_source(dag, hubs->source[k]);
+			dag_add_source(dag, hubs->source[k]);
 	}
 }
 
@@ -360,7 +351,7 @@ put_in_order(struct dag *dag)
 }
 
 void
-dag_open(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
+dag_of_needs(struct dag *dag, const struct stretch *stretch, const struct instances *instances,
     const struct definitions *known)
 {
 	uint64_t events = count_events(stretch);
@@ -390,7 +381,7 @@ dag_open(struct dag *dag, const struct stretch *stretch, const struct instances 
 	dag->in[dag->end] = dag->source_count;
 	for (uint32_t l = 0; l < locations; l++)
 		if (stretch->end_seq[l] > stretch->first_seq[l])
-			add_source(dag, enter_of(dag, l, stretch->end_seq[l] - 1) + !ends_in_sync);
+			dag_add_source(dag, enter_of(dag, l, stretch->end_seq[l] - 1) + !ends_in_sync);
 	dag->in[dag->end + 1] = dag->source_count;
 	dag->time_ns[dag->end] = time_of(stretch, stretch->to) - stretch->begin_ns;
 	put_in_order(dag);
@@ -401,21 +392,9 @@ struct segment
 dag_piece(const struct dag *dag, uint32_t from, uint32_t vertex, int64_t end_ns)
 {
 	const struct row *row = dag_row(dag, vertex);
-	const bool leaves = (vertex & 1) != 0, stays = from + 1 == vertex;
+	const enum segment_kind kind = (vertex & 1) == 0 ?
+	    kind_before(row->call, from == BEGIN && !dag->stretch->from_sync) : from + 1 == vertex ? MPI : TRANSFER;
 
-	return (struct segment){ end_ns - dag->weight_ns[vertex], end_ns,
-	    numbering_event(&dag->numbering, vertex).location, row->site, leaves ? row->call : 0,
-	    (uint8_t)(!leaves ? kind_before(row->call, from == BEGIN && !dag->stretch->from_sync) :
-	    stays ? MPI : TRANSFER), leaves && stays && row->polled && call_polls(row->call) };
-}
-
-void
-dag_close(struct dag *dag)
-{
-	numbering_close(&dag->numbering);
-	free(dag->time_ns);
-	free(dag->weight_ns);
-	free(dag->in);
-	free(dag->source);
-	free(dag->order);
+	return path_segment(row, numbering_event(&dag->numbering, vertex).location, kind,
+	    end_ns - dag->weight_ns[vertex], end_ns);
 }
