@@ -15,6 +15,7 @@
  */
 #include <stdlib.h>
 
+#include "../base/team/cost.h"
 #include "../base/tool/heap.h"
 #include "../base/path/edge_rows.h"
 #include "critpath.h"
@@ -213,6 +214,7 @@ keep_start(struct run *run, const struct event_row *row, uint32_t location, uint
 
 	if (is_open_start(row)) {
 		window_keep(&run->graph.window, location, seq);
+		cost_count("starts_kept", 1);
 	} else if ((class == CLASS_COMPLETE || class == CLASS_REQUEST_FREE) &&
 	    row_refers(&row->row, location, seq, &to, &to_seq)) {
 		if (to == location) {
@@ -264,5 +266,7 @@ run_go_on(struct run *run, struct event from)
 	run_forget_samples(run, true);
 	run->from_event = true;
 	run->from = from;
+	cost_count("early_events", 1);
+	cost_count("rows_left", rows_in(&run->graph.window));
 	set_next_try(run);
 }

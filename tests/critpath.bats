@@ -441,3 +441,14 @@ late_sender() {
 	run -2 limited 65536 lp-critpath -a kahn -F text ring.graph
 	lp-critpath -a kahn -F text ring.graph | cmp - walk.txt
 }
+
+@test "how early the path through a long stretch is known, and which rows are kept until then, is as counted" {
+	for seed in {1..12}; do
+		random_run.py make $seed | lp-graph 2>/dev/null | settle.py 3 >t.graph
+		LONGPOLE_COST=cost lp-critpath -F json t.graph >known
+		lp-critpath -a kahn -F json t.graph | cmp - known
+	done
+	jq -r '"\(.early_events // 0) \(.rows_left // 0) \(.starts_kept // 0)"' cost >counts
+	printf '%s\n' '2 41 0' '4 8 0' '2 33 1' '3 35 1' '1 12 0' '1 19 0' '0 0 0' '0 0 0' '1 48 0' '1 97 0' '0 0 0' '1 12 0' |
+		diff - counts
+}

@@ -20,6 +20,11 @@ static struct {
 	double *exchanges;	/* seconds in each */
 	size_t exchange_count, exchange_capacity;
 	uint64_t bytes;
+	struct {
+		const char *name;
+		uint64_t value;
+	} counts[4];		/* the tool's own */
+	size_t count_count;
 } own;
 
 static double
@@ -101,6 +106,20 @@ cost_exchanges(size_t *count)
 }
 
 void
+cost_count(const char *name, uint64_t more)
+{
+	size_t i = 0;
+
+	while (i < own.count_count && strcmp(own.counts[i].name, name) != 0)
+		i++;
+	if (i == sizeof own.counts / sizeof own.counts[0])
+		return;
+	own.count_count += i == own.count_count;
+	own.counts[i].name = name;
+	own.counts[i].value += more;
+}
+
+void
 cost_tell(int processes, const struct cost *cost)
 {
 	const char *name = getenv("LONGPOLE_COST");
@@ -111,9 +130,12 @@ cost_tell(int processes, const struct cost *cost)
 	if ((file = fopen(name, "ae")) == NULL)
 		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
 	fprintf(file, "{\"tool\":\"%s\",\"processes\":%d,\"wall_s\":%.6f,\"start_s\":%.6f,\"work_s\":%.6f,"
-	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu,\"peak_bytes\":%llu}\n", tool, processes, cost->wall_s, cost->start_s,
+	    "\"exchange_s\":%.6f,\"exchanges\":%llu,\"bytes\":%llu,\"peak_bytes\":%llu", tool, processes, cost->wall_s, cost->start_s,
 	    cost->work_s, cost->exchange_s, (unsigned long long)cost->exchanges, (unsigned long long)cost->bytes,
 	    (unsigned long long)cost->peak_bytes);
+	for (size_t i = 0; i < own.count_count; i++)
+		fprintf(file, ",\"%s\":%llu", own.counts[i].name, (unsigned long long)own.counts[i].value);
+	fputs("}\n", file);
 	if (ferror(file) | fclose(file))
 		die("LONGPOLE_COST: %s: %s", name, strerror(errno));
 }

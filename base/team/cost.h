@@ -30,6 +30,8 @@ double cost_leave_pair(uint64_t bytes);
 struct cost cost_so_far(void);
 /* Seconds in each exchange so far. */
 const double *cost_exchanges(size_t *count);
+/* Adds to a count of the tool's own, which the line of one process has, too. NAME stays valid. */
+void cost_count(const char *name, uint64_t more);
 /* Writes the line: longest start and work, exchanges of the last process, bytes, memory. */
 void cost_tell(int processes, const struct cost *cost);
 
