@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A ping-pong as lines T = L + m / B, least squares of the relative error. Where a line becomes
- * another one is found by dynamic programming, and how many there are by Schwarz' criterion
- * (G. Schwarz, Ann. Statist. 6 (1978)), which a further line must improve by STRONG (R. E. Kass, A. E.
+ * another one is found by dynamic programming, and how many there are by Schwarz' criterion (G.
+ * Schwarz, Ann. Statist. 6 (1978)), which a further line must improve by STRONG (R. E. Kass, A. E.
  * Raftery, JASA 90 (1995)). The eager limit is the break at which the time jumps up the most: what
  * caches do to large messages changes the slope and jumps at one of the two sizes only.
  */

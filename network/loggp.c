@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A machine of LogGP with tables by size, from times at one end and at both: T. Kielmann, H. E. Bal,
- * K. Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms", RTSPP 2000. What a
- * sender spends is the time of MPI_Send while the receiver computes, what a receiver spends that of
- * MPI_Recv when the data is there, and the rest of half a round trip is the message's way.
+ * A machine of LogGP with tables by size, from times at one end and at both: T. Kielmann, H. E.
+ * Bal, K. Verstoep, "Fast Measurement of LogP Parameters for Message Passing Platforms", RTSPP
+ * 2000. What a sender spends is the time of MPI_Send while the receiver computes, what a receiver
+ * spends that of MPI_Recv when the data is there, and the rest of half a round trip is the
+ * message's way.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -74,9 +75,10 @@ exchange_us(const struct ends *e, const struct end_times *t)
 }
 
 /*
- * How long a message holds links; 0 without any. Those of both directions as long as each of a burst takes, or
- * where it waits for its receive, all but the latency. Those of one direction are the processor of a node, whose
- * work an exchange is twice: but no longer than the message is on its way, as alone it takes no longer.
+ * How long a message holds links; 0 without any. Those of both directions as long as each of a
+ * burst takes, or where it waits for its receive, all but the latency. Those of one direction are
+ * the processor of a node, whose work an exchange is twice: but no longer than the message is on
+ * its way, as alone it takes no longer.
  */
 static double
 held_us(const struct ends *e, const struct end_times *t, int links)

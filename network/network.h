@@ -32,7 +32,9 @@ enum { MEAN_OF_ALL = -1 };	/* in place of a quantile */
 /* Those of SIZES, bytes a block; of repetitions that quantile. FILES end with NULL; none is standard input. */
 struct points read_points(char **files, struct range sizes, double quantile);
 bool is_pingpong(const struct point *point);
-struct point *find_point(const struct points *points, const char *function, int64_t ranks, uint64_t bytes);	/* or NULL */
+/* Or NULL. */
+struct point *find_point(const struct points *points, const char *function, int64_t ranks,
+    uint64_t bytes);
 
 /* ---- lines.c: T = L + m / B ------------------------------------------------------------------ */
 

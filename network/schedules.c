@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * By which schedule the library did a collective: that whose replay on the fitted machine comes closest to
- * what was measured, by size and number of ranks. The replay is lp-replay's own.
+ * By which schedule the library did a collective: that whose replay on the fitted machine comes
+ * closest to what was measured, by size and number of ranks. The replay is lp-replay's own.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -160,8 +160,8 @@ choose(const struct trial *trials, size_t count, const struct ways *ways, size_t
 }
 
 /*
- * Copies in memory, buffers and the call itself. Where all wait for all it does not matter who spends that, and no
- * rank runs ahead; of what has a root nobody can tell, so there is nothing.
+ * Copies in memory, buffers and the call itself. Where all wait for all it does not matter who
+ * spends that, and no rank runs ahead; of what has a root nobody can tell, so there is nothing.
  */
 static void
 add_beside(struct rules *rules, struct point *point, enum operation operation)
@@ -250,8 +250,8 @@ copy_rules(struct rules *rules, const char *measured, const char *function)
 }
 
 /*
- * What was not measured is done as its kin: a library's algorithms for blocks of one size and of several differ
- * little. Without any rule it would take no time at all.
+ * What was not measured is done as its kin: a library's algorithms for blocks of one size and of
+ * several differ little. Without any rule it would take no time at all.
  */
 static void
 add_kin(struct rules *rules)

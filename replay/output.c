@@ -2,8 +2,8 @@
 /*
  * The stream with new times. Messages keep their order, so one waits until the rows of all blocks
  * before it have been simulated. A block gets new columns enter and duration, and the recorded ones
- * beside them; all else in it stays as it was. The message of kind run, which comes first, holds the
- * length of the run, which is known last: so all but it goes through a temporary file.
+ * beside them; all else in it stays as it was. The message of kind run, which comes first, holds
+ * the length of the run, which is known last: so all but it goes through a temporary file.
  */
 #include "replay.h"
 
@@ -52,7 +52,8 @@ void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {
 	/* Some are written anew, some have the old times, and an index has old places in the file. */
-	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "sampled_path", "index", "shard" };
+	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "sampled_path",
+		"index", "shard" };
 	struct held *held;
 
 	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
@@ -216,11 +217,12 @@ column(const struct message *message, const char *key, size_t n)
 	return values;
 }
 
-/* Edges of a block of which all ends are simulated: messages with two ends each, or collectives with SIZE. */
+/* Edges of a block if all of their ends are simulated: messages, or collectives of any size. */
 static void
 write_partial_edges(struct output *o, const struct engine *e, const struct message *message)
 {
-	static const char *const ends[] = { "source", "send", "target", "receive" }, *const members[] = { "location", "seq" };
+	static const char *const ends[] = { "source", "send", "target", "receive" };
+	static const char *const members[] = { "location", "seq" };
 	const bool collectives = is_kind(message, "collectives");
 	const char *const *keys = collectives ? members : ends;
 	const size_t count = (size_t)body_get(message, "count")->via.u64, columns = collectives ? 2 : 4;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Focus-of-analysis regions: where the local efficiency changes. Pieces of the run whose pairs have one distribution
- * of computing, waiting and length on the ideal network are found, their borders moved to the pair where they lie,
- * and neighbours with pairs of similar sizes united into one phase.
- *
- * The best cut into pieces goes by their empirical distribution functions (ED-PELT: Haynes, Fearnhead and Eckley,
- * Statistics and Computing 2017, 27, 1293). At some quantiles of all pairs it is counted how many pairs of a piece are
- * below, which no single long pair changes by more than one: a process that the system stops for a time slice is no
+ * Focus-of-analysis regions: where the local efficiency changes. Pieces of the run whose pairs have
+ * one distribution of computing, waiting and length on the ideal network are found, their borders
+ * moved to the pair where they lie, and neighbours with pairs of similar sizes united into one
  * phase.
+ *
+ * The best cut into pieces goes by their empirical distribution functions (ED-PELT: Haynes,
+ * Fearnhead and Eckley, Statistics and Computing 2017, 27, 1293). At some quantiles of all pairs it
+ * is counted how many pairs of a piece are below, which no single long pair changes by more than
+ * one: a process that the system stops for a time slice is no phase.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ find_cuts(const struct series *s, const struct sizes *sizes, size_t *ends)
 	return count;
 }
 
-/* ---- the borders: blocks end near one, which is where the pairs before look like one phase and those behind like the other */
+/* ---- the borders: blocks end near one; pairs before it are of one phase, those behind of the other */
 
 /* Sizes are looked at in classes that are that wide, in logarithms; a pair lasts less than 2^64 ns. */
 static const double WIDTH = 0.2;

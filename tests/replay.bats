@@ -379,6 +379,23 @@ freed() {
 	[ "$(finish -n machine)" = '[3000000,23000000,0,20000000,0,13000000]' ]
 }
 
+@test "a collective that waits for all buses holds up the messages behind it" {
+	graph <<-'END'
+		trace ranks=6
+		communicator comm=3 members=2,3
+		0 MPI_Bsend 0 0 comm=1 peer=1 tag=1 sent=1048576
+		1 MPI_Recv 0 0 comm=1 peer=0 tag=1 received=1048576
+		2 MPI_Allreduce 1000000 1000000 comm=3 sent=1048576 received=1048576
+		3 MPI_Allreduce 1000000 1000000 comm=3 sent=1048576 received=1048576
+		4 MPI_Bsend 2000000 2000000 comm=1 peer=5 tag=1 sent=1048576
+		5 MPI_Recv 0 0 comm=1 peer=4 tag=1 received=1048576
+	END
+	# A message is 10 ms, the collective 20. It takes both buses when the first message is over; the second
+	# message finds a free bus at 2 ms and yet goes behind the collective.
+	printf 'machine\nbandwidth 100 MiB/s\nbuses 2\ncollective all constant\nnodes 6\n' >machine
+	[ "$(finish -n machine)" = '[0,10000000,30000000,30000000,2000000,40000000]' ]
+}
+
 @test "MPI_Init takes no time on its own, or what the machine says it keeps" {
 	late_sender
 	printf 'machine\nnodes 2\n' >machine

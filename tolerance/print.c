@@ -30,12 +30,13 @@ static const struct field piece_fields[] = {
 };
 
 struct percent_line { double percent, ns[PARAMETERS]; };
-#define PERCENT(member) FIELD(struct percent_line, member), .text = "%.13g", .json = "%.13g", .infinite = "any", \
-	.optional = true
+#define PERCENT(member) FIELD(struct percent_line, member), .text = "%.13g", .json = "%.13g", \
+	.infinite = "any", .optional = true
 
 static const struct field percent_fields[] = {
 	{ "percent", PERCENT(percent), .head = "longer_%" },
-	{ "latency_ns", PERCENT(ns[LATENCY]) }, { "gap_ns", PERCENT(ns[GAP]) }, { "overhead_ns", PERCENT(ns[OVERHEAD]) },
+	{ "latency_ns", PERCENT(ns[LATENCY]) }, { "gap_ns", PERCENT(ns[GAP]) },
+	{ "overhead_ns", PERCENT(ns[OVERHEAD]) },
 	FIELDS_END
 };
 
@@ -165,7 +166,8 @@ print_json(struct tolerance *t, struct text *text)
 		if (t->wanted[p])
 			json_rows(&json, parameter_names[p], piece_fields, piece_lines(t, p), t->piece_count[p],
 			    sizeof(struct piece_line));
-	json_rows(&json, "tolerance", percent_fields, percent_lines(t), t->percent_count, sizeof(struct percent_line));
+	json_rows(&json, "tolerance", percent_fields, percent_lines(t), t->percent_count,
+	    sizeof(struct percent_line));
 	print_shares(t, NULL, &json);
 	json_end_object(&json);
 	json_end_line(&json);

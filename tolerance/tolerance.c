@@ -3,9 +3,9 @@
  * lp-tolerance - how much worse the network may be before a run takes longer
  *
  * reads   one graph stream; a file several times if links, buses or CPUs are limited
- * writes  run time against latency, 1/bandwidth and overhead of a call; as a stream behind all of the input
- * memory  as lp-replay, and the lines of the maxima since all ranks last had one time; for --sites 64 bytes
- *         for each sum and maximum of the run
+ * writes  run time against latency, 1/bandwidth and overhead of a call; as a stream behind the input
+ * memory  as lp-replay, and the lines of the maxima since all ranks last had one time; for --sites
+ *         56 bytes for each sum and maximum of the run
  */
 #include "tolerance.h"
 
@@ -264,14 +264,16 @@ main(int argc, char **argv)
 	if (opt.form == STREAM)
 		refuse_terminal_output();
 	replay_open(&r);
-	if (opt.form == STREAM && writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in), r.graph.in, argc, argv) < 0)
+	if (opt.form == STREAM &&
+	    writer_open(&out, STDOUT_FILENO, reader_content(r.graph.in), r.graph.in, argc, argv) < 0)
 		die_output();
 	while (progress_next(&progress, r.graph.in, &message)) {
 		enum graph_item item = replay_take(&r, &message);
 
 		if (item == GRAPH_RUN)
 			begin(&t, &r.engine);
-		if (opt.form == STREAM && writer_pass(&out, &message, item == GRAPH_CALLS ? r.graph.calls.count : 0) < 0)
+		if (opt.form == STREAM &&
+		    writer_pass(&out, &message, item == GRAPH_CALLS ? r.graph.calls.count : 0) < 0)
 			die_output();
 	}
 	replay_end(&r);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How much worse the network may be. curve.c: the run time as a function of each parameter; paths.c: what is on the
- * longest path. Both watch the engine while it replays: base/replay/watchers.h.
+ * How much worse the network may be. curve.c: the run time as a function of each parameter;
+ * paths.c: what is on the longest path. Both watch the engine while it replays:
+ * base/replay/watchers.h.
  */
 #ifndef TOLERANCE_H
 #define TOLERANCE_H
@@ -11,9 +12,9 @@
 /* ---- curve.c ------------------------------------------------------------------------------- */
 
 /*
- * All of a curve in one pass: each time is the largest of lines in the parameter, which are kept as far as they are
- * largest anywhere. Where all ranks stand at one time and nothing is in flight the lines begin anew, and what was
- * before is added up.
+ * All of a curve in one pass: each time is the largest of lines in the parameter, which are kept as
+ * far as they are largest anywhere. Where all ranks stand at one time and nothing is in flight the
+ * lines begin anew, and what was before is added up.
  */
 struct line { double ns, slope; };	/* at 0 */
 
@@ -97,7 +98,7 @@ struct tolerance {
 
 extern const char *const parameter_names[PARAMETERS];
 
-/* The largest value at which the run takes that many percent longer; INFINITY: any; NAN: no curve was asked for. */
+/* The largest value for runs that many percent longer; INFINITY: any; NAN: no curve was asked for. */
 double tolerance_at(const struct tolerance *tolerance, int parameter, double percent);
 
 /* ---- print.c ------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments. It may name a table of collectives:
- * models and sizes by machine and operation.
+ * Dimemas' .cfg: "kind of record" {field, field, ...};; with C comments. It may name a table of
+ * collectives: models and sizes by machine and operation.
  */
 #include "read.h"
 
@@ -185,8 +185,8 @@ take_environment(struct machine *m, const struct config *config, const struct re
 }
 
 /*
- * The settings of so many nodes, from column FIRST on; or in the oldest form, where memory has a bus a CPU and one
- * half duplex link a rank.
+ * The settings of so many nodes, from column FIRST on; or in the oldest form, where memory has a
+ * bus a CPU and one half duplex link a rank.
  */
 static void
 take_node(struct machine *m, const struct config *config, const struct record *r, int first, int64_t nodes)

@@ -2,8 +2,9 @@
 /*
  * The rounds of each schedule, but for those of trees that go in segments: trees.c.
  *
- * Rooted ones number the ranks from the root on. Where a schedule needs a power of two, each of the first
- * even ranks takes its odd neighbour's part, in a round before and, if that one needs the result, one behind.
+ * Rooted ones number the ranks from the root on. Where a schedule needs a power of two, each of the
+ * first even ranks takes its odd neighbour's part, in a round before and, if that one needs the
+ * result, one behind.
  */
 #include <stddef.h>
 
@@ -68,8 +69,8 @@ some(const struct plan *plan, uint32_t first, uint32_t count)
 }
 
 /*
- * From one rank to another in an alltoall. Of what is uneven only the sums of each rank are known: it gives as
- * much of what it has as the other takes of all.
+ * From one rank to another in an alltoall. Of what is uneven only the sums of each rank are known:
+ * it gives as much of what it has as the other takes of all.
  */
 static double
 between(const struct plan *plan, uint32_t from, uint32_t to)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The usual schedules: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication
- * Operations in MPICH", IJHPCA 19 (2005); J. Bruck et al., IEEE TPDS 8 (1997); D. Hensgen, R. Finkel,
- * U. Manber, Int. J. Parallel Prog. 17 (1988).
+ * The usual schedules: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective
+ * Communication Operations in MPICH", IJHPCA 19 (2005); J. Bruck et al., IEEE TPDS 8 (1997); D.
+ * Hensgen, R. Finkel, U. Manber, Int. J. Parallel Prog. 17 (1988).
  */
 #include <stddef.h>
 

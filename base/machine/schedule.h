@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives as MPI libraries do them: rounds of messages between members. Here is only who sends how
- * much to whom in which round; the engine makes messages of it, as of those that the program sends.
+ * Collectives as MPI libraries do them: rounds of messages between members. Here is only who sends
+ * how much to whom in which round; the engine makes messages of it, as of those that the program
+ * sends.
  */
 #ifndef SCHEDULE_H
 #define SCHEDULE_H

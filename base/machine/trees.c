@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Trees down which a broadcast goes, or up which a reduction does, one segment behind the other: each rank hands a
- * segment on to its children one by one, while the next is on its way to it. Open MPI's module "tuned" does
- * it like this; J. Pjesivac-Grbovic et al., "Performance Analysis of MPI Collective Operations", Cluster
- * Computing 10 (2007).
+ * Trees down which a broadcast goes, or up which a reduction does, one segment behind the other:
+ * each rank hands a segment on to its children one by one, while the next is on its way to it. Open
+ * MPI's module "tuned" does it like this; J. Pjesivac-Grbovic et al., "Performance Analysis of MPI
+ * Collective Operations", Cluster Computing 10 (2007).
  */
 #include "schedule.h"
 

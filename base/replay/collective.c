@@ -78,8 +78,8 @@ collective_cost(const struct engine *e, const struct instance *instance)
 }
 
 /*
- * When this member has all that it needs to leave, as MPI has it; -1: not yet known. Where CLOCK is a number, who
- * looks on is told so: this time is no less.
+ * When this member has all that it needs to leave, as MPI has it; -1: not yet known. Where CLOCK is
+ * a number, who looks on is told so: this time is no less.
  */
 static double
 needs(struct engine *e, uint32_t link, uint32_t me, uint32_t clock)
@@ -149,8 +149,8 @@ mark_arrival(struct engine *e, uint32_t id, uint32_t link, uint32_t me, bool wai
 
 	i->members[me].payer = payer_here(e, id, true);
 	i->members[me].started = !waits;
-	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR || (i->class == CLASS_ONE_TO_ALL &&
-	    !e->machine->dimemas && me == i->root))
+	if ((!waits && e->machine->loggp) || i->class == CLASS_SCAN || i->class == CLASS_NEIGHBOUR ||
+	    (i->class == CLASS_ONE_TO_ALL && !e->machine->dimemas && me == i->root))
 		mark_set(e, member_time(e, link, me), id, &NO_COST, NO_PAYER);
 	if (i->arrived == 1)
 		mark_set(e, last, id, &NO_COST, NO_PAYER);

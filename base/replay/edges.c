@@ -161,8 +161,8 @@ take_blocks(const struct engine *e, struct instance *instance, const uint32_t *l
 }
 
 /*
- * Whether it is done by messages: then members stand in the order of the communicator, in ORDER. Who only
- * starts it, or has an unknown place, does it as before.
+ * Whether it is done by messages: then members stand in the order of the communicator, in ORDER.
+ * Who only starts it, or has an unknown place, does it as before.
  */
 static bool
 make_plan(const struct engine *e, struct instance *instance, const uint32_t *location, const uint64_t *seq,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages and instances of collectives, which are used again as soon as they are free; links and buses, and the
- * queues for them. A message takes a link out of its source and one into its target, in this order; who lacks one
- * waits for it and keeps what it has, unless another borrows it. Dimemas' links.c.
+ * Messages and instances of collectives, which are used again as soon as they are free; links and
+ * buses, and the queues for them. A message takes a link out of its source and one into its target,
+ * in this order; who lacks one waits for it and keeps what it has, unless another borrows it.
+ * Dimemas' links.c.
  */
 #include "engine.h"
 
@@ -63,7 +64,8 @@ instance_new(struct engine *e, uint32_t members)
 	instance = &e->instances[i];
 	before = *instance;		/* its memory, and the numbers of its times, are used again */
 	capacity = before.capacity;
-	*instance = (struct instance){ .members = grow(before.members, &capacity, members, sizeof *before.members),
+	*instance = (struct instance){
+	    .members = grow(before.members, &capacity, members, sizeof *before.members),
 	    .count = members, .references = members, .root = NONE, .done_ns = -1, .factor = 1,
 	    .next = NONE, .blocks = before.blocks, .block_capacity = before.block_capacity,
 	    .first_time = before.first_time, .times = before.times };
@@ -281,8 +283,8 @@ take_network_links(struct engine *e, uint32_t link)
 }
 
 /*
- * Memory has links of the two ranks; where they are half duplex the lower rank's comes first. Between islands each has
- * one link out and one in, which nobody borrows; a connection is one link.
+ * Memory has links of the two ranks; where they are half duplex the lower rank's comes first.
+ * Between islands each has one link out and one in, which nobody borrows; a connection is one link.
  */
 static bool
 take_other_links(struct engine *e, uint32_t link)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which sends wait for their receive. MPI_Bsend and its kin never do, MPI_Ssend and its kin always; the
- * others where they are large enough. A persistent send has the mode of the call that made its request,
- * whose row may be long gone when it is started, so what these calls made is kept until it is freed.
+ * Which sends wait for their receive. MPI_Bsend and its kin never do, MPI_Ssend and its kin always;
+ * the others where they are large enough. A persistent send has the mode of the call that made its
+ * request, whose row may be long gone when it is started, so what these calls made is kept until it
+ * is freed.
  */
 #include <stdlib.h>
 #include <string.h>

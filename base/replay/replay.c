@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a graph stream to the engine, and at its end who is blocked, in which call, and for whom it waits. */
+/* From a graph stream to the engine; at its end which rank is blocked, in which call, and by which. */
 #include "replay.h"
 
 enum { NAMED = 16 };		/* more are only counted */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives as messages. A member goes through the rounds of its schedule: in each it posts its receive,
- * sends, waits where its message is a rendezvous one, and then for what it receives, as MPI_Sendrecv does. The
- * messages are those of the engine, so they cost overheads, wait for links and are looked on like any other.
+ * Collectives as messages. A member goes through the rounds of its schedule: in each it posts its
+ * receive, sends, waits where its message is a rendezvous one, and then for what it receives, as
+ * MPI_Sendrecv does. The messages are those of the engine, so they cost overheads, wait for links
+ * and are looked on like any other.
  */
 #include <stdlib.h>
 

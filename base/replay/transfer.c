@@ -86,7 +86,8 @@ flight_latency_ns(const struct engine *e, const struct flight *f)
 static const struct wire_costs *
 costs_of(const struct engine *e, const struct flight *f)
 {
-	return f->wire == WIRE_NETWORK ? &e->machine->network : f->wire == WIRE_MEMORY ? &e->machine->memory : NULL;
+	return f->wire == WIRE_NETWORK ? &e->machine->network :
+	    f->wire == WIRE_MEMORY ? &e->machine->memory : NULL;
 }
 
 void
@@ -115,8 +116,8 @@ flight_route(const struct engine *e, struct flight *f, int64_t tag, uint64_t byt
 	if (f->wire_ns < 0)
 		f->wire_ns = 0;
 	if (e->held_ns != NULL)
-		e->held_ns[f - e->flights] = costs != NULL && costs->gap.told ? by_size_ns(&costs->gap, (double)bytes) :
-		    f->wire_ns;
+		e->held_ns[f - e->flights] = costs != NULL && costs->gap.told ?
+		    by_size_ns(&costs->gap, (double)bytes) : f->wire_ns;
 }
 
 static struct resource *
@@ -128,8 +129,9 @@ bus_of(const struct engine *e, const struct flight *f)
 }
 
 /*
- * How long it is on its way from now on without its latency, of which a part may be over: then it is negative. If links
- * are held for the work of processors, all else of its way goes by while it waits for them.
+ * How long it is on its way from now on without its latency, of which a part may be over: then it
+ * is negative. If links are held for the work of processors, all else of its way goes by while it
+ * waits for them.
  */
 static double
 way_ns(const struct engine *e, uint32_t who)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ends of messages that have no edge. A receive whose request is freed gets its message, but no row
- * tells which; so it takes the first send without an edge that it fits. Nobody waits for the data, and a
- * rendezvous send only until the receive is posted. What is left is sent and never received.
+ * tells which; so it takes the first send without an edge that it fits. Nobody waits for the data,
+ * and a rendezvous send only until the receive is posted. What is left is sent and never received.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How each time of a simulation came about: by sums and maxima of other times, and of the parameters
- * of the machine. The engine says so while it runs, where nothing is limited; who looks on can then
- * tell what the run would be with other parameters, or which of them are on its path.
+ * How each time of a simulation came about: by sums and maxima of other times, and of the
+ * parameters of the machine. The engine says so while it runs, where nothing is limited; who looks
+ * on can then tell what the run would be with other parameters, or which of them are on its path.
  *
  * A time has a number: of a location its clock, of a message and of a collective what is below.
  */
