@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "../base/stream/calls.h"
+#include "../base/stream/open_call.h"
 #include "../base/tool/tool.h"
 #include "record.h"
 
@@ -47,6 +48,22 @@ put_rows(struct squeeze *s, struct calls *rows)
 	return put_one(s);
 }
 
+/* A compressed block has none, so that of a rank that died is a message of its own. */
+static int
+take_open_call(struct squeeze *s, const struct message *message, uint32_t location)
+{
+	const msgpack_object *open = body_get(message, "open");
+
+	if (open == NULL || open->type != MSGPACK_OBJECT_BIN || open->via.bin.size != sizeof(struct open_call) ||
+	    ((const struct open_call *)open->via.bin.ptr)->call == 0)
+		return 0;
+	message_begin(&s->one, "open", 2);
+	put_uint(&s->one, "location", location);
+	put_bytes(&s->one, "open", open->via.bin.ptr, open->via.bin.size);
+	s->out.messages++;
+	return message_end(&s->one);
+}
+
 static int
 take_block(struct squeeze *s, const struct message *message)
 {
@@ -64,7 +81,9 @@ take_block(struct squeeze *s, const struct message *message)
 		rows->first = s->calls.first;
 	if (rows->first + rows->count != s->calls.first || calls_append(rows, &s->calls) < 0)
 		return -1;
-	return rows->count >= ROWS ? put_rows(s, rows) : 0;
+	if (rows->count >= ROWS && put_rows(s, rows) < 0)
+		return -1;
+	return take_open_call(s, message, s->calls.location);
 }
 
 static int

@@ -236,7 +236,7 @@ print_message(struct dump *dump, const struct message *message)
 	if (is_kind(message, "location"))
 		add_thread(dump, message);
 	if (is_kind(message, "calls")) {
-		if (is_wanted(dump, "call"))
+		if (is_wanted(dump, "call") || is_wanted(dump, "open"))
 			print_calls(dump, message);
 	} else if (is_kind(message, "call")) {
 		/* "call" is what a line for a call is called. */

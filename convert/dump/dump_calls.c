@@ -3,6 +3,7 @@
 #include "dump.h"
 
 #include "../../base/mpi/call_class.h"
+#include "../../base/stream/open_call.h"
 #include "../../base/tool/tool.h"
 
 enum { SENT = 1, RECEIVED = 2 };
@@ -239,6 +240,33 @@ print_table_line(struct dump *dump, struct thread where, size_t from, size_t to)
 	text_char(out, '\n');
 }
 
+/* Of a raw trace: the call that the thread is in. */
+static void
+print_open(struct dump *dump, const struct message *message, struct thread where)
+{
+	const msgpack_object *bin = body_get(message, "open");
+	struct json *out = &dump->json;
+	struct open_call open;
+
+	if (bin == NULL || bin->type != MSGPACK_OBJECT_BIN || bin->via.bin.size != sizeof open || dump->opt.table ||
+	    !is_wanted(dump, "open"))
+		return;
+	memcpy(&open, bin->via.bin.ptr, sizeof open);
+	if (open.call == 0 || open.call > UINT16_MAX)
+		return;
+	begin_picked(dump, "open", true);
+	put_rank(out, where);
+	json_text(out, "call", call_name(reader_calls(dump->in)[open.call]));
+	json_int(out, "enter_ns", open.enter_ns);
+	json_uint(out, "address", open.address);
+	json_uint(out, "comm", open.comm);
+	if (open.collective > 0)
+		json_uint(out, "collective", open.collective);
+	json_int(out, "peer", open.peer);
+	json_int(out, "tag", open.tag);
+	end_line(dump);
+}
+
 void
 print_calls(struct dump *dump, const struct message *message)
 {
@@ -250,6 +278,10 @@ print_calls(struct dump *dump, const struct message *message)
 	dump->chosen_from |= calls->count > 0;
 	where = find_thread(dump, calls->location);
 	if (!has_rank(&dump->opt.ranks, where.rank))
+		return;
+	if (reader_is_raw(dump->in))
+		print_open(dump, message, where);
+	if (!is_wanted(dump, "call"))
 		return;
 	for (size_t from = 0, to; from < calls->count; from = to) {
 		for (to = from + 1; to < calls->count && calls->call[to] == 0; to++)

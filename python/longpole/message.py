@@ -12,6 +12,25 @@ from .shards import Damaged
 ANY, NULL, NONE, ROOT = -1, -2, -3, -4    # values of peer
 ANY_TAG, NO_TAG = -1, -2
 
+OPEN = struct.Struct("<2IqQI4i3I16Q64I")    # lp-trace(5), The open call
+OPEN_VALUES = ("call", "comm", "enter", "address", "collective", "peer", "tag", "source", "receive_tag", "requests",
+               "kept", "thread")
+
+
+def open_call(body):
+    """The call that the thread of a raw trace's block is in, as a dict; None: in none, or not known."""
+    data = body.get("open")
+    if data is None or len(data) != OPEN.size:
+        return None
+    values = OPEN.unpack(data)
+    if values[0] == 0:
+        return None
+    found = dict(zip(OPEN_VALUES, values))
+    found["rows"] = [(row >> 40, row & (1 << 40) - 1) for row in values[12:12 + min(found["kept"], 16)]]
+    found["last"] = dict(zip(values[28::2], values[29::2]))
+    return found
+
+
 # name in a block of kind calls: (signed, value where the column is absent; None: required)
 CALL_COLUMNS = {
     "enter": (True, None), "duration": (False, None), "call": (False, None),
@@ -229,6 +248,8 @@ def check_types(message):
     if "capacity" in message.body and message.kind == "calls":
         if not integer(message, "capacity") or message.body["capacity"] < message.body["count"]:
             raise Damaged(message.offset, "calls: capacity is less than count")
+    if message.kind in ("calls", "open") and len(message.body.get("open", bytes(OPEN.size))) != OPEN.size:
+        raise Damaged(message.offset, f"{message.kind}: open is not of {OPEN.size} bytes")
     if integer(message, "count") and message.body["count"] < 0:
         raise Damaged(message.offset, f"{message.kind}: count is negative")
 

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../base/stream/open_call.h"
 #include "file.h"
 #include "hash.h"
 #include "pack.h"
@@ -27,7 +28,7 @@ enum {
 	MOST_ROWS = 16384 + 80,
 	MAPPING_BYTES = 1 << 20,			/* by which the file grows and is mapped, at least */
 	SMALL_BYTES = 1 << 16,			/* the same behind a small message */
-	HEADER_BYTES = 320,			/* more than the keys of a block take */
+	HEADER_BYTES = 320 + sizeof(struct open_call),	/* more than the keys of a block take, and the open call */
 };
 
 /* What a block's rows may hold. */
@@ -176,6 +177,8 @@ mapped_write(const unsigned char *bytes, size_t size)
 	return true;
 }
 
+struct open_call no_block;
+
 /* Lays out an empty block at the tail, mapped. */
 static bool
 block_open(struct thread *thread, uint32_t capacity, unsigned form)
@@ -196,7 +199,7 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 	at++;			/* the first byte comes last */
 	put_text(&at, "calls");
 	put_byte(&at, 0xde);	/* a map of 15 pairs and more */
-	put_big(&at, 15u + refers + folding(), 2);
+	put_big(&at, 16u + refers + folding(), 2);
 	put_text(&at, "location");
 	put_byte(&at, 0xce);
 	put_big(&at, thread->location, 4);
@@ -225,6 +228,12 @@ block_open(struct thread *thread, uint32_t capacity, unsigned form)
 		put_column(&at, "request_at", &b->request_at, 2 * capacity);
 	if (folding())
 		put_column(&at, "folded", &b->folded, 2 * capacity);
+	put_text(&at, "open");
+	put_byte(&at, 0xc5);
+	put_big(&at, sizeof *b->open, 2);
+	b->open = (struct open_call *)at;
+	b->open->thread = (uint32_t)thread->tid;
+	at += sizeof *b->open;
 	put_text(&at, "xxh3");
 	put_byte(&at, 0xcf);
 	at += 8;
@@ -248,6 +257,8 @@ block_close(struct block *b)
 	if (b->mapping == NULL)
 		return;
 	segment = b->mapping->segment;
+	memset(b->open, 0, sizeof *b->open);
+	b->open = &no_block;
 	put_big(&at, hash_of(b->message, b->message_bytes - 9), 8);
 	mapping_release(b->mapping);
 	b->mapping = NULL;
@@ -305,7 +316,7 @@ static const char *const names[] = {
 };
 
 static void
-name_call(uint16_t call)
+put_name(uint16_t call)
 {
 	struct small small;
 	char error[80];
@@ -314,7 +325,7 @@ name_call(uint16_t call)
 		return;
 	named[call] = true;
 	if (call >= NUMBER_ERROR) {
-		name_call(call - NUMBER_ERROR);		/* sites have that number */
+		put_name(call - NUMBER_ERROR);		/* sites have that number */
 		snprintf(error, sizeof error, "%s(error)", names[call - NUMBER_ERROR]);
 	}
 	small_begin(&small, "call", 2);
@@ -324,13 +335,24 @@ name_call(uint16_t call)
 	small_free(&small);
 }
 
+void
+name_call(uint16_t call)
+{
+	pthread_mutex_lock(&raw.lock);
+	put_name(call);
+	pthread_mutex_unlock(&raw.lock);
+}
+
 /* The next block of the thread, with room for COUNT rows. */
 static bool
 next_block(struct thread *thread, uint32_t count, unsigned form)
 {
 	uint32_t capacity = thread->next_capacity > 0 ? thread->next_capacity : FIRST_ROWS;
+	struct open_count last[OPEN_COUNTS] = { 0 };
 	bool done;
 
+	if (thread->block.mapping != NULL)
+		memcpy(last, thread->block.open->last, sizeof last);
 	thread->refers |= (form & REFERS) != 0;		/* a thread that does so once does so again */
 	form |= thread->refers ? REFERS : 0;
 	pthread_mutex_lock(&raw.lock);
@@ -338,6 +360,8 @@ next_block(struct thread *thread, uint32_t count, unsigned form)
 	if (options.segment_bytes > 0 && raw.now->tail >= options.segment_bytes && !lost)
 		segment_next();
 	done = !lost && block_open(thread, capacity > count ? capacity : count, form);
+	if (done)
+		memcpy(thread->block.open->last, last, sizeof last);
 	pthread_mutex_unlock(&raw.lock);
 	/* What the last block leaves empty is a sixteenth of the trace at most. */
 	capacity = (uint32_t)(thread->seq / 16 < MOST_ROWS ? thread->seq / 16 : MOST_ROWS);
@@ -361,11 +385,8 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 
 	if (count == 0 || paused || lost)
 		return;
-	if (!named[entries[0].call]) {
-		pthread_mutex_lock(&raw.lock);
+	if (!named[entries[0].call])
 		name_call(entries[0].call);
-		pthread_mutex_unlock(&raw.lock);
-	}
 	if (!fits(b, count, form) && !next_block(thread, count, form))
 		return;
 	for (uint32_t i = 0; i < count; i++)
@@ -373,6 +394,13 @@ rows_commit(struct thread *thread, const struct entry *entries, uint32_t count)
 	b->count += count;
 	thread->seq += count;
 	put_count(b);
+}
+
+void
+rows_begin(struct thread *thread)
+{
+	if (!lost)
+		next_block(thread, 1, 0);
 }
 
 bool

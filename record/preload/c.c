@@ -98,7 +98,7 @@ typedef const int *partition_list;
 EACH_OF(bytes_of_each, int)
 EACH_OF(large_bytes_of_each, MPI_Count)
 
-#define WRAPPER(function, Number, params, record) \
+#define WRAPPER(function, Number, class, params, record) \
 	EXPORT int function(LIST(PARAM, params)) \
 	{ \
 		struct at at; \
@@ -106,6 +106,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 		if (!enter_call(&at, NUMBER_##Number, __builtin_return_address(0))) \
 			return P##function(LIST(ARGUMENT, params)); \
 		EACH(BEFORE, params) \
+		OPEN_CALL(Number, CAT(CLASS_, class), params); \
 		result = P##function(LIST(ARGUMENT, params)); \
 		leave_call(&at); \
 		if (result == MPI_SUCCESS) { \
@@ -118,14 +119,14 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	}
 
 #define SPECIAL(Name, name, NAME, CLASS)
-#define CALL(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name, Name, params, record)
+#define CALL(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name, Name, CLASS, params, record)
 #ifndef HAVE_MPI_4
 #define CALL_4(Name, name, NAME, CLASS, params, record)
 #ifdef OPEN_MPI		/* declared in a header that not every build of it has */
 #define PERSISTENT(Name, name, NAME, CLASS, params, record) \
 	int PMPIX_##Name(LIST(PARAM, params)) __attribute__((weak)); \
 	EXPORT int MPIX_##Name(LIST(PARAM, params)); \
-	WRAPPER(MPIX_##Name, Name, params, record)
+	WRAPPER(MPIX_##Name, Name, CLASS, params, record)
 #endif
 #endif
 #define COUNT_TYPE int
@@ -137,7 +138,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 #ifdef HAVE_LARGE_COUNTS
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record)
-#define LARGE(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name##_c, Name##_c, params, record)
+#define LARGE(Name, name, NAME, CLASS, params, record) WRAPPER(MPI_##Name##_c, Name##_c, CLASS, params, record)
 #define COUNT_TYPE MPI_Count
 #define DISPL_TYPE MPI_Aint
 #include "../../base/mpi/call_table.h"

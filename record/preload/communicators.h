@@ -16,6 +16,7 @@ struct communicator {
 	uintptr_t handle;
 	uint64_t id;		/* the same on all members */
 	uint32_t number;	/* within this rank */
+	uint32_t collectives;	/* called on it so far */
 	uint32_t created;	/* communicators made from it so far, by calls of all members */
 	int32_t rank, size;
 	int32_t peers;		/* members of the group that data is exchanged with; 0: unknown */

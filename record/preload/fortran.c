@@ -187,7 +187,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 	(struct communicator *n = communicator_of(PMPI_Comm_f2c(AS(MPI_Fint, n)));), ()
 
 /* OWN passes the call on to CALLEE; where BUFFERS they come as descriptors. */
-#define WRAPPER(own, callee, buffers, Name, params, record) \
+#define WRAPPER(own, callee, buffers, Name, class, params, record) \
 	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)); \
 	void own(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
@@ -201,6 +201,7 @@ EACH_OF(large_bytes_of_each, MPI_Count)
 			return; \
 		} \
 		EACH(BEFORE, params) \
+		OPEN_CALL(Name, CAT(CLASS_, class), params); \
 		callee(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 		leave_call(&at); \
 		if (*ierr == MPI_SUCCESS) { \
@@ -236,7 +237,7 @@ next_f08(const char *name, bool large)
 	}
 	return found;
 }
-#define DESCRIPTORS(name, large, Number, params, record) \
+#define DESCRIPTORS(name, large, Number, CLASS, params, record) \
 	static void next_##name##large(LIST(PARAM, params), MPI_Fint *ierr EACH(LENGTH, params)) \
 	{ \
 		static void (*next)(LIST(PLAIN, params), MPI_Fint * EACH(LENGTH, params)); \
@@ -244,20 +245,20 @@ next_f08(const char *name, bool large)
 			*(void **)&next = next_f08(#name, sizeof #large > 1); \
 		next(LIST(ARGUMENT, params), ierr EACH(PASS_LENGTH, params)); \
 	} \
-	WRAPPER(record_##name##_f08##large, next_##name##large, true, Number, params, record) \
+	WRAPPER(record_##name##_f08##large, next_##name##large, true, Number, CLASS, params, record) \
 	ALIAS(record_##name##_f08##large) void mpi_##name##_f08_##large(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name##_f08##large) void mpi_##name##_f08ts_##large(LIST(PLAIN, params), void *);
-#define F08(Name, name, params, record) DESCRIPTORS(name, , Name, params, record)
+#define F08(Name, name, CLASS, params, record) DESCRIPTORS(name, , Name, CLASS, params, record)
 #else
-#define F08(Name, name, params, record) \
+#define F08(Name, name, CLASS, params, record) \
 	ALIAS(record_##name) void mpi_##name##_f08_(LIST(PLAIN, params), void *);
 #endif
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record) \
 	void pmpi_##name##_(LIST(PLAIN, params), void * EACH(LENGTH, params)) __attribute__((weak)); \
-	WRAPPER(record_##name, pmpi_##name##_, false, Name, params, record) \
+	WRAPPER(record_##name, pmpi_##name##_, false, Name, CLASS, params, record) \
 	ALIAS(record_##name) void mpi_##name##_(LIST(PLAIN, params), void *); \
-	F08(Name, name, params, record)
+	F08(Name, name, CLASS, params, record)
 #ifndef HAVE_MPI_4
 #define CALL_4(Name, name, NAME, CLASS, params, record)
 #endif
@@ -271,7 +272,7 @@ next_f08(const char *name, bool large)
 #define SPECIAL(Name, name, NAME, CLASS)
 #define CALL(Name, name, NAME, CLASS, params, record)
 #define LARGE(Name, name, NAME, CLASS, params, record) \
-	DESCRIPTORS(name, large_, Name##_c, params, record) \
+	DESCRIPTORS(name, large_, Name##_c, CLASS, params, record) \
 	ALIAS(record_##name##_f08large_) void mpi_##name##_c_f08_(LIST(PLAIN, params), void *); \
 	ALIAS(record_##name##_f08large_) void mpi_##name##_c_f08ts_(LIST(PLAIN, params), void *);
 #define COUNT_TYPE MPI_Count

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../base/stream/open_call.h"
 #include "clock.h"
 #include "communicators.h"
 #include "recorder.h"
@@ -55,6 +56,7 @@ end_call(struct at *at)
 {
 	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
 		sample_drain();
+	at->thread->block.open->call = 0;
 	at->thread->within = NULL;
 }
 

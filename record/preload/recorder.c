@@ -4,6 +4,7 @@
 #include "communicators.h"
 #include "file.h"
 #include "notes.h"
+#include "open_call.h"
 #include "recorder.h"
 #include "requests.h"
 #include "rows.h"
@@ -298,9 +299,11 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	if (!by_session)
 		cores_append();
 	rows_commit(at.thread, &entry, 1);
+	open_store(&at, CLASS_FINALIZE, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
 	result = finalize();
 	leave_call(&at);
 	entry.leave_ns = ticks_ns(at.leave_ticks);
+	at.thread->block.open->call = 0;
 	rows_replace(at.thread, &entry);
 	at.thread->within = NULL;
 	if (by_session)
@@ -418,7 +421,11 @@ session_finalize_wrapper(int (*finalize)(void *), void *arguments, MPI_Session s
 {
 	struct at at;
 	bool records = enter_call(&at, NUMBER_Session_finalize, from);
-	int result = finalize(arguments);
+	int result;
+
+	if (records)
+		open_store(&at, CLASS_LOCAL, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
+	result = finalize(arguments);
 
 	if (records) {
 		struct entry entry;

@@ -34,6 +34,7 @@ struct block {
 	unsigned char *request_at, *folded;	/* NULL: the block is without */
 	unsigned char *count_at, *enter, *duration, *call, *site, *comm, *peer, *tag, *sent, *received,
 	    *request;
+	struct open_call *open;	/* in it; no_block where none is open */
 };
 
 /* What a thread has of its own. */
@@ -59,12 +60,15 @@ struct thread {
 };
 
 /* blocks.c: rows of a thread, by itself. */
+SHARED struct open_call no_block;	/* nobody reads it */
 void rows_commit(struct thread *thread, const struct entry *entries, uint32_t count);
 /* One more call for the row committed last, which now lasts until LEAVE_NS; false: it is full. */
 bool rows_fold(struct thread *thread, int64_t leave_ns);
+void rows_begin(struct thread *thread);	/* a block before the first row: it has the open call */
 void rows_replace(struct thread *thread, const struct entry *entry);	/* the row committed last */
 
 SHARED _Atomic bool named[];	/* by number: calls whose name is in the trace */
+SELDOM void name_call(uint16_t call);
 
 /* In one store, as the process may end between any two. */
 ALWAYS void

@@ -25,6 +25,9 @@ new_thread(void)
 	thread->next = all_threads;
 	all_threads = thread;
 	pthread_mutex_unlock(&table_lock);
+	thread->block.open = &no_block;
+	if (thread->location > 0)	/* the first one's comes with the row of MPI_Init */
+		rows_begin(thread);
 	return self = thread;
 }
 

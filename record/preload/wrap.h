@@ -8,6 +8,7 @@
 #define WRAP_H
 
 #include "notes.h"
+#include "open_call.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define UNUSED __attribute__((unused))

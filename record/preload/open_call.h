@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The open call of a thread (lp-trace(5), The open call): what wrappers store of a call before they make it. */
+#ifndef OPEN_CALL_H
+#define OPEN_CALL_H
+
+#include <string.h>
+
+#include "../../base/mpi/call_class.h"
+#include "../../base/stream/open_call.h"
+#include "notes.h"
+
+/* The starting rows of requests that a call waits for. */
+SELDOM uint64_t open_request_apart(MPI_Request handle);
+
+ALWAYS uint64_t
+open_request(MPI_Request handle)
+{
+	const struct near_request *it = near_request(handle);
+
+	if (LIKELY(it->handle == handle && handle != MPI_REQUEST_NULL && !many_threads))
+		return open_row(it->location, it->start);
+	return open_request_apart(handle);
+}
+
+ALWAYS void
+open_requests(struct open_call *open, int count, const MPI_Request *requests)
+{
+	uint32_t kept = 0;
+
+	for (int i = 0; requests != NULL && i < count && kept < OPEN_REQUESTS; i++)
+		if ((open->rows[kept] = open_request(requests[i])) != OPEN_COMPLETE)
+			kept++;
+	open->kept = kept;
+	open->requests = count > 0 ? (uint32_t)count : 0;
+}
+
+/* What the wrapper finds among the call's parameters. */
+struct opening {
+	struct communicator *comm;
+	int32_t peer, tag, source, receive_tag;
+};
+
+/* The call is made next. The number of the function comes last: where that is 0 nothing else counts. */
+ALWAYS void
+open_store(const struct at *at, enum call_class class, const struct opening *o)
+{
+	struct open_call *open = at->thread->block.open;
+	struct communicator *comm = o->comm;
+
+	if (UNLIKELY(!named[at->call]))
+		name_call(at->call);
+	open->address = (uint64_t)(uintptr_t)at->from;
+	open->enter_ns = ticks_ns(at->enter_ticks);
+	if (class == CLASS_SENDRECV) {
+		open->source = o->source;
+		open->receive_tag = o->receive_tag;
+	}
+	open->peer = o->peer;
+	open->tag = o->tag;
+	open->comm = comm != NULL ? comm->number : 0;
+	open->collective = 0;
+	if (is_collective(class) && comm != NULL) {
+		const size_t at_comm = comm->number % OPEN_COUNTS;
+
+		open->collective = ++comm->collectives;
+		open->last[at_comm].comm = comm->number;
+		open->last[at_comm].collectives = comm->collectives;
+	}
+	__atomic_signal_fence(__ATOMIC_RELEASE);
+	open->call = at->call;
+}
+
+#define OPEN_WAITS(number) (number == NUMBER_Wait || number == NUMBER_Waitall || number == NUMBER_Waitany || \
+	number == NUMBER_Waitsome)
+/* Calls that return at once in any case: it is enough to know which. */
+#define OPEN_POLLS(number) (number == NUMBER_Test || number == NUMBER_Testall || number == NUMBER_Testany || \
+	number == NUMBER_Testsome || number == NUMBER_Iprobe || number == NUMBER_Improbe)
+
+/* In a wrapper, behind the views of what goes in. */
+#define OPEN_CALL(Name, class, params) do { \
+		enum { waits = OPEN_WAITS(NUMBER_##Name), polls = OPEN_POLLS(NUMBER_##Name) }; \
+		struct opening o = { NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG }; \
+		if (!polls) { \
+			EACH(OPEN, params) \
+		} \
+		open_store(&at, class, &o); \
+	} while (0)
+#define OPEN(kind, name) OPEN_##kind(name)
+#define OPEN_COMM(n) o.comm = communicator_of(n);
+#define OPEN_OLDCOMM(n) o.comm = n;
+#define OPEN_WIN(n) o.comm = n;
+#define OPEN_OLDWIN(n) o.comm = n;
+#define OPEN_FILE(n) o.comm = n;
+#define OPEN_OLDFILE(n) o.comm = n;
+#define OPEN_REQ(n) if (waits) open_requests(at.thread->block.open, 1, &n##_before);
+#define OPEN_REQS(n) if (waits) open_requests(at.thread->block.open, count, n##_before);
+#define OPEN_INT(n) OPEN_INT_##n
+#define OPEN_INT_dest o.peer = peer_of(dest);
+#define OPEN_INT_root o.peer = peer_of(root);
+#define OPEN_INT_rank o.peer = peer_of(rank);
+/* Of a call that does both, the send comes first. */
+#define OPEN_INT_source *(o.tag == NO_TAG ? &o.peer : &o.source) = peer_of(source);
+#define OPEN_INT_tag o.tag = tag_of(tag);
+#define OPEN_INT_sendtag o.tag = tag_of(sendtag);
+#define OPEN_INT_recvtag o.receive_tag = tag_of(recvtag);
+#define OPEN_INT_assert
+#define OPEN_INT_color
+#define OPEN_INT_count
+#define OPEN_INT_fd
+#define OPEN_INT_high
+#define OPEN_INT_indegree
+#define OPEN_INT_key
+#define OPEN_INT_leader
+#define OPEN_INT_length
+#define OPEN_INT_low
+#define OPEN_INT_mode
+#define OPEN_INT_n
+#define OPEN_INT_ndims
+#define OPEN_INT_nnodes
+#define OPEN_INT_outdegree
+#define OPEN_INT_partition
+#define OPEN_INT_partitions
+#define OPEN_INT_remote_leader
+#define OPEN_INT_reorder
+#define OPEN_INT_type
+#define OPEN_INT_whence
+#define OPEN_BUF(n)
+#define OPEN_CBUF(n)
+#define OPEN_TYPE(n)
+#define OPEN_COUNT(n)
+#define OPEN_COUNTS(n)
+#define OPEN_DISPLS(n)
+#define OPEN_UNIT(n)
+#define OPEN_OUTSIZE(n)
+#define OPEN_BIG(n)
+#define OPEN_INTS(n)
+#define OPEN_ERRORS(n)
+#define OPEN_OP(n)
+#define OPEN_GROUP(n)
+#define OPEN_NEWWIN(n)
+#define OPEN_NEWFILE(n)
+#define OPEN_ADDRESS(n)
+#define OPEN_OFFSET(n)
+#define OPEN_STRING(n)
+#define OPEN_STRINGS(n)
+#define OPEN_ARGUMENTS(n)
+#define OPEN_ARGUMENTS_EACH(n)
+#define OPEN_INFOS(n)
+#define OPEN_OUTPUT(n)
+#define OPEN_CREQ(n)
+#define OPEN_INFO(n)
+#define OPEN_CINTS(n)
+#define OPEN_ADDRESSES(n)
+#define OPEN_CTYPES(n)
+#define OPEN_STATUS(n)
+#define OPEN_STATUSES(n)
+#define OPEN_NEWREQ(n)
+#define OPEN_INDEX(n)
+#define OPEN_INDICES(n)
+#define OPEN_OUTCOUNT(n)
+#define OPEN_FLAG(n)
+#define OPEN_MESSAGE(n)
+#define OPEN_NEWMESSAGE(n)
+#define OPEN_NEWCOMM(n)
+
+#endif
