@@ -40,7 +40,7 @@ SHELL    = bash
 .PHONY: all setup demo demo-fortran demo-lammps test lint install uninstall clean
 
 # A tool is the .c files in its folder, which is that of its name but for these, and the floors under all tools.
-TOOLS    = record merge graph critpath gain imbalance compare fit guidelines mend replay tolerance network report import export dump
+TOOLS    = record stuck merge graph critpath gain imbalance compare fit guidelines mend replay tolerance network report import export dump
 import   = convert/import
 export   = convert/export
 dump     = convert/dump
@@ -75,6 +75,7 @@ bin/lp-export bin/lp-import: LDLIBS += -lotf2
 bin/lp-import: LDLIBS += -lz
 bin/lp-merge bin/lp-merge-mpi: LDLIBS += -ldw -lelf -l:libstdc++.so.6	# names of call sites
 bin/lp-fit: LDLIBS += -lcminpack
+bin/lp-stuck: LDLIBS += -ldw
 $(foreach t,$(TOOLS),$(eval bin/lp-$(t): $(call objects,$(call folder,$(t))) build/libbase.a))
 # The team of several processes stands before the library's team of one.
 build/base/team/mpi/%.o: CC = $(MPICC)

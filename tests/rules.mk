@@ -3,10 +3,11 @@
 .PHONY: test-long fuzz bench bench-scale bench-record bench-replay
 
 # Programs that the tests run, beside the tools.
-TESTERS = build/bench/synthetic build/bench/ring build/statistics
+TESTERS = build/bench/synthetic build/bench/ring build/statistics build/knots
 build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
 build/bench/ring: build/tests/bench/ring.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
+build/knots: build/tests/apps/knots.o build/stuck/solve.o build/libbase.a
 
 # Is the first line right? Real runs with a planted long pole each, and the score; CASES='recv halo' runs these.
 .PHONY: verdicts

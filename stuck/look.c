@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the raw traces of a folder say now: who is in which call, and how communicators hang together. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/run/raw_folder.h"
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
+#include "stuck.h"
+
+/* A communicator as one rank defines it. */
+struct definition {
+	uint64_t id;
+	int32_t rank, own, size, remote_size;
+	uint32_t comm;
+	int side;
+};
+
+struct scan {
+	struct look *look;
+	struct reader *in;
+	const char *file;
+	struct rank *rank;		/* NULL before the message of kind rank */
+	int32_t number;
+	struct definition *definitions;
+	size_t definition_count, definition_capacity;
+};
+
+static int64_t
+number_of(const struct message *message, const char *key, int64_t absent)
+{
+	const msgpack_object *value = body_get(message, key);
+
+	return value == NULL || value->type != MSGPACK_OBJECT_POSITIVE_INTEGER || value->via.u64 > INT64_MAX ?
+	    absent : (int64_t)value->via.u64;
+}
+
+static void
+take_rank(struct scan *scan, const struct message *message)
+{
+	struct look *look = scan->look;
+	int64_t rank, ranks;
+	uint64_t run;
+
+	if (body_int(scan->in, message, "ranks", 1, 1 << 24, &ranks) < 0 ||
+	    body_int(scan->in, message, "rank", 0, ranks - 1, &rank) < 0 || body_uint(scan->in, message, "run", &run) < 0)
+		die_input(scan->in);
+	if (look->rank_count == 0) {
+		look->rank_count = (int32_t)ranks;
+		look->run = run;
+		look->ranks = zalloc((size_t)ranks, sizeof *look->ranks);
+	} else if (ranks != look->rank_count || run != look->run) {
+		reader_fail(scan->in, message->offset, "of another run than the traces before");
+		die_input(scan->in);
+	}
+	scan->rank = &look->ranks[rank];
+	scan->number = (int32_t)rank;
+	scan->rank->ended = scan->rank->cut = false;
+	if (number_of(message, "segment", 0) > 0)
+		return;
+	scan->rank->pid = number_of(message, "pid", 0);
+	scan->rank->host = body_string(message, "host");
+	scan->rank->program = body_string(message, "program");
+	scan->rank->life = REMOTE;
+}
+
+static struct thread *
+thread_of(struct scan *scan, int64_t location)
+{
+	struct rank *rank = scan->rank;
+
+	if (location < 0 || location > 1 << 16) {
+		reader_fail(scan->in, 0, "a location that is out of range");
+		die_input(scan->in);
+	}
+	while (rank->thread_count <= (size_t)location) {
+		rank->threads = grow(rank->threads, &rank->thread_capacity, rank->thread_count + 1, sizeof *rank->threads);
+		rank->threads[rank->thread_count] = (struct thread){ .rank = scan->number,
+			.location = (uint32_t)rank->thread_count };
+		rank->thread_count++;
+	}
+	return &rank->threads[location];
+}
+
+static void
+take_open(struct scan *scan, const struct message *message, struct thread *thread)
+{
+	const msgpack_object *open = body_get(message, "open");
+
+	memset(&thread->open, 0, sizeof thread->open);
+	if (open != NULL && open->type == MSGPACK_OBJECT_BIN && open->via.bin.size == sizeof thread->open)
+		memcpy(&thread->open, open->via.bin.ptr, sizeof thread->open);
+	if (thread->open.kept > OPEN_REQUESTS)
+		thread->open.kept = OPEN_REQUESTS;
+	(void)scan;
+}
+
+static void
+take_block(struct scan *scan, const struct message *message)
+{
+	struct thread *thread = thread_of(scan, number_of(message, "location", -1));
+	const struct block block = { .file = scan->file, .offset = message->offset,
+		.first = (uint64_t)number_of(message, "first", 0), .count = (uint64_t)number_of(message, "count", 0) };
+
+	thread->blocks = grow(thread->blocks, &thread->block_capacity, thread->block_count + 1, sizeof *thread->blocks);
+	thread->blocks[thread->block_count++] = block;
+	thread->rows = block.first + block.count;
+	if (body_get(message, "open") != NULL)
+		take_open(scan, message, thread);
+}
+
+static void
+take_communicator(struct scan *scan, const struct message *message)
+{
+	struct definition d = { .own = scan->number, .comm = (uint32_t)number_of(message, "comm", 0),
+		.rank = (int32_t)number_of(message, "rank", -1), .size = (int32_t)number_of(message, "size", 0),
+		.remote_size = (int32_t)number_of(message, "remote_size", 0), .side = number_of(message, "side", 0) > 0 };
+
+	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 || d.size > 1 << 24 ||
+	    d.remote_size > 1 << 24)
+		return;
+	scan->definitions = grow(scan->definitions, &scan->definition_capacity, scan->definition_count + 1,
+	    sizeof *scan->definitions);
+	scan->definitions[scan->definition_count++] = d;
+}
+
+static void
+take(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+
+	if (is_kind(message, "longpole"))
+		scan->rank = NULL;
+	else if (is_kind(message, "rank"))
+		take_rank(scan, message);
+	else if (rank == NULL)
+		return;
+	else if (is_kind(message, "calls"))
+		take_block(scan, message);
+	else if (is_kind(message, "open"))
+		take_open(scan, message, thread_of(scan, number_of(message, "location", -1)));
+	else if (is_kind(message, "communicator"))
+		take_communicator(scan, message);
+	else if (is_kind(message, "site") && body_get(message, "address") != NULL) {
+		rank->sites = grow(rank->sites, &rank->site_capacity, rank->site_count + 1, sizeof *rank->sites);
+		rank->sites[rank->site_count++] = (struct site_place){ (uint64_t)number_of(message, "address", 0),
+			(uint32_t)number_of(message, "site", 0) };
+	} else if (is_kind(message, "module")) {
+		rank->modules = grow(rank->modules, &rank->module_capacity, rank->module_count + 1, sizeof *rank->modules);
+		rank->modules[rank->module_count++] = (struct module_place){ body_string(message, "path"),
+			(uint64_t)number_of(message, "base", 0), (uint64_t)number_of(message, "bytes", 0) };
+	} else if (is_kind(message, "end"))
+		rank->ended = body_get(message, "more") == NULL;
+	else if (is_kind(message, "cut"))
+		rank->cut = true;
+}
+
+/* By any stream's number of a call its name: the ranks of a run number them alike. */
+static void
+keep_names(struct scan *scan)
+{
+	const uint16_t *names = reader_calls(scan->in);
+
+	for (size_t i = 0; i <= UINT16_MAX; i++)
+		if (names[i] != 0)
+			scan->look->names[i] = names[i];
+}
+
+/* The first byte of a block comes last: what a living rank is laying out looks damaged. */
+static void
+stop_reading(struct scan *scan)
+{
+	if (scan->rank == NULL || scan->rank->life == ABSENT)
+		die_input(scan->in);
+	process_look(scan->rank);
+	if (scan->rank->life == DEAD || scan->rank->life == ENDED)
+		die_input(scan->in);
+	scan->rank->life = REMOTE;
+	keep_names(scan);
+	reader_close(scan->in);
+	scan->in = NULL;
+}
+
+static void
+read_file(struct scan *scan, const char *file)
+{
+	struct message message;
+	int got;
+
+	scan->file = file;
+	scan->rank = NULL;
+	if (scan->in == NULL) {
+		if (reader_open(&scan->in, file, READ_SKIMMING) < 0)
+			die_input(scan->in);
+	} else {
+		reader_leave(scan->in);
+		if (reader_go_on(scan->in, file) < 0)
+			die_input(scan->in);
+	}
+	while ((got = reader_next(scan->in, &message)) > 0)
+		take(scan, &message);
+	if (got < 0)
+		stop_reading(scan);
+}
+
+static int
+by_id(const void *left, const void *right)
+{
+	const struct definition *a = left, *b = right;
+
+	return a->id != b->id ? (a->id > b->id) - (a->id < b->id) : a->own - b->own;
+}
+
+static uint32_t
+add_group(struct look *look, const struct definition *d)
+{
+	struct group group = { .id = d->id, .size = d->size, .remote_size = d->remote_size, .any = UINT32_MAX };
+	const int32_t sizes[2] = { d->side == 0 || d->remote_size == 0 ? d->size : d->remote_size,
+		d->side == 0 ? d->remote_size : d->size };
+
+	for (int side = 0; side < 2; side++) {
+		group.of[side] = zalloc((size_t)sizes[side] + 1, sizeof *group.of[side]);
+		for (int32_t i = 0; i < sizes[side]; i++)
+			group.of[side][i] = -1;
+	}
+	look->groups = grow(look->groups, &look->group_capacity, look->group_count + 1, sizeof *look->groups);
+	look->groups[look->group_count] = group;
+	return (uint32_t)look->group_count++;
+}
+
+static void
+set_member(struct look *look, const struct definition *d, uint32_t group)
+{
+	struct rank *rank = &look->ranks[d->own];
+
+	while (rank->member_count <= d->comm) {
+		rank->members = grow(rank->members, &rank->member_capacity, rank->member_count + 1, sizeof *rank->members);
+		rank->members[rank->member_count++] = (struct member){ 0, -1 };
+	}
+	rank->members[d->comm] = (struct member){ group, d->rank };
+	if (group > 2 && d->rank >= 0 && d->rank < d->size)
+		look->groups[group].of[d->remote_size > 0 ? d->side : 0][d->rank] = d->own;
+}
+
+static void
+join_communicators(struct scan *scan)
+{
+	struct look *look = scan->look;
+	uint32_t group = 0;
+
+	for (int i = 0; i < 3; i++)
+		add_group(look, &(struct definition){ .size = 0 });
+	look->groups[1].size = look->rank_count;
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		set_member(look, &(struct definition){ .own = r, .comm = 1, .rank = r, .size = look->rank_count }, 1);
+		set_member(look, &(struct definition){ .own = r, .comm = 2, .rank = 0, .size = 1 }, 2);
+	}
+	qsort(scan->definitions, scan->definition_count, sizeof *scan->definitions, by_id);
+	for (size_t i = 0; i < scan->definition_count; i++) {
+		const struct definition *d = &scan->definitions[i];
+
+		if (i == 0 || d->id != d[-1].id)
+			group = add_group(look, d);
+		else if (d->size + d->remote_size != look->groups[group].size + look->groups[group].remote_size)
+			continue;
+		set_member(look, d, group);
+	}
+}
+
+/* The leave of the thread's last row. */
+static int64_t
+last_leave(struct thread *thread)
+{
+	struct calls calls = { 0 };
+	const struct block *block = thread->block_count > 0 ? &thread->blocks[thread->block_count - 1] : NULL;
+	int64_t leave_ns = INT64_MIN;
+
+	while (block != NULL && block->count == 0)
+		block = block > thread->blocks ? block - 1 : NULL;
+	if (block == NULL)
+		return leave_ns;
+	if (block_read(block, &calls) && calls.count > 0)
+		leave_ns = calls.leave_ns[calls.count - 1];
+	calls_free(&calls);
+	return leave_ns;
+}
+
+static int64_t
+monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void
+finish_ranks(struct look *look, const uint16_t *names)
+{
+	bool here = false;
+	int64_t last_ns = INT64_MIN;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		struct rank *rank = &look->ranks[r];
+
+		if (rank->life == REMOTE)
+			process_look(rank);
+		here |= rank->life == ALIVE;
+		for (size_t t = 0; t < rank->thread_count; t++) {
+			struct thread *thread = &rank->threads[t];
+
+			thread->call = thread->open.call <= UINT16_MAX ? names[thread->open.call] : 0;
+			thread->since_ns = thread->call != 0 ? thread->open.enter_ns : last_leave(thread);
+			look->rows += thread->rows;
+			if (thread->since_ns > last_ns)
+				last_ns = thread->since_ns;
+		}
+	}
+	look->now_ns = here ? monotonic_ns() : last_ns;
+	if (look->now_ns < last_ns)
+		look->now_ns = last_ns;
+}
+
+void
+look_read(struct look *look, char **folders)
+{
+	struct scan scan = { .look = look };
+	struct dirent **entries;
+
+	*look = (struct look){ .names = zalloc((size_t)UINT16_MAX + 1, sizeof *look->names) };
+	for (; *folders != NULL; folders++) {
+		int count = scandir(*folders, &entries, is_raw_name, versionsort);
+
+		if (count < 0)
+			die("%s: %s", *folders, strerror(errno));
+		for (int i = 0; i < count; i++) {
+			char *path;
+
+			if (asprintf(&path, "%s/%s", *folders, entries[i]->d_name) < 0)
+				die("out of memory");
+			read_file(&scan, path);
+			free(entries[i]);
+		}
+		free(entries);
+	}
+	if (look->rank_count == 0)
+		die("%s: no raw traces of a run there", folders[-1]);
+	join_communicators(&scan);
+	if (scan.in != NULL)
+		keep_names(&scan);
+	finish_ranks(look, look->names);
+	reader_close(scan.in);
+	free(scan.definitions);
+}
+
+void
+look_free(struct look *look)
+{
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		struct rank *rank = &look->ranks[r];
+
+		for (size_t t = 0; t < rank->thread_count; t++) {
+			free(rank->threads[t].blocks);
+			free(rank->threads[t].ops);
+			calls_free(&rank->threads[t].calls);
+		}
+		for (size_t m = 0; m < rank->module_count; m++)
+			free(rank->modules[m].path);
+		free(rank->threads);
+		free(rank->sites);
+		free(rank->modules);
+		free(rank->members);
+		free(rank->host);
+		free(rank->program);
+	}
+	for (size_t g = 0; g < look->group_count; g++) {
+		free(look->groups[g].of[0]);
+		free(look->groups[g].of[1]);
+	}
+	free(look->names);
+	free(look->ranks);
+	free(look->groups);
+	*look = (struct look){ 0 };
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that make different collective calls at the same place of a communicator, as their slots say. */
+#include <string.h>
+
+#include "../base/tool/tool.h"
+#include "waits.h"
+
+/* The large form of a function is the same call. */
+static bool
+same_call(const struct thread *a, const struct thread *b)
+{
+	const char *x = call_name(a->call), *y = call_name(b->call);
+	const size_t m = strlen(x), n = strlen(y);
+	const size_t short_m = m > 2 && strcmp(x + m - 2, "_c") == 0 ? m - 2 : m;
+	const size_t short_n = n > 2 && strcmp(y + n - 2, "_c") == 0 ? n - 2 : n;
+
+	return short_m == short_n && memcmp(x, y, short_m) == 0 &&
+	    (a->open.peer == b->open.peer || a->open.peer == ROOT_PEER || b->open.peer == ROOT_PEER ||
+	    a->open.peer == NULL_PEER || b->open.peer == NULL_PEER);
+}
+
+static uint32_t
+group_called(const struct look *look, const struct thread *thread)
+{
+	return thread->call != 0 && thread->open.collective > 0 && is_collective(call_class(thread->call)) ?
+	    group_of(&look->ranks[thread->rank], thread->open.comm) : 0;
+}
+
+static bool
+in_finalize(const struct thread *thread)
+{
+	return call_class(thread->call) == CLASS_FINALIZE;
+}
+
+/* In MPI_Finalize, although the others are in a collective that it has not called. */
+static bool
+has_left_out(const struct look *look, const struct thread *thread, uint32_t group, uint32_t collective)
+{
+	const struct rank *rank = &look->ranks[thread->rank];
+
+	if (!in_finalize(thread))
+		return false;
+	for (uint32_t comm = 1; comm < rank->member_count; comm++) {
+		const struct open_count last = thread->open.last[comm % OPEN_COUNTS];
+
+		if (rank->members[comm].group == group)
+			return rank->thread_count == 1 && (last.comm == comm ? last.collectives : last.comm == 0 ? 0 :
+			    collective) < collective;
+	}
+	return false;
+}
+
+/* At the place of AT: in its call, or another, or in MPI_Finalize without it. */
+static bool
+is_there(const struct look *look, const struct thread *thread, const struct thread *at)
+{
+	const uint32_t group = group_called(look, at);
+
+	return (group_called(look, thread) == group && thread->open.collective == at->open.collective) ||
+	    has_left_out(look, thread, group, at->open.collective);
+}
+
+const struct thread *
+find_mismatch(const struct look *look)
+{
+	static const struct thread **first;	/* of each place in a communicator */
+	static size_t capacity;
+	size_t count = 0, i;
+
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			const struct thread *thread = &look->ranks[r].threads[t];
+			const uint32_t group = group_called(look, thread);
+
+			if (group < 3 ? group != 1 : look->groups[group].remote_size > 0)
+				continue;
+			for (i = 0; i < count && !is_there(look, thread, first[i]); i++)
+				;
+			if (i < count && !same_call(thread, first[i]))
+				return first[i];
+			if (i < count)
+				continue;
+			first = grow(first, &capacity, count + 1, sizeof *first);
+			first[count++] = thread;
+		}
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
+			for (i = 0; i < count && in_finalize(&look->ranks[r].threads[t]); i++)
+				if (is_there(look, &look->ranks[r].threads[t], first[i]))
+					return first[i];
+	return NULL;
+}
+
+size_t
+mismatch_calls(const struct look *look, const struct thread *at, struct same *calls)
+{
+	size_t count = 0, i;
+
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			const struct thread *thread = &look->ranks[r].threads[t];
+
+			if (!is_there(look, thread, at))
+				continue;
+			for (i = 0; i < count && !same_call(thread, calls[i].first); i++)
+				;
+			if (i == MOST_CALLS)
+				continue;
+			if (i == count)
+				calls[count++] = (struct same){ thread, 0 };
+			calls[i].threads++;
+		}
+	return count;
+}
+
+void
+blame_few(struct look *look, const struct thread *at)
+{
+	struct same calls[MOST_CALLS];
+	const size_t count = mismatch_calls(look, at, calls);
+	size_t few = 0, as_few = 0;
+
+	for (size_t i = 1; i < count; i++)
+		if (calls[i].threads < calls[few].threads || (calls[i].threads == calls[few].threads && in_finalize(calls[i].first)))
+			few = i;
+	for (size_t i = 0; i < count; i++)
+		as_few += calls[i].threads == calls[few].threads;
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++) {
+			const struct thread *thread = &look->ranks[r].threads[t];
+
+			look->ranks[r].blamed |= is_there(look, thread, at) && (same_call(thread, calls[few].first) ||
+			    (as_few == count && !in_finalize(calls[few].first)));
+		}
+}

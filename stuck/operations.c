@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The messages and collectives that open calls wait for, and which of them meet. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/tool.h"
+#include "waits.h"
+
+static void
+add_op(struct thread *thread, struct row op)
+{
+	thread->ops = need(realloc(thread->ops, (thread->op_count + 1) * sizeof op));
+	thread->ops[thread->op_count++] = op;
+}
+
+static void
+find_requests(const struct look *look, struct thread *thread, struct thread *threads, size_t thread_count)
+{
+	const struct open_call *open = &thread->open;
+	const char *name = call_name(thread->call);
+	struct row op;
+
+	thread->either = strcmp(name, "MPI_Waitany") == 0 || strcmp(name, "MPI_Waitsome") == 0;
+	thread->unknown = open->kept == OPEN_REQUESTS;
+	for (uint32_t i = 0; i < open->kept; i++) {
+		const uint64_t location = open->rows[i] >> OPEN_ROW_BITS, seq = open_row(0, open->rows[i]);
+
+		if (open->rows[i] == OPEN_UNKNOWN || location >= thread_count ||
+		    !row_read(look, &threads[location], seq, &op)) {
+			thread->unknown = true;
+			continue;
+		}
+		if (is_collective_start(op.class)) {
+			op.collective = rows_collectives(look, &threads[location], op.comm, seq);
+			thread->unknown |= op.collective == 0;
+		}
+		add_op(thread, op);
+	}
+}
+
+void
+find_ops(const struct look *look, struct rank *rank, struct thread *thread)
+{
+	const struct open_call *open = &thread->open;
+	const enum call_class class = call_class(thread->call);
+	const struct row op = { class, open->comm, open->peer, open->tag, open->collective };
+
+	if (thread->call == 0 || call_polls(thread->call))
+		return;
+	if (class == CLASS_FINALIZE)
+		add_op(thread, (struct row){ class, 1, NO_PEER, NO_TAG, FINALIZE });
+	else if (class == CLASS_COMPLETE)
+		find_requests(look, thread, rank->threads, rank->thread_count);
+	else if (class == CLASS_SEND || class == CLASS_RECV || class == CLASS_PROBE || is_collective(class))
+		add_op(thread, op);
+	else if (class == CLASS_SENDRECV) {
+		add_op(thread, (struct row){ CLASS_SEND, open->comm, open->peer, open->tag, 0 });
+		add_op(thread, (struct row){ CLASS_RECV, open->comm, open->source, open->receive_tag, 0 });
+	}
+}
+
+bool
+sends(const struct row *op)
+{
+	return op->class == CLASS_SEND || op->class == CLASS_SEND_START;
+}
+
+bool
+receives(const struct row *op)
+{
+	return op->class == CLASS_RECV || op->class == CLASS_RECV_START || op->class == CLASS_PROBE;
+}
+
+/* A send of one rank and a receive of another that are for each other. */
+static bool
+match(const struct look *look, int32_t from, const struct row *send, int32_t to, const struct row *receive)
+{
+	const struct rank *sender = &look->ranks[from], *receiver = &look->ranks[to];
+
+	return sends(send) && receives(receive) && group_of(sender, send->comm) == group_of(receiver, receive->comm) &&
+	    world_rank(look, sender, send->comm, send->peer) == to &&
+	    (receive->peer == ANY_PEER || world_rank(look, receiver, receive->comm, receive->peer) == from) &&
+	    (receive->tag == ANY_TAG || receive->tag == send->tag);
+}
+
+/* Whether the other side of a message is open, too. */
+bool
+is_met(const struct look *look, int32_t own, const struct row *op, int32_t other)
+{
+	const struct rank *rank = &look->ranks[other];
+
+	for (size_t t = 0; t < rank->thread_count; t++)
+		for (size_t i = 0; i < rank->threads[t].op_count; i++)
+			if (match(look, own, op, other, &rank->threads[t].ops[i]) ||
+			    match(look, other, &rank->threads[t].ops[i], own, op))
+				return true;
+	return false;
+}

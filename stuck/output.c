@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verdict as a sentence and a table, or as JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/json.h"
+#include "../base/tool/table.h"
+#include "../base/tool/text.h"
+#include "../base/tool/tool.h"
+#include "stuck.h"
+
+static const char *const states[] = { "ended", "moving", "stuck" };
+static const char *const kinds[] = { "none", "deadlock", "mismatch", "waiting", "gone" };
+
+static double
+since_s(const struct look *look, const struct thread *thread)
+{
+	return thread->since_ns == INT64_MIN ? NAN : (double)(look->now_ns - thread->since_ns) / 1e9;
+}
+
+static bool
+has_peer(const struct thread *thread)
+{
+	return thread->call != 0 && !call_polls(thread->call) && thread->open.peer != NO_PEER;
+}
+
+static uint32_t
+site_of(const struct rank *rank, uint64_t address)
+{
+	for (size_t i = 0; i < rank->site_count; i++)
+		if (rank->sites[i].address == address)
+			return rank->sites[i].site;
+	return 0;
+}
+
+static void
+put_text_or_null(struct json *out, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_text(out, key, text);
+	else
+		json_null(out, key);
+}
+
+static void
+put_int_or_null(struct json *out, const char *key, bool known, int64_t value)
+{
+	if (known)
+		json_int(out, key, value);
+	else
+		json_null(out, key);
+}
+
+static void
+put_stack(struct json *out, const struct rank *rank, const struct thread *thread)
+{
+	char **lines = rank->blamed ? stack_of(rank, thread->open.thread) : NULL;
+
+	json_begin_array(out, "stack");
+	for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
+		json_text(out, NULL, lines[i]);
+		free(lines[i]);
+	}
+	json_end_array(out);
+	free(lines);
+}
+
+static void
+put_call(struct json *out, const struct look *look, const struct thread *thread)
+{
+	const struct rank *rank = &look->ranks[thread->rank];
+	const struct open_call *open = &thread->open;
+	const struct place place = place_of(rank, open->address);
+	const uint32_t site = site_of(rank, open->address);
+	const bool in_call = thread->call != 0, plain = in_call && !call_polls(thread->call);
+
+	json_break(out);
+	json_begin_object(out, NULL);
+	json_int(out, "rank", thread->rank);
+	json_uint(out, "thread", thread->location);
+	put_text_or_null(out, "call", in_call ? call_name(thread->call) : NULL);
+	json_fixed(out, "since_s", since_s(look, thread), 6);
+	put_int_or_null(out, "site", site > 0, site);
+	put_text_or_null(out, "function", place.function);
+	put_text_or_null(out, "file", place.file);
+	put_int_or_null(out, "line", place.line > 0, place.line);
+	put_int_or_null(out, "comm", plain && open->comm > 0, open->comm);
+	put_int_or_null(out, "collective", plain && open->collective > 0, (int64_t)open->collective - 1);
+	put_int_or_null(out, "peer", has_peer(thread), open->peer);
+	put_int_or_null(out, "tag", plain && open->tag != NO_TAG, open->tag);
+	put_int_or_null(out, "requests", plain && call_class(thread->call) == CLASS_COMPLETE, open->requests);
+	if (rank->state != 0)
+		json_bool(out, "on_core", rank->state == 'R');
+	else
+		json_null(out, "on_core");
+	put_stack(out, rank, thread);
+	json_end_object(out);
+}
+
+static void
+output_json(const struct look *look, const struct verdict *verdict, struct text *text)
+{
+	struct json out;
+
+	json_begin(&out, text);
+	json_begin_object(&out, NULL);
+	json_text(&out, "state", states[verdict->state]);
+	json_text(&out, "kind", kinds[verdict->kind]);
+	json_begin_array(&out, "ranks");
+	for (int32_t r = 0; r < look->rank_count; r++)
+		if (verdict->kind != NO_KIND && look->ranks[r].blamed)
+			json_int(&out, NULL, r);
+	json_end_array(&out);
+	json_text(&out, "sentence", verdict->sentence);
+	json_begin_array(&out, "calls");
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
+			put_call(&out, look, &look->ranks[r].threads[t]);
+	json_end_array(&out);
+	json_end_object(&out);
+	json_end_line(&out);
+}
+
+/* Threads of the table that stand in one line: in the same call at the same place. */
+static bool
+same_line(const struct look *look, const struct thread *a, const struct thread *b)
+{
+	const bool computes = a->call == 0;
+
+	return a->call == b->call && look->ranks[a->rank].blamed == look->ranks[b->rank].blamed &&
+	    look->ranks[a->rank].life == look->ranks[b->rank].life && !look->ranks[a->rank].blamed &&
+	    (computes || (a->open.collective == b->open.collective && a->open.comm == b->open.comm &&
+	    a->open.peer == b->open.peer && a->open.tag == b->open.tag));
+}
+
+static void
+put_line(struct table_writer *table, const struct look *look, const struct thread *thread, size_t others)
+{
+	static const char *const lives[] = { "absent", "", "", "dead", "ended" };
+	const struct rank *rank = &look->ranks[thread->rank];
+	const struct place place = place_of(rank, thread->open.address);
+	const bool plain = thread->call != 0 && !call_polls(thread->call);
+	char state[2] = { rank->state, '\0' };
+
+	if (others > 0)
+		table_format(table, "%d and %zu more", thread->rank, others);
+	else
+		table_int(table, thread->rank);
+	table_text(table, rank->life == ENDED ? "-" : thread->call == 0 ? "computing" : call_name(thread->call));
+	table_fixed(table, since_s(look, thread), 3);
+	if (plain && thread->open.comm > 0)
+		table_uint(table, thread->open.comm);
+	else
+		table_text(table, "-");
+	if (plain && thread->open.collective > 0)
+		table_uint(table, thread->open.collective - 1);
+	else
+		table_text(table, "-");
+	if (has_peer(thread))
+		table_int(table, thread->open.peer);
+	else
+		table_text(table, "-");
+	if (plain && thread->open.tag != NO_TAG)
+		table_int(table, thread->open.tag);
+	else
+		table_text(table, "-");
+	table_text(table, rank->state != 0 ? state : lives[rank->life][0] != '\0' ? lives[rank->life] : "-");
+	if (place.file != NULL)
+		table_format(table, "%s %s:%d", place.function != NULL ? place.function : "?", place.file, place.line);
+	else
+		table_text(table, place.function != NULL ? place.function : "-");
+	table_end_line(table);
+}
+
+static void
+put_lines(struct table_writer *table, const struct look *look, bool blamed)
+{
+	static const struct thread **lines;
+	static size_t *others, capacity, other_capacity;
+	size_t count = 0, i;
+
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].blamed == blamed; t++) {
+			const struct thread *thread = &look->ranks[r].threads[t];
+
+			for (i = 0; i < count && !same_line(look, thread, lines[i]); i++)
+				;
+			if (i < count) {
+				others[i]++;
+				continue;
+			}
+			lines = grow(lines, &capacity, count + 1, sizeof *lines);
+			others = grow(others, &other_capacity, count + 1, sizeof *others);
+			lines[count] = thread;
+			others[count++] = 0;
+		}
+	for (i = 0; i < count; i++)
+		put_line(table, look, lines[i], others[i]);
+}
+
+void
+output(const struct look *look, const struct verdict *verdict, const struct options *opt)
+{
+	static struct text text;
+	struct table_writer table;
+
+	text_begin(&text, stdout, NULL);
+	if (opt->json)
+		output_json(look, verdict, &text);
+	else {
+		text_visible(&text, verdict->sentence);
+		text_char(&text, '\n');
+		if (verdict->state != ENDED_WELL) {
+			table_begin(&table, &text, "rank\tcall\tsince_s\tcomm\tcollective\tpeer\ttag\tstate\tplace");
+			put_lines(&table, look, true);
+			put_lines(&table, look, false);
+			table_end(&table);
+		}
+		for (int32_t r = 0; r < look->rank_count; r++)
+			for (size_t t = 0; look->ranks[r].blamed && t < look->ranks[r].thread_count; t++) {
+				char **lines = verdict->kind == WAITING ? stack_of(&look->ranks[r],
+				    look->ranks[r].threads[t].open.thread) : NULL;
+
+				for (size_t i = 0; lines != NULL && lines[i] != NULL; i++) {
+					text_put(&text, i == 0 ? "stack: " : "       ");
+					text_visible(&text, lines[i]);
+					text_char(&text, '\n');
+				}
+			}
+	}
+	text_flush(&text);
+}

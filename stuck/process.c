@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes of this host, and names of addresses, by /proc and elfutils' libdwfl. */
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/tool/tool.h"
+#include "stuck.h"
+
+enum { MOST_FRAMES = 64 };
+
+/* The first bytes of a file of the process; "" where there are none. */
+static void
+read_proc(int64_t pid, const char *name, char *to, size_t size)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	got = fd < 0 ? 0 : read(fd, to, size - 1);
+	to[got > 0 ? got : 0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Another process may have the number by now: then it runs another program. */
+static bool
+lives(const struct rank *rank)
+{
+	char path[64], program[4096];
+	ssize_t got;
+
+	if (rank->pid <= 0 || (kill((pid_t)rank->pid, 0) != 0 && errno == ESRCH))
+		return false;
+	snprintf(path, sizeof path, "/proc/%lld/exe", (long long)rank->pid);
+	if ((got = readlink(path, program, sizeof program - 1)) <= 0)
+		return errno == EACCES;
+	program[got] = '\0';
+	return rank->program == NULL || strcmp(program, rank->program) == 0;
+}
+
+void
+process_look(struct rank *rank)
+{
+	char host[256] = "", stat[512], *behind;
+
+	if (rank->ended) {
+		rank->life = ENDED;
+		return;
+	}
+	gethostname(host, sizeof host - 1);
+	if (rank->host == NULL || strcmp(host, rank->host) != 0)
+		return;
+	read_proc(rank->pid, "stat", stat, sizeof stat);
+	if ((behind = strrchr(stat, ')')) != NULL && behind[1] == ' ')
+		rank->state = behind[2];
+	rank->life = lives(rank) && rank->state != 'Z' && rank->state != 'X' ? ALIVE : DEAD;
+	if (rank->life == DEAD)
+		rank->state = 0;
+	else
+		read_proc(rank->pid, "wchan", rank->wchan, sizeof rank->wchan);
+	if (strcmp(rank->wchan, "0") == 0)
+		rank->wchan[0] = '\0';
+}
+
+static char *debug_path;
+static const Dwfl_Callbacks offline = {
+	.find_elf = dwfl_build_id_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address, .debuginfo_path = &debug_path,
+};
+static const Dwfl_Callbacks running = {
+	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo, .debuginfo_path = &debug_path,
+};
+
+static struct place
+place_in(Dwfl_Module *module, GElf_Addr address)
+{
+	struct place place = { 0 };
+	const char *name = module == NULL ? NULL : dwfl_module_addrname(module, address), *file;
+	Dwfl_Line *line = module == NULL ? NULL : dwfl_module_getsrc(module, address);
+
+	if (name != NULL)
+		place.function = need(strdup(name));
+	if (line != NULL && (file = dwfl_lineinfo(line, NULL, &place.line, NULL, NULL, NULL)) != NULL)
+		place.file = need(strdup(strrchr(file, '/') != NULL ? strrchr(file, '/') + 1 : file));
+	return place;
+}
+
+/* Ranks of one program have the same modules, each at addresses of its own: each module is opened once. */
+struct known {
+	const char *path;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	GElf_Addr bias;
+	uint64_t offset;	/* looked up last */
+	struct place place;
+};
+
+static struct known *
+open_module(const char *path)
+{
+	static struct known *all;
+	static size_t count, capacity;
+	struct known *it;
+
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(all[i].path, path) == 0)
+			return &all[i];
+	all = grow(all, &capacity, count + 1, sizeof *all);
+	it = &all[count++];
+	*it = (struct known){ .path = need(strdup(path)), .dwfl = dwfl_begin(&offline), .offset = UINT64_MAX };
+	if (it->dwfl == NULL)
+		return it;
+	it->module = dwfl_report_offline(it->dwfl, path, path, -1);
+	dwfl_report_end(it->dwfl, NULL, NULL);
+	if (it->module != NULL && dwfl_module_getelf(it->module, &it->bias) == NULL)
+		it->module = NULL;
+	return it;
+}
+
+struct place
+place_of(const struct rank *rank, uint64_t address)
+{
+	struct known *known;
+
+	for (size_t m = 0; m < rank->module_count; m++) {
+		const struct module_place *module = &rank->modules[m];
+		const uint64_t offset = address - module->base;
+
+		if (address < module->base || offset >= module->bytes || module->path == NULL)
+			continue;
+		known = open_module(module->path);
+		if (known->offset != offset && known->module != NULL) {
+			known->offset = offset;
+			known->place = place_in(known->module, known->bias + offset - 1);	/* of the call before it */
+		}
+		return known->place;
+	}
+	return (struct place){ 0 };
+}
+
+struct frames {
+	char **lines;
+	size_t count;
+};
+
+static int
+add_frame(Dwfl_Frame *frame, void *to)
+{
+	struct frames *frames = to;
+	Dwarf_Addr pc;
+	bool is_call;
+	Dwfl *dwfl = dwfl_thread_dwfl(dwfl_frame_thread(frame));
+	struct place place;
+
+	if (frames->count == MOST_FRAMES || !dwfl_frame_pc(frame, &pc, &is_call))
+		return DWARF_CB_ABORT;
+	pc -= is_call;
+	place = place_in(dwfl_addrmodule(dwfl, pc), pc);
+	if (asprintf(&frames->lines[frames->count++], place.file != NULL ? "%s %s:%d" : "%s",
+	    place.function != NULL ? place.function : "?", place.file, place.line) < 0)
+		die("out of memory");
+	free(place.function);
+	free(place.file);
+	return DWARF_CB_OK;
+}
+
+/* The process stands still for a moment. */
+char **
+stack_of(const struct rank *rank, uint32_t thread)
+{
+	struct frames frames = { zalloc(MOST_FRAMES + 1, sizeof *frames.lines), 0 };
+	Dwfl *dwfl = rank->life == ALIVE && rank->state != 'T' ? dwfl_begin(&running) : NULL;
+
+	if (dwfl != NULL && dwfl_linux_proc_report(dwfl, (pid_t)rank->pid) == 0 &&
+	    dwfl_report_end(dwfl, NULL, NULL) == 0 && dwfl_linux_proc_attach(dwfl, (pid_t)rank->pid, false) == 0)
+		dwfl_getthread_frames(dwfl, (pid_t)thread, add_frame, &frames);
+	dwfl_end(dwfl);
+	if (frames.count > 0)
+		return frames.lines;
+	free(frames.lines);
+	return NULL;
+}

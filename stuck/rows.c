@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of raw traces, read again where a verdict needs them. */
+#include <stdlib.h>
+
+#include "../base/stream/stream.h"
+#include "../base/tool/tool.h"
+#include "stuck.h"
+
+enum { MOST_ROWS = 1 << 21 };		/* of a thread, to be read for a proof */
+
+bool
+block_read(const struct block *block, struct calls *calls)
+{
+	struct reader *in = NULL;
+	struct message message;
+	struct calls more = { 0 };
+	bool done = false;
+
+	/* Of a compressed block the offset is that of the message it is in. */
+	if (reader_open(&in, block->file, READ_SKIMMING) == 0 && reader_next(in, &message) > 0) {
+		reader_jump(in, block->offset);
+		while (!done && reader_next(in, &message) > 0)
+			done = is_kind(&message, "calls") && reader_verify(in, &message) == 0 &&
+			    calls_read_numbered(&more, in, &message) == 0 && more.first == block->first;
+		done = done && calls_append(calls, &more) == 0;
+	}
+	calls_free(&more);
+	reader_close(in);
+	return done;
+}
+
+static bool
+load_all(struct thread *thread)
+{
+	if (thread->calls.count > 0 && thread->calls.first == 0 && thread->calls.count >= thread->rows)
+		return true;
+	if (thread->rows > MOST_ROWS)
+		return false;
+	calls_free(&thread->calls);
+	thread->calls = (struct calls){ 0 };
+	for (size_t b = 0; b < thread->block_count; b++)
+		if (thread->blocks[b].count > 0 && !block_read(&thread->blocks[b], &thread->calls))
+			return false;
+	return true;
+}
+
+static bool
+has(const struct calls *calls, uint64_t seq)
+{
+	return seq >= calls->first && seq < calls->first + calls->count;
+}
+
+static enum call_class
+class_of(const struct look *look, const struct calls *calls, size_t i)
+{
+	return call_class(look->names[calls->call[i]]);
+}
+
+/* A row that starts a persistent request is of its init's class, as far as that is there. */
+static enum call_class
+started_class(const struct look *look, const struct calls *calls, size_t i)
+{
+	const enum call_class class = class_of(look, calls, i);
+
+	if (class != CLASS_START || calls->request_at[i] != 0 || calls->request[i] > i)
+		return class;
+	switch (class_of(look, calls, i - calls->request[i])) {
+	case CLASS_SEND_INIT: return CLASS_SEND_START;
+	case CLASS_RECV_INIT: return CLASS_RECV_START;
+	default: return CLASS_START;
+	}
+}
+
+bool
+row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row)
+{
+	struct calls *calls = &thread->calls;
+
+	for (size_t b = 0; b < thread->block_count && !has(calls, seq); b++) {
+		const struct block *block = &thread->blocks[b];
+
+		if (seq < block->first || seq >= block->first + block->count)
+			continue;
+		if (load_all(thread))
+			break;
+		calls_free(calls);
+		*calls = (struct calls){ .first = block->first };
+		if (!block_read(block, calls))
+			return false;
+		calls->first = block->first;
+	}
+	if (!has(calls, seq))
+		return false;
+	const size_t i = (size_t)(seq - calls->first);
+
+	*row = (struct row){ started_class(look, calls, i), calls->comm[i], calls->peer[i], calls->tag[i], 0 };
+	return true;
+}
+
+uint32_t
+rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, uint64_t seq)
+{
+	uint32_t count = 0;
+
+	if (!load_all(thread))
+		return 0;
+	for (size_t i = 0; i < thread->calls.count && i <= seq; i++)
+		count += thread->calls.comm[i] == comm && is_collective(class_of(look, &thread->calls, i));
+	return count;
+}
+
+static bool
+is_on(const struct calls *calls, size_t i, struct channel channel, bool wild)
+{
+	const int32_t peer = calls->peer[i], tag = calls->tag[i];
+
+	return calls->comm[i] == channel.comm && (peer == channel.peer || (wild && peer == ANY_PEER)) &&
+	    (channel.tag == ANY_TAG || tag == channel.tag || (wild && tag == ANY_TAG));
+}
+
+bool
+rows_count(const struct look *look, struct rank *rank, struct channel channel, struct traffic *traffic)
+{
+	*traffic = (struct traffic){ 0 };
+	for (size_t t = 0; t < rank->thread_count; t++) {
+		const struct calls *calls = &rank->threads[t].calls;
+		enum call_class owner = CLASS_LOCAL;
+
+		if (!load_all(&rank->threads[t]))
+			return false;
+		for (size_t i = 0; i < calls->count; i++) {
+			const bool part = calls->call[i] == 0;
+			const enum call_class class = part ? owner : started_class(look, calls, i);
+
+			owner = part ? owner : class_of(look, calls, i);
+			if (class == CLASS_RECV_START)
+				traffic->posted += is_on(calls, i, channel, true);
+			else if (class == CLASS_SEND || class == CLASS_SEND_START || (class == CLASS_SENDRECV && !part))
+				traffic->sent += is_on(calls, i, channel, false);
+			else if (class == CLASS_RECV || class == CLASS_COMPLETE || class == CLASS_SENDRECV)
+				traffic->received += is_on(calls, i, channel, false);
+		}
+	}
+	return true;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verdict in a sentence. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/tool/tool.h"
+#include "waits.h"
+
+enum { MOST_TOLD = 8 };
+
+static void __attribute__((format(printf, 2, 3)))
+add(char **text, const char *format, ...)
+{
+	va_list values;
+	char *more, *both;
+
+	va_start(values, format);
+	if (vasprintf(&more, format, values) < 0 || asprintf(&both, "%s%s", *text != NULL ? *text : "", more) < 0)
+		die("out of memory");
+	va_end(values);
+	free(more);
+	free(*text);
+	*text = both;
+}
+
+static void
+add_place(char **text, const struct rank *rank, uint64_t address)
+{
+	const struct place place = place_of(rank, address);
+
+	if (place.file != NULL)
+		add(text, " (%s %s:%d)", place.function != NULL ? place.function : "?", place.file, place.line);
+	else if (place.function != NULL)
+		add(text, " (%s)", place.function);
+}
+
+static void
+add_peer(char **text, const struct look *look, const struct rank *rank, const struct row *op)
+{
+	const int32_t world = world_rank(look, rank, op->comm, op->peer);
+
+	if (op->peer == ANY_PEER)
+		add(text, " from any rank");
+	else if (world >= 0)
+		add(text, " %s %d", sends(op) ? "to" : "from", world);
+	if (op->tag >= 0)
+		add(text, " tag %d", op->tag);
+}
+
+/* "MPI_Ssend to 1 tag 5 (talk a.c:12)" */
+static void
+add_call(char **text, const struct look *look, const struct thread *thread)
+{
+	const struct rank *rank = &look->ranks[thread->rank];
+	const char *between = call_class(thread->call) == CLASS_COMPLETE ? " for a message" : "";
+
+	add(text, "%s", call_name(thread->call));
+	if (thread->open.collective > 0 && is_collective(call_class(thread->call)))
+		add(text, " #%u of communicator %u", thread->open.collective - 1, thread->open.comm);
+	for (size_t i = 0; i < thread->op_count && i < 2; i++)
+		if (!is_collective(thread->ops[i].class) && thread->ops[i].class != CLASS_LOCAL) {
+			add(text, "%s%s", i > 0 ? " and" : "", between);
+			add_peer(text, look, rank, &thread->ops[i]);
+		}
+	if (thread->op_count > 2)
+		add(text, " and %u more", thread->open.requests - 2);
+	add_place(text, rank, thread->open.address);
+}
+
+/* The thread that is told of a rank: one that does not wait, where others do. */
+static const struct thread *
+told_thread(const struct rank *rank)
+{
+	for (size_t t = 0; t < rank->thread_count; t++)
+		if (!rank->threads[t].waits)
+			return &rank->threads[t];
+	return rank->threads;
+}
+
+static double
+seconds_since(const struct look *look, const struct thread *thread)
+{
+	return thread->since_ns == INT64_MIN ? 0 : (double)(look->now_ns - thread->since_ns) / 1e9;
+}
+
+static void
+add_state(char **text, const struct look *look, int32_t r)
+{
+	const struct rank *rank = &look->ranks[r];
+	const struct thread *thread = rank->thread_count > 0 ? told_thread(rank) : NULL;
+
+	add(text, "rank %d ", r);
+	if (thread == NULL) {
+		add(text, "has not left MPI_Init");
+		return;
+	}
+	if (rank->state == 'T' || rank->state == 't')
+		add(text, "is stopped, ");
+	if (thread->call != 0) {
+		add(text, "is in ");
+		add_call(text, look, thread);
+	} else {
+		add(text, rank->life == ALIVE && rank->state != 'R' && rank->state != 'T' ? "is outside of MPI and off its core" :
+		    "computes");
+		if (thread->open.address != 0) {
+			add(text, " after its call");
+			add_place(text, rank, thread->open.address);
+		}
+	}
+	add(text, " since %.1f s", seconds_since(look, thread));
+	if (rank->wchan[0] != '\0')
+		add(text, ", in %s", rank->wchan);
+}
+
+static void
+add_waiting(char **text, const struct look *look)
+{
+	const struct thread *first = NULL;
+	int waiting = 0;
+
+	for (int32_t r = 0; r < look->rank_count; r++)
+		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
+			if (look->ranks[r].threads[t].waits && !look->ranks[r].blamed) {
+				waiting++;
+				first = first == NULL ? &look->ranks[r].threads[t] : first;
+			}
+	if (first == NULL)
+		return;
+	if (waiting == 1)
+		add(text, "; rank %d waits in ", first->rank);
+	else
+		add(text, "; %d ranks wait, rank %d in ", waiting, first->rank);
+	add_call(text, look, first);
+}
+
+static void
+add_deadlock(char **text, const struct look *look)
+{
+	int told = 0, more = 0;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		if (!look->ranks[r].blamed || look->ranks[r].thread_count == 0)
+			continue;
+		if (told == MOST_TOLD) {
+			more++;
+			continue;
+		}
+		add(text, "%s%d waits in ", told++ > 0 ? ", " : "deadlock: ", r);
+		add_call(text, look, look->ranks[r].threads);
+	}
+	if (more > 0)
+		add(text, ", and %d more", more);
+}
+
+static void
+add_mismatch(char **text, const struct look *look, const struct thread *at)
+{
+	struct same calls[MOST_CALLS];
+	const size_t count = mismatch_calls(look, at, calls);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct same *it = &calls[i];
+
+		if (it->threads == 1)
+			add(text, "%srank %d is in ", i > 0 ? ", " : "mismatch: ", it->first->rank);
+		else
+			add(text, "%s%zu ranks, first %d, are in ", i > 0 ? ", " : "mismatch: ", it->threads, it->first->rank);
+		add_call(text, look, it->first);
+		if (it->first->open.peer >= 0)
+			add(text, ", root %d", it->first->open.peer);
+	}
+}
+
+static void
+add_blamed(char **text, const struct look *look, bool gone, bool over)
+{
+	int told = 0, more = 0;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		const struct rank *rank = &look->ranks[r];
+
+		if (!rank->blamed)
+			continue;
+		if (told == MOST_TOLD) {
+			more++;
+			continue;
+		}
+		add(text, "%s", told++ > 0 ? "; " : "");
+		if (gone && !over && rank->life == ENDED)
+			add(text, "rank %d has left MPI_Finalize", r);
+		else if (gone && !over)
+			add(text, "rank %d is gone without MPI_Finalize", r);
+		else
+			add_state(text, look, r);
+	}
+	if (more > 0)
+		add(text, "; and %d more", more);
+}
+
+char *
+sentence_of(const struct findings *f)
+{
+	char *text = NULL;
+
+	if (f->over && f->verdict->state == STUCK)
+		add(&text, "the run did not end: ");
+	switch (f->verdict->kind) {
+	case DEADLOCK: add_deadlock(&text, f->look); break;
+	case MISMATCH: add_mismatch(&text, f->look, f->at); break;
+	case WAITING: case GONE:
+		add_blamed(&text, f->look, f->verdict->kind == GONE, f->over);
+		add_waiting(&text, f->look);
+		break;
+	case NO_KIND: add(&text, f->verdict->state == ENDED_WELL ? "the run has ended" : "moving"); break;
+	}
+	if (f->verdict->kind == DEADLOCK && !f->proved)
+		add(&text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);
+	return text;
+}

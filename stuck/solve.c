@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "solve.h"
+
+#include <stdlib.h>
+
+#include "../base/tool/tool.h"
+
+#define NONE UINT32_MAX
+
+uint32_t
+solve_node(struct solve *s, bool halted)
+{
+	s->nodes = grow(s->nodes, &s->node_capacity, s->count + 1, sizeof *s->nodes);
+	s->nodes[s->count] = (struct solve_node){ .clause = s->clause_count, .halted = halted, .waits_for = NONE };
+	return (uint32_t)s->count++;
+}
+
+void
+solve_clause(struct solve *s)
+{
+	s->clauses = grow(s->clauses, &s->clause_capacity, s->clause_count + 1, sizeof *s->clauses);
+	s->clauses[s->clause_count++] = (struct clause){ .first = s->member_count };
+	s->nodes[s->count - 1].clauses++;
+}
+
+void
+solve_member(struct solve *s, uint32_t node)
+{
+	s->members = grow(s->members, &s->member_capacity, s->member_count + 1, sizeof *s->members);
+	s->members[s->member_count++] = node;
+	s->clauses[s->clause_count - 1].size++;
+}
+
+void
+solve_free(struct solve *s)
+{
+	free(s->nodes);
+	free(s->clauses);
+	free(s->members);
+	*s = (struct solve){ 0 };
+}
+
+/* By node: the clauses that it is in. */
+struct uses {
+	size_t *from;		/* count + 1 of them */
+	size_t *clauses;
+};
+
+static struct uses
+uses_of(const struct solve *s)
+{
+	struct uses uses = { zalloc(s->count + 2, sizeof *uses.from), zalloc(s->member_count + 1, sizeof *uses.clauses) };
+
+	for (size_t i = 0; i < s->member_count; i++)
+		uses.from[s->members[i] + 2]++;
+	for (size_t i = 1; i <= s->count + 1; i++)
+		uses.from[i] += uses.from[i - 1];
+	for (size_t c = 0; c < s->clause_count; c++)
+		for (size_t i = 0; i < s->clauses[c].size; i++)
+			uses.clauses[uses.from[s->members[s->clauses[c].first + i] + 1]++] = c;
+	return uses;
+}
+
+/* From those that go on by themselves: whose clauses are all over goes on, too. The rest is stuck. */
+static void
+reduce(struct solve *s)
+{
+	struct uses uses = uses_of(s);
+	size_t *left = zalloc(s->count + 1, sizeof *left), queued = 0;
+	uint32_t *of = zalloc(s->clause_count + 1, sizeof *of), *queue = zalloc(s->count + 1, sizeof *queue);
+	bool *over = zalloc(s->clause_count + 1, sizeof *over);
+
+	for (uint32_t n = 0; n < s->count; n++) {
+		struct solve_node *node = &s->nodes[n];
+
+		node->stuck = true;
+		left[n] = node->clauses;
+		for (size_t c = 0; c < node->clauses; c++)
+			of[node->clause + c] = n;
+		if (node->clauses == 0 && !node->halted)
+			queue[queued++] = n;
+	}
+	for (size_t done = 0; done < queued; done++) {
+		const uint32_t free_node = queue[done];
+
+		s->nodes[free_node].stuck = false;
+		for (size_t i = uses.from[free_node]; i < uses.from[free_node + 1]; i++) {
+			const size_t c = uses.clauses[i];
+
+			if (!over[c] && --left[of[c]] == 0 && !s->nodes[of[c]].halted)
+				queue[queued++] = of[c];
+			over[c] = true;
+		}
+	}
+	free(uses.from);
+	free(uses.clauses);
+	free(left);
+	free(of);
+	free(queue);
+	free(over);
+}
+
+/* Of a stuck node the smallest clause of which no member ever comes; NULL: it is halted. */
+static const struct clause *
+dead_clause(const struct solve *s, const struct solve_node *node)
+{
+	const struct clause *best = NULL;
+
+	for (size_t c = node->clause; c < node->clause + node->clauses; c++) {
+		const struct clause *clause = &s->clauses[c];
+		size_t i = 0;
+
+		while (i < clause->size && s->nodes[s->members[clause->first + i]].stuck)
+			i++;
+		if (i == clause->size && (best == NULL || clause->size < best->size))
+			best = clause;
+	}
+	return node->halted ? NULL : best;
+}
+
+/* Tarjan's components, without recursion, on one dead clause of each stuck node; the last ones are the cores. */
+struct walk {
+	const struct clause **dead;
+	size_t *next;
+	uint32_t *index, *low, *stack, *path;
+	uint32_t stacked, depth, found;
+	bool *on_stack, *leaves;	/* leaves: a member of the component leads to another one */
+};
+
+static void
+enter(struct walk *w, uint32_t node)
+{
+	w->index[node] = w->low[node] = ++w->found;
+	w->stack[w->stacked++] = node;
+	w->on_stack[node] = true;
+	w->path[w->depth++] = node;
+}
+
+static void
+leave(struct solve *s, struct walk *w, uint32_t node)
+{
+	const uint32_t parent = --w->depth > 0 ? w->path[w->depth - 1] : NONE;
+	uint32_t first = w->stacked;
+	bool leaves = false;
+
+	if (w->low[node] != w->index[node]) {
+		if (w->low[node] < w->low[parent])
+			w->low[parent] = w->low[node];
+		return;
+	}
+	do
+		leaves |= w->leaves[w->stack[--first]];
+	while (w->stack[first] != node);
+	for (uint32_t i = first; i < w->stacked; i++) {
+		s->nodes[w->stack[i]].core = !leaves;
+		w->on_stack[w->stack[i]] = false;
+	}
+	w->stacked = first;
+	if (parent != NONE)
+		w->leaves[parent] = true;
+}
+
+static void
+components_from(struct solve *s, struct walk *w, uint32_t root)
+{
+	enter(w, root);
+	while (w->depth > 0) {
+		const uint32_t node = w->path[w->depth - 1];
+		const struct clause *clause = w->dead[node];
+
+		if (clause == NULL || w->next[node] == clause->size) {
+			leave(s, w, node);
+			continue;
+		}
+		const uint32_t to = s->members[clause->first + w->next[node]++];
+
+		if (w->index[to] == 0)
+			enter(w, to);
+		else if (w->on_stack[to])
+			w->low[node] = w->index[to] < w->low[node] ? w->index[to] : w->low[node];
+		else
+			w->leaves[node] = true;
+	}
+}
+
+void
+solve(struct solve *s)
+{
+	struct walk w = {
+		.dead = zalloc(s->count + 1, sizeof *w.dead), .next = zalloc(s->count + 1, sizeof *w.next),
+		.index = zalloc(s->count + 1, sizeof *w.index), .low = zalloc(s->count + 1, sizeof *w.low),
+		.stack = zalloc(s->count + 1, sizeof *w.stack), .path = zalloc(s->count + 1, sizeof *w.path),
+		.on_stack = zalloc(s->count + 1, sizeof *w.on_stack), .leaves = zalloc(s->count + 1, sizeof *w.leaves),
+	};
+
+	reduce(s);
+	for (uint32_t n = 0; n < s->count; n++) {
+		if (s->nodes[n].stuck)
+			w.dead[n] = dead_clause(s, &s->nodes[n]);
+		if (w.dead[n] != NULL && w.dead[n]->size > 0)
+			s->nodes[n].waits_for = s->members[w.dead[n]->first];
+	}
+	for (uint32_t n = 0; n < s->count; n++)
+		if (s->nodes[n].stuck && w.index[n] == 0)
+			components_from(s, &w, n);
+	free(w.dead);
+	free(w.next);
+	free(w.index);
+	free(w.low);
+	free(w.stack);
+	free(w.path);
+	free(w.on_stack);
+	free(w.leaves);
+}

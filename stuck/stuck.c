@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * lp-stuck - does a run hang, and which rank, where, for whom
+ *
+ * reads   the raw traces of a run, while it runs or after it was killed: open calls, definitions, and of the rows only
+ *         those that a verdict needs; of processes of this host also /proc
+ * writes  a verdict in a sentence, and the calls that the ranks are in
+ * memory  some 2 kB a thread, and a window of one trace; for a proof the rows of the ranks that it is about
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/tool/tool.h"
+#include "stuck.h"
+
+static const char usage[] =
+	"usage: lp-stuck [-F text|json] [-a S] [-w S] FOLDER [...]\n"
+	"Say whether a run that lp-record records hangs, which rank, where and for whom.\n"
+	"  -F, --format FORMAT  text: a sentence and a table; json: an object [text]\n"
+	"  -a, --after S        call it stuck if nothing has moved for S seconds [2]; deadlocks,\n"
+	"                       mismatches and dead ranks are proved at once\n"
+	"  -w, --watch S        look again every S seconds until the run ends\n"
+	"  -h, --help           print this text\n"
+	"  -V, --version        print the version\n";
+
+#define STEP_NS 100000000	/* between two looks */
+
+static struct options
+parse_options(int argc, char **argv)
+{
+	static const char *const forms[] = { "text", "json", NULL };
+	static const struct option longs[] = {
+		{ "format", required_argument, NULL, 'F' }, { "after", required_argument, NULL, 'a' },
+		{ "watch", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
+	};
+	struct options opt = { .after_ns = 2000000000 };
+	int c;
+
+	while ((c = next_option(argc, argv, "F:a:w:", longs, usage)) != -1)
+		switch (c) {
+		case 'F': opt.json = parse_form(optarg, forms) == 1; break;
+		case 'a': opt.after_ns = parse_seconds("--after", optarg); break;
+		case 'w': opt.watch_ns = parse_seconds("--watch", optarg); break;
+		}
+	if (optind == argc)
+		bad_usage(usage);
+	opt.folders = argv + optind;
+	return opt;
+}
+
+static void
+sleep_ns(int64_t ns)
+{
+	nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
+}
+
+/* Rows since the look before, and whether a thread that is blamed has moved; others may. */
+static uint64_t
+moved(const struct look *before, const struct look *now, bool *blamed)
+{
+	*blamed = false;
+	for (int32_t r = 0; r < now->rank_count && r < before->rank_count; r++)
+		for (size_t t = 0; t < now->ranks[r].thread_count && t < before->ranks[r].thread_count; t++) {
+			const struct thread *a = &before->ranks[r].threads[t], *b = &now->ranks[r].threads[t];
+
+			*blamed |= before->ranks[r].blamed && before->ranks[r].life == now->ranks[r].life &&
+			    (a->rows != b->rows || a->open.enter_ns != b->open.enter_ns || a->call != b->call);
+		}
+	return now->rows - before->rows + (uint64_t)*blamed;
+}
+
+static bool
+lives(const struct look *look)
+{
+	for (int32_t r = 0; r < look->rank_count; r++)
+		if (look->ranks[r].life == ALIVE || look->ranks[r].life == REMOTE)
+			return true;
+	return false;
+}
+
+/*
+ * Ranks go on while this reads their traces, one after the other. A verdict of a running program holds if those that
+ * it is about are where they were at a second look; and what does not move yet is looked at until it has not for as
+ * long as asked.
+ */
+static struct verdict
+judge(struct look *look, const struct options *opt)
+{
+	struct look before;
+	struct verdict verdict;
+	bool blamed;
+
+	look_read(look, opt->folders);
+	verdict = waits_judge(look, opt->after_ns);
+	for (int64_t spent_ns = 0; verdict.state != ENDED_WELL && lives(look) && spent_ns <= 2 * opt->after_ns + STEP_NS;
+	    spent_ns += STEP_NS) {
+		const enum state state = verdict.state;
+		uint64_t rows;
+
+		before = *look;
+		sleep_ns(STEP_NS);
+		look_read(look, opt->folders);
+		rows = moved(&before, look, &blamed);
+		free(verdict.sentence);
+		verdict = waits_judge(look, opt->after_ns);
+		look_free(&before);
+		if (verdict.state == STUCK && state == STUCK && !blamed)
+			break;
+		if (verdict.state == MOVING && rows > 0) {
+			free(verdict.sentence);
+			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 / STEP_NS) < 0)
+				die("out of memory");
+			break;
+		}
+	}
+	return verdict;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct options opt;
+	struct look look;
+	struct verdict verdict;
+	bool ends;
+
+	tool = "lp-stuck";
+	opt = parse_options(argc, argv);
+	do {
+		verdict = judge(&look, &opt);
+		output(&look, &verdict, &opt);
+		free(verdict.sentence);
+		ends = opt.watch_ns == 0 || !lives(&look);
+		look_free(&look);
+		if (!ends)
+			sleep_ns(opt.watch_ns);
+	} while (!ends);
+	return finish(verdict.state == STUCK ? ANSWER_IS_NO : DONE);
+}

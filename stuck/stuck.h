@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of lp-stuck share. */
+#ifndef STUCK_H
+#define STUCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/mpi/call_class.h"
+#include "../base/stream/calls.h"
+#include "../base/stream/open_call.h"
+
+/* A message or a collective that a call waits for. */
+struct row { enum call_class class; uint32_t comm; int32_t peer, tag; uint32_t collective; };
+
+/* A block of calls in a trace. */
+struct block {
+	const char *file;
+	uint64_t offset, first, count;
+};
+
+struct thread {
+	int32_t rank;
+	uint32_t location;
+	struct open_call open;
+	unsigned call;			/* index of call_name; 0: computing */
+	uint64_t rows;
+	int64_t since_ns;		/* the call's enter, or the last leave; on the rank's clock */
+	struct block *blocks;
+	size_t block_count, block_capacity;
+	uint32_t node;			/* of the wait-for graph */
+	struct row *ops;		/* what it waits for: messages, collectives */
+	size_t op_count;
+	bool either;			/* one of them is enough */
+	bool unknown;			/* there are more */
+	bool waits;			/* it cannot go on by itself */
+	struct calls calls;		/* some of its rows, or all */
+};
+
+enum life { ABSENT, ALIVE, REMOTE, DEAD, ENDED };	/* REMOTE: on another host, no telling */
+
+struct site_place { uint64_t address; uint32_t site; };
+struct module_place { char *path; uint64_t base, bytes; };
+struct member { uint32_t group; int32_t rank; };	/* by a rank's own number: which communicator, its rank in it */
+
+struct rank {
+	enum life life;
+	int64_t pid;
+	char *host, *program;
+	struct thread *threads;		/* by location */
+	size_t thread_count, thread_capacity;
+	struct site_place *sites;
+	size_t site_count, site_capacity;
+	struct module_place *modules;
+	size_t module_count, module_capacity;
+	struct member *members;
+	size_t member_count, member_capacity;
+	bool ended, cut;
+	char state;			/* as /proc says: R, S, D, T, ...; 0: not known */
+	char wchan[40];			/* where the kernel has it; empty: not known */
+	uint32_t node;
+	bool blamed;
+};
+
+/* A communicator, of all ranks that know it: members by side and rank in it, -1 not known. */
+struct group {
+	uint64_t id;
+	int32_t size, remote_size;
+	int32_t *of[2];			/* NULL: MPI_COMM_WORLD */
+	uint32_t any;			/* node: one of its members; UINT32_MAX: none yet */
+};
+
+struct look {
+	int32_t rank_count;
+	struct rank *ranks;
+	struct group *groups;		/* 0: none, 1: MPI_COMM_WORLD, 2: MPI_COMM_SELF */
+	size_t group_count, group_capacity;
+	uint64_t run;
+	uint16_t *names;		/* by a stream's number of a call: the index of call_name */
+	int64_t now_ns;			/* on the clock of this host, or when anything last happened */
+	uint64_t rows;			/* of all threads */
+};
+
+enum state { ENDED_WELL, MOVING, STUCK };
+enum kind { NO_KIND, DEADLOCK, MISMATCH, WAITING, GONE };
+
+struct verdict {
+	enum state state;
+	enum kind kind;
+	char *sentence;
+};
+
+/* The nodes of the wait-for graph that are neither ranks nor threads. */
+struct hub {
+	bool any;		/* one member will do; else all have to call it */
+	uint32_t group, collective;
+};
+
+struct options {
+	char **folders;
+	bool json;
+	int64_t after_ns;
+	int64_t watch_ns;
+};
+
+/* look.c: reads the folder's traces; the look before tells which threads are the same. */
+void look_read(struct look *look, char **folders);
+void look_free(struct look *look);
+/* rows.c: the block's rows behind those that are there. */
+bool block_read(const struct block *block, struct calls *calls);
+/* The row of a thread; false: not to be had. */
+bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
+/* How many collectives the thread called on COMM up to row SEQ; 0: not known. */
+uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, uint64_t seq);
+/* Messages of a channel by the rows of one rank; TAG -1: of any. False: there are too many rows to look. */
+struct channel { uint32_t comm; int32_t peer, tag; };
+struct traffic { uint64_t sent, received, posted; };
+bool rows_count(const struct look *look, struct rank *rank, struct channel channel, struct traffic *traffic);
+/* waits.c */
+struct verdict waits_judge(struct look *look, int64_t after_ns);
+/* The world rank of a peer; -1 not known. */
+int32_t world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
+uint32_t group_of(const struct rank *rank, uint32_t comm);
+/* process.c */
+void process_look(struct rank *rank);
+struct place { char *function, *file; int line; };
+struct place place_of(const struct rank *rank, uint64_t address);
+/* Lines "function file:line", innermost first, NULL at the end; NULL: not to be had. */
+char **stack_of(const struct rank *rank, uint32_t thread);
+/* output.c */
+void output(const struct look *look, const struct verdict *verdict, const struct options *opt);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is behind a verdict: waits.c, operations.c and mismatch.c find it, sentence.c says it. */
+#ifndef WAITS_H
+#define WAITS_H
+
+#include "stuck.h"
+
+#define FINALIZE UINT32_MAX		/* in place of the number of a collective */
+
+struct findings {
+	struct look *look;
+	const struct verdict *verdict;
+	const struct thread *at;	/* of a mismatch: one of the collectives */
+	bool over;			/* no process lives */
+	bool proved;			/* rows show that nothing is on its way */
+	int64_t still_ns;		/* since anything happened */
+};
+
+/* operations.c: fills in what the thread's call waits for. */
+void find_ops(const struct look *look, struct rank *rank, struct thread *thread);
+bool sends(const struct row *op);
+bool receives(const struct row *op);
+/* Whether the other side of a message of rank OWN is open in rank OTHER, too. */
+bool is_met(const struct look *look, int32_t own, const struct row *op, int32_t other);
+/* mismatch.c: one of the threads at a place where others are in another call; NULL: none. */
+const struct thread *find_mismatch(const struct look *look);
+enum { MOST_CALLS = 16 };
+struct same { const struct thread *first; size_t threads; };
+/* The different calls there, MOST_CALLS at most; how many. */
+size_t mismatch_calls(const struct look *look, const struct thread *at, struct same *calls);
+/* Marks the ranks in the call that fewer are in; all if they are as many. */
+void blame_few(struct look *look, const struct thread *at);
+/* sentence.c */
+char *sentence_of(const struct findings *f);
+
+#endif

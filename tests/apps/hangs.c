@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Programs that hang, each in its way, and some that are only slow or busy: hangs CASE. */
+#include <mpi.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int me, ranks, word;
+static volatile double number;
+
+static void
+barrier(void)
+{
+	MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void
+allreduce(int times)
+{
+	int in = 1, out;
+
+	for (int i = 0; i < times; i++)
+		MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void
+ssend(void)
+{
+	MPI_Ssend(&me, 1, MPI_INT, me ^ 1, 7, MPI_COMM_WORLD);
+	MPI_Recv(&word, 1, MPI_INT, me ^ 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void
+cycle(void)
+{
+	MPI_Comm comm;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+	MPI_Barrier(comm);
+	MPI_Recv(&word, 1, MPI_INT, (me + ranks - 1) % ranks, 9, comm, MPI_STATUS_IGNORE);
+	MPI_Send(&word, 1, MPI_INT, (me + 1) % ranks, 9, comm);
+}
+
+static void
+knot(void)
+{
+	MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void
+nocoll(void)
+{
+	allreduce(5);
+	if (me == 1)
+		MPI_Recv(&word, 1, MPI_INT, 0, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	allreduce(1);
+}
+
+static void
+order(void)
+{
+	MPI_Comm a, b;
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &a);
+	MPI_Comm_dup(MPI_COMM_WORLD, &b);
+	barrier();
+	MPI_Barrier(me == 0 ? a : b);
+	MPI_Barrier(me == 0 ? b : a);
+}
+
+static void
+pending(void)
+{
+	MPI_Request request;
+
+	MPI_Irecv(&word, 1, MPI_INT, (me + 1) % ranks, 42, MPI_COMM_WORLD, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* One request of four never comes. */
+static void
+waitall(void)
+{
+	MPI_Request requests[4];
+	MPI_Status statuses[4];
+	int in[2], next = (me + 1) % ranks, last = (me + ranks - 1) % ranks;
+
+	MPI_Irecv(&in[0], 1, MPI_INT, last, 1, MPI_COMM_WORLD, &requests[0]);
+	MPI_Irecv(&in[1], 1, MPI_INT, last, 2, MPI_COMM_WORLD, &requests[1]);
+	MPI_Isend(&me, 1, MPI_INT, next, 1, MPI_COMM_WORLD, &requests[2]);
+	MPI_Isend(&me, 1, MPI_INT, next, me == 0 ? 3 : 2, MPI_COMM_WORLD, &requests[3]);
+	MPI_Waitall(4, requests, statuses);
+	barrier();
+}
+
+static void
+skip(void)
+{
+	allreduce(me == 1 ? 999 : 1000);
+}
+
+static void
+bcast(void)
+{
+	if (me == 2)
+		MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
+	else
+		barrier();
+}
+
+static void
+spin(void)
+{
+	while (me == 1)
+		number = number * 1.0001 + 1;
+}
+
+static void
+asleep(void)
+{
+	if (me == 1)
+		sleep(100000);
+}
+
+static void
+leave(void)
+{
+	if (me == 1)
+		_exit(0);
+}
+
+/* A second thread waits for a message that never comes, while the first ones go on to a barrier. */
+static void *
+receive(void *tag)
+{
+	MPI_Recv(&word, 1, MPI_INT, (me + 1) % ranks, *(int *)tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+static void
+threads(void)
+{
+	pthread_t thread;
+	int tag = 5;
+
+	pthread_create(&thread, NULL, receive, &tag);
+	pthread_join(thread, NULL);
+}
+
+static void
+slow(void)
+{
+	for (int i = 0; i < 100; i++) {
+		usleep(me == 1 ? 300000 : 1000);
+		allreduce(1);
+	}
+}
+
+static void
+busy(void)
+{
+	for (int i = 0; i < 100000000; i++) {
+		MPI_Request request;
+
+		MPI_Irecv(&word, 1, MPI_INT, (me + ranks - 1) % ranks, i % 3, MPI_COMM_WORLD, &request);
+		MPI_Send(&me, 1, MPI_INT, (me + 1) % ranks, i % 3, MPI_COMM_WORLD);
+		MPI_Wait(&request, MPI_STATUS_IGNORE);
+		if (i % 16 == 0)
+			MPI_Bcast(&word, 1, MPI_INT, i % ranks, MPI_COMM_WORLD);
+		if (i % 50 == 0)
+			allreduce(1);
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	static const struct { const char *name; void (*run)(void); } cases[] = {
+		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll }, { "order", order },
+		{ "pending", pending }, { "waitall", waitall }, { "skip", skip }, { "bcast", bcast }, { "spin", spin },
+		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow }, { "busy", busy },
+	};
+	int provided;
+
+	MPI_Init_thread(&argc, &argv, argc > 1 && strcmp(argv[1], "threads") == 0 ? MPI_THREAD_MULTIPLE :
+	    MPI_THREAD_SINGLE, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	barrier();
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		if (argc > 1 && strcmp(argv[1], cases[i].name) == 0)
+			cases[i].run();
+	barrier();
+	MPI_Finalize();
+	return 0;
+}

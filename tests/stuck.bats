@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# lp-stuck on programs that hang: while they run, after SIGTERM and after SIGKILL; and on programs that only take long.
+bats_require_minimum_version 1.5.0
+load helpers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	mpicc -O1 -g -o hangs "$ROOT/tests/apps/hangs.c" -lpthread
+	command -v mpicc.mpich >/dev/null && mpicc.mpich -O1 -g -o hangs.mpich "$ROOT/tests/apps/hangs.c" -lpthread
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# The processes of the run under lp-record with this number, that one last.
+family() {
+	local child
+	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+		family "$child"
+	done
+	echo "$1"
+}
+
+teardown() {
+	[ ! -e pid ] || kill -KILL $(family "$(cat pid)") 2>/dev/null || true
+}
+
+# begin CASE [RANKS [LAUNCHER PROGRAM]]: records it in the background, until all ranks are there
+begin() {
+	local program=$BATS_FILE_TMPDIR/${4:-hangs} n=${2:-4}
+	rm -rf run
+	# shellcheck disable=SC2086
+	lp-record ${OPTIONS:-} -o run -- ${3:-mpirun --oversubscribe --mca mpi_yield_when_idle 1} -n "$n" "$program" "$1" >out 2>&1 3>&- &
+	echo $! >pid
+	for _ in $(seq 300); do
+		[ -e "run/rank.$((n - 1))" ] && break
+		sleep 0.1
+	done
+	sleep "${WAIT:-0.5}"
+}
+
+# end SIGNAL: of the launcher and all ranks
+end() {
+	local all pid
+	all=$(family "$(cat pid)")
+	# shellcheck disable=SC2086
+	kill "-$1" $all
+	for pid in $all; do
+		for _ in $(seq 100); do
+			[ -e "/proc/$pid" ] && [ "$(cut -d' ' -f3 "/proc/$pid/stat" 2>/dev/null)" != Z ] || break
+			sleep 0.1
+		done
+	done
+	rm pid
+}
+
+# says KIND RANKS: lp-stuck's verdict of the run
+says() {
+	run -1 --separate-stderr lp-stuck -F json run
+	[ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = "[\"stuck\",\"$1\",$2]" ]
+}
+
+# The verdict while it runs, and after SIGNAL.
+hangs() {
+	begin "$1"
+	says "$2" "$3"
+	end "$4"
+	says "$2" "$3"
+}
+
+@test "two Ssends face to face are a deadlock, told call by call" {
+	begin ssend 2
+	says deadlock '[0,1]'
+	[[ $(jq -r .sentence <<<"$output") == "deadlock: 0 waits in MPI_Ssend to 1 tag 7 (ssend hangs.c:"*"), 1 waits in MPI_Ssend to 0 tag 7 (ssend hangs.c:"*")" ]]
+	jq -e '.calls | map(.call == "MPI_Ssend" and .peer == 1 - .rank and .tag == 7 and .comm == 1 and .thread == 0) | all' <<<"$output"
+	jq -e '.calls[0].stack | map(test("^ssend hangs.c:")) | any' <<<"$output" || [ "$(cat /proc/sys/kernel/yama/ptrace_scope)" != 0 ]
+	end KILL
+	says deadlock '[0,1]'
+}
+
+@test "a ring of receives is a deadlock of all, running and after SIGKILL" {
+	hangs cycle deadlock '[0,1,2,3]' KILL
+}
+
+@test "receives from any source that nobody sends to are a knot, running and after SIGTERM" {
+	hangs knot deadlock '[0,1,2,3]' TERM
+}
+
+@test "a receive in place of a collective is a deadlock with those in it" {
+	begin nocoll 2
+	says deadlock '[0,1]'
+	jq -e '.calls[0] | .call == "MPI_Allreduce" and .collective == 6' <<<"$output"
+	end KILL
+	says deadlock '[0,1]'
+}
+
+@test "communicators used in opposite order are a deadlock" {
+	begin order 2
+	says deadlock '[0,1]'
+	end TERM
+	says deadlock '[0,1]'
+}
+
+@test "requests that never complete are waited for: one of one, one of four" {
+	hangs pending deadlock '[0,1,2,3]' KILL
+	begin waitall
+	says deadlock '[0,1]'
+	jq -e '.calls[1] | .call == "MPI_Waitall" and .requests == 4' <<<"$output"
+}
+
+@test "collectives that differ by number are a mismatch of the few" {
+	hangs bcast mismatch '[2]' KILL
+	hangs skip mismatch '[1]' TERM
+}
+
+@test "a rank that computes or sleeps while others wait for it is named, with its stack" {
+	begin spin
+	says waiting '[1]'
+	jq -e '.calls[1] | .call == null and .since_s > 1' <<<"$output"
+	end KILL
+	says waiting '[1]'
+	begin asleep
+	says waiting '[1]'
+	jq -e '.calls[1].on_core == false' <<<"$output"
+	end TERM
+	says waiting '[1]'
+}
+
+@test "a rank that is stopped is said to be" {
+	begin busy 2
+	kill -STOP "$(lp-dump -k rank run/rank.1 | jq .pid)"
+	says waiting '[1]'
+	[[ $(jq -r .sentence <<<"$output") == "rank 1 is stopped, "* ]]
+	end KILL
+}
+
+@test "of a rank that dies before others a verdict is left" {
+	begin leave
+	wait "$(cat pid)" || true
+	rm pid
+	says waiting '[1]'
+}
+
+@test "under MPICH the same is found" {
+	command -v mpirun.mpich >/dev/null || skip "no MPICH"
+	begin cycle 3 mpirun.mpich hangs.mpich
+	says deadlock '[0,1,2]'
+	end KILL
+	begin bcast 4 mpirun.mpich hangs.mpich
+	says mismatch '[2]'
+	end TERM
+	says mismatch '[2]'
+}
+
+@test "a slow and a busy program are moving at each of many looks" {
+	for case in slow busy; do
+		WAIT=2 begin $case
+		for _ in $(seq "${LOOKS:-10}"); do
+			lp-stuck run >said
+			grep -q '^moving' said
+		done
+		end KILL
+	done
+}
+
+@test "a run that has ended is not stuck" {
+	begin none
+	wait "$(cat pid)"
+	rm pid
+	run -0 lp-stuck run
+	[ "$output" = "the run has ended" ]
+	run -0 lp-stuck -F json run
+	[ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = '["ended","none",[]]' ]
+}
+
+@test "the open call of a compressed trace of a killed rank is kept" {
+	OPTIONS='-z min' begin cycle 2
+	# shellcheck disable=SC2046
+	kill -KILL $(lp-dump -k rank run/rank.0 run/rank.1 | jq .pid)
+	wait "$(cat pid)" || true	# the launcher ends, and the recorder compresses
+	rm pid
+	[ "$(stat -c %s run/rank.0)" -lt 10000 ]
+	says deadlock '[0,1]'
+	trace.py check run/rank.0
+}
+
+@test "the graph's solver agrees with brute force on ten thousand patterns" {
+	"$ROOT/build/knots" 10000
+}
+
+@test "a folder without traces, and one of two runs, are errors of one line" {
+	mkdir empty
+	run -2 --separate-stderr lp-stuck empty
+	[ "$stderr" = "lp-stuck: empty: no raw traces of a run there" ]
+	run -2 --separate-stderr lp-stuck nowhere
+	[ "$stderr" = "lp-stuck: nowhere: No such file or directory" ]
+}
