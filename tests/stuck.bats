@@ -13,17 +13,17 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# The processes of the run under lp-record with this number, that one last.
+# The processes of the run under lp-record with this number, and itself.
 family() {
-	local child
-	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
-		family "$child"
-	done
-	echo "$1"
+	ps -eo pid=,ppid= | awk -v top="$1" '{ parent[$1] = $2 }
+		END { for (p in parent) { at = p; while (at > 1 && at != top) at = parent[at]; if (at == top) print p } }'
 }
 
 teardown() {
-	[ ! -e pid ] || kill -KILL $(family "$(cat pid)") 2>/dev/null || true
+	# shellcheck disable=SC2046
+	if [ -e pid ]; then
+		kill -KILL $(family "$(cat pid)")
+	fi
 }
 
 # begin CASE [RANKS [LAUNCHER PROGRAM]]: records it in the background, until all ranks are there
