@@ -283,7 +283,8 @@ hosts_text(struct headline *h)
 
 	if (text == NULL)
 		die("out of memory");
-	qsort(h->hosts, h->host_count, sizeof *h->hosts, by_host);
+	if (h->host_count > 1)
+		qsort(h->hosts, h->host_count, sizeof *h->hosts, by_host);
 	for (size_t i = 0; i < h->host_count; i++)
 		fprintf(text, "%s%s*%d", i > 0 ? " " : "", h->hosts[i].name, (int)h->hosts[i].ranks);
 	if (fclose(text) != 0)

@@ -29,11 +29,13 @@ ramp_ns(const struct shift *shift, uint64_t event, int64_t at_ns)
 {
 	const struct shift_knots *ramps = &shift->ramps;
 	size_t k = knot_from(ramps->at, ramps->count, event);
-	const struct shift_knot *to = &ramps->at[k], *from = to - 1;
+	const struct shift_knot *to, *from;
 
 	if (k == ramps->count)
 		return 0;
-	if (k == 0 || !from->limit || to->event == event)
+	to = &ramps->at[k];
+	from = k > 0 ? to - 1 : NULL;
+	if (from == NULL || !from->limit || to->event == event)
 		return to->shift_ns - (to->at_ns - at_ns) / SHIFT_RATE;
 	if (from->at_ns == to->at_ns)
 		return from->shift_ns;

@@ -167,7 +167,7 @@ syncs() {
 			printf 'trace ranks=4\ncommunicator comm=3 members=0,1,2\n'
 			for rank in 0 1 2 3; do
 				echo "$rank MPI_Init 0 10"
-				[ $rank -eq $root ] && echo "$rank MPI_Bcast 20 25 comm=3 peer=$root"
+				[ $rank -ne $root ] || echo "$rank MPI_Bcast 20 25 comm=3 peer=$root"
 				echo "$rank MPI_Barrier 50 60 comm=1"
 				[ $rank -eq $root ] || [ $rank -eq 3 ] || echo "$rank MPI_Bcast 70 80 comm=3 peer=$root"
 				echo "$rank MPI_Finalize 500 510"

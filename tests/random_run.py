@@ -3,8 +3,8 @@
 """
 Random MPI runs whose matching, critical path and imbalance are known, and a check of the tools.
 
-    tests/random_run.py make SEED [more] > trace    a trace, with random blocks; with "more" it has
-                                              non-blocking and neighbourhood collectives, too
+    tests/random_run.py make SEED [more [TIMES]] > trace    a trace, with random blocks; with "more" it has
+                                              non-blocking and neighbourhood collectives, too; TIMES as long
     tests/random_run.py check FIRST COUNT     runs the tools of PATH on COUNT seeds; exit 1 and a
                                               line where an answer is wrong
 
@@ -537,7 +537,7 @@ def check(seed):
 
 def main(arguments):
     if arguments[:1] == ["make"]:
-        sys.stdout.buffer.write(make(int(arguments[1]), arguments[2:] == ["more"])[1])
+        sys.stdout.buffer.write(make(int(arguments[1]), arguments[2:3] == ["more"], *map(int, arguments[3:]))[1])
         return 0
     for seed in range(int(arguments[1]), int(arguments[1]) + int(arguments[2])):
         try:

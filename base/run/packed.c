@@ -31,6 +31,7 @@ struct slot {
 	char *rows;
 	size_t capacity;		/* in rows */
 	uint64_t first;			/* of the chunk */
+	uint64_t request;		/* the last one for it; 0: none */
 	uint32_t location;
 	bool used, changed;
 };
@@ -43,6 +44,7 @@ struct packed {
 	struct chunks *chunks;		/* by location */
 	struct slot *slots;
 	uint32_t slot_count, next_slot, last_slot, pinned;	/* pinned, last: 1 + it; 0: none */
+	uint64_t requests;
 	uint8_t *scratch;
 	size_t scratch_size;
 	size_t bytes, limit;		/* of chunks in memory */
@@ -267,13 +269,22 @@ empty_slot(struct packed *p, struct slot *slot)
 	slot->used = slot->changed = false;
 }
 
-/* The next one in turn that is not pinned, without a chunk. */
+/* Whose rows stay in place: that of the pinned rows, and those of the last requests. */
+static bool
+is_held(const struct packed *p, uint32_t at)
+{
+	const uint64_t request = p->slots[at].request;
+
+	return at + 1 == p->pinned || (request > 0 && p->requests - request < LEAST_SLOTS / 2);
+}
+
+/* The next one in turn that is not held, without a chunk. */
 static uint32_t
 free_slot(struct packed *p)
 {
 	uint32_t at = p->next_slot;
 
-	if (at + 1 == p->pinned)
+	while (is_held(p, at))
 		at = (at + 1) % p->slot_count;
 	p->next_slot = (at + 1) % p->slot_count;
 	if (p->slots[at].used)
@@ -317,6 +328,7 @@ packed_rows(struct packed *p, uint32_t location, uint64_t seq, bool changes, siz
 		fill_slot(p, location, chunk);
 	p->last_slot = chunk->slot;
 	slot = &p->slots[chunk->slot - 1];
+	slot->request = ++p->requests;
 	slot->changed |= changes;
 	*left = chunk->count - (size_t)(seq - chunk->first);
 	return slot->rows + (size_t)(seq - chunk->first) * p->row_bytes;

@@ -26,7 +26,10 @@ void packed_add(struct packed *packed, uint32_t location, uint64_t first, const 
 void packed_drop(struct packed *packed, uint32_t location, uint64_t seq);
 /* The first row that is still kept, or END. */
 uint64_t packed_first(const struct packed *packed, uint32_t location, uint64_t end);
-/* A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: for changing it. */
+/*
+ * A row, and the number of consecutive rows from it; NULL: not kept. CHANGES: for changing it. The rows
+ * stay in place until LEAST_SLOTS / 2 others have been requested.
+ */
 void *packed_rows(struct packed *packed, uint32_t location, uint64_t seq, bool changes, size_t *left);
 /* The chunk requested last stays unpacked, and its rows in place, until another is pinned. */
 void packed_pin(struct packed *packed);
