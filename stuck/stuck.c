@@ -18,7 +18,7 @@ static const char usage[] =
 	"usage: lp-stuck [-F text|json] [-a S] [-w S] FOLDER [...]\n"
 	"Say whether a run that lp-record records hangs, which rank, where and for whom.\n"
 	"  -F, --format FORMAT  text: a sentence and a table; json: an object [text]\n"
-	"  -a, --after S        call it stuck if nothing has moved for S seconds [2]; deadlocks,\n"
+	"  -a, --after S        call it stuck if nothing has moved for S seconds [10]; deadlocks,\n"
 	"                       mismatches and dead ranks are proved at once\n"
 	"  -w, --watch S        look again every S seconds until the run ends\n"
 	"  -h, --help           print this text\n"
@@ -34,7 +34,7 @@ parse_options(int argc, char **argv)
 		{ "format", required_argument, NULL, 'F' }, { "after", required_argument, NULL, 'a' },
 		{ "watch", required_argument, NULL, 'w' }, { NULL, 0, NULL, 0 },
 	};
-	struct options opt = { .after_ns = 2000000000 };
+	struct options opt = { .after_ns = 10000000000 };
 	int c;
 
 	while ((c = next_option(argc, argv, "F:a:w:", longs, usage)) != -1)

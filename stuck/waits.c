@@ -162,11 +162,15 @@ node_of(struct graph *g, int32_t own, const struct row *op)
 static void
 add_thread(struct graph *g, struct thread *thread)
 {
+	const char state = g->look->ranks[thread->rank].state;
 	bool somebody = false;
-	uint32_t *nodes = zalloc(thread->op_count + 1, sizeof *nodes);
+	uint32_t *nodes;
 
 	solve_node(&g->s, false);
 	thread->waits = false;
+	if (state == 'T' || state == 't')	/* a stopped process may be let go on, whatever it waits for */
+		return;
+	nodes = zalloc(thread->op_count + 1, sizeof *nodes);
 	for (size_t i = 0; i < thread->op_count; i++) {
 		nodes[i] = node_of(g, thread->rank, &thread->ops[i]);
 		somebody |= nodes[i] == NOBODY;

@@ -42,7 +42,7 @@ rows() {
 	wait $!
 	for file in run/rank.0 run/rank.0.00??; do	# compressed is a beginning of the list
 		[ "$(grep -cx "$file" <<<"$done")" -eq 1 ] || break
-		done=$(grep -vx "$file" <<<"$done")
+		done=$(sed "\\|^$file\$|d" <<<"$done")
 	done
 	[ -z "$done" ]
 	[ "$(grep -c faster err)" -eq 1 ]

@@ -57,7 +57,7 @@ end() {
 
 # says KIND RANKS: lp-stuck's verdict of the run
 says() {
-	run -1 --separate-stderr lp-stuck -F json run
+	run -1 --separate-stderr lp-stuck --after 2 -F json run
 	[ "$(jq -c '[.state,.kind,.ranks]' <<<"$output")" = "[\"stuck\",\"$1\",$2]" ]
 }
 

@@ -14,6 +14,7 @@ const struct verdict no_verdict = { .rank = -1, .where = "", .unsampled_share = 
 	.gain_share = NAN };
 
 static const double MUCH = 0.25;		/* not sampled: more is told */
+static const double MANY = 1000;		/* times the mean: the others hardly compute there */
 
 /* Two digits that mean something. */
 static void
@@ -35,6 +36,7 @@ static void
 put_computation(FILE *out, const struct verdict *v)
 {
 	const char *slash = v->file != NULL ? strrchr(v->file, '/') : NULL;
+	const bool longer = !v->alike && v->times >= 1.1 && v->times < MANY;
 
 	fputs("computation", out);
 	if (v->function != NULL)
@@ -45,11 +47,11 @@ put_computation(FILE *out, const struct verdict *v)
 		fprintf(out, " before %s", v->where);
 	if (v->alike)
 		fputs(", alike on each", out);
-	else if (isfinite(v->times) && v->times >= 1.1)
+	if (longer)
 		fprintf(out, ", %.*f times the mean of the others", v->times < 9.95, v->times);
 	if (v->unsampled_share >= MUCH)
 		fprintf(out, ", %.0f %% of it not on a core or not sampled", 100 * v->unsampled_share);
-	if (v->alike || v->times >= 1.1 || v->unsampled_share >= MUCH)
+	if (v->alike || longer || v->unsampled_share >= MUCH)
 		fputs(",", out);
 }
 
