@@ -114,8 +114,12 @@ edges_flush(struct graph *graph)
 void
 edge_message(struct graph *graph, uint32_t send, uint32_t receive)
 {
+	const uint32_t answer = graph->operations[receive].answer;
+
 	add_pair(graph, &graph->edges->messages, send, receive);
 	graph->counts.messages++;
+	if (answer != NONE)
+		edge_probe(graph, send, answer);
 }
 
 void

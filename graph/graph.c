@@ -177,7 +177,10 @@ take_row(struct graph *graph, const struct graph_row *row)
 		match_send(graph, row);
 		break;
 	case CLASS_PROBE:
-		match_probe(graph, row, c->request_at[i] == row->location + 1 && c->request[i] == row->seq);
+		if (row->refers && (row->starter != row->location || row->start != row->seq))
+			match_answer(graph, row);
+		else
+			match_probe(graph, row, row->refers);
 		break;
 	case CLASS_RECV:
 		if (row->refers)

@@ -39,6 +39,7 @@ struct operation {
 	int32_t peer, tag;	/* of receives: as asked for, then as received; world rank */
 	uint32_t comm;
 	uint32_t candidates;	/* before its row: see struct location */
+	uint32_t answer;	/* of a receive: the first row that was told that it has its message, or NONE */
 	uint16_t call;
 	uint8_t state;		/* enum receive_state; sends: POSTED, 0 */
 	bool listed;
@@ -199,6 +200,8 @@ void match_receive(struct graph *graph, const struct graph_row *row);	/* complet
 void match_post(struct graph *graph, const struct graph_row *row);
 /* The request of this row receives the message that the probe it refers to took out. */
 void match_taken(struct graph *graph, const struct graph_row *row);
+/* The row was told that the request it refers to is complete. */
+void match_answer(struct graph *graph, const struct graph_row *row);
 /* FOUND: it says so. */
 void match_probe(struct graph *graph, const struct graph_row *row, bool found);
 /*

@@ -200,6 +200,19 @@ match_taken(struct graph *graph, const struct graph_row *row)
 		match_post(graph, row);
 }
 
+void
+match_answer(struct graph *graph, const struct graph_row *row)
+{
+	const struct request *request = request_find(graph, row->starter, row->start);
+	uint32_t answer;
+
+	if (request == NULL || request->operation == NONE || graph->operations[request->operation].answer != NONE)
+		return;
+	answer = operation_new(graph, row);
+	operation_list(graph, answer);
+	graph->operations[request->operation].answer = answer;
+}
+
 /* One that blocks has found a message in any trace. */
 void
 match_probe(struct graph *graph, const struct graph_row *row, bool found)

@@ -16,7 +16,7 @@ operation_new(struct graph *graph, const struct graph_row *row)
 		new = (uint32_t)graph->operation_count++;
 	}
 	graph->operations[new] = (struct operation){ .seq = row->seq, .location = row->location,
-	    .next = NONE, .older = NONE, .newer = NONE, .comm = row->comm, .peer = row->peer, .tag = row->tag,
+	    .next = NONE, .older = NONE, .newer = NONE, .answer = NONE, .comm = row->comm, .peer = row->peer, .tag = row->tag,
 	    .candidates = row->candidates, .call = row->call };
 	return new;
 }
@@ -60,6 +60,8 @@ operation_free(struct graph *graph, uint32_t operation)
 	struct operation *op = &graph->operations[operation];
 	uint32_t *oldest, *newest;
 
+	if (op->answer != NONE)
+		operation_free(graph, op->answer);
 	if (op->listed) {
 		list_of(graph, op, &oldest, &newest);
 		op->listed = false;

@@ -347,6 +347,50 @@ arrived() {
 	refute grep -q 'are waits' t.err
 }
 
+# asked_for ROW...: rank 1 asks four times in vain whether its request is complete, then is told so, and completes it. Rank 0
+# does what it waits for at 900000.
+asked_for() {
+	tests/pack -H 'trace ranks=2 rows=3' <<-END
+		site site=1 module=0 offset=1
+		0 MPI_Init 0 1000 comm=1
+		$1
+		0 MPI_Finalize 1000000 2100000 comm=1
+		1 MPI_Init 0 1000 comm=1
+		1 $2
+		$(for i in 0 1 2 3; do echo "1 ${4:-MPI_Request_get_status} $((10000 + i * 19000)) +500 site=1"; done)
+		1 ${4:-MPI_Request_get_status} 86000 950000 site=1 of=r
+		1 ${4:-MPI_Request_get_status} 951000 951500 site=1 of=r
+		1 MPI_Wait 970000 980000 of=r $3
+		1 MPI_Finalize 2000000 2100000 comm=1
+	END
+}
+
+@test "questions about a request are one wait until the answer is yes, for what completes it; its completion waits no more" {
+	local from='0 MPI_Send 900000 901000 comm=1 peer=1 tag=5 sent=8' got='comm=1 peer=0 tag=5 received=8'
+	local is_wait='[.wait_states[] | select(.count > 0 and .name != "wait_at_finalize" and (.name | test("completion") | not)) |
+		.name, .count, (.wait_s * 1e9 | round)]'
+	local names='any(.segments[]; .kind == "compute" and .rank == 0 and .end_ns == 900000)'
+	asked_for "$from" 'MPI_Irecv 2000 3000 comm=1 peer=0 tag=5 received=8 as=r' "$got" >specific.trace
+	asked_for "$from" 'MPI_Irecv 2000 3000 comm=1 peer=any tag=any received=8 as=r' "$got" >wild.trace
+	asked_for '0 MPI_Pready(last) 900000 901000 comm=1 peer=1 tag=5 sent=8' \
+		'MPI_Irecv 2000 3000 comm=1 peer=0 tag=5 received=8 as=r' "$got" MPI_Parrived >partition.trace
+	asked_for '0 MPI_Recv 900000 901000 comm=1 peer=1 tag=5 received=8' \
+		'MPI_Isend 2000 3000 comm=1 peer=0 tag=5 sent=8 as=r' >sent.trace
+	asked_for "0 MPI_Ibarrier 900000 901000 comm=1 as=q
+		0 MPI_Wait 902000 903000 of=q" 'MPI_Ibarrier 2000 3000 comm=1 as=r' >all.trace
+	for of in "specific late_sender" "wild late_sender" "partition late_sender" "sent late_receiver" "all wait_at_barrier"; do
+		set -- $of
+		echo "$1" >&2
+		lp-graph $1.trace >t.graph 2>t.err
+		trace.py check t.graph
+		lp-imbalance -F json t.graph >t.json
+		jq -c "$is_wait" t.json >&2
+		[ "$(jq -c "$is_wait" t.json)" = "[\"$2\",1,890000]" ]
+		lp-critpath -F json t.graph | jq -e "$names"
+	done
+	[ "$(lp-graph specific.trace 2>/dev/null | lp-dump -k probe | jq -c '[.source, .send, .target, .receive]')" = '[0,1,1,6]' ]
+}
+
 @test "polls with work between them, polls that another call ends, and --polls work stay as they are" {
 	polls 21000 >work.trace
 	polls 19000 '1 MPI_Send 90000 90100 comm=1 peer=1 tag=9 sent=0' >other.trace

@@ -129,6 +129,10 @@ alone() {
 		MPI_Request_get_status folded=2
 		MPI_Cancel request=2
 		MPI_Wait request=3
+		MPI_Irecv comm=2 peer=0 tag=8 received=4
+		MPI_Send comm=2 peer=0 tag=8 sent=4
+		MPI_Request_get_status request=2
+		MPI_Wait comm=2 peer=0 tag=8 received=4 request=3
 		MPI_Finalize
 	END
 	)

@@ -129,7 +129,7 @@ CALL_4(Pready_range, pready_range, PREADY_RANGE, LOCAL, ((INT, low), (INT, high)
 CALL_4(Pready_list, pready_list, PREADY_LIST, LOCAL, ((INT, length), (INTS, partitions),
     (CREQ, request)), READY(request, length, last_pready_list))
 CALL_4(Parrived, parrived, PARRIVED, PROBE, ((CREQ, request), (INT, partition), (FLAG, flag)),
-    LOOKED(flag))
+    LOOKED(flag, request))
 DERIVED(start_psend, "MPI_Start(Psend)", LOCAL)
 DERIVED(last_pready, "MPI_Pready(last)", SEND_START)
 DERIVED(last_pready_range, "MPI_Pready_range(last)", SEND_START)
@@ -157,7 +157,7 @@ CALL(Testsome, testsome, TESTSOME, COMPLETE, ((INT, count), (REQS, requests),
     (OUTCOUNT, outcount), (INDICES, indices), (STATUSES, statuses)),
     COMPLETE_SOME(requests_before, outcount, indices, statuses))
 CALL(Request_get_status, request_get_status, REQUEST_GET_STATUS, PROBE, ((CREQ, request), (FLAG, flag),
-    (STATUS, status)), LOOKED(flag))
+    (STATUS, status)), LOOKED(flag, request))
 COUNTED(Buffer_detach, buffer_detach, BUFFER_DETACH, LOCAL, ((BUF, address), (OUTSIZE, size)),
     ALONE)
 CALL(Cancel, cancel, CANCEL, CANCEL, ((REQ, request)), CANCEL(request_before))

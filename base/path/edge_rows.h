@@ -40,9 +40,11 @@ static inline struct edge_rows
 edge_rows(const struct window *window, uint32_t location, uint64_t seq)
 {
 	const struct event_row *call = window_row(window, location, seq);
+	const enum call_class class = call_class(call->row.call);
 
+	/* A question about a request waits as its completion does. */
 	return (struct edge_rows){ .window = window, .first = seq, .at = seq, .location = location,
-	    .completes = call_class(call->row.call) == CLASS_COMPLETE };
+	    .completes = class == CLASS_COMPLETE || class == CLASS_PROBE };
 }
 
 static inline bool

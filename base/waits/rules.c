@@ -246,7 +246,7 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	waits[0] = (struct wait){ .state = STATES, .from_ns = row->enter_ns, .to_ns = row->enter_ns,
 	    .location = c->location, .site = row->site, .comm = row->comm, .call = row->call,
 	    .cause = NOBODY };
-	if (kind->is_test && !(im->graph.known.polls_wait && kind->class == CLASS_COMPLETE)) {
+	if (kind->is_test && !(im->graph.known.polls_wait && kind->class != CLASS_EXPOSE_END)) {
 		note_received(im, c, &waits[0]);
 		return 0;
 	}
@@ -254,14 +254,15 @@ find_waits(struct imbalance *im, const struct whole_call *c, struct wait waits[M
 	case CLASS_PROBE:
 		if (kind->polls && !im->graph.known.polls_wait)
 			return 0;
+		/* It may be a question about a request. */
 		/* fall through */
+	case CLASS_COMPLETE:
+		completion_waits(im, c, &waits[0]);
+		break;
 	case CLASS_SEND:
 	case CLASS_RECV:
 	case CLASS_SENDRECV:
 		message_waits(c, &waits[0]);
-		break;
-	case CLASS_COMPLETE:
-		completion_waits(im, c, &waits[0]);
 		break;
 	case CLASS_ACCESS:
 	case CLASS_ACCESS_END:

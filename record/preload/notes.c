@@ -5,6 +5,7 @@
 
 #include "communicators.h"
 #include "notes.h"
+#include "open_call.h"
 #include "recorder.h"
 #include "rows.h"
 
@@ -176,12 +177,16 @@ refer_to_itself(struct at *at, struct entry *e)
 	e->request_at = (uint16_t)(at->thread->location + 1);
 }
 
+/* A yes refers to what began the request, or to itself where that is over or not known. */
 void
-note_looked(struct at *at, bool found)
+note_looked(struct at *at, bool found, MPI_Request request)
 {
 	struct entry e = entry_of(at);
+	const uint64_t row = found ? open_request(request) : OPEN_UNKNOWN;
 
-	if (found)
+	if (row < OPEN_UNKNOWN)
+		refer(at, &e, at->thread->seq, (uint32_t)(row >> OPEN_ROW_BITS), open_row(0, row));
+	if (found && e.request == 0 && e.request_at == 0)
 		refer_to_itself(at, &e);
 	commit_foldable(at, &e, found ? SHORT : POLL);
 }

@@ -169,7 +169,7 @@ uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type
 SELDOM void note_error(struct at *at);	/* what an error has left of the arguments is not known */
 void note_local(struct at *at, MPI_Comm comm);
 void note_alone(struct at *at);	/* nobody else is involved */
-void note_looked(struct at *at, bool found);	/* whether something is there or over */
+void note_looked(struct at *at, bool found, MPI_Request request);	/* whether it, or a part of it, is complete */
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */
 void abort_noted(MPI_Comm comm, int code, const void *from);
 void pcontrol_noted(int level, const void *from);

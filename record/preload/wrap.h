@@ -73,7 +73,7 @@
 	_Generic((counts), const int *: bytes_of_each, const MPI_Count *: large_bytes_of_each) \
 	    (counts, n, types)
 #define ALONE note_alone(&at)
-#define LOOKED(found) note_looked(&at, found)
+#define LOOKED(found, request) note_looked(&at, found, request)
 #define SEND(comm, dest, tag, count, type) note_send(&at, comm, dest, tag, bytes(count, type))
 #define SEND_START(comm, dest, tag, count, type, request) \
 	note_send_start(&at, comm, dest, tag, bytes(count, type), request)

@@ -135,6 +135,10 @@ polls(void)
 		MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
 	MPI_Cancel(&request);
 	MPI_Wait(&request, MPI_STATUS_IGNORE);
+	MPI_Irecv(data, 1, MPI_INT, 0, 8, MPI_COMM_SELF, &request);
+	MPI_Send(&flag, 1, MPI_INT, 0, 8, MPI_COMM_SELF);
+	MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 int

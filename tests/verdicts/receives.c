@@ -147,6 +147,20 @@ get_status(void)
 static void get_status_loop(void) { exchange(get_status); }
 
 static void
+get_status_and_sleep(void)
+{
+	MPI_Request request = begin(SLOW);
+
+	for (int done = 0; !done;) {
+		MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+		if (!done)
+			usleep(100);
+	}
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void get_status_sleep(void) { exchange(get_status_and_sleep); }
+
+static void
 get_probe(void)
 {
 	MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -232,7 +246,7 @@ persistent(void)
 
 #if MPI_VERSION >= 4
 static void
-partitioned(void)
+exchange_partitions(int asks)
 {
 	MPI_Request request;
 
@@ -248,11 +262,16 @@ partitioned(void)
 			MPI_Pready(1, request);
 		} else {
 			usual_part();
+			for (int part = 0; part < 2 * asks; part++)
+				for (int arrived = 0; !arrived;)
+					MPI_Parrived(request, part, &arrived);
 		}
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 	}
 	MPI_Request_free(&request);
 }
+static void partitioned(void) { exchange_partitions(0); }
+static void parrived_loop(void) { exchange_partitions(1); }
 #endif
 
 static void
@@ -288,10 +307,10 @@ main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(recv), CASE(any_source), CASE(irecv_wait), CASE(waitall), CASE(waitany),
 		CASE(waitsome), CASE(test_loop), CASE(test_sleep), CASE(testall_loop), CASE(testany_loop), CASE(testsome_loop),
-		CASE(get_status_loop), CASE(probe), CASE(iprobe_loop), CASE(iprobe_sleep), CASE(mprobe), CASE(improbe_loop),
+		CASE(get_status_loop), CASE(get_status_sleep), CASE(probe), CASE(iprobe_loop), CASE(iprobe_sleep), CASE(mprobe), CASE(improbe_loop),
 		CASE(improbe_sleep), CASE(persistent),
 #if MPI_VERSION >= 4
-		CASE(partitioned),
+		CASE(partitioned), CASE(parrived_loop),
 #endif
 		CASE(sendrecv), CASE(ssend) };
 
