@@ -9,8 +9,9 @@
  * ended that way: then the rank works between its polls, and they cost it time. HPCC's RandomAccess, which
  * tests once for each number it makes, is such a program.
  *
- * If a thread is sampled, a longer time between two polls ends no run as long as the thread is off the core
- * for most of the time between polls of these things: it sleeps until the next one.
+ * A longer time between two polls ends no run if the thread sleeps until the next one. The recorder has measured that for
+ * some of the times between polls at a site, and this one is not much longer than those. Else, if the thread is sampled, it
+ * is off the core for most of the time between polls of these things.
  *
  * Neither does a longer time for each thousand polls, if ranks had too few cores, so that the thread lost its own, or
  * if such times make up at most a tenth of the run.
@@ -32,6 +33,8 @@ enum {
 	MOST_ON_CORE = 8,	/* a sleeping thread is on a core for at most one part in so many */
 	MANY_POLLS = 1000,	/* for each longer time between two of them */
 	LONGEST_SLICE_NS = 20000000,
+	MOST_AWAKE = 4,		/* of the measured time between polls a sleeping thread is awake for one part in so many */
+	ALIKE = 16,		/* no such time is so many times as long as they are in the mean */
 };
 
 struct held {
@@ -169,6 +172,18 @@ waits_for_them(struct polls *polls, const struct poll_run *run, uint32_t locatio
 	return ended && habit->left * POLLS_MOST_LEFT <= habit->ended;
 }
 
+/* Does the thread sleep before it polls at the site again, so far as was measured? */
+static bool
+was_seen_asleep(const struct definitions *known, uint32_t location, uint32_t site, int64_t apart_ns)
+{
+	const struct poll_gaps key = { .location = location, .site = site };
+	const struct poll_gaps *gaps = known->poll_gaps_count == 0 ? NULL :
+	    bsearch(&key, known->poll_gaps, known->poll_gaps_count, sizeof key, poll_gaps_order);
+
+	return gaps != NULL && gaps->awake_ns <= gaps->apart_ns / MOST_AWAKE &&
+	    apart_ns / ALIKE <= gaps->apart_ns / gaps->count;
+}
+
 /* Between polls that lie further apart: is the thread off the core there, as far as samples tell? */
 static bool
 sleeps_between(struct polls *polls, struct poll_run *run, uint32_t location, int64_t from_ns, int64_t to_ns)
@@ -265,15 +280,18 @@ may_poll(struct polls *polls, const struct calls *c)
 }
 
 static void
-look_at(struct polls *polls, struct poll_run *run, struct calls *c)
+look_at(struct polls *polls, const struct definitions *known, struct poll_run *run, struct calls *c)
 {
 	if (!run->open && !may_poll(polls, c))
 		return;
 	for (size_t i = 0, end; i < c->count; i = end) {
 		for (end = i + 1; end < c->count && c->call[end] == 0; end++)
 			;
-		if (run->open && c->enter_ns[i] - run->last_ns > polls->gap_ns)
-			run->open = lost_core(polls, run, c->enter_ns[i] - run->last_ns) ||
+		const int64_t apart_ns = c->enter_ns[i] - run->last_ns;
+
+		if (run->open && apart_ns > polls->gap_ns)
+			run->open = was_seen_asleep(known, c->location, c->site[i], apart_ns) ||
+			    lost_core(polls, run, apart_ns) ||
 			    sleeps_between(polls, run, c->location, run->last_ns, c->enter_ns[i]);
 		if (is_poll(polls, c, i))
 			note_poll(polls, run, c, i);
@@ -459,7 +477,7 @@ polls_take(struct polls *polls, struct graph *graph, struct reader *in, const st
 		return;
 	}
 	run = &polls->runs[calls->location];
-	look_at(polls, run, calls);
+	look_at(polls, &graph->known, run, calls);
 	run->sample_count = run->sample_next = 0;
 	if (polls->oldest == NULL && !run->open) {
 		pass_on(graph, in, message, calls, polls->waits > waits);

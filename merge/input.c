@@ -330,23 +330,15 @@ scan_clock(struct scan *scan, const struct message *message)
 static int
 scan_cores(struct scan *scan, const struct message *message)
 {
-	struct rank *rank = scan->rank;
-	const msgpack_object *mask = body_get(message, "mask");
-	const int64_t most = INT64_MAX / 4;	/* so that sums stay in range */
-	struct cores cores = { 0 };
+	return cores_read(scan->rank, scan->in, message);
+}
 
-	if (body_int(scan->in, message, "at_ns", -most, most, &cores.at_ns) < 0 ||
-	    body_int(scan->in, message, "cpu_ns", 0, most, &cores.cpu_ns) < 0 ||
-	    body_int(scan->in, message, "thread_cpu_ns", 0, most, &cores.thread_cpu_ns) < 0 ||
-	    body_int(scan->in, message, "waited_ns", 0, most, &cores.waited_ns) < 0 ||
-	    body_int(scan->in, message, "busy_ns", 0, most, &cores.busy_ns) < 0 ||
-	    body_int(scan->in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0)
-		return -1;
-	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN && mask->via.bin.size <= sizeof cores.mask) {
-		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
-		*APPEND(rank->cores, rank->cores_count, rank->cores_capacity) = cores;
-	}
-	return 0;
+static int
+scan_poll_gaps(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+
+	return poll_gaps_read(APPEND(rank->gaps, rank->gaps_count, rank->gaps_capacity), scan->in, message);
 }
 
 static int
@@ -417,7 +409,7 @@ static const struct {
 	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME }, { "cut", end_trace, FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
 	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment, DEFINITION },
-	{ "cores", scan_cores, DEFINITION }, { "module", scan_module, DEFINITION },
+	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION }, { "module", scan_module, DEFINITION },
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
 };
 

@@ -19,6 +19,28 @@ struct load {
 	unsigned char used[sizeof ((struct cores *)0)->mask];
 };
 
+int
+cores_read(struct rank *rank, struct reader *in, const struct message *message)
+{
+	const msgpack_object *mask = body_get(message, "mask");
+	const int64_t most = INT64_MAX / 4;	/* so that sums stay in range */
+	struct cores cores = { 0 };
+
+	if (body_int(in, message, "at_ns", -most, most, &cores.at_ns) < 0 ||
+	    body_int(in, message, "cpu_ns", 0, most, &cores.cpu_ns) < 0 ||
+	    body_int(in, message, "thread_cpu_ns", 0, most, &cores.thread_cpu_ns) < 0 ||
+	    body_int(in, message, "waited_ns", 0, most, &cores.waited_ns) < 0 ||
+	    body_int(in, message, "busy_ns", 0, most, &cores.busy_ns) < 0 ||
+	    body_int(in, message, "threads", 0, UINT32_MAX, &cores.threads) < 0)
+		return -1;
+	if (mask != NULL && mask->type == MSGPACK_OBJECT_BIN && mask->via.bin.size <= sizeof cores.mask) {
+		memcpy(cores.mask, mask->via.bin.ptr, mask->via.bin.size);
+		rank->cores = grow(rank->cores, &rank->cores_capacity, rank->cores_count + 1, sizeof *rank->cores);
+		rank->cores[rank->cores_count++] = cores;
+	}
+	return 0;
+}
+
 static int
 by_host(const void *left, const void *right)
 {

@@ -4,6 +4,7 @@
 #define MERGE_H
 
 #include "../base/run/headline.h"
+#include "../base/run/poll_gaps.h"
 #include "../base/run/shard_files.h"
 #include "../base/stream/calls.h"
 #include "../base/stream/samples.h"
@@ -128,6 +129,8 @@ struct rank {
 	size_t site_map_size;
 	uint32_t threads;	/* locations of its own, at least 1 once rows were seen */
 	uint32_t location_base;	/* location of thread t > 0 is this + t - 1 */
+	struct poll_gaps *gaps;	/* location: the thread; site: its own number */
+	size_t gaps_count, gaps_capacity;
 	struct cores *cores;	/* when recording began, and when it ended */
 	size_t cores_count, cores_capacity;
 	struct correction correction;
@@ -227,10 +230,14 @@ void share_clocks(struct input *input, const struct team *team);
 void write_communicators(struct writer *out, struct input *input);
 void write_sites(struct writer *out, struct input *input, bool names);
 
+/* poll_gaps.c: what all threads did between polls; sites have their numbers by then. */
+void write_poll_gaps(struct writer *out, const struct input *input);
+
 /* From a rank's own clock to the trace, before all is moved by what has moved the first enter. */
 int64_t event_ns(const struct input *input, uint32_t location, uint64_t event, int64_t own_ns);
 
-/* load.c: what the ranks of each host had of its cores. */
+/* load.c: what the ranks of each host had of its cores. Of a message: 0, or -1 with the reason in the reader. */
+int cores_read(struct rank *rank, struct reader *in, const struct message *message);
 void write_loads(struct writer *out, const struct input *input);
 
 /*

@@ -252,6 +252,7 @@ output_define(struct output *o, struct writer *out, bool names)
 	write_communicators(out, o->input);
 	o->input->unwound = unwind_samples(o->input);
 	write_sites(out, o->input, names);
+	write_poll_gaps(out, o->input);
 }
 
 struct writer *

@@ -317,6 +317,69 @@ asked() {
 	[ "$(asked 4000 25000000 "$crowded")" -eq 200000 ]
 }
 
+@test "a loop of polls is one wait if the recorder saw the thread sleep between such polls, for about as long" {
+	local gaps='poll_gaps location=1 site=0 count=10 apart_ns=1500000'
+	[ "$(asked 400 150000)" -eq 20000 ]
+	[ "$(asked 400 150000 "$gaps awake_ns=375000")" -eq 230000 ]
+	[ "$(asked 400 150000 "$gaps awake_ns=375001")" -eq 20000 ]
+	[ "$(asked 400 2399915 "$gaps awake_ns=375000")" -eq 2479915 ]
+	[ "$(asked 400 2399916 "$gaps awake_ns=375000")" -eq 20000 ]
+	[ "$(asked 400 150000 "${gaps/site=0/site=1} awake_ns=375000")" -eq 20000 ]
+	[ "$(asked 400 150000 "${gaps/location=1/location=0} awake_ns=375000")" -eq 20000 ]
+	printf '%s\n' 'trace ranks=2' "$gaps awake_ns=0" "$gaps awake_ns=0" | tests/pack >twice.trace
+	run -2 --separate-stderr lp-graph twice.trace
+	[[ "$stderr" == *'poll_gaps: not in order of locations and sites' ]]
+}
+
+# Rank 0 polls for what rank 1 sends after 30 ms: it sleeps between, or computes, or calls something else.
+@test "without samples the recorder tells which ranks sleep between polls; a rank that computes or calls there is left as it is" {
+	cat >polls.c <<-'END'
+		#include <mpi.h>
+		#include <stdlib.h>
+		#include <time.h>
+		#include <unistd.h>
+		static double cpu(void) { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
+		static void compute(double s) { for (double end = cpu() + s; cpu() < end; ); }
+		int main(int argc, char **argv)
+		{
+			int rank, found = 0, to = MPI_PROC_NULL;
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			if (rank == 1) {
+				usleep(300000);
+				MPI_Send(&rank, 1, MPI_INT, 0, 7, MPI_COMM_WORLD);
+			} else {
+				while (!found) {
+					MPI_Iprobe(1, 7, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+					if (*argv[1] == 's' || *argv[1] == 'o')
+						usleep(1000);
+					if (*argv[1] == 'c')
+						compute(0.001);
+					if (*argv[1] == 'o')
+						MPI_Send(&rank, 1, MPI_INT, to, 7, MPI_COMM_WORLD);
+				}
+				MPI_Recv(&to, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			}
+			return MPI_Finalize();
+		}
+	END
+	mpicc -O1 -o polls polls.c
+	for how in sleeps computes other; do
+		lp-record -o $how -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 ./polls $how
+		lp-merge $how >$how.trace
+		trace.py check $how.trace
+		lp-graph $how.trace 2>$how.err | lp-report -F text >$how.text
+		lp-dump -k poll_gaps $how.trace >$how.gaps || true
+	done
+	jq -e '.count > 1 and .location == 0 and .awake_ns * 4 < .apart_ns' sleeps.gaps
+	jq -e '.awake_ns * 2 > .apart_ns' computes.gaps
+	[ ! -s other.gaps ]
+	grep -q 'are waits' sleeps.err
+	grep -q "rank 1's computation before MPI_Send" sleeps.text
+	refute grep -q 'are waits' computes.err
+	refute grep -q 'are waits' other.err
+}
+
 @test "a loop of more polls than memory holds as they are is one wait" {
 	[ "$(asked 1000000 0)" -eq 200000000 ]
 	(ulimit -v 200000 && lp-graph t.trace >/dev/null 2>limited.err)

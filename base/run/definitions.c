@@ -304,6 +304,20 @@ take_polls(struct definitions *d, struct reader *in, const struct message *messa
 	return body_int(in, message, "gap_ns", 0, INT64_MAX, &d->poll_gap_ns) < 0 ? -1 : 1;
 }
 
+static int
+take_poll_gaps(struct definitions *d, struct reader *in, const struct message *message)
+{
+	struct poll_gaps gaps;
+
+	if (poll_gaps_read(&gaps, in, message) < 0)
+		return -1;
+	if (d->poll_gaps_count > 0 && poll_gaps_order(&d->poll_gaps[d->poll_gaps_count - 1], &gaps) >= 0)
+		return reader_fail(in, message->offset, "poll_gaps: not in order of locations and sites");
+	d->poll_gaps = grow(d->poll_gaps, &d->poll_gaps_capacity, d->poll_gaps_count + 1, sizeof *d->poll_gaps);
+	d->poll_gaps[d->poll_gaps_count++] = gaps;
+	return 1;
+}
+
 /* A block is no definition, but its location must have one. */
 static int
 check_location(struct definitions *d, struct reader *in, const struct message *message)
@@ -336,6 +350,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "site", take_site, false },
 		{ "module", take_module, false },
 		{ "polls", take_polls, false },
+		{ "poll_gaps", take_poll_gaps, true },
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "messages", NULL, true },
@@ -359,7 +374,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "environment", "load", "polls" };
+		"neighbours", "module", "site", "environment", "load", "polls", "poll_gaps" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

@@ -5,6 +5,7 @@
 
 #include "../stream/stream.h"
 #include "headline.h"
+#include "poll_gaps.h"
 
 struct communicator {
 	int32_t size, remote_size;	/* 0: not defined; remote_size 0: no intercommunicator */
@@ -47,6 +48,8 @@ struct definitions {
 	size_t site_count, site_capacity;
 	char **modules;			/* paths, by number; NULL: not defined */
 	size_t module_count, module_capacity;
+	struct poll_gaps *poll_gaps;	/* in order of locations, then sites */
+	size_t poll_gaps_count, poll_gaps_capacity;
 	bool polls_wait;		/* lp-graph counted successful polling loops as waits */
 	int64_t poll_gap_ns;		/* the longest gap between two of these polls */
 };

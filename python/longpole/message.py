@@ -59,7 +59,7 @@ EDGE_COLUMNS = {
               "at": (False, None)},
 }
 DEFINITIONS = ("call", "run", "location", "rank", "communicator", "neighbours", "module", "site",
-               "environment", "load", "polls")
+               "environment", "load", "polls", "poll_gaps")
 BITS = {"call": 16, "site": 32, "comm": 32, "peer": 32, "tag": 32, "request": 32,
         "request_at": 32, "folded": 32}
 DEPTH = 30    # of nested values
@@ -74,6 +74,7 @@ REQUIRED = {
     "cores": {"at_ns": int, "cpu_ns": int, "thread_cpu_ns": int, "waited_ns": int, "busy_ns": int, "threads": int},
     "load": {"host": str, "ranks": int, "cores": int, "threads": int, "elapsed_ns": int, "cpu_ns": int,
              "thread_cpu_ns": int, "waited_ns": int, "others_ns": int},
+    "poll_gaps": {"location": int, "site": int, "count": int, "apart_ns": int, "awake_ns": int},
     "module": {"module": int, "path": str},
     "site": {"site": int},
     "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},

@@ -79,11 +79,19 @@ commit(struct at *at, const struct entry *entry)
 /* A call that exchanged nothing: a run of such calls may become one row. POLL: a test or probe that
  * found nothing. */
 enum foldable { SHORT, POLL };
+enum { POLL_APART_NS = 20000 };	/* what lies further apart may be sleep or work: as lp-graph has it */
 SELDOM void commit_folding(struct at *at, const struct entry *entry, enum foldable kind);
 
 ALWAYS void
 commit_foldable(struct at *at, const struct entry *entry, enum foldable kind)
 {
+	struct thread *thread = at->thread;
+
+	if (kind == POLL) {
+		if (UNLIKELY(entry->enter_ns - thread->polled_ns > POLL_APART_NS))
+			poll_gap(thread, entry->site, entry->leave_ns);
+		thread->polled_ns = entry->leave_ns;
+	}
 	if (UNLIKELY(folding())) {
 		const struct entry other = ENTRY_COPY(entry);
 

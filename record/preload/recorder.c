@@ -296,6 +296,7 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	leave_call(&at);
 	entry = entry_of(&at);
 	sample_end();
+	poll_gaps_append();
 	if (!by_session)
 		cores_append();
 	rows_commit(at.thread, &entry, 1);

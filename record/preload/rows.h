@@ -46,6 +46,8 @@ struct thread {
 	pid_t tid;
 	bool refers;		/* to rows of other threads: its blocks have a column for that */
 	uint64_t seq;		/* of its next row */
+	int64_t polled_ns;	/* when the last poll that found nothing was left */
+	struct poll_gaps *gaps;	/* between such polls: poll_gaps.c; NULL: none so far */
 	uint64_t fold_seq;	/* seq as it was behind the last row that may stand for more calls */
 	int64_t fold_leave_ns;	/* when the last of them was left */
 	uint32_t next_capacity;	/* of its next block */
@@ -183,6 +185,13 @@ pair_commit(struct thread *thread, const struct entry *e, const struct entry *pa
 	store_both(b->request, i, 2, 0, 0);
 	rows_count(thread, 2);
 }
+
+/*
+ * poll_gaps.c: a poll of the thread found nothing, as the one before, which lies further apart: from time to time it is
+ * measured whether the thread slept, if there was no other call. Its row is the next one.
+ */
+SELDOM void poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns);
+void poll_gaps_append(void);	/* what was measured, of all threads */
 
 /* threads.c: storage of the thread, so that a wrapper needs no memory of its own. NULL: recording has ended. */
 MPI_Status *own_statuses(struct thread *thread, int count);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Whether threads sleep between polls that find nothing: lp-trace(5), poll_gaps. */
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "rows.h"
+#include "small.h"
+
+/* One time in so many is measured, by two system calls; sites beyond those are not. */
+enum { EACH = 8, SITES = 16 };
+
+struct poll_gaps {
+	struct gap_sum { uint64_t site, count, apart_ns, awake_ns; } of[SITES];
+	uint64_t seen;
+	uint64_t from_seq;	/* row of the poll that ends what is being measured; NO_ROW: nothing is */
+	int64_t from_ns, from_cpu_ns;
+	long from_slept;
+};
+
+/* Time that this thread has run; how often it gave up its core to wait for something. */
+static int64_t
+thread_cpu_ns(long *slept)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_THREAD, &u);
+	*slept = u.ru_nvcsw;
+	return ((int64_t)u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000 +
+	    ((int64_t)u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void
+add_gap(struct poll_gaps *gaps, uint32_t site, uint64_t apart_ns, uint64_t awake_ns)
+{
+	size_t i = 0;
+
+	while (i < SITES && gaps->of[i].count > 0 && gaps->of[i].site != site)
+		i++;
+	if (i == SITES)
+		return;
+	gaps->of[i].site = site;
+	gaps->of[i].count++;
+	gaps->of[i].apart_ns += apart_ns;
+	gaps->of[i].awake_ns += awake_ns < apart_ns ? awake_ns : apart_ns;
+}
+
+/* When the thread's last row was left; a time that none has, if its block has none. */
+static int64_t
+last_leave_ns(const struct block *b)
+{
+	int64_t enter_ns;
+	uint64_t duration_ns = 0;
+	const size_t size = b->wide ? 8 : 4;
+
+	if (b->mapping == NULL || b->count == 0)
+		return INT64_MIN;
+	memcpy(&enter_ns, b->enter + 8 * (b->count - 1), 8);
+	memcpy(&duration_ns, b->duration + size * (b->count - 1), size);	/* the low bytes come first */
+	return enter_ns + (int64_t)duration_ns;
+}
+
+void
+poll_gap(struct thread *thread, uint32_t site, int64_t leave_ns)
+{
+	struct poll_gaps *gaps = thread->gaps;
+	int64_t cpu_ns;
+	long slept;
+
+	if (last_leave_ns(&thread->block) != thread->polled_ns)
+		return;		/* there was another call */
+	if (gaps == NULL) {
+		if ((gaps = thread->gaps = calloc(1, sizeof *gaps)) == NULL)
+			return;
+		gaps->from_seq = NO_ROW;
+	}
+	if (gaps->from_seq != thread->seq && gaps->seen++ % EACH != 0)
+		return;
+	cpu_ns = thread_cpu_ns(&slept);
+	if (gaps->from_seq == thread->seq) {
+		const uint64_t apart_ns = (uint64_t)(leave_ns - gaps->from_ns);
+
+		/* Who only lost the core was at work. */
+		add_gap(gaps, site, apart_ns, slept > gaps->from_slept ? (uint64_t)(cpu_ns - gaps->from_cpu_ns) : apart_ns);
+		gaps->from_seq = NO_ROW;
+		return;
+	}
+	gaps->from_seq = thread->seq + 1;
+	gaps->from_ns = leave_ns;
+	gaps->from_cpu_ns = cpu_ns;
+	gaps->from_slept = slept;
+}
+
+void
+poll_gaps_append(void)
+{
+	for (const struct thread *thread = all_threads; thread != NULL; thread = thread->next)
+		for (size_t i = 0; thread->gaps != NULL && i < SITES && thread->gaps->of[i].count > 0; i++) {
+			const struct gap_sum *sum = &thread->gaps->of[i];
+			struct small small;
+
+			small_begin(&small, "poll_gaps", 5);
+			small_uint(&small, "location", thread->location);
+			small_uint(&small, "site", sum->site);
+			small_uint(&small, "count", sum->count);
+			small_uint(&small, "apart_ns", sum->apart_ns);
+			small_uint(&small, "awake_ns", sum->awake_ns);
+			small_append(&small);
+		}
+}
