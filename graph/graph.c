@@ -284,6 +284,17 @@ take_block(struct graph *graph, struct reader *in, const struct message *message
 		location->last_leave_ns = calls->leave_ns[calls->count - 1];
 }
 
+static void
+settle(struct graph *graph)
+{
+	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
+
+	for (uint32_t l = 0; l < graph->known.location_count; l++)
+		seqs[l] = settled_seq(graph, l);
+	write_settled(graph, seqs);
+	free(seqs);
+}
+
 void
 pass_on(struct graph *graph, struct reader *in, const struct message *message, const struct calls *calls,
     bool changed)
@@ -296,21 +307,12 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message, c
 		graph->has_samples = true;
 		begin_block(graph);
 	}
+	if (is_kind(message, "reached"))	/* all that is known by then is told by then */
+		settle(graph);
 	if (is_definition(message))
 		graph->index.defined = writer_offset(&graph->out);
 	if (writer_pass(&graph->out, message, 0) < 0)
 		die_output();
-}
-
-static void
-settle(struct graph *graph)
-{
-	uint64_t *seqs = zalloc(graph->known.location_count, sizeof *seqs);
-
-	for (uint32_t l = 0; l < graph->known.location_count; l++)
-		seqs[l] = settled_seq(graph, l);
-	write_settled(graph, seqs);
-	free(seqs);
 }
 
 static void
@@ -335,6 +337,7 @@ match_stream(const struct options *opt, const struct polls *how, int argc, char 
 	tell_lost(in, &lost);
 	if (writer_open(&graph.out, STDOUT_FILENO, "graph", in, argc, argv) < 0)
 		die_output();
+	reader_when_waiting(in, flush_output, &graph.out);
 	graph_begin(&graph, 1);
 	progress_begin(&progress);
 	while ((got = reader_next(in, &message)) > 0) {

@@ -15,8 +15,7 @@ note_names(struct input *input)
 		input->used[reader_calls(input->in)[number]] = true;
 }
 
-/* A rank's first thread has the rank's number; the others follow behind all ranks. */
-static void
+void
 number_locations(struct input *input)
 {
 	uint32_t locations = (uint32_t)input->rank_count;

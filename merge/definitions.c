@@ -3,15 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "merge.h"
+#include "definitions.h"
 
 static const struct column_type rank_type = { 4, true, true, 0 };
-
-/* One rank's share of a communicator, to be sorted so that the shares of one come together. */
-struct share {
-	const struct membership *of;
-	int32_t rank;
-};
 
 static int
 by_id(const void *left, const void *right)
@@ -24,12 +18,6 @@ by_id(const void *left, const void *right)
 		return a->rank < b->rank ? -1 : 1;
 	return a->of->comm < b->of->comm ? -1 : a->of->comm > b->of->comm;
 }
-
-/* Communicators are numbered in the order in which their lowest rank made them. */
-struct group {
-	struct share *shares;
-	size_t count;
-};
 
 static int
 by_maker(const void *left, const void *right)
@@ -66,8 +54,7 @@ write_neighbours(struct writer *out, const struct membership *of, uint32_t numbe
 		die_output();
 }
 
-/* Where no rank's trace is missing, a member that no trace tells of is a process of another world. */
-static void
+void
 write_group(struct writer *out, struct input *input, const struct group *group, uint32_t number,
     bool complete)
 {
@@ -166,7 +153,7 @@ lies_in(const struct raw_module *module, uint64_t address)
 	return address - module->base < module->bytes;
 }
 
-static struct known_site
+struct known_site
 place_of(const struct rank *rank, const struct raw_site *site)
 {
 	const struct raw_module *modules = rank->modules;
@@ -273,35 +260,29 @@ number_stacks(struct input *input)
 	input->stack_count = kept;
 }
 
-static void
-write_stacks(struct writer *out, const struct input *input)
+void
+write_stack(struct writer *out, size_t number, const struct stack *stack)
 {
 	static const struct column_type type = { 4, false, true, 0 };
 
-	for (size_t i = 0; i < input->stack_count; i++) {
-		message_begin(out, "site", 3);
-		put_uint(out, "site", input->site_count + i);
-		put_uint(out, "count", input->stacks[i].depth);
-		put_column(out, "stack", type, input->stacks[i].frames, input->stacks[i].depth);
-		if (message_end(out) < 0)
-			die_output();
-	}
+	message_begin(out, "site", 3);
+	put_uint(out, "site", number);
+	put_uint(out, "count", stack->depth);
+	put_column(out, "stack", type, stack->frames, stack->depth);
+	if (message_end(out) < 0)
+		die_output();
 }
 
-static void
-write_modules(struct writer *out, const struct input *input)
+void
+write_module(struct writer *out, size_t number, const struct module *module)
 {
-	for (size_t m = 0; m < input->module_count; m++) {
-		const struct module *module = &input->modules[m];
-
-		message_begin(out, "module", module->build_id_size > 0 ? 3 : 2);
-		put_uint(out, "module", m);
-		put_string(out, "path", module->path);
-		if (module->build_id_size > 0)
-			put_bytes(out, "build_id", module->build_id, module->build_id_size);
-		if (message_end(out) < 0)
-			die_output();
-	}
+	message_begin(out, "module", module->build_id_size > 0 ? 3 : 2);
+	put_uint(out, "module", number);
+	put_string(out, "path", module->path);
+	if (module->build_id_size > 0)
+		put_bytes(out, "build_id", module->build_id, module->build_id_size);
+	if (message_end(out) < 0)
+		die_output();
 }
 
 static void
@@ -335,6 +316,37 @@ write_inlined(struct writer *out, struct place *place)
 }
 
 void
+write_place(struct writer *out, size_t number, const struct known_site *site, struct symbols *symbols)
+{
+	const bool known = site->module != UINT32_MAX;
+	struct place place = { 0 };
+
+	if (symbols != NULL)
+		symbols_find(symbols, site->offset, &place);
+	message_begin(out, "site", 2u + (known ? 1 : 0) + (site->call != 0 ? 1 : 0) +
+	    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0) +
+	    (place.inlined_count > 0 ? 3 : 0));
+	put_uint(out, "site", number);
+	if (site->call != 0)
+		put_string(out, "call", call_name(site->call));
+	put_uint(out, "offset", site->offset);
+	if (known)
+		put_uint(out, "module", site->module);
+	if (place.function != NULL)
+		put_string(out, "function", place.function);
+	if (place.file != NULL) {
+		put_string(out, "file", place.file);
+		put_int(out, "line", place.line);
+	}
+	if (place.inlined_count > 0)
+		write_inlined(out, &place);
+	if (message_end(out) < 0)
+		die_output();
+	free(place.function);
+	free(place.file);
+}
+
+void
 write_sites(struct writer *out, struct input *input, bool names)
 {
 	struct symbols *symbols = NULL;
@@ -342,43 +354,21 @@ write_sites(struct writer *out, struct input *input, bool names)
 
 	number_sites(input);
 	number_stacks(input);
-	write_modules(out, input);
+	for (size_t m = 0; m < input->module_count; m++)
+		write_module(out, m, &input->modules[m]);
 	for (size_t i = 1; i < input->site_count; i++) {
 		const struct known_site *site = &input->sites[i];
-		struct place place = { 0 };
-		bool known = site->module != UINT32_MAX;
 
-		if (names && known && site->module != opened) {	/* sites are sorted by module */
+		if (names && site->module != opened) {	/* sites are sorted by module */
 			if (symbols != NULL)
 				symbols_close(symbols);
-			symbols = symbols_open(&input->modules[site->module]);
+			symbols = site->module != UINT32_MAX ? symbols_open(&input->modules[site->module]) : NULL;
 			opened = site->module;
 		}
-		if (names && known && symbols != NULL)
-			symbols_find(symbols, site->offset, &place);
-		message_begin(out, "site", 2u + (known ? 1 : 0) + (site->call != 0 ? 1 : 0) +
-		    (place.function != NULL ? 1 : 0) + (place.file != NULL ? 2 : 0) +
-		    (place.inlined_count > 0 ? 3 : 0));
-		put_uint(out, "site", i);
-		if (site->call != 0)
-			put_string(out, "call", call_name(site->call));
-		put_uint(out, "offset", site->offset);
-		if (known)
-			put_uint(out, "module", site->module);
-		if (place.function != NULL)
-			put_string(out, "function", place.function);
-		if (place.file != NULL) {
-			put_string(out, "file", place.file);
-			put_int(out, "line", place.line);
-		}
-		if (place.inlined_count > 0)
-			write_inlined(out, &place);
-		if (message_end(out) < 0)
-			die_output();
-		free(place.function);
-		free(place.file);
+		write_place(out, i, site, symbols);
 	}
 	if (symbols != NULL)
 		symbols_close(symbols);
-	write_stacks(out, input);
+	for (size_t i = 0; i < input->stack_count; i++)
+		write_stack(out, input->site_count + i, &input->stacks[i]);
 }

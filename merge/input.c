@@ -10,7 +10,7 @@
 
 #include "../base/tool/spool.h"
 #include "../base/run/headline.h"
-#include "merge.h"
+#include "scan.h"
 
 enum {
 	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */
@@ -18,18 +18,6 @@ enum {
 	RANK_BYTES = 16,
 	OWN_NUMBERS = 64,		/* how far a rank's own numbers may be ahead of its messages */
 	STRANGERS = 1 << 16,		/* members of a communicator that are in no trace, at most */
-};
-
-/* What is known of the raw trace being read. */
-struct scan {
-	struct input *input;
-	struct reader *in;
-	const char *file;	/* lives as long as the process */
-	struct rank *rank;	/* NULL until the message of kind rank */
-	uint64_t messages;	/* of this raw trace so far */
-	uint64_t traces;	/* of this file so far */
-	struct calls calls;		/* a block, where it is read */
-	bool again;		/* messages that a process has kept, which were good */
 };
 
 #define APPEND(array, count, capacity) \
@@ -413,8 +401,7 @@ static const struct {
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
 };
 
-/* 0, or -1 with the reason in the reader. Kinds that are not known are passed over. */
-static int
+int
 scan_message(struct scan *scan, const struct message *message)
 {
 	size_t k = 0;

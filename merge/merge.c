@@ -21,12 +21,14 @@
 static const char usage[] =
 	"usage: lp-merge [-s none|offset|linear|clc] [--partial] [--no-names] [FOLDER|FILE ...]\n"
 	"       lp-merge -o SHARDS [--shards N|node] ...; or mpirun -n P lp-merge -o SHARDS ...\n"
+	"       lp-merge --follow FOLDER\n"
 	"Make one trace on one clock of the raw traces of a run.\n"
 	"  -s, --sync HOW   none: clocks as they are; offset: as measured in MPI_Init;\n"
 	"                   linear: and from then on; clc: and no message comes before it\n"
 	"                   was sent [linear]\n"
 	"  -o, --output SHARDS  a folder of shards; several processes write theirs each\n"
 	"      --shards N|node  how many, or one a node [as many as processes]\n"
+	"      --follow     of a run that goes on, until it ends: what has been recorded so far\n"
 	"      --partial    go on where ranks are missing\n"
 	"      --no-names   leave call sites as addresses: no functions, no lines\n"
 	"  -h, --help       print this text\n"
@@ -39,6 +41,7 @@ struct options {
 	const char *folder;	/* of shards; NULL: one stream */
 	uint32_t shards;	/* how many; 0: one a node */
 	bool counted;	/* their number was given */
+	bool follow;	/* the run may still go on */
 	char **files;	/* NULL-terminated; none: standard input */
 };
 
@@ -50,7 +53,7 @@ parse_options(int argc, char **argv)
 		{ "sync", required_argument, NULL, 's' }, { "partial", no_argument, NULL, 'p' },
 		{ "no-names", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
 		{ "shards", required_argument, NULL, 'S' }, { "meet", optional_argument, NULL, 'm' },
-		{ "member", optional_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
+		{ "member", optional_argument, NULL, 'm' }, { "follow", no_argument, NULL, 'f' }, { NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .sync = SYNC_LINEAR, .names = true };
 	int c;
@@ -61,6 +64,7 @@ parse_options(int argc, char **argv)
 		case 'p': opt.partial = true; break;
 		case 'n': opt.names = false; break;
 		case 'o': opt.folder = optarg; break;
+		case 'f': opt.follow = true; break;
 		case 'm': die("%s is gone: mpirun -n NODES lp-merge -o SHARDS FOLDER reads each node's own disk", argv[optind - 1]);
 		case 'S':
 			opt.counted = true;
@@ -161,6 +165,13 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 static void
 check_options(const struct options *opt, const struct team *team)
 {
+	struct stat status;
+
+	if (opt->follow && (opt->folder != NULL || team->size > 1))
+		die("--follow makes one stream, by one process");
+	if (opt->follow && (opt->files[0] == NULL || opt->files[1] != NULL || stat(opt->files[0], &status) != 0 ||
+	    !S_ISDIR(status.st_mode)))
+		die("--follow needs the folder that lp-record writes");
 	if (opt->folder == NULL) {
 		refuse_terminal_output();
 		if (team->size > 1)
@@ -175,6 +186,33 @@ check_options(const struct options *opt, const struct team *team)
 			die("several processes read files, not standard input");
 }
 
+/*
+ * What goes to a pipe is gone; a file gets the trace of the whole run at last, as if it had been made now.
+ * False: it is a pipe, and all is done.
+ */
+static bool
+follow_run(struct input *input, const struct options *opt, int *argc, char ***argv)
+{
+	const off_t begin = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+	struct stat status;
+	char **words = zalloc((size_t)*argc + 1, sizeof *words);
+	int kept = 0;
+
+	follow(input, opt->files[0], STDOUT_FILENO, opt->names, opt->sync, *argc, *argv);
+	if (begin != 0 || fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode))
+		return false;
+	if (lseek(STDOUT_FILENO, 0, SEEK_SET) != 0 || ftruncate(STDOUT_FILENO, 0) != 0)
+		die("standard output: %s", strerror(errno));
+	for (int i = 0; i < *argc; i++)		/* it may be cut to this */
+		if (strncmp((*argv)[i], "--f", 3) != 0)
+			words[kept++] = (*argv)[i];
+	*argc = kept;
+	*argv = words;
+	reader_close(input->in);
+	memset(input, 0, sizeof *input);
+	return true;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -186,6 +224,8 @@ main(int argc, char **argv)
 	team = team_start(&argc, &argv);
 	opt = parse_options(argc, argv);
 	check_options(&opt, &team);
+	if (opt.follow && !follow_run(&input, &opt, &argc, &argv))
+		return finish(DONE);
 	input.partial = opt.partial;
 	add_all_files(&input, opt.files, &team);
 	team_open(&team, &argc, &argv);

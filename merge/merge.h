@@ -194,6 +194,8 @@ void bytes_add(struct bytes *to, const void *more, size_t size);
 void survey(struct input *input, const struct team *team);
 /* check.c: the last leaves of all threads that were surveyed. */
 void find_ends(struct input *input);
+/* A rank's first thread has the rank's number; the others follow behind all ranks. */
+void number_locations(struct input *input);
 /* Dies where a rank is missing, unless the run died or some may be missing; numbers the locations. */
 void check_ranks(struct input *input, const char *whole);
 /* The thread that is this location; NULL where it has no rows. */
@@ -225,6 +227,9 @@ void correct_drift(struct input *input);
 void correct_order(struct input *input);
 /* share.c: the first of the team has done the last two; now all know the results. */
 void share_clocks(struct input *input, const struct team *team);
+
+/* output.c: MOVED_NS: by what all is moved, since shifts have moved the first enter. */
+void write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, bool followed);
 
 /* definitions.c: numbers communicators and sites alike on all ranks and writes their messages. */
 void write_communicators(struct writer *out, struct input *input);
@@ -267,6 +272,15 @@ void output_define(struct output *output, struct writer *out, bool names);
 struct writer *output_open(struct output *output, int fd, int argc, char **argv);
 /* The blocks of the ranks in SHARD, with OF by rank; NULL: of all. */
 void output_blocks(struct output *output, const uint32_t *of, uint32_t shard);
+
+/* Rows on the clock of the trace, with numbers of their rank, which become the trace's. */
+void output_rows(struct writer *out, const struct input *input, struct calls *calls);
+
+/*
+ * follow.c: the traces of FOLDER while their run goes on, to FD, until it ends. What goes out is a trace with the
+ * clocks of its beginning.
+ */
+void follow(struct input *input, const char *folder, int fd, bool names, enum sync sync, int argc, char **argv);
 
 /*
  * shards.c: a folder of shards, COUNT of them; 0: one a node. Each member of the team writes its own; the first

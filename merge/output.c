@@ -52,15 +52,17 @@ last_leave_ns(const struct input *input)
 	return last_ns;
 }
 
-static void
-write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
+void
+write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, bool followed)
 {
-	message_begin(out, "run", input->date_s > 0 ? 4 : 3);
+	message_begin(out, "run", 3u + (input->date_s > 0) + followed);
 	put_int(out, "ranks", input->rank_count);
 	put_uint(out, "locations", input->location_count);
 	put_int(out, "run_ns", last_leave_ns(input) - moved_ns);
 	if (input->date_s > 0)
 		put_int(out, "date_s", input->date_s);
+	if (followed)
+		put_bool(out, "followed", true);
 	message_end(out);
 	for (size_t i = 0; i < input->variable_count; i++)
 		variable_write(out, &input->environment[i]);
@@ -75,8 +77,8 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 		put_int(out, "rank", r);
 		put_string(out, "host", rank->host != NULL ? rank->host : "");
 		put_string(out, "program", rank->program != NULL ? rank->program : "");
-		put_uint(out, "rows", rank->rows);
-		put_bool(out, "ended", rank->ended);
+		put_uint(out, "rows", followed ? 0 : rank->rows);
+		put_bool(out, "ended", followed || rank->ended);
 		put_int(out, "offset_ns", rank->rows > 0 ?
 		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
 		put_int(out, "drift_ppb", (int64_t)(c->drift * 1e9));
@@ -96,7 +98,8 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns)
 			message_end(out);
 		}
 	}
-	write_loads(out, input);
+	if (!followed)
+		write_loads(out, input);
 }
 
 /* Own numbers become common ones; a number that was never defined becomes 0, unknown. */
@@ -175,8 +178,7 @@ static void
 write_block(struct output *o, struct calls *calls)
 {
 	const struct input *input = o->input;
-	const int32_t number = input->location_rank[calls->location];
-	const struct rank *rank = &input->ranks[number];
+	const struct rank *rank = &input->ranks[input->location_rank[calls->location]];
 	const int64_t moved_ns = o->moved_ns;
 	const bool last = calls->first + calls->count >= thread_of(input, calls->location)->rows;
 	const int64_t until_ns = last ? INT64_MAX : calls->leave_ns[calls->count - 1];
@@ -190,6 +192,15 @@ write_block(struct output *o, struct calls *calls)
 		add_all(calls->enter_ns, calls->count, -moved_ns);
 		add_all(calls->leave_ns, calls->count, -moved_ns);
 	}
+	output_rows(&o->out, input, calls);
+}
+
+void
+output_rows(struct writer *out, const struct input *input, struct calls *calls)
+{
+	const int32_t number = input->location_rank[calls->location];
+	const struct rank *rank = &input->ranks[number];
+
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
 	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */
@@ -197,7 +208,7 @@ write_block(struct output *o, struct calls *calls)
 			calls->request_at[i] = (uint32_t)number + 1;
 		else if (calls->request_at[i] > 1)
 			calls->request_at[i] += rank->location_base - 1;
-	if (calls_write(&o->out, calls) < 0)
+	if (calls_write(out, calls) < 0)
 		die_output();
 }
 
@@ -246,7 +257,7 @@ output_end(struct output *o)
 void
 output_define(struct output *o, struct writer *out, bool names)
 {
-	write_ranks(out, o->input, o->moved_ns);
+	write_ranks(out, o->input, o->moved_ns, false);
 	if (call_names_write(out, o->input->used) < 0)
 		die_output();
 	write_communicators(out, o->input);

@@ -59,6 +59,8 @@ output_begin(struct output *o, int argc, char **argv)
 {
 	if (o->form == STREAM && writer_open(&o->out, STDOUT_FILENO, "path", o->run->graph.in, argc, argv) < 0)
 		die_output();
+	if (o->form == STREAM)
+		reader_when_waiting(o->run->graph.in, flush_output, &o->out);
 	text_begin(&o->text, stdout, NULL);
 	json_begin(&o->json, &o->text);
 	if (o->form == JSON) {

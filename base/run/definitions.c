@@ -318,6 +318,12 @@ take_poll_gaps(struct definitions *d, struct reader *in, const struct message *m
 	return 1;
 }
 
+static int
+take_ended(struct definitions *d, struct reader *in, const struct message *message)
+{
+	return body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ? -1 : 1;
+}
+
 /* A block is no definition, but its location must have one. */
 static int
 check_location(struct definitions *d, struct reader *in, const struct message *message)
@@ -351,6 +357,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "module", take_module, false },
 		{ "polls", take_polls, false },
 		{ "poll_gaps", take_poll_gaps, true },
+		{ "ended", take_ended, true },
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "messages", NULL, true },

@@ -107,7 +107,7 @@ unpack(struct reader *in, struct message *message, const struct buffer *from, ui
 	if (got <= 0)
 		return got < 0 ? reader_fail(in, offset, "%s", why) : 0;
 	message->offset = offset;
-	if ((in->lazy && message_is_block(message)) || in->hollow)
+	if (((in->lazy || in->growing) && message_is_block(message)) || in->hollow)
 		return 1;	/* see reader_verify */
 	return message_check_hash(in, message) < 0 ? -1 : 1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How streams are opened, how a reader goes elsewhere in them, and what it has read. */
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +39,20 @@ reader_fail_input(struct reader *in, uint64_t offset)
 int
 reader_more(struct reader *in)
 {
-	const int got = buffer_more(&in->input);
+	struct pollfd input = { .fd = in->input.fd, .events = POLLIN };
+	int got;
 
+	if (in->waiting != NULL && poll(&input, 1, 0) == 0)
+		in->waiting(in->waiting_context);
+	got = buffer_more(&in->input);
 	return got < 0 ? reader_fail_input(in, buffer_end(&in->input)) : got;
+}
+
+void
+reader_when_waiting(struct reader *in, void (*waiting)(void *), void *context)
+{
+	in->waiting = waiting;
+	in->waiting_context = context;
 }
 
 const char *
@@ -98,10 +110,11 @@ start(struct reader *in, const char *file, enum reading how)
 {
 	struct message header;
 
-	in->raw = how == READ_RAW || how == READ_SKIMMING;
+	in->growing = how == READ_GROWING;
+	in->raw = how == READ_RAW || how == READ_SKIMMING || in->growing;
 	in->all = in->raw || how == READ_ANY;
 	in->lazy = how == READ_LAZY;
-	in->skims = how == READ_SKIMMING;
+	in->skims = how == READ_SKIMMING || in->growing;
 	if (!in->raw && is_folder(file))
 		return shards_open(in, file, how);
 	if (open_input(in, file) < 0)
@@ -229,12 +242,62 @@ reader_turn(struct reader *in, const char *file, int fd, uint64_t offset)
 {
 	if (in->file == file && reader_offset(in) == offset)
 		return;
+	in->error[0] = '\0';
 	in->file = file;
 	in->input.fd = fd;
 	in->input.lent = in->input.by_offset = true;
-	in->state = IN_STREAM;
+	in->state = offset > 0 ? IN_STREAM : NOT_STARTED;
 	in->hashed = false;	/* its header is not read */
 	reader_jump(in, offset);
+}
+
+/* Bytes of a message that stand in its file from AT on. */
+static int
+fetch(struct reader *in, const struct message *message, const char *at, size_t size)
+{
+	if (!in->hollow || buffer_again(&in->input, in->input.bytes + ((const unsigned char *)at - in->input.bytes), size,
+	    message->offset + (uint64_t)((const unsigned char *)at - message->bytes)) == 0)
+		return 0;
+	return errno == 0 ? reader_fail(in, message->offset, "the file has shrunk") :
+	    reader_fail_input(in, message->offset);
+}
+
+static bool
+key_is(const msgpack_object_kv *pair, const char *key)
+{
+	return pair->key.via.str.size == strlen(key) && memcmp(pair->key.via.str.ptr, key, strlen(key)) == 0;
+}
+
+int
+reader_narrow(struct reader *in, struct message *message, size_t from, size_t count)
+{
+	const msgpack_object_map *map = &message->body.via.map;
+	int64_t capacity;
+
+	if (body_get(message, "capacity") == NULL || body_get(message, "enter") == NULL)
+		return in->hollow && fetch(in, message, (const char *)message->bytes, message->size) < 0 ? -1 :
+		    (in->hollow = false);
+	if (body_int(in, message, "capacity", (int64_t)(from + count), UINT32_MAX, &capacity) < 0)
+		return -1;
+	for (uint32_t i = 0; i < map->size; i++) {
+		msgpack_object_kv *pair = &map->ptr[i];
+		msgpack_object_bin *bin = &pair->val.via.bin;
+
+		if (key_is(pair, "first"))
+			pair->val.via.u64 += from;
+		else if (key_is(pair, "count") || key_is(pair, "capacity"))
+			pair->val.via.u64 = count;
+		else if (pair->val.type == MSGPACK_OBJECT_BIN && !key_is(pair, "open")) {
+			const size_t width = bin->size / (size_t)capacity;
+
+			bin->ptr += from * width;
+			bin->size = (uint32_t)(count * width);
+			if (fetch(in, message, bin->ptr, bin->size) < 0)
+				return -1;
+		}
+	}
+	in->hollow = false;
+	return 1;
 }
 
 void

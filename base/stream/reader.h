@@ -42,12 +42,15 @@ struct reader {
 	uint64_t inflated_offset;	/* where that message lay in the input */
 	uint64_t inflated_bytes;	/* in all such messages so far */
 	bool skims, hollow;		/* READ_SKIMMING; the last message has holes */
+	void (*waiting)(void *context);	/* before the input makes it wait; NULL: nobody asks */
+	void *waiting_context;
 	/* messages */
 	msgpack_unpacked unpacked;
 	enum { NOT_STARTED, IN_STREAM, BETWEEN } state;	/* before the first header; behind an end */
 	bool raw;			/* accept what only raw traces have */
 	bool all;			/* reader_next returns headers and ends, too */
 	bool lazy;			/* READ_LAZY */
+	bool growing;			/* READ_GROWING */
 	bool jumped;			/* see reader_jump */
 	bool hashed;			/* header says that every message carries its hash */
 	char content[16];		/* "raw", "trace", "graph", ... */

@@ -69,6 +69,7 @@ enum reading {
 	 * Where the file descriptor stands does not matter.
 	 */
 	READ_SKIMMING,
+	READ_GROWING,	/* the same of traces that are still written to; hashes of blocks are never checked */
 };
 
 /*
@@ -80,6 +81,8 @@ void reader_close(struct reader *in);
 
 /* 1: a message; 0: the stream has ended properly; -1: it has not. */
 int reader_next(struct reader *in, struct message *message);
+/* WAITING is called in it before it waits for a pipe that is empty: so a stage passes on what it has. */
+void reader_when_waiting(struct reader *in, void (*waiting)(void *), void *context);
 
 /* Checks what READ_LAZY and READ_SKIMMING have left of the message just returned. 0 or -1. */
 int reader_verify(struct reader *in, const struct message *message);
@@ -147,6 +150,11 @@ void reader_leave(struct reader *in);
 int reader_go_on(struct reader *in, const char *file);
 /* Goes on at OFFSET of FILE, which the caller has opened as FD and closes, in the midst of a raw trace. */
 void reader_turn(struct reader *in, const char *file, int fd, uint64_t offset);
+/*
+ * Of the block of calls just returned, COUNT rows from row FROM on become all that it has, where its rows can be read
+ * apart: 1, else 0, and all of it is there. Its hash is not checked. -1: error.
+ */
+int reader_narrow(struct reader *in, struct message *message, size_t from, size_t count);
 /* READ_SKIMMING: how large the next message may be, to have it without holes; 0: no knowing. */
 void reader_hint(struct reader *in, size_t bytes);
 

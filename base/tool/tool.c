@@ -124,6 +124,13 @@ end_message(struct writer *out)
 }
 
 void
+flush_output(void *out)
+{
+	if (writer_flush(out) < 0)
+		die_output();
+}
+
+void
 bad_usage(const char *usage)
 {
 	fprintf(stderr, "%.*s\n", (int)strcspn(usage, "\n"), usage);

@@ -48,6 +48,7 @@ char *need_string(struct reader *in, const struct message *message, const char *
 void on_failure(bool (*ask)(bool has_said));
 
 void end_message(struct writer *out);	/* message_end, or death */
+void flush_output(void *out);		/* writer_flush, or death: for reader_when_waiting */
 
 /* One line on standard error that is not an error. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));

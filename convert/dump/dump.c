@@ -279,6 +279,13 @@ look_ahead(struct dump *dump)
 }
 
 static void
+flush_lines(void *out)
+{
+	text_flush(out);
+	fflush(stdout);
+}
+
+static void
 dump_file(struct dump *dump, const char *file)
 {
 	struct progress progress;
@@ -288,6 +295,7 @@ dump_file(struct dump *dump, const char *file)
 	refuse_terminal_input(file, usage);
 	if (reader_open(&dump->in, file, READ_ANY) < 0)
 		die_input(dump->in);
+	reader_when_waiting(dump->in, flush_lines, &dump->out);
 	dump->thread_count = 0;
 	if (reader_is_raw(dump->in))
 		look_ahead(dump);

@@ -189,6 +189,23 @@ print_seqs(struct dump *dump, const struct message *message)
 	end_line(dump);
 }
 
+static void
+print_reached(struct dump *dump, const struct message *message)
+{
+	int64_t at_ns;
+	size_t count;
+
+	if (body_int(dump->in, message, "at_ns", INT64_MIN, INT64_MAX, &at_ns) < 0 ||
+	    !read_column(dump, message, 0, "since", "count", COLUMN_SIGNED, &count) ||
+	    !read_column(dump, message, 1, "call", "count", COLUMN_UNSIGNED, &count))
+		return;
+	begin_line(dump, message->kind);
+	json_int(&dump->json, "at_ns", at_ns);
+	put_column_values(&dump->json, "since", dump->columns[0], count, true);
+	put_column_values(&dump->json, "call", dump->columns[1], count, false);
+	end_line(dump);
+}
+
 bool
 print_edges(struct dump *dump, const struct message *message)
 {
@@ -216,6 +233,7 @@ print_edges(struct dump *dump, const struct message *message)
 		{ "slack", "slack", slack, NULL },
 		{ "sync", "sync", NULL, print_seqs },
 		{ "settled", "settled", NULL, print_seqs },
+		{ "reached", "reached", NULL, print_reached },
 	};
 
 	for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)

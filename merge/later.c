@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Definitions of ranks that go on, each in front of the first row that refers to it. So communicators and call sites
+ * have other numbers than in a trace of the whole run; but they are numbered in the order of rows, not of looks.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../base/tool/hash_table.h"
+#include "definitions.h"
+
+enum { PATIENCE_S = 2 };	/* for members of a communicator, which may belong to another world */
+
+struct id_slot {
+	uint64_t id;
+	uint32_t comm;		/* in later->comms; UINT32_MAX: a free slot */
+};
+
+#define ID_HASH(s) mix((s)->id, 0)
+#define ID_SAME(a, b) ((a)->id == (b)->id)
+#define ID_FREE(s) ((s)->comm == UINT32_MAX)
+#define ID_MAKE_FREE(s) ((s)->comm = UINT32_MAX)
+HASH_TABLE(ids, struct id_slot, ID_HASH, ID_SAME, ID_FREE, ID_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+struct place_slot {
+	uint64_t offset;
+	uint32_t module, site;	/* site 0: a free slot */
+};
+
+#define PLACE_HASH(s) mix((s)->offset, (s)->module)
+#define PLACE_SAME(a, b) ((a)->offset == (b)->offset && (a)->module == (b)->module)
+#define PLACE_FREE(s) ((s)->site == 0)
+#define PLACE_MAKE_FREE(s) ((s)->site = 0)
+HASH_TABLE(places, struct place_slot, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_MAKE_FREE, HASH_KEEP_ALL,
+    die("out of memory"))
+
+/* A communicator, as its members tell of it one after the other. */
+struct comm {
+	struct member {
+		int32_t rank;
+		size_t membership;	/* of the rank's */
+	} *members;
+	size_t count, capacity;
+	size_t size;		/* members of both groups */
+	time_t asked_s;		/* when it was needed first; 0: it was not */
+};
+
+struct known_stack {
+	struct stack stack;
+	uint32_t site;
+};
+
+struct later {
+	struct input *input;
+	struct writer *out;
+	bool names, over;
+	struct ids ids;
+	struct comm *comms;
+	size_t comm_count, comm_capacity;
+	size_t *looked;		/* by rank: memberships that are in comms */
+	uint32_t next_comm, next_site;
+	struct places places;
+	struct known_stack *stacks;
+	size_t stack_count, stack_capacity;
+	struct symbols **symbols;	/* by module that is written */
+	size_t module_count, module_capacity;
+	bool used[65536];	/* names of calls that are written, by index */
+};
+
+/* Room in a map from a rank's own numbers up to NUMBER. */
+static void
+make_room(uint32_t **map, size_t *size, uint32_t number)
+{
+	const size_t more = 2 * ((size_t)number + 1);
+
+	if (number < *size)
+		return;
+	*map = need(realloc(*map, more * sizeof **map));
+	memset(*map + *size, 0, (more - *size) * sizeof **map);
+	*size = more;
+}
+
+struct later *
+later_begin(struct input *input, struct writer *out, bool names)
+{
+	struct later *l = zalloc(1, sizeof *l);
+
+	*l = (struct later){ .input = input, .out = out, .names = names, .next_comm = 3, .next_site = 1 };
+	ids_begin(&l->ids, 64);
+	places_begin(&l->places, 64);
+	l->looked = zalloc((size_t)input->rank_count, sizeof *l->looked);
+	for (int32_t r = 0; r < input->rank_count; r++) {
+		struct rank *rank = &input->ranks[r];
+
+		make_room(&rank->comm_map, &rank->comm_map_size, 2);
+		rank->comm_map[1] = 1;
+		rank->comm_map[2] = 2;
+	}
+	return l;
+}
+
+void
+later_end(struct later *l)
+{
+	for (size_t m = 0; m < l->module_count; m++)
+		if (l->symbols[m] != NULL)
+			symbols_close(l->symbols[m]);
+	for (size_t c = 0; c < l->comm_count; c++)
+		free(l->comms[c].members);
+	for (size_t i = 0; i < l->stack_count; i++)
+		free(l->stacks[i].stack.frames);
+	free(l->ids.slots);
+	free(l->places.slots);
+	free(l->comms);
+	free(l->looked);
+	free(l->stacks);
+	free(l->symbols);
+	free(l);
+}
+
+/* ---- communicators ---- */
+
+void
+later_look(struct later *l, bool over)
+{
+	l->over = over;
+	for (int32_t r = 0; r < l->input->rank_count; r++) {
+		struct rank *rank = &l->input->ranks[r];
+
+		for (; l->looked[r] < rank->comm_count; l->looked[r]++) {
+			const struct membership *of = &rank->comms[l->looked[r]];
+			const struct id_slot key = { of->id, (uint32_t)l->comm_count };
+			const uint32_t c = ids_add(&l->ids, &key)->comm;
+			struct comm *comm;
+
+			if (c == l->comm_count) {
+				l->comms = grow(l->comms, &l->comm_capacity, l->comm_count + 1, sizeof *l->comms);
+				l->comms[l->comm_count++] = (struct comm){ .size = (size_t)of->size +
+				    (of->remote_size > 0 ? (size_t)of->remote_size : 0) };
+			}
+			comm = &l->comms[c];
+			comm->members = grow(comm->members, &comm->capacity, comm->count + 1, sizeof *comm->members);
+			comm->members[comm->count++] = (struct member){ r, l->looked[r] };
+			make_room(&rank->comm_map, &rank->comm_map_size, of->comm);
+		}
+	}
+}
+
+static int
+by_member(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return a->membership < b->membership ? -1 : a->membership > b->membership;
+}
+
+static void
+write_comm(struct later *l, struct comm *comm)
+{
+	struct group group = { zalloc(comm->count, sizeof *group.shares), comm->count };
+
+	qsort(comm->members, comm->count, sizeof *comm->members, by_member);
+	for (size_t i = 0; i < comm->count; i++) {
+		const struct member *m = &comm->members[i];
+
+		group.shares[i] = (struct share){ &l->input->ranks[m->rank].comms[m->membership], m->rank };
+	}
+	write_group(l->out, l->input, &group, l->next_comm++, true);
+	free(group.shares);
+}
+
+/* What the rank numbers so: most often at this place of its array, for it numbers without holes. NULL: nothing. */
+static const struct membership *
+find_membership(const struct rank *rank, uint32_t number)
+{
+	size_t at = (size_t)number - 3;
+
+	if (at >= rank->comm_count || rank->comms[at].comm != number)
+		for (at = 0; at < rank->comm_count && rank->comms[at].comm != number; at++)
+			;
+	return at < rank->comm_count ? &rank->comms[at] : NULL;
+}
+
+static const struct raw_site *
+find_site(const struct rank *rank, uint32_t number)
+{
+	size_t at = (size_t)number - 1;
+
+	if (at >= rank->site_count || rank->sites[at].site != number)
+		for (at = 0; at < rank->site_count && rank->sites[at].site != number; at++)
+			;
+	return at < rank->site_count ? &rank->sites[at] : NULL;
+}
+
+/* False: members are still to come. */
+static bool
+define_comm(struct later *l, struct rank *rank, uint32_t number)
+{
+	const struct membership *of;
+	struct timespec now;
+	struct id_slot key;
+	struct comm *comm;
+
+	if (number >= rank->comm_map_size || rank->comm_map[number] != 0 || number == 0)
+		return true;
+	if ((of = find_membership(rank, number)) == NULL)
+		return true;		/* it is never told of */
+	key.id = of->id;
+	comm = &l->comms[ids_find(&l->ids, &key)->comm];
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (comm->asked_s == 0)
+		comm->asked_s = now.tv_sec;
+	if (comm->count < comm->size && !l->over && now.tv_sec < comm->asked_s + PATIENCE_S)
+		return false;
+	write_comm(l, comm);
+	return true;
+}
+
+/* ---- call sites ---- */
+
+static struct symbols *
+symbols_of(struct later *l, uint32_t module)
+{
+	while (l->module_count < l->input->module_count) {
+		const struct module *of = &l->input->modules[l->module_count];
+
+		write_module(l->out, l->module_count, of);
+		l->symbols = grow(l->symbols, &l->module_capacity, l->module_count + 1, sizeof *l->symbols);
+		l->symbols[l->module_count++] = l->names ? symbols_open(of) : NULL;
+	}
+	return module != UINT32_MAX ? l->symbols[module] : NULL;
+}
+
+static uint32_t
+site_of_place(struct later *l, const struct rank *rank, const struct raw_site *raw)
+{
+	struct known_site place = place_of(rank, raw);
+	const struct place_slot key = { place.offset, place.module, l->next_site };
+	const uint32_t site = places_add(&l->places, &key)->site;
+
+	if (site < l->next_site)
+		return site;
+	place.call = reader_calls(l->input->in)[raw->call];
+	write_place(l->out, l->next_site++, &place, symbols_of(l, place.module));
+	return site;
+}
+
+static uint32_t define_site(struct later *l, struct rank *rank, uint32_t number);
+
+static uint32_t
+site_of_stack(struct later *l, struct rank *rank, const struct raw_site *raw)
+{
+	struct stack stack = { zalloc(raw->depth, sizeof *stack.frames), raw->depth, 0, 0 };
+
+	for (uint32_t f = 0; f < raw->depth; f++) {
+		const struct raw_site *frame = find_site(rank, raw->stack[f]);
+
+		if (frame != NULL && frame->stack == NULL)
+			stack.frames[f] = define_site(l, rank, raw->stack[f]);
+	}
+	for (size_t i = 0; i < l->stack_count; i++)
+		if (l->stacks[i].stack.depth == stack.depth &&
+		    memcmp(l->stacks[i].stack.frames, stack.frames, stack.depth * sizeof *stack.frames) == 0) {
+			free(stack.frames);
+			return l->stacks[i].site;
+		}
+	write_stack(l->out, l->next_site, &stack);
+	l->stacks = grow(l->stacks, &l->stack_capacity, l->stack_count + 1, sizeof *l->stacks);
+	l->stacks[l->stack_count++] = (struct known_stack){ stack, l->next_site };
+	return l->next_site++;
+}
+
+/* The number in the trace; 0: it is never told of. */
+static uint32_t
+define_site(struct later *l, struct rank *rank, uint32_t number)
+{
+	const struct raw_site *raw;
+	uint32_t site;
+
+	if (number == 0 || (number < rank->site_map_size && rank->site_map[number] != 0))
+		return number == 0 ? 0 : rank->site_map[number];
+	if ((raw = find_site(rank, number)) == NULL)
+		return 0;
+	site = raw->stack != NULL ? site_of_stack(l, rank, raw) : site_of_place(l, rank, raw);
+	make_room(&rank->site_map, &rank->site_map_size, number);
+	return rank->site_map[number] = site;
+}
+
+void
+later_call(struct later *l, uint16_t call)
+{
+	if (l->used[call] || call == 0)
+		return;
+	l->used[call] = true;
+	message_begin(l->out, "call", 2);
+	put_uint(l->out, "number", call);
+	put_string(l->out, "name", call_name(call));
+	if (message_end(l->out) < 0)
+		die_output();
+}
+
+size_t
+later_define(struct later *l, int32_t number, const struct calls *calls, size_t from, size_t count)
+{
+	struct rank *rank = &l->input->ranks[number];
+
+	for (size_t i = from; i < from + count; i++) {
+		if (!define_comm(l, rank, calls->comm[i])) {
+			while (i > from && calls->call[i] == 0)	/* a call and its parts stay together */
+				i--;
+			return i - from;
+		}
+		define_site(l, rank, calls->site[i]);
+		later_call(l, calls->call[i]);
+	}
+	return count;
+}
