@@ -5,8 +5,8 @@
  * what is missing then goes to the parts that lost most; so parts make up their whole exactly, and
  * with the sides swapped every sign flips.
  *
- * Tests are Wilcoxon's, exact and two-sided, Holm's over the sites; sizes are Hodges and Lehmann's.
- * With fewer runs than could ever tell anything at 95 % nothing is said of chance.
+ * Tests relabel the runs that disturbed.c leaves; the greatest t of all sites adjusts them, and intervals
+ * are what no test refutes. With fewer runs than could ever tell anything at 95 % nothing is said of chance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,13 +18,9 @@ static const double CONFIDENCE = 1 - LEVEL;
 static const double FOUND = 0.8;	/* of such changes, where the spread is as it seems */
 
 bool
-can_judge(const struct comparison *c)
+can_judge(size_t a, size_t b)
 {
-	double ways = 1;	/* to choose side A among all runs */
-
-	for (size_t i = 1; i <= c->count[A]; i++)
-		ways *= (double)(c->count[B] + i) / (double)i;
-	return 2 / ways <= LEVEL;	/* the least two-sided p */
+	return 2 / ways_to_choose(a, b) <= LEVEL;	/* the least two-sided p */
 }
 
 static int64_t
@@ -56,39 +52,33 @@ difference(const struct comparison *c, VALUE(of), size_t index)
 	return mean_ns(c, B, of, index) - mean_ns(c, A, of, index);
 }
 
-/* The value of each run of a side; to be freed. */
-static struct sample
-sample_of(const struct comparison *c, int side, VALUE(of), size_t index)
+static void
+put_values(double *values, const struct comparison *c, VALUE(of), size_t index)
 {
-	struct sample sample = { zalloc(c->count[side], sizeof *sample.at), c->count[side] };
-
-	for (size_t r = 0; r < sample.count; r++)
-		sample.at[r] = (double)of(&c->runs[side][r], index);
-	return sample;
+	for (size_t i = 0; i < c->tested_count; i++)
+		values[i] = (double)of(c->tested[i], index);
 }
 
 void
 change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change)
 {
-	struct sample a = sample_of(c, A, of, index), b = sample_of(c, B, of, index);
-	struct effect effect;
-	double more, less;
-
-	*change = (struct change){ .a = mean(a), .b = mean(b), .judged = can_judge(c), .shift = NAN,
-	    .low = NAN, .high = NAN, .p = NAN, .p_adjusted = NAN };
+	*change = (struct change){ .judged = can_judge(c->count[A], c->count[B]), .shift = NAN, .low = NAN,
+	    .high = NAN, .p = NAN, .p_adjusted = NAN };
+	change->a = (double)sum_of(c, A, of, index) / (double)c->count[A];
+	change->b = (double)sum_of(c, B, of, index) / (double)c->count[B];
 	change->change_ns = difference(c, of, index);
 	if (change->judged) {
+		double *values = zalloc(c->tested_count, sizeof *values);
+		struct effect effect;
+
+		put_values(values, c, of, index);
+		effect = permuted_shift(&c->ways, values, CONFIDENCE, &change->p);
 		change->p_adjusted = 1;		/* unless it is tested */
-		effect = hodges_lehmann(b, a, CONFIDENCE);
 		change->shift = effect.shift;
 		change->low = effect.low;
 		change->high = effect.high;
-		more = p_greater(WILCOXON, b, a);
-		less = p_greater(WILCOXON, a, b);
-		change->p = fmin(1, 2 * fmin(more, less));
+		free(values);
 	}
-	free(a.at);
-	free(b.at);
 }
 
 struct rest {
@@ -172,6 +162,14 @@ unit_path(const struct summary *run, size_t unit)
 static VALUE_IS(unit_computing, unit_kind(run, index * PATH_KINDS_COUNT + PATH_COMPUTE))
 static VALUE_IS(unit_communication, unit_kind(run, index * PATH_KINDS_COUNT + PATH_MPI) +
     unit_kind(run, index * PATH_KINDS_COUNT + PATH_TRANSFER))
+static VALUE_IS(unit_undisturbed_computing, run->undisturbed_ns[COMPUTING][index])
+static VALUE_IS(unit_undisturbed_communication, run->undisturbed_ns[COMMUNICATION][index])
+
+int64_t
+unit_part(const struct summary *run, size_t unit, size_t part)
+{
+	return part == COMPUTING ? unit_computing(run, unit) : unit_communication(run, unit);
+}
 
 static void
 phases_by_unit(const struct comparison *c)
@@ -191,23 +189,27 @@ phases_by_unit(const struct comparison *c)
 /* ---- tests ------------------------------------------------------------------------------ */
 
 /*
- * The robust deviation of all runs of the sides FROM to TO from the median of their side, so that a single
+ * The robust deviation of the runs of the sides FROM to TO from the median of their side, so that a single
  * run that was held up does not make it. Each median takes the freedom of one run; NaN: there are too few.
  */
 static double
 deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 {
-	struct sample all = { zalloc(c->count[A] + c->count[B], sizeof *all.at), 0 };
+	struct sample all = { zalloc(c->tested_count, sizeof *all.at), 0 }, one = all;
 	const int sides = to - from + 1;
 	double result = NAN;
 
 	for (int side = from; side <= to; side++) {
-		struct sample one = sample_of(c, side, of, index);
+		one.at = all.at + all.count;
+		one.count = 0;
+		for (size_t i = 0; i < c->tested_count; i++)
+			if (c->is_b[i] == (side == B))
+				one.at[one.count++] = (double)of(c->tested[i], index);
 		const double centre = median(one);
 
-		for (size_t r = 0; r < one.count; r++)
-			all.at[all.count++] = fabs(one.at[r] - centre);
-		free(one.at);
+		for (size_t i = 0; i < one.count; i++)
+			one.at[i] = fabs(one.at[i] - centre);
+		all.count += one.count;
 	}
 	if ((int)all.count > sides)
 		result = 1.4826 * median(all) * sqrt((double)all.count / ((double)all.count - sides));
@@ -215,14 +217,36 @@ deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
 	return result;
 }
 
-/* A change that is found 4 times in 5, by one of so many TESTS; NaN: none is. */
+/* Of one test that is found where its t is at least CRITICAL, after Student's t about a shift. */
 static double
-detectable_of(const struct comparison *c, VALUE(of), size_t index, size_t tests)
+detectable_of(const struct comparison *c, const struct quantity *test, double critical)
 {
-	if (!can_judge(c))
-		return NAN;
-	return detectable_shift(c->count[A], c->count[B], LEVEL / (double)tests, FOUND) *
-	    deviation(c, A, B, of, index);
+	const double b = (double)c->ways.in_b, a = (double)c->tested_count - b;
+	const double t = critical + normal_quantile(FOUND) * sqrt(1 + critical * critical / (2 * (a + b - 2)));
+
+	return isfinite(t) ? t * deviation(c, A, B, test->of, test->index) * sqrt(1 / a + 1 / b) : NAN;
+}
+
+void
+test_all(const struct comparison *c, struct quantity *tests, size_t count)
+{
+	const size_t runs = c->tested_count;
+	double *values = zalloc(count * runs, sizeof *values), *adjusted = zalloc(count, sizeof *adjusted), critical;
+
+	for (size_t t = 0; t < count; t++) {
+		change_of(c, tests[t].of, tests[t].index, &tests[t].change);
+		tests[t].detectable = NAN;
+		put_values(values + t * runs, c, tests[t].of, tests[t].index);
+	}
+	if (count > 0 && can_judge(c->count[A], c->count[B])) {
+		critical = max_t(&c->ways, values, count, LEVEL, adjusted);
+		for (size_t t = 0; t < count; t++) {
+			tests[t].change.p_adjusted = adjusted[t];
+			tests[t].detectable = detectable_of(c, &tests[t], critical);
+		}
+	}
+	free(values);
+	free(adjusted);
 }
 
 /* A thousandth of the mean run time somewhere. */
@@ -234,41 +258,52 @@ is_tested(const struct verdict *v, const struct change *path)
 
 /* Significant but negligible differences are not named. */
 bool
-is_named(const struct verdict *v, const struct change *change, double p_adjusted)
+is_named(const struct verdict *v, const struct change *change)
 {
-	return p_adjusted <= LEVEL && fabs(change->shift) >= WORTH * v->run_time.a && change->low * change->high > 0;
+	return change->p_adjusted <= LEVEL && fabs(change->shift) >= WORTH * v->run_time.a &&
+	    change->low * change->high > 0;
 }
 
-static void
-adjust(const struct comparison *c, struct verdict *v)
+/* The surer of two: the one that is named; of two such the larger, else the one with less p. */
+static bool
+is_surer(const struct verdict *v, const struct quantity *a, const struct quantity *b)
 {
-	struct site_change **sites = zalloc(c->unit_count, sizeof *sites);
-	double *p = zalloc(PARTS * c->unit_count, sizeof *p);
-	double *adjusted = zalloc(PARTS * c->unit_count, sizeof *adjusted);
+	const bool named = is_named(v, &a->change);
+
+	if (named != is_named(v, &b->change))
+		return named;
+	return named ? fabs(a->change.shift) > fabs(b->change.shift) : a->change.p_adjusted < b->change.p_adjusted;
+}
+
+/* All of a part, and it without what held up single visits: a change may be in the one or the other. */
+enum { KINDS_OF_TEST = 2 * PARTS };
+
+static void
+test_sites(const struct comparison *c, struct verdict *v)
+{
+	static int64_t (*const of[KINDS_OF_TEST])(const struct summary *run, size_t unit) = { unit_undisturbed_computing,
+		unit_computing, unit_undisturbed_communication, unit_communication };
+	struct quantity *tests = zalloc(KINDS_OF_TEST * c->unit_count, sizeof *tests);
 	size_t count = 0;
 
 	for (size_t u = 0; u < c->unit_count; u++)
-		if (is_tested(v, &v->sites[u].path))
-			sites[count++] = &v->sites[u];
-	for (size_t i = 0; i < count; i++) {
-		change_of(c, unit_computing, sites[i]->unit, &sites[i]->parts[COMPUTING]);
-		change_of(c, unit_communication, sites[i]->unit, &sites[i]->parts[COMMUNICATION]);
-		for (size_t k = 0; k < PARTS; k++)
-			p[PARTS * i + k] = sites[i]->parts[k].p;
-	}
-	correct(HOLM, p, adjusted, PARTS * count);
-	for (size_t i = 0; i < count; i++) {
-		struct site_change *s = sites[i];
+		for (size_t k = 0; is_tested(v, &v->sites[u].path) && k < KINDS_OF_TEST; k++)
+			tests[count++] = (struct quantity){ .of = of[k], .index = u };
+	test_all(c, tests, count);
+	for (size_t i = 0; i < count; i += KINDS_OF_TEST) {
+		struct site_change *s = &v->sites[tests[i].index];
+		size_t best = 0;
 
-		s->part = adjusted[PARTS * i + COMMUNICATION] < adjusted[PARTS * i + COMPUTING];
-		s->detectable = detectable_of(c, s->part == COMPUTING ? unit_computing : unit_communication, s->unit,
-		    PARTS * count);
-		s->path.p_adjusted = adjusted[PARTS * i + (size_t)s->part];
-		s->named = is_named(v, &s->parts[s->part], s->path.p_adjusted);
+		for (size_t k = 1; k < KINDS_OF_TEST; k++)
+			if (is_surer(v, &tests[i + k], &tests[i + best]))
+				best = k;
+		s->part = best < 2 ? COMPUTING : COMMUNICATION;
+		s->surest = tests[i + best].change;
+		s->detectable = tests[i + best].detectable;
+		s->path.p_adjusted = s->surest.p_adjusted;
+		s->named = is_named(v, &s->surest);
 	}
-	free(sites);
-	free(p);
-	free(adjusted);
+	free(tests);
 }
 
 void
@@ -276,9 +311,11 @@ judge(const struct comparison *c, struct verdict *v)
 {
 	const size_t units = c->unit_count;
 	int64_t *kinds_ns = zalloc(units * PATH_KINDS_COUNT, sizeof *kinds_ns);
+	struct quantity run = { .of = run_time };
 
-	change_of(c, run_time, 0, &v->run_time);
-	v->run_detectable = detectable_of(c, run_time, 0, 1);
+	test_all(c, &run, 1);
+	v->run_time = run.change;
+	v->run_detectable = run.detectable;
 	v->sites = zalloc(units, sizeof *v->sites);
 	v->phases_ns = zalloc(units + 1, sizeof *v->phases_ns);
 	for (int side = A; side < SIDES; side++) {
@@ -308,7 +345,7 @@ judge(const struct comparison *c, struct verdict *v)
 	apportion(c, rank_path, v->ranks, v->run_time.change_ns, v->ranks_ns);
 	phases_by_unit(c);
 	apportion(c, phase_path, units + 1, v->run_time.change_ns, v->phases_ns);
-	if (can_judge(c))
-		adjust(c, v);
+	if (v->run_time.judged)
+		test_sites(c, v);
 	free(kinds_ns);
 }

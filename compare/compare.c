@@ -146,6 +146,7 @@ main(int argc, char **argv)
 	}
 	align(&c);
 	find_facts(&c, &v);
+	find_disturbed(&c);
 	judge(&c, &v);
 	judge_functions(&c, &v);
 	say_verdict(&c, &v);

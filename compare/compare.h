@@ -31,6 +31,14 @@ extern const char *const path_kind_names[PATH_KINDS_COUNT];
 
 enum form { TEXT, JSON, CSV, STREAM };
 
+/*
+ * The tests look at computing and at communication apart: where ranks wait for each other the one is
+ * far quieter than the other.
+ */
+enum { COMPUTING, COMMUNICATION, PARTS };
+/* A visit of the path to a site lasts until it computes anew or is elsewhere. Positions hold as many visits each. */
+enum { POSITIONS = 64 };
+
 struct site_sums {			/* a call site of one run */
 	char *function, *file, *call;	/* function: with the callers where stacks are known */
 	int32_t line;			/* 0: not known; ORDER then tells them apart */
@@ -41,6 +49,9 @@ struct site_sums {			/* a call site of one run */
 	uint32_t rank_count;
 	int64_t total_ns;		/* of all ranks: compute up to it and useful MPI in it */
 	int64_t wait_ns, delay_ns;	/* waits in it; waits of others that it caused */
+	uint64_t visits;		/* of the path; 0: not known either */
+	uint64_t position_visits;	/* that a position holds, a power of 2 */
+	int64_t *position_ns[PARTS];	/* the path of successive visits; NULL where there is none */
 	uint64_t calls, sent_bytes, received_bytes;
 	uint32_t comm;			/* of its first call */
 	int32_t comm_size;
@@ -50,6 +61,7 @@ struct site_sums {			/* a call site of one run */
 
 struct summary {
 	const char *file;
+	int side;			/* disturbed.c */
 	char *program;
 	int32_t ranks;
 	int64_t run_ns;
@@ -58,6 +70,7 @@ struct summary {
 	uint64_t messages, collectives, communicators;
 	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
 	char *load;			/* where ranks had too few cores: a sentence; else NULL */
+	double preempted;		/* of its threads' time: ready to run, without a core; NaN: not known */
 	struct variable *environment;	/* NULL: not known */
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */
@@ -67,10 +80,18 @@ struct summary {
 	struct function_times functions;
 	const struct function_time **by_function;	/* functions.c, as by_unit */
 	const struct site_sums **by_unit;	/* align.c; NULL: it has none of it */
+	int64_t *undisturbed_ns[PARTS];	/* disturbed.c: by unit, less what held up single visits */
+	int64_t held_up_ns;		/* more than other runs of both sides take */
 	int64_t *phase_unit_ns;		/* change.c: by unit, then behind the last synchronisation point */
 	int64_t *rank_ns;		/* by rank: of the path */
 	int64_t *phase_ns;		/* by place that ended a stretch; [count]: behind the last */
 };
+
+static inline size_t
+positions_of(const struct site_sums *p)		/* that are in use */
+{
+	return p->visits > 0 ? (size_t)((p->visits - 1) / p->position_visits + 1) : 0;
+}
 
 /* Runs lp-critpath on FILE unless it has a path. Into OUT as a stream, in a process of its own. */
 void summarise(const char *file, int argc, char **argv);
@@ -107,7 +128,24 @@ struct comparison {
 	size_t count[SIDES];
 	struct unit *units;
 	size_t unit_count, unit_capacity;
+	/* disturbed.c: both sides in order of run time, less disturbed runs */
+	struct summary **tested;
+	bool *is_b;
+	size_t tested_count;
+	struct disturbed *disturbed;
+	size_t disturbed_count;
+	struct relabelling ways;
 };
+
+struct disturbed {
+	int side;
+	uint64_t run;			/* as given, from 1 */
+	const char *file;
+	double held_up, preempted;	/* shares of its time */
+	bool left_out;
+};
+/* Which runs the tests leave out, and what of the others. */
+void find_disturbed(struct comparison *c);
 
 void align(struct comparison *c);
 
@@ -118,7 +156,7 @@ struct change {
 	double a, b;			/* means, in ns where it is time */
 	int64_t change_ns;		/* of times: apportioned, so that parts make up their whole */
 	bool judged;			/* enough runs for the interval and p */
-	double shift, low, high;	/* Hodges-Lehmann, 95 %; NaN unless judged, as p */
+	double shift, low, high;	/* of the runs that are tested, 95 %; NaN unless judged, as p */
 	double p, p_adjusted;
 };
 
@@ -133,31 +171,33 @@ struct change {
 #define VALUE_OF_UNIT(name, member) \
 	VALUE_IS(name, run->by_unit[index] != NULL ? (int64_t)run->by_unit[index]->member : 0)
 
-/* Errors of the first kind that are put up with: of a test, and of all of Holm's together. */
+/* Errors of the first kind that are put up with: of a test, and of all sites' together. */
 #define LEVEL 0.05
 /* A change by less of the run time is not worth a name, however sure. */
 #define WORTH 1e-3
 
 /* Are there enough runs for a statement of chance at all? */
-bool can_judge(const struct comparison *c);
+bool can_judge(size_t a, size_t b);
 void change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change);
 /* Changes of COUNT parts of the run time that add up to WHOLE_NS, to the nanosecond. */
 void apportion(const struct comparison *c, VALUE(of), size_t count, int64_t whole_ns, int64_t *parts_ns);
 int64_t mean_ns(const struct comparison *c, int side, VALUE(of), size_t index);	/* rounded */
 int64_t difference(const struct comparison *c, VALUE(of), size_t index);	/* B less A */
-
-/*
- * The tests look at computing and at communication apart: where ranks wait for each other the one is
- * far quieter than the other.
- */
-enum { COMPUTING, COMMUNICATION, PARTS };
+/* Of several whose p are adjusted together. */
+struct quantity {
+	VALUE(of);
+	size_t index;
+	struct change change;
+	double detectable;		/* a change that is found 4 times in 5; NaN: none is */
+};
+void test_all(const struct comparison *c, struct quantity *tests, size_t count);
 
 struct site_change {
 	struct place_names place;
 	struct change path, total;
-	struct change parts[PARTS];		/* of its time on the path */
-	int part;				/* the one that the tests find surer */
-	double detectable;			/* of that part, ns; NaN: none is */
+	int part;				/* of its time on the path, of which the tests are surest */
+	struct change surest;			/* of that part, or of what does not hold up single visits of it */
+	double detectable;			/* of that, ns; NaN: none is */
 	int64_t kinds_ns[PATH_KINDS_COUNT], wait_ns, delay_ns;
 	bool named;
 	size_t unit;
@@ -219,7 +259,7 @@ void judge(const struct comparison *c, struct verdict *v);		/* change.c */
 void say_verdict(const struct comparison *c, struct verdict *v);	/* verdict.c */
 /* Does it take enough of the run time to be tested? And is the change, with its p adjusted, worth a name? */
 bool is_tested(const struct verdict *v, const struct change *path);
-bool is_named(const struct verdict *v, const struct change *change, double p_adjusted);
+bool is_named(const struct verdict *v, const struct change *change);
 double share_of(const struct verdict *v, double ns);	/* of A's run time, in per cent */
 struct weighed {
 	double weight;
@@ -235,6 +275,7 @@ void write_junit(const struct verdict *v, const char *name);
 
 /* change.c: of a unit all kinds, of a run by wait state. */
 int64_t unit_path(const struct summary *run, size_t unit);
+int64_t unit_part(const struct summary *run, size_t unit, size_t part);	/* COMPUTING or COMMUNICATION */
 int64_t state_wait(const struct summary *run, size_t state);
 
 /* print.c */

@@ -91,37 +91,31 @@ by_change(const void *left, const void *right)
 void
 judge_functions(const struct comparison *c, struct verdict *v)
 {
-	struct function_change **tested;
+	struct quantity *tests;
 	int64_t *parts_ns;
-	double *p, *adjusted;
 	size_t count = 0;
 
 	if (!align_functions(c, v))
 		return;
 	parts_ns = zalloc(v->function_count, sizeof *parts_ns);
-	p = zalloc(v->function_count, sizeof *p);
-	adjusted = zalloc(v->function_count, sizeof *adjusted);
-	tested = zalloc(v->function_count, sizeof *tested);
+	tests = zalloc(v->function_count, sizeof *tests);
 	apportion(c, function_path, v->function_count, v->run_time.change_ns, parts_ns);
 	for (size_t f = 0; f < v->function_count; f++) {
 		struct function_change *it = &v->functions[f];
 
 		change_of(c, function_path, f, &it->path);
-		it->path.change_ns = parts_ns[f];
 		it->all_change_ns = difference(c, function_all, f);
-		if (can_judge(c) && is_tested(v, &it->path)) {
-			p[count] = it->path.p;
-			tested[count++] = it;
-		}
+		if (is_tested(v, &it->path))
+			tests[count++] = (struct quantity){ .of = function_path, .index = f };
 	}
-	correct(HOLM, p, adjusted, count);
+	test_all(c, tests, count);
 	for (size_t i = 0; i < count; i++) {
-		tested[i]->path.p_adjusted = adjusted[i];
-		tested[i]->named = is_named(v, &tested[i]->path, adjusted[i]);
+		v->functions[tests[i].index].path = tests[i].change;
+		v->functions[tests[i].index].named = is_named(v, &tests[i].change);
 	}
+	for (size_t f = 0; f < v->function_count; f++)
+		v->functions[f].path.change_ns = parts_ns[f];
 	qsort(v->functions, v->function_count, sizeof *v->functions, by_change);
 	free(parts_ns);
-	free(p);
-	free(adjusted);
-	free(tested);
+	free(tests);
 }

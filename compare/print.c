@@ -7,7 +7,7 @@
 
 #include "compare.h"
 
-static const char *const yes[] = { NULL, "yes" };
+static const char *const yes[] = { NULL, "yes" }, *const side_names[SIDES] = { "a", "b" };
 
 #define IN_JSON_SECONDS .json = "%.9f", .scale = 1e-9
 #define SITE(member) FIELD(struct site_change, member)
@@ -71,6 +71,14 @@ static const struct field run_fields[] = {
 	{ "spread_a_s", FIELD(struct verdict, run_spread[A]), IN_JSON_SECONDS },
 	{ "spread_b_s", FIELD(struct verdict, run_spread[B]), IN_JSON_SECONDS },
 	{ "detectable_s", FIELD(struct verdict, run_detectable), IN_JSON_SECONDS },
+	FIELDS_END
+}, disturbed_fields[] = {
+	{ "side", FIELD(struct disturbed, side), .json = PLAIN, .names = side_names },
+	{ "run", FIELD(struct disturbed, run), .json = PLAIN },
+	{ "file", FIELD(struct disturbed, file), .json = PLAIN },
+	{ "held_up_share", FIELD(struct disturbed, held_up), .json = "%.9f" },
+	{ "preempted_share", FIELD(struct disturbed, preempted), .json = "%.9f" },
+	{ "left_out", FIELD(struct disturbed, left_out), .json = PLAIN },
 	FIELDS_END
 }, fact_fields[] = {
 	{ "name", FIELD(struct fact, name), .json = PLAIN, .optional = true },
@@ -185,6 +193,22 @@ print_load(struct text *text, const struct comparison *c)
 }
 
 static void
+print_disturbed(struct text *text, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->disturbed_count; i++) {
+		const struct disturbed *d = &c->disturbed[i];
+		char preempted[80] = "";
+
+		if (isfinite(d->preempted))
+			snprintf(preempted, sizeof preempted, "; %.1f %% of its threads' time ready to run, without a core",
+			    100 * d->preempted);
+		text_line(text, "%s: run %llu (%s) was disturbed: held up for %.1f %% of its time%s; the tests %s",
+		    d->side == A ? "A" : "B", (unsigned long long)d->run, d->file, 100 * d->held_up, preempted,
+		    d->left_out ? "leave it out" : "have it, because there are too few others");
+	}
+}
+
+static void
 comparison_text(struct text *text, const struct comparison *c, const struct verdict *v, bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
@@ -204,6 +228,7 @@ comparison_text(struct text *text, const struct comparison *c, const struct verd
 	    1e-9 * (double)v->all_kinds_ns[2], 1e-9 * (double)v->all_kinds_ns[3]);
 	print_spread(text, c, v);
 	print_load(text, c);
+	print_disturbed(text, c);
 	for (size_t i = 0; i < v->fact_count && i < shown; i++)
 		text_line(text, "exact: %s", v->facts[i].text);
 	print_more(text, v->fact_count, shown);
@@ -340,6 +365,8 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 	json_break(out);
 	json_rows(out, "functions", function_fields, v->functions, v->function_count, sizeof *v->functions);
 	put_facts(out, c, v);
+	json_break(out);
+	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count, sizeof *c->disturbed);
 	json_break(out);
 	json_rows(out, "limits", limit_fields, v->limits, v->limit_count, sizeof *v->limits);
 	put_rest(out, c, v);

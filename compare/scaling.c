@@ -188,12 +188,17 @@ scaling_verdict(const struct scaling_table *t)
 	const size_t last = t->group_count - 1;
 	const struct scaling_site *s = &t->sites[0];
 	const int32_t least = t->groups[0].mean.ranks, most = t->groups[last].mean.ranks;
+	const char *spread = "";
+
+	for (size_t g = 0; g <= last; g++)
+		if (t->groups[g].count == 1)
+			spread = "; one run of a number of ranks does not show how far chance goes";
 
 	if (t->c->unit_count == 0 || !s->grows)
-		return formatted("from %d to %d ranks no site takes a share of the critical path that grows",
-		    (int)least, (int)most);
-	return formatted("%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f %% on %d",
-	    s->place.text, (int)s->first_ranks, 100 * s->at[0].share, (int)least, 100 * s->at[last].share, (int)most);
+		return formatted("from %d to %d ranks no site takes a share of the critical path that grows%s",
+		    (int)least, (int)most, spread);
+	return formatted("%s stops scaling at %d ranks: %.1f %% of the critical path on %d, %.1f %% on %d%s", s->place.text,
+	    (int)s->first_ranks, 100 * s->at[0].share, (int)least, 100 * s->at[last].share, (int)most, spread);
 }
 
 static void

@@ -19,6 +19,8 @@ struct watcher {
 	size_t phase;			/* site that ended the stretch whose path comes; SIZE_MAX: none */
 	size_t phase_capacity;
 	struct segments path;		/* of one message */
+	uint32_t visited;		/* the site of the segment before; NOBODY: START, or none */
+	bool computed;			/* in it */
 	struct places by_rank;		/* of the path */
 	int64_t last_ns;
 	bool any_path;
@@ -104,6 +106,39 @@ take_sync(struct watcher *w, struct imbalance *im, const struct message *message
 	free(seqs);
 }
 
+/* Two become one. */
+static void
+join_positions(struct site_sums *p)
+{
+	for (size_t part = 0; part < PARTS; part++) {
+		int64_t *ns = p->position_ns[part];
+
+		for (size_t i = 0; i < POSITIONS; i++)
+			ns[i] = i < POSITIONS / 2 ? ns[2 * i] + ns[2 * i + 1] : 0;
+	}
+	p->position_visits *= 2;
+}
+
+static void
+add_visit(struct watcher *w, struct site_sums *p, const struct segment *s)
+{
+	const bool computes = s->kind == COMPUTE;
+	size_t at;
+
+	if (p->position_ns[0] == NULL) {
+		p->position_visits = 1;
+		for (size_t part = 0; part < PARTS; part++)
+			p->position_ns[part] = zalloc(POSITIONS, sizeof *p->position_ns[part]);
+	}
+	p->visits += s->site != w->visited || (computes && !w->computed);
+	if ((p->visits - 1) / p->position_visits == POSITIONS)
+		join_positions(p);
+	at = (size_t)((p->visits - 1) / p->position_visits);
+	p->position_ns[computes ? COMPUTING : COMMUNICATION][at] += s->end_ns - s->begin_ns;
+	w->visited = s->site;
+	w->computed = computes;
+}
+
 static void
 take_segments(struct watcher *w, struct imbalance *im, const struct message *message)
 {
@@ -122,8 +157,12 @@ take_segments(struct watcher *w, struct imbalance *im, const struct message *mes
 		w->last_ns = s->end_ns;
 		place_at(&w->s, s->kind == START ? 0 : s->site)->path_ns[s->kind] += ns;
 		w->s.rank_ns[im->graph.known.location_rank[s->location]] += ns;
-		if (s->kind != START)
+		if (s->kind == START)
+			w->visited = NOBODY;
+		else {
 			places_add(&w->by_rank, &(struct place){ s->site, im->graph.known.location_rank[s->location], false, ns });
+			add_visit(w, place_at(&w->s, s->site), s);
+		}
 		*phase_at(w, w->phase == SIZE_MAX ? 0 : w->phase + 1) += ns;
 	}
 	w->any_path = true;
@@ -296,7 +335,7 @@ void
 summarise(const char *file, int argc, char **argv)
 {
 	static struct imbalance im;
-	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX };
+	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX, .visited = NOBODY };
 	char pipe_name[32];
 	pid_t child = 0;
 	int from = -1;
@@ -323,6 +362,7 @@ summarise(const char *file, int argc, char **argv)
 	w.s.variable_count = im.graph.known.headline.variable_count;
 	w.s.hosts = hosts_text(&im.graph.known.headline);
 	w.s.load = load_text(&im.graph.known.headline);
+	w.s.preempted = preempted_share(&im.graph.known.headline);
 	for (size_t i = 3; i < im.graph.known.comm_count; i++)
 		w.s.communicators += im.graph.known.comms[i].size > 0;
 	for (int i = 0; i < STATES; i++)

@@ -19,7 +19,7 @@ const char *const path_kind_names[PATH_KINDS_COUNT] = {
 static void
 write_place(struct writer *out, const struct site_sums *p)
 {
-	message_begin(out, "place", 18);
+	message_begin(out, "place", 18 + (p->visits > 0 ? 4 : 0));
 	put_string(out, "function", p->function != NULL ? p->function : "");
 	put_string(out, "file", p->file != NULL ? p->file : "");
 	put_string(out, "call", p->call != NULL ? p->call : "");
@@ -38,6 +38,12 @@ write_place(struct writer *out, const struct site_sums *p)
 	put_uint(out, "comm", p->comm);
 	put_int(out, "comm_size", p->comm_size);
 	put_int(out, "polls", p->polls);
+	if (p->visits > 0) {
+		put_uint(out, "visits", p->visits);
+		put_uint(out, "position_visits", p->position_visits);
+		put_column(out, "computing_ns", i64, p->position_ns[COMPUTING], positions_of(p));
+		put_column(out, "communication_ns", i64, p->position_ns[COMMUNICATION], positions_of(p));
+	}
 	if (message_end(out) < 0)
 		die_output();
 }
@@ -51,7 +57,8 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	if (writer_open(&out, STDOUT_FILENO, "summary", in, argc, argv) < 0)
 		die_output();
 	memcpy(state_ns, s->wait_ns, sizeof state_ns);
-	message_begin(&out, "summary", (isfinite(s->of.parallel) ? 17u : 14u) + (s->load != NULL));
+	message_begin(&out, "summary", (isfinite(s->of.parallel) ? 17u : 14u) + (s->load != NULL) +
+	    isfinite(s->preempted));
 	put_string(&out, "program", s->program != NULL ? s->program : "");
 	put_int(&out, "ranks", s->ranks);
 	put_int(&out, "run_ns", s->run_ns);
@@ -59,6 +66,8 @@ summary_write(const struct summary *s, struct reader *in, int argc, char **argv)
 	put_string(&out, "hosts", s->hosts != NULL ? s->hosts : "");
 	if (s->load != NULL)
 		put_string(&out, "load", s->load);
+	if (isfinite(s->preempted))
+		put_double(&out, "preempted", s->preempted);
 	put_int(&out, "span_ns", s->of.span_ns);
 	put_int(&out, "useful_ns", s->of.useful_total_ns);
 	put_uint(&out, "messages", s->messages);
@@ -148,6 +157,7 @@ read_head(struct summary *s, struct reader *in, const struct message *message)
 	s->program = text_of(message, "program");
 	s->hosts = text_of(message, "hosts");
 	s->load = text_of(message, "load");
+	s->preempted = number_of(message, "preempted");
 	s->of.parallel = number_of(message, "parallel");
 	s->of.load_balance = number_of(message, "load_balance");
 	s->of.communication = number_of(message, "communication");
@@ -179,6 +189,31 @@ read_ranks(struct site_sums *p, struct reader *in, const struct message *message
 }
 
 static void
+read_positions(struct site_sums *p, struct reader *in, const struct message *message)
+{
+	static const char *const keys[PARTS] = { "computing_ns", "communication_ns" };
+	size_t count;
+
+	if (body_get(message, "visits") == NULL)
+		return;
+	if (body_uint(in, message, "visits", &p->visits) < 0 ||
+	    body_uint(in, message, "position_visits", &p->position_visits) < 0)
+		die_input(in);
+	if (p->visits == 0 || p->position_visits == 0 || (p->position_visits & (p->position_visits - 1)) != 0 ||
+	    positions_of(p) > POSITIONS)
+		die_message(in, message, "place: no such number of visits");
+	count = positions_of(p);
+	for (size_t part = 0; part < PARTS; part++) {
+		p->position_ns[part] = zalloc(POSITIONS, sizeof *p->position_ns[part]);
+		if (body_column(in, message, keys[part], i64, count, count, p->position_ns[part]) < 0)
+			die_input(in);
+		for (size_t i = 0; i < count; i++)
+			if (p->position_ns[part][i] < 0 || p->position_ns[part][i] > INT64_MAX / POSITIONS)
+				die_message(in, message, "place: no such time");
+	}
+}
+
+static void
 read_place(struct summary *s, struct reader *in, const struct message *message)
 {
 	struct site_sums *p;
@@ -204,6 +239,7 @@ read_place(struct summary *s, struct reader *in, const struct message *message)
 	    body_int(in, message, "polls", 0, 1, &polls) < 0)
 		die_input(in);
 	read_ranks(p, in, message);
+	read_positions(p, in, message);
 	p->line = (int32_t)line;
 	p->comm = (uint32_t)comm;
 	p->comm_size = (int32_t)comm_size;

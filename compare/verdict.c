@@ -43,7 +43,7 @@ static void
 say_site(const struct comparison *c, struct verdict *v, size_t unit)
 {
 	const struct site_change *site = &v->sites[unit];
-	const struct change *part = &site->parts[site->part];
+	const struct change *part = &site->surest;
 	const int32_t rank = rank_of_change(c, v, unit);
 	char on[24] = "";
 
@@ -62,13 +62,16 @@ static void
 say_run_time(const struct comparison *c, struct verdict *v)
 {
 	const struct change *t = &v->run_time;
-	const bool changed = t->judged && t->low * t->high > 0 && t->p <= 0.05;
+	const bool changed = t->judged && t->low * t->high > 0 && t->p <= LEVEL;
+	const double least_p = 2 / ways_to_choose(c->count[A], c->count[B]);
 	const double percent = share_of(v, t->judged ? t->shift : (double)t->change_ns);
 
-	if (!t->judged)
-		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing can be said of chance",
-		    fabs(percent), percent < 0 ? "less" : "more", c->count[A], c->count[B]);
-	else if (changed)
+	if (!t->judged) {
+		say(v, "B took %.2f %% %s time than A; with %zu and %zu runs nothing can be said of chance", fabs(percent),
+		    percent < 0 ? "less" : "more", c->count[A], c->count[B]);
+		if (least_p < 1)
+			say(v, " (the least p is %.2g)", least_p);
+	} else if (changed)
 		say(v, "B is %.2f %% %s (95 %%: %.2f to %.2f %%)", fabs(percent), percent > 0 ? "slower" : "faster",
 		    fmin(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))),
 		    fmax(fabs(share_of(v, t->low)), fabs(share_of(v, t->high))));
@@ -91,13 +94,13 @@ void
 say_verdict(const struct comparison *c, struct verdict *v)
 {
 	struct weighed *orders = zalloc(c->unit_count, sizeof *orders);
-	size_t count = 0;
+	size_t count = 0, left_out = 0;
 
 	say_run_time(c, v);
 	for (size_t u = 0; u < c->unit_count; u++)
 		if (v->sites[u].named || (!v->run_time.judged && v->sites[u].path.change_ns != 0))
 			orders[count++] = (struct weighed){ v->run_time.judged ?
-			    fabs(v->sites[u].parts[v->sites[u].part].shift) :
+			    fabs(v->sites[u].surest.shift) :
 			    fabs((double)v->sites[u].path.change_ns), u };
 	qsort(orders, count, sizeof *orders, by_weight);
 	for (size_t i = 0; i < count && i < 3; i++) {
@@ -114,6 +117,10 @@ say_verdict(const struct comparison *c, struct verdict *v)
 			    v->functions[f].name, share_of(v, v->functions[f].path.shift),
 			    share_of(v, v->functions[f].path.low), share_of(v, v->functions[f].path.high));
 		}
+	for (size_t i = 0; i < c->disturbed_count; i++)
+		left_out += c->disturbed[i].left_out;
+	if (left_out > 0)
+		say(v, "; without %zu disturbed run%s", left_out, left_out > 1 ? "s" : "");
 	if (v->fact_count > 0)
 		say(v, "; %zu exact difference%s", v->fact_count, v->fact_count > 1 ? "s" : "");
 	free(orders);

@@ -25,6 +25,80 @@ setup_file() {
 	compare_runs.py exact a1.graph -- b1.graph
 	compare_runs.py exact a1.summary a2.summary a3.summary -- b1.summary b2.graph
 	compare_runs.py exact a[1-7].summary -- b[1-5].summary
+	compare_runs.py exact a[1-8].summary -- b[1-9].summary	# only some of the ways to choose the sides
+}
+
+@test "with 5 runs a side, one of them disturbed, 2 % more at one site is found, and the same twice is not told apart" {
+	compare_runs.py power 5 8 5 >score
+	cat score
+	jq -e '.found >= 7 and .covered >= 6 and .told >= 7 and .alarms <= 1 and .wrong <= 2' score
+}
+
+# of before visits were counted
+old() {
+	for run; do trace.py text "$BATS_FILE_TMPDIR/$run.summary" | sed '1s/.*/trace content=summary/; s/ visits=.*//' | pack >"$run.old"; done
+}
+
+@test "p, interval and adjusted p are those of all ways to choose the sides, counted anew, and old summaries are read" {
+	old a{1..9} b{1..6}
+	trace.py check a1.old
+	compare_runs.py ways a[1-5].old -- b[1-5].old
+	compare_runs.py ways a[1-3].old -- b[1-6].old
+	compare_runs.py ways a[1-4].old -- a[5-9].old
+	for bad in 's/position_visits=1 /position_visits=3 /' 's/ visits=15 / visits=6500 /' 's/ visits=15 / visits=0 /'; do
+		trace.py text "$BATS_FILE_TMPDIR/b1.summary" | sed "1s/.*/trace content=summary/; $bad" | pack >bad
+		run -2 --separate-stderr lp-compare a1.old -- bad
+		[[ "$stderr" == "lp-compare: bad:"*": place: no such number of visits" ]]
+	done
+}
+
+# run NAME OPTION...: its summary
+run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-compare --summary - >"$1.summary"; }
+
+@test "a disturbed run is told and left out of the tests where the others bear them" {
+	cd "$BATS_FILE_TMPDIR"
+	run_of held 301 slow=5:30
+	lp-compare -F json a[1-4].summary held.summary -- b[1-5].summary >t.json
+	jq -e '.disturbed | length == 1 and (.[0] | .side == "a" and .run == 5 and .file == "held.summary" and .left_out and
+		.preempted_share == null and .held_up_share > 0.2 and .held_up_share < 0.26)' t.json
+	jq -e '[.sites[] | select(.named) | .line] == [13] and .run_time.low_s > -0.001 and .run_time.change_s < 0' t.json
+	lp-compare a[1-4].summary held.summary -- b[1-5].summary >t.text
+	grep -q '(solve.c:13): .*; without 1 disturbed run$' t.text
+	grep -q '^A: run 5 (held.summary) was disturbed: held up for 2[0-9.]* % of its time; the tests leave it out$' t.text
+	lp-compare -F json b[1-5].summary -- a[1-4].summary held.summary | jq -e '.disturbed | length == 1 and .[0].side == "b"'
+	lp-compare a[1-4].summary -- held.summary b[1-3].summary >t.text
+	grep -q '^B: run 1 (held.summary) was disturbed: .*; the tests have it, because there are too few others$' t.text
+	refute grep -q 'without 1 disturbed' t.text
+	# As many as a side are no exception.
+	for i in 2 3 4 5; do run_of held$i 30$i slow=5:30; done
+	lp-compare -F json a[1-5].summary -- held[2-5].summary held.summary | jq -e '.disturbed == [] and
+		([.sites[] | select(.named) | .line] == [15])'
+	# Without visits the whole run is seen.
+	old a{1..4} held b{1..5}
+	lp-compare -F json a[1-4].old held.old -- b[1-5].old | jq -e '[.disturbed[] | [.side, .run, .left_out]] == [["a", 5, true]]'
+}
+
+@test "a run whose threads had no core is disturbed, however long it took" {
+	cd "$BATS_FILE_TMPDIR"
+	for i in 1 2 3 4 5; do
+		waited=$((i == 3 ? 60 : 5))
+		{ compare_runs.py make 4$i | head -1; echo "load host=a ranks=2 cores=2 threads=2 elapsed_ns=1000 cpu_ns=900 thread_cpu_ns=900 waited_ns=$waited others_ns=0"
+		compare_runs.py make 4$i | tail -n +2; } | pack | lp-graph 2>/dev/null | lp-compare --summary - >w$i.summary
+	done
+	lp-compare -F json a[1-5].summary -- w[1-5].summary |
+		jq -e '[.disturbed[] | [.side, .run, .preempted_share, .left_out]] == [["b", 3, 0.06, true]]'
+	lp-compare a[1-5].summary -- w[1-5].summary | grep -q '; 6.0 % of its threads. time ready to run, without a core; the tests leave it out$'
+}
+
+@test "a change at single visits is found, and one visit of a run that was held up is none" {
+	cd "$BATS_FILE_TMPDIR"
+	for i in 1 2 3 4 5; do run_of once$i 40$i once=5:400000; done
+	lp-compare -F json a[1-5].summary -- once[1-5].summary | jq -e '[.sites[] | select(.named) | .line] == [15]'
+	# 3 % of two runs of A: without the one visit each they are as the others, and so is the interval.
+	run_of a.once 406 once=3:450000
+	run_of b.once 407 once=3:450000
+	lp-compare -F json a[1-3].summary a.once.summary b.once.summary -- b[1-5].summary >t.json
+	jq -e '[.sites[] | select(.named) | .line] == [13]' t.json
 }
 
 @test "the verdict says on which rank a site takes longer, where it is one rank and not all" {
@@ -122,7 +196,9 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR"
 	lp-compare -F json a[1-7].summary -- b[1-7].summary >seven.json
 	lp-compare -F json a[1-4].summary -- b[1-4].summary | jq -e '(.run_time | .detectable_s > 0 and .spread_b_s > 0) and
-		[.sites[] | select(.detectable_s != null)] == []'	# 4 and 4 are none for 20 tests
+		([.sites[] | select(.named) | .line] == [13])'
+	lp-compare -F json a[1-3].summary -- b[1-3].summary | jq -e 'all(.run_time, .sites[]; .detectable_s == null and .low_s == null) and
+		(.verdict | test("with 3 and 3 runs nothing can be said of chance [(]the least p is 0.1[)]"))'
 	jq -e '.run_time.detectable_s as $d | .run_time | .spread_a_s < $d and $d < 4 * ([.spread_a_s, .spread_b_s] | max)' seven.json
 	jq -e '[.sites[] | select(.detectable_s != null)] | length == 10 and all(.detectable_s > 0)' seven.json
 	jq -e '.sites[0] | .named and .detectable_s < .path_change_s' seven.json
@@ -167,7 +243,8 @@ scaled() {
 	lp-imbalance -F json s2.1.graph s8.1.graph | jq -c '.runs | map(del(.file))' >imbalance.json
 	lp-compare --scaling -F json s2.1.graph s8.1.graph | jq -c '.runs | map(del(.count))' | cmp - imbalance.json
 	lp-compare --scaling --weak -F json s2.1.graph s8.1.graph | jq -e '.scaling == "weak" and .runs[1].speedup > 8'
-	lp-compare --scaling s2.1.graph s8.1.graph | grep -q '^MPI_Allreduce at exchange (app.c:11) stops scaling at 8 ranks'
+	lp-compare --scaling s2.1.graph s8.1.graph | grep -q '^MPI_Allreduce at exchange (app.c:11) stops scaling at 8 ranks.*; one run of a number'
+	lp-compare --scaling s8.?.graph s2.?.graph | head -1 | refute grep 'one run of a number'
 	[ "$(lp-compare --scaling -F csv s2.1.graph s8.1.graph | wc -l)" = 9 ]
 	# One run on 2 ranks in which io took more than it does on 8: its growth lies within the spread.
 	scaled 2 3 90000

@@ -85,14 +85,11 @@ load_line(struct text *text, const struct headline *h)
 	free(line);
 }
 
-void
-load_json(struct json *json, const struct headline *h)
+static struct load
+sum_of_loads(const struct headline *h)
 {
 	struct load sum = { 0 };
-	struct shares s;
 
-	if (h->load_count == 0)
-		return;
 	for (size_t i = 0; i < h->load_count; i++) {
 		const struct load *load = &h->loads[i];
 
@@ -105,6 +102,25 @@ load_json(struct json *json, const struct headline *h)
 		sum.waited_ns += load->waited_ns;
 		sum.others_ns = load->others_ns < 0 || sum.others_ns < 0 ? -1 : sum.others_ns + load->others_ns;
 	}
+	return sum;
+}
+
+double
+preempted_share(const struct headline *h)
+{
+	const struct load sum = sum_of_loads(h);
+
+	return h->load_count > 0 ? shares_of(&sum).preempted : NAN;
+}
+
+void
+load_json(struct json *json, const struct headline *h)
+{
+	const struct load sum = sum_of_loads(h);
+	struct shares s;
+
+	if (h->load_count == 0)
+		return;
 	s = shares_of(&sum);
 	json_begin_object(json, "load");
 	json_int(json, "cores", sum.cores);

@@ -17,6 +17,8 @@ struct load {
 int load_take(struct headline *headline, struct reader *in, const struct message *message);
 /* "4 ranks on 2 cores: ...", for the worst host; NULL: all had enough cores. To be freed. */
 char *load_text(const struct headline *headline);
+/* The part of the threads' time, on all hosts, that they were ready to run and had no core; NaN: not known. */
+double preempted_share(const struct headline *headline);
 /* The same as a line of a report. */
 void load_line(struct text *text, const struct headline *headline);
 /* An object "load" for all hosts together; nothing if not known. */

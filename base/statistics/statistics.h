@@ -8,6 +8,10 @@
  *   [B]  Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995)
  *   [P]  F. Wilcoxon, 1945, and Lehmann, chapters 3 and 4: signed ranks, and the shift of pairs
  *   [T]  J. W. Tukey, Exploratory Data Analysis (1977): fences
+ *   [F]  R. A. Fisher, The Design of Experiments (1935); E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937)
+ *   [G]  the same intervals by J. A. Hartigan, J. Am. Stat. Ass. 64 (1969)
+ *   [D]  M. Dwass, Ann. Math. Stat. 28 (1957): a sample of the ways
+ *   [M]  P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing (1993), algorithm 4.1
  */
 #ifndef STATISTICS_H
 #define STATISTICS_H
@@ -85,5 +89,26 @@ double p_above(struct sample differences, double centre);
 double least_p_above(size_t count);
 /* The median of all means of two differences, and its interval [P]. */
 struct effect centre_of(struct sample differences, double confidence);
+
+/* ---- permutation.c: sides of runs ------------------------------------------------------- */
+
+/* To choose A of A + B runs. */
+double ways_to_choose(size_t a, size_t b);
+
+struct relabelling {
+	size_t runs, in_b, ways;
+	bool *real, *is_b;		/* of each run; of each run of each way */
+};
+/* All ways, or some 4000 by chance, always the same ones. Neither side is empty. */
+struct relabelling relabel(const bool *is_b, size_t runs);
+void relabelling_free(struct relabelling *relabelling);
+/* How much more the mean of B is, its interval, and the two-sided p: at most 1 - CONFIDENCE where 0 lies outside. */
+struct effect permuted_shift(const struct relabelling *relabelling, const double *values, double confidence, double *p);
+/*
+ * Adjusts the p of TESTS, with a value of each run, by the greatest t of all in each way, stepping down [M]: their
+ * dependence counts. Returns the t that one alone must exceed at this level; infinity: none can.
+ */
+double max_t(const struct relabelling *relabelling, const double *values, size_t tests, double level,
+    double *adjusted);
 
 #endif

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tests of two sides of runs by relabelling them. If the sides are alike, every way to choose side B among the runs is
+ * as likely as the real one [F]. Exact where the ways are few; otherwise a sample of them, the real one included [D].
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/tool.h"
+#include "statistics.h"
+
+enum { WAYS_MOST = 4000 };	/* 7 and 7 runs have 3432 */
+#define ALIKE 1e-9		/* less is a difference of rounding: it would break ties at will */
+
+double
+ways_to_choose(size_t a, size_t b)
+{
+	double ways = 1;
+
+	for (size_t i = 1; i <= a; i++)
+		ways *= (double)(b + i) / (double)i;
+	return round(ways);
+}
+
+/* The next one of COUNT ascending numbers below RUNS; false: there was none. */
+static bool
+next_choice(size_t *chosen, size_t count, size_t runs)
+{
+	size_t i = count;
+
+	while (i > 0 && chosen[i - 1] == runs - count + i - 1)
+		i--;
+	if (i == 0)
+		return false;
+	chosen[i - 1]++;
+	for (; i < count; i++)
+		chosen[i] = chosen[i - 1] + 1;
+	return true;
+}
+
+/* splitmix64, as lp-measure has it; the excess of the least numbers is below 10^-15. */
+static size_t
+random_below(uint64_t *state, size_t limit)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return (size_t)((z ^ z >> 31) % limit);
+}
+
+/* Of the smaller side, so that the partitions are the same with the sides swapped. */
+static void
+draw(size_t *chosen, size_t count, size_t runs, uint64_t *state, size_t *order)
+{
+	for (size_t i = 0; i < runs; i++)
+		order[i] = i;
+	for (size_t i = 0; i < count; i++) {
+		const size_t other = i + random_below(state, runs - i), kept = order[i];
+
+		chosen[i] = order[other];
+		order[other] = kept;
+	}
+}
+
+static void
+add_way(struct relabelling *r, const size_t *chosen, size_t count, bool chosen_is_b)
+{
+	bool *is_b = r->is_b + r->ways++ * r->runs;
+
+	memset(is_b, !chosen_is_b, r->runs);
+	for (size_t i = 0; i < count; i++)
+		is_b[chosen[i]] = chosen_is_b;
+}
+
+struct relabelling
+relabel(const bool *is_b, size_t runs)
+{
+	struct relabelling r = { .runs = runs };
+	size_t *chosen = zalloc(runs, sizeof *chosen), *order = zalloc(runs, sizeof *order), small;
+	uint64_t state = 1;
+	bool is_exact;
+
+	for (size_t i = 0; i < runs; i++)
+		r.in_b += is_b[i];
+	small = r.in_b < runs - r.in_b ? r.in_b : runs - r.in_b;
+	is_exact = ways_to_choose(r.in_b, runs - r.in_b) <= WAYS_MOST;
+	r.real = zalloc((WAYS_MOST + 2) * runs, sizeof *r.real);
+	r.is_b = is_exact ? r.real + runs : r.real;
+	r.ways = !is_exact;
+	memcpy(r.real, is_b, runs * sizeof *is_b);
+	for (size_t i = 0; i < small; i++)
+		chosen[i] = i;
+	do {
+		if (!is_exact)
+			draw(chosen, small, runs, &state, order);
+		add_way(&r, chosen, small, small == r.in_b);
+		if (!is_exact && 2 * small == runs)	/* its mirror image, too */
+			add_way(&r, chosen, small, false);
+	} while (is_exact ? next_choice(chosen, small, runs) : r.ways < WAYS_MOST);
+	free(chosen);
+	free(order);
+	return r;
+}
+
+void
+relabelling_free(struct relabelling *r)
+{
+	free(r->real);
+}
+
+/* Of side B, as WAY has it; the values add up to 0. With the sides swapped its sign flips and no digit changes. */
+static double
+sum_of(const struct relabelling *r, const bool *way, const double *values)
+{
+	double sum = 0;
+
+	for (size_t i = 1; i < r->runs; i++)
+		sum += way[i] != way[0] ? values[i] : 0;
+	return way[0] ? -sum : sum;
+}
+
+/* Values less their mean, so that the sum of side A is that of B with the other sign; and their squares. */
+static double
+centre(double *to, const double *values, size_t count)
+{
+	const double middle = mean((struct sample){ (double *)(uintptr_t)values, count });
+	double squares = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		to[i] = values[i] - middle;
+		squares += to[i] * to[i];
+	}
+	return squares;
+}
+
+/* The value that K others of COUNT precede; moves them. C. A. R. Hoare, Comm. ACM 4 (1961). */
+static double
+select_value(double *at, size_t count, size_t k)
+{
+	size_t from = 0, to = count - 1;
+
+	while (from < to) {
+		const double pivot = at[from + (to - from) / 2];
+		size_t i = from, j = to;
+
+		for (;; i++, j--) {
+			while (at[i] < pivot)
+				i++;
+			while (at[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			const double kept = at[i];
+
+			at[i] = at[j];
+			at[j] = kept;
+		}
+		if (k <= j)
+			to = j;
+		else
+			from = j + 1;
+	}
+	return at[k];
+}
+
+/*
+ * If B were longer by a shift S and nothing else, then less S both sides would be alike. Relabelling then gives so great a
+ * difference as the real one wherever S is at least the bound of that way. So the bounds in order are where p changes, and
+ * the interval holds every S that the test with this level does not refute [G].
+ */
+struct effect
+permuted_shift(const struct relabelling *r, const double *values, double confidence, double *p)
+{
+	const double in_b = (double)r->in_b, in_a = (double)(r->runs - r->in_b), each = 1 / in_a + 1 / in_b;
+	double *at = zalloc(r->runs, sizeof *at), *bounds = zalloc(r->ways, sizeof *bounds);
+	const double rounding = ALIKE * sqrt(centre(at, values, r->runs)), real = sum_of(r, r->real, at);
+	size_t count = 0, more = 0, less = 0, out;
+	struct effect effect = { .shift = real * each };
+
+	for (size_t w = 0; w < r->ways; w++) {
+		const bool *way = r->is_b + w * r->runs;
+		const double off = real - sum_of(r, way, at);
+		size_t changed = 0;	/* runs of B that it makes runs of A */
+
+		for (size_t i = 0; i < r->runs; i++)
+			changed += r->real[i] && !way[i];
+		more += off <= rounding;
+		less += off >= -rounding;
+		if (changed > 0)
+			bounds[count++] = fabs(off) <= rounding ? 0 : off / (double)changed;
+	}
+	*p = fmin(1, 2 * (double)(more < less ? more : less) / (double)r->ways);
+	/* As many ways, the real one among them, as are at most half of what is put up with. */
+	out = (size_t)((double)r->ways * (1 - confidence) / 2 + ALIKE) - (r->ways - count);
+	effect.low = out < count ? select_value(bounds, count, out) : -INFINITY;
+	effect.high = out < count ? select_value(bounds, count, count - 1 - out) : INFINITY;
+	free(at);
+	free(bounds);
+	return effect;
+}
+
+struct ordered {
+	double size;
+	size_t index;
+};
+
+static int
+by_size(const void *left, const void *right)
+{
+	const struct ordered *a = left, *b = right;
+
+	return a->size > b->size ? -1 : a->size < b->size ? 1 : a->index < b->index ? -1 : a->index > b->index;
+}
+
+static int
+downwards(const void *left, const void *right)
+{
+	const double a = *(const double *)left, b = *(const double *)right;
+
+	return a > b ? -1 : a < b;
+}
+
+/*
+ * All runs of a test together have the same sum of squares in every way, so that the t of two samples grows with
+ * the share of it that lies between the sides, and so does the root of this: |sum of B| with all squares 1.
+ */
+double
+max_t(const struct relabelling *r, const double *values, size_t tests, double level, double *adjusted)
+{
+	const double in_b = (double)r->in_b, in_a = (double)(r->runs - r->in_b);
+	double *at = zalloc(tests * r->runs, sizeof *at), *most = zalloc(r->ways, sizeof *most), critical;
+	struct ordered *order = zalloc(tests, sizeof *order);
+	size_t *reached = zalloc(tests, sizeof *reached);
+
+	for (size_t t = 0; t < tests; t++) {
+		const double root = sqrt(centre(at + t * r->runs, values + t * r->runs, r->runs));
+
+		for (size_t i = 0; i < r->runs; i++)
+			at[t * r->runs + i] *= root > 0 ? 1 / root : 0;
+		order[t] = (struct ordered){ fabs(sum_of(r, r->real, at + t * r->runs)), t };
+	}
+	qsort(order, tests, sizeof *order, by_size);
+	for (size_t w = 0; w < r->ways; w++)
+		for (size_t k = tests; k-- > 0; ) {	/* the greatest of this one and those less sure */
+			most[w] = fmax(most[w], fabs(sum_of(r, r->is_b + w * r->runs, at + order[k].index * r->runs)));
+			reached[k] += most[w] >= order[k].size - ALIKE;
+		}
+	for (size_t k = 0; k < tests; k++) {
+		if (k > 0 && reached[k] < reached[k - 1])
+			reached[k] = reached[k - 1];
+		adjusted[order[k].index] = (double)reached[k] / (double)r->ways;
+	}
+	qsort(most, r->ways, sizeof *most, downwards);
+	critical = most[(size_t)(level * (double)r->ways + ALIKE)];
+	critical = fmin(1, critical * critical * (1 / in_a + 1 / in_b));	/* that share */
+	free(at);
+	free(most);
+	free(order);
+	free(reached);
+	return sqrt((double)(r->runs - 2) * critical / (1 - critical));
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What else ran on the machine holds up single visits to a site, or a whole run. Neither is what the sides differ in, so
+ * the tests leave it out. All is found without a look at the sides, so that a test by relabelling the runs stays exact.
+ *
+ * A side of N runs can be told from (N - 1) / 2 of them that are disturbed. What so few of all runs take longer than
+ * the next one is held up: no change of a side can be that.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+
+/* A run is disturbed if it was held up by more of its time than others are, and by so many times as much. */
+#define HELD_UP 0.02
+#define TIMES 3
+
+static size_t
+most_disturbed(const struct comparison *c)
+{
+	const size_t least = c->count[A] < c->count[B] ? c->count[A] : c->count[B];
+
+	return (least - 1) / 2;
+}
+
+/* The value that FEW others exceed; sorts. */
+static double
+exceeded_by(struct sample values, size_t few)
+{
+	median(values);
+	return values.at[values.count - 1 - few];
+}
+
+/* ---- visits ----------------------------------------------------------------------------- */
+
+/* The time of a part of a site, by run and position; 0 positions: not all runs tell. To be freed. */
+static double *
+positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *positions)
+{
+	double *at = zalloc(c->tested_count * POSITIONS, sizeof *at);
+	uint64_t each = 1;
+
+	*positions = 0;
+	for (size_t r = 0; r < c->tested_count; r++) {
+		const struct site_sums *p = c->tested[r]->by_unit[unit];
+
+		if (p != NULL && p->visits > 0 && p->position_visits > each)
+			each = p->position_visits;
+	}
+	for (size_t r = 0; r < c->tested_count; r++) {
+		const struct site_sums *p = c->tested[r]->by_unit[unit];
+		const size_t count = p != NULL ? positions_of(p) : 0;
+
+		if (count == 0 && unit_part(c->tested[r], unit, part) != 0) {
+			*positions = 0;
+			return at;
+		}
+		for (size_t i = 0; i < count; i++) {
+			const size_t to = (size_t)(i / (each / p->position_visits));
+
+			at[r * POSITIONS + to] += (double)p->position_ns[part][i];
+			*positions = to >= *positions ? to + 1 : *positions;
+		}
+	}
+	return at;
+}
+
+/* How much longer each run takes than all do, at most positions: values become what is left. */
+static void
+subtract_runs(double *at, size_t runs, size_t positions)
+{
+	struct sample of = { zalloc(runs + positions, sizeof *of.at), 0 };
+	double *middle = zalloc(positions, sizeof *middle);
+
+	for (size_t i = 0; i < positions; i++) {
+		of.count = runs;
+		for (size_t r = 0; r < runs; r++)
+			of.at[r] = at[r * POSITIONS + i];
+		middle[i] = median(of);
+	}
+	for (size_t r = 0; r < runs; r++) {
+		double longer;
+
+		of.count = positions;
+		for (size_t i = 0; i < positions; i++)
+			of.at[i] = at[r * POSITIONS + i] - middle[i];
+		longer = median(of);
+		for (size_t i = 0; i < positions; i++)
+			at[r * POSITIONS + i] -= longer;
+	}
+	free(of.at);
+	free(middle);
+}
+
+/* Of a part of a site: what is left of it in each run, and what held it up. */
+static void
+clean(const struct comparison *c, size_t unit, size_t part, size_t few)
+{
+	const size_t runs = c->tested_count;
+	struct sample of = { zalloc(runs, sizeof *of.at), runs };
+	double *left = zalloc(runs, sizeof *left), most;
+	size_t positions;
+	double *at = positions_of_runs(c, unit, part, &positions);
+
+	for (size_t r = 0; r < runs; r++)
+		left[r] = (double)unit_part(c->tested[r], unit, part);
+	subtract_runs(at, runs, positions);
+	for (size_t i = 0; i < positions; i++) {
+		for (size_t r = 0; r < runs; r++)
+			of.at[r] = at[r * POSITIONS + i];
+		most = exceeded_by(of, few);
+		for (size_t r = 0; r < runs; r++)
+			left[r] -= fmax(0, at[r * POSITIONS + i] - most);
+	}
+	memcpy(of.at, left, runs * sizeof *left);
+	most = exceeded_by(of, few);
+	for (size_t r = 0; r < runs; r++) {
+		struct summary *run = c->tested[r];
+
+		run->undisturbed_ns[part][unit] = llround(left[r]);
+		run->held_up_ns += unit_part(run, unit, part) - llround(fmin(left[r], most));
+	}
+	free(of.at);
+	free(left);
+	free(at);
+}
+
+static void
+clean_all(struct comparison *c)
+{
+	for (size_t r = 0; r < c->tested_count; r++)
+		c->tested[r]->held_up_ns = 0;
+	for (size_t u = 0; u < c->unit_count; u++)
+		for (size_t part = 0; part < PARTS; part++)
+			clean(c, u, part, most_disturbed(c));
+}
+
+/* ---- runs ------------------------------------------------------------------------------- */
+
+static double
+held_up_share(const struct summary *run)
+{
+	return run->run_ns > 0 ? (double)run->held_up_ns / (double)run->run_ns : 0;
+}
+
+static double
+preempted(const struct summary *run)
+{
+	return isfinite(run->preempted) ? run->preempted : 0;
+}
+
+/* Is the share of this run far from that of most? */
+static bool
+stands_out(const struct comparison *c, double (*share)(const struct summary *run), const struct summary *run)
+{
+	struct sample all = { zalloc(c->tested_count, sizeof *all.at), c->tested_count };
+	double usual;
+
+	for (size_t r = 0; r < all.count; r++)
+		all.at[r] = share(c->tested[r]);
+	usual = median(all);
+	free(all.at);
+	return share(run) > usual + HELD_UP && share(run) > TIMES * usual;
+}
+
+/* Without them the others must bear a test; more than a few are the way of the machine, or of a side. */
+static void
+leave_out(struct comparison *c)
+{
+	size_t left[SIDES] = { c->count[A], c->count[B] }, kept = 0;
+
+	for (size_t i = 0; i < c->disturbed_count; i++)
+		left[c->disturbed[i].side]--;
+	if (c->disturbed_count > most_disturbed(c) || !can_judge(left[A], left[B]))
+		return;
+	for (size_t i = 0; i < c->disturbed_count; i++)
+		c->disturbed[i].left_out = true;
+	for (size_t r = 0; r < c->tested_count; r++) {
+		const struct summary *run = c->tested[r];
+		bool is_out = false;
+
+		for (size_t i = 0; i < c->disturbed_count; i++)
+			is_out |= run == &c->runs[c->disturbed[i].side][c->disturbed[i].run - 1];
+		if (!is_out) {
+			c->is_b[kept] = c->is_b[r];
+			c->tested[kept++] = c->tested[r];
+		}
+	}
+	c->tested_count = kept;
+}
+
+static int
+by_run_time(const void *left, const void *right)
+{
+	const struct summary *a = *(struct summary *const *)left, *b = *(struct summary *const *)right;
+
+	if (a->run_ns != b->run_ns)
+		return a->run_ns < b->run_ns ? -1 : 1;
+	return strcmp(a->file, b->file);
+}
+
+void
+find_disturbed(struct comparison *c)
+{
+	const size_t runs = c->count[A] + c->count[B];
+
+	c->tested = zalloc(runs, sizeof(struct summary *));
+	c->is_b = zalloc(runs, sizeof *c->is_b);
+	c->disturbed = zalloc(runs, sizeof *c->disturbed);
+	for (int side = A; side < SIDES; side++)
+		for (size_t r = 0; r < c->count[side]; r++) {
+			struct summary *run = &c->runs[side][r];
+
+			run->side = side;
+			for (size_t part = 0; part < PARTS; part++)
+				run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof **run->undisturbed_ns);
+			c->tested[c->tested_count++] = run;
+		}
+	/* An order that does not depend on the sides: the same ways are tried with the sides swapped. */
+	qsort(c->tested, runs, sizeof(struct summary *), by_run_time);
+	for (size_t r = 0; r < runs; r++)
+		c->is_b[r] = c->tested[r]->side == B;
+	clean_all(c);
+	for (int side = A; side < SIDES; side++)
+		for (size_t r = 0; r < c->count[side]; r++) {
+			const struct summary *run = &c->runs[side][r];
+
+			if (most_disturbed(c) > 0 && (stands_out(c, held_up_share, run) || stands_out(c, preempted, run)))
+				c->disturbed[c->disturbed_count++] = (struct disturbed){ side, r + 1, run->file,
+				    held_up_share(run), run->preempted, false };
+		}
+	if (c->disturbed_count > 0) {
+		leave_out(c);
+		clean_all(c);
+	}
+	c->ways = relabel(c->is_b, c->tested_count);
+}
