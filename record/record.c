@@ -38,6 +38,8 @@ static const char usage[] =
 	"      --sync-every S   do so every S seconds, in collectives of all ranks [0: at both ends]\n"
 	"      --mpi NAME       take the recorder of that MPI, openmpi or mpich [the program's]\n"
 	"      --clock WHICH    auto (the processor's counter where it is good) or monotonic [auto]\n"
+	"      --stuck-after S  say what hangs when nothing has moved for S seconds, see lp-stuck\n"
+	"      --stuck-kill     and end the run then, with status 1\n"
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
@@ -47,6 +49,7 @@ struct options {
 	const char *folder;	/* NULL: standard output */
 	char **command;
 	int level;		/* of compression; 0: none */
+	struct hang hang;
 	const char *mpi;	/* whose recorder; NULL: the one that was built by default */
 	char recorder[240];	/* what the library in the ranks is told: key=value,... */
 };
@@ -55,11 +58,14 @@ struct options {
 static volatile pid_t child;
 static volatile sig_atomic_t caught;
 static volatile sig_atomic_t shared;	/* what is typed at a terminal reaches the program by itself */
+static volatile sig_atomic_t asked;	/* by SIGUSR1 */
+static volatile int64_t ending_ns;	/* when the first signal came that is to end the run */
 
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI, MERGE };
+	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER,
+	    STUCK_KILL };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
 		{ "compress", required_argument, NULL, 'z' }, { "polls", required_argument, NULL, POLLS },
@@ -71,7 +77,9 @@ parse_options(int argc, char **argv)
 		{ "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
-		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL, MERGE }, { NULL, 0, NULL, 0 },
+		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL, MERGE },
+		{ "stuck-after", required_argument, NULL, STUCK_AFTER }, { "stuck-kill", no_argument, NULL, STUCK_KILL },
+		{ NULL, 0, NULL, 0 },
 	};
 	static const char *const amounts[] = { "none", "min", "max", NULL };
 	static const int levels[] = { 0, 3, 19 };
@@ -80,7 +88,7 @@ parse_options(int argc, char **argv)
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
 	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
 	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0, c;
-	struct options opt = { 0 };
+	struct options opt = { .hang.after_ns = 10000000000 };
 
 	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
 		switch (c) {
@@ -96,12 +104,19 @@ parse_options(int argc, char **argv)
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
 		case CLOCK: monotonic = parse_choice("--clock", optarg, clocks); break;
 		case MPI: opt.mpi = optarg; break;
+		case STUCK_AFTER:
+			opt.hang.after_ns = parse_seconds("--stuck-after", optarg);
+			opt.hang.watched = true;
+			break;
+		case STUCK_KILL: opt.hang.ends_run = true; break;
 		case MERGE: die("--merge is gone: mpirun -n NODES lp-merge -o %s FOLDER, behind the program", optarg);
 		}
 	if (optind == argc)
 		bad_usage(usage);
 	if (sample_stack > 0 && sample_hz == 0)
 		die("--sample-stack needs --sample");
+	if (opt.hang.ends_run && !opt.hang.watched)
+		die("--stuck-kill needs --stuck-after");
 	opt.command = argv + optind;
 	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
 	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d", fold, (long long)threshold_ns, (int)stack,
@@ -124,6 +139,14 @@ static void
 forward(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
+	if (signal == SIGUSR1) {
+		asked = 1;
+		return;
+	}
+	if (ending_ns == 0 && signal != SIGUSR2)
+		ending_ns = monotonic_ns();
+	if (signal != SIGUSR2)
+		hang_stop();
 	if (shared && info->si_code == SI_KERNEL)	/* typed, not sent by a process */
 		return;
 	caught = signal;
@@ -223,6 +246,52 @@ start(const struct options *opt, const char *folder, const sigset_t *mask)
 	}
 }
 
+static void
+on_child(int number)
+{
+	(void)number;
+}
+
+/* SIGUSR1 may come at any instant, and does not end the wait. */
+static int
+wait_for_child(const struct hang *hang)
+{
+	struct sigaction action = { .sa_handler = on_child, .sa_flags = SA_RESTART };
+	sigset_t held, before;
+	int status = 0;
+
+	sigaction(SIGCHLD, &action, NULL);
+	sigemptyset(&held);
+	sigaddset(&held, SIGCHLD);
+	sigaddset(&held, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	sigdelset(&before, SIGCHLD);
+	sigdelset(&before, SIGUSR1);
+	while (waitpid(child, &status, WNOHANG) == 0)
+		if (asked) {
+			asked = 0;
+			hang_answer(hang, child);
+		} else
+			sigsuspend(&before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	child = 0;
+	return status;
+}
+
+/* Of a run that failed: what it leaves says when it died, and whether it hung. True: it was ended for that. */
+static bool
+after_failure(const struct options *opt, const char *folder)
+{
+	const char *rank = rank_of_launcher();
+	const bool all = died_mark(folder, rank, ending_ns != 0 ? ending_ns : monotonic_ns());
+
+	if (hang_ended_run())
+		return true;
+	if (rank == NULL && all)
+		hang_say(&opt->hang);
+	return false;
+}
+
 /* Ends as the program did. */
 static int
 end_as(int status)
@@ -283,7 +352,7 @@ main(int argc, char **argv)
 	char library[PATH_MAX], folder[PATH_MAX];
 	sigset_t mask;
 	struct options opt;
-	bool empty;
+	bool empty, hung = false;
 	int status;
 
 	tool = "lp-record";
@@ -301,10 +370,16 @@ main(int argc, char **argv)
 		compress_begin(folder, rank_of_launcher(), opt.level);
 	}
 	start(&opt, folder, &mask);
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-		continue;
-	child = 0;
+	if (rank_of_launcher() == NULL || strcmp(rank_of_launcher(), "0") == 0)
+		opt.hang.folder = folder;	/* one of several asks */
+	if (opt.hang.watched && opt.hang.folder != NULL)
+		hang_watch(&opt.hang, child);
+	status = wait_for_child(&opt.hang);
 	caught = 0;		/* what came before was the program's */
+	if (status != 0 || ending_ns != 0)
+		hung = after_failure(&opt, folder);
+	else
+		hang_ended_run();
 	if (opt.level > 0) {
 		on_signals(false);
 		if (WIFSIGNALED(status))	/* of a killed launcher ranks may go on for a while */
@@ -323,5 +398,5 @@ main(int argc, char **argv)
 	}
 	if (opt.folder != NULL)
 		say_worlds(opt.folder);
-	return end_as(status);
+	return hung ? ANSWER_IS_NO : end_as(status);
 }

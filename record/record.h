@@ -4,6 +4,8 @@
 #define RECORD_H
 
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
 /* ---- folder.c: the folder with the raw traces ---- */
 
@@ -47,6 +49,34 @@ void compress_stop(void);
  * which the caller leaves to the end of its process.
  */
 int squeeze_trace(const char *path, int level);
+
+/* ---- died.c ---- */
+
+int64_t monotonic_ns(void);
+/*
+ * Says in the traces of ranks that left no end, all or those of RANK, that they are dead: since AT_NS, on this host.
+ * False: one still lives.
+ */
+bool died_mark(const char *folder, const char *rank, int64_t at_ns);
+
+/* ---- hang.c: does the run hang ---- */
+
+struct hang {
+	const char *folder;
+	int64_t after_ns;	/* not proved, but nothing moves for so long */
+	bool watched;
+	bool ends_run;		/* as soon as it hangs */
+};
+/* Looks again and again, in a process beside RUN, and says it once on standard error. */
+void hang_watch(const struct hang *hang, pid_t run);
+/* For a signal handler: the run is about to end, and hangs no more. */
+void hang_stop(void);
+/* The run has ended: whether that process has done it. */
+bool hang_ended_run(void);
+/* Says what hung, if it did, of a run that has ended before its ranks had. */
+void hang_say(const struct hang *hang);
+/* SIGUSR1 asks what the run does. It is for the program, too, if that would not die of it. Does not wait. */
+void hang_answer(const struct hang *hang, pid_t run);
 
 /* ---- why.c ---- */
 

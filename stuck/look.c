@@ -61,7 +61,7 @@ take_rank(struct scan *scan, const struct message *message)
 	}
 	scan->rank = &look->ranks[rank];
 	scan->number = (int32_t)rank;
-	scan->rank->ended = scan->rank->cut = false;
+	scan->rank->ended = scan->rank->died = false;
 	if (number_of(message, "segment", 0) > 0)
 		return;
 	scan->rank->pid = number_of(message, "pid", 0);
@@ -157,8 +157,10 @@ take(struct scan *scan, const struct message *message)
 			(uint64_t)number_of(message, "base", 0), (uint64_t)number_of(message, "bytes", 0) };
 	} else if (is_kind(message, "end"))
 		rank->ended = body_get(message, "more") == NULL;
-	else if (is_kind(message, "cut"))
-		rank->cut = true;
+	else if (is_kind(message, "died")) {
+		rank->died = true;
+		rank->died_ns = number_of(message, "at_ns", 0);
+	}
 }
 
 /* By any stream's number of a call its name: the ranks of a run number them alike. */
@@ -291,7 +293,7 @@ last_leave(struct thread *thread)
 	return leave_ns;
 }
 
-static int64_t
+int64_t
 monotonic_ns(void)
 {
 	struct timespec now;
@@ -304,7 +306,7 @@ static void
 finish_ranks(struct look *look, const uint16_t *names)
 {
 	bool here = false;
-	int64_t last_ns = INT64_MIN;
+	int64_t last_ns = INT64_MIN, died_ns = 0;
 
 	for (int32_t r = 0; r < look->rank_count; r++) {
 		struct rank *rank = &look->ranks[r];
@@ -312,6 +314,8 @@ finish_ranks(struct look *look, const uint16_t *names)
 		if (rank->life == REMOTE)
 			process_look(rank);
 		here |= rank->life == ALIVE;
+		look->elsewhere |= rank->life == REMOTE;
+		died_ns = rank->died_ns > died_ns ? rank->died_ns : died_ns;
 		for (size_t t = 0; t < rank->thread_count; t++) {
 			struct thread *thread = &rank->threads[t];
 
@@ -322,7 +326,8 @@ finish_ranks(struct look *look, const uint16_t *names)
 				last_ns = thread->since_ns;
 		}
 	}
-	look->now_ns = here ? monotonic_ns() : last_ns;
+	look->killed_ns = here ? 0 : died_ns;
+	look->now_ns = here ? monotonic_ns() : died_ns > 0 ? died_ns : last_ns;
 	if (look->now_ns < last_ns)
 		look->now_ns = last_ns;
 }

@@ -10,7 +10,7 @@
 #include "../base/tool/tool.h"
 #include "stuck.h"
 
-static const char *const states[] = { "ended", "moving", "stuck" };
+static const char *const states[] = { "ended", "moving", "stuck", "ended" };
 static const char *const kinds[] = { "none", "deadlock", "mismatch", "waiting", "gone" };
 
 static double

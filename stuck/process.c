@@ -2,32 +2,15 @@
 /* Processes of this host, and names of addresses, by /proc and elfutils' libdwfl. */
 #include <elfutils/libdwfl.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../base/tool/process.h"
 #include "../base/tool/tool.h"
 #include "stuck.h"
 
 enum { MOST_FRAMES = 64 };
-
-/* The first bytes of a file of the process; "" where there are none. */
-static void
-read_proc(int64_t pid, const char *name, char *to, size_t size)
-{
-	char path[64];
-	ssize_t got;
-	int fd;
-
-	snprintf(path, sizeof path, "/proc/%lld/%s", (long long)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? 0 : read(fd, to, size - 1);
-	to[got > 0 ? got : 0] = '\0';
-	if (fd >= 0)
-		close(fd);
-}
 
 /* Another process may have the number by now: then it runs another program. */
 static bool
@@ -36,8 +19,6 @@ lives(const struct rank *rank)
 	char path[64], program[4096];
 	ssize_t got;
 
-	if (rank->pid <= 0 || (kill((pid_t)rank->pid, 0) != 0 && errno == ESRCH))
-		return false;
 	snprintf(path, sizeof path, "/proc/%lld/exe", (long long)rank->pid);
 	if ((got = readlink(path, program, sizeof program - 1)) <= 0)
 		return errno == EACCES;
@@ -48,23 +29,25 @@ lives(const struct rank *rank)
 void
 process_look(struct rank *rank)
 {
-	char host[256] = "", stat[512], *behind;
+	char host[256] = "";
 
 	if (rank->ended) {
 		rank->life = ENDED;
 		return;
 	}
+	if (rank->died) {
+		rank->life = DEAD;
+		return;
+	}
 	gethostname(host, sizeof host - 1);
 	if (rank->host == NULL || strcmp(host, rank->host) != 0)
 		return;
-	read_proc(rank->pid, "stat", stat, sizeof stat);
-	if ((behind = strrchr(stat, ')')) != NULL && behind[1] == ' ')
-		rank->state = behind[2];
-	rank->life = lives(rank) && rank->state != 'Z' && rank->state != 'X' ? ALIVE : DEAD;
+	rank->state = process_state(rank->pid);
+	rank->life = rank->state != 0 && lives(rank) ? ALIVE : DEAD;
 	if (rank->life == DEAD)
 		rank->state = 0;
 	else
-		read_proc(rank->pid, "wchan", rank->wchan, sizeof rank->wchan);
+		process_read(rank->pid, "wchan", rank->wchan, sizeof rank->wchan);
 	if (strcmp(rank->wchan, "0") == 0)
 		rank->wchan[0] = '\0';
 }

@@ -198,6 +198,19 @@ add_blamed(char **text, const struct look *look, bool gone, bool over)
 		add(text, "; and %d more", more);
 }
 
+static void
+add_killed(char **text, const struct findings *f)
+{
+	add(text, "the run did not end: it was killed %.3f s after its last call", (double)f->still_ns / 1e9);
+	for (int32_t r = 0; r < f->look->rank_count; r++)
+		if (f->look->ranks[r].blamed) {
+			add(text, "; ");
+			add_blamed(text, f->look, false, true);
+			add_waiting(text, f->look);
+			return;
+		}
+}
+
 char *
 sentence_of(const struct findings *f)
 {
@@ -212,7 +225,11 @@ sentence_of(const struct findings *f)
 		add_blamed(&text, f->look, f->verdict->kind == GONE, f->over);
 		add_waiting(&text, f->look);
 		break;
-	case NO_KIND: add(&text, f->verdict->state == ENDED_WELL ? "the run has ended" : "moving"); break;
+	case NO_KIND:
+		if (f->verdict->state == KILLED)
+			add_killed(&text, f);
+		else
+			add(&text, f->verdict->state == ENDED_WELL ? "the run has ended" : "moving");
 	}
 	if (f->verdict->kind == DEADLOCK && !f->proved)
 		add(&text, "; nothing has moved for %.1f s", (double)f->still_ns / 1e9);

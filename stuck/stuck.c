@@ -24,7 +24,8 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-#define STEP_NS 100000000	/* between two looks */
+#define STEP_NS 100000000	/* between two looks, at least */
+enum { SHARE = 20 };		/* of looks that go on: a twentieth of a core at most */
 
 static struct options
 parse_options(int argc, char **argv)
@@ -89,30 +90,35 @@ judge(struct look *look, const struct options *opt)
 {
 	struct look before;
 	struct verdict verdict;
+	int64_t step_ns = STEP_NS, spent_ns = 0, still_ns = 0;
 	bool blamed;
 
 	look_read(look, opt->folders);
-	verdict = waits_judge(look, opt->after_ns);
-	for (int64_t spent_ns = 0; verdict.state != ENDED_WELL && lives(look) && spent_ns <= 2 * opt->after_ns + STEP_NS;
-	    spent_ns += STEP_NS) {
+	verdict = waits_judge(look, opt->after_ns, 0);
+	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) && spent_ns <= 2 * opt->after_ns + STEP_NS) {
 		const enum state state = verdict.state;
+		const int64_t begin_ns = monotonic_ns();
 		uint64_t rows;
 
 		before = *look;
-		sleep_ns(STEP_NS);
+		sleep_ns(step_ns);
 		look_read(look, opt->folders);
 		rows = moved(&before, look, &blamed);
+		still_ns = rows > 0 ? 0 : still_ns + monotonic_ns() - begin_ns;
 		free(verdict.sentence);
-		verdict = waits_judge(look, opt->after_ns);
+		verdict = waits_judge(look, opt->after_ns, still_ns);
 		look_free(&before);
 		if (verdict.state == STUCK && state == STUCK && !blamed)
 			break;
 		if (verdict.state == MOVING && rows > 0) {
 			free(verdict.sentence);
-			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 / STEP_NS) < 0)
+			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 / (double)step_ns) < 0)
 				die("out of memory");
 			break;
 		}
+		spent_ns += monotonic_ns() - begin_ns;
+		if (step_ns < (monotonic_ns() - begin_ns - step_ns) * SHARE)
+			step_ns *= 2;
 	}
 	return verdict;
 }

@@ -55,7 +55,8 @@ struct rank {
 	size_t module_count, module_capacity;
 	struct member *members;
 	size_t member_count, member_capacity;
-	bool ended, cut;
+	bool ended, died;
+	int64_t died_ns;		/* as the recorder saw it; 0: not known */
 	char state;			/* as /proc says: R, S, D, T, ...; 0: not known */
 	char wchan[40];			/* where the kernel has it; empty: not known */
 	uint32_t node;
@@ -78,10 +79,12 @@ struct look {
 	uint64_t run;
 	uint16_t *names;		/* by a stream's number of a call: the index of call_name */
 	int64_t now_ns;			/* on the clock of this host, or when anything last happened */
+	int64_t killed_ns;		/* when the recorder saw that no process lived any more; 0: not known */
+	bool elsewhere;			/* some ranks have another host's clock */
 	uint64_t rows;			/* of all threads */
 };
 
-enum state { ENDED_WELL, MOVING, STUCK };
+enum state { ENDED_WELL, MOVING, STUCK, KILLED };	/* KILLED: while it moved */
 enum kind { NO_KIND, DEADLOCK, MISMATCH, WAITING, GONE };
 
 struct verdict {
@@ -106,6 +109,7 @@ struct options {
 /* look.c: reads the folder's traces; the look before tells which threads are the same. */
 void look_read(struct look *look, char **folders);
 void look_free(struct look *look);
+int64_t monotonic_ns(void);
 /* rows.c: the block's rows behind those that are there. */
 bool block_read(const struct block *block, struct calls *calls);
 /* The row of a thread; false: not to be had. */
@@ -116,8 +120,8 @@ uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32
 struct channel { uint32_t comm; int32_t peer, tag; };
 struct traffic { uint64_t sent, received, posted; };
 bool rows_count(const struct look *look, struct rank *rank, struct channel channel, struct traffic *traffic);
-/* waits.c */
-struct verdict waits_judge(struct look *look, int64_t after_ns);
+/* waits.c: SEEN_NS: no look since then has seen anything move. */
+struct verdict waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns);
 /* The world rank of a peer; -1 not known. */
 int32_t world_rank(const struct look *look, const struct rank *rank, uint32_t comm, int32_t peer);
 uint32_t group_of(const struct rank *rank, uint32_t comm);

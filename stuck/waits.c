@@ -379,10 +379,11 @@ still_ns(const struct look *look)
 }
 
 struct verdict
-waits_judge(struct look *look, int64_t after_ns)
+waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	const bool over = is_over(look);
-	struct findings f = { .look = look, .over = over, .still_ns = still_ns(look), .proved = true };
+	struct findings f = { .look = look, .over = over, .still_ns = look->elsewhere ? seen_ns : still_ns(look),
+		.proved = true };
 	struct verdict verdict = { .state = MOVING };
 	struct graph g = { .look = look };
 	size_t ended = 0, dead = 0, count;
@@ -414,9 +415,13 @@ waits_judge(struct look *look, int64_t after_ns)
 			verdict.kind = GONE;
 			for (int32_t r = 0; r < look->rank_count; r++)
 				look->ranks[r].blamed = look->ranks[r].life == DEAD;
-		} else if ((over || f.still_ns >= after_ns) && blame_awaited(look, &g) > 0) {
+		} else if (((over && look->killed_ns == 0) || f.still_ns >= after_ns) && blame_awaited(look, &g) > 0) {
 			verdict.state = STUCK;
 			verdict.kind = WAITING;
+		} else if (over && look->killed_ns != 0) {
+			verdict.state = KILLED;
+			verdict.kind = NO_KIND;
+			blame_awaited(look, &g);
 		} else if (over) {
 			verdict.state = STUCK;
 			verdict.kind = GONE;

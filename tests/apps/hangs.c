@@ -2,6 +2,8 @@
 /* Programs that hang, each in its way, and some that are only slow or busy: hangs CASE. */
 #include <mpi.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -173,6 +175,25 @@ busy(void)
 	}
 }
 
+static volatile sig_atomic_t caught;
+
+static void
+catch_it(int number)
+{
+	caught = number;
+}
+
+static void
+catches(void)
+{
+	signal(SIGUSR1, catch_it);
+	for (int all = 0; !all; usleep(10000)) {
+		word = caught != 0;
+		MPI_Allreduce(&word, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+	}
+	puts("caught");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -180,6 +201,7 @@ main(int argc, char **argv)
 		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll }, { "order", order },
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip }, { "bcast", bcast }, { "spin", spin },
 		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow }, { "busy", busy },
+		{ "catches", catches },
 	};
 	int provided;
 

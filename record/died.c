@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A rank that is killed leaves its trace without an end, and nothing in it tells when that was. The recorder outlives
+ * it, and says so behind the trace's last message.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/stream/stream.h"
+#include "../base/tool/process.h"
+#include "../base/tool/tool.h"
+#include "record.h"
+
+enum { STEP_MS = 10, MOST_STEPS = 100 };	/* for a launcher's ranks to go, behind it */
+
+static struct { const char *rank; int64_t at_ns; int steps; bool one_lives; char host[256]; } died;
+
+int64_t
+monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static bool
+lives(int64_t pid)
+{
+	for (; pid > 0 && process_state(pid) != 0; died.steps++) {
+		if (died.steps == MOST_STEPS)
+			return true;
+		nanosleep(&(struct timespec){ 0, STEP_MS * 1000000 }, NULL);
+	}
+	return false;
+}
+
+/* Clocks of other hosts are others. */
+static void
+put_died(const char *path, uint64_t offset, bool here)
+{
+	struct writer out;
+	const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+
+	writer_start(&out, -1);
+	message_begin(&out, "died", here);
+	if (here)
+		put_int(&out, "at_ns", died.at_ns);
+	/* Unwritten space follows, of which a byte is enough. */
+	if (message_end(&out) == 0 && msgpack_sbuffer_write(&out.buffer, "", 1) == 0 && fd >= 0 &&
+	    pwrite(fd, out.buffer.data, out.buffer.size, (off_t)offset) == (ssize_t)out.buffer.size &&
+	    ftruncate(fd, (off_t)(offset + out.buffer.size)) != 0)
+		note("%s: %s", path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	writer_close(&out);
+}
+
+static void
+mark(const char *path)
+{
+	struct reader *in = NULL;
+	struct message message;
+	uint64_t cut = 0;
+	int64_t pid = 0;
+	bool here = false;
+	char *host;
+
+	if (!folder_is_of_rank(path, died.rank))
+		return;
+	if (reader_open(&in, path, READ_SKIMMING) < 0) {
+		reader_close(in);
+		return;
+	}
+	while (reader_next(in, &message) > 0 && !is_kind(&message, "died"))
+		if (is_kind(&message, "cut"))
+			cut = message.offset;
+		else if (is_kind(&message, "rank") && body_get(&message, "pid") != NULL &&
+		    body_int(in, &message, "pid", 1, INT32_MAX, &pid) == 0) {
+			host = body_string(&message, "host");
+			here = host != NULL && strcmp(host, died.host) == 0;
+			free(host);
+		}
+	reader_close(in);
+	if (cut > 0 && here && lives(pid))
+		died.one_lives = true;
+	else if (cut > 0)
+		put_died(path, cut, here);
+}
+
+bool
+died_mark(const char *folder, const char *rank, int64_t at_ns)
+{
+	died.rank = rank;
+	died.at_ns = at_ns;
+	gethostname(died.host, sizeof died.host - 1);
+	folder_for_each(folder, mark);
+	return !died.one_lives;
+}

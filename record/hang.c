@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Whether the run hangs says lp-stuck: to a process beside the run that asks again and again, at SIGUSR1, and when the
+ * launcher failed.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../base/tool/tool.h"
+#include "record.h"
+
+enum {
+	LOOKS = 4,			/* in the time after which a run is called stuck */
+	LEAST_MS = 250, MOST_MS = 10000,	/* from one look to the next */
+	SHARE = 20,			/* a look takes at most 1/20 of a core */
+	SETTLE_MS = 1000,		/* in which a run that is just ending has ended */
+	GRACE_MS = 10000,		/* from SIGTERM to SIGKILL */
+};
+
+static volatile pid_t watcher, answering;
+static struct { bool told, ended_run; } *shared;	/* with it */
+
+/* Starts lp-stuck, its answer to OUT. */
+static pid_t
+ask(const char *folder, int64_t after_ns, int out)
+{
+	const pid_t parent = getpid();
+	char path[PATH_MAX], after[40], *slash;
+	sigset_t none;
+	ssize_t got;
+	pid_t pid;
+
+	if ((pid = fork()) != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if ((got = readlink("/proc/self/exe", path, sizeof path - sizeof "lp-stuck")) <= 0 || getppid() != parent)
+		_exit(TROUBLE);
+	path[got] = '\0';
+	if ((slash = strrchr(path, '/')) != NULL)
+		strcpy(slash + 1, "lp-stuck");
+	snprintf(after, sizeof after, "%.3f", (double)after_ns / 1e9);
+	unsetenv("LD_PRELOAD");
+	dup2(out, STDOUT_FILENO);
+	dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDERR_FILENO);	/* no trace may be there yet */
+	execl(path, "lp-stuck", "--after", after, folder, (char *)NULL);
+	_exit(TROUBLE);
+}
+
+static int
+status_of(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return TROUBLE;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : TROUBLE;
+}
+
+static void
+sleep_ms(int64_t ms)
+{
+	struct timespec left = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&left, &left) != 0 && errno == EINTR)
+		continue;
+}
+
+/* What lp-stuck has written to the file. */
+static void
+tell(int answer)
+{
+	char chunk[4096];
+	ssize_t got;
+
+	for (off_t at = 0; (got = pread(answer, chunk, sizeof chunk, at)) > 0; at += got)
+		if (write(STDERR_FILENO, chunk, (size_t)got) != got)
+			break;
+}
+
+/* ---- the process beside the run ---- */
+
+static _Noreturn void
+end_run(pid_t run)
+{
+	note("the run hangs, and is ended");
+	shared->ended_run = true;
+	kill(run, SIGTERM);
+	sleep_ms(GRACE_MS);
+	kill(run, SIGKILL);
+	_exit(ANSWER_IS_NO);
+}
+
+static int64_t
+children_cpu_ms(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+	    (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000;
+}
+
+/* It is killed when the run has ended: what it finds of a run that is just ending it does not say. */
+static _Noreturn void
+watch(const struct hang *hang, pid_t run)
+{
+	const int64_t usual_ms = hang->after_ns / 1000000 / LOOKS;
+	int64_t pause_ms = usual_ms < LEAST_MS ? LEAST_MS : usual_ms > MOST_MS ? MOST_MS : usual_ms;
+
+	for (int answer; (answer = memfd_create("stuck", MFD_CLOEXEC)) >= 0; close(answer)) {
+		const int64_t before_ms = children_cpu_ms();
+
+		sleep_ms(pause_ms);
+		if (status_of(ask(hang->folder, hang->after_ns, answer)) == ANSWER_IS_NO) {
+			sleep_ms(SETTLE_MS);
+			tell(answer);
+			shared->told = true;
+			if (hang->ends_run)
+				end_run(run);
+			_exit(DONE);
+		}
+		if (pause_ms < (children_cpu_ms() - before_ms) * SHARE)
+			pause_ms = (children_cpu_ms() - before_ms) * SHARE;
+	}
+	_exit(TROUBLE);
+}
+
+void
+hang_watch(const struct hang *hang, pid_t run)
+{
+	const pid_t parent = getpid();
+
+	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED || (watcher = fork()) != 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (int i = 1; i < NSIG; i++)	/* a terminal's are for the program */
+		signal(i, i == SIGCHLD ? SIG_DFL : SIG_IGN);
+	if (getppid() == parent)
+		watch(hang, run);
+	_exit(TROUBLE);
+}
+
+void
+hang_stop(void)
+{
+	if (watcher > 0 && !shared->ended_run)
+		kill(watcher, SIGKILL);
+}
+
+bool
+hang_ended_run(void)
+{
+	if (answering > 0)
+		status_of(answering);
+	if (watcher <= 0)
+		return false;
+	kill(watcher, SIGKILL);
+	status_of(watcher);
+	watcher = 0;
+	return shared->ended_run;
+}
+
+void
+hang_say(const struct hang *hang)
+{
+	const int answer = shared != NULL && shared != MAP_FAILED && shared->told ? -1 : memfd_create("stuck", MFD_CLOEXEC);
+
+	if (answer >= 0 && status_of(ask(hang->folder, hang->after_ns, answer)) == ANSWER_IS_NO)
+		tell(answer);
+	if (answer >= 0)
+		close(answer);
+}
+
+/* ---- SIGUSR1 ---- */
+
+static bool
+catches(pid_t pid, int number)
+{
+	unsigned long long caught = 0;
+	char path[64], line[256];
+	FILE *status;
+
+	snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+	if ((status = fopen(path, "r")) == NULL)
+		return false;
+	while (fgets(line, sizeof line, status) != NULL)
+		if (strncmp(line, "SigCgt:", 7) == 0)
+			caught = strtoull(line + 7, NULL, 16);
+	fclose(status);
+	return (caught >> (number - 1) & 1) != 0;
+}
+
+/* Whether all processes that the launcher has in the end started catch the signal. */
+static bool
+program_catches(pid_t pid, int number)
+{
+	char path[80];
+	bool any = false, all = true;
+	struct dirent *entry;
+	DIR *tasks;
+	FILE *children;
+	int child;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	if ((tasks = opendir(path)) == NULL)
+		return false;
+	while ((entry = readdir(tasks)) != NULL) {
+		snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, entry->d_name);
+		if (entry->d_name[0] == '.' || (children = fopen(path, "r")) == NULL)
+			continue;
+		for (; fscanf(children, "%d", &child) == 1; any = true)
+			all = all && program_catches(child, number);
+		fclose(children);
+	}
+	closedir(tasks);
+	return any ? all : catches(pid, number);
+}
+
+void
+hang_answer(const struct hang *hang, pid_t run)
+{
+	if (program_catches(run, SIGUSR1))
+		kill(run, SIGUSR1);
+	if (hang->folder != NULL)
+		answering = ask(hang->folder, hang->after_ns, STDERR_FILENO);
+}
