@@ -17,6 +17,7 @@ struct options {
 	enum form form;
 	enum splits splits;
 	bool all, join, whole, distance;
+	const char *verdict;		/* file with the one for JSON; NULL: that of the path */
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve this one, from 1, of so many; 0: the whole run */

@@ -17,6 +17,7 @@ const char usage[] =
 	"                       and delta, else seq-par]\n"
 	"  -F, --format FORM    text, json, stream: the input and the path's segments;\n"
 	"                       of samples folded or speedscope [stream; to a terminal text]\n"
+	"      --verdict FILE   json: the verdict that lp-report --verdict wrote; else of the path alone\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
 	"      --whole          shares of all the path, its start, Init and Finalize too\n"
@@ -46,6 +47,8 @@ check_together(const struct options *opt)
 {
 	bool split = opt->part > 0 || opt->join || opt->splits > SEQ_SEQ;
 
+	if (opt->verdict != NULL && opt->form != JSON)
+		die("--verdict is for -F json");
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
 	if (opt->distance && (opt->algorithm != INTERVALS || split))
@@ -67,7 +70,8 @@ parse_options(int argc, char **argv)
 		{ "format", required_argument, NULL, 'F' }, { "all", no_argument, NULL, 'A' },
 		{ "list", required_argument, NULL, 'L' }, { "part", required_argument, NULL, 'P' },
 		{ "join", no_argument, NULL, 'J' }, { "whole", no_argument, NULL, 'W' },
-		{ "distance", no_argument, NULL, 'D' }, { "memory", required_argument, NULL, 'M' },
+		{ "distance", no_argument, NULL, 'D' }, { "verdict", required_argument, NULL, 'v' },
+		{ "memory", required_argument, NULL, 'M' },
 		/* Where they were once: */
 		{ "slack", no_argument, NULL, 'k' }, { "alternatives", required_argument, NULL, 'k' },
 		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },
@@ -89,6 +93,7 @@ parse_options(int argc, char **argv)
 		case 'J': opt.join = true; break;
 		case 'W': opt.whole = true; break;
 		case 'D': opt.distance = true; break;
+		case 'v': opt.verdict = optarg; break;
 		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;
 		}
 	if (argc - optind > 1 && !opt.join)

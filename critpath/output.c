@@ -69,6 +69,29 @@ put_distance(struct json *out, const struct distance *distance)
 	json_end_object(out);
 }
 
+/* The file of --verdict, without the end of its line; NULL: none was given. */
+static char *
+given_verdict(const char *file)
+{
+	static const char begin[] = "{\"sentence\":";
+	char *verdict = NULL;
+	size_t size = 0;
+	ssize_t length;
+	FILE *in;
+
+	if (file == NULL)
+		return NULL;
+	if ((in = fopen(file, "r")) == NULL)
+		die("%s: %s", file, strerror(errno));
+	length = getdelim(&verdict, &size, '\0', in);
+	if (length < 2 || strncmp(verdict, begin, sizeof begin - 1) != 0 ||
+	    strcmp(verdict + length - 2, "}\n") != 0)
+		die("%s: not a verdict as lp-report --verdict writes it", file);
+	fclose(in);
+	verdict[length - 1] = '\0';
+	return verdict;
+}
+
 void
 end_output(struct critpath *c)
 {
@@ -84,7 +107,10 @@ end_output(struct critpath *c)
 		functions_text(&o->text, &c->functions, known, c->opt.all);
 		text_flush(&o->text);
 	} else if (c->opt.form == JSON) {
-		output_json(o, NULL);
+		char *verdict = given_verdict(c->opt.verdict);
+
+		output_json(o, NULL, verdict);
+		free(verdict);
 		functions_json(&o->json, &c->functions, known);
 		if (c->distance.wanted)
 			put_distance(&o->json, &c->distance);

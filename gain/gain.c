@@ -147,7 +147,7 @@ end_output(struct asked *a)
 		whatif_text(&o->text, &a->whatif, &o->report, known, a->opt.all);
 		text_flush(&o->text);
 	} else if (a->opt.form == JSON) {
-		output_json(o, gains);
+		output_json(o, gains, NULL);
 		whatif_json(&o->json, &a->whatif, known);
 		if (a->opt.needed)
 			json_bool(&o->json, "needed", true);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "../base/run/load.h"
+#include "../base/waits/poles.h"
 #include "../base/tool/json.h"
 #include "critical.h"
 #include "report.h"
@@ -300,13 +301,13 @@ void
 print_json(struct text *text, const struct imbalance *im, const struct view *view)
 {
 	struct json json, *out = &json;
-	char *verdict = imbalance_verdict(im);
+	struct verdict verdict = verdict_of(im, NULL);
 
 	json_begin(out, text);
 	json_begin_object(out, NULL);
-	json_text(out, "verdict", verdict);
+	verdict_json(out, "verdict", &verdict, im->graph.known.ranks);
 	load_json(out, &im->graph.known.headline);
-	free(verdict);
+	trust_free(&verdict.trust);
 	put_analytic(out, im);
 	begin_list(out, "wait_states");
 	for (int s = 0; s < STATES; s++)

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/run/load.h"
+#include "../base/waits/poles.h"
 #include "../base/tool/table.h"
 #include "critical.h"
 #include "report.h"
@@ -36,11 +36,10 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	const struct totals *p = &im->program;
 	const struct explained why = explained_of(im);
 	const struct shares all = shares_of_all(im);
-	char *verdict = imbalance_verdict(im);
+	struct verdict v = verdict_of(im, NULL);
 
-	text_line(out, "%s", verdict);
-	load_line(out, &im->graph.known.headline);
-	free(verdict);
+	verdict_text(out, &im->graph.known.headline, &v);
+	trust_free(&v.trust);
 	text_line(out, "run time %.9f s on %d ranks; imbalance of the program %.4f",
 	    seconds(counted_run_ns(im)), (int)im->graph.known.ranks, imbalance_of(p));
 	if (isfinite(e.parallel))

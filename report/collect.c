@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "../base/mpi/call_class.h"
-#include "../base/run/verdict.h"
 #include "report.h"
 
 #define NAMES(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
@@ -104,7 +103,7 @@ take_gain(struct page *page, struct reader *in, const struct message *message)
 		die_input(in);
 	page->percent = (int)percent;
 	page->gains = grow(page->gains, &page->gain_capacity, page->gain_count + 1, sizeof *page->gains);
-	page->gains[page->gain_count++] = (struct gain){ (uint32_t)site, gain_ns, most_ns };
+	page->gains[page->gain_count++] = (struct site_gain){ (uint32_t)site, gain_ns, most_ns };
 }
 
 static void
@@ -112,7 +111,8 @@ add_piece(struct page *page, const struct event *piece)
 {
 	const int32_t rank = page->im.graph.known.location_rank[piece->location];
 	const int64_t ns = piece->end_ns - piece->begin_ns;
-	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, ns };
+	const struct place place = { piece->site, rank, piece->what == COMPUTE_PIECE, ns,
+	    piece->what == TRANSFER_PIECE ? ns : 0 };
 
 	if (piece->what != START_PIECE)
 		places_add(&page->places, &place);
@@ -224,6 +224,8 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	snprintf(path, sizeof path, "/dev/fd/%d", fd);
 	read_graph(&page->im, fd >= 0 ? path : file);
 	add_other_times(page);
+	page->verdict = verdict_of(&page->im, &(struct known_path){ &page->places, path_length_ns(page),
+	    page->gains, page->gain_count, page->percent });
 }
 
 /* ---- what comes of it --------------------------------------------------------------------- */
@@ -239,47 +241,4 @@ const char *
 site_label(const struct page *page, size_t site, char *text, size_t size)
 {
 	return index_text(&page->im, BY_SITE, site, text, size);
-}
-
-char *
-page_verdict(const struct page *page)
-{
-	struct verdict v = no_verdict;
-	size_t places, count;
-	struct place *place = places_sorted(&page->places, &places);
-	struct delay *delays = sorted_delays(&page->im, &count);
-	uint32_t site = 0;
-	char where[1024] = "", *sentence;
-	double cost_ns = 0;
-
-	if (places > 0) {
-		site = place[0].site;
-		v.rank = place[0].rank;
-		v.compute = place[0].compute;
-		v.path_share = (double)place[0].ns / (double)path_length_ns(page);
-	} else if (count > 0) {
-		site = delays[0].key / 2;
-		v.rank = delays[0].rank;
-		v.compute = delays[0].key % 2 == 0;
-	}
-	verdict_function(&v, &page->im, site);
-	for (size_t i = 1; v.alike && i < places; i++)
-		if (place[i].site == site && place[i].compute)
-			v.path_share += (double)place[i].ns / (double)path_length_ns(page);
-	for (size_t i = 0; i < count && v.rank >= 0; i++)
-		if ((v.alike || delays[i].rank == v.rank) && delays[i].key == 2 * site + !v.compute)
-			cost_ns += delay_cost_ns(&delays[i]);
-	v.percent = page->percent;
-	v.cost_s = 1e-9 * cost_ns;
-	v.all_s = seconds(all_time_ns(&page->im));
-	for (size_t i = 0; i < page->gain_count && v.rank >= 0; i++)
-		if (page->gains[i].site == site)
-			v.gain_share = (double)page->gains[i].gain_ns / (double)path_length_ns(page);
-	if (site != 0)
-		site_label(page, site, where, sizeof where);
-	v.where = where;
-	sentence = verdict_sentence(&v);
-	free(place);
-	free(delays);
-	return sentence;
 }

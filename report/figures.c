@@ -247,7 +247,7 @@ draw_matrix(struct text *out, const struct page *page)
 static int
 by_gain(const void *left, const void *right)
 {
-	const struct gain *a = left, *b = right;
+	const struct site_gain *a = left, *b = right;
 
 	if (a->gain_ns != b->gain_ns)
 		return a->gain_ns > b->gain_ns ? -1 : 1;
@@ -276,7 +276,7 @@ static void
 draw_gains(struct text *out, const struct page *page)
 {
 	size_t count = page->gain_count < SHOWN_GAINS ? page->gain_count : SHOWN_GAINS;
-	struct gain *gains = zalloc(page->gain_count, sizeof *gains);
+	struct site_gain *gains = zalloc(page->gain_count, sizeof *gains);
 	char title[160], where[LABEL], number[64];
 
 	memcpy(gains, page->gains, page->gain_count * sizeof *gains);

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../base/run/load.h"
 #include "draw.h"
 #include "report.h"
 #include "hashes.h"	/* made from the files beside this one: Makefile */
@@ -226,21 +225,25 @@ put_timeline(struct text *out, const struct page *page)
 }
 
 void
-verdict_write(struct text *out, const struct page *page)
+verdict_write(struct text *out, const struct page *page, bool as_json)
 {
-	char *title = headline_text(&page->im.graph.known.headline), *verdict = page_verdict(page);
+	struct json json;
 
-	text_line(out, "%s: %s", title, verdict);
-	load_line(out, &page->im.graph.known.headline);
-	free(title);
-	free(verdict);
+	if (!as_json) {
+		verdict_text(out, &page->im.graph.known.headline, &page->verdict);
+		return;
+	}
+	json_begin(&json, out);
+	verdict_json(&json, NULL, &page->verdict, page->im.graph.known.ranks);
+	json_end_line(&json);
 }
 
 static void
 write_with(struct text *out, struct page *page, size_t events)
 {
-	char *title = headline_text(&page->im.graph.known.headline), *verdict = page_verdict(page);
-	char *load = load_text(&page->im.graph.known.headline);
+	char *title = headline_text(&page->im.graph.known.headline);
+	char *verdict = verdict_sentence(&page->verdict.pole);
+	char *trust = trust_text(&page->verdict.trust);
 
 	put_head(out, title);
 	text_put(out, "<h1>");
@@ -248,9 +251,9 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_put(out, "</h1>\n<p class=\"lead\" id=\"verdict\">");
 	text_markup(out, verdict);
 	text_put(out, ".</p>\n");
-	if (load != NULL) {
-		text_put(out, "<p id=\"load\">");
-		text_markup(out, load);
+	if (trust != NULL) {
+		text_put(out, "<p id=\"trust\">");
+		text_markup(out, trust);
 		text_put(out, ".</p>\n");
 	}
 	put_facts(out, page);
@@ -272,7 +275,7 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_bytes(out, page_script, size_of(page_script, page_script_end));
 	text_put(out, "</script>\n</body>\n</html>\n");
 	free(title);
-	free(load);
+	free(trust);
 	free(verdict);
 }
 

@@ -4,7 +4,8 @@
  *
  * reads   one graph or path stream; of a graph in a file, the path as lp-gain or lp-critpath finds it; streams of
  *         its replay and of other runs to compare with
- * writes  one HTML file that asks for nothing else, one SVG picture, or its timeline as a table
+ * writes  one HTML file that asks for nothing else, one SVG picture, its timeline as a table,
+ *         or the verdict
  * memory  that of lp-imbalance, and what is proportional to --size and to ranks
  */
 #include <stdlib.h>
@@ -17,14 +18,15 @@
 #include "../base/tool/whole_file.h"
 
 static const char usage[] =
-	"usage: lp-report [-F html|svg|text|csv] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
+	"usage: lp-report [-F html|svg|text|json|csv] [-o FILE] [--size 5M] [OPTION ...] [FILE]\n"
 	"Show a run: one HTML page from a graph or path stream, or one of its pictures.\n"
-	"  -F, --format FORM    html; svg: one picture; text: the verdict; csv: the\n"
-	"                       columns of the timeline as numbers [html]\n"
+	"  -F, --format FORM    html; svg: one picture; text, json: the verdict; csv:\n"
+	"                       the columns of the timeline as numbers [html]\n"
 	"      --figure NAME    of svg: timeline, path, waits, gains, efficiency, matrix,\n"
 	"                       monitor [timeline]\n"
 	"  -o, --output FILE    where to [standard output]\n"
-	"      --verdict FILE   the verdict as a line of text, too\n"
+	"      --verdict FILE   the verdict as JSON, too\n"
+	"      --text FILE      the verdict as lines of text, too\n"
 	"      --size BYTES     the page is no larger: 500k, 5M [5M]\n"
 	"      --gain PERCENT   what places gain if they took so much less time; 0: none [20]\n"
 	"      --ideal FILE     the run's replay on an ideal network: serialisation and transfer,\n"
@@ -34,13 +36,13 @@ static const char usage[] =
 	"  -h, --help           print this text\n"
 	"  -V, --version        print the version\n";
 
-enum kind_of_output { HTML, SVG, VERDICT, COLUMNS };
+enum kind_of_output { HTML, SVG, TEXT, JSON, COLUMNS };
 
 struct options {
 	enum kind_of_output form;
 	int figure;		/* of figures[] */
 	const char *output;	/* NULL: standard output */
-	const char *verdict;	/* NULL: only what the form is */
+	const char *verdict, *text;	/* as JSON, as text; NULL: only what the form is */
 	int64_t size;
 	int percent;
 	const char *ideal;
@@ -62,12 +64,14 @@ parse_figure(const char *text)
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { FIGURE = 256, VERDICT_FILE, SIZE, GAIN, IDEAL, RUNS, BESIDE };
-	static const char *const forms[] = { "html", "svg", "text", "csv", NULL };
+	enum { FIGURE = 256, VERDICT_FILE, TEXT_FILE, SIZE, GAIN, IDEAL, RUNS, BESIDE };
+	static const char *const forms[] = { "html", "svg", "text", "json", "csv", NULL };
 	static const struct option longs[] = {
 		{ "format", required_argument, NULL, 'F' }, { "figure", required_argument, NULL, FIGURE },
 		{ "output", required_argument, NULL, 'o' },
-		{ "verdict", required_argument, NULL, VERDICT_FILE }, { "size", required_argument, NULL, SIZE },
+		{ "verdict", required_argument, NULL, VERDICT_FILE },
+		{ "text", required_argument, NULL, TEXT_FILE },
+		{ "size", required_argument, NULL, SIZE },
 		{ "gain", required_argument, NULL, GAIN }, { "ideal", required_argument, NULL, IDEAL },
 		{ "runs", required_argument, NULL, RUNS },
 		{ "beside", required_argument, NULL, BESIDE }, { NULL, 0, NULL, 0 },
@@ -81,6 +85,7 @@ parse_options(int argc, char **argv)
 		case FIGURE: opt.figure = parse_figure(optarg); break;
 		case 'o': opt.output = optarg; break;
 		case VERDICT_FILE: opt.verdict = optarg; break;
+		case TEXT_FILE: opt.text = optarg; break;
 		case SIZE: opt.size = parse_bytes("--size", optarg, 100000, (int64_t)1 << 30); break;
 		case GAIN: opt.percent = (int)parse_integer("--gain", optarg, 0, 100); break;
 		case IDEAL: opt.ideal = optarg; break;
@@ -177,8 +182,8 @@ write_file(const char *name, struct page *page, enum kind_of_output form, int fi
 	text_begin(&text, whole.file, name);
 	if (form == SVG)
 		figure_file(&text, page, &figures[figure]);
-	else if (form == VERDICT)
-		verdict_write(&text, page);
+	else if (form == TEXT || form == JSON)
+		verdict_write(&text, page, form == JSON);
 	else if (form == COLUMNS)
 		columns_write(&text, page);
 	else
@@ -197,7 +202,7 @@ main(int argc, char **argv)
 	tool = "lp-report";
 	opt = parse_options(argc, argv);
 	refuse_terminal_input(opt.file, usage);
-	if (opt.output == NULL && opt.form < VERDICT && isatty(STDOUT_FILENO))
+	if (opt.output == NULL && opt.form < TEXT && isatty(STDOUT_FILENO))
 		die("standard output is a terminal; -o FILE writes to a file");
 	if (opt.ideal != NULL) {
 		ideal = read_times(opt.ideal, false);
@@ -219,7 +224,9 @@ main(int argc, char **argv)
 	if (opt.form == SVG && !figures[opt.figure].has(&page))
 		die("--figure %s: the stream holds nothing for it", figures[opt.figure].name);
 	if (opt.verdict != NULL)
-		write_file(opt.verdict, &page, VERDICT, 0);
+		write_file(opt.verdict, &page, JSON, 0);
+	if (opt.text != NULL)
+		write_file(opt.text, &page, TEXT, 0);
 	write_file(opt.output, &page, opt.form, opt.figure);
 	return finish(DONE);
 }

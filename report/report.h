@@ -15,6 +15,7 @@
 #include "../base/run/segments.h"
 #include "../base/tool/json.h"
 #include "../base/waits/functions.h"
+#include "../base/waits/poles.h"
 #include "../base/run/scaling.h"
 #include "monitor.h"
 
@@ -84,11 +85,6 @@ struct matrix {
 	uint64_t *messages, *bytes;	/* by group of the sender, of the receiver */
 };
 
-struct gain {
-	uint32_t site;
-	int64_t gain_ns, most_ns;
-};
-
 /* beside.c: another run's timeline. */
 struct beside {
 	const char *own, *file;		/* the streams */
@@ -113,10 +109,11 @@ struct page {
 	int64_t path_all_ns[PIECES];
 	uint64_t segments;
 	struct function_times functions;	/* of the path, by samples */
-	struct gain *gains;
+	struct site_gain *gains;
 	size_t gain_count, gain_capacity;
 	struct beside beside;
 	int percent;			/* of the gains */
+	struct verdict verdict;
 	const struct times *ideal;	/* or NULL */
 	struct monitor monitor;		/* of the replay */
 	const struct times *runs;	/* to compare with, this one first; count 0: none */
@@ -126,8 +123,6 @@ struct page {
 /* collect.c: reads the graph or path stream FILE, or the one that FD yields where that is not -1. */
 void page_read(struct page *page, const char *file, int fd, size_t budget);
 int64_t path_length_ns(const struct page *page);	/* what shares are of: without the start */
-/* The long pole in words; to be freed. */
-char *page_verdict(const struct page *page);
 const char *site_label(const struct page *page, size_t site, char *text, size_t size);
 
 /* figures.c: pictures as svg elements, text alternatives included. */
@@ -146,7 +141,7 @@ void figure_file(struct text *out, const struct page *page, const struct figure 
 
 /* page.c */
 void page_write(struct text *out, struct page *page);
-void verdict_write(struct text *out, const struct page *page);	/* one line of text */
+void verdict_write(struct text *out, const struct page *page, bool as_json);
 /* tables.c: all tables of the page. */
 void tables_write(struct text *out, const struct page *page);
 /* data.c: what the script draws from, as JSON. */

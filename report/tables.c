@@ -274,7 +274,7 @@ gains_table(struct text *out, const struct page *page)
 	    "every rank; at most is without other paths that take over.", page->percent);
 	columns = begin_table(out, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
 	for (size_t i = 0; i < page->gain_count && i < MOST_LINES; i++) {
-		const struct gain *gain = &page->gains[i];
+		const struct site_gain *gain = &page->gains[i];
 
 		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns,
 		    (double)gain->gain_ns / (double)path_length_ns(page), 1e-9 * (double)gain->most_ns },

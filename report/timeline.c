@@ -174,7 +174,7 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 	const struct bins *bins = &page->bins;
 	const struct raster r = raster_of(bins, axis_ns);
 	const double bottom = TOP + r.height * (double)r.rows;
-	char *verdict = page_verdict(page), label[32];
+	char *verdict = verdict_sentence(&page->verdict.pole), label[32];
 	size_t step = (size_t)ceil(12 / r.height);
 	unsigned used = 0;
 

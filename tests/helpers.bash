@@ -85,10 +85,9 @@ setup() {
 
 # What a workflow prints of the run in FOLDER: the verdict with its line of cores once, then the reports below theirs.
 printed_reports() {
-	local below=$(($(wc -l <"$1/verdict.txt") + 1))
 	cat "$1/verdict.txt"
 	echo
-	tail -n +$below "$1/path.txt"
+	sed -n '/^run time /,$p' "$1/path.txt"
 	echo
-	tail -n +$below "$1/imbalance.txt"
+	sed -n '/^run time /,$p' "$1/imbalance.txt"
 }

@@ -23,6 +23,10 @@ setup_file() {
 @test "the verdict is that of lp-report, and names what the path names" {
 	cd "$BATS_FILE_TMPDIR/first"
 	cmp verdict.txt <("$installed/bin/lp-report" -F text graph)
+	cmp verdict.json <("$installed/bin/lp-report" -F json graph)
+	cmp <(jq -S .verdict path.json) <(jq -S . verdict.json)
+	jq -e -f "$ROOT/tests/verdicts/form.jq" verdict.json
+	[[ "$(head -1 verdict.txt)" == *": $(jq -r .sentence verdict.json)" ]]
 	place=$(sed -nE 's/.*(computation before|time in) (.*) is [0-9.]+ % of .*/\2/p' verdict.txt)
 	jq -e --arg place "$place" '[.by_site[] | select(.where == $place)] | length == 1' path.json
 }

@@ -330,9 +330,10 @@ without_history() {
 	cmp <(lp-export -f csv t.graph) <(lp-export -f csv graph)
 	lp-compare t.graph -- graph >compared
 	grep -q 'no difference\|unchanged\|0.0' compared
-	lp-report -o page.html --verdict verdict graph
-	lp-report --verdict verdict.one -o page.html t.graph
+	lp-report -o page.html --verdict verdict --text text graph
+	lp-report --verdict verdict.one --text text.one -o page.html t.graph
 	cmp verdict verdict.one
+	cmp text text.one
 }
 
 @test "longpole -j merges and matches by several processes, and finds the same" {

@@ -3,37 +3,86 @@
 bats_require_minimum_version 1.5.0
 load helpers
 
+# planted NS: a trace in which rank 0 computes so long up to a barrier
+# Rank 1 computes 10 ms up to the barrier: 6 samples of 1 ms are of one function, 1 of another. Rank 0: 1 ms.
+planted() {
+	pack <<-END
+		trace ranks=2
+		0 MPI_Init 0 10
+		1 MPI_Init 0 10
+		site site=1 offset=16 function=main file=/a/main.c line=10
+		site site=2 offset=32 function=chemistry file=/a/b.f90 line=5
+		site site=3 offset=48 function=other file=/a/b.f90 line=9
+		sampled location=0 period_ns=1000000 until_ns=10000000 lost=0 time=500000 site=3 callers=0
+		0 MPI_Barrier $1 10000100 comm=1 site=1
+		sampled location=1 period_ns=1000000 until_ns=10000000 lost=0 $(columns)
+		1 MPI_Barrier 10000000 10000100 comm=1 site=1
+	END
+}
+columns() {
+	echo time=1500000,2500000,3500000,4500000,5500000,6500000,7500000 site=2,2,2,2,2,2,3 callers=0,0,0,0,0,0,0
+}
+
 @test "the first line names the rank and place of planted long poles: probes, collectives, chains, Fortran" {
 	run -0 "$ROOT/tests/verdicts/verdicts" probe mprobe any_source waitsome ssend reduce scan asleep end_bound chain f_halo
 	[ "${lines[-1]}" = 'verdicts (openmpi): 11 right, 0 wrong, 0 silent' ]
 }
 
 @test "with samples the verdict names the function, how the others compare, and what was not sampled" {
-	# Rank 1 computes 10 ms up to the barrier: 6 samples of 1 ms are of one function, 1 of another. Rank 0: 1 ms.
-	planted() {
-		pack <<-END
-			trace ranks=2
-			0 MPI_Init 0 10
-			1 MPI_Init 0 10
-			site site=1 offset=16 function=main file=/a/main.c line=10
-			site site=2 offset=32 function=chemistry file=/a/b.f90 line=5
-			site site=3 offset=48 function=other file=/a/b.f90 line=9
-			sampled location=0 period_ns=1000000 until_ns=10000000 lost=0 time=500000 site=3 callers=0
-			0 MPI_Barrier $1 10000100 comm=1 site=1
-			sampled location=1 period_ns=1000000 until_ns=10000000 lost=0 $(columns)
-			1 MPI_Barrier 10000000 10000100 comm=1 site=1
-		END
-	}
-	columns() {
-		echo time=1500000,2500000,3500000,4500000,5500000,6500000,7500000 site=2,2,2,2,2,2,3 callers=0,0,0,0,0,0,0
-	}
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-report -F text run.graph >said
 	cat said >&2
-	grep -q "rank 1's computation in chemistry (b.f90) before main (main.c:10), 10 times the mean of the others, 30 % of it not on a core or not sampled, is" said
-	lp-imbalance run.graph | grep -q "rank 1's computation in chemistry (b.f90) before main (main.c:10), 10 times the mean of the others,"
+	grep -q "rank 1's computation in chemistry (b.f90:5) before main (main.c:10), 10 times the mean of the others, 30 % of it not on a core or not sampled, is" said
+	lp-imbalance run.graph | grep -q "rank 1's computation in chemistry (b.f90:5) before main (main.c:10), 10 times the mean of the others,"
 	planted 9900000 | lp-graph 2>/dev/null >alike.graph
-	lp-report -F text alike.graph | grep -q "the ranks' computation in chemistry (b.f90) before main (main.c:10), alike on each,"
+	lp-report -F text alike.graph | grep -q "the ranks' computation in chemistry (b.f90:5) before main (main.c:10), alike on each,"
+}
+
+# is_verdict FILE: it has all values of a verdict, each of its type
+is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
+
+@test "lp-report, its page, its files and lp-critpath say the same sentence and the same numbers" {
+	planted 1000000 | lp-graph 2>/dev/null >run.graph
+	lp-report -o page.html --verdict verdict.json --text verdict.txt run.graph
+	is_verdict verdict.json
+	jq -e '.long_pole | .ranks == [1] and .what == "compute" and .function == "chemistry" and .file == "/a/b.f90" and
+		.line == 5 and .site == "main (main.c:10)" and .times_the_mean == 10 and .path_s == 0.00999999 and
+		.path_share == 0.99999 and .cost_rank_s == 0.009 and .gain_s == 0.002000018 and .gain_share == 0.2 and
+		.if == "20 % less"' verdict.json
+	jq -e '.trust.samples == 8' verdict.json
+	sentence=$(jq -r .sentence verdict.json)
+	[ "$(lp-report -F json run.graph)" = "$(cat verdict.json)" ]
+	[ "$(lp-report -F text run.graph)" = "$(cat verdict.txt)" ]
+	[[ "$(head -1 verdict.txt)" == *": $sentence" ]]
+	grep -qF "id=\"verdict\">${sentence//\'/\&#39;}." page.html
+	lp-critpath -F json --verdict verdict.json run.graph | jq -S .verdict >path.json
+	diff path.json <(jq -S . verdict.json)
+	# What lp-critpath can tell alone is the same, too.
+	lp-critpath -F json run.graph | jq .verdict.long_pole >own.json
+	jq -e --slurpfile own own.json '.long_pole as $pole | $own[0] | with_entries(select(.value != null)) | length == 5 and
+		all(to_entries[]; .value == $pole[.key])' verdict.json
+	head -c 100 verdict.json >cut.json
+	for file in cut.json run.graph missing.json; do
+		run -2 --separate-stderr lp-critpath -F json --verdict $file run.graph
+		[[ "$stderr" == "lp-critpath: $file: "* ]]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+	run -2 --separate-stderr lp-critpath -F text --verdict verdict.json run.graph
+	[ "$stderr" = 'lp-critpath: --verdict is for -F json' ]
+}
+
+@test "what a tool does not know of a verdict is null, and no guess" {
+	planted 1000000 | lp-graph 2>/dev/null >run.graph
+	lp-critpath -F json run.graph | jq .verdict >path.json
+	is_verdict path.json
+	jq -e '.long_pole | .cost_rank_s == null and .gain_s == null and .if == null and .function == null and .path_s > 0' path.json
+	lp-imbalance -F json run.graph | jq .verdict >waits.json
+	is_verdict waits.json
+	jq -e '.long_pole | .path_s == null and .gain_share == null and .cost_rank_s == 0.009 and .function == "chemistry"' waits.json
+	jq -e '.trust | .level == "fair" and .reasons == ["6 samples of that function"] and .cores == null and .preempted_share == null' waits.json
+	lp-gain -F json run.graph | jq .verdict >gain.json
+	is_verdict gain.json
+	jq -e '.long_pole.gain_s > 0' gain.json
 }
 
 @test "procedures of Fortran modules are named module::procedure, whichever compiler wrote them" {

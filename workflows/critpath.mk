@@ -7,7 +7,7 @@
 #         make -f workflows/critpath.mk JOBS=4 APP="mpirun -n 4 ./app"      merged, matched and analysed by 4 processes
 # input   APP, any command that starts an MPI program; nothing is compiled anew; RECORD, options of lp-record
 #         JOBS, how many processes of MPIRUN merge, match, find the path and the waits: trace and graph are then folders of shards
-# output  in $(RUN): verdict.txt, raw traces, trace, graph, path.txt, path.json, gain.json,
+# output  in $(RUN): verdict.txt, verdict.json, raw traces, trace, graph, path.txt, path.json, gain.json,
 #         imbalance.txt, imbalance.json, report.html: all of it as one page
 #
 # A run that is there is recorded again when the command, its programs, their libraries, files that it
@@ -27,7 +27,7 @@ SETTINGS = APP RUN RECORD AGAIN JOBS MPIRUN
 stamped = RUN
 folder = $(RUN)
 tools = lp-merge lp-graph lp-critpath lp-gain lp-imbalance lp-report
-reports = verdict.txt path.txt path.json gain.json imbalance.txt imbalance.json report.html
+reports = verdict.txt verdict.json path.txt path.json gain.json imbalance.txt imbalance.json report.html
 counts = JOBS
 run = recorded raw trace graph reported $(reports)
 made = $(run) command command.new
@@ -37,7 +37,7 @@ needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 all: $(RUN)/reported
-	@cat $(RUN)/verdict.txt; for report in path imbalance; do echo; tail -n +$$(($$(wc -l <$(RUN)/verdict.txt) + 1)) $(RUN)/$$report.txt; done
+	@cat $(RUN)/verdict.txt; for report in path imbalance; do echo; sed -n '/^run time /,$$p' $(RUN)/$$report.txt; done
 
 ifneq ($(strip $(APP)),)
 # The words of the command, as the shell takes them.
@@ -81,19 +81,23 @@ $(RUN)/graph: $(RUN)/trace
 	@mv $@.part $@ && touch $@
 endif
 
+# The verdict is made once, and lp-critpath repeats it.
+page = 'set -e; lp-report --verdict $(RUN)/verdict.json.part --text $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part; \
+	lp-critpath -F json --verdict $(RUN)/verdict.json.part $< >$(RUN)/path.json.part'
+
 ifeq ($(filter-out 1,$(JOBS)),)
 $(RUN)/reported: $(RUN)/graph
 	parallel --will-cite --halt now,fail=1 ::: \
-		'lp-critpath -F text $< >$(RUN)/path.txt.part' 'lp-critpath -F json $< >$(RUN)/path.json.part' \
+		'lp-critpath -F text $< >$(RUN)/path.txt.part' \
 		'lp-gain -F json $< >$(RUN)/gain.json.part' \
 		'lp-imbalance $< >$(RUN)/imbalance.txt.part' 'lp-imbalance -F json $< >$(RUN)/imbalance.json.part' \
-		'lp-report --verdict $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part'
+		$(page)
 	@cd $(RUN); for r in $(reports); do mv $$r.part $$r; done; touch reported
 else
 # One after the other where several processes make one, as each mpirun binds its own to the first cores.
 $(RUN)/reported: $(RUN)/graph
-	parallel --will-cite --halt now,fail=1 ::: 'lp-critpath -F json $< >$(RUN)/path.json.part' 'lp-gain -F json $< >$(RUN)/gain.json.part' \
-		'lp-report --verdict $(RUN)/verdict.txt.part $< >$(RUN)/report.html.part'
+	parallel --will-cite --halt now,fail=1 ::: 'lp-gain -F json $< >$(RUN)/gain.json.part' \
+		$(page)
 	$(together) lp-critpath -F text $< >$(RUN)/path.txt.part
 	$(together) lp-imbalance $< >$(RUN)/imbalance.txt.part
 	$(together) lp-imbalance -F json $< >$(RUN)/imbalance.json.part

@@ -130,10 +130,10 @@ output_pass(struct output *o, const struct message *message)
 }
 
 void
-output_json(struct output *o, const struct gains *gains)
+output_json(struct output *o, const struct gains *gains, const char *verdict)
 {
 	json_end_array(&o->json);
-	report_json(&o->json, &o->report, &o->run->graph.known, gains);
+	report_json(&o->json, &o->report, &o->run->graph.known, gains, verdict);
 }
 
 void

@@ -29,8 +29,11 @@ void output_report(struct output *output, const struct segments *segments);
 void output_write(struct output *output, int number, const struct segments *segments);
 /* The end of a stream; FUNCTIONS of a run with samples come before. */
 void output_end_stream(struct output *output, const struct functions *functions);
-/* All of JSON but what the tool adds before the end: the path, GAINS in its verdict where they are not NULL. */
-void output_json(struct output *output, const struct gains *gains);
+/*
+ * All of JSON but what the tool adds before the end: the path, GAINS in its verdict where they are not NULL; or the whole
+ * VERDICT.
+ */
+void output_json(struct output *output, const struct gains *gains, const char *verdict);
 void output_end_json(struct output *output);
 
 #endif

@@ -58,8 +58,9 @@ add_segment(struct share *share, const struct segment *segment)
 static void
 add_place(struct report *report, const struct definitions *known, const struct segment *segment)
 {
+	const int64_t ns = segment->end_ns - segment->begin_ns;
 	const struct place place = { segment->site, known->location_rank[segment->location],
-	    segment->kind == COMPUTE, segment->end_ns - segment->begin_ns };
+	    segment->kind == COMPUTE, ns, segment->kind == TRANSFER ? ns : 0 };
 
 	if (segment->kind != START && (report->whole || segment->call == 0 || !span_frames(segment->call)))
 		places_add(&report->places, &place);

@@ -69,9 +69,9 @@ int64_t share_sum(const struct share *share);
 struct share *report_by_rank(const struct report *report, const struct definitions *known);
 /* As it is told: what frames the spans is MPI where WHOLE, else it is with the start. */
 struct share share_told(const struct share *share, bool whole);
-/* What follows the array of segments. */
+/* What follows the array of segments; the VERDICT as JSON, unless that is NULL. */
 void report_json(struct json *out, const struct report *report, const struct definitions *known,
-    const struct gains *gains);
+    const struct gains *gains, const char *verdict);
 /* COUNT pieces that follow each other: one, or those of a loop of polls. */
 void segment_json(struct json *out, const struct segment *segment, size_t count,
     const struct definitions *known);

@@ -182,44 +182,47 @@ print_longest(struct text *out, const struct report *report, const struct defini
 	table_end(&table);
 }
 
-/* The largest place on the path; what it gains is added where that was asked for. */
-static char *
+/* The largest places on the path; what they gain is added where that was asked for. */
+static struct verdict
 report_verdict(const struct report *report, const struct definitions *known, const struct gains *gains)
 {
 	const double told_ns = (double)report_told_ns(report);
-	struct verdict v = no_verdict;
-	char where[SITE_TEXT] = "", *line;
+	struct verdict v = { no_pole, { no_pole, no_pole }, trust_of(known, &no_evidence) };
+	struct long_pole *const poles[] = { &v.pole, &v.next[0], &v.next[1] };
 	size_t count;
-	struct place *place = places_sorted(&report->places, &count);
+	struct place *places = places_sorted(&report->places, &count);
 
-	if (count > 0) {
-		v.rank = place->rank;
-		v.compute = place->compute;
-		v.path_share = (double)place->ns / told_ns;
+	for (size_t i = 0; i < count && i < sizeof poles / sizeof poles[0]; i++) {
+		struct long_pole *p = poles[i];
+		const struct place *place = &places[i];
+
+		p->rank = place->rank;
+		p->kind = place_kind(place);
+		p->path_s = seconds(place->ns);
+		p->path_share = (double)place->ns / told_ns;
 		if (place->site != 0)
-			v.where = site_text(known, place->site, where, sizeof where);
+			site_text(known, place->site, p->where, sizeof p->where);
 		if (gains != NULL && place->site < gains->capacity) {
-			v.percent = gains->percent;
-			v.gain_share = (double)gains->by_site[place->site].ns / told_ns;
+			p->percent = gains->percent;
+			p->gain_s = seconds(gains->by_site[place->site].ns);
+			p->gain_share = (double)gains->by_site[place->site].ns / told_ns;
 		}
 	}
-	line = verdict_line(&known->headline, &v);
-	free(place);
-	return line;
+	free(places);
+	return v;
 }
 
 void
 report_head(struct text *out, const struct report *report, const struct definitions *known,
     const struct gains *gains)
 {
-	char *verdict = report_verdict(report, known, gains);
+	struct verdict v = report_verdict(report, known, gains);
 
-	text_line(out, "%s", verdict);
-	load_line(out, &known->headline);
+	verdict_text(out, &known->headline, &v);
 	text_line(out, "run time %.9f s; critical path %.9f s in %zu segments, %zu changes of rank",
 	    seconds(known->run_ns), seconds(report_length_ns(report)), report->segments,
 	    report->hops);
-	free(verdict);
+	trust_free(&v.trust);
 }
 
 void
@@ -287,15 +290,21 @@ segment_json(struct json *out, const struct segment *segment, size_t count, cons
 
 void
 report_json(struct json *out, const struct report *report, const struct definitions *known,
-    const struct gains *gains)
+    const struct gains *gains, const char *verdict)
 {
 	struct share *ranks = report_by_rank(report, known);
-	char *verdict = report_verdict(report, known, gains);
+	struct verdict v = report_verdict(report, known, gains);
 
 	json_break(out);
-	json_text(out, "verdict", verdict);
+	if (verdict != NULL) {
+		json_next(out, "verdict");
+		text_put(out->text, verdict);
+	} else {
+		verdict_json(out, "verdict", &v, known->ranks);
+	}
+	json_break(out);
 	load_json(out, &known->headline);
-	free(verdict);
+	trust_free(&v.trust);
 	json_break(out);
 	if (known->polls_wait)
 		json_seconds(out, "poll_gap_s", known->poll_gap_ns);

@@ -48,7 +48,14 @@ void
 headline_rank(struct headline *h, const struct message *message)
 {
 	char *host = body_string(message, "host");
+	const msgpack_object *ended = body_get(message, "ended"), *error = body_get(message, "error_ns");
 
+	if (h->ranks_told++ == 0)
+		h->clock_error_ns = -1;
+	h->ranks_died += ended != NULL && ended->type == MSGPACK_OBJECT_BOOLEAN && !ended->via.boolean;
+	if (error != NULL && error->type == MSGPACK_OBJECT_POSITIVE_INTEGER &&
+	    (h->clock_error_ns < 0 || error->via.u64 > (uint64_t)h->clock_error_ns) && error->via.u64 <= INT64_MAX)
+		h->clock_error_ns = (int64_t)error->via.u64;
 	if (h->program == NULL)
 		h->program = body_string(message, "program");
 	if (host == NULL || host[0] == '\0')

@@ -24,6 +24,8 @@ struct headline {
 	char *program;		/* path of the first rank's; NULL: not known */
 	int64_t date_s;		/* of the recording, since 1970; 0: not known */
 	int32_t ranks;
+	int32_t ranks_told, ranks_died;	/* messages of kind rank, and how many of them say that it did not end */
+	int64_t clock_error_ns;		/* the largest bound of a rank's; -1: not known */
 	struct host *hosts;	/* in order of their first rank */
 	size_t host_count, host_capacity;
 	struct host_table *by_name;

@@ -9,12 +9,6 @@
 
 #define TOLD_SHARE 0.05		/* less is not worth a line */
 
-struct shares {
-	double preempted;	/* of the threads' time: ready to run, without a core */
-	double off_core;	/* of one thread's time a rank: without a core, ready to run or not */
-	double others;		/* of the cores' time: what ran there was not of this run; NAN: not known */
-};
-
 int
 load_take(struct headline *h, struct reader *in, const struct message *message)
 {
@@ -36,13 +30,13 @@ load_take(struct headline *h, struct reader *in, const struct message *message)
 	return 1;
 }
 
-static struct shares
-shares_of(const struct load *load)
+struct load_shares
+load_shares(const struct load *load)
 {
 	const double rank_ns = (double)load->elapsed_ns / (double)load->ranks;
 	const double threads_ns = rank_ns * fmax((double)load->threads, (double)load->ranks);
 	const double cores_ns = rank_ns * (double)load->cores;
-	struct shares s = { fmin(1, (double)load->waited_ns / threads_ns),
+	struct load_shares s = { fmin(1, (double)load->waited_ns / threads_ns),
 		fmax(0, 1 - (double)load->thread_cpu_ns / (double)load->elapsed_ns), NAN };
 
 	if (load->others_ns >= 0 && cores_ns > 0)
@@ -50,28 +44,50 @@ shares_of(const struct load *load)
 	return s;
 }
 
+const struct load *
+load_worst(const struct headline *h)
+{
+	const struct load *worst = h->loads;
+
+	for (size_t i = 1; i < h->load_count; i++)
+		if (load_shares(&h->loads[i]).preempted > load_shares(worst).preempted)
+			worst = &h->loads[i];
+	return worst;
+}
+
+char *
+load_measured(const struct headline *h, const struct load *load)
+{
+	const char *host = h->load_count > 1 && load->host != NULL ? load->host : "";
+	char threads[60] = "", *text;
+
+	if (load->threads > load->ranks)
+		snprintf(threads, sizeof threads, " with %lld threads", (long long)load->threads);
+	if (asprintf(&text, "%s%s%lld rank%s%s on %lld core%s, "
+	    "%.0f %% of the time ready to run, without a core",
+	    host, host[0] != '\0' ? ": " : "", (long long)load->ranks, load->ranks == 1 ? "" : "s",
+	    threads, (long long)load->cores, load->cores == 1 ? "" : "s",
+	    100 * load_shares(load).preempted) < 0)
+		die("out of memory");
+	return text;
+}
+
 char *
 load_text(const struct headline *h)
 {
-	const struct load *worst = NULL;
-	char threads[60] = "", others[80] = "", *text;
-	struct shares s;
+	const struct load *worst = load_worst(h);
+	char others[80] = "", *measured, *text;
 
-	for (size_t i = 0; i < h->load_count; i++)
-		if (shares_of(&h->loads[i]).preempted >= TOLD_SHARE &&	/* who sleeps wants no core */
-		    (worst == NULL || shares_of(&h->loads[i]).preempted > shares_of(worst).preempted))
-			worst = &h->loads[i];
-	if (worst == NULL)
+	/* Who sleeps wants no core. */
+	if (h->load_count == 0 || load_shares(worst).preempted < TOLD_SHARE)
 		return NULL;
-	s = shares_of(worst);
-	if (worst->threads > worst->ranks)
-		snprintf(threads, sizeof threads, " with %lld threads", (long long)worst->threads);
-	if (s.others >= TOLD_SHARE)
-		snprintf(others, sizeof others, "; other processes took %.0f %% of the cores", 100 * s.others);
-	if (asprintf(&text, "%s%s%lld rank%s%s on %lld core%s: %.0f %% of the time ready to run, without a core%s", h->load_count > 1 && worst->host != NULL ? worst->host : "", h->load_count > 1 ? ": " : "",
-	    (long long)worst->ranks, worst->ranks == 1 ? "" : "s", threads, (long long)worst->cores,
-	    worst->cores == 1 ? "" : "s", 100 * s.preempted, others) < 0)
+	if (load_shares(worst).others >= TOLD_SHARE)
+		snprintf(others, sizeof others, "; other processes took %.0f %% of the cores",
+		    100 * load_shares(worst).others);
+	measured = load_measured(h, worst);
+	if (asprintf(&text, "%s%s", measured, others) < 0)
 		die("out of memory");
+	free(measured);
 	return text;
 }
 
@@ -85,8 +101,8 @@ load_line(struct text *text, const struct headline *h)
 	free(line);
 }
 
-static struct load
-sum_of_loads(const struct headline *h)
+struct load
+load_sum(const struct headline *h)
 {
 	struct load sum = { 0 };
 
@@ -100,7 +116,8 @@ sum_of_loads(const struct headline *h)
 		sum.cpu_ns += load->cpu_ns;
 		sum.thread_cpu_ns += load->thread_cpu_ns;
 		sum.waited_ns += load->waited_ns;
-		sum.others_ns = load->others_ns < 0 || sum.others_ns < 0 ? -1 : sum.others_ns + load->others_ns;
+		sum.others_ns = load->others_ns < 0 || sum.others_ns < 0 ? -1 :
+		    sum.others_ns + load->others_ns;
 	}
 	return sum;
 }
@@ -108,20 +125,20 @@ sum_of_loads(const struct headline *h)
 double
 preempted_share(const struct headline *h)
 {
-	const struct load sum = sum_of_loads(h);
+	const struct load sum = load_sum(h);
 
-	return h->load_count > 0 ? shares_of(&sum).preempted : NAN;
+	return h->load_count > 0 ? load_shares(&sum).preempted : NAN;
 }
 
 void
 load_json(struct json *json, const struct headline *h)
 {
-	const struct load sum = sum_of_loads(h);
-	struct shares s;
+	const struct load sum = load_sum(h);
+	struct load_shares s;
 
 	if (h->load_count == 0)
 		return;
-	s = shares_of(&sum);
+	s = load_shares(&sum);
 	json_begin_object(json, "load");
 	json_int(json, "cores", sum.cores);
 	json_int(json, "ranks", sum.ranks);

@@ -16,14 +16,16 @@ HASH_TABLE(place_table, struct place, PLACE_HASH, PLACE_SAME, PLACE_FREE, PLACE_
 void
 places_add(struct places *places, const struct place *more)
 {
-	struct place place = *more;
+	struct place place = *more, *sum;
 
 	if (places->table == NULL) {
 		places->table = zalloc(1, sizeof *places->table);
 		place_table_begin(places->table, 256);
 	}
-	place.ns = 0;
-	place_table_add(places->table, &place)->ns += more->ns;
+	place.ns = place.transfer_ns = 0;
+	sum = place_table_add(places->table, &place);
+	sum->ns += more->ns;
+	sum->transfer_ns += more->transfer_ns;
 }
 
 static int

@@ -12,6 +12,7 @@ struct place {
 	int32_t rank;		/* -1: an empty slot */
 	bool compute;		/* before the call there; else in MPI */
 	int64_t ns;
+	int64_t transfer_ns;	/* of it, in which a message was under way */
 };
 
 struct places {

@@ -6,15 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../tool/file_name.h"
 #include "../tool/memory.h"
 #include "../tool/tool.h"
 #include "headline.h"
+#include "places.h"
 
-const struct verdict no_verdict = { .rank = -1, .where = "", .unsampled_share = NAN, .times = NAN, .path_share = NAN, .cost_s = NAN,
-	.gain_share = NAN };
+const struct long_pole no_pole = { .rank = -1, .samples = -1, .unsampled_share = NAN, .times = NAN,
+	.path_s = NAN, .path_share = NAN, .cost_s = NAN, .gain_s = NAN, .gain_share = NAN };
 
 static const double MUCH = 0.25;		/* not sampled: more is told */
 static const double MANY = 1000;		/* times the mean: the others hardly compute there */
+
+enum pole_kind
+place_kind(const struct place *place)
+{
+	if (place->compute)
+		return POLE_COMPUTE;
+	return 2 * place->transfer_ns > place->ns ? POLE_TRANSFER : POLE_MPI;
+}
 
 /* Two digits that mean something. */
 static void
@@ -32,71 +42,155 @@ put_seconds(FILE *out, double s)
 	put_two_digits(out, s >= 1 ? s : s >= 1e-3 ? 1e3 * s : 1e6 * s, unit);
 }
 
+/* "relax (heat.c:80)" */
 static void
-put_computation(FILE *out, const struct verdict *v)
+put_function(FILE *out, const struct long_pole *p)
 {
-	const char *slash = v->file != NULL ? strrchr(v->file, '/') : NULL;
-	const bool longer = !v->alike && v->times >= 1.1 && v->times < MANY;
+	fprintf(out, " in %s", p->function);
+	if (p->file != NULL && p->line > 0)
+		fprintf(out, " (%s:%d)", file_name(p->file), (int)p->line);
+	else if (p->file != NULL)
+		fprintf(out, " (%s)", file_name(p->file));
+}
+
+static void
+put_computation(FILE *out, const struct long_pole *p)
+{
+	const bool longer = !p->alike && p->times >= 1.1 && p->times < MANY;
 
 	fputs("computation", out);
-	if (v->function != NULL)
-		fprintf(out, " in %s", v->function);
-	if (v->function != NULL && v->file != NULL)
-		fprintf(out, " (%s)", slash != NULL ? slash + 1 : v->file);
-	if (v->where[0] != '\0')
-		fprintf(out, " before %s", v->where);
-	if (v->alike)
+	if (p->function != NULL)
+		put_function(out, p);
+	if (p->where[0] != '\0')
+		fprintf(out, " before %s", p->where);
+	if (p->alike)
 		fputs(", alike on each", out);
 	if (longer)
-		fprintf(out, ", %.*f times the mean of the others", v->times < 9.95, v->times);
-	if (v->unsampled_share >= MUCH)
-		fprintf(out, ", %.0f %% of it not on a core or not sampled", 100 * v->unsampled_share);
-	if (v->alike || longer || v->unsampled_share >= MUCH)
+		fprintf(out, ", %.*f times the mean of the others", p->times < 9.95, p->times);
+	if (p->unsampled_share >= MUCH)
+		fprintf(out, ", %.0f %% of it not on a core or not sampled",
+		    100 * p->unsampled_share);
+	if (p->alike || longer || p->unsampled_share >= MUCH)
 		fputs(",", out);
 }
 
 char *
-verdict_sentence(const struct verdict *v)
+verdict_sentence(const struct long_pole *p)
 {
 	char *sentence = NULL;
 	size_t size;
 	FILE *out = need(open_memstream(&sentence, &size));
 
-	if (v->rank < 0)
+	if (p->rank < 0)
 		fputs("no rank keeps the others waiting", out);
-	else if (v->alike)
+	else if (p->alike)
 		fputs("the ranks' ", out);
 	else
-		fprintf(out, "rank %d's ", (int)v->rank);
-	if (v->rank >= 0 && v->compute)
-		put_computation(out, v);
-	else if (v->rank >= 0)
-		fprintf(out, "time in %s", v->where[0] != '\0' ? v->where : "MPI");
-	if (isfinite(v->path_share))
-		fprintf(out, " is %.0f %% of the critical path", 100 * v->path_share);
-	if (isfinite(v->cost_s) && v->cost_s > 0) {
-		fprintf(out, "%s cost %s ", isfinite(v->path_share) ? " and" : "", v->alike ? "each other" : "the others");
-		put_seconds(out, v->cost_s);
+		fprintf(out, "rank %d's ", (int)p->rank);
+	if (p->rank >= 0 && p->kind == POLE_COMPUTE)
+		put_computation(out, p);
+	else if (p->rank >= 0)
+		fprintf(out, "time in %s", p->where[0] != '\0' ? p->where : "MPI");
+	if (isfinite(p->path_share))
+		fprintf(out, " is %.0f %% of the critical path", 100 * p->path_share);
+	if (isfinite(p->cost_s) && p->cost_s > 0) {
+		fprintf(out, "%s cost %s ", isfinite(p->path_share) ? " and" : "",
+		    p->alike ? "each other" : "the others");
+		put_seconds(out, p->cost_s);
 		fputs(" of rank time, ", out);
-		put_two_digits(out, 100 * v->cost_s / v->all_s, "%");
+		put_two_digits(out, 100 * p->cost_s / p->all_s, "%");
 		fputs(" of all", out);
 	}
-	if (isfinite(v->gain_share))
-		fprintf(out, "; %d %% less there on all ranks gains %.1f %%", v->percent, 100 * v->gain_share);
+	if (isfinite(p->gain_share))
+		fprintf(out, "; %d %% less there on all ranks gains %.1f %%", p->percent,
+		    100 * p->gain_share);
 	if (fclose(out) != 0)
 		die("out of memory");
 	return sentence;
 }
 
-char *
-verdict_line(const struct headline *headline, const struct verdict *verdict)
+void
+verdict_text(struct text *text, const struct headline *headline, const struct verdict *v)
 {
-	char *run = headline_text(headline), *sentence = verdict_sentence(verdict);
-	const size_t size = strlen(run) + strlen(sentence) + sizeof ": ";
-	char *line = zalloc(size, 1);
+	char *run = headline_text(headline), *sentence = verdict_sentence(&v->pole);
+	char *trust = trust_text(&v->trust);
 
-	snprintf(line, size, "%s: %s", run, sentence);
+	text_line(text, "%s: %s", run, sentence);
+	if (trust != NULL)
+		text_line(text, "%s", trust);
 	free(run);
 	free(sentence);
-	return line;
+	free(trust);
+}
+
+static void
+put_text(struct json *json, const char *key, const char *text)
+{
+	if (text != NULL && text[0] != '\0')
+		json_text(json, key, text);
+	else
+		json_null(json, key);
+}
+
+static void
+put_ranks(struct json *json, const struct long_pole *p, int32_t ranks)
+{
+	json_begin_array(json, "ranks");
+	for (int32_t r = p->alike ? 0 : p->rank; r < (p->alike ? ranks : p->rank + 1); r++)
+		json_int(json, NULL, r);
+	json_end_array(json);
+}
+
+static void
+put_pole(struct json *json, const char *key, const struct long_pole *p, int32_t ranks)
+{
+	static const char *const kinds[] = { "compute", "mpi", "transfer" };
+	char question[40] = "";
+
+	json_break(json);
+	if (p->rank < 0) {
+		json_null(json, key);
+		return;
+	}
+	if (isfinite(p->gain_share))
+		snprintf(question, sizeof question, "%d %% less", p->percent);
+	json_begin_object(json, key);
+	put_ranks(json, p, ranks);
+	json_text(json, "what", kinds[p->kind]);
+	put_text(json, "function", p->function);
+	put_text(json, "file", p->file);
+	if (p->line > 0)
+		json_int(json, "line", p->line);
+	else
+		json_null(json, "line");
+	put_text(json, "site", p->where);
+	json_fixed(json, "path_s", p->path_s, 9);
+	json_fixed(json, "path_share", p->path_share, 6);
+	json_fixed(json, "times_the_mean", p->alike || p->times < MANY ? p->times : NAN, 3);
+	json_fixed(json, "cost_rank_s", p->cost_s, 9);
+	json_fixed(json, "gain_s", p->gain_s, 9);
+	json_fixed(json, "gain_share", p->gain_share, 6);
+	put_text(json, "if", question);
+	json_end_object(json);
+}
+
+void
+verdict_json(struct json *json, const char *key, const struct verdict *v, int32_t ranks)
+{
+	char *sentence = verdict_sentence(&v->pole);
+
+	if (key != NULL)
+		json_break(json);
+	json_begin_object(json, key);
+	json_text(json, "sentence", sentence);
+	put_pole(json, "long_pole", &v->pole, ranks);
+	trust_json(json, &v->trust);
+	json_break(json);
+	json_begin_array(json, "next");
+	for (size_t i = 0; i < sizeof v->next / sizeof v->next[0]; i++)
+		if (v->next[i].rank >= 0)
+			put_pole(json, NULL, &v->next[i], ranks);
+	json_end_array(json);
+	json_end_object(json);
+	free(sentence);
 }

@@ -1,73 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What follows from the sums of a run: shares, efficiencies, names, and whose delays cost most. */
+/* What follows from the sums of a run: shares, efficiencies, and names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../run/sampled_place.h"
-#include "../run/verdict.h"
-#include "functions.h"
 #include "waits.h"
-
-/* Ranks whose computation differs by less compute alike. */
-static const double ALIKE = 1.15, LITTLE = 0.2;
-
-void
-verdict_function(struct verdict *v, const struct imbalance *im, uint32_t site)
-{
-	const struct by_function *by = v->compute ? functions_by(im) : NULL;
-	const struct uneven *u = NULL;
-	char where[1024], other[1024];
-	double most_ns;
-
-	/* Sites with one name, of different callers, are one there. */
-	index_text(im, BY_SITE, site, where, sizeof where);
-	for (size_t i = 0; by != NULL && u == NULL && i < by->site_count; i++)
-		if (strcmp(index_text(im, BY_SITE, by->sites[i].site, other, sizeof other), where) == 0)
-			u = &by->sites[i];
-	if (u == NULL || u->count == 0)
-		return;
-	v->alike = (double)u->slow_ns < ALIKE * u->others_ns;
-	if (u->rank != v->rank && !v->alike)
-		return;
-	/* A function that has little of what is more is not the reason. */
-	most_ns = LITTLE * ((double)u->slow_ns - (v->alike ? 0 : u->others_ns));
-	v->times = (double)u->slow_ns / u->others_ns;
-	for (size_t i = 0; i < u->count; i++) {
-		const struct excess *e = &u->functions[i];
-		const double more_ns = (double)e->slow_ns - (v->alike ? 0 : e->others_ns);
-
-		if (by->names[e->function].name == not_sampled)
-			v->unsampled_share = (double)e->slow_ns / (double)u->slow_ns;
-		else if (more_ns > most_ns) {
-			most_ns = more_ns;
-			v->function = by->names[e->function].name;
-			v->file = by->names[e->function].file;
-		}
-	}
-}
-
-char *
-imbalance_verdict(const struct imbalance *im)
-{
-	struct verdict v = no_verdict;
-	char where[1024] = "", *line;
-	size_t count;
-	struct delay *delay = sorted_delays(im, &count);
-
-	if (count > 0) {
-		v.rank = delay->rank;
-		v.compute = delay->key % 2 == 0;
-		v.cost_s = 1e-9 * delay_cost_ns(delay);
-		v.all_s = seconds(all_time_ns(im));
-		if (delay->key / 2 != 0)
-			v.where = index_text(im, BY_SITE, delay->key / 2, where, sizeof where);
-		verdict_function(&v, im, delay->key / 2);
-	}
-	line = verdict_line(&im->graph.known.headline, &v);
-	free(delay);
-	return line;
-}
 
 int64_t
 counted_run_ns(const struct imbalance *im)

@@ -339,8 +339,6 @@ size_t chain_count(const struct imbalance *im);
 /* One of the longest waits and, behind it, the waits that led to it; returns how many. */
 size_t chain_of(const struct imbalance *im, size_t index, struct wait chain[MOST_LINKS]);
 
-struct verdict;
-
 /* ---- what follows from the sums: results.c ---- */
 
 static inline double
@@ -402,9 +400,5 @@ const char *index_text(const struct imbalance *im, enum dimension dimension, siz
 /* The heuristic estimate: of the compute up to a call site, the largest of a rank over the mean of all. */
 double site_heuristic(const struct imbalance *im, size_t site);
 
-/* The first line of every form: the run, and whose delays cost the others most; to be freed. */
-/* What samples tell of the computation before SITE, the long pole: its function, and how the other ranks compare. */
-void verdict_function(struct verdict *verdict, const struct imbalance *im, uint32_t site);
-char *imbalance_verdict(const struct imbalance *im);
 
 #endif

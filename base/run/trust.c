@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trust.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../tool/memory.h"
+#include "../tool/tool.h"
+#include "load.h"
+
+/* Of the ranks' time without a core, of the cores' time for others: less is no harm, more misleads. */
+static const double HARM = 0.05, MUCH = 0.1;
+static const double SHORT = 0.01, TOO_SHORT = 0.1;	/* the clocks' error, of the run time */
+static const double FEW_LOST = 0.001, MANY_LOST = 0.05;	/* without a partner, of all calls */
+static const int64_t FEW_SAMPLES = 10;
+
+const struct evidence no_evidence = { .samples = -1, .function_samples = -1 };
+
+static void __attribute__((format(printf, 3, 4)))
+add_reason(struct trust *t, enum trust_level level, const char *format, ...)
+{
+	va_list values;
+
+	if (level > t->level)
+		t->level = level;
+	va_start(values, format);
+	if (vasprintf(&t->reasons[t->reason_count++], format, values) < 0)
+		die("out of memory");
+	va_end(values);
+}
+
+/* Who has more threads than cores slows down all its ranks alike. Others slow down one of them. */
+static void
+judge_cores(struct trust *t, const struct headline *h)
+{
+	const struct load sum = load_sum(h), *worst = load_worst(h);
+	const struct load_shares all = load_shares(&sum), shares = load_shares(worst);
+	const bool by_others = shares.others >= MUCH ||
+	    (worst->threads <= worst->cores && shares.preempted >= MUCH);
+
+	t->level = TRUST_GOOD;
+	t->cores = sum.cores;
+	t->ranks = sum.ranks;
+	t->threads = sum.threads;
+	t->preempted = all.preempted;
+	t->off_core = all.off_core;
+	t->others = all.others;
+	t->measured = load_measured(h, worst);
+	if (shares.preempted >= HARM) {
+		t->its_cores = true;
+		add_reason(t, by_others ? TRUST_POOR : TRUST_FAIR, "%s", t->measured);
+	}
+	if (shares.others >= HARM)
+		add_reason(t, t->its_cores && shares.others >= MUCH ? TRUST_POOR : TRUST_FAIR,
+		    "other processes took %.0f %% of the cores", 100 * shares.others);
+}
+
+static void
+judge_ranks(struct trust *t, const struct definitions *known)
+{
+	const struct headline *h = &known->headline;
+	const int64_t missing = known->ranks - h->ranks_told;
+	const double run_ns = (double)known->run_ns, error_ns = (double)h->clock_error_ns;
+
+	t->ranks = known->ranks;
+	if (h->ranks_told > 0 && missing > 0)
+		add_reason(t, TRUST_POOR, "%lld rank%s missing", (long long)missing,
+		    missing == 1 ? " is" : "s are");
+	if (h->ranks_died > 0)
+		add_reason(t, TRUST_FAIR, "%d rank%s ended before MPI_Finalize",
+		    (int)h->ranks_died, h->ranks_died == 1 ? "" : "s");
+	t->clock_error_ns = h->ranks_told > 0 ? h->clock_error_ns : -1;
+	if (error_ns > SHORT * run_ns)
+		add_reason(t, error_ns > TOO_SHORT * run_ns ? TRUST_POOR : TRUST_FAIR,
+		    "the run took %.3g ms, the clocks are known to %.3g ms", 1e-6 * run_ns,
+		    1e-6 * error_ns);
+}
+
+struct trust
+trust_of(const struct definitions *known, const struct evidence *e)
+{
+	struct trust t = { .cores = -1, .threads = -1, .samples = e->samples, .preempted = NAN,
+	    .off_core = NAN, .others = NAN };
+	const double unmatched = (double)e->unmatched, calls = (double)e->calls;
+
+	if (known->headline.load_count > 0)
+		judge_cores(&t, &known->headline);
+	judge_ranks(&t, known);
+	if (e->function_samples >= 0 && e->function_samples < FEW_SAMPLES)
+		add_reason(&t, TRUST_FAIR, "%lld samples of that function",
+		    (long long)e->function_samples);
+	if (unmatched > FEW_LOST * calls)
+		add_reason(&t, unmatched > MANY_LOST * calls ? TRUST_POOR : TRUST_FAIR,
+		    "%.0f of %.0f calls without a partner: others were not recorded", unmatched,
+		    calls);
+	return t;
+}
+
+void
+trust_free(struct trust *t)
+{
+	free(t->measured);
+	for (size_t i = 0; i < t->reason_count; i++)
+		free(t->reasons[i]);
+}
+
+char *
+trust_text(const struct trust *t)
+{
+	static const char *const levels[] = { "", "good", "fair", "do not act on this" };
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	if (t->level == TRUST_UNKNOWN)
+		return NULL;
+	out = need(open_memstream(&text, &size));
+	fputs(levels[t->level], out);
+	if (t->measured != NULL)
+		fprintf(out, ": %s", t->measured);
+	for (size_t i = t->its_cores; i < t->reason_count; i++)
+		fprintf(out, "%s%s", i == 0 && t->measured == NULL ? ": " : "; ", t->reasons[i]);
+	if (fclose(out) != 0)
+		die("out of memory");
+	return text;
+}
+
+static void
+put_known(struct json *json, const char *key, int64_t value)
+{
+	if (value >= 0)
+		json_int(json, key, value);
+	else
+		json_null(json, key);
+}
+
+void
+trust_json(struct json *json, const struct trust *t)
+{
+	static const char *const levels[] = { NULL, "good", "fair", "poor" };
+
+	json_break(json);
+	json_begin_object(json, "trust");
+	if (t->level == TRUST_UNKNOWN)
+		json_null(json, "level");
+	else
+		json_text(json, "level", levels[t->level]);
+	json_begin_array(json, "reasons");
+	for (size_t i = 0; i < t->reason_count; i++)
+		json_text(json, NULL, t->reasons[i]);
+	json_end_array(json);
+	put_known(json, "cores", t->cores);
+	put_known(json, "ranks", t->ranks);
+	put_known(json, "threads", t->threads);
+	json_fixed(json, "preempted_share", t->preempted, 4);
+	json_fixed(json, "off_core_share", t->off_core, 4);
+	json_fixed(json, "others_share", t->others, 4);
+	put_known(json, "samples", t->samples);
+	put_known(json, "clock_error_ns", t->clock_error_ns);
+	json_end_object(json);
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "poles.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../run/sampled_place.h"
+#include "functions.h"
+
+/* Ranks whose computation differs by less compute alike. */
+static const double ALIKE = 1.15, LITTLE = 0.2;
+
+enum { LEAST_SAMPLES = 3 };	/* of a function that is named */
+
+struct poles {
+	const struct imbalance *im;
+	const struct known_path *path;
+	const struct by_function *by;	/* NULL: not sampled */
+	struct place *places;		/* longest first */
+	struct delay *delays;		/* most costly first */
+	size_t place_count, delay_count;
+};
+
+struct line_samples {
+	int32_t line;
+	uint64_t samples;
+};
+
+static bool
+same_file(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* The line of the function that has most samples before a site of that name; 0: not known. */
+static int32_t
+sampled_line(const struct poles *poles, const struct long_pole *p)
+{
+	struct line_samples *lines = NULL, *most = NULL;
+	size_t count = 0, capacity = 0, k;
+	int32_t line;
+	char text[1024];
+	struct taken taken;
+
+	for (size_t i = 0; i < taken_places(poles->im); i++) {
+		struct stack_frame frame;
+
+		if (!taken_at(poles->im, i, &taken) || (!p->alike && taken.rank != p->rank))
+			continue;
+		index_text(poles->im, BY_SITE, taken.site, text, sizeof text);
+		if (strcmp(text, p->where) != 0)
+			continue;
+		frame = place_frame(&poles->im->graph.known, taken.place, text, sizeof text);
+		if (strcmp(frame.name, p->function) != 0 || !same_file(frame.file, p->file) ||
+		    frame.line <= 0)
+			continue;
+		for (k = 0; k < count && lines[k].line != frame.line; k++)
+			;
+		lines = grow(lines, &capacity, count + 1, sizeof *lines);
+		if (k == count)
+			lines[count++] = (struct line_samples){ .line = frame.line };
+		lines[k].samples += taken.samples;
+	}
+	for (k = 0; k < count; k++)
+		if (most == NULL || lines[k].samples > most->samples ||
+		    (lines[k].samples == most->samples && lines[k].line < most->line))
+			most = &lines[k];
+	line = most != NULL ? most->line : 0;
+	free(lines);
+	return line;
+}
+
+/* The function with most of what is more on the slow rank; one with little of it is no reason. */
+static void
+find_function(const struct poles *poles, struct long_pole *p, const struct uneven *u)
+{
+	const double others = p->alike ? 0 : 1;
+	double most_ns = LITTLE * ((double)u->slow_ns - others * u->others_ns);
+
+	for (size_t i = 0; i < u->count; i++) {
+		const struct excess *e = &u->functions[i];
+		const double more_ns = (double)e->slow_ns - others * e->others_ns;
+
+		if (poles->by->names[e->function].name == not_sampled)
+			p->unsampled_share = (double)e->slow_ns / (double)u->slow_ns;
+		else if (more_ns > most_ns && e->samples >= LEAST_SAMPLES) {
+			most_ns = more_ns;
+			p->function = poles->by->names[e->function].name;
+			p->file = poles->by->names[e->function].file;
+			p->samples = (int64_t)e->samples;
+		}
+	}
+	if (p->function != NULL)
+		p->line = sampled_line(poles, p);
+}
+
+/* What samples tell of the computation there: its function, and how the other ranks compare. */
+static void
+add_samples(const struct poles *poles, struct long_pole *p, uint32_t site)
+{
+	const struct uneven *u = NULL;
+	char where[1024], other[1024];
+
+	/* Sites with one name, of different callers, are one there. */
+	index_text(poles->im, BY_SITE, site, where, sizeof where);
+	for (size_t i = 0; poles->by != NULL && u == NULL && i < poles->by->site_count; i++) {
+		index_text(poles->im, BY_SITE, poles->by->sites[i].site, other, sizeof other);
+		if (strcmp(other, where) == 0)
+			u = &poles->by->sites[i];
+	}
+	if (u == NULL || u->count == 0)
+		return;
+	p->alike = (double)u->slow_ns < ALIKE * u->others_ns;
+	if (u->rank != p->rank && !p->alike)
+		return;
+	p->times = (double)u->slow_ns / u->others_ns;
+	find_function(poles, p, u);
+}
+
+static double
+path_share(const struct poles *poles, int64_t ns)
+{
+	return (double)ns / (double)poles->path->ns;
+}
+
+static void
+add_path(const struct poles *poles, struct long_pole *p, size_t at)
+{
+	const struct place *place = &poles->places[at];
+	const struct known_path *path = poles->path;
+	int64_t ns = place->ns;
+
+	for (size_t i = 0; p->alike && i < poles->place_count; i++)
+		if (i != at && poles->places[i].site == place->site && poles->places[i].compute)
+			ns += poles->places[i].ns;
+	p->path_s = 1e-9 * (double)ns;
+	p->path_share = path_share(poles, ns);
+	p->percent = path->percent;
+	for (size_t i = 0; i < path->gain_count; i++)
+		if (path->gains[i].site == place->site) {
+			p->gain_s = 1e-9 * (double)path->gains[i].gain_ns;
+			p->gain_share = path_share(poles, path->gains[i].gain_ns);
+		}
+}
+
+static void
+add_cost(const struct poles *poles, struct long_pole *p, uint32_t site)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < poles->delay_count; i++)
+		if ((p->alike || poles->delays[i].rank == p->rank) &&
+		    poles->delays[i].key == 2 * site + (p->kind != POLE_COMPUTE))
+			ns += delay_cost_ns(&poles->delays[i]);
+	p->cost_s = 1e-9 * ns;
+	p->all_s = 1e-9 * (double)all_time_ns(poles->im);
+}
+
+/* Of the place AT of the path, or where it is not known of the delay AT. */
+static struct long_pole
+pole_at(const struct poles *poles, size_t at)
+{
+	struct long_pole p = no_pole;
+	uint32_t site;
+
+	if (poles->place_count > 0) {
+		const struct place *place = &poles->places[at];
+
+		site = place->site;
+		p.rank = place->rank;
+		p.kind = place_kind(place);
+	} else {
+		site = (uint32_t)(poles->delays[at].key / 2);
+		p.rank = poles->delays[at].rank;
+		p.kind = poles->delays[at].key % 2 == 0 ? POLE_COMPUTE : POLE_MPI;
+	}
+	if (site != 0)
+		index_text(poles->im, BY_SITE, site, p.where, sizeof p.where);
+	if (p.kind == POLE_COMPUTE)
+		add_samples(poles, &p, site);
+	if (poles->place_count > 0)
+		add_path(poles, &p, at);
+	add_cost(poles, &p, site);
+	return p;
+}
+
+/* Is that told with one that is before it? Ranks that compute alike are one pole. */
+static bool
+is_told(const struct long_pole *before, size_t count, const struct long_pole *p)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((before[i].rank == p->rank || before[i].alike) && before[i].kind == p->kind &&
+		    strcmp(before[i].where, p->where) == 0)
+			return true;
+	return false;
+}
+
+static struct evidence
+evidence_of(const struct poles *poles, const struct long_pole *pole)
+{
+	const struct imbalance *im = poles->im;
+	struct evidence e = no_evidence;
+
+	if (poles->by != NULL)
+		e.samples = (int64_t)poles->by->samples;
+	e.function_samples = pole->samples;
+	e.unmatched = (int64_t)(im->counts.unmatched_sends + im->counts.unmatched_receives +
+	    im->counts.unmatched_collectives);
+	for (int32_t r = 0; r < im->graph.known.ranks; r++)
+		e.calls += (int64_t)im->tables[BY_RANK].cells[r].calls;
+	return e;
+}
+
+struct verdict
+verdict_of(const struct imbalance *im, const struct known_path *path)
+{
+	enum { MOST_LOOKED_AT = 32 };
+	struct poles poles = { .im = im, .path = path, .by = functions_by(im) };
+	struct long_pole found[3] = { no_pole, no_pole, no_pole };
+	struct evidence evidence;
+	struct verdict v;
+	size_t count = 0, candidates;
+
+	if (path != NULL)
+		poles.places = places_sorted(path->places, &poles.place_count);
+	poles.delays = sorted_delays(im, &poles.delay_count);
+	candidates = poles.place_count > 0 ? poles.place_count : poles.delay_count;
+	for (size_t i = 0; i < candidates && i < MOST_LOOKED_AT && count < 3; i++) {
+		found[count] = pole_at(&poles, i);
+		if (is_told(found, count, &found[count]))
+			found[count] = no_pole;
+		else
+			count++;
+	}
+	v.pole = found[0];
+	v.next[0] = found[1];
+	v.next[1] = found[2];
+	evidence = evidence_of(&poles, &v.pole);
+	v.trust = trust_of(&im->graph.known, &evidence);
+	free(poles.places);
+	free(poles.delays);
+	return v;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The long pole of a run and the next two, of its waits, and of its path if that is known. */
+#ifndef POLES_H
+#define POLES_H
+
+#include "../run/places.h"
+#include "../run/verdict.h"
+#include "waits.h"
+
+/*
+ * If a call site takes so many percent less time: by how much the run gets shorter, and would if no other
+ * path took over.
+ */
+struct site_gain {
+	uint32_t site;
+	int64_t gain_ns, most_ns;
+};
+
+/* A critical path without its start; without places: not known. */
+struct known_path {
+	const struct places *places;
+	int64_t ns;
+	const struct site_gain *gains;
+	size_t gain_count;
+	int percent;
+};
+
+/* The place with most of the path, or else the one whose delays cost the others most. */
+struct verdict verdict_of(const struct imbalance *im, const struct known_path *path);
+
+#endif
