@@ -13,6 +13,7 @@
 
 #include "../base/team/team.h"
 #include "critical.h"
+#include "every.h"
 #include "report.h"
 
 static const char usage[] =
@@ -21,6 +22,7 @@ static const char usage[] =
 	"  -F, --format FORM       text, json, csv or stream [text]\n"
 	"      --by WHAT           rank, site, call, communicator, partner or function\n"
 	"      --from S, --to S    only what lies between these seconds of the run\n"
+	"      --every S               a line for each S seconds of the run, text or JSON, also of one that goes on\n"
 	"      --path FILE         its critical path, from lp-critpath: what is critical of that\n"
 	"      --ideal FILE        its replay on an ideal network: serialisation and transfer\n"
 	"      --weak              several runs: each has as much work as it has ranks\n"
@@ -36,6 +38,7 @@ struct options {
 	enum form form;
 	struct view view;
 	int64_t from_ns, to_ns;
+	int64_t every_ns;	/* 0: of all the run */
 	const char **limits;
 	size_t limit_count, limit_capacity;
 	const char *path, *ideal;
@@ -49,7 +52,7 @@ struct options {
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE, MEMORY, ORDER };
+	enum { BY = 256, FROM, TO, LIMIT, ALL, PATH, IDEAL, WEAK, WHOLE, MEMORY, ORDER, EVERY };
 	static const char *const forms[] = { "text", "json", "csv", "stream", NULL };
 	static const char *const orders[] = { "strict", "scalasca", NULL };
 	static const struct option longs[] = {
@@ -59,7 +62,7 @@ parse_options(int argc, char **argv)
 		{ "weak", no_argument, NULL, WEAK }, { "whole", no_argument, NULL, WHOLE },
 		{ "limit", required_argument, NULL, LIMIT }, { "all", no_argument, NULL, ALL },
 		{ "memory", required_argument, NULL, MEMORY },
-		{ "order", required_argument, NULL, ORDER },
+		{ "order", required_argument, NULL, ORDER }, { "every", required_argument, NULL, EVERY },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options opt = { .from_ns = INT64_MIN, .to_ns = INT64_MAX, .view.by = -1,
@@ -72,6 +75,10 @@ parse_options(int argc, char **argv)
 		case BY: opt.view.by = parse_choice("--by", optarg, dimension_names); break;
 		case FROM: opt.from_ns = parse_seconds("--from", optarg); break;
 		case TO: opt.to_ns = parse_seconds("--to", optarg); break;
+		case EVERY:
+			if ((opt.every_ns = parse_seconds("--every", optarg)) <= 0)
+				die("--every: no time");
+			break;
 		case LIMIT:
 			opt.limits = grow(opt.limits, &opt.limit_capacity, opt.limit_count + 1,
 			    sizeof *opt.limits);
@@ -91,6 +98,9 @@ parse_options(int argc, char **argv)
 	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX ||
 	    opt.form == STREAM))
 		die("of several runs there is only the table of how they scale");
+	if (opt.every_ns > 0 && (opt.file_count > 1 || opt.path != NULL || opt.ideal != NULL || opt.view.by >= 0 ||
+	    opt.limit_count > 0 || opt.from_ns != INT64_MIN || opt.to_ns != INT64_MAX || opt.view.whole || opt.form > JSON))
+		die("--every goes with -F text or json, --order and --memory alone");
 	if (opt.from_ns >= opt.to_ns)
 		die("--from is not before --to");
 	return opt;
@@ -198,6 +208,12 @@ main(int argc, char **argv)
 	im.to_ns = opt.to_ns;
 	im.window_bytes = opt.memory;
 	im.window_bytes_set = opt.memory != SIZE_MAX;
+	if (opt.every_ns > 0) {
+		if (team.rank == 0)
+			print_every(&im, opt.files[0], opt.every_ns, opt.form);
+		team_close();
+		return finish(DONE);
+	}
 	read_run(&im, opt.files[0], &team);
 	if (team.rank == 0 && !tell(&im, &opt, argc, argv))
 		status = ANSWER_IS_NO;

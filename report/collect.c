@@ -213,7 +213,7 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 {
 	char path[32];
 
-	page->observer = (struct observer){ see_message, see_call };
+	page->observer = (struct observer){ see_message, see_call, NULL };
 	page->file = file;
 	page->budget = budget;
 	page->events.most = budget / BYTES_EACH_EVENT;

@@ -143,3 +143,83 @@ said() {
 		[[ "$stderr" == "lp-merge: --follow needs the folder that lp-record writes" ]]
 	done
 }
+
+# ---- windows of time ----
+
+# Rank 1 enters a barrier at 2.4 s, rank 0 at 0.5 s.
+two_ranks() {
+	printf 'raw ranks=2 rank=%d run=7\n0 MPI_Init 0 100000000\n0 MPI_Barrier %s 2500000000 comm=1\n0 MPI_Finalize 2600000000 2700000000\n' \
+		0 500000000 | pack >rank.0
+	printf 'raw ranks=2 rank=%d run=7\n0 MPI_Init 0 100000000\n0 MPI_Barrier %s 2500000000 comm=1\n0 MPI_Finalize 2600000000 2700000000\n' \
+		1 2400000000 | pack >rank.1
+	lp-merge rank.0 rank.1 | lp-graph 2>/dev/null >graph
+}
+
+@test "a call and a wait that last over windows are divided among them; the last window ends with the run" {
+	two_ranks
+	lp-imbalance -F json --every 1 graph >windows
+	jq -c '[.from_s, .to_s]' windows >times
+	printf '[0,1]\n[1,2]\n[2,2.7]\n' | cmp - times
+	jq -c '[.ranks[] | .compute_s, .mpi_s, .wait_s]' windows >sums
+	printf '[0.4,0.6,0.5,0.9,0.1,0]\n[0,1,1,1,0,0]\n[0.1,0.6,0.4,0.5,0.2,0]\n' | cmp - sums
+	# The one delay costs where its wait ends.
+	jq -c '[.long_pole.rank, (.delays | length)]' windows >poles
+	printf '[1,0]\n[1,0]\n[1,1]\n' | cmp - poles
+	jq -se '.[2].delays[0] | .rank == 1 and .kind == "compute" and (.cost_s - 1.9 | fabs) < 1e-9' windows
+	jq -ce '.waits == [{"rank": 0, "for": 1, "wait_s": .ranks[0].wait_s}]' windows
+	lp-imbalance --every 1 graph >text
+	grep -qx '2.700 s: parallel 0.500 = load balance 0.600 x communication 0.833; compute 42.9 %, MPI 28.6 %, waits 28.6 %; rank 1 cost the others 1.900 s, rank 1.s computation before an unknown place 1.900 s' text
+}
+
+@test "each window says what --from and --to say of it, and all of them add up to the run" {
+	begin 4 paced 2 400
+	wait "$(cat pid)"
+	lp-merge run | lp-graph 2>/dev/null >graph
+	lp-imbalance -F json --every 0.7 graph >windows
+	local n=0 from to
+	while read -r from to; do
+		lp-imbalance -F json --from "$from" --to "$to" graph >part
+		sed -n "$((n + 1))p" windows >window
+		jq -e --slurpfile part part '(.parallel - $part[0].efficiency.parallel | fabs) < 1e-8 and
+			(.communication - $part[0].efficiency.communication | fabs) < 1e-8 and
+			([.ranks[] | [.rank, .compute_s, .wait_s]] == [$part[0].by_rank | sort_by(.rank)[] |
+			[.rank, .compute_s, .wait_s]])' window
+		n=$((n + 1))
+	done < <(jq -r '"\(.from_s) \(.to_s)"' windows)
+	[ "$n" -ge 3 ]
+	lp-imbalance -F json graph >whole
+	jq -se --slurpfile whole whole '(map(.wait_s) | add) - ($whole[0].by_rank | map(.wait_s) | add) | fabs < 1e-6' windows
+	jq -se --slurpfile whole whole '(map(.delays[].cost_s) | add) <= ($whole[0].delays | map(.cost_s) | add) + 1e-6' windows
+}
+
+@test "what is said of a run while it goes on is what its whole trace says" {
+	begin 4 paced 4 500
+	lp-merge --follow run | tee followed | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >live
+	[ "$(wc -l <live)" -ge 8 ]
+	lp-graph followed 2>/dev/null | lp-imbalance -F json --every 0.5 >again
+	cmp live again
+	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >whole
+	jq -c 'del(.delays, .waits, .at_s)' live >a
+	jq -c 'del(.delays, .waits)' whole >b
+	cmp a b
+}
+
+@test "a call that holds up all windows is told, again and again" {
+	begin 4 hangs cycle
+	mkfifo lines
+	lp-merge --follow run 2>/dev/null | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.3 >lines &
+	timeout 100 jq -cn '[limit(2; inputs | select(.calls and .at_s > 3))]' <lines >told || true
+	[ -e "/proc/$(cat pid)" ]
+	jq -e 'length == 2 and (map(.calls | length == 4) | all) and .[1].at_s > .[0].at_s' told
+}
+
+@test "--every takes a time, and goes with few other options" {
+	two_ranks
+	run -2 --separate-stderr lp-imbalance --every 0 graph
+	[[ "$stderr" == "lp-imbalance: --every: no time" ]]
+	for with in '--from 1' '--by rank' '-F csv' '--whole' 'graph'; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr lp-imbalance --every 1 $with graph
+		[[ "$stderr" == "lp-imbalance: --every goes with -F text or json, --order and --memory alone" ]]
+	done
+}

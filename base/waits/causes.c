@@ -208,7 +208,7 @@ causes_begin(struct imbalance *im)
 	    (size_t)most(LEAST_ACTIVITIES, least(MOST_ACTIVITIES, ALL_ACTIVITIES / locations)));
 	sync_table_begin(&im->causes->syncs.table, 1024);
 	im->causes->syncs.forgotten_ns = INT64_MIN;
-	im->causes->delays = delays_new();
+	im->causes->delays = delays_new(im->observer);
 }
 
 /*

@@ -62,6 +62,7 @@ void take_collectives(struct imbalance *im);
 void order_begin(struct imbalance *im);
 /* Messages of these kinds: calls that are certain now are counted. */
 void order_settled(struct imbalance *im, const struct message *message);
+void order_reached(struct imbalance *im, const struct message *message);
 void order_sync(struct imbalance *im, const struct message *message);
 /* Such a point, with which a part of the run begins that is read alone: counting begins behind its calls. */
 void order_start(struct imbalance *im, const struct message *message);
@@ -328,7 +329,7 @@ void past_end(struct imbalance *im, struct pasts *all, uint32_t location);
 
 struct delays;
 
-struct delays *delays_new(void);
+struct delays *delays_new(struct observer *observer);	/* that wants to see what is added, or NULL */
 /* The number of that, which may be new. */
 uint32_t delay_of(struct delays *delays, uint32_t key, int32_t rank);
 void delay_add(struct delays *delays, uint32_t number, double short_ns, double long_ns);

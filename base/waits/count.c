@@ -244,6 +244,26 @@ order_settled(struct imbalance *im, const struct message *message)
 	late_settle(im);
 }
 
+/* Rows that are still to come are left later: those that are settled can be counted up to there. */
+void
+order_reached(struct imbalance *im, const struct message *message)
+{
+	const uint32_t locations = im->graph.known.location_count;
+	int64_t limit_ns = INT64_MAX;
+	struct reached now;
+
+	reached_read(&now, im->graph.in, message, locations);
+	for (uint32_t l = 0; l < locations; l++) {
+		if (im->settled[l] == window_end(&im->graph.window, l) && im->settled_ns[l] < now.at_ns)
+			im->settled_ns[l] = now.at_ns;
+		if (im->settled_ns[l] < limit_ns)
+			limit_ns = im->settled_ns[l];
+	}
+	reached_free(&now);
+	count_until(im, limit_ns);
+	late_settle(im);
+}
+
 /* When the last rank entered the point. */
 static int64_t
 point_ns(const struct imbalance *im)

@@ -21,14 +21,16 @@ struct delays {
 	struct places places;
 	struct delay *of;	/* by number */
 	size_t count, capacity;
+	struct observer *observer;	/* or NULL */
 };
 
 struct delays *
-delays_new(void)
+delays_new(struct observer *observer)
 {
 	struct delays *delays = zalloc(1, sizeof *delays);
 
 	places_begin(&delays->places, 256);
+	delays->observer = observer != NULL && observer->delay != NULL ? observer : NULL;
 	return delays;
 }
 
@@ -52,6 +54,8 @@ delay_add(struct delays *delays, uint32_t number, double short_ns, double long_n
 
 	fixed_add_double(&delay->short_whole_ns, &delay->short_fraction, short_ns);
 	fixed_add_double(&delay->long_whole_ns, &delay->long_fraction, long_ns);
+	if (delays->observer != NULL)
+		delays->observer->delay(delays->observer, delay->key, delay->rank, short_ns + long_ns);
 }
 
 size_t

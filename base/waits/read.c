@@ -83,6 +83,8 @@ take_message(struct imbalance *im, const struct message *message)
 	default:
 		if (is_kind(message, "communicator"))
 			take_window(im, message);
+		else if (is_kind(message, "reached"))
+			order_reached(im, message);
 		else if (!skips && is_kind(message, "sampled"))
 			functions_take(im, message);
 		else if (!skips && is_kind(message, "matching"))

@@ -30,6 +30,7 @@
 #include "../mpi/call_class.h"
 #include "../run/collective.h"
 #include "../run/graph_input.h"
+#include "../run/reached.h"
 #include "../run/scaling.h"
 #include "../tool/tool.h"
 #include "fixed.h"
@@ -185,7 +186,7 @@ struct run_counts {
 
 struct imbalance;
 
-/* Who wants to see what is read and counted, as lp-report does; both functions are there. */
+/* Who wants to see what is read and counted, as lp-report does; the first two functions are there. */
 struct observer {
 	/* Any message, once it is taken; CALLS holds the block of one of kind calls. */
 	void (*message)(struct observer *observer, struct imbalance *im, const struct message *message,
@@ -193,6 +194,8 @@ struct observer {
 	/* A call with its waits; those of a location come in order of time. */
 	void (*call)(struct observer *observer, struct imbalance *im, uint32_t location,
 	    const struct row *row, const struct wait *waits, int count);
+	/* What the waits of the call just seen cost more by a delay of this rank, by KEY of struct delay. */
+	void (*delay)(struct observer *observer, uint32_t key, int32_t rank, double cost_ns);
 };
 
 struct imbalance {
