@@ -76,12 +76,16 @@ add_location(struct front *front, const struct stretch *stretch, uint32_t locati
     int64_t horizon_ns)
 {
 	struct event at = { open, location, false }, before;
+	int64_t ns;
 
 	for (;;) {
-		int64_t ns;
-
-		if (at.seq <= stretch->first_seq[location] && !at.leave)
-			return false;
+		if (at.seq <= stretch->first_seq[location] && !at.leave) {
+			if (!event_before(stretch, at, &before, &ns))
+				return false;
+			if (ns < horizon_ns)	/* else an event of another location, which is looked at there */
+				add_chain(front, stretch, before);
+			return true;
+		}
 		/* The event before it on its location. */
 		if (at.leave)
 			at.leave = false;

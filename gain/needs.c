@@ -245,8 +245,13 @@ add_calls(struct dag *dag, const struct hubs *hubs, uint32_t location)
 {
 	const struct stretch *stretch = dag->stretch;
 	uint64_t first = stretch->first_seq[location];
+	struct event spawn;
+	int64_t spawn_ns;
 	uint32_t before = BEGIN;
 
+	if (first < stretch->end_seq[location] && !stretch->from_sync &&
+	    event_before(stretch, (struct event){ first, location, false }, &spawn, &spawn_ns))
+		before = (uint32_t)numbering_of(&dag->numbering, spawn);
 	for (uint64_t seq = first; seq < stretch->end_seq[location]; seq++) {
 		const struct row *row = window_row(stretch->window, location, seq);
 		uint32_t enter = (uint32_t)numbering_of(&dag->numbering,

@@ -24,6 +24,8 @@ struct instance {
 	int64_t open;		/* requests pending when the members entered */
 	int64_t last_enter_ns, first_leave_ns;
 	struct spot first;	/* the block of the member that came first */
+	struct beginning begin;	/* of spawned processes: the root in MPI_Comm_spawn */
+	bool spawns;
 	uint32_t *operations;	/* of the members, in order of arrival */
 };
 
@@ -41,8 +43,28 @@ struct instances {
 	size_t location_capacity, seq_capacity;
 };
 
-/* MPI_Init and MPI_Finalize are counted apart from the collectives of MPI_COMM_WORLD. */
+/*
+ * MPI_Init and MPI_Finalize are counted apart from the collectives of their MPI_COMM_WORLD, which is that of all ranks
+ * unless the row says which.
+ */
 enum { INIT_COMM = 1 << 30, FINALIZE_COMM };
+
+static uint32_t
+comm_of(const struct graph *graph, const struct graph_row *row, enum call_class class)
+{
+	const struct communicator *c = row->comm < graph->known.comm_count ? &graph->known.comms[row->comm] : NULL;
+
+	if ((class != CLASS_INIT && class != CLASS_FINALIZE) || (class == CLASS_INIT && c != NULL && c->remote_size > 0))
+		return row->comm;	/* MPI_Init of spawned processes: with MPI_Comm_spawn of the parents */
+	return (class == CLASS_INIT ? INIT_COMM : FINALIZE_COMM) + (c != NULL && c->is_world ? 2 * row->comm : 0);
+}
+
+/* As the trace numbers it. */
+static uint32_t
+told_comm(uint32_t comm)
+{
+	return comm < INIT_COMM ? comm : comm < INIT_COMM + 2 ? 1 : (comm - INIT_COMM) / 2;
+}
 
 void
 collective_begin(struct graph *graph)
@@ -57,8 +79,7 @@ member_count(const struct graph *graph, uint32_t comm)
 {
 	const struct communicator *c;
 
-	if (comm == INIT_COMM || comm == FINALIZE_COMM)
-		return (uint32_t)graph->known.ranks;
+	comm = told_comm(comm);
 	if (comm == 0 || comm >= graph->known.comm_count)
 		return 0;
 	c = &graph->known.comms[comm];
@@ -99,8 +120,11 @@ crossing_take(struct crossings *c)
 }
 
 static bool
-is_candidate(const struct graph *graph, uint32_t members, uint16_t call)
+is_candidate(const struct graph *graph, uint32_t members, uint32_t comm, uint16_t call)
 {
+	/* Between MPI_Comm_spawn and MPI_Init lies more than waiting. */
+	if (call_spawns(call) || (comm < INIT_COMM && call_class(call) == CLASS_INIT))
+		return false;
 	return members == (uint32_t)graph->known.ranks && graph->known.location_count == members &&
 	    waits_for_all(call_class(call));
 }
@@ -130,7 +154,7 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 
 	if (instance->size != (uint32_t)graph->known.ranks || !instance->blocking)
 		return;
-	if (!is_candidate(graph, instance->size, instance->call)) {
+	if (!is_candidate(graph, instance->size, instance->comm, instance->call)) {
 		graph->counts.refused_partial++;
 		return;
 	}
@@ -156,6 +180,22 @@ consider_sync(struct graph *graph, const struct instance *instance, uint32_t num
 }
 
 static void
+tell_spawned(struct graph *graph, const struct instance *instance)
+{
+	uint32_t *ranks = zalloc(instance->size, sizeof *ranks), count = 0;
+
+	for (uint32_t i = 0; i < instance->size; i++) {
+		const struct operation *op = &graph->operations[instance->operations[i]];
+
+		if (call_class(op->call) == CLASS_INIT)
+			ranks[count++] = (uint32_t)rank_of(graph, op->location);
+	}
+	if (count > 0)
+		write_spawned(graph, &instance->begin, ranks, count);
+	free(ranks);
+}
+
+static void
 instance_complete(struct graph *graph, struct instance *instance)
 {
 	struct instances *all = graph->instances;
@@ -177,6 +217,8 @@ instance_complete(struct graph *graph, struct instance *instance)
 			all->seqs[i] = graph->operations[instance->operations[i]].seq;
 		}
 	edge_collective(graph, instance->size, all->locations, all->seqs);
+	if (instance->spawns)
+		tell_spawned(graph, instance);
 	for (uint32_t i = 1; i < instance->size; i++)
 		crossing_mark(&graph->crossings, graph->operations[instance->operations[0]].candidates,
 		    graph->operations[instance->operations[i]].candidates);
@@ -189,19 +231,19 @@ static void
 check_call(struct graph *graph, struct instance *instance, uint32_t location, uint64_t seq,
     uint16_t call)
 {
-	enum call_class class = call_class(call), first = call_class(instance->call);
+	const uint32_t comm = instance->comm;
 
-	/* Calls of different names may meet only in MPI_Init and MPI_Init_thread. */
-	if (call == instance->call || (class == CLASS_INIT && first == CLASS_INIT))
+	if (calls_meet(call, instance->call))
 		return;
 	if (!instance->mismatched)
 		graph->counts.mismatched++;
 	instance->mismatched = true;
-	if (is_candidate(graph, instance->size, call) != is_candidate(graph, instance->size, instance->call))
+	if (is_candidate(graph, instance->size, comm, call) !=
+	    is_candidate(graph, instance->size, comm, instance->call))
 		graph->crossings.drifted = true;
 	tell(graph, "rank %d, row %llu: %s meets %s of another rank on communicator %u",
 	    (int)rank_of(graph, location), (unsigned long long)seq, call_name(call),
-	    call_name(instance->call), instance->comm);
+	    call_name(instance->call), told_comm(comm));
 }
 
 void
@@ -219,6 +261,10 @@ collective_arrived(struct graph *graph, const struct parcel *p)
 		instance->operations = zalloc(instance->size, sizeof *instance->operations);
 	}
 	check_call(graph, instance, p->location, p->seq, p->call);
+	if (call_spawns(p->call) && p->source == ROOT_PEER) {
+		instance->begin = (struct beginning){ p->seq, p->enter_ns, p->location };
+		instance->spawns = true;
+	}
 	instance->operations[instance->arrived++] = operation_of_parcel(graph, p);
 	instance->open += p->open;
 	if (p->enter_ns > instance->last_enter_ns)
@@ -273,12 +319,12 @@ void
 collective_member(struct graph *graph, const struct graph_row *row)
 {
 	const enum call_class class = call_class(row->call);
-	const uint32_t comm = class == CLASS_INIT ? INIT_COMM : class == CLASS_FINALIZE ? FINALIZE_COMM : row->comm;
+	const uint32_t comm = comm_of(graph, row, class);
 	const uint32_t members = member_count(graph, comm);
 	struct location *at = &graph->locations[row->location];
 	struct parcel parcel = { .seq = row->seq, .location = row->location, .comm = comm,
 	    .enter_ns = row->calls->enter_ns[row->i], .leave_ns = row->calls->leave_ns[row->i], .open = at->open,
-	    .candidates = row->candidates, .call = row->call, .kind = PARCEL_MEMBER };
+	    .candidates = row->candidates, .call = row->call, .source = row->peer, .kind = PARCEL_MEMBER };
 
 	if (comm == 2)
 		return;		/* alone */
@@ -288,7 +334,7 @@ collective_member(struct graph *graph, const struct graph_row *row)
 		return;
 	}
 	number_member(graph, row, &parcel);
-	at->candidates += is_candidate(graph, members, row->call);
+	at->candidates += is_candidate(graph, members, comm, row->call);
 	parcel_post(graph, graph->exchange == NULL ? 0 :
 	    (uint32_t)(HASH(&parcel) % graph->exchange->shards), &parcel);
 }
@@ -318,7 +364,6 @@ collective_end(struct graph *graph)
 		graph->counts.unmatched_collectives++;
 		tell(graph, "rank %d, row %llu: %s was called by %u of %u ranks of communicator %u",
 		    (int)rank_of(graph, op->location), (unsigned long long)op->seq,
-		    call_name(instance->call), instance->arrived, instance->size,
-		    instance->comm >= INIT_COMM ? 1 : instance->comm);
+		    call_name(instance->call), instance->arrived, instance->size, told_comm(instance->comm));
 	}
 }

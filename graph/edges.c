@@ -99,6 +99,21 @@ flush_collectives(struct graph *graph)
 }
 
 void
+write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks, uint32_t count)
+{
+	struct writer *out = writer_of(graph);
+
+	message_begin(out, "spawned", 5);
+	put_uint(out, "location", begin->location);
+	put_uint(out, "seq", begin->seq);
+	put_int(out, "begin_ns", begin->ns);
+	put_uint(out, "count", count);
+	put_column(out, "ranks", location_type, ranks, count);
+	if (message_end(out) < 0)
+		die_output();
+}
+
+void
 edges_flush(struct graph *graph)
 {
 	struct writer *later = &graph->edges->later;

@@ -277,6 +277,8 @@ void edge_message(struct graph *graph, uint32_t send, uint32_t receive);
 void edge_probe(struct graph *graph, uint32_t send, uint32_t probe);
 void edge_collective(struct graph *graph, uint32_t members, const uint32_t *locations,
     const uint64_t *seqs);
+/* The ranks of this begin when the root of MPI_Comm_spawn has entered it. */
+void write_spawned(struct graph *graph, const struct beginning *begin, const uint32_t *ranks, uint32_t count);
 /* Writes all of them; those of a shard's round stand behind its blocks. */
 void edges_flush(struct graph *graph);
 /* ENTRY names the first block with one of the rows SEQS, for the index. */

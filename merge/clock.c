@@ -234,6 +234,8 @@ correct_clocks(struct input *input, enum sync sync)
 	for (int32_t r = 0; r < input->rank_count; r++)
 		correct_rank(input, r, sync, chain);
 	free(chain);
+	if (sync != SYNC_NONE)
+		join_clocks(input);
 	set_origin(input);
 }
 

@@ -12,8 +12,8 @@ by_id(const void *left, const void *right)
 {
 	const struct share *a = left, *b = right;
 
-	if (a->of->id != b->of->id)
-		return a->of->id < b->of->id ? -1 : 1;
+	if (a->of->name != b->of->name)
+		return a->of->name < b->of->name ? -1 : 1;
 	if (a->rank != b->rank)
 		return a->rank < b->rank ? -1 : 1;
 	return a->of->comm < b->of->comm ? -1 : a->of->comm > b->of->comm;
@@ -95,9 +95,31 @@ write_group(struct writer *out, struct input *input, const struct group *group, 
 			write_neighbours(out, group->shares[i].of, number);
 }
 
+/* Where there are several, no communicator is that of all ranks. */
+static void
+write_worlds(struct writer *out, const struct input *input)
+{
+	for (int32_t w = 0; input->world_count > 1 && w < input->world_count; w++) {
+		const struct world *world = &input->worlds[w];
+		int32_t *members = zalloc((size_t)world->ranks, sizeof *members);
+
+		for (int32_t i = 0; i < world->ranks; i++)
+			members[i] = world->first + i;
+		message_begin(out, "communicator", 4);
+		put_uint(out, "comm", world_comm(input, w));
+		put_int(out, "size", world->ranks);
+		put_column(out, "members", rank_type, members, (size_t)world->ranks);
+		put_string(out, "type", "world");
+		if (message_end(out) < 0)
+			die_output();
+		free(members);
+	}
+}
+
 void
 write_communicators(struct writer *out, struct input *input)
 {
+	const uint32_t first = input->world_count > 1 ? 3 + (uint32_t)input->world_count : 3;
 	size_t count = 0, groups = 0;
 	struct share *shares;
 	struct group *group;
@@ -121,18 +143,19 @@ write_communicators(struct writer *out, struct input *input)
 		}
 		rank->comm_map_size = (size_t)highest + 1;
 		rank->comm_map = zalloc(rank->comm_map_size, sizeof *rank->comm_map);
-		rank->comm_map[1] = 1;
+		rank->comm_map[1] = world_comm(input, rank->world);
 		rank->comm_map[2] = 2;
 	}
+	write_worlds(out, input);
 	qsort(shares, count, sizeof *shares, by_id);
 	for (size_t i = 0; i < count; i++)
-		if (i > 0 && shares[i].of->id == shares[i - 1].of->id)
+		if (i > 0 && shares[i].of->name == shares[i - 1].of->name)
 			group[groups - 1].count++;
 		else
 			group[groups++] = (struct group){ &shares[i], 1 };
 	qsort(group, groups, sizeof *group, by_maker);
 	for (size_t g = 0; g < groups; g++)
-		write_group(out, input, &group[g], (uint32_t)(g + 3), complete);
+		write_group(out, input, &group[g], first + (uint32_t)g, complete);
 	free(shares);
 	free(group);
 }

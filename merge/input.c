@@ -19,6 +19,7 @@ enum {
 	OWN_NUMBERS = 64,		/* how far a rank's own numbers may be ahead of its messages */
 	STRANGERS = 1 << 16,		/* members of a communicator that are in no trace, at most */
 };
+#define LATEST_NS (INT64_MAX / 4)	/* so that sums of times stay in range */
 
 #define APPEND(array, count, capacity) \
 	(array = grow(array, &(capacity), (count) + 1, sizeof *(array)), \
@@ -51,8 +52,9 @@ check_size(const struct scan *scan, const struct message *message, int64_t ranks
 	uint64_t bytes = 0;
 	struct stat status;
 
-	if (scan->again || ranks <= RANKS_FREE)
+	if (scan->again || input->rank_count + ranks <= RANKS_FREE)
 		return 0;
+	ranks += input->rank_count;
 	for (size_t i = 0; i < input->file_count; i++)
 		if ((input->files[i] == NULL ? fstat(STDIN_FILENO, &status) :
 		    stat(input->files[i], &status)) == 0)
@@ -61,6 +63,33 @@ check_size(const struct scan *scan, const struct message *message, int64_t ranks
 		return 0;
 	return reader_fail(scan->in, message->offset, "rank: a run of %lld ranks in %llu bytes of raw traces",
 	    (long long)ranks, (unsigned long long)bytes);
+}
+
+/* NULL: it would be too large. */
+static struct world *
+world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t ranks)
+{
+	struct input *input = scan->input;
+	struct world *world = input->worlds;
+
+	for (int32_t w = 0; w < input->world_count; w++, world++)
+		if (world->run == run)
+			return world;
+	if (check_size(scan, message, ranks) < 0)
+		return NULL;
+	input->worlds = grow(input->worlds, &input->world_capacity, (size_t)input->world_count + 1,
+	    sizeof *input->worlds);
+	world = &input->worlds[input->world_count++];
+	*world = (struct world){ .run = run, .first = input->rank_count, .ranks = (int32_t)ranks, .file = scan->file,
+	    .offset = message->offset, .meets = -1 };
+	input->rank_count += (int32_t)ranks;
+	input->ranks = need(realloc(input->ranks, (size_t)input->rank_count * sizeof *input->ranks));
+	memset(&input->ranks[world->first], 0, (size_t)ranks * sizeof *input->ranks);
+	if (input->world_count == 1) {
+		input->run = run;
+		input->run_file = scan->file;
+	}
+	return world;
 }
 
 /* The rank goes on in this file. */
@@ -80,6 +109,8 @@ scan_rank(struct scan *scan, const struct message *message)
 	struct input *input = scan->input;
 	struct reader *in = scan->in;
 	int64_t rank, ranks, date_s, segment = 0;
+	struct world *world;
+	struct rank *at;
 	uint64_t run;
 
 	if ((body_get(message, "segment") != NULL &&
@@ -90,31 +121,25 @@ scan_rank(struct scan *scan, const struct message *message)
 		return -1;
 	if (scan->rank != NULL)
 		return reader_fail(in, message->offset, "a second message of kind rank");
-	if (input->rank_count == 0) {
-		if (check_size(scan, message, ranks) < 0)
-			return -1;
-		input->rank_count = (int32_t)ranks;
-		input->run = run;
-		input->run_file = scan->file;
-		input->ranks = zalloc((size_t)ranks, sizeof *input->ranks);
-	}
-	if (run != input->run)
-		return reader_fail(in, message->offset, "of another run than %s", input->run_file);
-	if (ranks != input->rank_count)
+	if ((world = world_of(scan, message, run, ranks)) == NULL)
+		return -1;
+	if (ranks != world->ranks)
 		return reader_fail(in, message->offset, "of a run of %lld ranks, but %s is of %d",
-		    (long long)ranks, input->run_file, (int)input->rank_count);
-	if (segment > 0 && segment != (int64_t)input->ranks[rank].segments_count)
+		    (long long)ranks, world->file, (int)world->ranks);
+	at = &input->ranks[world->first + rank];
+	if (segment > 0 && segment != (int64_t)at->segments_count)
 		return reader_fail(in, message->offset, "segment %lld of rank %lld, of which segment %zu is missing",
-		    (long long)segment, (long long)rank, input->ranks[rank].segments_count);
-	if (segment == 0 && input->ranks[rank].present)
+		    (long long)segment, (long long)rank, at->segments_count);
+	if (segment == 0 && at->present)
 		return reader_fail(in, message->offset, "rank %lld again: it was read from %s",
-		    (long long)rank, input->ranks[rank].file);
-	scan_segment(scan, message, &input->ranks[rank]);
+		    (long long)rank, at->file);
+	scan_segment(scan, message, at);
 	if (segment > 0)
 		return 0;
 	scan->rank->file = scan->file;
 	scan->rank->present = true;
 	scan->rank->order = input->traces++;
+	scan->rank->world = (int32_t)(world - input->worlds);
 	scan->rank->clock_peer = -1;
 	scan->rank->host = body_string(message, "host");
 	scan->rank->program = body_string(message, "program");
@@ -189,20 +214,30 @@ scan_communicator(struct scan *scan, const struct message *message)
 	struct rank *rank = scan->rank;
 	struct reader *in = scan->in;
 	const int64_t most = (int64_t)scan->input->rank_count + STRANGERS;
+	struct membership new = { .remote_size = -1 };
 	int64_t size, own, side = 0, remote_size = -1;
-	uint32_t number = 0;
-	uint64_t id;
 
-	if (own_number(scan, message, "comm", 3, &number) < 0 ||
+	if (own_number(scan, message, "comm", 3, &new.comm) < 0 ||
 	    body_int(in, message, "size", 1, most, &size) < 0 ||
 	    body_int(in, message, "rank", 0, size - 1, &own) < 0 ||
-	    body_uint(in, message, "id", &id) < 0 ||
+	    body_uint(in, message, "id", &new.id) < 0 ||
+	    (body_get(message, "from") != NULL && own_number(scan, message, "from", 3, &new.from) < 0) ||
+	    (body_get(message, "met") != NULL &&
+	    (body_uint(in, message, "port", &new.port) < 0 ||
+	    body_int(in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0)) ||
 	    (body_get(message, "remote_size") != NULL &&
 	    (body_int(in, message, "remote_size", 1, most, &remote_size) < 0 ||
 	    body_int(in, message, "side", 0, 1, &side) < 0)))
 		return -1;
-	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = (struct membership){ id, number, (int32_t)own,
-	    (int32_t)size, (int32_t)side, (int32_t)remote_size, body_string(message, "type"), NULL, 0 };
+	new.rank = (int32_t)own;
+	new.size = (int32_t)size;
+	new.side = (int32_t)side;
+	new.remote_size = (int32_t)remote_size;
+	new.type = body_string(message, "type");
+	if (remote_size > 0)
+		new.met = body_string(message, "met");
+	new.name = communicator_name(rank, &new);
+	*APPEND(rank->comms, rank->comm_count, rank->comm_capacity) = new;
 	return 0;
 }
 
@@ -296,12 +331,14 @@ scan_clock(struct scan *scan, const struct message *message)
 {
 	struct rank *rank = scan->rank;
 	struct reader *in = scan->in;
-	const int64_t limit = INT64_MAX / 4;	/* so that sums of times stay in range */
+	const int64_t limit = LATEST_NS;
+	const struct world *world = &scan->input->worlds[rank->world];
 	struct sample sample;
 	int64_t peer;
 
-	if (body_int(in, message, "peer", 0, scan->input->rank_count - 1, &peer) < 0)
+	if (body_int(in, message, "peer", 0, world->ranks - 1, &peer) < 0)
 		return -1;
+	peer += world->first;
 	if (is_kind(message, "clock_shared")) {
 		rank->clock_peer = (int32_t)peer;
 		return 0;
@@ -312,6 +349,20 @@ scan_clock(struct scan *scan, const struct message *message)
 		return -1;
 	sample.peer = (int32_t)peer;
 	*APPEND(rank->samples, rank->sample_count, rank->sample_capacity) = sample;
+	return 0;
+}
+
+static int
+scan_kernel_clock(struct scan *scan, const struct message *message)
+{
+	struct rank *rank = scan->rank;
+	struct kernel_clock new;
+
+	if (body_uint(scan->in, message, "kernel", &new.kernel) < 0 ||
+	    body_int(scan->in, message, "at_ns", -LATEST_NS, LATEST_NS, &new.at_ns) < 0 ||
+	    body_int(scan->in, message, "offset_ns", -LATEST_NS, LATEST_NS, &new.offset_ns) < 0)
+		return -1;
+	*APPEND(rank->kernels, rank->kernel_count, rank->kernel_capacity) = new;
 	return 0;
 }
 
@@ -399,6 +450,7 @@ static const struct {
 	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment, DEFINITION },
 	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION }, { "module", scan_module, DEFINITION },
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
+	{ "kernel_clock", scan_kernel_clock, DEFINITION },
 };
 
 int
@@ -422,7 +474,7 @@ scan_message(struct scan *scan, const struct message *message)
 	return 0;
 }
 
-void
+struct rank *
 scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
 {
 	struct scan scan = { .input = input, .in = input->in, .file = file, .again = true };
@@ -438,6 +490,7 @@ scan_kept(struct input *input, const char *file, const char *bytes, size_t size)
 			die("%s: %s", file, reader_error(scan.in, NULL));
 	}
 	msgpack_unpacked_destroy(&unpacked);
+	return scan.rank;
 }
 
 /* Nothing of a rank has been taken from what cannot be read, and it is not needed. */

@@ -130,7 +130,7 @@ later_look(struct later *l, bool over)
 
 		for (; l->looked[r] < rank->comm_count; l->looked[r]++) {
 			const struct membership *of = &rank->comms[l->looked[r]];
-			const struct id_slot key = { of->id, (uint32_t)l->comm_count };
+			const struct id_slot key = { of->name, (uint32_t)l->comm_count };
 			const uint32_t c = ids_add(&l->ids, &key)->comm;
 			struct comm *comm;
 
@@ -208,7 +208,7 @@ define_comm(struct later *l, struct rank *rank, uint32_t number)
 		return true;
 	if ((of = find_membership(rank, number)) == NULL)
 		return true;		/* it is never told of */
-	key.id = of->id;
+	key.id = of->name;
 	comm = &l->comms[ids_find(&l->ids, &key)->comm];
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (comm->asked_s == 0)

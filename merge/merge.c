@@ -87,7 +87,9 @@ add_file(struct input *input, char *path)
 	input->files[input->file_count++] = path;
 }
 
-/* Every file rank.N of a folder. Of several processes not all need see some. */
+static void add_spawned(struct input *input, const char *folder);
+
+/* Every file rank.N of a folder, and of those in it with spawned ranks. Of several processes not all need see some. */
 static void
 add_folder(struct input *input, const char *folder)
 {
@@ -103,6 +105,55 @@ add_folder(struct input *input, const char *folder)
 		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
 			die("out of memory");
 		add_file(input, path);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	add_spawned(input, folder);
+}
+
+/* Does it begin with a rank that was spawned? Other runs are for who names them. */
+static bool
+is_spawned(const char *folder)
+{
+	struct dirent **entries;
+	struct message message;
+	struct reader *in;
+	char *path;
+	int count = scandir(folder, &entries, is_raw_name, versionsort);
+	bool is = false;
+
+	if (count > 0 && asprintf(&path, "%s/%s", folder, entries[0]->d_name) < 0)
+		die("out of memory");
+	if (count > 0) {
+		if (reader_open(&in, path, READ_ANY) == 0)
+			while (reader_next(in, &message) > 0 && !(is = body_get(&message, "spawned") != NULL) &&
+			    !is_kind(&message, "rank"))
+				;
+		reader_close(in);
+		free(path);
+	}
+	for (int i = 0; i < count; i++)
+		free(entries[i]);
+	if (count >= 0)
+		free(entries);
+	return is;
+}
+
+static void
+add_spawned(struct input *input, const char *folder)
+{
+	struct dirent **entries;
+	int count = scandir(folder, &entries, is_world_name, versionsort);
+
+	for (int i = 0; i < count; i++) {
+		char *path;
+
+		if (asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
+			die("out of memory");
+		if (is_spawned(path))
+			add_folder(input, path);
+		free(path);
 		free(entries[i]);
 	}
 	if (count >= 0)
@@ -147,12 +198,15 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 		if ((team->rank > 0) == turn) {
 			if (turn == 1)
 				be_silent();
+			join_worlds(input);
 			check_ranks(input, input->run_file);
 			correct_clocks(input, opt->sync);
 			be_heard();
 		}
 		team_sum(team, 0);
 	}
+	if (input->holders > 0 && input->world_count > 1)
+		die("several MPI_COMM_WORLDs are merged where all processes see the same files");
 	if (input->holders > 0 && needs_all_files(input, opt))
 		files_to_all(input, team);
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)

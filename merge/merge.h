@@ -44,11 +44,17 @@ struct thread {
 
 /* One rank's definition of a communicator. */
 struct membership {
-	uint64_t id;
+	uint64_t id;		/* as told */
+	uint64_t name;		/* the same on all members, and on no others: join_worlds() */
 	uint32_t comm;		/* number within the rank */
 	int32_t rank, size;	/* own rank in its group, members of the group */
 	int32_t side;		/* 0 or 1 */
 	int32_t remote_size;	/* -1: no intercommunicator */
+	uint32_t from;		/* the rank's number of what its id goes with; 0: none */
+	char *met;		/* how the members of another world were met: NULL, they were not */
+	uint64_t port;		/* the same on both sides; 0: not known */
+	int64_t at_ns;		/* of the meeting; own clock */
+	bool joined;		/* both sides of the meeting are here */
 	char *type;		/* "window", "file", or NULL: a communicator */
 	int32_t *sources;	/* neighbours in its topology; NULL: it has none */
 	uint32_t source_count;
@@ -74,6 +80,23 @@ struct stack {
 	uint32_t depth;
 	int32_t rank;		/* that it was read from */
 	uint32_t raw;		/* its number there */
+};
+
+/* Own clock and the kernel's, at one instant. */
+struct kernel_clock {
+	uint64_t kernel;
+	int64_t at_ns, offset_ns;
+};
+
+/* An MPI_COMM_WORLD: its ranks are FIRST and those behind it. */
+struct world {
+	uint64_t run;
+	int32_t first, ranks;
+	const char *file;	/* that told, and where */
+	uint64_t offset;
+	int32_t meets;		/* a world before it that it met; -1: none */
+	int32_t own_rank, rank;	/* of both, that were there */
+	int64_t own_ns, at_ns;	/* when, on their clocks */
 };
 
 /* A message of kind cores. */
@@ -107,6 +130,9 @@ struct rank {
 	char *host, *program;
 	uint64_t rows;
 	uint64_t order;		/* in which the traces were read */
+	int32_t world;
+	struct kernel_clock *kernels;
+	size_t kernel_count, kernel_capacity;
 	struct bytes kept;	/* its definitions, as messages: see share.c */
 	int32_t holder;		/* member of the team that has read it */
 	uint64_t calls_offset;	/* of its first block */
@@ -152,7 +178,10 @@ struct known_site {
 
 struct input {
 	struct rank *ranks;
-	int32_t rank_count;	/* size of MPI_COMM_WORLD; 0 until the first trace tells */
+	int32_t rank_count;	/* of all worlds; 0 until the first trace tells */
+	struct world *worlds;
+	int32_t world_count;
+	size_t world_capacity;
 	int64_t date_s;		/* when the first rank began to record; 0: not known */
 	uint64_t run;		/* shared by all raw traces of a run */
 	char **files;		/* NULL: standard input */
@@ -185,7 +214,7 @@ struct input {
 /* input.c: surveys one of the files, or standard input when FILE is NULL. Dies on bad input. */
 void survey_file(struct input *input, const char *file);
 /* Once more the definitions of one rank that a process has kept, from its trace FILE. */
-void scan_kept(struct input *input, const char *file, const char *bytes, size_t size);
+struct rank *scan_kept(struct input *input, const char *file, const char *bytes, size_t size);
 void bytes_add(struct bytes *to, const void *more, size_t size);
 /*
  * share.c: the first pass over all files, each by one of the team; then all know the definitions of all ranks,
@@ -209,6 +238,18 @@ const struct thread *thread_of(const struct input *input, uint32_t location);
 void divide_files(struct input *input, const struct team *team);
 /* Processes that need other nodes' raw traces get copies, which input->ranks name from now on. */
 void files_to_all(struct input *input, const struct team *team);
+
+/*
+ * worlds.c: several MPI_COMM_WORLDs are one run if they have met. Gives both sides of what they made when they met
+ * one id; dies of a world that has met none of the others.
+ */
+void join_worlds(struct input *input);
+/* Of a communicator of a rank, in its world. */
+uint64_t communicator_name(const struct rank *rank, const struct membership *of);
+/* Clocks of all worlds, each corrected alone, to that of the first. */
+void join_clocks(struct input *input);
+/* The communicator of the world of all its ranks: 1, where there is one world. */
+uint32_t world_comm(const struct input *input, int32_t world);
 
 /* clock.c: every rank's correction from its samples, and the origin (ns, on the common clock). */
 void correct_clocks(struct input *input, enum sync sync);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/mpi/call_class.h"
 #include "order.h"
 
 static const struct shift *
@@ -73,8 +74,12 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 
 		if (!rank->present)
 			continue;
-		message_begin(out, "rank", shifted ? 11 : 8);
+		message_begin(out, "rank", (shifted ? 11u : 8u) + (input->world_count > 1 ? 2 : 0));
 		put_int(out, "rank", r);
+		if (input->world_count > 1) {
+			put_int(out, "world", rank->world);
+			put_int(out, "world_rank", r - input->worlds[rank->world].first);
+		}
 		put_string(out, "host", rank->host != NULL ? rank->host : "");
 		put_string(out, "program", rank->program != NULL ? rank->program : "");
 		put_uint(out, "rows", followed ? 0 : rank->rows);
@@ -174,6 +179,16 @@ shift_block(struct output *o, struct calls *calls, int64_t until_ns)
 	moves->begun = true;
 }
 
+/* All ranks of the world are in MPI_Init and MPI_Finalize; where there is one world, that goes without saying. */
+static void
+frame_world(struct calls *calls)
+{
+	for (size_t i = 0; i < calls->count; i++)
+		if (calls->comm[i] == 0 && (call_class(calls->call[i]) == CLASS_INIT ||
+		    call_class(calls->call[i]) == CLASS_FINALIZE))
+			calls->comm[i] = 1;
+}
+
 static void
 write_block(struct output *o, struct calls *calls)
 {
@@ -201,6 +216,8 @@ output_rows(struct writer *out, const struct input *input, struct calls *calls)
 	const int32_t number = input->location_rank[calls->location];
 	const struct rank *rank = &input->ranks[number];
 
+	if (input->world_count > 1)
+		frame_world(calls);
 	map_column(calls->comm, calls->count, rank->comm_map, rank->comm_map_size);
 	map_column(calls->site, calls->count, rank->site_map, rank->site_map_size);
 	for (size_t i = 0; i < calls->count; i++)	/* the first thread's location is the rank */

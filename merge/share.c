@@ -135,8 +135,7 @@ take_rank(struct input *input, const struct surveyed *from, const char *bytes, c
 		segments[i].file = at + sizeof segments[i].offset;
 		at = segments[i].file + strlen(segments[i].file) + 1;
 	}
-	scan_kept(input, segments[0].file, at, (size_t)(end - at));
-	rank = &input->ranks[from->rank];
+	rank = scan_kept(input, segments[0].file, at, (size_t)(end - at));
 	rank->segments = segments;
 	rank->segments_count = from->segments;
 	rank->holder = from->holder;

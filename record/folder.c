@@ -46,15 +46,6 @@ is_unfinished_name(const struct dirent *entry)
 	return is_raw_name(&name);
 }
 
-static int
-is_world_name(const struct dirent *entry)
-{
-	const char *number = entry->d_name + strlen("world.");
-
-	return strncmp(entry->d_name, "world.", strlen("world.")) == 0 && *number != '\0' &&
-	    number[strspn(number, "0123456789")] == '\0';
-}
-
 bool
 folder_is_trace(const char *path)
 {

@@ -342,8 +342,8 @@ say_worlds(const char *folder)
 	int others = folder_for_each_world(folder, NULL);
 
 	if (others > 0 && rank_of_launcher() == NULL)
-		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge takes one "
-		    "folder", folder, others);
+		note("%s: %d further MPI runs, started or spawned, are in world.N there: lp-merge adds "
+		    "spawned ones, and others that are named", folder, others);
 }
 
 int

@@ -19,7 +19,7 @@ calls() {
 @test "each MPI run under one lp-record is a world of its own, and none is lost" {
 	lp-record -o run -- bash -c "$RUN -n 2 $BATS_FILE_TMPDIR/loaded libmpi.so.40 &&
 		$RUN -n 3 $BATS_FILE_TMPDIR/loaded libmpi.so.40 && $RUN -n 1 $BATS_FILE_TMPDIR/loaded libmpi.so.40" 2>err
-	[ "$(cat err)" = "lp-record: run: 2 further MPI runs, started or spawned, are in world.N there: lp-merge takes one folder" ]
+	[ "$(cat err)" = "lp-record: run: 2 further MPI runs, started or spawned, are in world.N there: lp-merge adds spawned ones, and others that are named" ]
 	[ "$(calls run MPI_Barrier)" -eq 10 ]
 	[ "$(for w in run/world.*; do calls $w MPI_Barrier; done | sort -n | paste -sd' ')" = "5 15" ]
 }

@@ -91,6 +91,68 @@ two_ranks() {
 	[[ "$stderr" == "lp-merge: run/rank.1:"*": of another run than run/rank.0" ]]
 }
 
+@test "worlds that met are one run: all is matched, on one clock, on 60 random runs" {
+	run -0 tests/worlds_run.py check 1 60
+	[ -z "$output" ]
+}
+
+# side WORLD RUN MET [PORT [AT [KERNEL]]]: one rank that met one of another world
+side() {
+	mkdir -p "$1"
+	{
+		printf 'raw ranks=1 rank=0 run=%d\ncommunicator comm=3 size=1 remote_size=1 side=0 id=%d rank=0 met=%s port=%d at_ns=%d\n' \
+			"$2" "$2" "$3" "${4:-0}" "${5:-200}"
+		[ -z "${6:-}" ] || printf 'kernel_clock kernel=%d at_ns=%d offset_ns=0\n' "$6" "${5:-200}"
+		printf '0 MPI_Init 0 100\n0 MPI_Comm_%s 150 %d comm=3\n' "${3/join/get_parent}" "${5:-200}"
+		printf '0 MPI_Send %d %d comm=3 peer=0 tag=1 sent=8\n0 MPI_Finalize %d %d\n' $((${5:-200} + 10)) $((${5:-200} + 20)) \
+			$((${5:-200} + 30)) $((${5:-200} + 40))
+	} | tests/pack >"$1/rank.0"
+}
+
+# groups FOLDER...: both groups of all intercommunicators
+groups() {
+	lp-merge "$@" 2>err | lp-dump -k communicator | jq -s -c 'map(select(.remote_size) | .members + .remote)'
+}
+
+@test "sides of a meeting are joined where only these fit, or by one clock; else they are left apart in words" {
+	side a 1 accept
+	side b 2 connect
+	[ "$(groups a b)" = '[[0,1]]' ]
+	[ "$(groups b a)" = '[[0,1]]' ]
+	grep -q "^lp-merge: a/rank.0: on no node of the others: its clock is as when they met, and off by up to the time that the call took" err
+	# A third world that may be the one that was met, and no clock that says so.
+	side c 3 connect
+	[ "$(groups a b c)" = '[[0,-2],[1,-2],[2,-2]]' ]
+	[ "$(grep -c 'which of the others these ranks met is not known: messages with them match nothing' err)" -eq 2 ]
+	# The port says so.
+	side a 1 accept 5
+	side b 2 connect 5
+	side c 3 connect 6
+	[ "$(groups a b c)" = '[[0,1],[2,-2]]' ]
+	[ "$(groups c a b)" = '[[0,-2],[1,2]]' ]
+	# Of two that both fit the one that left the call at the same time.
+	side a 1 accept 0 500 9
+	side b 2 connect 0 900 9
+	side c 3 connect 0 510 9
+	side d 4 accept 0 905 9
+	[ "$(groups a b c d)" = '[[0,2],[1,3]]' ]
+	side c 3 connect 0 510 8
+	[ "$(groups a b c d)" = '[[0,-2],[1,-2],[2,-2],[3,-2]]' ]
+	# Two that accept have not met each other.
+	side b 2 accept
+	[ "$(groups a b)" = '[[0,-2],[1,-2]]' ]
+}
+
+@test "worlds on nodes of their own have the clocks of their meeting, and those of one kernel that kernel's" {
+	side a 1 accept 0 500
+	side b 2 connect 0 70500
+	lp-merge a b 2>/dev/null | lp-dump -k call | jq -s -e 'map(select(.seq == 1) | .leave_ns) == [70500, 70500]'
+	side a 1 accept 0 500 9
+	side b 2 connect 0 540 9
+	lp-merge a b 2>err | lp-dump -k call | jq -s -e 'map(select(.seq == 1) | .leave_ns) == [500, 540]'
+	refute grep -q 'on no node' err
+}
+
 @test "a rank that died is read up to there, and named" {
 	two_ranks
 	printf 'raw ranks=2 rank=1 run=7\n0 MPI_Init 1000 1100\n0 MPI_Barrier 1200 1300 comm=1\nblock hash=0 capacity=8\nzeros 100\n' |

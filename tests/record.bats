@@ -5,7 +5,7 @@ load helpers
 
 setup_file() {
 	cd "$BATS_FILE_TMPDIR"
-	for p in stress kinds death more; do
+	for p in stress kinds death more worlds; do
 		mpicc -g -O1 -o $p "$ROOT/tests/apps/$p.c"
 	done
 	mpicc -g -O1 -o threads "$ROOT/tests/apps/threads.c" -lpthread
@@ -289,20 +289,58 @@ calls:   6   6   1   2   3" ]
 	[ "$(lp-dump -k call t.trace | jq -s -r 'map(select(.rank == 2))[-1].call')" = MPI_Abort ]
 }
 
-@test "spawned processes are a run of their own, and outside of the communicators they share" {
+@test "spawned processes and their parents are one trace: messages and collectives between them are matched" {
 	recorded more spawn "$BATS_FILE_TMPDIR/more"
 	[ "$status" -eq 0 ]
 	grep -q 'spawned: 7' out
-	lp-dump -k communicator t.trace | jq -s -e 'map(select(.remote_size)) |
-		map([.members, .remote] | sort) == [[[-2, -2], [0, 1, 2, 3]]]'
+	grep -q '^lp-merge: run/world.*/rank.0: ranks 4 to 5 of the trace are ranks 0 to 1 of this MPI_COMM_WORLD$' merge.err
+	lp-dump -k communicator t.trace | jq -s -e 'map(select(.remote_size)) | map([.members, .remote]) == [[[0, 1, 2, 3], [4, 5]]]'
+	lp-dump -k rank t.trace | jq -s -e 'map([.rank, .world, .world_rank])[3:] == [[3, 0, 3], [4, 1, 0], [5, 1, 1]]'
+	grep -q ', 0 sends, 0 receives and 0 collectives not' graph.err
+	# Each side alone is a trace, too, in which the other one is outside.
 	lp-merge run/world.* | lp-graph 2>child.err | lp-dump -k run | jq -e '.ranks == 2'
 	grep -q '0 collectives not' child.err
-	# The collectives with them are matched among the ranks of the run.
-	grep -q '1 sends, 0 receives and 0 collectives not' graph.err
+	lp-merge run/rank.* >own.trace
+	lp-dump -k communicator own.trace | jq -s -e 'map(select(.remote_size)) | map([.members, .remote]) == [[[0, 1, 2, 3], [-2, -2]]]'
+	lp-graph own.trace 2>own.err >/dev/null
+	grep -q '1 sends, 0 receives and 0 collectives not' own.err
 	lp-record -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4 "$BATS_FILE_TMPDIR/more" \
 		spawn "$BATS_FILE_TMPDIR/more" 2>err | lp-merge | lp-dump -k run | jq -e '.ranks == 4'
 	grep -q 'lp-record: 1 further MPI runs were started, or processes spawned: their traces are lost; -o FOLDER keeps them' err
 	[ -z "$(ls -d "${TMPDIR:-/tmp}"/lp-record.?????? 2>/dev/null)" ]
+}
+
+@test "the path leads from a late child to its parents, and no child starts before it was spawned" {
+	lp-record -o run -- mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 "$BATS_FILE_TMPDIR/worlds" 0.5 >out
+	[ "$(sort out)" = "$(printf 'spawned: 5\nspawned: 5')" ]
+	lp-merge run 2>/dev/null | lp-graph >t.graph 2>graph.err
+	trace.py check t.graph
+	grep -q '^lp-graph: 4 messages and 11 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	lp-critpath -F json t.graph >path
+	# The child's 0.5 s, and the 0.3 s of a parent before; who waits for the child is in the other world.
+	jq -e '[.segments[] | select(.kind == "compute" and .rank == 3) | .end_ns - .begin_ns] | max > 450000000' path
+	jq -e '[.segments[] | select(.kind == "compute" and .rank < 2) | .end_ns - .begin_ns] | max > 250000000' path
+	spawn=$(lp-dump -k spawned t.graph | jq .begin_ns)
+	jq -e --argjson spawn "$spawn" '[.segments[] | select(.kind == "start" and .rank > 1)] |
+		length > 0 and all(.begin_ns >= $spawn)' path
+	lp-imbalance -F text t.graph | grep -q '	late_sender: MPI_Recv at talk'
+	lp-replay -F json t.graph >replay
+}
+
+@test "two runs that connect are one trace if both are named" {
+	command -v ompi-server >/dev/null || skip "no ompi-server"
+	timeout 60 ompi-server --no-daemonize -r uri >/dev/null 2>&1 &
+	server=$!
+	while [ ! -s uri ]; do sleep 0.05; done
+	meet="mpirun --ompi-server file:uri --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $BATS_FILE_TMPDIR/worlds"
+	lp-record -o server -- $meet accept port >server.out &
+	accepting=$!
+	lp-record -o client -- $meet connect port >client.out
+	wait $accepting
+	kill $server
+	lp-merge server client 2>err | lp-graph >t.graph 2>graph.err
+	grep -q '^lp-merge: client/rank.0: ranks 2 to 3 of the trace are ranks 0 to 1 of this MPI_COMM_WORLD$' err
+	grep -q '^lp-graph: 4 messages and 12 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 }
 
 @test "a run of failed polls becomes one row, and nothing else is folded" {

@@ -83,9 +83,9 @@ def text(messages):
             yield from _edges_text(names, message)
         elif message.kind == "communicator":
             yield _small_text(message, {"members": "size", "remote": "remote_size"})
-        elif message.kind in ("neighbours", "site", "index"):
+        elif message.kind in ("neighbours", "site", "index", "spawned"):
             yield _small_text(message, {key: "count" for key in (
-                "sources", "stack", "rows", "from", "before", "at")})
+                "sources", "stack", "rows", "from", "before", "at", "ranks")})
         elif message.kind == "cut":
             yield "zeros 1"
         elif message.kind != "call":
@@ -96,7 +96,7 @@ def _small_text(message, columns):
     words = [message.kind]
     for key, value in message.body.items():
         if key in columns:
-            is_signed = message.kind != "index" and key != "stack"
+            is_signed = message.kind not in ("index", "spawned") and key != "stack"
             value = [int(v) for v in message.column(key, is_signed, rows=message.body[columns[key]])]
             words.append(f"{key}={','.join(map(str, value))}")
         elif key not in HIDDEN:

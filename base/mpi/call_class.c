@@ -53,6 +53,25 @@ call_failed(unsigned call)
 }
 
 bool
+call_spawns(unsigned call)
+{
+	return call == INDEX_Comm_spawn || call == INDEX_Comm_spawn_multiple;
+}
+
+static bool
+begins(unsigned call)
+{
+	return call_class(call) == CLASS_INIT || call_spawns(call);
+}
+
+bool
+calls_meet(unsigned a, unsigned b)
+{
+	return a == b || (begins(a) && begins(b)) || (a == INDEX_Comm_accept && b == INDEX_Comm_connect) ||
+	    (a == INDEX_Comm_connect && b == INDEX_Comm_accept);
+}
+
+bool
 call_takes(unsigned call)
 {
 	return call == INDEX_Mprobe || call == INDEX_Improbe;

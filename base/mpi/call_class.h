@@ -81,6 +81,10 @@ bool call_failed(unsigned call);
 
 /* A test of requests or a probe: it returns at once in any case. */
 bool call_polls(unsigned call);
+/* MPI_Comm_spawn and its kin: MPI_Init of who is spawned is the same collective. */
+bool call_spawns(unsigned call);
+/* May members of one instance make these? */
+bool calls_meet(unsigned a, unsigned b);
 /* MPI_Mprobe and MPI_Improbe: no other receive gets the message. */
 bool call_takes(unsigned call);
 

@@ -265,15 +265,15 @@ CALL(Comm_disconnect, comm_disconnect, COMM_DISCONNECT, LOCAL, ((OLDCOMM, comm))
     FREE_COMMUNICATOR(comm))
 CALL(Comm_spawn, comm_spawn, COMM_SPAWN, COMM_CREATE, ((STRING, command), (ARGUMENTS, argv),
     (INT, count), (INFO, info), (INT, root), (COMM, comm), (NEWCOMM, made), (OUTPUT, errors)),
-    NEW_WITH_OTHERS(comm, made))
+    SPAWN(comm, root, made))
 CALL(Comm_spawn_multiple, comm_spawn_multiple, COMM_SPAWN_MULTIPLE, COMM_CREATE, ((INT, count),
     (STRINGS, commands), (ARGUMENTS_EACH, argvs), (CINTS, counts), (INFOS, infos), (INT, root),
-    (COMM, comm), (NEWCOMM, made), (OUTPUT, errors)), NEW_WITH_OTHERS(comm, made))
+    (COMM, comm), (NEWCOMM, made), (OUTPUT, errors)), SPAWN(comm, root, made))
 #define PORT_PARAMS (STRING, port), (INFO, info), (INT, root), (COMM, comm), (NEWCOMM, made)
-CALL(Comm_accept, comm_accept, COMM_ACCEPT, COMM_CREATE, (PORT_PARAMS), NEW_WITH_OTHERS(comm, made))
-CALL(Comm_connect, comm_connect, COMM_CONNECT, COMM_CREATE, (PORT_PARAMS), NEW_WITH_OTHERS(comm, made))
-CALL(Comm_join, comm_join, COMM_JOIN, LOCAL, ((INT, fd), (NEWCOMM, made)),
-    NEW_WITH_OTHERS(MPI_COMM_SELF, made))
+CALL(Comm_accept, comm_accept, COMM_ACCEPT, COMM_CREATE, (PORT_PARAMS), MEET(accept, comm, root, port, made))
+CALL(Comm_connect, comm_connect, COMM_CONNECT, COMM_CREATE, (PORT_PARAMS),
+    MEET(connect, comm, root, port, made))
+CALL(Comm_join, comm_join, COMM_JOIN, LOCAL, ((INT, fd), (NEWCOMM, made)), JOIN(fd, made))
 CALL(Comm_get_parent, comm_get_parent, COMM_GET_PARENT, LOCAL, ((NEWCOMM, made)), PARENT(made))
 
 /* Who waits for whom is known from the topology. SOURCES and TARGETS count this rank's neighbours. */

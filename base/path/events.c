@@ -84,6 +84,20 @@ time_of(const struct stretch *stretch, struct event event)
 	return event.leave ? row->row.leave_ns : row->row.enter_ns;
 }
 
+/* The first enter of a location: its process may have been spawned. */
+static bool
+begun_by(const struct stretch *stretch, struct event first, struct event *before, int64_t *before_ns)
+{
+	const struct beginning *begin = first.seq == 0 ? beginning_of(stretch->known, first.location) : NULL;
+
+	if (begin == NULL || begin->seq < stretch->first_seq[begin->location] ||
+	    begin->seq >= stretch->end_seq[begin->location] || begin->ns > time_of(stretch, first))
+		return false;
+	*before = (struct event){ begin->seq, begin->location, false };
+	*before_ns = begin->ns;
+	return true;
+}
+
 bool
 event_before(const struct stretch *stretch, struct event at, struct event *before, int64_t *before_ns)
 {
@@ -93,8 +107,9 @@ event_before(const struct stretch *stretch, struct event at, struct event *befor
 	uint64_t seq;
 
 	if (!at.leave) {
-		if (at.seq <= stretch->first_seq[at.location] ||
-		    (row = row_at(window, at.location, at.seq - 1)) == NULL)	/* forgotten: early.c */
+		if (at.seq <= stretch->first_seq[at.location])
+			return begun_by(stretch, at, before, before_ns);
+		if ((row = row_at(window, at.location, at.seq - 1)) == NULL)	/* forgotten: early.c */
 			return false;
 		*before = (struct event){ at.seq - 1 - row->row.part, at.location, true };
 		*before_ns = time_of(stretch, *before);
@@ -142,8 +157,8 @@ add_piece(struct segments *segments, const struct stretch *stretch, const struct
 {
 	const struct row *row = &row_at(stretch->window, at.location, at.seq)->row;
 	const int64_t at_ns = at.leave ? row->leave_ns : row->enter_ns;
-	const enum segment_kind kind = from == NULL || from->leave ?
-	    kind_before(row->call, from == NULL && !stretch->from_sync) :
+	const enum segment_kind kind = from == NULL || from->leave || !at.leave ?
+	    kind_before(row->call, from != NULL ? !from->leave : !stretch->from_sync) :
 	    from->location == at.location && from->seq == at.seq ? MPI : TRANSFER;
 
 	if (from_ns == at_ns)

@@ -264,6 +264,24 @@ is_wanted(struct run *run, const struct message *message)
 	return wanted;
 }
 
+/* The path leads through the row of MPI_Comm_spawn. */
+static void
+check_spawned(struct run *run, const struct message *message)
+{
+	int64_t location, seq;
+	const struct event_row *row;
+
+	if (body_int(run->graph.in, message, "location", 0, run->graph.known.location_count - 1, &location) < 0 ||
+	    body_int(run->graph.in, message, "seq", 0, INT64_MAX, &seq) < 0)
+		die_input(run->graph.in);
+	row = row_of(run, (uint32_t)location, (uint64_t)seq);
+	if ((row != NULL && row->row.part == 0) || !run_owns(run, (uint32_t)location) || run->part.from > 0)
+		return;
+	reader_fail(run->graph.in, message->offset, "spawned: row %llu of location %u is not there",
+	    (unsigned long long)seq, (unsigned)location);
+	die_input(run->graph.in);
+}
+
 bool
 run_take(struct run *run, const struct message *message, struct event *last)
 {
@@ -297,6 +315,8 @@ run_take(struct run *run, const struct message *message, struct event *last)
 		run_advance(run);
 		break;
 	default:
+		if (is_kind(message, "spawned"))
+			check_spawned(run, message);
 		if (is_kind(message, "sampled"))	/* the first member finds the pieces of the path */
 			run_take_samples(run, message, !run_shared(run) || run->team->rank == 0);
 	}
@@ -332,7 +352,7 @@ run_end(struct run *run, struct event *last)
 struct stretch
 run_stretch(const struct run *run, struct event last)
 {
-	return (struct stretch){ run->team, run->graph.known.location_rank, &run->graph.window, run->first_seq,
+	return (struct stretch){ run->team, &run->graph.known, &run->graph.window, run->first_seq,
 	    run->end_seq, run->begin_ns, run->stretch > 0, run->from_event, run->from, run_shared(run),
 	    last, run->last_ns };
 }

@@ -9,7 +9,8 @@
  * that it waits for (base/run/collective.h). What counts is the last such event that is not before
  * the call's own enter and not behind its leave (the post of a receive: before the leave of the
  * send); of several at one instant the one on the lowest location, then of the lowest seq. A blocked
- * call was waiting until that event: its own enter does not lie on a path through its leave. So a
+ * call was waiting until that event: its own enter does not lie on a path through its leave. The first
+ * enter of a spawned process follows from the enter of MPI_Comm_spawn at its root. So a
  * leave event follows from one event only: the blocking one (the edge is a transfer) or the call's
  * own enter (the edge is MPI). The critical path is the longest path that ends in the last leave of
  * the run; no part of it is wait time. Since only one event leads to each, there is one path to each
@@ -55,7 +56,7 @@ same_event(struct event a, struct event b)
  */
 struct stretch {
 	const struct team *team;	/* who solves it together */
-	const int32_t *location_rank;
+	const struct definitions *known;
 	const struct window *window;
 	const uint64_t *first_seq, *end_seq;
 	int64_t begin_ns;
@@ -96,7 +97,7 @@ owner_in(const struct team *team, const int32_t *location_rank, uint32_t locatio
 static inline int
 owner_of(const struct stretch *stretch, uint32_t location)
 {
-	return owner_in(stretch->team, stretch->location_rank, location);
+	return owner_in(stretch->team, stretch->known->location_rank, location);
 }
 
 /* Numbers for the events of some locations, by location, then row: enter 2i, leave 2i + 1. */

@@ -108,6 +108,29 @@ leave_call(struct engine *e, uint32_t id)
 	r->begin_ns = r->now_ns;
 }
 
+/* The root of MPI_Comm_spawn has entered: whom it spawns begins. */
+static void
+bear(struct engine *e, uint32_t id)
+{
+	const struct runner *maker = &e->runners[id];
+
+	for (uint32_t l = 0; l < e->locations; l++) {
+		struct runner *r = &e->runners[l];
+		const struct beginning *begin = r->unborn ? beginning_of(e->known, l) : NULL;
+
+		if (begin == NULL || begin->location != id || begin->seq != maker->seq)
+			continue;
+		r->unborn = false;
+		e->unborn--;
+		if (e->marks != NULL)
+			mark_set(e, l, id, &NO_COST, NO_PAYER);
+		if (r->starved)
+			r->now_ns = maker->now_ns;
+		else
+			wake(e, l, maker->now_ns);
+	}
+}
+
 /* A call begins: the receives of MPI_Sendrecv are posted at once. */
 static void
 enter_call(struct engine *e, uint32_t id)
@@ -117,6 +140,8 @@ enter_call(struct engine *e, uint32_t id)
 
 	r->enter_ns = r->now_ns;
 	r->part = r->seq;
+	if (e->unborn > 0)
+		bear(e, id);
 	if (op->act != ACT_SENDRECV)
 		return;
 	for (uint64_t seq = r->seq + 1; (part = op_at(e, id, seq)) != NULL && part->part; seq++)
@@ -189,6 +214,10 @@ run(struct engine *e, uint32_t id)
 					r->starved = true;
 					e->starving++;
 				}
+				return;
+			}
+			if (r->unborn) {
+				block(e, id);
 				return;
 			}
 			op = op_at(e, id, r->seq);

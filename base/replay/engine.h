@@ -165,6 +165,7 @@ struct runner {			/* a location; what each step needs comes first */
 	uint8_t step;
 	bool starved;		/* waits for rows */
 	bool has_cpu;
+	bool unborn;		/* MPI_Comm_spawn is to come: known->begins */
 	uint32_t rank, next;	/* next: in the queue for a CPU */
 	double begin_ns;	/* end of the call before */
 	double act_ns, woken_ns;	/* it began what its row does; it last could go on */
@@ -178,6 +179,7 @@ struct engine {
 	struct definitions *known;
 	bool contended, limited_cpus, ended;	/* ended: all input has been read */
 	uint32_t locations, starving;
+	uint32_t unborn;	/* of them */
 	struct op_lane *lanes;
 	struct runner *runners;
 	uint32_t *node_of;	/* by location */
@@ -220,6 +222,7 @@ struct engine {
 void engine_begin(struct engine *engine, const struct machine *machine, struct definitions *known);
 int lanes_add(struct engine *engine, struct reader *in, const struct message *message,
     const struct calls *calls);
+void lanes_spawned(struct engine *e);	/* behind each message of that kind */
 /* From a row to the one that its request is from. */
 void follow_request(const struct replay_row *row, uint32_t *location, uint64_t *seq);
 /* From a row to the one that started its request; NULL: there is none. */

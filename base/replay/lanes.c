@@ -163,7 +163,28 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 		lane->last_leave_ns = calls->leave_ns[i];
 	}
 	lane->count += calls->count;
+	if (calls->first == 0)
+		lanes_spawned(e);
 	return 0;
+}
+
+/* What begins with MPI_Comm_spawn has computed since then, not since the run began. */
+void
+lanes_spawned(struct engine *e)
+{
+	for (uint32_t l = 0; l < e->locations; l++) {
+		const struct beginning *begin = e->known->location_rank[l] < 0 ? NULL : beginning_of(e->known, l);
+		struct runner *r = &e->runners[l];
+		struct op *first = op_at(e, l, 0);
+
+		if (begin == NULL || r->unborn || r->recorded_leave_ns != 0 || first == NULL || r->seq > 0 ||
+		    op_at(e, begin->location, begin->seq) == NULL || begin->ns > first->gap_ns)
+			continue;
+		first->gap_ns -= begin->ns;
+		r->recorded_leave_ns = begin->ns;
+		r->unborn = true;
+		e->unborn++;
+	}
 }
 
 void

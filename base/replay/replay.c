@@ -105,7 +105,9 @@ replay_take(struct replay *r, const struct message *message)
 		if (taken == 0)
 			engine_run(e);
 		break;
-	default: break;
+	default:
+		if (is_kind(message, "spawned"))
+			lanes_spawned(e);
 	}
 	if (taken < 0)
 		die_input(g->in);

@@ -150,6 +150,7 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 {
 	struct communicator comm = { 0 };
 	uint32_t number;
+	char *type;
 
 	if (body_number(in, message, "comm", 1, &number) < 0)
 		return -1;
@@ -160,6 +161,9 @@ take_communicator(struct definitions *d, struct reader *in, const struct message
 	if (body_get(message, "remote_size") != NULL &&
 	    (comm.remote = members(d, in, message, "remote_size", "remote", &comm.remote_size)) == NULL)
 		return -1;
+	if ((type = body_string(message, "type")) != NULL)
+		comm.is_world = strcmp(type, "world") == 0;
+	free(type);
 	comm.outside = count_outside(comm.members, comm.size) + count_outside(comm.remote, comm.remote_size);
 	if (comm.remote_size > 0) {
 		comm.in_members = zalloc((size_t)d->ranks / 8 + 1, 1);
@@ -324,6 +328,40 @@ take_ended(struct definitions *d, struct reader *in, const struct message *messa
 	return body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ? -1 : 1;
 }
 
+static int
+take_spawned(struct definitions *d, struct reader *in, const struct message *message)
+{
+	static const struct column_type type = { 4, false, true, 0 };
+	struct beginning begin;
+	int64_t location, seq;
+	uint32_t *ranks;
+	size_t count;
+	int got = 1;
+
+	if (body_int(in, message, "location", 0, (int64_t)d->location_count - 1, &location) < 0 ||
+	    body_int(in, message, "seq", 0, INT64_MAX, &seq) < 0 ||
+	    body_int(in, message, "begin_ns", INT64_MIN, INT64_MAX, &begin.ns) < 0 ||
+	    body_count(in, message, "count", 1, (size_t)d->ranks, "ranks", &count) < 0)
+		return -1;
+	begin.location = (uint32_t)location;
+	begin.seq = (uint64_t)seq;
+	ranks = zalloc(count, sizeof *ranks);
+	if (body_column(in, message, "ranks", type, count, count, ranks) < 0)
+		got = -1;
+	if (d->begins == NULL) {
+		d->begins = zalloc((size_t)d->ranks, sizeof *d->begins);
+		for (int32_t r = 0; r < d->ranks; r++)
+			d->begins[r].location = UINT32_MAX;
+	}
+	for (size_t i = 0; got > 0 && i < count; i++)
+		if (ranks[i] >= (uint32_t)d->ranks || (int32_t)ranks[i] == d->location_rank[location])
+			got = reader_fail(in, message->offset, "spawned: ranks is out of range");
+		else
+			d->begins[ranks[i]] = begin;
+	free(ranks);
+	return got;
+}
+
 /* A block is no definition, but its location must have one. */
 static int
 check_location(struct definitions *d, struct reader *in, const struct message *message)
@@ -358,6 +396,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "polls", take_polls, false },
 		{ "poll_gaps", take_poll_gaps, true },
 		{ "ended", take_ended, true },
+		{ "spawned", take_spawned, true },
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "messages", NULL, true },

@@ -12,6 +12,7 @@ struct communicator {
 	int32_t *members, *remote;	/* world ranks, -1 unknown, -2 outside; NULL for MPI_COMM_WORLD and MPI_COMM_SELF */
 	uint8_t *in_members;		/* a bit for each world rank; intercommunicators only */
 	int32_t outside;		/* members, of both groups, that are not in MPI_COMM_WORLD */
+	bool is_world;			/* one of several MPI_COMM_WORLDs */
 	struct neighbours {
 		int32_t *sources;	/* ranks of the communicator, -2 none; NULL: not known */
 		uint32_t count;
@@ -35,6 +36,13 @@ struct site {
 	bool defined;
 };
 
+/* What a spawned process begins with: the enter of the root in MPI_Comm_spawn. */
+struct beginning {
+	uint64_t seq;
+	int64_t ns;
+	uint32_t location;
+};
+
 struct definitions {
 	int32_t ranks;			/* 0 until the message of kind run has come */
 	uint32_t location_count;
@@ -42,6 +50,7 @@ struct definitions {
 	struct headline headline;	/* program, hosts, date */
 	int32_t *location_rank;		/* by location; -1 until defined */
 	uint32_t *location_thread;
+	struct beginning *begins;	/* by rank, location UINT32_MAX: it was not spawned; NULL: none was, or not yet */
 	struct communicator *comms;
 	size_t comm_count, comm_capacity;
 	struct site *sites;
@@ -61,6 +70,15 @@ struct definitions {
  */
 int definitions_take(struct definitions *definitions, struct reader *in,
     const struct message *message);
+
+/* Of the location, or NULL: it begins with the run. */
+static inline const struct beginning *
+beginning_of(const struct definitions *definitions, uint32_t location)
+{
+	const int32_t rank = definitions->begins != NULL ? definitions->location_rank[location] : -1;
+
+	return rank < 0 || definitions->begins[rank].location == UINT32_MAX ? NULL : &definitions->begins[rank];
+}
 
 /* Is it of a kind at the head of a trace, including names of calls? */
 bool is_definition(const struct message *message);

@@ -23,3 +23,12 @@ is_raw_name(const struct dirent *entry)
 {
 	return raw_name_segment(entry->d_name) != NULL;
 }
+
+int
+is_world_name(const struct dirent *entry)
+{
+	const char *number = entry->d_name + strlen("world.");
+
+	return strncmp(entry->d_name, "world.", strlen("world.")) == 0 && *number != '\0' &&
+	    number[strspn(number, digits)] == '\0';
+}

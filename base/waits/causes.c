@@ -405,7 +405,11 @@ note_syncs(struct imbalance *im, const struct whole_call *call)
 	for (uint32_t i = 0; i < call->count; i++) {
 		const struct wait_row *row = &call->rows[i];
 		const int64_t at_ns = most(row->row.enter_ns, row->other_ns);
-		const uint32_t comm = class == CLASS_INIT || class == CLASS_FINALIZE ? 1 : row->row.comm;
+		const struct definitions *known = &im->graph.known;
+		const uint32_t of = row->row.comm;
+		const bool of_all = (class == CLASS_INIT || class == CLASS_FINALIZE) &&
+		    !(of < known->comm_count && (known->comms[of].is_world || known->comms[of].remote_size > 0));
+		const uint32_t comm = of_all ? 1 : of;
 
 		if (!row->has_other)
 			continue;

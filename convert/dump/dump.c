@@ -165,6 +165,7 @@ put_members(struct dump *dump, const struct message *message, const char *key)
 		{ "communicator", "remote", "remote_size", COLUMN_SIGNED },
 		{ "neighbours", "sources", "count", COLUMN_SIGNED },
 		{ "site", "stack", "count", COLUMN_UNSIGNED },
+		{ "spawned", "ranks", "count", COLUMN_UNSIGNED },
 		{ "sampled", "time", "count", COLUMN_SIGNED },
 		{ "sampled", "site", "count", COLUMN_UNSIGNED },
 		{ "sampled", "callers", "count", COLUMN_UNSIGNED },

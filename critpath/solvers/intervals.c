@@ -21,18 +21,20 @@ add_interval(struct intervals *intervals, struct interval interval)
 void
 add_intervals(struct intervals *intervals, const struct stretch *stretch, uint32_t location)
 {
+	const struct beginning *begin = stretch->from_sync ? NULL : beginning_of(stretch->known, location);
+	const int64_t first_ns = begin != NULL ? begin->ns : stretch->begin_ns;
 	const struct row *before = NULL;
 
 	for (uint64_t seq = stretch->first_seq[location]; seq < stretch->end_seq[location]; seq++) {
 		const struct row *row = window_row(stretch->window, location, seq);
-		int64_t begin_ns = before != NULL ? before->leave_ns : stretch->begin_ns;
+		int64_t begin_ns = before != NULL ? before->leave_ns : first_ns;
 
 		if (row->part > 0)
 			continue;
 		/* Before a synchronisation point the time is that of the stretch before. */
 		if (row->enter_ns > begin_ns && (before != NULL || !stretch->from_sync))
 			add_interval(intervals, (struct interval){ begin_ns, row->enter_ns, location,
-			    row->site, before != NULL ? before->enter_ns : stretch->begin_ns,
+			    row->site, before != NULL ? before->enter_ns : first_ns,
 			    before != NULL ? before->site : 0, before != NULL ? before->call : 0,
 			    (uint8_t)kind_before(row->call, before == NULL) });
 		before = row;

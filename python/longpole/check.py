@@ -172,6 +172,9 @@ class _Checker:
                     message.column(key, True, rows=message.body.get(size, -1))
         elif message.kind == "neighbours":
             message.column("sources", True)
+        elif message.kind == "spawned":
+            message.column("ranks")
+            self.ends(message, [(message.body["location"], message.body["seq"])])
         elif message.kind == "site" and "stack" in message.body:
             message.column("stack")
         elif message.kind == "calls":

@@ -81,6 +81,8 @@ REQUIRED = {
     "site": {"site": int},
     "clock": {"at_ns": int, "peer": int, "offset_ns": int, "error_ns": int},
     "clock_shared": {"peer": int},
+    "kernel_clock": {"kernel": int, "at_ns": int, "offset_ns": int},
+    "spawned": {"location": int, "seq": int, "begin_ns": int, "count": int},
     "calls": {"location": int, "first": int, "count": int},
     "messages": {"count": int},
     "probes": {"count": int},

@@ -49,7 +49,7 @@ typedef const int *partition_list;
 #define KIND_OLDFILE(n) (MPI_File *p_##n), (struct communicator *n = file_of(*p_##n);), ()
 #define KIND_ADDRESS(n) (MPI_Aint p_##n), (), ()
 #define KIND_OFFSET(n) (MPI_Offset p_##n), (), ()
-#define KIND_STRING(n) (const char *p_##n), (), ()
+#define KIND_STRING(n) (const char *p_##n), (VIEW_IN(const char *, n) const size_t n##_length UNUSED = SIZE_MAX;), ()
 #define KIND_STRINGS(n) (char *p_##n[]), (), ()
 #define KIND_ARGUMENTS(n) (char *p_##n[]), (), ()
 #define KIND_ARGUMENTS_EACH(n) (char **p_##n[]), (), ()

@@ -131,6 +131,20 @@ clock_identity(void)
 	return mix(hash_text(hash_text(1, host), boot), namespace.st_ino);
 }
 
+void
+clock_say(void)
+{
+	const struct instant now = clock_instant();
+	const int64_t at_ns = ticks_ns(clock_ticks_at(&now));
+	struct small small;
+
+	small_begin(&small, "kernel_clock", 3);
+	small_uint(&small, "kernel", clock_identity());
+	small_int(&small, "at_ns", at_ns);
+	small_int(&small, "offset_ns", now.monotonic_ns - at_ns);
+	small_append(&small);
+}
+
 struct told {
 	uint64_t clock;
 	struct clock_map map;

@@ -30,6 +30,7 @@ int64_t clock_namespace_ns(void);
 /* All ranks of MPI_COMM_WORLD: chooses the clock, which instants of before are then ticks of. */
 void clock_start(const struct instant *init);
 uint64_t clock_ticks_at(const struct instant *instant);
+void clock_say(void);		/* how far the kernel's clock is, which other runs on the host know; to the trace */
 void clock_sync(void);		/* all ranks of MPI_COMM_WORLD; appends its samples to the trace */
 void clock_sync_again(void);	/* after a collective of MPI_COMM_WORLD: at times compares again */
 

@@ -4,11 +4,18 @@
  * communicator make new ones from it in the same order; so its id, how many were made from it
  * before, and the world rank of the new one's first member (a split makes several at once) name the
  * new one. Where only a group takes part the members themselves and a count of such calls do.
+ *
+ * Two MPI_COMM_WORLDs that meet cannot agree on a name without talking, which would hang where one of them is not
+ * recorded. So each says how and when it met another one, and lp-merge finds who met whom. What is made from such an
+ * intercommunicator gets an id that goes with it: there ranks of the communicator name the members.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "../../base/tool/hash_table.h"
+#include "clock.h"
 #include "communicators.h"
 #include "notes.h"
 #include "recorder.h"
@@ -30,6 +37,8 @@ struct communicator *near[NEAR];
 static uint32_t last_number = 2;
 /* Nothing is known of its members: sizes that depend on them are 0, and nobody is its root. */
 static struct communicator unknown = { .inter = true };
+
+static bool met;		/* another MPI_COMM_WORLD */
 
 static struct calls_by { uint64_t key; uint32_t count; } *groups;	/* calls by the same members */
 static size_t group_count, group_capacity;
@@ -116,60 +125,127 @@ world_group(void)
 	return world;
 }
 
-/* A hash of the group's members, in order. */
-static uint64_t
-hash_group(MPI_Group group, int *first)
+/* The ranks of the group's members in BASE, to be freed; NULL: there are none, or no memory. */
+static int *
+ranks_in(MPI_Group group, MPI_Group base, int *size)
 {
-	MPI_Group world;
+	int *from, *to;
+
+	PMPI_Group_size(group, size);
+	if (*size == 0 || base == MPI_GROUP_NULL)
+		return NULL;
+	from = malloc((size_t)*size * sizeof *from);
+	to = malloc((size_t)*size * sizeof *to);
+	if (from != NULL && to != NULL) {
+		for (int i = 0; i < *size; i++)
+			from[i] = i;
+		PMPI_Group_translate_ranks(group, *size, from, base, to);
+	} else {
+		out_of_memory();
+		free(to);
+		to = NULL;
+	}
+	free(from);
+	return to;
+}
+
+/* A hash of the group's members, in order, by their ranks in BASE. */
+static uint64_t
+hash_group(MPI_Group group, MPI_Group base, int *first)
+{
 	uint64_t hash = 0x1234567;
-	int size, *from, *to;
+	int size, *ranks = ranks_in(group, base, &size);
 
 	*first = -1;
-	PMPI_Group_size(group, &size);
-	if (size == 0 || (world = world_group()) == MPI_GROUP_NULL)
+	if (ranks == NULL)
 		return hash;
-	if ((from = malloc(2 * (size_t)size * sizeof *from)) == NULL) {
-		out_of_memory();
-		PMPI_Group_free(&world);
-		return hash;
-	}
-	to = from + size;
 	for (int i = 0; i < size; i++)
-		from[i] = i;
-	PMPI_Group_translate_ranks(group, size, from, world, to);
-	for (int i = 0; i < size; i++)
-		hash = mix(hash, (uint64_t)to[i] + 1);
-	*first = to[0];
-	free(from);
-	PMPI_Group_free(&world);
+		hash = mix(hash, (uint64_t)ranks[i] + 1);
+	*first = ranks[0];
+	free(ranks);
 	return hash;
+}
+
+static bool
+has_strangers(MPI_Group group)
+{
+	MPI_Group world = world_group();
+	int size, *ranks = ranks_in(group, world, &size);
+	bool any = false;
+
+	for (int i = 0; ranks != NULL && i < size; i++)
+		any |= ranks[i] == MPI_UNDEFINED;
+	free(ranks);
+	if (world != MPI_GROUP_NULL)
+		PMPI_Group_free(&world);
+	return any;
+}
+
+static int
+first_rank_in(MPI_Group group, MPI_Group base)
+{
+	int zero = 0, size, rank = -1;
+
+	PMPI_Group_size(group, &size);
+	if (size > 0)
+		PMPI_Group_translate_ranks(group, 1, &zero, base, &rank);
+	return rank;
 }
 
 static int
 first_world_rank(MPI_Comm comm)
 {
 	MPI_Group group, world = world_group();
-	int zero = 0, rank = 0;
+	int rank;
 
 	if (world == MPI_GROUP_NULL)
 		return -1;
 	PMPI_Comm_group(comm, &group);
-	PMPI_Group_translate_ranks(group, 1, &zero, world, &rank);
+	rank = first_rank_in(group, world);
 	PMPI_Group_free(&group);
 	PMPI_Group_free(&world);
 	return rank;
 }
 
+/* Which of those that a call of all the parent's members has made: both groups of an intercommunicator know it alike. */
+static uint64_t
+place_in(MPI_Comm parent, MPI_Comm made)
+{
+	MPI_Group group, base;
+	int of_inter, inter;
+	uint64_t place = 0;
+
+	PMPI_Comm_test_inter(parent, &of_inter);
+	PMPI_Comm_test_inter(made, &inter);
+	if (of_inter && !inter)
+		return 0;		/* merged: there is one */
+	PMPI_Comm_group(made, &group);
+	PMPI_Comm_group(parent, &base);
+	place += mix((uint64_t)first_rank_in(group, base) + 1, 0);
+	PMPI_Group_free(&group);
+	PMPI_Group_free(&base);
+	if (!inter)
+		return place;
+	PMPI_Comm_remote_group(made, &group);
+	PMPI_Comm_remote_group(parent, &base);
+	place += mix((uint64_t)first_rank_in(group, base) + 1, 0);
+	PMPI_Group_free(&group);
+	PMPI_Group_free(&base);
+	return place;
+}
+
 static void
-append(const struct communicator *comm, int side, const char *type)
+append(const struct communicator *comm, struct creation name, int side, const char *type,
+    const struct meeting *meeting)
 {
 	bool inter = side >= 0;
 	struct small small;
 
-	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0));
+	small_begin(&small, "communicator", 4u + (inter ? 2 : 0) + (type[0] != '\0' ? 1 : 0) + (name.root != 0 ? 1 : 0) +
+	    (meeting != NULL ? 3 : 0));
 	small_uint(&small, "comm", comm->number);
 	small_uint(&small, "size", (uint64_t)comm->size);
-	small_uint(&small, "id", comm->id);
+	small_uint(&small, "id", name.id);
 	small_uint(&small, "rank", (uint64_t)comm->rank);
 	if (inter) {
 		small_uint(&small, "remote_size", (uint64_t)comm->peers);
@@ -177,6 +253,13 @@ append(const struct communicator *comm, int side, const char *type)
 	}
 	if (type[0] != '\0')
 		small_string(&small, "type", type);
+	if (name.root != 0)
+		small_uint(&small, "from", name.root);
+	if (meeting != NULL) {
+		small_string(&small, "met", meeting->how);
+		small_uint(&small, "port", meeting->port);
+		small_int(&small, "at_ns", meeting->at_ns);
+	}
 	small_append(&small);
 }
 
@@ -235,15 +318,20 @@ add_topology(MPI_Comm handle, struct communicator *new)
 }
 
 static void
-add_new(MPI_Comm made, uint64_t id, int side)
+add_new(MPI_Comm made, struct creation name, int side, const struct meeting *meeting)
 {
-	struct communicator new = { .id = id, .group = MPI_GROUP_NULL };
+	struct communicator new = { .id = name.id, .root = name.root, .group = MPI_GROUP_NULL };
 
 	measure(&new, made);
 	lock_tables();
 	new.number = ++last_number;
 	unlock_tables();
-	append(&new, side, "");
+	if (meeting != NULL) {		/* the other side knows what is made from it by its own number */
+		met = true;
+		new.id = 3;
+		new.root = new.number;
+	}
+	append(&new, name, side, "", meeting);
 	if (!new.inter)
 		add_topology(made, &new);
 	lock_tables();
@@ -251,34 +339,39 @@ add_new(MPI_Comm made, uint64_t id, int side)
 	unlock_tables();
 }
 
-uint64_t
-next_id(MPI_Comm parent)
+struct creation
+next_creation(MPI_Comm parent)
 {
 	struct communicator *from = communicator_of(parent);
 
-	return mix(from->id, ++from->created);
+	return (struct creation){ mix(from->id, ++from->created), from->root };
 }
 
 void
-register_communicator(MPI_Comm made, uint64_t creation)
+register_communicator(MPI_Comm made, struct creation creation)
 {
 	if (made != MPI_COMM_NULL) {
-		uint64_t id = mix(creation, (uint64_t)first_world_rank(made) + 1);
 		int inter;
 
 		PMPI_Comm_test_inter(made, &inter);
-		if (inter) {	/* a copy of an intercommunicator: both groups name it alike */
+		if (inter && creation.root == 0) {	/* a copy of an intercommunicator: both groups name it alike */
 			note_group_communicator(MPI_COMM_NULL, 0, made);
 			return;
 		}
-		add_new(made, id, -1);
+		if (creation.root == 0)
+			creation.id = mix(creation.id, (uint64_t)first_world_rank(made) + 1);
+		add_new(made, creation, inter ? 0 : -1, NULL);
 	}
 }
 
 void
 note_new_communicator(MPI_Comm parent, MPI_Comm made)
 {
-	register_communicator(made, next_id(parent));
+	struct creation creation = next_creation(parent);
+
+	if (creation.root != 0 && made != MPI_COMM_NULL)
+		creation.id = mix(creation.id, place_in(parent, made));
+	register_communicator(made, creation);
 }
 
 /* How often exactly these members have made a communicator together. */
@@ -304,33 +397,76 @@ group_calls(uint64_t key)
 	return 1;
 }
 
+/* The groups of an intercommunicator, or both times the group. */
+static void
+groups_of(MPI_Comm comm, MPI_Group group[2], bool *inter)
+{
+	int test;
+
+	PMPI_Comm_test_inter(comm, &test);
+	*inter = test != 0;
+	PMPI_Comm_group(comm, &group[0]);
+	if (*inter)
+		PMPI_Comm_remote_group(comm, &group[1]);
+	else
+		PMPI_Comm_group(comm, &group[1]);
+}
+
+/* With MEETING there, of the same MPI_COMM_WORLD or of two. */
+static void
+name_group(MPI_Comm parent, uint64_t tag, MPI_Comm made, struct meeting *meeting)
+{
+	const struct communicator *from = communicator_of(parent);
+	MPI_Group group[2], base;
+	int first[2], side;
+	uint64_t key[2];
+	bool inter, strangers;
+
+	groups_of(made, group, &inter);
+	strangers = inter && (from->root != 0 || has_strangers(group[1]));
+	if (from->root != 0)
+		PMPI_Comm_group(parent, &base);
+	else
+		base = world_group();
+	for (int i = 0; i < 2; i++) {
+		key[i] = mix(hash_group(group[i], base, &first[i]), tag);
+		PMPI_Group_free(&group[i]);
+	}
+	if (base != MPI_GROUP_NULL)
+		PMPI_Group_free(&base);
+	side = strangers || first[0] < first[1] ? 0 : 1;
+	if (inter)
+		key[0] = mix(key[side], key[1 - side]);
+	lock_tables();
+	key[0] = mix(key[0], group_calls(key[0]));
+	unlock_tables();
+	if (from->root != 0)
+		key[0] = mix(from->id, key[0]);
+	add_new(made, (struct creation){ key[0], from->root }, inter ? side : -1, strangers ? meeting : NULL);
+	if (strangers)
+		clock_say();
+}
+
 void
 note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made)
 {
-	MPI_Group local, remote;
-	int inter, first, remote_first, side = -1;
-	uint64_t key;
+	struct meeting meeting = { "create", mix((uint64_t)(unsigned)tag, 1), clock_ns() };
 
-	(void)parent;
-	if (made == MPI_COMM_NULL)
-		return;
-	PMPI_Comm_test_inter(made, &inter);
-	PMPI_Comm_group(made, &local);
-	key = mix(hash_group(local, &first), (uint64_t)(unsigned)tag);
-	PMPI_Group_free(&local);
-	if (inter) {
-		uint64_t other;
+	if (made != MPI_COMM_NULL)
+		name_group(parent, (uint64_t)(unsigned)tag, made, &meeting);
+}
 
-		PMPI_Comm_remote_group(made, &remote);
-		other = mix(hash_group(remote, &remote_first), (uint64_t)(unsigned)tag);
-		PMPI_Group_free(&remote);
-		side = first < remote_first ? 0 : 1;
-		key = side == 0 ? mix(key, other) : mix(other, key);
-	}
-	lock_tables();
-	key = mix(key, group_calls(key));
-	unlock_tables();
-	add_new(made, key, side);
+bool
+have_met(void)
+{
+	return met;
+}
+
+void
+note_meeting(struct meeting meeting, MPI_Comm made)
+{
+	if (made != MPI_COMM_NULL)
+		name_group(MPI_COMM_NULL, 0, made, &meeting);
 }
 
 /* What TYPE of thing is made on a communicator by all of its members, and keeps them. */
@@ -338,16 +474,17 @@ static void
 add_made_on(MPI_Comm parent, uintptr_t handle, MPI_Group group, const char *type)
 {
 	struct communicator *from = communicator_of(parent), new = *from;
+	struct creation name = next_creation(parent);
 
 	new.handle = handle;
-	new.id = mix(next_id(parent), 0x57494e);
+	new.id = name.id = mix(name.id, 0x57494e);
 	new.created = 0;
 	new.group = group;
 	lock_tables();
 	new.number = ++last_number;
 	table_set(new);
 	unlock_tables();
-	append(&new, -1, type);
+	append(&new, name, -1, type, NULL);
 }
 
 void
@@ -365,11 +502,75 @@ note_new_file(MPI_Comm parent, MPI_File made)
 	add_made_on(parent, file_key(made), MPI_GROUP_NULL, "file");
 }
 
+/* ---- how two worlds have met ---- */
+
+/* A name that both sides have: 0 is none. */
+static uint64_t
+hash_bytes(const void *bytes, size_t length)
+{
+	uint64_t hash = 1;
+
+	for (size_t i = 0; i < length; i++)
+		hash = mix(hash, ((const unsigned char *)bytes)[i]);
+	return hash | 1;
+}
+
+uint64_t
+port_of_name(const char *name, size_t length)
+{
+	size_t end = strnlen(name, length);
+
+	while (end > 0 && name[end - 1] == ' ')		/* Fortran's */
+		end--;
+	return hash_bytes(name, end);
+}
+
+/* Open MPI 4 tells a spawned process the number of the parents' job, and which of them was the root. */
+uint64_t
+port_of_root(MPI_Comm comm, int root)
+{
+	const char *job = getenv("PMIX_NAMESPACE");
+	MPI_Group world = world_group(), group;
+	char name[64];
+	int rank = -1;
+
+	PMPI_Comm_group(comm, &group);
+	if (world != MPI_GROUP_NULL) {
+		PMPI_Group_translate_ranks(group, 1, &root, world, &rank);
+		PMPI_Group_free(&world);
+	}
+	PMPI_Group_free(&group);
+	if (job == NULL || rank < 0 || job[strspn(job, "0123456789")] != '\0')
+		return 0;
+	return port_of_name(name, (size_t)snprintf(name, sizeof name, "%.40s.%d", job, rank));
+}
+
+static uint64_t
+port_of_parent(void)
+{
+	const char *port = getenv("OMPI_PARENT_PORT");
+
+	return port != NULL ? port_of_name(port, strcspn(port, ":")) : 0;
+}
+
+/* The addresses of both ends. */
+uint64_t
+port_of_socket(int fd)
+{
+	struct sockaddr_storage own = { 0 }, other = { 0 };
+	socklen_t own_size = sizeof own, other_size = sizeof other;
+
+	if (getsockname(fd, (struct sockaddr *)&own, &own_size) != 0 || own.ss_family == AF_UNIX ||
+	    getpeername(fd, (struct sockaddr *)&other, &other_size) != 0)
+		return 0;
+	return (hash_bytes(&own, own_size) + hash_bytes(&other, other_size)) | 1;
+}
+
 void
 note_parent(MPI_Comm parent)
 {
 	if (parent != MPI_COMM_NULL && communicator_of(parent)->number == 0)
-		note_group_communicator(MPI_COMM_NULL, 0, parent);
+		note_meeting((struct meeting){ "parent", port_of_parent(), clock_ns() }, parent);
 }
 
 struct communicator *
@@ -389,7 +590,7 @@ partitions_of(MPI_Comm comm)
 	new.number = ++last_number;
 	table_set(new);
 	unlock_tables();
-	append(&new, -1, "partitions");
+	append(&new, (struct creation){ new.id, new.root }, -1, "partitions", NULL);
 	return of_handle(new.handle);
 }
 

@@ -24,6 +24,20 @@ struct communicator {
 	MPI_Group group;		/* of an MPI window; else MPI_GROUP_NULL */
 	struct epoch exposure, access;
 	bool inter;
+	uint32_t root;		/* number of the intercommunicator with another MPI_COMM_WORLD that it comes from; 0: none */
+};
+
+/* What all members of a new communicator know of it alike. */
+struct creation {
+	uint64_t id;
+	uint32_t root;		/* with it the id is the same for all; 0: without */
+};
+
+/* How processes of two MPI_COMM_WORLDs got an intercommunicator: they find each other in lp-merge. */
+struct meeting {
+	const char *how;
+	uint64_t port;		/* the same on both sides; 0: not known */
+	int64_t at_ns;
 };
 
 /* None is NULL; one that was never seen has the number 0. */
@@ -64,11 +78,16 @@ void note_new_win(MPI_Comm parent, MPI_Win made);
 void note_new_file(MPI_Comm parent, MPI_File made);
 /* Made by a part of the parent's members, or with processes that are not in MPI_COMM_WORLD. */
 void note_group_communicator(MPI_Comm parent, int tag, MPI_Comm made);
+uint64_t port_of_name(const char *name, size_t length);	/* the length of an array, or SIZE_MAX */
+uint64_t port_of_root(MPI_Comm comm, int root);
+uint64_t port_of_socket(int fd);
+void note_meeting(struct meeting meeting, MPI_Comm made);
 void note_parent(MPI_Comm parent);	/* that of a spawned process; it may be told again */
+bool have_met(void);		/* another MPI_COMM_WORLD */
 /* Where partitioned messages of the communicator go, which match none but each other. */
 struct communicator *partitions_of(MPI_Comm comm);
-uint64_t next_id(MPI_Comm parent);	/* counts a communicator made by all members of parent */
-void register_communicator(MPI_Comm made, uint64_t creation);
+struct creation next_creation(MPI_Comm parent);	/* counts a communicator made by all members of parent */
+void register_communicator(MPI_Comm made, struct creation creation);
 void forget_communicator(struct communicator *comm);
 
 #endif

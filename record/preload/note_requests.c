@@ -208,7 +208,7 @@ note_idup(struct at *at, MPI_Comm comm, MPI_Comm made, MPI_Request request)
 {
 	add_request(at, (struct request){ .handle = request, .start = next_row(at),
 	    .location = at->thread->location, .kind = OF_IDUP, .active = true, .made = made,
-	    .creation = next_id(comm) });
+	    .creation = next_creation(comm) });
 	note_local(at, comm);
 }
 

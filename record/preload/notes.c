@@ -99,6 +99,19 @@ note_local(struct at *at, MPI_Comm comm)
 }
 
 void
+note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting, MPI_Comm made)
+{
+	struct entry e = entry_of(at);
+
+	meeting.at_ns = e.leave_ns;
+	note_meeting(meeting, made);
+	e.comm = communicator_of(made)->number;
+	if (root >= 0)
+		e.peer = root == communicator_of(comm)->rank ? ROOT_PEER : NULL_PEER;
+	commit(at, &e);
+}
+
+void
 note_alone(struct at *at)
 {
 	struct entry e = entry_of(at);

@@ -176,6 +176,8 @@ uint64_t bytes_of_counts(const int *counts, int n, MPI_Datatype type);
 uint64_t bytes_of_large_counts(const MPI_Count *counts, int n, MPI_Datatype type);
 SELDOM void note_error(struct at *at);	/* what an error has left of the arguments is not known */
 void note_local(struct at *at, MPI_Comm comm);
+/* Made with processes of another MPI_COMM_WORLD: the row is about what was made. ROOT -1: there is none. */
+void note_with_others(struct at *at, MPI_Comm comm, int root, struct meeting meeting, MPI_Comm made);
 void note_alone(struct at *at);	/* nobody else is involved */
 void note_looked(struct at *at, bool found, MPI_Request request);	/* whether it, or a part of it, is complete */
 void note_group_free(struct at *at, struct communicator *comm);	/* its handle is dead by now */

@@ -102,7 +102,7 @@ run_number(int rank)
 }
 
 static void
-append_rank(int rank, int ranks, unsigned long long run)
+append_rank(int rank, int ranks, unsigned long long run, bool spawned)
 {
 	struct small small;
 	char host[256] = "", program[4096] = "";
@@ -115,7 +115,7 @@ append_rank(int rank, int ranks, unsigned long long run)
 	if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
 		program[0] = '\0';
 	clock_gettime(CLOCK_REALTIME, &now);
-	small_begin(&small, "rank", 7);
+	small_begin(&small, "rank", spawned ? 8 : 7);
 	small_uint(&small, "rank", (uint64_t)rank);
 	small_uint(&small, "ranks", (uint64_t)ranks);
 	small_uint(&small, "run", run);
@@ -123,6 +123,8 @@ append_rank(int rank, int ranks, unsigned long long run)
 	small_uint(&small, "pid", (uint64_t)getpid());
 	small_string(&small, "program", program);
 	small_uint(&small, "date_s", (uint64_t)now.tv_sec);
+	if (spawned)
+		small_true(&small, "spawned");
 	small_append(&small);
 	if (rank == 0)
 		environment_append();
@@ -189,7 +191,7 @@ begin(const char *folder, const struct instant *init)
 	recording = true;
 	if ((self == NULL && new_thread() == NULL) || !file_begin(folder, rank))
 		recording = options.sync_every_ns > 0;
-	append_rank(rank, ranks, run_number(rank));
+	append_rank(rank, ranks, run_number(rank), parent != MPI_COMM_NULL);
 	file_name(folder_of_world(folder, rank, parent != MPI_COMM_NULL), rank);
 	modules_append();
 	cores_append();
@@ -197,6 +199,7 @@ begin(const char *folder, const struct instant *init)
 	requests_start();
 	world_begin();
 	types_start();
+	note_parent(parent);
 	clock_sync();
 	set_paused(options.paused);
 	sample_start(rank);
@@ -232,6 +235,16 @@ check_mpi(void)
 	_exit(2);
 }
 
+/* Spawned processes and their parents are in MPI_Init and MPI_Comm_spawn together. */
+static uint32_t
+comm_of_init(void)
+{
+	MPI_Comm parent;
+
+	PMPI_Comm_get_parent(&parent);
+	return parent != MPI_COMM_NULL ? communicator_of(parent)->number : 0;
+}
+
 /* MPICH's Fortran routines call those of C, which are wrapped, too: the outer one is recorded. */
 static bool within;
 
@@ -265,6 +278,7 @@ init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *fr
 		at.enter_ticks = clock_ticks_at(&before);
 		leave_call(&at);
 		entry = entry_of(&at);
+		entry.comm = comm_of_init();
 		rows_commit(at.thread, &entry, 1);
 	}
 	return result;
@@ -299,6 +313,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 	poll_gaps_append();
 	if (!by_session)
 		cores_append();
+	if (have_met())
+		clock_say();
 	rows_commit(at.thread, &entry, 1);
 	open_store(&at, CLASS_FINALIZE, &(struct opening){ NULL, NO_PEER, NO_TAG, NO_PEER, NO_TAG });
 	result = finalize();
@@ -371,7 +387,7 @@ begin_session(const char *folder)
 		recording = false;
 		return;
 	}
-	append_rank(rank, ranks, run_of_job(folder));
+	append_rank(rank, ranks, run_of_job(folder), false);
 	file_name(folder, rank);
 	modules_append();
 	communicators_start();

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "communicators.h"
 #include "rows.h"
 
 enum request_kind {
@@ -24,7 +25,7 @@ struct request {
 	bool persistent, active, cancelled;
 	/* What follows only a persistent one has, and where it is said. */
 	uint64_t init;		/* row of the init call of a persistent one */
-	uint64_t creation;	/* OF_IDUP: id of the creation */
+	struct creation creation;	/* OF_IDUP */
 	uint64_t bytes;		/* persistent: size of the message or room for it, bytes sent */
 	uint64_t received;	/* and received, of a persistent collective; OF_SENDRECV: room */
 	MPI_Comm made;		/* OF_IDUP */

@@ -109,7 +109,13 @@
 #define NEW_COMMUNICATOR(comm, made) (note_local(&at, comm), note_new_communicator(comm, made))
 #define NEW_FROM_GROUP(comm, tag, made) (note_local(&at, comm), note_group_communicator(comm, tag, made))
 #define IDUP(comm, made, request) note_idup(&at, comm, made, request)
-#define NEW_WITH_OTHERS(comm, made) (note_local(&at, comm), note_group_communicator(comm, 0, made))
+#define SPAWN(comm, root, made) \
+	note_with_others(&at, comm, root, (struct meeting){ "spawn", port_of_root(comm, root), 0 }, made)
+#define MEET(how, comm, root, port, made) \
+	note_with_others(&at, comm, root, (struct meeting){ #how, \
+	    root == communicator_of(comm)->rank ? port_of_name(port, port##_length) : 0, 0 }, made)
+#define JOIN(fd, made) \
+	note_with_others(&at, MPI_COMM_SELF, -1, (struct meeting){ "join", port_of_socket(fd), 0 }, made)
 #define PARENT(made) (note_local(&at, MPI_COMM_NULL), note_parent(made))
 #define FREE_COMMUNICATOR(comm) note_group_free(&at, comm)
 /* Windows and files are seen as the communicator that each has for its own. */
