@@ -96,7 +96,7 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 void
 functions_table(struct text *out, const struct imbalance *im, bool all)
 {
-	const struct by_function *by = functions_by(im);
+	const struct by_function *by = functions_by(im, false);
 	struct table_writer table;
 
 	if (by == NULL)
@@ -144,7 +144,7 @@ put_uneven(struct json *out, const struct imbalance *im, const struct by_functio
 void
 functions_members(struct json *out, const struct imbalance *im)
 {
-	const struct by_function *by = functions_by(im);
+	const struct by_function *by = functions_by(im, false);
 
 	if (by == NULL)
 		return;
@@ -175,7 +175,7 @@ functions_members(struct json *out, const struct imbalance *im)
 void
 functions_rows(struct text *text, const struct imbalance *im)
 {
-	const struct by_function *by = functions_by(im);
+	const struct by_function *by = functions_by(im, false);
 	struct csv csv;
 	char where[1024];
 

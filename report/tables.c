@@ -184,7 +184,7 @@ delays_table(struct text *out, const struct page *page)
 static void
 sampled_table(struct text *out, const struct page *page)
 {
-	const struct by_function *by = functions_by(&page->im);
+	const struct by_function *by = functions_by(&page->im, false);
 	struct columns columns;
 	size_t count = 0;
 	char where[LABEL], what[400];

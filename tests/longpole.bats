@@ -20,6 +20,19 @@ setup_file() {
 	cmp <(sed -n '/^heat, 2 ranks/,$p' out) <(printed_reports first)
 }
 
+@test "the front door samples, unless it is told not to or how, and goes on where the kernel refuses" {
+	for line in '' '--no-sample' '--record "--sample 100"' '--record --sample=100'; do
+		eval "longpole -v -o run $line $heat -n 100 >out 2>err"
+		grep -oE '^lp-record .* -- ' out | grep -oE -- '--sample[ =][0-9]+' >>asked || echo none >>asked
+	done
+	[ "$(cat asked)" = "$(printf '%s\n' '--sample 1000' none '--sample 100' '--sample=100')" ]
+	refuse_samples
+	run -0 --separate-stderr ./refused longpole -o run $heat -n 200
+	[ "$(grep -c 'the kernel refuses it' <<<"$stderr")" -eq 1 ]
+	[[ "$output" == *' of the critical path'* ]]
+	jq -e '.trust.samples == null and .long_pole.function == null' run/verdict.json
+}
+
 @test "the verdict is that of lp-report, and names what the path names" {
 	cd "$BATS_FILE_TMPDIR/first"
 	cmp verdict.txt <("$installed/bin/lp-report" -F text graph)

@@ -337,30 +337,7 @@ chained() {
 }
 
 @test "where the kernel refuses samples one line names the settings, and the run goes on without them" {
-	cat >refused.c <<-END
-		#include <errno.h>
-		#include <linux/filter.h>
-		#include <linux/seccomp.h>
-		#include <stddef.h>
-		#include <stdio.h>
-		#include <sys/prctl.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		int main(int c, char **v) {
-			struct sock_filter filter[] = {
-				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-			};
-			struct sock_fprog program = { 4, filter };
-			if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-				return 99;
-			execvp(v[c - c + 1], v + 1);
-			return 98;
-		}
-	END
-	gcc -o refused refused.c
+	refuse_samples
 	run -0 --separate-stderr ./refused lp-record --sample 1000 --sample-stack 4096 -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/planted" 0.05
 	[ "$(grep -c '^lp-record: --sample: the kernel refuses it: Operation not permitted; .*kernel.perf_event_paranoid of 2 or less.*seccomp.*no samples are taken$' <<<"$stderr")" -eq 1 ]
 	lp-merge run | lp-graph 2>/dev/null >t.graph

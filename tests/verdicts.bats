@@ -71,6 +71,38 @@ is_verdict() { jq -e -f "$ROOT/tests/verdicts/form.jq" "$1"; }
 	[ "$stderr" = 'lp-critpath: --verdict is for -F json' ]
 }
 
+@test "the verdict names the user's function and line where a library of the system or one of its headers was sampled" {
+	cat >trace <<-END
+		trace ranks=2 program=/home/me/app
+		0 MPI_Init 0 10
+		1 MPI_Init 0 10
+		module module=0 path=/home/me/app
+		module module=1 path=/usr/lib/x86_64-linux-gnu/libm.so.6
+		module module=2 path=/opt/mine/libmine.so
+		site site=1 offset=16 module=0 function=main file=/a/main.c line=10
+		site site=2 offset=32 module=1 function=sin file=../s_sin.c line=5
+		site site=3 offset=48 module=2 function=wave file=/a/wave.c line=9
+		site site=4 offset=64 module=0 function=at file=/usr/include/c++/12/vector line=100 inlined_into=["sum"] inlined_files=["/a/sum.cc"] inlined_lines=[44]
+		site site=5 count=2 stack=2,3
+		0 MPI_Barrier 1000000 10000100 comm=1 site=1
+		sampled location=1 period_ns=1000000 until_ns=10000000 lost=0 time=1500000,2500000,3500000,4500000 site=SITE,SITE,SITE,SITE callers=CALLERS,CALLERS,CALLERS,CALLERS
+		1 MPI_Barrier 10000000 10000100 comm=1 site=1
+	END
+	# Site, callers, what is named: a caller, the one behind another of the library, its own code in a header, nobody.
+	while read -r site callers name; do
+		sed "s/SITE/$site/g; s/CALLERS/$callers/g" trace | pack | lp-graph 2>/dev/null >t.graph
+		lp-report -F json t.graph >verdict.json
+		[ "$(jq -r '.long_pole | "\(.function) \(.file) \(.line)"' verdict.json)" = "$name" ]
+		# Tables still say what was sampled.
+		[ "$site" = 4 ] || lp-imbalance --by function t.graph | grep -q sin
+	done <<-END
+		2 3 wave /a/wave.c 9
+		2 5 wave /a/wave.c 9
+		4 0 sum /a/sum.cc 44
+		2 0 sin ../s_sin.c 5
+	END
+}
+
 @test "what a tool does not know of a verdict is null, and no guess" {
 	planted 1000000 | lp-graph 2>/dev/null >run.graph
 	lp-critpath -F json run.graph | jq .verdict >path.json

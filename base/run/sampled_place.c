@@ -18,6 +18,29 @@ static const struct {
 	{ "libiomp5.so", "(waiting for threads)" }, { "libtbb.so", "(waiting for threads)" },
 };
 
+/* Whose modules and headers nobody edits to make a program faster; others may have been built where /opt is. */
+static bool
+is_of_system(const char *path)
+{
+	static const char *const folders[] = { "/lib/", "/lib64/", "/usr/lib", "/usr/include/", "[" };
+
+	for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return false;
+}
+
+static const char *
+no_work_name(const char *module, size_t classes)
+{
+	for (size_t i = 0; module != NULL && i < classes; i++)
+		if (strncmp(file_name(module), no_work[i].module, strlen(no_work[i].module)) == 0)
+			return no_work[i].name;
+	return NULL;
+}
+
+enum { NO_WORK = sizeof no_work / sizeof no_work[0] };
+
 static struct stack_frame
 frame_of(const struct definitions *known, uint32_t site, size_t classes, char *text, size_t size)
 {
@@ -26,9 +49,8 @@ frame_of(const struct definitions *known, uint32_t site, size_t classes, char *t
 
 	if (s == NULL)
 		return (struct stack_frame){ .name = "(unknown)" };
-	for (size_t i = 0; module != NULL && i < classes; i++)
-		if (strncmp(file_name(module), no_work[i].module, strlen(no_work[i].module)) == 0)
-			return (struct stack_frame){ .name = no_work[i].name };
+	if (no_work_name(module, classes) != NULL)
+		return (struct stack_frame){ .name = no_work_name(module, classes) };
 	if (s->function != NULL)
 		return (struct stack_frame){ s->function, s->file, s->line };
 	if (module == NULL)
@@ -40,13 +62,60 @@ frame_of(const struct definitions *known, uint32_t site, size_t classes, char *t
 struct stack_frame
 place_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
 {
-	return frame_of(known, site, sizeof no_work / sizeof no_work[0], text, size);
+	return frame_of(known, site, NO_WORK, text, size);
 }
 
 struct stack_frame
 caller_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
 {
 	return frame_of(known, site, 1, text, size);
+}
+
+static const char *
+module_of(const struct definitions *known, uint32_t site)
+{
+	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
+
+	return s != NULL && s->module < known->module_count ? known->modules[s->module] : NULL;
+}
+
+static bool
+is_own(const struct definitions *known, uint32_t site)
+{
+	const char *module = module_of(known, site);
+	const char *program = known->headline.program;
+
+	return module == NULL || (program != NULL && strcmp(module, program) == 0) ||
+	    !is_of_system(module);
+}
+
+uint32_t
+own_place(const struct definitions *known, uint32_t site, uint32_t callers)
+{
+	const struct site *s = callers > 0 && callers < known->site_count ? &known->sites[callers] : NULL;
+	const uint32_t *frames = s != NULL && s->stack != NULL ? s->stack : &callers;
+	const size_t count = s == NULL ? 0 : s->stack != NULL ? s->depth : 1;
+
+	if (is_own(known, site) || no_work_name(module_of(known, site), NO_WORK) != NULL)
+		return site;
+	for (size_t i = 0; i < count; i++)
+		if (frames[i] < known->site_count && module_of(known, frames[i]) != NULL &&
+		    is_own(known, frames[i]))
+			return frames[i];
+	return site;
+}
+
+struct stack_frame
+own_frame(const struct definitions *known, uint32_t site, char *text, size_t size)
+{
+	const struct site *s = site > 0 && site < known->site_count ? &known->sites[site] : NULL;
+
+	if (s != NULL && s->file != NULL && is_of_system(s->file))
+		for (size_t i = 0; i < s->inlined_count; i++)
+			if (s->inlined[i].file != NULL && !is_of_system(s->inlined[i].file))
+				return (struct stack_frame){ s->inlined[i].function, s->inlined[i].file,
+				    s->inlined[i].line };
+	return place_frame(known, site, text, size);
 }
 
 int64_t

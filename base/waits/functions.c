@@ -10,8 +10,9 @@
 #include "../tool/hash_table.h"
 #include "../tool/search.h"
 
-#define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | (t)->place)
-#define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place)
+#define HASH(t) mix((t)->site, (uint64_t)(uint32_t)(t)->rank << 32 | ((t)->place ^ (t)->own << 16))
+#define SAME(a, b) ((a)->site == (b)->site && (a)->rank == (b)->rank && (a)->place == (b)->place && \
+	(a)->own == (b)->own)
 #define FREE(t) ((t)->site == UINT32_MAX)
 #define MAKE_FREE(t) ((t)->site = UINT32_MAX)
 HASH_TABLE(taken_table, struct taken, HASH, SAME, FREE, MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
@@ -60,6 +61,7 @@ functions_count(struct imbalance *im, uint32_t location, const struct row *row, 
 		if (s->at_ns < last_ns || s->at_ns < im->from_ns || s->at_ns >= im->to_ns)
 			continue;
 		new.place = s->site;
+		new.own = own_place(&im->graph.known, s->site, s->callers);
 		taken_table_add(&f->taken, &new)->samples++;
 	}
 	lane_forget(lane, lane_from(lane, row->leave_ns));
@@ -153,10 +155,12 @@ site_groups(const struct imbalance *im)
 /* ---- by function ---- */
 
 static struct sampled_function
-function_of(const struct imbalance *im, uint32_t place)
+function_of(const struct imbalance *im, const struct taken *taken, bool own)
 {
 	char text[1024];
-	const struct stack_frame frame = place_frame(&im->graph.known, place, text, sizeof text);
+	const struct stack_frame frame = own ?
+	    own_frame(&im->graph.known, taken->own, text, sizeof text) :
+	    place_frame(&im->graph.known, taken->place, text, sizeof text);
 
 	return (struct sampled_function){ need(strdup(frame.name)), frame.file };
 }
@@ -197,7 +201,8 @@ function_named(const struct by_function *by, const char *name, const char *file)
 
 /* All of them by site, function and rank, each once; their functions are in BY. */
 static struct taken *
-sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by, size_t *count)
+sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by, size_t *count,
+    bool own)
 {
 	const struct taken_table *table = &im->functions->taken;
 	struct taken *list = zalloc(table->count + 1, sizeof *list);
@@ -208,7 +213,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 	for (size_t i = 0; i < table->size; i++)
 		if (!FREE(&table->slots[i])) {
 			list[(*count)++] = table->slots[i];
-			by->names[by->count++] = function_of(im, table->slots[i].place);
+			by->names[by->count++] = function_of(im, &table->slots[i], own);
 		}
 	by->names[by->count++] = (struct sampled_function){ not_sampled, NULL };
 	by->names[by->count++] = (struct sampled_function){ "(MPI)", NULL };
@@ -218,7 +223,7 @@ sorted_taken(const struct imbalance *im, const struct site_groups *groups, struc
 			by->names[kept++] = by->names[i];
 	by->count = kept;
 	for (size_t i = 0; i < *count; i++) {
-		const struct sampled_function key = function_of(im, list[i].place);
+		const struct sampled_function key = function_of(im, &list[i], own);
 
 		list[i].function = function_named(by, key.name, key.file);
 		list[i].site = groups->of[list[i].site];	/* counted with its calls */
@@ -457,7 +462,7 @@ find_function_costs(const struct imbalance *im, const struct site_groups *groups
 }
 
 const struct by_function *
-functions_by(const struct imbalance *im)
+functions_by(const struct imbalance *im, bool own)
 {
 	struct by_function *by;
 	struct site_groups groups;
@@ -468,7 +473,7 @@ functions_by(const struct imbalance *im)
 		return NULL;
 	groups = site_groups(im);
 	by = zalloc(1, sizeof *by);
-	list = sorted_taken(im, &groups, by, &count);
+	list = sorted_taken(im, &groups, by, &count, own);
 	by->sites = zalloc(count + 1, sizeof *by->sites);
 	for (size_t i = 0; i < count; i++) {
 		struct sums s;

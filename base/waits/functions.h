@@ -53,6 +53,7 @@ struct by_function {
 /* Samples at a place, of the computation of a rank up to a call site. */
 struct taken {
 	uint32_t site, place;		/* site UINT32_MAX: a free slot */
+	uint32_t own;			/* place of the program in it, or that called it */
 	int32_t rank;
 	uint32_t function;		/* once it is known */
 	uint64_t samples;
@@ -70,7 +71,7 @@ size_t taken_places(const struct imbalance *im);
 bool taken_at(const struct imbalance *im, size_t at, struct taken *taken);
 void join_taken(struct imbalance *im, const struct taken *more);
 void functions_begin(struct imbalance *im);	/* the run was sampled */
-/* NULL where the run was not sampled. */
-const struct by_function *functions_by(const struct imbalance *im);
+/* NULL where the run was not sampled. OWN: what libraries of the system do is done by who called them. */
+const struct by_function *functions_by(const struct imbalance *im, bool own);
 
 #endif

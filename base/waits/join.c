@@ -59,8 +59,8 @@ static const struct field wait_fields[] = { PLACE, HAS(wait.state), HAS(wait.fro
 static const struct field delay_fields[] = { PLACE, HAS(delay.key), HAS(delay.rank),
 	HAS(delay.short_whole_ns), HAS(delay.short_fraction), HAS(delay.long_whole_ns),
 	HAS(delay.long_fraction), FIELDS_END };
-static const struct field taken_fields[] = { PLACE, HAS(taken.site), HAS(taken.place), HAS(taken.rank),
-	HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
+static const struct field taken_fields[] = { PLACE, HAS(taken.site), HAS(taken.place), HAS(taken.own),
+	HAS(taken.rank), HAS(taken.samples), HAS(taken.period_ns), FIELDS_END };
 
 /* In the order in which they are sent. */
 enum result {

@@ -51,7 +51,7 @@ sampled_line(const struct poles *poles, const struct long_pole *p)
 		index_text(poles->im, BY_SITE, taken.site, text, sizeof text);
 		if (strcmp(text, p->where) != 0)
 			continue;
-		frame = place_frame(&poles->im->graph.known, taken.place, text, sizeof text);
+		frame = own_frame(&poles->im->graph.known, taken.own, text, sizeof text);
 		if (strcmp(frame.name, p->function) != 0 || !same_file(frame.file, p->file) ||
 		    frame.line <= 0)
 			continue;
@@ -216,7 +216,7 @@ struct verdict
 verdict_of(const struct imbalance *im, const struct known_path *path)
 {
 	enum { MOST_LOOKED_AT = 32 };
-	struct poles poles = { .im = im, .path = path, .by = functions_by(im) };
+	struct poles poles = { .im = im, .path = path, .by = functions_by(im, true) };
 	struct long_pole found[3] = { no_pole, no_pole, no_pole };
 	struct evidence evidence;
 	struct verdict v;
