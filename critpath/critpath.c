@@ -30,7 +30,7 @@ take_early(struct critpath *c, struct event to)
 	c->segments.count = 0;
 	while (!solve_walk(&stretch, &c->segments))
 		cut_cycle(&stretch, &c->run.graph.known);
-	output_report(&c->output, &c->segments);
+	put_sums(c, &c->segments);
 	if (c->opt.form == STREAM)
 		segment_file_add(&c->early, &c->segments);
 	run_go_on(&c->run, to);
@@ -85,12 +85,17 @@ solve_stream(struct critpath *c, int argc, char **argv)
 	run_open(&c->run, c->opt.files[0], READ_STREAM, ALL_STRETCHES, &c->team);
 	c->run.functions = c->output.functions = &c->functions;
 	c->run.window_bytes = c->opt.memory;
-	output_begin(&c->output, argc, argv);
+	if (c->opt.every_ns > 0)
+		every_begin(c);
+	else
+		output_begin(&c->output, argc, argv);
 	progress_begin(&progress);
 	while (run_next(&c->run, &message)) {
 		bool ended = run_take(&c->run, &message, &last);
 
 		output_pass(&c->output, &message);
+		if (is_kind(&message, "run") && body_get(&message, "followed") != NULL)
+			c->every.screen = c->opt.form == TEXT && is_terminal(STDOUT_FILENO);
 		if (ended) {
 			solve_stretch(c, last);
 			run_advance(&c->run);
@@ -249,7 +254,7 @@ check_options(const struct critpath *c)
 		refuse_terminal_output();
 	if (c->team.size == 1)
 		return;
-	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance)
+	if (c->opt.list > 0 || c->opt.part > 0 || c->opt.join || c->opt.distance || c->opt.every_ns > 0)
 		die("only -a, --splits, -F and --all are for several processes");
 	if (c->team.rank > 0)
 		return;
@@ -267,7 +272,7 @@ main(int argc, char **argv)
 	c.team = team_start(&argc, &argv);
 	c.opt = parse_options(argc, argv);
 	if (c.opt.form == UNSAID_FORM)
-		c.opt.form = isatty(STDOUT_FILENO) && c.team.size == 1 ? TEXT : STREAM;
+		c.opt.form = c.opt.every_ns > 0 || (isatty(STDOUT_FILENO) && c.team.size == 1) ? TEXT : STREAM;
 	c.distance.wanted = c.opt.distance;
 	c.output.form = c.opt.form;
 	c.output.run = &c.run;

@@ -19,6 +19,7 @@ struct options {
 	bool all, join, whole, distance;
 	const char *verdict;		/* file with the one for JSON; NULL: that of the path */
 	size_t memory;			/* bytes for rows; SIZE_MAX: unsaid */
+	int64_t every_ns;		/* 0: the path as one */
 	int list;			/* how many parts to list; 0: none */
 	int part, parts;		/* solve this one, from 1, of so many; 0: the whole run */
 	char **files;			/* with join several; NULL or "-": standard input */
@@ -149,9 +150,19 @@ struct critpath {
 	struct segment_file early;	/* of the stretch, before it has ended */
 	struct functions functions;
 	struct distance distance;	/* of --distance */
+	struct {
+		struct report report;	/* of the window that the path is in */
+		bool screen;		/* of a terminal, which a window replaces the one before on */
+	} every;
 };
 
+/* every.c: --every: a line for each window of the run. Pieces of the path follow each other. */
+void every_begin(struct critpath *c);
+void every_add(struct critpath *c, const struct segments *segments);
+void every_end(struct critpath *c);
+
 /* Into the sums, and into a stream: the rest of a stretch, or all of it. */
+void put_sums(struct critpath *c, const struct segments *segments);	/* into the sums alone */
 void put_segments(struct critpath *c, const struct segments *segments);
 void end_output(struct critpath *c);
 /* What an approximate path lacks, when all else is out. */

@@ -20,6 +20,7 @@ const char usage[] =
 	"      --verdict FILE   json: the verdict that lp-report --verdict wrote; else of the path alone\n"
 	"      --distance       of intervals: for how much of the time the exact path is there, too\n"
 	"      --all            text: every rank, call and call site, not only the first\n"
+	"      --every S        a line for each S seconds of the run, text or JSON, also of one that goes on\n"
 	"      --whole          shares of all the path, its start, Init and Finalize too\n"
 	"      --list N         list N parts of the run with about equally many calls\n"
 	"      --part I/N       only the I-th of them; as a stream, its segments alone\n"
@@ -51,6 +52,9 @@ check_together(const struct options *opt)
 		die("--verdict is for -F json");
 	if (opt->form >= FOLDED && opt->list > 0)
 		die("-F folded and speedscope are of a path, not of --list");
+	if (opt->every_ns > 0 && (split || opt->list > 0 || opt->distance || opt->verdict != NULL || opt->all || opt->whole ||
+	    opt->algorithm == INTERVALS || (opt->form != UNSAID_FORM && opt->form != TEXT && opt->form != JSON)))
+		die("--every goes with -F text or json, -a of an exact path and --memory alone");
 	if (opt->distance && (opt->algorithm != INTERVALS || split))
 		die("--distance is that of -a intervals, of the whole run on one process");
 	if (opt->splits >= PAR_SEQ && opt->algorithm <= KAHN)
@@ -71,7 +75,7 @@ parse_options(int argc, char **argv)
 		{ "list", required_argument, NULL, 'L' }, { "part", required_argument, NULL, 'P' },
 		{ "join", no_argument, NULL, 'J' }, { "whole", no_argument, NULL, 'W' },
 		{ "distance", no_argument, NULL, 'D' }, { "verdict", required_argument, NULL, 'v' },
-		{ "memory", required_argument, NULL, 'M' },
+		{ "memory", required_argument, NULL, 'M' }, { "every", required_argument, NULL, 'e' },
 		/* Where they were once: */
 		{ "slack", no_argument, NULL, 'k' }, { "alternatives", required_argument, NULL, 'k' },
 		{ "gain", required_argument, NULL, 'k' }, { "needed", no_argument, NULL, 'k' },
@@ -92,6 +96,10 @@ parse_options(int argc, char **argv)
 		case 'P': parse_part(&opt, optarg); break;
 		case 'J': opt.join = true; break;
 		case 'W': opt.whole = true; break;
+		case 'e':
+			if ((opt.every_ns = parse_seconds("--every", optarg)) <= 0)
+				die("--every: no time");
+			break;
 		case 'D': opt.distance = true; break;
 		case 'v': opt.verdict = optarg; break;
 		case 'M': opt.memory = (size_t)parse_integer("--memory", optarg, 0, 1 << 30) << 20; break;

@@ -46,9 +46,18 @@ segment_file_write(struct segment_file *file, struct output *output)
 }
 
 void
+put_sums(struct critpath *c, const struct segments *segments)
+{
+	if (c->opt.every_ns > 0)
+		every_add(c, segments);
+	else
+		output_report(&c->output, segments);
+}
+
+void
 put_segments(struct critpath *c, const struct segments *segments)
 {
-	output_report(&c->output, segments);
+	put_sums(c, segments);
 	if (c->opt.form != STREAM)
 		return;
 	if (c->early.count == 0) {
@@ -98,7 +107,9 @@ end_output(struct critpath *c)
 	struct output *o = &c->output;
 	const struct definitions *known = &c->run.graph.known;
 
-	if (c->opt.form >= FOLDED) {
+	if (c->opt.every_ns > 0) {
+		every_end(c);
+	} else if (c->opt.form >= FOLDED) {
 		if (!c->functions.sums.any)
 			die("%s: no samples: lp-record --sample takes them", reader_file(c->run.graph.in));
 		functions_stacks(&o->text, &c->functions, known, c->opt.form == SPEEDSCOPE);

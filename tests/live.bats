@@ -223,3 +223,30 @@ two_ranks() {
 		[[ "$stderr" == "lp-imbalance: --every goes with -F text or json, --order and --memory alone" ]]
 	done
 }
+
+@test "lp-critpath --every: windows of the path, which add up to it, also while the run goes on" {
+	begin 4 paced 3 500
+	lp-merge --follow run | tee followed | lp-graph 2>/dev/null | lp-critpath -F json --every 0.5 >live
+	[ "$(wc -l <live)" -ge 6 ]
+	lp-merge run | lp-graph 2>/dev/null >graph
+	lp-critpath -F json --every 0.5 graph >windows
+	cmp live windows
+	lp-critpath -F json graph >whole
+	jq -se --slurpfile whole whole 'map(.compute_s + .mpi_s + .transfer_s + .start_s) | add - $whole[0].path_length_s |
+		fabs < 1e-8' windows
+	jq -se 'all(.[]; (.to_s - .from_s - .compute_s - .mpi_s - .transfer_s - .start_s | fabs) < 1e-8)' windows
+	jq -se '[.[].from_s] == [0, .[:-1][].to_s]' windows
+	for rank in 0 1 2 3; do
+		jq -se --slurpfile whole whole --argjson rank $rank '(map(.ranks[] | select(.rank == $rank) | .path_s) | add // 0) -
+			([$whole[0].segments[] | select(.rank == $rank) | (.end_ns - .begin_ns) * 1e-9] | add // 0) | fabs < 1e-6' windows
+	done
+}
+
+@test "lp-critpath --every names the rank and the place that the path goes through in each window" {
+	two_ranks
+	lp-critpath --every 1 graph >text
+	[ "$(wc -l <text)" -eq 3 ]
+	grep -qx "2.000 s: the path is compute 100.0 %, MPI 0.0 %, transfer 0.0 %; 100.0 % on rank 1; 100.0 % rank 1's computation before (unknown)" text
+	run -2 --separate-stderr lp-critpath --every 1 -a intervals graph
+	[[ "$stderr" == "lp-critpath: --every goes with "* ]]
+}

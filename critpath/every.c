@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The path window by window: a line for each, as soon as the path leaves it. Pieces of the path come in order of time
+ * and without gaps, so that the windows add up to the path, and there is one at a time in memory.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "critpath.h"
+
+enum { TOLD = 5 };	/* ranks and places of a window */
+
+struct on_rank {
+	int32_t rank;
+	int64_t ns;
+};
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct on_rank *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	return a->rank < b->rank ? -1 : 1;
+}
+
+/* All ranks, the one with most of the path first; to be freed. */
+static struct on_rank *
+ranks_of(const struct report *report, const struct definitions *known)
+{
+	struct share *shares = report_by_rank(report, known);
+	struct on_rank *ranks = zalloc((size_t)known->ranks, sizeof *ranks);
+
+	for (int32_t r = 0; r < known->ranks; r++)
+		ranks[r] = (struct on_rank){ r, share_sum(&shares[r]) };
+	qsort(ranks, (size_t)known->ranks, sizeof *ranks, by_time);
+	free(shares);
+	return ranks;
+}
+
+static void
+tell_json(struct critpath *c, const struct on_rank *ranks, const struct place *places, size_t count)
+{
+	const struct definitions *known = &c->run.graph.known;
+	const struct share told = share_told(&c->every.report.total, true);
+	struct json *out = &c->output.json;
+	char where[SITE_TEXT];
+
+	json_begin_object(out, NULL);
+	json_seconds(out, "from_s", c->every.report.begin_ns);
+	json_seconds(out, "to_s", c->every.report.end_ns);
+	for (int k = 0; k < KINDS; k++) {
+		char key[32];
+
+		snprintf(key, sizeof key, "%s_s", segment_names[k]);
+		json_seconds(out, key, told.ns[k]);
+	}
+	json_begin_array(out, "ranks");
+	for (int32_t r = 0; r < known->ranks && r < TOLD && ranks[r].ns > 0; r++) {
+		json_begin_object(out, NULL);
+		json_int(out, "rank", ranks[r].rank);
+		json_seconds(out, "path_s", ranks[r].ns);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_begin_array(out, "places");
+	for (size_t p = 0; p < count && p < TOLD; p++) {
+		json_begin_object(out, NULL);
+		json_int(out, "rank", places[p].rank);
+		json_text(out, "kind", places[p].compute ? "compute" : "mpi");
+		json_text(out, "where", site_text(known, places[p].site, where, sizeof where));
+		json_seconds(out, "path_s", places[p].ns);
+		json_end_object(out);
+	}
+	json_end_array(out);
+	json_end_object(out);
+	json_end_line(out);
+}
+
+static void
+tell_text(struct critpath *c, const struct on_rank *ranks, const struct place *places, size_t count)
+{
+	const struct report *r = &c->every.report;
+	const struct share told = share_told(&r->total, true);
+	const double percent = 100 / (double)(r->end_ns - r->begin_ns);
+	char where[SITE_TEXT];
+
+	if (c->every.screen)
+		text_put(&c->output.text, "\033[H\033[J");
+	text_print(&c->output.text, "%.3f s: the path is compute %.1f %%, MPI %.1f %%, transfer %.1f %%; ",
+	    seconds(r->end_ns), percent * (double)told.ns[COMPUTE], percent * (double)told.ns[MPI],
+	    percent * (double)told.ns[TRANSFER]);
+	text_print(&c->output.text, "%.1f %% on rank %d", percent * (double)ranks[0].ns, (int)ranks[0].rank);
+	if (count > 0)
+		text_line(&c->output.text, "; %.1f %% rank %d's %s %s", percent * (double)places[0].ns, (int)places[0].rank,
+		    places[0].compute ? "computation before" : "time in",
+		    site_shown(&c->run.graph.known, places[0].site, where));
+	else
+		text_char(&c->output.text, '\n');
+	for (size_t p = 1; c->every.screen && p < count && p < TOLD; p++)
+		text_line(&c->output.text, "  %.1f %% rank %d's %s %s", percent * (double)places[p].ns, (int)places[p].rank,
+		    places[p].compute ? "computation before" : "time in",
+		    site_shown(&c->run.graph.known, places[p].site, where));
+}
+
+static void
+tell(struct critpath *c)
+{
+	struct report *report = &c->every.report;
+	struct on_rank *ranks;
+	struct place *places;
+	size_t count;
+
+	if (report->segments == 0)
+		return;
+	ranks = ranks_of(report, &c->run.graph.known);
+	places = places_sorted(&report->places, &count);
+	(c->opt.form == JSON ? tell_json : tell_text)(c, ranks, places, count);
+	text_flush(&c->output.text);
+	fflush(stdout);
+	free(ranks);
+	free(places);
+	report_free(report);
+	*report = (struct report){ .whole = true };
+}
+
+void
+every_begin(struct critpath *c)
+{
+	text_begin(&c->output.text, stdout, NULL);
+	json_begin(&c->output.json, &c->output.text);
+	c->every.report.whole = true;
+}
+
+void
+every_add(struct critpath *c, const struct segments *segments)
+{
+	for (size_t i = 0; i < segments->count; i++) {
+		struct segment piece = segments->at[i];
+
+		while (piece.begin_ns < piece.end_ns) {
+			const int64_t end_ns = (piece.begin_ns / c->opt.every_ns + 1) * c->opt.every_ns;
+			struct segment part = piece;
+
+			if (end_ns < piece.end_ns)
+				part.end_ns = end_ns;
+			report_add(&c->every.report, &c->run.graph.known, &part);
+			if (part.end_ns == end_ns)
+				tell(c);
+			piece.begin_ns = part.end_ns;
+		}
+	}
+}
+
+void
+every_end(struct critpath *c)
+{
+	tell(c);
+}
