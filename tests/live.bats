@@ -250,3 +250,43 @@ two_ranks() {
 	run -2 --separate-stderr lp-critpath --every 1 -a intervals graph
 	[[ "$stderr" == "lp-critpath: --every goes with "* ]]
 }
+
+# ---- longpole watch ----
+
+@test "longpole watch tells of a run while it goes on, and ends with it" {
+	begin 4 paced 3 400
+	longpole -v watch run 0.5 >live 2>err
+	grep -qxF '+ lp-merge --follow run | lp-graph | lp-imbalance --every 0.5 -F json' err
+	lp-merge run | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >whole
+	jq -c 'del(.delays, .waits)' live >a
+	jq -c 'del(.delays, .waits)' whole >b
+	cmp a b
+}
+
+@test "longpole watch finds a run that longpole records, or has recorded" {
+	longpole -o there mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 "$BATS_FILE_TMPDIR/paced" 4 300 >out 2>&1 3>&- &
+	echo $! >pid
+	for _ in $(seq 300); do
+		[ -e there.part/raw/rank.1 ] && break
+		sleep 0.1
+	done
+	longpole -v watch there/ >live 2>err
+	grep -qF 'lp-merge --follow there.part/raw |' err
+	[ "$(wc -l <live)" -ge 4 ]
+	wait "$(cat pid)"
+	longpole -v watch there >again 2>err
+	grep -qF 'lp-merge --follow there/raw |' err
+	cmp live again
+	run -2 --separate-stderr longpole watch nowhere
+	[[ "$stderr" == "longpole: nowhere: no run is recorded there" ]]
+	run -2 --separate-stderr longpole watch there soon
+	[[ "$stderr" == "longpole: watch: soon: seconds are needed" ]]
+}
+
+@test "on a terminal longpole watch is a screen that stays, with a line for each rank" {
+	begin 2 paced 2 200
+	script -qc 'longpole watch run' /dev/null </dev/null >screen
+	grep -q $'\033\\[H\033\\[Jpaced, 2 ranks on ' screen
+	grep -qE '^ +1 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+' screen
+	grep -qE 'rank [01] waited [0-9.]+ s for [01]' screen
+}
