@@ -65,61 +65,70 @@ draw(size_t *chosen, size_t count, size_t runs, uint64_t *state, size_t *order)
 	}
 }
 
-static void
-add_way(struct relabelling *r, const size_t *chosen, size_t count, bool chosen_is_b)
+static struct way
+way_of(const bool *is_b, const bool *real, size_t runs)
 {
-	bool *is_b = r->is_b + r->ways++ * r->runs;
+	struct way way = { .sign = is_b[0] ? -1 : 1, .others = zalloc(runs, sizeof *way.others) };
 
-	memset(is_b, !chosen_is_b, r->runs);
+	for (size_t i = 0; i < runs; i++) {
+		if (is_b[i] != is_b[0])
+			way.others[way.count++] = (uint32_t)i;
+		way.changed += real[i] && !is_b[i];
+	}
+	return way;
+}
+
+/* With CHOSEN as side B, or A; IS_B is for its use. */
+static void
+add_way(struct relabelling *r, const size_t *chosen, bool are_b, const bool *real, bool *is_b)
+{
+	const size_t count = are_b ? r->in_b : r->runs - r->in_b;
+
+	memset(is_b, !are_b, r->runs);
 	for (size_t i = 0; i < count; i++)
-		is_b[chosen[i]] = chosen_is_b;
+		is_b[chosen[i]] = are_b;
+	r->way[r->ways++] = way_of(is_b, real, r->runs);
 }
 
 struct relabelling
-relabel(const bool *is_b, size_t runs)
+relabel(const bool *real, size_t runs)
 {
-	struct relabelling r = { .runs = runs };
-	size_t *chosen = zalloc(runs, sizeof *chosen), *order = zalloc(runs, sizeof *order), small;
+	struct relabelling r = { .runs = runs, .way = zalloc(WAYS_MOST + 1, sizeof *r.way),
+		.real = way_of(real, real, runs) };
+	size_t *chosen = zalloc(runs, sizeof *chosen), *order = zalloc(runs, sizeof *order), few;
+	bool *is_b = zalloc(runs, sizeof *is_b), is_exact;
 	uint64_t state = 1;
-	bool is_exact;
 
 	for (size_t i = 0; i < runs; i++)
-		r.in_b += is_b[i];
-	small = r.in_b < runs - r.in_b ? r.in_b : runs - r.in_b;
+		r.in_b += real[i];
+	few = r.in_b < runs - r.in_b ? r.in_b : runs - r.in_b;
 	is_exact = ways_to_choose(r.in_b, runs - r.in_b) <= WAYS_MOST;
-	r.real = zalloc((WAYS_MOST + 2) * runs, sizeof *r.real);
-	r.is_b = is_exact ? r.real + runs : r.real;
-	r.ways = !is_exact;
-	memcpy(r.real, is_b, runs * sizeof *is_b);
-	for (size_t i = 0; i < small; i++)
+	if (!is_exact)
+		r.way[r.ways++] = way_of(real, real, runs);
+	for (size_t i = 0; i < few; i++)
 		chosen[i] = i;
 	do {
 		if (!is_exact)
-			draw(chosen, small, runs, &state, order);
-		add_way(&r, chosen, small, small == r.in_b);
-		if (!is_exact && 2 * small == runs)	/* its mirror image, too */
-			add_way(&r, chosen, small, false);
-	} while (is_exact ? next_choice(chosen, small, runs) : r.ways < WAYS_MOST);
+			draw(chosen, few, runs, &state, order);
+		add_way(&r, chosen, few == r.in_b, real, is_b);
+		if (!is_exact && 2 * few == runs)	/* its mirror image, too */
+			add_way(&r, chosen, false, real, is_b);
+	} while (is_exact ? next_choice(chosen, few, runs) : r.ways < WAYS_MOST);
 	free(chosen);
 	free(order);
+	free(is_b);
 	return r;
 }
 
-void
-relabelling_free(struct relabelling *r)
-{
-	free(r->real);
-}
-
-/* Of side B, as WAY has it; the values add up to 0. With the sides swapped its sign flips and no digit changes. */
+/* Of side B; all values add up to 0. With the sides swapped the sign flips and no digit changes. */
 static double
-sum_of(const struct relabelling *r, const bool *way, const double *values)
+sum_of(const struct way *way, const double *values)
 {
 	double sum = 0;
 
-	for (size_t i = 1; i < r->runs; i++)
-		sum += way[i] != way[0] ? values[i] : 0;
-	return way[0] ? -sum : sum;
+	for (size_t i = 0; i < way->count; i++)
+		sum += values[way->others[i]];
+	return way->sign * sum;
 }
 
 /* Values less their mean, so that the sum of side A is that of B with the other sign; and their squares. */
@@ -174,23 +183,18 @@ select_value(double *at, size_t count, size_t k)
 struct effect
 permuted_shift(const struct relabelling *r, const double *values, double confidence, double *p)
 {
-	const double in_b = (double)r->in_b, in_a = (double)(r->runs - r->in_b), each = 1 / in_a + 1 / in_b;
 	double *at = zalloc(r->runs, sizeof *at), *bounds = zalloc(r->ways, sizeof *bounds);
-	const double rounding = ALIKE * sqrt(centre(at, values, r->runs)), real = sum_of(r, r->real, at);
+	const double rounding = ALIKE * sqrt(centre(at, values, r->runs)), real = sum_of(&r->real, at);
 	size_t count = 0, more = 0, less = 0, out;
-	struct effect effect = { .shift = real * each };
+	struct effect effect = { .shift = real / (double)r->in_b + real / (double)(r->runs - r->in_b) };
 
 	for (size_t w = 0; w < r->ways; w++) {
-		const bool *way = r->is_b + w * r->runs;
-		const double off = real - sum_of(r, way, at);
-		size_t changed = 0;	/* runs of B that it makes runs of A */
+		const double off = real - sum_of(&r->way[w], at);
 
-		for (size_t i = 0; i < r->runs; i++)
-			changed += r->real[i] && !way[i];
 		more += off <= rounding;
 		less += off >= -rounding;
-		if (changed > 0)
-			bounds[count++] = fabs(off) <= rounding ? 0 : off / (double)changed;
+		if (r->way[w].changed > 0)
+			bounds[count++] = fabs(off) <= rounding ? 0 : off / (double)r->way[w].changed;
 	}
 	*p = fmin(1, 2 * (double)(more < less ? more : less) / (double)r->ways);
 	/* As many ways, the real one among them, as are at most half of what is put up with. */
@@ -240,12 +244,12 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 
 		for (size_t i = 0; i < r->runs; i++)
 			at[t * r->runs + i] *= root > 0 ? 1 / root : 0;
-		order[t] = (struct ordered){ fabs(sum_of(r, r->real, at + t * r->runs)), t };
+		order[t] = (struct ordered){ fabs(sum_of(&r->real, at + t * r->runs)), t };
 	}
 	qsort(order, tests, sizeof *order, by_size);
 	for (size_t w = 0; w < r->ways; w++)
 		for (size_t k = tests; k-- > 0; ) {	/* the greatest of this one and those less sure */
-			most[w] = fmax(most[w], fabs(sum_of(r, r->is_b + w * r->runs, at + order[k].index * r->runs)));
+			most[w] = fmax(most[w], fabs(sum_of(&r->way[w], at + order[k].index * r->runs)));
 			reached[k] += most[w] >= order[k].size - ALIKE;
 		}
 	for (size_t k = 0; k < tests; k++) {

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct sample {
 	double *at;
@@ -95,13 +96,18 @@ struct effect centre_of(struct sample differences, double confidence);
 /* To choose A of A + B runs. */
 double ways_to_choose(size_t a, size_t b);
 
+/* One of them. */
+struct way {
+	uint32_t *others;		/* the runs that it puts on the other side than run 0 */
+	size_t count, changed;		/* of these; of the runs of B that it puts into A */
+	double sign;			/* of the others' sum, to make it that of side B */
+};
 struct relabelling {
 	size_t runs, in_b, ways;
-	bool *real, *is_b;		/* of each run; of each run of each way */
+	struct way real, *way;
 };
-/* All ways, or some 4000 by chance, always the same ones. Neither side is empty. */
-struct relabelling relabel(const bool *is_b, size_t runs);
-void relabelling_free(struct relabelling *relabelling);
+/* All ways, or some 4000 by chance, always the same ones. Neither side is empty. REAL: is a run of B? */
+struct relabelling relabel(const bool *real, size_t runs);
 /* How much more the mean of B is, its interval, and the two-sided p: at most 1 - CONFIDENCE where 0 lies outside. */
 struct effect permuted_shift(const struct relabelling *relabelling, const double *values, double confidence, double *p);
 /*
