@@ -101,6 +101,16 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 	jq -e '[.sites[] | select(.named) | .line] == [13]' t.json
 }
 
+@test "what has no site is tested, too" {
+	cd "$BATS_FILE_TMPDIR"
+	for i in 1 2 3 4 5; do
+		compare_runs.py make 50$i | awk '/MPI_Finalize/ { $4 += 500000 } { print }' | pack | lp-graph 2>/dev/null |
+			lp-compare --summary - >late$i.summary
+	done
+	lp-compare -F json a[1-5].summary -- late[1-5].summary | jq -e '[.sites[] | select(.named) | .line] == [null]'
+	lp-compare a[1-5].summary -- late[1-5].summary | head -1 | grep -q ': communication in start, and what has no site: +3'
+}
+
 @test "the verdict says on which rank a site takes longer, where it is one rank and not all" {
 	cd "$BATS_FILE_TMPDIR"
 	for rank in 0 1; do
