@@ -129,6 +129,8 @@ gate_instance(const struct dag *dag, struct hubs *hubs, const struct definitions
 		gate_scan(dag, hubs, known, members, count);
 	else if (class == CLASS_NEIGHBOUR)
 		gate_neighbours(dag, hubs, known, members, count);
+	else if (!collective_holds(members, count))
+		return;
 	else if (class == CLASS_ALL_TO_ONE && root != NOBODY)
 		gate_by_all(dag, hubs, members, count, root);
 	else if (class == CLASS_ONE_TO_ALL && root != NOBODY)

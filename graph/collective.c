@@ -328,6 +328,8 @@ collective_member(struct graph *graph, const struct graph_row *row)
 
 	if (comm == 2)
 		return;		/* alone */
+	if (comm == 0 && blocking_class(class) == CLASS_FILE)
+		return;		/* of which file is seldom told by others than our recorder */
 	if (members == 0) {
 		graph->counts.unmatched_collectives++;
 		tell_unknown(graph, row, comm);

@@ -243,7 +243,7 @@ take_instance(struct nodes *n, const struct graph_input *graph, const uint32_t *
 	name = call_name(n->members[0].row->call);
 	class = blocking_class(call_class(n->members[0].row->call));
 	/* MPI does not say that these hold up anybody. */
-	if (class == CLASS_INIT || class == CLASS_FINALIZE)
+	if (class == CLASS_INIT || class == CLASS_FINALIZE || class == CLASS_FILE)
 		return;
 	collective_needs(&n->needs, &graph->known, n->members, size);
 	if (strstr(name, "lltoallv") != NULL || strstr(name, "lltoallw") != NULL)

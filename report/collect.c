@@ -31,6 +31,7 @@ activity_of(enum state state)
 	case WAIT_AT_COMM_CREATE:
 		return WAIT_SETUP;
 	case WAIT_AT_FILE_OPEN:
+	case WAIT_AT_FILE:
 	case WAIT_AT_WINDOW_CREATE:
 	case WAIT_AT_WINDOW_FREE:
 	case WAIT_AT_FENCE:

@@ -454,6 +454,62 @@ asked_for() {
 	[ "$(lp-graph specific.trace 2>/dev/null | lp-dump -k probe | jq -c '[.source, .send, .target, .receive]')" = '[0,1,1,6]' ]
 }
 
+# files CALL LEAVE [COMM]: three ranks call together on a file, entered at 10000, 90000 and 50000; rank 2 leaves at LEAVE.
+files() {
+	tests/pack <<-END | lp-graph 2>t.err >t.graph
+		trace ranks=3
+		communicator comm=3 members=0,1,2 type=file
+		$(for rank in 0 1 2; do echo "$rank MPI_Init 0 1000 comm=1"; done)
+		0 $1 10000 95000 comm=${3:-3} sent=8 as=a
+		1 $1 90000 99000 comm=${3:-3} sent=8 as=b
+		2 $1 50000 $2 comm=${3:-3} sent=8 as=c
+		$(for rank in 0 1 2; do echo "$rank ${4:-MPI_Barrier} $((100000 + rank)) 110000 comm=1"; done)
+		$(for rank in 0 1 2; do echo "$rank MPI_Finalize 200000 210000 comm=1"; done)
+	END
+	trace.py check t.graph
+	lp-imbalance -F json t.graph >t.json
+	jq -e .sums.hold t.json >/dev/null
+	lp-critpath -F json t.graph >t.path
+	jq -c '[.wait_states[] | select(.name == "wait_at_file") | .ranks[] * 1e9 | round]' t.json
+}
+
+@test "who comes late to a collective call on a file holds up the others, unless one of them left before" {
+	local call
+	for call in MPI_File_write_at_all MPI_File_set_view MPI_File_read_ordered MPI_File_write_all_end MPI_File_close MPI_File_sync; do
+		[ "$(files $call 98000)" = '[80000,0,40000]' ]
+		grep -q ' and 4 collectives matched, .* 0 collectives not' t.err
+		jq -e 'any(.segments[]; .rank == 1 and .kind == "compute" and .end_ns == 90000)' t.path
+		# The file system takes its time on any network.
+		[ "$(lp-replay -F json t.graph | jq .run_time_ns)" -eq 189002 ]
+		[ "$(lp-replay --scale rank=1,factor=0 -F json t.graph | jq .run_time_ns)" -eq 149002 ]
+		[ "$(files $call 80000)" = '[0,0,0]' ]
+		grep -q ' and 4 collectives matched, .* 0 collectives not' t.err
+	done
+	[ "$(files MPI_File_write_at 98000)" = '[0,0,0]' ]
+	grep -q ' and 3 collectives matched, .* 0 collectives not' t.err
+	[ "$(files MPI_File_write_all 98000 0)" = '[0,0,0]' ]	# of a trace that does not tell the file
+	grep -q ' and 3 collectives matched, .* 0 collectives not' t.err
+	[ "$(files MPI_File_iwrite_all 98000)" = '[0,0,0]' ]
+	grep -q ' and 4 collectives matched, .* 0 collectives not' t.err
+}
+
+@test "the completion of a collective on a file waits for the last start, if it lasts until then" {
+	tests/pack <<-END | lp-graph 2>t.err >t.graph
+		trace ranks=3
+		communicator comm=3 members=0,1,2 type=file
+		0 MPI_File_iwrite_all 10000 11000 comm=3 sent=8 as=a
+		1 MPI_File_iwrite_all 90000 91000 comm=3 sent=8 as=b
+		2 MPI_File_iwrite_all 50000 51000 comm=3 sent=8 as=c
+		0 MPI_Wait 12000 95000 of=a
+		1 MPI_Wait 92000 95000 of=b
+		2 MPI_Wait 52000 88000 of=c
+		$(for rank in 0 1 2; do echo "$rank MPI_Finalize 200000 210000 comm=1"; done)
+	END
+	grep -q ' and 2 collectives matched, .* 0 collectives not' t.err
+	lp-imbalance -F json t.graph >t.json
+	[ "$(jq -c '[.wait_states[] | select(.name == "wait_at_file") | .ranks[] * 1e9 | round]' t.json)" = '[78000,0,0]' ]
+}
+
 @test "polls with work between them, polls that another call ends, and --polls work stay as they are" {
 	polls 21000 >work.trace
 	polls 19000 '1 MPI_Send 90000 90100 comm=1 peer=1 tag=9 sent=0' >other.trace

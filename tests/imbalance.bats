@@ -101,6 +101,7 @@ f_planted() {
 		late_complete late_complete 0
 		progress wait_for_progress 1
 		file_open wait_at_file_open 0
+		file_view wait_at_file 0
 	END
 }
 

@@ -24,7 +24,7 @@ enum call_class {
 	CLASS_CANCEL,		/* the request that it names will end without a message */
 	CLASS_REQUEST_FREE,	/* the request that it names is not seen again */
 	CLASS_PROBE,		/* a matched one takes the message for its receive */
-	CLASS_IO,		/* files; bytes_sent are written, bytes_received read */
+	CLASS_IO,		/* files, one rank alone; bytes_sent are written, bytes_received read */
 	CLASS_RMA,		/* one-sided, of the origin alone: data, locks, flushes */
 	CLASS_POST,		/* general active target: MPI_Win_post, a row for each origin */
 	CLASS_ACCESS,		/* MPI_Win_start, a row for each target */
@@ -36,6 +36,7 @@ enum call_class {
 	CLASS_ALL_TO_ONE,	/* the root waits for all ranks; peer is the root */
 	CLASS_SCAN,		/* each rank waits for the ranks up to its own */
 	CLASS_NEIGHBOUR,	/* each rank waits for its sources in the topology */
+	CLASS_FILE,		/* collective on a file: all ranks may wait for all; bytes as of CLASS_IO */
 	CLASS_COMM_CREATE,	/* collective over the communicator that it is called on */
 	CLASS_COMM_CREATE_GROUP,/* collective over a part of it only: not matched */
 	CLASS_BARRIER_START,	/* the non-blocking forms, complete in a row of CLASS_COMPLETE */
@@ -44,6 +45,7 @@ enum call_class {
 	CLASS_ALL_TO_ONE_START,
 	CLASS_SCAN_START,
 	CLASS_NEIGHBOUR_START,
+	CLASS_FILE_START,
 	CLASS_COMM_CREATE_START,
 };
 

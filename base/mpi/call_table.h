@@ -355,8 +355,8 @@ CALL(Compare_and_swap, compare_and_swap, COMPARE_AND_SWAP, RMA, ((CBUF, buf), (C
 /* Files: bytes_sent are written, bytes_received read. A file has a communicator of its own, too. */
 CALL(File_open, file_open, FILE_OPEN, COMM_CREATE, ((COMM, comm), (STRING, name), (INT, mode),
     (INFO, info), (NEWFILE, made)), NEW_FILE(comm, made))
-CALL(File_close, file_close, FILE_CLOSE, IO, ((OLDFILE, file)), FREE_GROUP_OF(file))
-#define OF_FILE(Name, name, NAME, params) CALL(Name, name, NAME, IO, params, IO(file, 0, 0))
+CALL(File_close, file_close, FILE_CLOSE, FILE, ((OLDFILE, file)), FREE_GROUP_OF(file))
+#define OF_FILE(Name, name, NAME, params) CALL(Name, name, NAME, FILE, params, IO(file, 0, 0))
 OF_FILE(File_set_size, file_set_size, FILE_SET_SIZE, ((FILE, file), (OFFSET, size)))
 OF_FILE(File_preallocate, file_preallocate, FILE_PREALLOCATE, ((FILE, file), (OFFSET, size)))
 OF_FILE(File_set_view, file_set_view, FILE_SET_VIEW, ((FILE, file), (OFFSET, place), (TYPE, etype),
@@ -365,37 +365,37 @@ OF_FILE(File_seek_shared, file_seek_shared, FILE_SEEK_SHARED, ((FILE, file), (OF
     (INT, whence)))
 OF_FILE(File_sync, file_sync, FILE_SYNC, ((FILE, file)))
 #define DATA_PARAMS (COUNT, count), (TYPE, type)
-#define READ(suffix, SUFFIX, place) \
-	COUNTED(File_read##suffix, file_read##suffix, FILE_READ##SUFFIX, IO, ((FILE, file), UNWRAP place \
+#define READ(suffix, SUFFIX, class, place) \
+	COUNTED(File_read##suffix, file_read##suffix, FILE_READ##SUFFIX, class, ((FILE, file), UNWRAP place \
 	    (BUF, buf), DATA_PARAMS, (STATUS, status)), IO(file, 0, moved(status)))
-#define WRITE(suffix, SUFFIX, place) \
-	COUNTED(File_write##suffix, file_write##suffix, FILE_WRITE##SUFFIX, IO, ((FILE, file), UNWRAP place \
+#define WRITE(suffix, SUFFIX, class, place) \
+	COUNTED(File_write##suffix, file_write##suffix, FILE_WRITE##SUFFIX, class, ((FILE, file), UNWRAP place \
 	    (CBUF, buf), DATA_PARAMS, (STATUS, status)), IO(file, moved(status), 0))
-#define IREAD(suffix, SUFFIX, place) \
-	COUNTED(File_iread##suffix, file_iread##suffix, FILE_IREAD##SUFFIX, IO, ((FILE, file), UNWRAP place \
+#define IREAD(suffix, SUFFIX, class, place) \
+	COUNTED(File_iread##suffix, file_iread##suffix, FILE_IREAD##SUFFIX, class, ((FILE, file), UNWRAP place \
 	    (BUF, buf), DATA_PARAMS, (NEWREQ, request)), IO_START(file, 0, bytes(count, type), request))
-#define IWRITE(suffix, SUFFIX, place) \
-	COUNTED(File_iwrite##suffix, file_iwrite##suffix, FILE_IWRITE##SUFFIX, IO, ((FILE, file), \
+#define IWRITE(suffix, SUFFIX, class, place) \
+	COUNTED(File_iwrite##suffix, file_iwrite##suffix, FILE_IWRITE##SUFFIX, class, ((FILE, file), \
 	    UNWRAP place (CBUF, buf), DATA_PARAMS, (NEWREQ, request)), \
 	    IO_START(file, bytes(count, type), 0, request))
 #define SPLIT(suffix, SUFFIX, place) \
-	COUNTED(File_read##suffix##_begin, file_read##suffix##_begin, FILE_READ##SUFFIX##_BEGIN, IO, \
+	COUNTED(File_read##suffix##_begin, file_read##suffix##_begin, FILE_READ##SUFFIX##_BEGIN, FILE, \
 	    ((FILE, file), UNWRAP place (BUF, buf), DATA_PARAMS), IO(file, 0, 0)) \
-	CALL(File_read##suffix##_end, file_read##suffix##_end, FILE_READ##SUFFIX##_END, IO, \
+	CALL(File_read##suffix##_end, file_read##suffix##_end, FILE_READ##SUFFIX##_END, FILE, \
 	    ((FILE, file), (BUF, buf), (STATUS, status)), IO(file, 0, moved(status))) \
-	COUNTED(File_write##suffix##_begin, file_write##suffix##_begin, FILE_WRITE##SUFFIX##_BEGIN, IO, \
+	COUNTED(File_write##suffix##_begin, file_write##suffix##_begin, FILE_WRITE##SUFFIX##_BEGIN, FILE, \
 	    ((FILE, file), UNWRAP place (CBUF, buf), DATA_PARAMS), IO(file, 0, 0)) \
-	CALL(File_write##suffix##_end, file_write##suffix##_end, FILE_WRITE##SUFFIX##_END, IO, \
+	CALL(File_write##suffix##_end, file_write##suffix##_end, FILE_WRITE##SUFFIX##_END, FILE, \
 	    ((FILE, file), (CBUF, buf), (STATUS, status)), IO(file, moved(status), 0))
-#define EVERY(what) \
-	what(, , ()) what(_shared, _SHARED, ()) what(_all, _ALL, ()) \
-	what(_at, _AT, ((OFFSET, place),)) what(_at_all, _AT_ALL, ((OFFSET, place),))
-EVERY(READ)
-EVERY(WRITE)
-EVERY(IREAD)
-EVERY(IWRITE)
-READ(_ordered, _ORDERED, ())
-WRITE(_ordered, _ORDERED, ())
+#define EVERY(what, together) \
+	what(, , IO, ()) what(_shared, _SHARED, IO, ()) what(_all, _ALL, together, ()) \
+	what(_at, _AT, IO, ((OFFSET, place),)) what(_at_all, _AT_ALL, together, ((OFFSET, place),))
+EVERY(READ, FILE)
+EVERY(WRITE, FILE)
+EVERY(IREAD, FILE_START)
+EVERY(IWRITE, FILE_START)
+READ(_ordered, _ORDERED, FILE, ())
+WRITE(_ordered, _ORDERED, FILE, ())
 SPLIT(_all, _ALL, ())
 SPLIT(_at_all, _AT_ALL, ((OFFSET, place),))
 SPLIT(_ordered, _ORDERED, ())

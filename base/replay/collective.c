@@ -173,6 +173,7 @@ holds_all(const struct instance *i)
 {
 	switch ((enum call_class)i->class) {
 	case CLASS_ONE_TO_ALL: case CLASS_ALL_TO_ONE: case CLASS_SCAN: case CLASS_NEIGHBOUR:
+	case CLASS_FILE:	/* but each leaves at a time of its own */
 		return false;
 	default:
 		return true;
@@ -188,6 +189,7 @@ wait_cost(const struct engine *e, const struct instance *i, uint32_t me)
 	switch ((enum call_class)i->class) {
 	case CLASS_ONE_TO_ALL: return i->root == NONE || i->root == me ? NO_COST : collective_cost(e, i);
 	case CLASS_ALL_TO_ONE: return i->root != me ? NO_COST : collective_cost(e, i);
+	case CLASS_FILE: return NO_COST;
 	default: return collective_cost(e, i);
 	}
 }
@@ -205,7 +207,7 @@ end_ns(struct engine *e, uint32_t link, uint32_t me)
 	cost = wait_cost(e, i, me);
 	if (e->marks != NULL)
 		mark_leave(e, link, me, &cost);
-	return at_ns + cost.ns;
+	return at_ns + cost.ns + i->members[me].own_ns;
 }
 
 /* True where the arrival of this member may let others go. */
@@ -239,6 +241,10 @@ begin_operation(struct engine *e, uint32_t link)
 {
 	struct cost cost;
 
+	if (e->instances[link].class == CLASS_FILE) {	/* no network has a part in it */
+		collective_done(e, link, e->instances[link].last_ns);
+		return;
+	}
 	if (e->contended) {
 		bus_take_all(e, link);
 		return;
@@ -265,7 +271,7 @@ collective_done(struct engine *e, uint32_t link, double at_ns)
 			i->sleeping--;
 			if (e->marks != NULL)
 				mark_max(e, i->members[k].location, last_time(e, link), i->members[k].payer);
-			wake(e, i->members[k].location, at_ns);
+			wake(e, i->members[k].location, at_ns + i->members[k].own_ns);
 		}
 }
 

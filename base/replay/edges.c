@@ -198,6 +198,25 @@ make_plan(const struct engine *e, struct instance *instance, const uint32_t *loc
 	return true;
 }
 
+/* Of calls on a file, when the last was entered; INT64_MIN: they held up nobody (base/run/collective.h). */
+static int64_t
+last_enter_ns(const struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
+{
+	int64_t last_ns = INT64_MIN, first_leave_ns = INT64_MAX;
+
+	for (uint32_t k = 0; k < count; k++) {
+		const struct op *op = op_at(e, location[k], seq[k]);
+		const int64_t enter_ns = row_at(e, location[k], seq[k])->enter_ns;
+
+		if (op->act != ACT_FILE)
+			return INT64_MIN;
+		last_ns = enter_ns > last_ns ? enter_ns : last_ns;
+		if (first_leave_ns > enter_ns + op->duration_ns)
+			first_leave_ns = enter_ns + op->duration_ns;
+	}
+	return last_ns <= first_leave_ns ? last_ns : INT64_MIN;
+}
+
 static void
 add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, uint32_t count)
 {
@@ -208,11 +227,12 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 	bool keeps = (e->machine->keeps_init && (class == CLASS_INIT || class == CLASS_FINALIZE)) ||
 	    (e->machine->keeps_making && class == CLASS_COMM_CREATE), planned;
 	uint32_t *order = e->machine->rule_count > 0 ? zalloc(count, sizeof *order) : NULL;
+	const int64_t last_ns = class == CLASS_FILE ? last_enter_ns(e, location, seq, count) : 0;
 
 	instance->class = (uint8_t)class;
 	instance->operation = (uint8_t)operation_of(first->call);
 	instance->comm = first->comm;
-	planned = class != CLASS_INIT && class != CLASS_FINALIZE &&
+	planned = class != CLASS_INIT && class != CLASS_FINALIZE && class != CLASS_FILE &&
 	    make_plan(e, instance, location, seq, order);
 	for (uint32_t j = 0; j < count; j++) {
 		uint32_t k = planned ? order[j] : j;
@@ -225,7 +245,12 @@ add_instance(struct engine *e, const uint32_t *location, const uint64_t *seq, ui
 		/* The shortest call is that of the last to come, which waited for nobody. */
 		if (keeps && (j == 0 || (double)op->duration_ns < instance->own_ns))
 			instance->own_ns = (double)op->duration_ns;
+		if (class == CLASS_FILE) {
+			op->act = ACT_COLLECTIVE;
+			op->startup_ns = 0;
+		}
 		instance->members[j] = (struct arrival){ .location = location[k], .at_ns = -1,
+		    .own_ns = class == CLASS_FILE ? (double)(row->enter_ns + op->duration_ns - last_ns) : 0,
 		    .comm_rank = class == CLASS_SCAN || class == CLASS_NEIGHBOUR ?
 		    comm_rank(e, row->comm, location[k]) : (uint32_t)rank };
 		if (row->peer == ROOT_PEER ||
@@ -247,15 +272,19 @@ lanes_collectives(struct engine *e, struct reader *in, const struct message *mes
 	size_t at = 0;
 
 	for (size_t i = 0; i < edges->instances; at += edges->size[i++]) {
+		uint32_t kept = 0;
+
 		for (size_t k = at; k < at + edges->size[i]; k++) {
 			const struct op *op = op_at(e, location[k], seq[k]);
 
 			if (op == NULL)
 				return bad_end(in, message, location[k], seq[k]);
-			if (op->link != NONE || !is_any_collective(op))
+			kept += is_kept(op);
+			if (op->link != NONE || !(kept > 0 ? is_kept(op) : is_any_collective(op)))
 				return reader_fail(in, message->offset, "collectives: a member is no collective");
 		}
-		add_instance(e, location + at, seq + at, edges->size[i]);
+		if (kept == 0 || last_enter_ns(e, location + at, seq + at, kept) != INT64_MIN)
+			add_instance(e, location + at, seq + at, edges->size[i]);
 	}
 	return 0;
 }

@@ -239,7 +239,7 @@ run(struct engine *e, uint32_t id)
 			op = op_at(e, id, r->part);
 			r->step = STEP_ACT;
 			ns = begin_ns(e, id, op);
-			if (e->explains && op->act != ACT_KEEP)
+			if (e->explains && !is_kept(op))
 				r->spent.latency_ns += ns;
 			if (ns > 0 && !spend(e, id, ns))
 				return;

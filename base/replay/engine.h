@@ -24,6 +24,7 @@ enum { NONE = UINT32_MAX };
 enum act {
 	ACT_LOCAL,		/* nothing, in no time */
 	ACT_KEEP,		/* nothing, in its recorded time: files */
+	ACT_FILE,		/* the same; if all were held up there, it becomes a collective, and lasts as long as it then did */
 	ACT_EVENT,		/* opens or closes a region */
 	ACT_SEND, ACT_RECEIVE,
 	ACT_PROBE,		/* sees the message of its edge; without one nothing, in no time */
@@ -58,8 +59,16 @@ struct op {
 	bool costs : 1;		/* the overhead of a call */
 };
 
+/* Its time is its own, whatever the machine. */
+static inline bool
+is_kept(const struct op *op)
+{
+	return op->act == ACT_KEEP || op->act == ACT_FILE;
+}
+
 struct replay_row {			/* as in the stream */
-	uint64_t sent, received;	/* bytes */
+	union { uint64_t sent; int64_t enter_ns; };	/* bytes; as recorded, of ACT_FILE */
+	uint64_t received;	/* bytes */
 	uint32_t request, request_at;
 	uint32_t comm, site;
 	uint32_t member;	/* of its instance */
@@ -112,7 +121,7 @@ struct trail {			/* of a message, for --explain */
 	double due_ns, linked_ns, start_ns;	/* both ends ready; links held; data began to move */
 };
 
-struct arrival { uint32_t location, comm_rank; double at_ns; bool waits, started; uint32_t payer; };
+struct arrival { uint32_t location, comm_rank; double at_ns, own_ns; bool waits, started; uint32_t payer; };
 
 struct instance {		/* of a collective */
 	struct arrival *members;

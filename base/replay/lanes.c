@@ -22,7 +22,8 @@ act_of(uint16_t call)
 	case CLASS_COMPLETE: return ACT_COMPLETE;
 	case CLASS_REQUEST_FREE: return ACT_FREE;
 	case CLASS_SEND_INIT: case CLASS_RECV_INIT: return ACT_REQUEST;
-	case CLASS_IO: return ACT_KEEP;
+	case CLASS_IO: case CLASS_FILE_START: return ACT_KEEP;
+	case CLASS_FILE: return ACT_FILE;
 	default:
 		if (strcmp(call_name(call), "Extrae_event") == 0)
 			return ACT_EVENT;
@@ -149,15 +150,17 @@ lanes_add(struct engine *e, struct reader *in, const struct message *message,
 			op->act = part_act(op->act);
 		op->gap_ns = part ? 0 : calls->enter_ns[i] - lane->last_leave_ns;
 		op->duration_ns = calls->leave_ns[i] - calls->enter_ns[i];
-		op->startup_ns = op->act == ACT_KEEP ? (double)op->duration_ns : 0;
+		op->startup_ns = is_kept(op) ? (double)op->duration_ns : 0;
 		op->link = NONE;
 		op->part = part;
-		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT && op->act != ACT_KEEP &&
+		op->costs = op->act != ACT_LOCAL && op->act != ACT_PROBE && op->act != ACT_EVENT && !is_kept(op) &&
 		    op->act != ACT_FREE && op->act != ACT_REQUEST;
 		op->open = op->act == ACT_POST || op->act == ACT_START || op->act == ACT_SEND_START ||
 		    op->act == ACT_COLLECTIVE_START;
 		op->rendezvous = is_rendezvous(e->machine, call, calls->bytes_sent[i]);
 		read_row(row, calls, i, call);
+		if (op->act == ACT_FILE)
+			row->enter_ns = calls->enter_ns[i];
 		if (op->act == ACT_START || op->act == ACT_FREE || op->act == ACT_REQUEST)
 			note_request(e, calls->location, calls->first + i, op, row);
 		lane->last_leave_ns = calls->leave_ns[i];

@@ -171,6 +171,22 @@ scan_waits(const struct definitions *d, const struct member *members, uint32_t c
 	free(order);
 }
 
+bool
+collective_holds(const struct member *members, uint32_t count)
+{
+	int64_t last_enter_ns = INT64_MIN, first_leave_ns = INT64_MAX;
+
+	if (call_class(members[0].row->call) != CLASS_FILE)
+		return true;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct row *row = members[i].row;
+
+		last_enter_ns = row->enter_ns > last_enter_ns ? row->enter_ns : last_enter_ns;
+		first_leave_ns = row->leave_ns < first_leave_ns ? row->leave_ns : first_leave_ns;
+	}
+	return last_enter_ns <= first_leave_ns;
+}
+
 void
 collective_waits(struct definitions *definitions, const struct member *members, uint32_t count,
     uint32_t *waits_for)
@@ -188,6 +204,8 @@ collective_waits(struct definitions *definitions, const struct member *members, 
 	}
 	for (uint32_t i = 0; i < count; i++)
 		waits_for[i] = NOBODY;
+	if (!collective_holds(members, count))
+		return;
 	if (class == CLASS_ONE_TO_ALL || class == CLASS_ALL_TO_ONE) {
 		who = collective_root(definitions, members, count);
 		if (who == NOBODY)
@@ -270,7 +288,7 @@ collective_needs(struct needs *needs, const struct definitions *d, const struct 
 	needs->count = needs->source_count = needs->dependent_count = 0;
 	if (class == CLASS_SCAN || class == CLASS_NEIGHBOUR)
 		needs_by_rank(needs, d, members, count, class == CLASS_SCAN);
-	else if (!rooted || root != NOBODY) {
+	else if ((!rooted || root != NOBODY) && collective_holds(members, count)) {
 		begin_group(needs, false);
 		for (uint32_t i = 0; i < count; i++) {
 			if (rooted && members[i].row->peer == NULL_PEER)

@@ -16,6 +16,13 @@ struct member {
 };
 
 /*
+ * Calls on files are collective, but nothing says that a rank waits for another there: some libraries and ways of access let
+ * each go when it is done. So they hold up no rank if one left before the last entered. Of those that start requests, only a
+ * completion that lasts until then can tell.
+ */
+bool collective_holds(const struct member *members, uint32_t count);
+
+/*
  * For each of COUNT members the index of the member that it waits for, or NOBODY: the last to
  * enter of the members whose data or arrival it needs; of several at one instant, the one on
  * the lowest location. A member may wait for itself: then the others wait for it.

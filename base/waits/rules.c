@@ -39,6 +39,7 @@ state_before(unsigned call)
 	case CLASS_ALL_TO_ONE: return EARLY_REDUCE;
 	case CLASS_SCAN: return EARLY_SCAN;
 	case CLASS_NEIGHBOUR: return WAIT_AT_NEIGHBOURS;
+	case CLASS_FILE: return WAIT_AT_FILE;
 	case CLASS_COMM_CREATE: return begins(name, "MPI_Win_") ? WAIT_AT_WINDOW_CREATE :
 	    begins(name, "MPI_File_") ? WAIT_AT_FILE_OPEN : WAIT_AT_COMM_CREATE;
 	case CLASS_FINALIZE: return WAIT_AT_FINALIZE;
@@ -81,7 +82,7 @@ kind_of(unsigned call)
 	else if (k.before == WAIT_AT_NXN)
 		k.after = NXN_COMPLETION;
 	k.only_overlap = k.before == WAIT_AT_FENCE || k.before == WAIT_AT_WINDOW_FREE ||
-	    class == CLASS_COMM_CREATE;
+	    class == CLASS_COMM_CREATE || class == CLASS_FILE;
 	k.is_test = begins(name, "MPI_Test") || begins(name, "MPI_Win_test") ||
 	    begins(name, "MPI_Request_get_status");
 	k.several = class == CLASS_COMPLETE && (ends(name, "all") || ends(name, "any") || ends(name, "some"));
@@ -141,6 +142,8 @@ completion_waits(struct imbalance *im, const struct whole_call *c, struct wait *
 		if (row->has_other && !row->is_send)
 			wait_for(wait, LATE_SENDER, row, call);
 		else if ((start = referred_row(im, row, c->location, c->first + i)) == NULL)
+			continue;
+		else if (call_class(start->row.call) == CLASS_FILE_START && start->other_ns > call->leave_ns)
 			continue;
 		else if (is_collective_start(call_class(start->row.call)))
 			wait_for(wait, call_kind(im, start->row.call)->before, start, call);

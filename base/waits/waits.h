@@ -73,7 +73,8 @@ struct totals {
 	X(EARLY_WAIT, "early_wait") \
 	X(LATE_COMPLETE, "late_complete") \
 	X(LOCK_CONTENTION, "lock_contention") \
-	X(WAIT_FOR_PROGRESS, "wait_for_progress")
+	X(WAIT_FOR_PROGRESS, "wait_for_progress") \
+	X(WAIT_AT_FILE, "wait_at_file")
 
 enum state {
 #define X(STATE, name) STATE,

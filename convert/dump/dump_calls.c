@@ -29,6 +29,7 @@ bytes_of(enum call_class class)
 	case CLASS_NEIGHBOUR:
 	case CLASS_RMA:
 	case CLASS_IO:
+	case CLASS_FILE:
 		return SENT | RECEIVED;
 	default:
 		return 0;

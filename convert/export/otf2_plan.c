@@ -246,7 +246,7 @@ plan_of_class(const struct subject *s, struct otf2_event *e, enum call_class cla
 			open_table_remove(s->a->open, open);
 		break;
 	case CLASS_RMA: plan_one_sided(s, e); break;
-	case CLASS_IO: plan_io(s, e); break;
+	case CLASS_IO: case CLASS_FILE: case CLASS_FILE_START: plan_io(s, e); break;
 	case CLASS_INIT: case CLASS_FINALIZE: break;
 	default:
 		if (is_collective(class))

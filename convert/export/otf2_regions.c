@@ -108,7 +108,7 @@ meaning_of(struct archive *a, uint16_t call)
 		m->collective = collective_of(name);
 	if (class == CLASS_RMA)
 		mean_one_sided(m, name);
-	if (class == CLASS_IO)
+	if (class == CLASS_IO || blocking_class(class) == CLASS_FILE)
 		mean_io(m, name);
 	m->frees = strcmp(name, "MPI_Comm_free") == 0 || strcmp(name, "MPI_Comm_disconnect") == 0;
 	return m;
@@ -123,7 +123,7 @@ role_of(enum call_class class)
 	case CLASS_SEND: case CLASS_RECV: case CLASS_SENDRECV: case CLASS_SEND_START: case CLASS_RECV_START:
 	case CLASS_START: case CLASS_COMPLETE: case CLASS_PROBE:
 		return OTF2_REGION_ROLE_POINT2POINT;
-	case CLASS_IO: return OTF2_REGION_ROLE_FILE_IO;
+	case CLASS_IO: case CLASS_FILE: return OTF2_REGION_ROLE_FILE_IO;
 	case CLASS_RMA: case CLASS_POST: case CLASS_ACCESS: case CLASS_ACCESS_END: case CLASS_EXPOSE_END:
 		return OTF2_REGION_ROLE_RMA;
 	case CLASS_BARRIER: return OTF2_REGION_ROLE_BARRIER;

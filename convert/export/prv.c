@@ -70,7 +70,7 @@ state_of(uint16_t call)
 	case CLASS_RECV_START: return 11;
 	case CLASS_COMPLETE: return strncmp(name, "MPI_Test", 8) == 0 ? 6 : 8;
 	case CLASS_PROBE: return 6;
-	case CLASS_IO: return 12;
+	case CLASS_IO: case CLASS_FILE: case CLASS_FILE_START: return 12;
 	case CLASS_RMA: return 20;
 	case CLASS_BARRIER: case CLASS_ALL_TO_ALL: case CLASS_ONE_TO_ALL: case CLASS_ALL_TO_ONE:
 	case CLASS_SCAN: case CLASS_NEIGHBOUR: return 13;

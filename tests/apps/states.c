@@ -350,6 +350,21 @@ file_open(void)
 	}
 }
 
+static void
+file_view(void)
+{
+	MPI_File file;
+
+	if (rank < 2)
+		MPI_File_open(pair, "states.data", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+		    &file);
+	come(0);
+	if (rank < 2) {
+		MPI_File_set_view(file, 0, MPI_INT, MPI_INT, "native", MPI_INFO_NULL);
+		MPI_File_close(&file);
+	}
+}
+
 static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "late_sender", late_sender }, { "late_sender_waitall", late_sender_waitall },
 	{ "probe", probe }, { "mprobe", mprobe }, { "iprobe", iprobe },
@@ -361,7 +376,7 @@ static const struct { const char *name; void (*plant)(void); } plants[] = {
 	{ "neighbours", neighbours }, { "window_create", window_create }, { "fence", fence },
 	{ "late_post", late_post }, { "early_wait", early_wait }, { "file_open", file_open },
 	{ "lock", lock }, { "early_fence", early_fence }, { "late_complete", late_complete },
-	{ "progress", progress },
+	{ "progress", progress }, { "file_view", file_view },
 };
 
 int
