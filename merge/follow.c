@@ -31,7 +31,7 @@ enum {
 	LAG_NS = 300000000,
 	NAP_NS = 100000000,	/* from one look to the next */
 	STEP_LOCATIONS = 1024,	/* so many more make steps longer */
-	ROWS = 1 << 20,		/* of all locations that are read ahead */
+	ROWS = 1 << 18,		/* of all locations that are read ahead */
 	LEAST_ROWS = 256,	/* of one */
 	BLOCK_ROWS = 1 << 14,	/* of a block that goes out */
 	FIRST_S = 60,		/* for the first trace to come */

@@ -251,6 +251,24 @@ two_ranks() {
 	[[ "$stderr" == "lp-critpath: --every goes with "* ]]
 }
 
+@test "many ranks that call often: what is told of a run while it goes on is what its whole trace tells; in little memory" {
+	[ -x "$ROOT/build/bench/growing" ] || skip "build/bench/growing is not built"
+	mkdir run
+	"$ROOT/build/bench/growing" run 64 40000 3 &
+	until [ -e run/rank.63 ]; do sleep 0.05; done
+	limited 300000 lp-merge --follow run | tee followed | lp-graph 2>/dev/null | lp-imbalance -F json --every 0.5 >live
+	wait
+	[ "$(wc -l <live)" -ge 6 ]
+	lp-merge run >whole.trace
+	lp-graph whole.trace 2>/dev/null | lp-imbalance -F json --every 0.5 >whole
+	cmp live whole
+	lp-dump -k call followed | sort >a
+	lp-dump -k call whole.trace | sort >b
+	cmp a b
+	# Late, from the first call on.
+	limited 300000 lp-merge --follow run | cmp - followed
+}
+
 # ---- longpole watch ----
 
 @test "longpole watch tells of a run while it goes on, and ends with it" {

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What takes minutes: longer tests, fuzzing, and measurements.
-.PHONY: test-long fuzz bench bench-scale bench-record bench-replay
+.PHONY: test-long fuzz bench bench-scale bench-record bench-replay bench-live
 
 # Programs that the tests run, beside the tools.
-TESTERS = build/bench/synthetic build/bench/ring build/statistics build/knots
+TESTERS = build/bench/synthetic build/bench/ring build/bench/growing build/statistics build/knots
 build/bench/synthetic: build/tests/bench/synthetic.o build/libbase.a
 build/bench/ring: build/tests/bench/ring.o build/libbase.a
+build/bench/growing: build/tests/bench/growing.o build/libbase.a
 build/statistics: build/tests/apps/statistics.o build/libbase.a
 build/knots: build/tests/apps/knots.o build/stuck/solve.o build/libbase.a
 
@@ -26,12 +27,13 @@ fuzz: setup
 	tests/afl/run build/fuzz $(TIME) $(READERS)
 
 # Speed and memory of the tools; the same at size (10^8 calls, 131072 ranks: minutes, and 4 GB in TMPDIR); what
-# recording costs; operations a second of replays.
+# recording costs; operations a second of replays; what it costs to follow a run.
 bench: RUN = bench bench-critpath
 bench-scale: RUN = scale
 bench-record: RUN = bench-record bench-sample
 bench-replay: RUN = bench-replay
-bench bench-scale bench-record bench-replay: all $(TESTERS) build/apps/heat
+bench-live: RUN = bench-live
+bench bench-scale bench-record bench-replay bench-live: all $(TESTERS) build/apps/heat
 	set -e; for one in $(RUN); do tests/bench/$$one; done
 
 # Do the tests of a tool see it when one token of its C is wrong: make mutate TOOL=graph N=200 SEED=1 FILE=graph/match.c.
