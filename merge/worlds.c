@@ -289,11 +289,11 @@ world_comm(const struct input *input, int32_t world)
 static int64_t
 own_ns(const struct rank *rank, int64_t kernel_ns)
 {
-	const struct kernel_clock *a = kernel_at(rank, kernel_ns - rank->kernels->offset_ns), *b = NULL;
+	const struct kernel_clock *a = kernel_at(rank, kernel_ns - rank->kernels->offset_ns), *b = a;
 	double offset_ns = (double)a->offset_ns;
 
 	for (size_t i = 0; i < rank->kernel_count; i++)
-		if (b == NULL || llabs(rank->kernels[i].at_ns - a->at_ns) > llabs(b->at_ns - a->at_ns))
+		if (llabs(rank->kernels[i].at_ns - a->at_ns) > llabs(b->at_ns - a->at_ns))
 			b = &rank->kernels[i];
 	if (b->at_ns != a->at_ns)
 		offset_ns += (double)(b->offset_ns - a->offset_ns) / (double)(b->at_ns - a->at_ns) *
