@@ -164,6 +164,8 @@ index_text(const struct imbalance *im, enum dimension dimension, size_t index, c
 		if (index < 3)
 			snprintf(text, size, "%s", index == 1 ? "MPI_COMM_WORLD" : index == 2 ?
 			    "MPI_COMM_SELF" : "(none)");
+		else if (c != NULL && c->is_world)
+			snprintf(text, size, "MPI_COMM_WORLD %zu of %d", index - 3, (int)c->size);
 		else
 			snprintf(text, size, "communicator %zu of %d", index, c != NULL ? (int)c->size : 0);
 		break;
