@@ -81,7 +81,7 @@ world_of(struct scan *scan, const struct message *message, uint64_t run, int64_t
 	    sizeof *input->worlds);
 	world = &input->worlds[input->world_count++];
 	*world = (struct world){ .run = run, .first = input->rank_count, .ranks = (int32_t)ranks, .file = scan->file,
-	    .offset = message->offset, .meets = -1 };
+	    .offset = message->offset, .meets = -1, .error_ns = -1 };
 	input->rank_count += (int32_t)ranks;
 	input->ranks = need(realloc(input->ranks, (size_t)input->rank_count * sizeof *input->ranks));
 	memset(&input->ranks[world->first], 0, (size_t)ranks * sizeof *input->ranks);

@@ -173,6 +173,34 @@ latencies_free(struct latencies *latencies)
 	free(latencies->reversed);
 }
 
+/* ---- worlds ---- */
+
+void
+look_at_guessed(struct input *input, struct world *world)
+{
+	const int32_t w = (int32_t)(world - input->worlds);
+	int64_t least_ns[2] = { INT64_MAX, INT64_MAX };		/* to it, and back */
+	struct latencies latencies;
+
+	latencies_find(&latencies, input, false);
+	for (size_t i = 0; i < latencies.pairs->size; i++) {
+		const struct pair *p = &latencies.pairs->slots[i];
+		const int32_t low = p->low < 0 ? w : input->ranks[p->low].world;
+		const int32_t high = p->low < 0 ? w : input->ranks[p->high].world;
+
+		if (low > w || high > w || (low == w) == (high == w))
+			continue;
+		for (int back = 0; back < 2; back++)
+			if (p->least_ns[back ^ (low == w)] < least_ns[back])
+				least_ns[back] = p->least_ns[back ^ (low == w)];
+	}
+	latencies_free(&latencies);
+	if (least_ns[0] == INT64_MAX || least_ns[1] == INT64_MAX)
+		return;
+	world->late_ns = (least_ns[0] - least_ns[1]) / 2;
+	world->error_ns = llabs(least_ns[0] + least_ns[1]) / 2 + 1;
+}
+
 /* ---- drift ---- */
 
 /* Narrow bounds first; pairs without messages come last. */

@@ -187,6 +187,20 @@ needs_all_files(const struct input *input, const struct options *opt)
 	return input->sampled || opt->sync == SYNC_CLC || (opt->sync == SYNC_LINEAR && lacks_drift(input));
 }
 
+static void
+correct_world(struct input *input, struct world *world, const struct options *opt, const struct team *team)
+{
+	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
+		look_at_guessed(input, world);
+	team_copy(team, &world->late_ns, sizeof world->late_ns);
+	team_copy(team, &world->error_ns, sizeof world->error_ns);
+	if (team->rank > 0)
+		be_silent();
+	correct_guessed(input, world);
+	be_heard();
+	set_origin(input);
+}
+
 /*
  * Samples are with all of the team, who find alike what they tell; the first one says what there is to say, and
  * dies first if need be. What messages tell takes a pass over all files: it is the first one's work.
@@ -209,6 +223,9 @@ correct(struct input *input, const struct options *opt, const struct team *team)
 		die("several MPI_COMM_WORLDs are merged where all processes see the same files");
 	if (input->holders > 0 && needs_all_files(input, opt))
 		files_to_all(input, team);
+	for (int32_t w = 1; w < input->world_count; w++)
+		if (input->worlds[w].guessed)
+			correct_world(input, &input->worlds[w], opt, team);
 	if (team->rank == 0 && opt->sync >= SYNC_LINEAR)
 		correct_drift(input);
 	if (team->rank == 0 && opt->sync == SYNC_CLC)

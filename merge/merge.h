@@ -97,6 +97,9 @@ struct world {
 	int32_t meets;		/* a world before it that it met; -1: none */
 	int32_t own_rank, rank;	/* of both, that were there */
 	int64_t own_ns, at_ns;	/* when, on their clocks */
+	bool guessed;		/* its clock is known by that alone */
+	int64_t late_ns;	/* by what messages say that the guess is late, and */
+	int64_t error_ns;	/* the bound of its error then; -1: they do not say */
 };
 
 /* A message of kind cores. */
@@ -248,6 +251,11 @@ void join_worlds(struct input *input);
 uint64_t communicator_name(const struct rank *rank, const struct membership *of);
 /* Clocks of all worlds, each corrected alone, to that of the first. */
 void join_clocks(struct input *input);
+/* Is there a world whose clock is a guess? What messages with others say of it: latency.c. */
+bool has_guessed(const struct input *input);
+void look_at_guessed(struct input *input, struct world *world);
+/* What that says becomes its clock. */
+void correct_guessed(struct input *input, struct world *world);
 /* The communicator of the world of all its ranks: 1, where there is one world. */
 uint32_t world_comm(const struct input *input, int32_t world);
 

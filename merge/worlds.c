@@ -6,7 +6,7 @@
  * by what both call it (port), and where several are alike by their times, if these are of one kernel's clock.
  *
  * Clocks of two worlds are compared by that of a kernel under which both have ranks. Worlds without a kernel in common
- * take the instant of their meeting for the same.
+ * take the instant of their meeting for the same, until messages in both directions say better.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -368,11 +368,38 @@ join_clocks(struct input *input)
 		if (!compared && world->meets >= 0) {
 			add_knot(&c, corrected_ns(&input->ranks[world->own_rank].correction, world->own_ns),
 			    corrected_ns(&input->ranks[world->rank].correction, world->at_ns));
-			note("%s: on no node of the others: its clock is as when they met, and off by up to the time "
-			    "that the call took", world->file);
+			world->guessed = true;
 		}
 		if (c.count > 0)
 			correct_world(input, world, &c);
 		free(c.knots);
+	}
+}
+
+bool
+has_guessed(const struct input *input)
+{
+	for (int32_t w = 1; w < input->world_count; w++)
+		if (input->worlds[w].guessed)
+			return true;
+	return false;
+}
+
+void
+correct_guessed(struct input *input, struct world *world)
+{
+	if (world->error_ns < 0) {
+		note("%s: on no node of the others, and without messages in both directions: its clock is as when they "
+		    "met, and off by up to the time that the call took", world->file);
+		return;
+	}
+	note("%s: on no node of the others: messages tell its clock, within %lld ns", world->file,
+	    (long long)world->error_ns);
+	for (int32_t r = world->first; r < world->first + world->ranks; r++) {
+		struct correction *c = &input->ranks[r].correction;
+
+		for (size_t i = 0; i < c->count; i++)
+			c->knots[i].offset_ns -= world->late_ns;
+		c->error_ns += world->error_ns;
 	}
 }

@@ -119,7 +119,7 @@ groups() {
 	side b 2 connect
 	[ "$(groups a b)" = '[[0,1]]' ]
 	[ "$(groups b a)" = '[[0,1]]' ]
-	grep -q "^lp-merge: a/rank.0: on no node of the others: its clock is as when they met, and off by up to the time that the call took" err
+	grep -q "^lp-merge: a/rank.0: on no node of the others, and without messages in both directions: its clock is as when they met, and off by up to the time that the call took" err
 	# A third world that may be the one that was met, and no clock that says so.
 	side c 3 connect
 	[ "$(groups a b c)" = '[[0,-2],[1,-2],[2,-2]]' ]

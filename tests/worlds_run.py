@@ -10,7 +10,8 @@ Worlds spawn others, of the same sizes or not, and connect to them; in what both
 collectives: the intercommunicator, what is merged of it, a part of that. A recorder knows only its own side, so ids
 and numbers differ, and a port is known to both, to one or to nobody. Clocks of worlds have offsets and drifts, and
 all ranks looked at the clock of one kernel. Then everything is matched, the merged times are those of the run, and no
-rank's start lies before MPI_Comm_spawn of its parents.
+rank's start lies before MPI_Comm_spawn of its parents. Where two worlds have a kernel each, messages in both
+directions tell the clock as well as is told.
 """
 import io
 import json
@@ -55,12 +56,13 @@ class World:
 
 
 class Runs:
-    def __init__(self, seed):
-        self.rng = rng = random.Random(seed)
+    def __init__(self, seed, apart=False):
+        self.rng, self.apart = random.Random(seed), apart    # apart: two worlds that share no kernel
+        rng = self.rng
         self.messages = self.collectives = 0
         self.worlds = [World(rng, 0, rng.randint(1, 3), 0)]
         self.together([(r, 0) for r in self.worlds[0].ranks], "MPI_Init")
-        for _ in range(rng.randint(1, 4)):
+        for _ in range(rng.randint(1, 4) if not apart else 1):
             first = rng.choice(self.worlds)
             if rng.random() < 0.3:
                 second = World(rng, len(self.worlds), rng.randint(1, 3), 0)
@@ -89,6 +91,7 @@ class Runs:
         port = rng.randint(1, 2**60)
         ports = [rng.choice((0, port)) for _ in range(2)]
         root = rng.randrange(sizes[0])
+        late = (0, rng.randint(-300000, 300000)) if self.apart else (0, 0)    # one side notes it at another time
         if how == "spawn":
             begin = first.ranks[root].now
             for rank in first.ranks:
@@ -113,12 +116,12 @@ class Runs:
                 peer = NONE if side else ROOT if rank.number == root else NULL
                 if how == "spawn":
                     rank.row(call, enters[rank], leave, number, peer)
-                    rank.comms[-1]["at_ns"] = world.own(leave)
+                    rank.comms[-1]["at_ns"] = world.own(leave) + late[side]
         if how == "accept":
             both = first.ranks + second.ranks
             self.together([(r, r.last) for r in both], ["MPI_Comm_accept"] * sizes[0] + ["MPI_Comm_connect"] * sizes[1])
             for rank in both:
-                rank.comms[-1]["at_ns"] = rank.world.own(rank.now)
+                rank.comms[-1]["at_ns"] = rank.world.own(rank.now) + late[rank.world is second]
         self.talk(first.ranks, second.ranks)
 
     def talk(self, left, right):
@@ -177,7 +180,7 @@ class Runs:
             writer.put("call", {"number": number, "name": name})
         for comm in rank.comms:
             writer.put("communicator", comm)
-        for at in sorted({comm["at_ns"] for comm in rank.comms if "at_ns" in comm} | {world.own(rank.now)}):
+        for at in () if self.apart else sorted({comm["at_ns"] for comm in rank.comms if "at_ns" in comm} | {world.own(rank.now)}):
             true = round((at - world.offset) / (1 + world.drift))
             writer.put("kernel_clock", {"kernel": 5, "at_ns": at, "offset_ns": true - at})
         columns = list(zip(*rank.rows))
@@ -233,14 +236,43 @@ def check(seed, folder):
     told(["lp-replay", "-F", "json"], input=graph)
 
 
+def check_apart(seed, folder):
+    runs = Runs(seed, True)
+    runs.write(folder)
+    other = [os.path.join(folder, "world.1")] if runs.worlds[1].spawn_ns is None else []
+    stream = told(["lp-merge", "--no-names", folder] + other)
+    ranks = [rank for world in runs.worlds for rank in world.ranks]
+    error, worst = {}, {}
+    for message in map(json.loads, told(["lp-dump", "-k", "rank,call"], input=stream).splitlines()):
+        if message["kind"] == "rank":
+            error[message["rank"]] = message["error_ns"]
+            continue
+        row = ranks[message["rank"]].rows[message["seq"]]
+        worst.setdefault(message["rank"], []).append(message["enter_ns"] - row[1])
+    base = worst[0][0]      # of the first enter of the trace, whichever rank that is
+    for number, off in worst.items():
+        off = max(abs(o - base) for o in off)
+        if error[number] > 0:
+            assert off <= error[number] + 300, f"rank {number} is off by {off} ns, told {error[number]}"
+    return max(error.values()) > 0
+
+
 def main(what, first, count):
     assert what == "check", __doc__
+    bounded = 0
     for seed in range(int(first), int(first) + int(count)):
         with tempfile.TemporaryDirectory() as folder:
             try:
                 check(seed, folder)
             except AssertionError as wrong:
                 sys.exit(f"worlds_run.py: seed {seed}: {wrong}")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                bounded += check_apart(seed, folder)
+            except AssertionError as wrong:
+                sys.exit(f"worlds_run.py: seed {seed}: {wrong}")
+    if not bounded:
+        sys.exit("worlds_run.py: no clock was told by messages")
 
 
 if __name__ == "__main__":
