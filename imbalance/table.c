@@ -36,6 +36,8 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	const struct totals *p = &im->program;
 	const struct explained why = explained_of(im);
 	const struct shares all = shares_of_all(im);
+	const int64_t known_open_ns = im->graph.known.headline.open_ns;
+	const int64_t open_ns = known_open_ns < all.mpi_useful_ns ? known_open_ns : all.mpi_useful_ns;
 	struct verdict v = verdict_of(im, NULL);
 
 	verdict_text(out, &im->graph.known.headline, &v);
@@ -53,9 +55,11 @@ print_head(struct text *out, const struct imbalance *im, const struct view *view
 	}
 	text_line(out, "of all time: compute %.2f %%, useful MPI %.2f %% (failed polls %.2f %%), waits %.2f %%, "
 	    "before the first call and after the last %.2f %%%s", share(all.compute_ns, im),
-	    share(all.mpi_useful_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
+	    share(all.mpi_useful_ns - open_ns, im), share(all.polling_ns, im), share(all.wait_ns, im),
 	    share(all.before_ns + all.after_ns, im), sums_hold(im) ? "; adds up on every rank" :
 	    "; DOES NOT ADD UP");
+	if (open_ns > 0)
+		text_line(out, "and %.2f %% in calls that did not return: not known whether they waited", share(open_ns, im));
 	if (why.wait_ns > 0)
 		text_line(out, "of all waits %.2f %% have a cause: %.2f %% what other ranks did meanwhile, %.2f %% that "
 		    "the collective itself took so long", 100 * explained_share(&why),

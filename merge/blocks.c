@@ -4,6 +4,7 @@
 
 #include "../base/tool/heap.h"
 #include "source.h"
+#include "unended.h"
 
 enum {
 	ROWS_IN_FLIGHT = 1 << 22,	/* of all ranks, in the blocks that overlap in time */
@@ -232,9 +233,10 @@ slice_of(const struct calls *calls, size_t from, size_t to)
 bool
 blocks_next(struct blocks *b, struct calls *slice)
 {
-	const struct calls *calls = &b->calls;
+	struct calls *calls = &b->calls;
 	struct cursor *cursor;
 	size_t from, to, end;
+	bool added;
 
 	if (b->count == 0)
 		return false;
@@ -250,7 +252,12 @@ blocks_next(struct blocks *b, struct calls *slice)
 	    from + slice_rows(b->input, calls->count) : end;
 	while (to < end && calls->call[to] == 0)	/* a call and its parts stay together */
 		to++;
-	*slice = slice_of(calls, from, to);
+	added = cursor->row + (to - from) == cursor->rows;
+	if (added) {
+		calls->count = to;
+		add_last_row(calls, thread_of(b->input, b->location));
+	}
+	*slice = slice_of(calls, from, added ? calls->count : to);
 	slice->location = b->location;
 	cursor->row += to - from;
 	cursor->leave_ns = calls->leave_ns[to - 1];

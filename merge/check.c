@@ -4,6 +4,7 @@
 
 #include "merge.h"
 #include "source.h"
+#include "unended.h"
 
 enum { MOST_TOLD = 19 };	/* ranks named on standard error; one more line says how many */
 
@@ -140,4 +141,5 @@ check_ranks(struct input *input, const char *whole)
 			    (unsigned long long)rank->rows);
 	}
 	number_locations(input);
+	find_last_rows(input);
 }

@@ -11,6 +11,7 @@
 #include "../base/tool/spool.h"
 #include "../base/run/headline.h"
 #include "scan.h"
+#include "unended.h"
 
 enum {
 	SMALL_BYTES = 1 << 13,		/* a message that is most often read as a whole */
@@ -191,9 +192,11 @@ scan_calls(struct scan *scan, const struct message *message)
 	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
 	    body_int(in, message, "count", 0, UINT32_MAX, &count) < 0)
 		return -1;
+	thread = thread_at(rank, number);
+	if (scan_open(scan, message, thread) < 0)
+		return -1;
 	if (count == 0)
 		return 0;
-	thread = thread_at(rank, number);
 	place = (uint64_t)(rank->segments_count - 1) << SEGMENT_BITS | message->offset;
 	if ((uint64_t)first != thread->rows)
 		return reader_fail(in, message->offset, "calls: the block begins with row %lld instead of %llu",
@@ -206,6 +209,16 @@ scan_calls(struct scan *scan, const struct message *message)
 	thread->rows += (uint64_t)count;
 	rank->rows += (uint64_t)count;
 	return scan_end(scan, message, thread);
+}
+
+/* Of a block that was compressed. */
+static int
+scan_open_message(struct scan *scan, const struct message *message)
+{
+	uint32_t number = 0;
+
+	return own_number(scan, message, "location", 0, &number) < 0 ? -1 :
+	    scan_open(scan, message, thread_at(scan->rank, number));
 }
 
 static int
@@ -451,6 +464,7 @@ static const struct {
 	{ "cores", scan_cores, DEFINITION }, { "poll_gaps", scan_poll_gaps, DEFINITION }, { "module", scan_module, DEFINITION },
 	{ "clock", scan_clock, DEFINITION }, { "clock_shared", scan_clock, DEFINITION },
 	{ "kernel_clock", scan_kernel_clock, DEFINITION },
+	{ "open", scan_open_message, ROWS }, { "died", scan_died, DEFINITION },
 };
 
 int

@@ -35,11 +35,22 @@ struct correction {
 };
 
 /* A thread of a rank, as surveyed: its blocks are not, for there may be any number of them. */
+/* Of a thread that did not end: see unended.h. */
+struct last_row {
+	int64_t enter_ns, since_ns;	/* own clock */
+	uint64_t address;
+	uint32_t number, comm, site;	/* the rank's own */
+	int32_t peer, tag;
+	uint16_t call;		/* index of call_name; 0: there is no such row */
+	bool in_call;
+};
+
 struct thread {
 	uint64_t rows;
 	uint64_t last_offset;	/* of its last block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock; where there are rows */
 	bool ends;		/* the last leave is known */
+	struct last_row last;
 };
 
 /* One rank's definition of a communicator. */
@@ -130,6 +141,7 @@ struct rank {
 	size_t segments_count, segments_capacity;
 	uint64_t messages;	/* in those before the one that is being read */
 	bool present, ended;
+	int64_t died_ns;	/* own clock; 0: not known */
 	char *host, *program;
 	uint64_t rows;
 	uint64_t order;		/* in which the traces were read */
@@ -195,6 +207,7 @@ struct input {
 	uint64_t traces;	/* read so far */
 	bool died;		/* one of them before it told its rank */
 	bool keeps;		/* definitions, for other processes */
+	bool tells_open;	/* what ranks that have not ended were in */
 	bool partial;		/* goes on without traces that are missing, or cannot be read */
 	struct variable *environment;	/* as rank 0 has told */
 	size_t variable_count, variable_capacity;

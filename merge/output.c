@@ -5,6 +5,7 @@
 
 #include "../base/mpi/call_class.h"
 #include "order.h"
+#include "unended.h"
 
 static const struct shift *
 shift_of(const struct input *input, uint32_t location)
@@ -47,7 +48,8 @@ last_leave_ns(const struct input *input)
 		int64_t end_ns;
 
 		/* Behind the last event nothing leads up to a jump any more. */
-		if (thread != NULL && (end_ns = event_ns(input, l, UINT64_MAX - 1, thread->end_ns)) > last_ns)
+		if (thread != NULL && (end_ns = event_ns(input, l, UINT64_MAX - 1,
+		    end_of_thread(&input->ranks[input->location_rank[l]], thread))) > last_ns)
 			last_ns = end_ns;
 	}
 	return last_ns;
@@ -82,7 +84,7 @@ write_ranks(struct writer *out, const struct input *input, int64_t moved_ns, boo
 		}
 		put_string(out, "host", rank->host != NULL ? rank->host : "");
 		put_string(out, "program", rank->program != NULL ? rank->program : "");
-		put_uint(out, "rows", followed ? 0 : rank->rows);
+		put_uint(out, "rows", followed ? 0 : rank->rows + last_rows(rank));
 		put_bool(out, "ended", followed || rank->ended);
 		put_int(out, "offset_ns", rank->rows > 0 ?
 		    corrected_ns(c, rank->begin_ns) - rank->begin_ns - input->origin_ns - moved_ns : 0);
@@ -142,6 +144,7 @@ struct output {
 	int64_t moved_ns;	/* by what all is moved */
 	struct sample_pass samples;
 	struct moves *moves;	/* by location: the leave of its last row; NULL: no samples, or no shifts */
+	int64_t end_ns;		/* of the run, in the trace */
 	int64_t *before_ns;	/* enters and leaves of a block, before shifts */
 	size_t before_capacity;
 };
@@ -207,6 +210,8 @@ write_block(struct output *o, struct calls *calls)
 		add_all(calls->enter_ns, calls->count, -moved_ns);
 		add_all(calls->leave_ns, calls->count, -moved_ns);
 	}
+	if (last)
+		stretch_last_row(calls, thread_of(input, calls->location), o->end_ns);
 	output_rows(&o->out, input, calls);
 }
 
@@ -258,6 +263,7 @@ output_begin(struct input *input)
 
 	o->input = input;
 	o->moved_ns = first_moved_ns(input);
+	o->end_ns = last_leave_ns(input) - o->moved_ns;
 	if (input->sampled && input->shifts != NULL)
 		o->moves = zalloc(input->location_count, sizeof *o->moves);
 	return o;
@@ -281,6 +287,7 @@ output_define(struct output *o, struct writer *out, bool names)
 	o->input->unwound = unwind_samples(o->input);
 	write_sites(out, o->input, names);
 	write_poll_gaps(out, o->input);
+	write_unended(out, o->input, o->end_ns, o->moved_ns);
 }
 
 struct writer *

@@ -41,15 +41,25 @@ call_polls(unsigned call)
 	    call == INDEX_Request_get_status;
 }
 
+static bool
+has_tail(unsigned call, const char *tail)
+{
+	const char *found;
+
+	return call >= call_class_count &&	/* none of those known here */
+	    (found = strrchr(call_name(call), '(')) != NULL && strcmp(found, tail) == 0;
+}
+
 bool
 call_failed(unsigned call)
 {
-	const char *name, *tail;
+	return has_tail(call, "(error)");
+}
 
-	if (call < call_class_count)	/* none of those known here */
-		return false;
-	name = call_name(call);
-	return (tail = strrchr(name, '(')) != NULL && strcmp(tail, "(error)") == 0;
+bool
+call_is_open(unsigned call)
+{
+	return has_tail(call, "(open)");
 }
 
 bool

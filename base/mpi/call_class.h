@@ -80,6 +80,8 @@ call_class(unsigned call)
 
 /* The row of a call that returned an error: MPI_Send(error). It is matched with nothing. */
 bool call_failed(unsigned call);
+/* Of a call that did not return: MPI_Recv(open). It is matched with nothing, either. */
+bool call_is_open(unsigned call);
 
 /* A test of requests or a probe: it returns at once in any case. */
 bool call_polls(unsigned call);

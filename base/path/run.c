@@ -326,6 +326,8 @@ run_take(struct run *run, const struct message *message, struct event *last)
 bool
 run_end(struct run *run, struct event *last)
 {
+	bool open = false;
+
 	if (run->stretch < run->part.from || run->stretch >= run->part.to || run->graph.known.ranks == 0)
 		return false;
 	run->last_ns = INT64_MIN;
@@ -337,9 +339,12 @@ run_end(struct run *run, struct event *last)
 		if (!run_owns(run, l) || run->end_seq[l] == run->first_seq[l])
 			continue;
 		row = row_of(run, l, run->end_seq[l] - 1);
-		if (row->row.leave_ns > run->last_ns) {
+		/* All calls that did not return end with the run: one that computed until then comes before them. */
+		if (row->row.leave_ns > run->last_ns || (row->row.leave_ns == run->last_ns && open &&
+		    !call_is_open(row->row.call))) {
 			*last = (struct event){ run->end_seq[l] - 1 - row->row.part, l, true };
 			run->last_ns = row->row.leave_ns;
+			open = call_is_open(row->row.call);
 		}
 	}
 	if (run_shared(run)) {

@@ -2,6 +2,7 @@
 #include "definitions.h"
 
 #include "load.h"
+#include "unended.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -397,6 +398,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "poll_gaps", take_poll_gaps, true },
 		{ "ended", take_ended, true },
 		{ "spawned", take_spawned, true },
+		{ "unended", unended_take, true },
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
 		{ "messages", NULL, true },
@@ -420,7 +422,7 @@ bool
 is_definition(const struct message *message)
 {
 	static const char *const kinds[] = { "call", "run", "location", "rank", "communicator",
-		"neighbours", "module", "site", "environment", "load", "polls", "poll_gaps" };
+		"neighbours", "module", "site", "environment", "load", "polls", "poll_gaps", "unended" };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (is_kind(message, kinds[i]))

@@ -110,7 +110,8 @@ headline_text(const struct headline *h)
 {
 	const char *program = program_name(h);
 	const char *host = h->host_count == 1 ? h->hosts[0].name : "";
-	const size_t size = strlen(program) + strlen(host) + 120;
+	const char *unended = h->unended != NULL ? h->unended : "";
+	const size_t size = strlen(program) + strlen(host) + strlen(unended) + 120;
 	char *text = zalloc(size, 1), hosts[40] = "", date[40] = "";
 	const time_t date_s = (time_t)h->date_s;
 	struct tm utc;
@@ -119,7 +120,8 @@ headline_text(const struct headline *h)
 		snprintf(hosts, sizeof hosts, "%zu hosts", h->host_count);
 	if (date_s > 0 && gmtime_r(&date_s, &utc) != NULL)
 		strftime(date, sizeof date, ", %Y-%m-%d %H:%M UTC", &utc);
-	snprintf(text, size, "%s, %d rank%s%s%s%s%s", program, (int)h->ranks, h->ranks == 1 ? "" : "s",
-	    h->host_count > 0 ? " on " : "", host, hosts, date);
+	snprintf(text, size, "%s, %d rank%s%s%s%s%s%s%s", program, (int)h->ranks, h->ranks == 1 ? "" : "s",
+	    h->host_count > 0 ? " on " : "", host, hosts, date, unended[0] != '\0' ? ", " : "",
+	    unended);
 	return text;
 }

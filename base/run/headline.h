@@ -23,6 +23,8 @@ int variable_write(struct writer *out, const struct variable *variable);
 struct headline {
 	char *program;		/* path of the first rank's; NULL: not known */
 	int64_t date_s;		/* of the recording, since 1970; 0: not known */
+	char *unended;		/* how the run did not end; NULL: it ended */
+	int64_t open_ns;	/* of all threads in calls that did not return */
 	int32_t ranks;
 	int32_t ranks_told, ranks_died;	/* messages of kind rank, and how many of them say that it did not end */
 	int64_t clock_error_ns;		/* the largest bound of a rank's; -1: not known */

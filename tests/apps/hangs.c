@@ -153,7 +153,7 @@ threads(void)
 static void
 slow(void)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 10000; i++) {
 		usleep(me == 1 ? 300000 : 1000);
 		allreduce(1);
 	}
