@@ -171,16 +171,59 @@ lock_steps(void)
 }
 static void lock(void) { with_window(lock_steps); }
 
+/* Rank 1 comes late with what the others want. */
+static void
+flush_steps(void)
+{
+	MPI_Win_lock_all(0, win);
+	for (int step = 0; step < STEPS; step++) {
+		if (rank == SLOW)
+			slow_part();
+		else
+			usual_part();
+		MPI_Put(in, 8, MPI_DOUBLE, (rank + 1) % ranks, 0, 8, MPI_DOUBLE, win);
+		MPI_Win_flush((rank + 1) % ranks, win);
+		MPI_Barrier(MPI_COMM_WORLD);
+	}
+	MPI_Win_unlock_all(win);
+}
+static void flush(void) { with_window(flush_steps); }
+
 static MPI_File file;
 
 static void call_write(void) { MPI_File_write_at_all(file, rank * 512, in, 64, MPI_DOUBLE, MPI_STATUS_IGNORE); }
 static void
-write_all(void)
+with_file(void (*call)(void))
 {
 	MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY, MPI_INFO_NULL, &file);
-	steps(SLOW, call_write);
+	steps(SLOW, call);
 	MPI_File_close(&file);
 }
+static void write_all(void) { with_file(call_write); }
+
+static void call_ordered(void) { MPI_File_write_ordered(file, in, 64, MPI_DOUBLE, MPI_STATUS_IGNORE); }
+static void write_ordered(void) { with_file(call_ordered); }
+
+static void call_view(void) { MPI_File_set_view(file, 0, MPI_DOUBLE, MPI_DOUBLE, "native", MPI_INFO_NULL); }
+static void set_view(void) { with_file(call_view); }
+
+static void
+call_iwrite(void)
+{
+	MPI_Request request;
+
+	MPI_File_iwrite_at_all(file, rank * 512, in, 64, MPI_DOUBLE, &request);
+	MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+static void iwrite_all(void) { with_file(call_iwrite); }
+
+static void
+call_split_write(void)
+{
+	MPI_File_write_at_all_begin(file, rank * 512, in, 64, MPI_DOUBLE);
+	MPI_File_write_at_all_end(file, in, MPI_STATUS_IGNORE);
+}
+static void split_write(void) { with_file(call_split_write); }
 
 int
 main(int argc, char **argv)
@@ -188,7 +231,7 @@ main(int argc, char **argv)
 	static const struct planted cases[] = { CASE(bcast), CASE(scatter), CASE(reduce), CASE(gather), CASE(allreduce),
 		CASE(barrier), CASE(alltoall), CASE(allgather), CASE(scan), CASE(exscan), CASE(reduce_scatter), CASE(neighbours),
 		CASE(iallreduce), CASE(ibarrier), CASE(split), CASE(fence), CASE(late_post), CASE(late_complete), CASE(lock),
-		CASE(write_all) };
+		CASE(flush), CASE(write_all), CASE(write_ordered), CASE(set_view), CASE(iwrite_all), CASE(split_write) };
 
 	return RUN(cases, argc, argv);
 }

@@ -2,6 +2,7 @@
 /* Rank 1 comes late to a barrier, for many reasons. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -170,11 +171,22 @@ sort_numbers(void)
 }
 static void in_library(void) { steps(sort_numbers); }
 
+static __attribute__((noinline)) void
+waves(void)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 400000; i++)
+		sum += sin(i * 1e-3);
+	sink = sum;
+}
+static void in_libm(void) { steps(waves); }
+
 int
 main(int argc, char **argv)
 {
 	static const struct planted cases[] = { CASE(more_work), CASE(asleep), CASE(into_file), CASE(page_faults), CASE(preempted),
-		CASE(thread_lock), CASE(slow_thread), CASE(in_library) };
+		CASE(thread_lock), CASE(slow_thread), CASE(in_library), CASE(in_libm) };
 
 	return RUN(cases, argc, argv);
 }
