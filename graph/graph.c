@@ -227,6 +227,10 @@ take_row(struct graph *graph, const struct graph_row *row)
 		if (row->refers)
 			epoch_close(graph, row, class);
 		break;
+	case CLASS_IO:
+	case CLASS_RMA:
+		*open += call_starts(row->call);
+		break;
 	default:
 		graph->counts.errors += call_failed(row->call);
 		if (part || !is_collective(class))

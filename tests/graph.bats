@@ -454,6 +454,25 @@ asked_for() {
 	[ "$(lp-graph specific.trace 2>/dev/null | lp-dump -k probe | jq -c '[.source, .send, .target, .receive]')" = '[0,1,1,6]' ]
 }
 
+@test "a receive that is open across a barrier is pending there, whatever other requests were completed before" {
+	local call
+	for call in 'MPI_File_iwrite_at' 'MPI_Rput' 'MPI_Ibarrier' ''; do
+		tests/pack <<-END | lp-graph 2>t.err >t.graph
+			trace ranks=2
+			communicator comm=3 members=0 type=file
+			$(for rank in 0 1; do echo "$rank MPI_Init 0 10 comm=1"; done)
+			${call:+0 $call 20 30 comm=3 sent=8 as=w}
+			${call:+0 MPI_Wait 40 50 of=w}
+			0 MPI_Irecv 60 70 comm=1 peer=1 tag=5 received=8 as=r
+			$(for rank in 0 1; do echo "$rank MPI_Barrier $((80 + rank)) 90 comm=1"; done)
+			1 MPI_Send 100 110 comm=1 peer=0 tag=5 sent=8
+			0 MPI_Wait 95 120 of=r comm=1 peer=1 tag=5 received=8
+			$(for rank in 0 1; do echo "$rank MPI_Finalize $((200 + rank)) 210 comm=1"; done)
+		END
+		grep -q ' 2 synchronisation points, refused: 1 pending' t.err
+	done
+}
+
 # files CALL LEAVE [COMM]: three ranks call together on a file, entered at 10000, 90000 and 50000; rank 2 leaves at LEAVE.
 files() {
 	tests/pack <<-END | lp-graph 2>t.err >t.graph

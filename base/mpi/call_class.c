@@ -82,6 +82,15 @@ calls_meet(unsigned a, unsigned b)
 }
 
 bool
+call_starts(unsigned call)
+{
+	const char *name = call_name(call);
+
+	return (call_class(call) == CLASS_IO && strncmp(name, "MPI_File_i", 10) == 0) ||
+	    (call_class(call) == CLASS_RMA && strncmp(name, "MPI_R", 5) == 0);
+}
+
+bool
 call_takes(unsigned call)
 {
 	return call == INDEX_Mprobe || call == INDEX_Improbe;

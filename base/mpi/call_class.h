@@ -89,6 +89,8 @@ bool call_polls(unsigned call);
 bool call_spawns(unsigned call);
 /* May members of one instance make these? */
 bool calls_meet(unsigned a, unsigned b);
+/* Of CLASS_IO and CLASS_RMA, the calls that start a request: MPI_File_iread, MPI_Rput. */
+bool call_starts(unsigned call);
 /* MPI_Mprobe and MPI_Improbe: no other receive gets the message. */
 bool call_takes(unsigned call);
 
