@@ -92,6 +92,7 @@ holds_lock(void *none)
 		pthread_barrier_wait(&both);
 		slow_part();
 		pthread_mutex_unlock(&mutex);
+		pthread_barrier_wait(&both);	/* else it may have the lock again before the other gets it, for good */
 	}
 	return none;
 }
@@ -102,6 +103,7 @@ wants_lock(void)
 	pthread_barrier_wait(&both);
 	pthread_mutex_lock(&mutex);
 	pthread_mutex_unlock(&mutex);
+	pthread_barrier_wait(&both);
 }
 
 static void
