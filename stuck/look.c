@@ -275,24 +275,6 @@ join_communicators(struct scan *scan)
 	}
 }
 
-/* The leave of the thread's last row. */
-static int64_t
-last_leave(struct thread *thread)
-{
-	struct calls calls = { 0 };
-	const struct block *block = thread->block_count > 0 ? &thread->blocks[thread->block_count - 1] : NULL;
-	int64_t leave_ns = INT64_MIN;
-
-	while (block != NULL && block->count == 0)
-		block = block > thread->blocks ? block - 1 : NULL;
-	if (block == NULL)
-		return leave_ns;
-	if (block_read(block, &calls) && calls.count > 0)
-		leave_ns = calls.leave_ns[calls.count - 1];
-	calls_free(&calls);
-	return leave_ns;
-}
-
 int64_t
 monotonic_ns(void)
 {
@@ -320,7 +302,11 @@ finish_ranks(struct look *look, const uint16_t *names)
 			struct thread *thread = &rank->threads[t];
 
 			thread->call = thread->open.call <= UINT16_MAX ? names[thread->open.call] : 0;
-			thread->since_ns = thread->call != 0 ? thread->open.enter_ns : last_leave(thread);
+			thread->since_ns = rows_last(look, thread);
+			if (thread->call != 0)
+				thread->since_ns = thread->open.enter_ns;
+			if (thread->call != 0 && !call_polls(thread->call))
+				thread->moved_ns = thread->open.enter_ns;
 			look->rows += thread->rows;
 			if (thread->since_ns > last_ns)
 				last_ns = thread->since_ns;

@@ -30,6 +30,54 @@ block_read(const struct block *block, struct calls *calls)
 }
 
 static bool
+has_failed(const struct look *look, const struct calls *calls, size_t i)
+{
+	return call_polls(look->names[calls->call[i]]) && calls->request[i] == 0 && calls->request_at[i] == 0;
+}
+
+int64_t
+rows_last(const struct look *look, struct thread *thread)
+{
+	struct calls calls = { 0 };
+	size_t b = thread->block_count, i;
+	int64_t leave_ns = INT64_MIN;
+
+	thread->moved_ns = INT64_MIN;
+	thread->polls = 0;
+	while (b > 0 && thread->blocks[b - 1].count == 0)
+		b--;
+	if (b > 0 && block_read(&thread->blocks[b - 1], &calls) && calls.count > 0) {
+		for (i = calls.count; i > 0 && has_failed(look, &calls, i - 1); i--)
+			;
+		leave_ns = calls.leave_ns[calls.count - 1];
+		thread->moved_ns = i > 0 ? calls.leave_ns[i - 1] : calls.enter_ns[0];
+		if (i < calls.count)
+			thread->polls = look->names[calls.call[calls.count - 1]];
+	}
+	calls_free(&calls);
+	return leave_ns;
+}
+
+bool
+rows_moved(const struct look *look, struct thread *thread, uint64_t from)
+{
+	bool moved = false, done = true;
+
+	for (size_t b = thread->block_count; b-- > 0 && !moved && done; ) {
+		const struct block *block = &thread->blocks[b];
+		struct calls calls = { 0 };
+
+		if (block->first + block->count <= from)
+			break;
+		done = block->count == 0 || block_read(block, &calls);
+		for (size_t i = calls.count; i-- > 0 && !moved && block->first + i >= from; )
+			moved = !has_failed(look, &calls, i);
+		calls_free(&calls);
+	}
+	return moved || !done;
+}
+
+static bool
 load_all(struct thread *thread)
 {
 	if (thread->calls.count > 0 && thread->calls.first == 0 && thread->calls.count >= thread->rows)

@@ -97,6 +97,12 @@ add_state(char **text, const struct look *look, int32_t r)
 	}
 	if (rank->state == 'T' || rank->state == 't')
 		add(text, "is stopped, ");
+	if (thread->polls != 0 && (thread->call == 0 || call_polls(thread->call))) {
+		add(text, "polls without success, last in %s", call_name(thread->polls));
+		add_place(text, rank, thread->open.address);
+		add(text, " since %.1f s or more", (double)(look->now_ns - thread->moved_ns) / 1e9);
+		return;
+	}
 	if (thread->call != 0) {
 		add(text, "is in ");
 		add_call(text, look, thread);

@@ -56,19 +56,26 @@ sleep_ns(int64_t ns)
 	nanosleep(&(struct timespec){ ns / 1000000000, ns % 1000000000 }, NULL);
 }
 
-/* Rows since the look before, and whether a thread that is blamed has moved; others may. */
-static uint64_t
+/* Whether any thread has moved since the look before, but for polls; and whether one that is blamed has. */
+static bool
 moved(const struct look *before, const struct look *now, bool *blamed)
 {
+	bool any = false;
+
 	*blamed = false;
 	for (int32_t r = 0; r < now->rank_count && r < before->rank_count; r++)
 		for (size_t t = 0; t < now->ranks[r].thread_count && t < before->ranks[r].thread_count; t++) {
-			const struct thread *a = &before->ranks[r].threads[t], *b = &now->ranks[r].threads[t];
+			const struct thread *a = &before->ranks[r].threads[t];
+			struct thread *b = &now->ranks[r].threads[t];
+			const bool enters = b->call != 0 && !call_polls(b->call) &&
+			    (b->call != a->call || b->open.enter_ns != a->open.enter_ns);
 
-			*blamed |= before->ranks[r].blamed && before->ranks[r].life == now->ranks[r].life &&
-			    (a->rows != b->rows || a->open.enter_ns != b->open.enter_ns || a->call != b->call);
+			if (!enters && (a->rows == b->rows || !rows_moved(now, b, a->rows)))
+				continue;
+			any = true;
+			*blamed |= before->ranks[r].blamed && before->ranks[r].life == now->ranks[r].life;
 		}
-	return now->rows - before->rows + (uint64_t)*blamed;
+	return any || now->rows < before->rows;
 }
 
 static bool
@@ -91,6 +98,7 @@ judge(struct look *look, const struct options *opt)
 	struct look before;
 	struct verdict verdict;
 	int64_t step_ns = STEP_NS, spent_ns = 0, still_ns = 0;
+	uint64_t rows;
 	bool blamed;
 
 	look_read(look, opt->folders);
@@ -98,19 +106,20 @@ judge(struct look *look, const struct options *opt)
 	while ((verdict.state == MOVING || verdict.state == STUCK) && lives(look) && spent_ns <= 2 * opt->after_ns + STEP_NS) {
 		const enum state state = verdict.state;
 		const int64_t begin_ns = monotonic_ns();
-		uint64_t rows;
+		bool any;
 
 		before = *look;
 		sleep_ns(step_ns);
 		look_read(look, opt->folders);
-		rows = moved(&before, look, &blamed);
-		still_ns = rows > 0 ? 0 : still_ns + monotonic_ns() - begin_ns;
+		any = moved(&before, look, &blamed);
+		rows = look->rows - before.rows;
+		still_ns = any ? 0 : still_ns + monotonic_ns() - begin_ns;
 		free(verdict.sentence);
 		verdict = waits_judge(look, opt->after_ns, still_ns);
 		look_free(&before);
 		if (verdict.state == STUCK && state == STUCK && !blamed)
 			break;
-		if (verdict.state == MOVING && rows > 0) {
+		if (verdict.state == MOVING && any) {
 			free(verdict.sentence);
 			if (asprintf(&verdict.sentence, "moving: %.0f calls/s", (double)rows * 1e9 / (double)step_ns) < 0)
 				die("out of memory");

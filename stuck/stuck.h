@@ -26,6 +26,8 @@ struct thread {
 	unsigned call;			/* index of call_name; 0: computing */
 	uint64_t rows;
 	int64_t since_ns;		/* the call's enter, or the last leave; on the rank's clock */
+	int64_t moved_ns;		/* the same but for tests and probes without success; not before its newest block */
+	unsigned polls;			/* index of call_name of its newest row, where that is one of those; 0: it is not */
 	struct block *blocks;
 	size_t block_count, block_capacity;
 	uint32_t node;			/* of the wait-for graph */
@@ -114,6 +116,10 @@ int64_t monotonic_ns(void);
 bool block_read(const struct block *block, struct calls *calls);
 /* The row of a thread; false: not to be had. */
 bool row_read(const struct look *look, struct thread *thread, uint64_t seq, struct row *row);
+/* What the newest block tells: last_leave of all, and the thread's moved_ns and polls. */
+int64_t rows_last(const struct look *look, struct thread *thread);
+/* Whether one of its rows from FROM on is more than a test or probe without success. */
+bool rows_moved(const struct look *look, struct thread *thread, uint64_t from);
 /* How many collectives the thread called on COMM up to row SEQ; 0: not known. */
 uint32_t rows_collectives(const struct look *look, struct thread *thread, uint32_t comm, uint64_t seq);
 /* Messages of a channel by the rows of one rank; TAG -1: of any. False: there are too many rows to look. */

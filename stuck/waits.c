@@ -332,6 +332,21 @@ blame_awaited(struct look *look, const struct graph *g)
 	return count;
 }
 
+/* Where nobody is waited for: ranks that test or probe in vain. */
+static size_t
+blame_polling(struct look *look)
+{
+	size_t count = 0;
+
+	for (int32_t r = 0; r < look->rank_count; r++) {
+		look->ranks[r].blamed = false;
+		for (size_t t = 0; t < look->ranks[r].thread_count && look->ranks[r].life != ENDED; t++)
+			look->ranks[r].blamed |= look->ranks[r].threads[t].polls != 0;
+		count += look->ranks[r].blamed;
+	}
+	return count;
+}
+
 /* The ranks at the core of what is stuck. GONE: some of them are dead. */
 static size_t
 blame_core(struct look *look, const struct graph *g, enum kind *kind)
@@ -373,8 +388,8 @@ still_ns(const struct look *look)
 
 	for (int32_t r = 0; r < look->rank_count; r++)
 		for (size_t t = 0; t < look->ranks[r].thread_count; t++)
-			if (look->ranks[r].threads[t].since_ns > last_ns)
-				last_ns = look->ranks[r].threads[t].since_ns;
+			if (look->ranks[r].threads[t].moved_ns > last_ns)
+				last_ns = look->ranks[r].threads[t].moved_ns;
 	return last_ns == INT64_MIN ? 0 : look->now_ns - last_ns;
 }
 
@@ -382,7 +397,8 @@ struct verdict
 waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 {
 	const bool over = is_over(look);
-	struct findings f = { .look = look, .over = over, .still_ns = look->elsewhere ? seen_ns : still_ns(look),
+	struct findings f = { .look = look, .over = over, .still_ns = look->elsewhere || still_ns(look) < seen_ns ? seen_ns :
+		still_ns(look),
 		.proved = true };
 	struct verdict verdict = { .state = MOVING };
 	struct graph g = { .look = look };
@@ -415,7 +431,8 @@ waits_judge(struct look *look, int64_t after_ns, int64_t seen_ns)
 			verdict.kind = GONE;
 			for (int32_t r = 0; r < look->rank_count; r++)
 				look->ranks[r].blamed = look->ranks[r].life == DEAD;
-		} else if (((over && look->killed_ns == 0) || f.still_ns >= after_ns) && blame_awaited(look, &g) > 0) {
+		} else if (((over && look->killed_ns == 0) || f.still_ns >= after_ns) &&
+		    (blame_awaited(look, &g) > 0 || blame_polling(look) > 0)) {
 			verdict.state = STUCK;
 			verdict.kind = WAITING;
 		} else if (over && look->killed_ns != 0) {

@@ -78,6 +78,19 @@ hangs() {
 	says waiting '[1]'
 }
 
+@test "a rank that tests in vain does not move, and is named: one that others wait for, and all" {
+	begin onetests 3
+	says waiting '[1]'
+	[[ $(jq -r .sentence <<<"$output") == "rank 1 polls without success, last in MPI_Test ("*" hangs.c:"*"; 2 ranks wait, rank 0 in MPI_Barrier"* ]]
+	end KILL
+	begin tests 2
+	says waiting '[0,1]'
+	end KILL
+	OPTIONS='--polls fold' begin tests 2
+	says waiting '[0,1]'
+	end KILL
+}
+
 @test "a rank that is stopped is said to be" {
 	begin busy 2
 	kill -STOP "$(lp-dump -k rank run/rank.1 | jq .pid)"

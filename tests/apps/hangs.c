@@ -111,6 +111,30 @@ bcast(void)
 		barrier();
 }
 
+/* Rank 1 tests for a message that nobody sends, the others wait for it; all: nobody waits, all test. */
+static void
+poll_until(int who)
+{
+	MPI_Request request;
+	int done = 0;
+
+	MPI_Irecv(&word, 1, MPI_INT, (me + 1) % ranks, 42, MPI_COMM_WORLD, &request);
+	while ((who < 0 || me == who) && !done)
+		MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+static void
+tests(void)
+{
+	poll_until(-1);
+}
+
+static void
+onetests(void)
+{
+	poll_until(1);
+}
+
 static void
 spin(void)
 {
@@ -201,7 +225,7 @@ main(int argc, char **argv)
 		{ "ssend", ssend }, { "cycle", cycle }, { "knot", knot }, { "nocoll", nocoll }, { "order", order },
 		{ "pending", pending }, { "waitall", waitall }, { "skip", skip }, { "bcast", bcast }, { "spin", spin },
 		{ "asleep", asleep }, { "leave", leave }, { "threads", threads }, { "slow", slow }, { "busy", busy },
-		{ "catches", catches },
+		{ "catches", catches }, { "tests", tests }, { "onetests", onetests },
 	};
 	int provided;
 
