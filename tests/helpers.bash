@@ -83,14 +83,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" && ln -s "$ROOT/tests" tests
 }
 
-# What a workflow prints of the run in FOLDER: the verdict with its line of cores once, then the reports below theirs.
-printed_reports() {
-	cat "$1/verdict.txt"
-	echo
-	sed -n '/^run time /,$p' "$1/path.txt"
-	echo
-	sed -n '/^run time /,$p' "$1/imbalance.txt"
-}
+# What a workflow prints of the run in FOLDER: a screen of it.
+printed_reports() { "$ROOT/workflows/brief" "$1"; }
 
 # ./refused COMMAND: without perf_event_open
 refuse_samples() {

@@ -20,6 +20,39 @@ setup_file() {
 	cmp <(sed -n '/^heat, 2 ranks/,$p' out) <(printed_reports first)
 }
 
+@test "the first command prints a screen: verdict, trust, the path, the places and delays with most of it; and where all of it is" {
+	cd "$BATS_FILE_TMPDIR"
+	sed -n '/^heat, 2 ranks/,$p' out >screen
+	[ "$(wc -l <screen)" -le 20 ]
+	[ "$(head -2 screen)" = "$(cat first/verdict.txt)" ]
+	for line in 'run time ' 'on the path, '; do
+		[ "$(grep -c "^$line" screen)" -eq 1 ]
+		grep -qxF "$(grep "^$line" screen)" first/path.txt
+	done
+	sed -n '/up to and in the call at/,/^$/p' screen | sed '/^$/d' >places
+	[ "$(wc -l <places)" -eq 5 ]
+	[ "$(grep -cxFf places first/path.txt)" -eq 5 ]
+	sed -n '/delay: rank-seconds/,/^$/p' screen | sed '/^$/d' >delays
+	[ "$(wc -l <delays)" -ge 2 ]
+	[ "$(grep -cxFf delays first/imbalance.txt)" -eq "$(wc -l <delays)" ]
+	[ "$(tail -1 screen)" = 'all of it: first/path.txt, imbalance.txt, verdict.json; as a page: report.html' ]
+	[ -s first/report.html ]
+}
+
+@test "a command that is repeated says that nothing was done again, unless something was" {
+	run -0 --separate-stderr longpole -o run $heat -n 100
+	[[ "$stderr" != *'nothing was done again'* ]]
+	again="longpole: nothing has changed since run was recorded, and nothing was done again; --again records"
+	run -0 --separate-stderr longpole -o run $heat -n 100
+	[ "$stderr" = "$again" ]
+	[ "$(wc -l <<<"$output")" -le 20 ]
+	rm run/reported
+	run -0 --separate-stderr longpole -o run $heat -n 100	# the reports were
+	[[ "$stderr" != *"$again"* ]]
+	run -0 --separate-stderr longpole --again -o run $heat -n 100
+	[[ "$stderr" != *"$again"* ]]
+}
+
 @test "the front door samples, unless it is told not to or how, and goes on where the kernel refuses" {
 	for line in '' '--no-sample' '--record "--sample 100"' '--record --sample=100'; do
 		eval "longpole -v -o run $line $heat -n 100 >out 2>err"

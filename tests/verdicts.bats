@@ -23,9 +23,59 @@ columns() {
 	echo time=1500000,2500000,3500000,4500000,5500000,6500000,7500000 site=2,2,2,2,2,2,3 callers=0,0,0,0,0,0,0
 }
 
+# score: of the last line of the driver, cases that were right or not to be acted on; nothing if one was wrong or silent
+score() {
+	sed -nE 's/^verdicts .*: ([0-9]+) right, 0 wrong, 0 silent; ([0-9]+) not to be acted on$/\1 + \2/p' <<<"${lines[-1]}" | bc
+}
+
 @test "the first line names the rank and place of planted long poles: probes, collectives, chains, Fortran" {
 	run -0 "$ROOT/tests/verdicts/verdicts" probe mprobe any_source waitsome ssend reduce scan asleep end_bound chain f_halo
-	[ "${lines[-1]}" = 'verdicts (openmpi): 11 right, 0 wrong, 0 silent' ]
+	[ "$(score)" -eq 11 ]
+}
+
+@test "no first line is wrong without a warning while two other processes use the cores" {
+	run -0 "$ROOT/tests/verdicts/verdicts" -b 2 recv waitall barrier reduce preempted halo
+	[ "$(score)" -eq 6 ]
+}
+
+# trusted CORES_LINE [NAME=VALUE ...]: the level and the reasons of a run of 2 ranks and 1 s
+trusted() {
+	local error=0 ended=true extra=''
+	[ $# -lt 2 ] || local "${@:2}"
+	pack <<-END | lp-graph 2>/dev/null | lp-report -F json | jq -r '.trust | "\(.level): \(.reasons | join("; "))"'
+		trace ranks=2
+		rank rank=0 ranks=2 rows=4 error_ns=$error ended=$ended
+		${1:+load host=n1 ranks=2 $1}
+		0 MPI_Init 0 1000
+		1 MPI_Init 0 1000
+		0 MPI_Barrier 400000000 500000100 comm=1
+		1 MPI_Barrier 500000000 500000100 comm=1
+		$extra
+		0 MPI_Finalize 1000000000 1000001000
+		1 MPI_Finalize 1000000000 1000001000
+	END
+}
+
+@test "the second line says how far the first can be trusted: cores, others, clocks, ranks, calls" {
+	load() { echo "cores=$1 threads=$2 elapsed_ns=2000000000 cpu_ns=1000000000 thread_cpu_ns=1000000000 waited_ns=$(($3 * 20000000)) others_ns=$4"; }
+	ranks='2 ranks on 2 cores'
+	ready='of the time ready to run, without a core'
+	lost='calls without a partner: others were not recorded'
+	[ "$(trusted '')" = 'null: ' ]
+	[ "$(trusted "$(load 2 2 1 0)")" = 'good: ' ]
+	[ "$(trusted "$(load 2 2 7 0)")" = "fair: $ranks, 7 % $ready" ]
+	[ "$(trusted "$(load 2 2 12 0)")" = "poor: $ranks, 12 % $ready" ]	# they have cores enough: somebody else runs there
+	[ "$(trusted "$(load 1 2 40 0)")" = "fair: 2 ranks on 1 core, 40 % $ready" ]
+	[ "$(trusted "$(load 2 2 7 400000000)")" = "poor: $ranks, 7 % $ready; other processes took 20 % of the cores" ]
+	[ "$(trusted "$(load 2 2 1 400000000)")" = 'fair: other processes took 20 % of the cores' ]
+	[ "$(trusted '' error=20000000)" = 'fair: the run took 1e+03 ms, the clocks are known to 20 ms' ]
+	[ "$(trusted '' error=200000000)" = 'poor: the run took 1e+03 ms, the clocks are known to 200 ms' ]
+	[ "$(trusted '' ended=false)" = 'fair: 1 rank ended before MPI_Finalize' ]
+	[ "$(trusted '' extra='0 MPI_Send 600000000 +100 comm=1 peer=1 tag=1 sent=8')" = "poor: 1 of 7 $lost" ]
+	[ "$(trusted "$(load 2 2 12 0)" ended=false)" = "poor: $ranks, 12 % $ready; 1 rank ended before MPI_Finalize" ]
+	printf '%s\n' 'raw ranks=2 rank=0 run=7' '0 MPI_Init 1000 1100' '0 MPI_Finalize 1000001100 1000001200' | pack >rank.0
+	lp-merge --partial rank.0 2>/dev/null | lp-graph 2>/dev/null | lp-report -F text >said
+	[[ "$(sed -n 2p said)" == 'do not act on this: 1 rank is missing'* ]]
 }
 
 @test "with samples the verdict names the function, how the others compare, and what was not sampled" {

@@ -37,7 +37,7 @@ needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 all: $(RUN)/reported
-	@cat $(RUN)/verdict.txt; for report in path imbalance; do echo; sed -n '/^run time /,$$p' $(RUN)/$$report.txt; done
+	@$(here)brief $(RUN)
 
 ifneq ($(strip $(APP)),)
 # The words of the command, as the shell takes them.
