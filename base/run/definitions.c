@@ -326,7 +326,16 @@ take_poll_gaps(struct definitions *d, struct reader *in, const struct message *m
 static int
 take_ended(struct definitions *d, struct reader *in, const struct message *message)
 {
-	return body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ? -1 : 1;
+	static const struct column_type type = { 1, false, true, 0 };
+	const size_t ranks = (size_t)d->ranks;
+	uint8_t *ended = zalloc(ranks, 1);
+	const int got = body_int(in, message, "run_ns", 0, INT64_MAX, &d->run_ns) < 0 ||
+	    body_column(in, message, "ended", type, ranks, ranks, ended) < 0 ? -1 : 1;
+
+	for (size_t r = 0; r < ranks && got > 0; r++)
+		d->headline.ranks_died += ended[r] == 0;
+	free(ended);
+	return got;
 }
 
 static int
