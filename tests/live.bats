@@ -218,6 +218,16 @@ two_ranks() {
 	jq -e 'length == 2 and (map(.calls | length == 4) | all) and .[1].at_s > .[0].at_s' told
 }
 
+@test "a rank that computes for long holds up no window" {
+	mkdir run
+	{ printf 'raw ranks=2 rank=0 run=7\n0 MPI_Init 0 100000000\n'
+		seq 5 95 | awk '{ printf "0 MPI_Barrier %d %d comm=2\n", $1 * 1e8, $1 * 1e8 + 1000 }'
+		printf '0 MPI_Finalize 9600000000 9700000000\n'; } | pack >run/rank.0
+	printf 'raw ranks=2 rank=1 run=7\n0 MPI_Init 0 100000000\n0 MPI_Finalize 9600000000 9700000000\n' | pack >run/rank.1
+	lp-merge --follow run | lp-graph 2>/dev/null | lp-imbalance -F json --every 1 >windows
+	jq -se 'length == 10 and (map(has("calls")) | any | not)' windows
+}
+
 @test "--every takes a time, and goes with few other options" {
 	two_ranks
 	run -2 --separate-stderr lp-imbalance --every 0 graph
