@@ -1,10 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* every.c: a line for each window of the run. */
+/* Windows of the run: their sums (every.c), and a line or a screen for each (window.c). */
 #ifndef EVERY_H
 #define EVERY_H
 
+#include "../base/tool/hash_table.h"
+#include "../base/tool/json.h"
 #include "report.h"
 
+/* Of a rank in a window: all its locations; the useful time that of its first thread within its span. */
+struct share {
+	int64_t useful_ns, compute_ns, mpi_ns, wait_ns;
+	double cost_ns;		/* of its delays, in waits of all ranks that have ended here */
+};
+
+/* A rank that waits for another one; or one that is late somewhere. */
+struct pair {
+	int32_t rank;		/* -1: a free slot */
+	int32_t for_rank;	/* -1: it is late */
+	uint32_t key;		/* then where, as in struct delay */
+	double ns;		/* of waits */
+};
+
+#define PAIR_HASH(p) mix((uint64_t)(uint32_t)(p)->rank << 32 | (uint32_t)(p)->for_rank, (p)->key)
+#define PAIR_SAME(a, b) ((a)->rank == (b)->rank && (a)->for_rank == (b)->for_rank && (a)->key == (b)->key)
+#define PAIR_FREE(p) ((p)->rank == -1)
+#define PAIR_MAKE_FREE(p) ((p)->rank = -1)
+HASH_TABLE(pairs, struct pair, PAIR_HASH, PAIR_SAME, PAIR_FREE, PAIR_MAKE_FREE, HASH_KEEP_ALL, die("out of memory"))
+
+struct window_sums {
+	struct share *shares;		/* by rank; NULL: not begun */
+	struct pairs pairs;
+};
+
+/* How far a location is accounted for. */
+struct account {
+	int64_t until_ns;
+	bool began;			/* its first call has come */
+};
+
+struct every {
+	struct observer observer;	/* first */
+	struct imbalance *im;
+	int64_t every_ns;
+	enum form form;
+	struct account *accounts;	/* by location; NULL: the run has not begun */
+	int64_t *begin_ns, *end_ns;	/* by rank: its span */
+	struct window_sums *windows;	/* from number FIRST on */
+	size_t first, count, capacity;
+	int64_t last_ns;		/* leave of the call just seen */
+	int64_t told_ns;		/* when the last window, or what holds up the next one, was told */
+	bool ended, screen;		/* SCREEN: of a terminal, which a window replaces the one before on */
+	struct text text;
+	struct json json;
+};
+
 void print_every(struct imbalance *im, const char *file, int64_t every_ns, enum form form);
+
+/* window.c: what a window says. */
+void tell_window(struct every *e, const struct window_sums *w, int64_t from_ns, int64_t to_ns);
+/* What holds up the next window: in what calls the ranks are; ALL_UNTIL_NS: so far all is complete. */
+void tell_open_calls(struct every *e, const struct reached *now, int64_t all_until_ns);
 
 #endif

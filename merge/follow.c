@@ -1,432 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Raw traces while their run goes on. A trace is whole at every instant, so it is only read: nobody waits for the
- * reader, however slow it is, or sees whether it is there.
- *
- * Time goes on in steps. What has returned before a step ends goes out, location by location, and then a message of
- * kind reached (trace.5). The step is LAG_NS or more before now: so a thread that has read the clock and has not
- * stored its row yet has time to do so. One that needs longer, as it was stopped just then, has its row in a later
- * step. What goes out does not depend on when it is looked for: a run that has ended gives the same bytes.
+ * The trace of a run that goes on. Time goes on in steps. What has returned before a step ends goes out, location by
+ * location, and then a message of kind reached (trace.5). The step is LAG_NS or more before now: so a thread that has
+ * read the clock and has not stored its row yet has time to do so. One that needs longer, as it was stopped just then,
+ * has its row in a later step. What goes out does not depend on when it is looked for: a run that has ended gives the
+ * same bytes.
  *
  * Memory: definitions, for each location a number of rows, and 40 bytes for each block that is still to be read.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "../base/run/raw_folder.h"
-#include "../base/stream/bytes.h"
-#include "../base/stream/open_call.h"
-#include "definitions.h"
-#include "scan.h"
+#include "follow.h"
 
-#define SECOND_NS INT64_C(1000000000)
 enum {
 	STEP_NS = 100000000,
 	LAG_NS = 300000000,
 	NAP_NS = 100000000,	/* from one look to the next */
 	STEP_LOCATIONS = 1024,	/* so many more make steps longer */
-	ROWS = 1 << 18,		/* of all locations that are read ahead */
-	LEAST_ROWS = 256,	/* of one */
 	BLOCK_ROWS = 1 << 14,	/* of a block that goes out */
 	FIRST_S = 60,		/* for the first trace to come */
-	SILENCE_S = 600,	/* of all traces, until ranks of other hosts, which cannot be seen, are taken for dead */
 };
-
-/* A block that has rows that are still to be read. */
-struct piece {
-	size_t segment;
-	uint64_t place;		/* in its file */
-	uint64_t first;
-	uint32_t rows;		/* that were there when it was looked at */
-	uint32_t count_at, open_at;	/* where it says how many, and the open call, from its first byte; 0: nowhere */
-};
-
-/* A thread of a rank. */
-struct lane {
-	struct piece *pieces;
-	size_t begin, count, capacity;	/* those from BEGIN on */
-	uint64_t next;		/* row to be read next */
-	struct calls rows;	/* that are read, of which FROM have gone out */
-	size_t from;
-	struct open_call open;	/* as it was when the folder was looked at last */
-	int64_t open_ns;	/* enter of the call that it is in at the end of the step; or that end */
-	uint16_t open_call;
-};
-
-struct tail {
-	char *path;		/* of the first segment */
-	struct segment {
-		int fd;		/* -1: all of it is read */
-		char *path;
-	} *segments;
-	size_t segment_count, segment_capacity;
-	uint64_t offset;	/* of what has not been looked at, in the last of them */
-	struct scan scan;
-	int64_t pid;
-	bool gone;		/* its process is, or its trace has ended */
-	struct lane *lanes;
-	size_t lane_count;
-};
-
-struct follow {
-	struct input *input;
-	const char *folder;
-	char host[256];
-	struct tail *tails;
-	size_t tail_count, tail_capacity;
-	struct tail **by_rank;
-	struct calls read;	/* a piece */
-	struct writer out;
-	struct later *later;
-	int64_t step_ns;	/* what has returned before this, on the trace's clock, has gone out */
-	int64_t last_ns;	/* the last leave that has */
-	int64_t moved_ns;	/* when a trace was seen to grow last */
-	bool over;		/* the traces will not grow any more */
-	bool told;		/* of a thread that is left out */
-};
-
-/* ---- files ---- */
-
-static int64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * SECOND_NS + now.tv_nsec;
-}
-
-/* False: it is not there yet. A file stays open, since one that says the same may come in its place. */
-static bool
-open_segment(struct tail *tail)
-{
-	struct segment segment = { -1, NULL };
-
-	if ((tail->segment_count == 0 ? asprintf(&segment.path, "%s", tail->path) :
-	    asprintf(&segment.path, "%s.%04zu", tail->path, tail->segment_count)) < 0)
-		die("out of memory");
-	segment.fd = open(segment.path, O_RDONLY | O_CLOEXEC);
-	if (segment.fd < 0) {
-		if (errno != ENOENT)
-			die("%s: %s", segment.path, strerror(errno));
-		free(segment.path);
-		return false;
-	}
-	tail->segments = grow(tail->segments, &tail->segment_capacity, tail->segment_count + 1, sizeof segment);
-	tail->segments[tail->segment_count++] = segment;
-	tail->offset = 0;
-	return true;
-}
-
-static bool
-knows(const struct follow *f, const char *name)
-{
-	for (size_t i = 0; i < f->tail_count; i++)
-		if (strcmp(strrchr(f->tails[i].path, '/') + 1, name) == 0)
-			return true;
-	return false;
-}
-
-/* Traces that are new in the folder. */
-static void
-look_for_traces(struct follow *f)
-{
-	struct dirent **entries;
-	const int count = scandir(f->folder, &entries, is_raw_name, versionsort);
-
-	if (count < 0)
-		die("%s: %s", f->folder, strerror(errno));
-	for (int i = 0; i < count; i++) {
-		const char *segment = raw_name_segment(entries[i]->d_name);
-		struct tail tail = { .pid = -1 };
-
-		if (segment != NULL && *segment == '\0' && !knows(f, entries[i]->d_name)) {
-			if (asprintf(&tail.path, "%s/%s", f->folder, entries[i]->d_name) < 0)
-				die("out of memory");
-			tail.scan = (struct scan){ .input = f->input, .file = tail.path };
-			f->tails = grow(f->tails, &f->tail_capacity, f->tail_count + 1, sizeof tail);
-			f->tails[f->tail_count++] = tail;
-		}
-		free(entries[i]);
-	}
-	free(entries);
-}
-
-/* The next message from OFFSET of the segment on, as it is now. */
-static void
-read_at(struct follow *f, const struct segment *segment, uint64_t offset, struct message *message)
-{
-	struct reader *in = f->input->in;
-
-	reader_turn(in, segment->path, segment->fd, offset);
-	reader_jump(in, offset);
-	if (reader_next(in, message) <= 0)
-		die_input(in);
-}
-
-/* ---- what is new in a trace ---- */
-
-static struct lane *
-lane_at(struct tail *tail, size_t location)
-{
-	if (location >= tail->lane_count) {
-		tail->lanes = need(realloc(tail->lanes, (location + 1) * sizeof *tail->lanes));
-		memset(&tail->lanes[tail->lane_count], 0, (location + 1 - tail->lane_count) * sizeof *tail->lanes);
-		tail->lane_count = location + 1;
-	}
-	return &tail->lanes[location];
-}
-
-static void
-add_piece(struct follow *f, struct tail *tail, const struct message *message)
-{
-	static const char count_key[] = "\245count\316";
-	struct reader *in = f->input->in;
-	const msgpack_object *open = body_get(message, "open");
-	const unsigned char *count_at = memmem(message->bytes, message->size < 100 ? message->size : 100, count_key,
-	    sizeof count_key - 1);
-	struct piece piece = { .segment = tail->segment_count - 1, .place = message->offset };
-	int64_t location, first, rows;
-	struct lane *lane;
-
-	if (body_int(in, message, "location", 0, 1 << 16, &location) < 0 ||
-	    body_int(in, message, "first", 0, INT64_MAX, &first) < 0 ||
-	    body_int(in, message, "count", 0, UINT32_MAX, &rows) < 0)
-		die_input(in);
-	lane = lane_at(tail, (size_t)location);
-	piece.first = (uint64_t)first;
-	piece.rows = (uint32_t)rows;
-	if (open != NULL && open->type == MSGPACK_OBJECT_BIN && open->via.bin.size == sizeof lane->open && count_at != NULL) {
-		piece.count_at = (uint32_t)(count_at - message->bytes) + sizeof count_key - 1;
-		piece.open_at = (uint32_t)((const unsigned char *)open->via.bin.ptr - message->bytes);
-	}
-	if (lane->count > 0) {		/* that is full now */
-		struct piece *last = &lane->pieces[lane->begin + lane->count - 1];
-
-		if (piece.first < last->first + last->rows)
-			die_message(in, message, "calls: the block does not follow the one before");
-		last->rows = (uint32_t)(piece.first - last->first);
-	}
-	if (lane->begin > 0 && lane->begin + lane->count == lane->capacity) {
-		memmove(lane->pieces, lane->pieces + lane->begin, lane->count * sizeof piece);
-		lane->begin = 0;
-	}
-	lane->pieces = grow(lane->pieces, &lane->capacity, lane->begin + lane->count + 1, sizeof piece);
-	lane->pieces[lane->begin + lane->count++] = piece;
-}
-
-static void
-take(struct follow *f, struct tail *tail, const struct message *message)
-{
-	tail->scan.in = f->input->in;
-	if (is_kind(message, "rank") && body_get(message, "pid") != NULL &&
-	    body_int(f->input->in, message, "pid", 0, INT32_MAX, &tail->pid) < 0)
-		die_input(f->input->in);
-	if (is_kind(message, "calls")) {
-		tail->scan.messages++;
-		add_piece(f, tail, message);
-	} else if (scan_message(&tail->scan, message) < 0)
-		die_input(f->input->in);
-}
-
-/* The messages that the trace has got since. */
-static void
-scan_tail(struct follow *f, struct tail *tail)
-{
-	while (tail->scan.rank == NULL || !tail->scan.rank->ended) {
-		struct segment *segment;
-		struct message message;
-		char byte = 0;
-
-		if (tail->segment_count == 0 && !open_segment(tail))
-			return;
-		segment = &tail->segments[tail->segment_count - 1];
-		/* The first byte of a message is stored last. */
-		if (pread(segment->fd, &byte, 1, (off_t)tail->offset) != 1 || byte == 0)
-			return;
-		read_at(f, segment, tail->offset, &message);
-		take(f, tail, &message);
-		/* The others that a compressed message holds. */
-		while (reader_offset(f->input->in) == tail->offset) {
-			if (reader_next(f->input->in, &message) <= 0)
-				die_input(f->input->in);
-			take(f, tail, &message);
-		}
-		tail->offset = reader_offset(f->input->in);
-		if (is_kind(&message, "end") && body_get(&message, "more") != NULL && !open_segment(tail))
-			tail->offset -= message.size;	/* once more, when the next one is there */
-	}
-}
-
-/* The last block of a lane, which may have more rows by now, and says what call the thread is in. */
-static void
-look_at_block(struct follow *f, const struct tail *tail, struct lane *lane)
-{
-	struct piece *piece = lane->count > 0 ? &lane->pieces[lane->begin + lane->count - 1] : NULL;
-	const int fd = piece != NULL ? tail->segments[piece->segment].fd : -1;
-	unsigned char count[4];
-
-	lane->open.call = 0;
-	if (piece == NULL || piece->open_at == 0)
-		return;
-	if (pread(fd, count, sizeof count, (off_t)(piece->place + piece->count_at)) == sizeof count &&
-	    big_endian(count, sizeof count) > piece->rows) {
-		piece->rows = (uint32_t)big_endian(count, sizeof count);
-		f->moved_ns = now_ns();
-	}
-	if (pread(fd, &lane->open, sizeof lane->open, (off_t)(piece->place + piece->open_at)) != sizeof lane->open)
-		lane->open.call = 0;
-}
-
-static bool
-is_alive(const struct follow *f, const struct tail *tail)
-{
-	char path[64], stat[512] = "", *behind;
-	ssize_t got;
-	int fd;
-
-	if (strcmp(tail->scan.rank->host != NULL ? tail->scan.rank->host : "", f->host) != 0)
-		return now_ns() - f->moved_ns < SILENCE_S * SECOND_NS;
-	if (tail->pid <= 0 || (kill((pid_t)tail->pid, 0) != 0 && errno == ESRCH))
-		return false;
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)tail->pid);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
-		return true;
-	got = read(fd, stat, sizeof stat - 1);
-	close(fd);
-	behind = got > 0 ? strrchr(stat, ')') : NULL;
-	return behind == NULL || behind[1] != ' ' || (behind[2] != 'Z' && behind[2] != 'X');
-}
-
-/* A process that is gone has written all that it will. */
-static void
-look_at_processes(struct follow *f)
-{
-	f->over = f->tail_count > 0;
-	for (size_t i = 0; i < f->tail_count; i++) {
-		struct tail *tail = &f->tails[i];
-
-		tail->gone |= tail->scan.rank != NULL && (tail->scan.rank->ended || !is_alive(f, tail));
-		f->over &= tail->gone;
-	}
-}
-
-static void
-look(struct follow *f)
-{
-	if (f->by_rank == NULL)
-		look_for_traces(f);
-	look_at_processes(f);
-	for (size_t i = 0; i < f->tail_count; i++) {
-		struct tail *tail = &f->tails[i];
-		const uint64_t before = tail->offset;
-
-		for (size_t l = 0; l < tail->lane_count; l++)
-			look_at_block(f, tail, &tail->lanes[l]);
-		scan_tail(f, tail);
-		if (tail->offset != before)
-			f->moved_ns = now_ns();
-	}
-}
-
-/* ---- rows ---- */
-
-/* MPI_Finalize has its row while it lasts, and one that stands for several calls takes more of them. */
-static bool
-may_change(const struct tail *tail, const struct calls *rows, bool folds)
-{
-	return !tail->gone && rows->count > 0 &&
-	    (folds || strcmp(call_name(rows->call[rows->count - 1]), "MPI_Finalize") == 0);
-}
-
-/* Takes the last call away. False: it is the only one. */
-static bool
-drop_last_call(struct calls *rows)
-{
-	size_t i = rows->count - 1;
-
-	while (i > 0 && rows->call[i] == 0)
-		i--;
-	if (i > 0)
-		rows->count = i;
-	return i > 0;
-}
-
-/* Rows of the piece from the next one on, MOST of them if they can be read apart. */
-static void
-read_piece(struct follow *f, struct tail *tail, struct lane *lane, const struct piece *piece, size_t most)
-{
-	struct reader *in = f->input->in;
-	const size_t from = (size_t)(lane->next - piece->first), all = piece->rows - from;
-	const bool last = piece == &lane->pieces[lane->begin + lane->count - 1];
-	size_t count = all < most ? all : most;
-	struct message message;
-	bool folds;
-	int narrow;
-
-	read_at(f, &tail->segments[piece->segment], piece->place, &message);
-	folds = body_get(&message, "folded") != NULL;
-	if ((narrow = reader_narrow(in, &message, from, count)) < 0 || calls_read(&f->read, in, &message) < 0)
-		die_input(in);
-	if (narrow == 0) {
-		if (f->read.count < from + all)
-			die_message(in, &message, "calls: the block has lost rows");
-		calls_drop(&f->read, from);
-		f->read.count = count = all;
-	}
-	if (count < all && !drop_last_call(&f->read))	/* its parts may follow */
-		read_piece(f, tail, lane, piece, 2 * most);
-	else if (count == all && last && may_change(tail, &f->read, folds) && !drop_last_call(&f->read))
-		f->read.count = 0;
-}
-
-/* More rows of the thread, behind those that are there. False: there are none. */
-static bool
-read_rows(struct follow *f, struct tail *tail, struct lane *lane)
-{
-	const size_t most = ROWS / f->input->location_count;
-
-	for (; lane->count > 0; lane->begin++, lane->count--) {
-		const struct piece *piece = &lane->pieces[lane->begin];
-
-		if (lane->next < piece->first + piece->rows) {
-			read_piece(f, tail, lane, piece, most > LEAST_ROWS ? most : LEAST_ROWS);
-			if (lane->from > 0)
-				calls_drop(&lane->rows, lane->from);
-			lane->from = 0;
-			if (lane->rows.count == 0)
-				lane->rows.first = lane->next;
-			if (calls_append(&lane->rows, &f->read) < 0)
-				die("out of memory");
-			lane->next += f->read.count;
-			return f->read.count > 0;
-		}
-		if (lane->count == 1)
-			break;
-	}
-	return false;
-}
-
-/* Segments that are read to their end. */
-static void
-close_segments(struct tail *tail)
-{
-	size_t needed = tail->segment_count > 0 ? tail->segment_count - 1 : 0;
-
-	for (size_t l = 0; l < tail->lane_count; l++)
-		if (tail->lanes[l].count > 0 && tail->lanes[l].pieces[tail->lanes[l].begin].segment < needed)
-			needed = tail->lanes[l].pieces[tail->lanes[l].begin].segment;
-	while (needed-- > 0 && tail->segments[needed].fd >= 0) {
-		close(tail->segments[needed].fd);
-		tail->segments[needed].fd = -1;
-	}
-}
 
 /* ---- what goes out ---- */
 
@@ -612,14 +209,14 @@ wait_for_ranks(struct follow *f)
 	const int64_t begun_ns = now_ns();
 	const struct timespec nap = { 0, NAP_NS };
 
-	for (look(f); !is_ready(f) && !f->over; look(f)) {
+	for (tails_look(f); !is_ready(f) && !f->over; tails_look(f)) {
 		if (f->tail_count == 0 && now_ns() - begun_ns > FIRST_S * SECOND_NS)
 			die("%s: holds no raw trace (rank.0, rank.1, ...)", f->folder);
 		nanosleep(&nap, NULL);
 	}
 	if (f->input->rank_count == 0)
 		die("%s: no raw trace tells its rank", f->folder);
-	look(f);		/* all that came before the last rank's first row */
+	tails_look(f);		/* all that came before the last rank's first row */
 }
 
 static void
@@ -723,7 +320,7 @@ go_along(struct follow *f)
 	while (!over) {
 		const int64_t now = trace_now_ns(f);
 
-		look(f);
+		tails_look(f);
 		over = f->over;
 		later_look(f->later, over);
 		tell_of_threads(f);
