@@ -5,8 +5,9 @@
  * what is missing then goes to the parts that lost most; so parts make up their whole exactly, and
  * with the sides swapped every sign flips.
  *
- * Tests relabel the runs that disturbed.c leaves; the greatest t of all sites adjusts them, and intervals
- * are what no test refutes. With fewer runs than could ever tell anything at 95 % nothing is said of chance.
+ * Tests relabel the runs that disturbed.c leaves; the greatest t of all sites adjusts them, and
+ * intervals are what no test refutes. With fewer runs than could ever tell anything at 95 % nothing is
+ * said of chance.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -62,8 +63,8 @@ put_values(double *values, const struct comparison *c, VALUE(of), size_t index)
 void
 change_of(const struct comparison *c, VALUE(of), size_t index, struct change *change)
 {
-	*change = (struct change){ .judged = can_judge(c->count[A], c->count[B]), .shift = NAN, .low = NAN,
-	    .high = NAN, .p = NAN, .p_adjusted = NAN };
+	*change = (struct change){ .judged = can_judge(c->count[A], c->count[B]), .shift = NAN,
+	    .low = NAN, .high = NAN, .p = NAN, .p_adjusted = NAN };
 	change->a = (double)sum_of(c, A, of, index) / (double)c->count[A];
 	change->b = (double)sum_of(c, B, of, index) / (double)c->count[B];
 	change->change_ns = difference(c, of, index);
@@ -189,8 +190,8 @@ phases_by_unit(const struct comparison *c)
 /* ---- tests ------------------------------------------------------------------------------ */
 
 /*
- * The robust deviation of the runs of the sides FROM to TO from the median of their side, so that a single
- * run that was held up does not make it. Each median takes the freedom of one run; NaN: there are too few.
+ * The robust deviation of the runs of the sides FROM to TO from the median of their side. Each median
+ * takes the freedom of one run; NaN: there are too few.
  */
 static double
 deviation(const struct comparison *c, int from, int to, VALUE(of), size_t index)
@@ -222,16 +223,20 @@ static double
 detectable_of(const struct comparison *c, const struct quantity *test, double critical)
 {
 	const double b = (double)c->ways.in_b, a = (double)c->tested_count - b;
-	const double t = critical + normal_quantile(FOUND) * sqrt(1 + critical * critical / (2 * (a + b - 2)));
+	const double spread = sqrt(1 + critical * critical / (2 * (a + b - 2)));
+	const double t = critical + normal_quantile(FOUND) * spread;
 
-	return isfinite(t) ? t * deviation(c, A, B, test->of, test->index) * sqrt(1 / a + 1 / b) : NAN;
+	if (!isfinite(t))
+		return NAN;
+	return t * deviation(c, A, B, test->of, test->index) * sqrt(1 / a + 1 / b);
 }
 
 void
 test_all(const struct comparison *c, struct quantity *tests, size_t count)
 {
 	const size_t runs = c->tested_count;
-	double *values = zalloc(count * runs, sizeof *values), *adjusted = zalloc(count, sizeof *adjusted), critical;
+	double *values = zalloc(count * runs, sizeof *values);
+	double *adjusted = zalloc(count, sizeof *adjusted), critical;
 
 	for (size_t t = 0; t < count; t++) {
 		change_of(c, tests[t].of, tests[t].index, &tests[t].change);
@@ -272,17 +277,19 @@ is_surer(const struct verdict *v, const struct quantity *a, const struct quantit
 
 	if (named != is_named(v, &b->change))
 		return named;
-	return named ? fabs(a->change.shift) > fabs(b->change.shift) : a->change.p_adjusted < b->change.p_adjusted;
+	return named ? fabs(a->change.shift) > fabs(b->change.shift) :
+	    a->change.p_adjusted < b->change.p_adjusted;
 }
 
-/* All of a part, and it without what held up single visits: a change may be in the one or the other. */
+/* All of a part, and it without what held up single visits: either may be what changed. */
 enum { KINDS_OF_TEST = 2 * PARTS };
 
 static void
 test_sites(const struct comparison *c, struct verdict *v)
 {
-	static int64_t (*const of[KINDS_OF_TEST])(const struct summary *run, size_t unit) = { unit_undisturbed_computing,
-		unit_computing, unit_undisturbed_communication, unit_communication };
+	static int64_t (*const of[KINDS_OF_TEST])(const struct summary *run, size_t unit) = {
+		unit_undisturbed_computing, unit_computing,
+		unit_undisturbed_communication, unit_communication };
 	struct quantity *tests = zalloc(KINDS_OF_TEST * c->unit_count, sizeof *tests);
 	size_t count = 0;
 

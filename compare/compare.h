@@ -36,7 +36,7 @@ enum form { TEXT, JSON, CSV, STREAM };
  * far quieter than the other.
  */
 enum { COMPUTING, COMMUNICATION, PARTS };
-/* A visit of the path to a site lasts until it computes anew or is elsewhere. Positions hold as many visits each. */
+/* A visit of the path to a site lasts until it computes anew or is elsewhere. */
 enum { POSITIONS = 64 };
 
 struct site_sums {			/* a call site of one run */
@@ -51,7 +51,7 @@ struct site_sums {			/* a call site of one run */
 	int64_t wait_ns, delay_ns;	/* waits in it; waits of others that it caused */
 	uint64_t visits;		/* of the path; 0: not known either */
 	uint64_t position_visits;	/* that a position holds, a power of 2 */
-	int64_t *position_ns[PARTS];	/* the path of successive visits; NULL where there is none */
+	int64_t *position_ns[PARTS];	/* the path of successive visits; NULL: no visit */
 	uint64_t calls, sent_bytes, received_bytes;
 	uint32_t comm;			/* of its first call */
 	int32_t comm_size;
@@ -70,7 +70,7 @@ struct summary {
 	uint64_t messages, collectives, communicators;
 	char *hosts;			/* "name*ranks ...", in order of name; NULL: not known */
 	char *load;			/* where ranks had too few cores: a sentence; else NULL */
-	double preempted;		/* of its threads' time: ready to run, without a core; NaN: not known */
+	double preempted;		/* share of its threads' time: load.h */
 	struct variable *environment;	/* NULL: not known */
 	size_t variable_count, variable_capacity;
 	int64_t date_s;			/* 0: not known */
@@ -156,7 +156,7 @@ struct change {
 	double a, b;			/* means, in ns where it is time */
 	int64_t change_ns;		/* of times: apportioned, so that parts make up their whole */
 	bool judged;			/* enough runs for the interval and p */
-	double shift, low, high;	/* of the runs that are tested, 95 %; NaN unless judged, as p */
+	double shift, low, high;	/* of the runs tested, 95 %; NaN unless judged, as p */
 	double p, p_adjusted;
 };
 
@@ -195,8 +195,8 @@ void test_all(const struct comparison *c, struct quantity *tests, size_t count);
 struct site_change {
 	struct place_names place;
 	struct change path, total;
-	int part;				/* of its time on the path, of which the tests are surest */
-	struct change surest;			/* of that part, or of what does not hold up single visits of it */
+	int part;				/* of its time on the path, of which tests are surest */
+	struct change surest;			/* of that part, or of it undisturbed */
 	double detectable;			/* of that, ns; NaN: none is */
 	int64_t kinds_ns[PATH_KINDS_COUNT], wait_ns, delay_ns;
 	bool named;
@@ -275,7 +275,7 @@ void write_junit(const struct verdict *v, const char *name);
 
 /* change.c: of a unit all kinds, of a run by wait state. */
 int64_t unit_path(const struct summary *run, size_t unit);
-int64_t unit_part(const struct summary *run, size_t unit, size_t part);	/* COMPUTING or COMMUNICATION */
+int64_t unit_part(const struct summary *run, size_t unit, size_t part);
 int64_t state_wait(const struct summary *run, size_t state);
 
 /* print.c */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What else ran on the machine holds up single visits to a site, or a whole run. Neither is what the sides differ in, so
- * the tests leave it out. All is found without a look at the sides, so that a test by relabelling the runs stays exact.
+ * What else ran on the machine holds up single visits to a site, or a whole run. Neither is what the
+ * sides differ in, so the tests leave it out. All is found without a look at the sides, so that a test
+ * by relabelling the runs stays exact.
  *
- * A side of N runs can be told from (N - 1) / 2 of them that are disturbed. What so few of all runs take longer than
- * the next one is held up: no change of a side can be that.
+ * A side of N runs can be told from (N - 1) / 2 of them that are disturbed. What so few of all runs
+ * take longer than the next one is held up: no change of a side can be that.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #include "compare.h"
 
-/* A run is disturbed if it was held up by more of its time than others are, and by so many times as much. */
+/* A run is disturbed if it was held up for so much more of its time than most, and so many times as much. */
 #define HELD_UP 0.02
 #define TIMES 3
 
@@ -34,7 +35,7 @@ exceeded_by(struct sample values, size_t few)
 
 /* ---- visits ----------------------------------------------------------------------------- */
 
-/* The time of a part of a site, by run and position; 0 positions: not all runs tell. To be freed. */
+/* Of a part of a site, by run and position; 0 positions: not all runs tell. To be freed. */
 static double *
 positions_of_runs(const struct comparison *c, size_t unit, size_t part, size_t *positions)
 {
@@ -152,7 +153,8 @@ preempted(const struct summary *run)
 
 /* Is the share of this run far from that of most? */
 static bool
-stands_out(const struct comparison *c, double (*share)(const struct summary *run), const struct summary *run)
+stands_out(const struct comparison *c, double (*share)(const struct summary *run),
+    const struct summary *run)
 {
 	struct sample all = { zalloc(c->tested_count, sizeof *all.at), c->tested_count };
 	double usual;
@@ -164,7 +166,7 @@ stands_out(const struct comparison *c, double (*share)(const struct summary *run
 	return share(run) > usual + HELD_UP && share(run) > TIMES * usual;
 }
 
-/* Without them the others must bear a test; more than a few are the way of the machine, or of a side. */
+/* The others must bear a test without them; more than a few are the way of a side, or of all. */
 static void
 leave_out(struct comparison *c)
 {
@@ -193,7 +195,8 @@ leave_out(struct comparison *c)
 static int
 by_run_time(const void *left, const void *right)
 {
-	const struct summary *a = *(struct summary *const *)left, *b = *(struct summary *const *)right;
+	const struct summary *a = *(struct summary *const *)left;
+	const struct summary *b = *(struct summary *const *)right;
 
 	if (a->run_ns != b->run_ns)
 		return a->run_ns < b->run_ns ? -1 : 1;
@@ -214,10 +217,10 @@ find_disturbed(struct comparison *c)
 
 			run->side = side;
 			for (size_t part = 0; part < PARTS; part++)
-				run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof **run->undisturbed_ns);
+				run->undisturbed_ns[part] = zalloc(c->unit_count, sizeof(int64_t));
 			c->tested[c->tested_count++] = run;
 		}
-	/* An order that does not depend on the sides: the same ways are tried with the sides swapped. */
+	/* An order that does not depend on the sides, so that swapped sides have the same ways. */
 	qsort(c->tested, runs, sizeof(struct summary *), by_run_time);
 	for (size_t r = 0; r < runs; r++)
 		c->is_b[r] = c->tested[r]->side == B;
@@ -226,9 +229,11 @@ find_disturbed(struct comparison *c)
 		for (size_t r = 0; r < c->count[side]; r++) {
 			const struct summary *run = &c->runs[side][r];
 
-			if (most_disturbed(c) > 0 && (stands_out(c, held_up_share, run) || stands_out(c, preempted, run)))
-				c->disturbed[c->disturbed_count++] = (struct disturbed){ side, r + 1, run->file,
-				    held_up_share(run), run->preempted, false };
+			if (most_disturbed(c) == 0 ||
+			    (!stands_out(c, held_up_share, run) && !stands_out(c, preempted, run)))
+				continue;
+			c->disturbed[c->disturbed_count++] = (struct disturbed){ side, r + 1, run->file,
+			    held_up_share(run), run->preempted, false };
 		}
 	if (c->disturbed_count > 0) {
 		leave_out(c);

@@ -200,10 +200,11 @@ print_disturbed(struct text *text, const struct comparison *c)
 		char preempted[80] = "";
 
 		if (isfinite(d->preempted))
-			snprintf(preempted, sizeof preempted, "; %.1f %% of its threads' time ready to run, without a core",
-			    100 * d->preempted);
-		text_line(text, "%s: run %llu (%s) was disturbed: held up for %.1f %% of its time%s; the tests %s",
-		    d->side == A ? "A" : "B", (unsigned long long)d->run, d->file, 100 * d->held_up, preempted,
+			snprintf(preempted, sizeof preempted, "; %.1f %% of its threads' time ready to run, "
+			    "without a core", 100 * d->preempted);
+		text_line(text, "%s: run %llu (%s) was disturbed: held up for %.1f %% of its time%s; "
+		    "the tests %s", d->side == A ? "A" : "B", (unsigned long long)d->run, d->file,
+		    100 * d->held_up, preempted,
 		    d->left_out ? "leave it out" : "have it, because there are too few others");
 	}
 }
@@ -366,7 +367,8 @@ comparison_json(struct text *text, const struct comparison *c, const struct verd
 	json_rows(out, "functions", function_fields, v->functions, v->function_count, sizeof *v->functions);
 	put_facts(out, c, v);
 	json_break(out);
-	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count, sizeof *c->disturbed);
+	json_rows(out, "disturbed", disturbed_fields, c->disturbed, c->disturbed_count,
+	    sizeof *c->disturbed);
 	json_break(out);
 	json_rows(out, "limits", limit_fields, v->limits, v->limit_count, sizeof *v->limits);
 	put_rest(out, c, v);

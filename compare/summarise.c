@@ -336,7 +336,8 @@ void
 summarise(const char *file, int argc, char **argv)
 {
 	static struct imbalance im;
-	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX, .visited = NOBODY };
+	struct watcher w = { .observer = { see_message, see_call }, .phase = SIZE_MAX,
+		.visited = NOBODY };
 	char pipe_name[32];
 	pid_t child = 0;
 	int from = -1;

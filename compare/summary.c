@@ -42,7 +42,8 @@ write_place(struct writer *out, const struct site_sums *p)
 		put_uint(out, "visits", p->visits);
 		put_uint(out, "position_visits", p->position_visits);
 		put_column(out, "computing_ns", i64, p->position_ns[COMPUTING], positions_of(p));
-		put_column(out, "communication_ns", i64, p->position_ns[COMMUNICATION], positions_of(p));
+		put_column(out, "communication_ns", i64, p->position_ns[COMMUNICATION],
+		    positions_of(p));
 	}
 	if (message_end(out) < 0)
 		die_output();
@@ -192,6 +193,7 @@ static void
 read_positions(struct site_sums *p, struct reader *in, const struct message *message)
 {
 	static const char *const keys[PARTS] = { "computing_ns", "communication_ns" };
+	int64_t *ns;
 	size_t count;
 
 	if (body_get(message, "visits") == NULL)
@@ -199,16 +201,17 @@ read_positions(struct site_sums *p, struct reader *in, const struct message *mes
 	if (body_uint(in, message, "visits", &p->visits) < 0 ||
 	    body_uint(in, message, "position_visits", &p->position_visits) < 0)
 		die_input(in);
-	if (p->visits == 0 || p->position_visits == 0 || (p->position_visits & (p->position_visits - 1)) != 0 ||
-	    positions_of(p) > POSITIONS)
+	if (p->visits == 0 || p->position_visits == 0 || positions_of(p) > POSITIONS ||
+	    (p->position_visits & (p->position_visits - 1)) != 0)
 		die_message(in, message, "place: no such number of visits");
 	count = positions_of(p);
 	for (size_t part = 0; part < PARTS; part++) {
 		p->position_ns[part] = zalloc(POSITIONS, sizeof *p->position_ns[part]);
-		if (body_column(in, message, keys[part], i64, count, count, p->position_ns[part]) < 0)
+		ns = p->position_ns[part];
+		if (body_column(in, message, keys[part], i64, count, count, ns) < 0)
 			die_input(in);
 		for (size_t i = 0; i < count; i++)
-			if (p->position_ns[part][i] < 0 || p->position_ns[part][i] > INT64_MAX / POSITIONS)
+			if (ns[i] < 0 || ns[i] > INT64_MAX / POSITIONS)
 				die_message(in, message, "place: no such time");
 	}
 }

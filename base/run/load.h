@@ -30,7 +30,7 @@ int load_take(struct headline *headline, struct reader *in, const struct message
 char *load_measured(const struct headline *headline, const struct load *load);
 /* The same of the worst host, and what others took; NULL: all had enough cores. To be freed. */
 char *load_text(const struct headline *headline);
-/* The part of the threads' time, on all hosts, that they were ready to run and had no core; NaN: not known. */
+/* Of the threads' time, on all hosts: ready to run, without a core; NaN: not known. */
 double preempted_share(const struct headline *headline);
 /* The same as a line of a report. */
 void load_line(struct text *text, const struct headline *headline);

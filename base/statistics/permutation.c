@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests of two sides of runs by relabelling them. If the sides are alike, every way to choose side B among the runs is
- * as likely as the real one [F]. Exact where the ways are few; otherwise a sample of them, the real one included [D].
+ * Tests of two sides of runs by relabelling them. If the sides are alike, every way to choose side B
+ * among the runs is as likely as the real one [F]. Exact where the ways are few; otherwise a sample of
+ * them, the real one included [D].
  */
 #include <math.h>
 #include <stdint.h>
@@ -120,7 +121,7 @@ relabel(const bool *real, size_t runs)
 	return r;
 }
 
-/* Of side B; all values add up to 0. With the sides swapped the sign flips and no digit changes. */
+/* Of side B; all values add up to 0. With swapped sides the sign flips and no digit changes. */
 static double
 sum_of(const struct way *way, const double *values)
 {
@@ -131,7 +132,7 @@ sum_of(const struct way *way, const double *values)
 	return way->sign * sum;
 }
 
-/* Values less their mean, so that the sum of side A is that of B with the other sign; and their squares. */
+/* Values less their mean, so that side A has the sum of B with the other sign; and their squares. */
 static double
 centre(double *to, const double *values, size_t count)
 {
@@ -176,17 +177,18 @@ select_value(double *at, size_t count, size_t k)
 }
 
 /*
- * If B were longer by a shift S and nothing else, then less S both sides would be alike. Relabelling then gives so great a
- * difference as the real one wherever S is at least the bound of that way. So the bounds in order are where p changes, and
- * the interval holds every S that the test with this level does not refute [G].
+ * If B were longer by a shift S and nothing else, then less S both sides would be alike. A way has so
+ * great a difference as the real one wherever S is at least the bound of that way. So p changes at the
+ * bounds, and the interval holds every S that the test with this level does not refute [G].
  */
 struct effect
 permuted_shift(const struct relabelling *r, const double *values, double confidence, double *p)
 {
 	double *at = zalloc(r->runs, sizeof *at), *bounds = zalloc(r->ways, sizeof *bounds);
-	const double rounding = ALIKE * sqrt(centre(at, values, r->runs)), real = sum_of(&r->real, at);
+	const double rounding = ALIKE * sqrt(centre(at, values, r->runs));
+	const double real = sum_of(&r->real, at), in_b = (double)r->in_b;
 	size_t count = 0, more = 0, less = 0, out;
-	struct effect effect = { .shift = real / (double)r->in_b + real / (double)(r->runs - r->in_b) };
+	struct effect effect = { .shift = real / in_b + real / ((double)r->runs - in_b) };
 
 	for (size_t w = 0; w < r->ways; w++) {
 		const double off = real - sum_of(&r->way[w], at);
@@ -216,7 +218,9 @@ by_size(const void *left, const void *right)
 {
 	const struct ordered *a = left, *b = right;
 
-	return a->size > b->size ? -1 : a->size < b->size ? 1 : a->index < b->index ? -1 : a->index > b->index;
+	if (a->size > b->size || a->size < b->size)
+		return a->size > b->size ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static int
@@ -228,16 +232,18 @@ downwards(const void *left, const void *right)
 }
 
 /*
- * All runs of a test together have the same sum of squares in every way, so that the t of two samples grows with
- * the share of it that lies between the sides, and so does the root of this: |sum of B| with all squares 1.
+ * All runs of a test together have the same sum of squares in every way, so that the t of two samples
+ * grows with the share of it that lies between the sides. So does |sum of B|, with all squares 1.
  */
 double
-max_t(const struct relabelling *r, const double *values, size_t tests, double level, double *adjusted)
+max_t(const struct relabelling *r, const double *values, size_t tests, double level,
+    double *adjusted)
 {
 	const double in_b = (double)r->in_b, in_a = (double)(r->runs - r->in_b);
-	double *at = zalloc(tests * r->runs, sizeof *at), *most = zalloc(r->ways, sizeof *most), critical;
+	double *at = zalloc(tests * r->runs, sizeof *at), *most = zalloc(r->ways, sizeof *most);
 	struct ordered *order = zalloc(tests, sizeof *order);
 	size_t *reached = zalloc(tests, sizeof *reached);
+	double critical;
 
 	for (size_t t = 0; t < tests; t++) {
 		const double root = sqrt(centre(at + t * r->runs, values + t * r->runs, r->runs));
@@ -248,8 +254,10 @@ max_t(const struct relabelling *r, const double *values, size_t tests, double le
 	}
 	qsort(order, tests, sizeof *order, by_size);
 	for (size_t w = 0; w < r->ways; w++)
-		for (size_t k = tests; k-- > 0; ) {	/* the greatest of this one and those less sure */
-			most[w] = fmax(most[w], fabs(sum_of(&r->way[w], at + order[k].index * r->runs)));
+		for (size_t k = tests; k-- > 0; ) {
+			const double *of = at + order[k].index * r->runs;
+
+			most[w] = fmax(most[w], fabs(sum_of(&r->way[w], of)));	/* of the less sure, too */
 			reached[k] += most[w] >= order[k].size - ALIKE;
 		}
 	for (size_t k = 0; k < tests; k++) {

@@ -283,13 +283,11 @@ p_greater(enum test test, struct sample x, struct sample y)
 double
 least_p(enum test test, size_t count)
 {
-	double n = (double)count, orders = 1;
+	double n = (double)count;
 
 	if (test == NORMAL || (test == WILCOXON && count >= EXACT_BELOW))
 		return 0.5 * erfc((n * n - 1) / 2 / sqrt(n * n * (2 * n + 1) / 12) / sqrt(2));
-	for (size_t i = 1; i <= count; i++)
-		orders *= (double)(count + i) / (double)i;
-	return 1 / orders;
+	return 1 / ways_to_choose(count, count);
 }
 
 struct place {

@@ -8,8 +8,8 @@
  *   [B]  Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995)
  *   [P]  F. Wilcoxon, 1945, and Lehmann, chapters 3 and 4: signed ranks, and the shift of pairs
  *   [T]  J. W. Tukey, Exploratory Data Analysis (1977): fences
- *   [F]  R. A. Fisher, The Design of Experiments (1935); E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937)
- *   [G]  the same intervals by J. A. Hartigan, J. Am. Stat. Ass. 64 (1969)
+ *   [F]  R. A. Fisher, The Design of Experiments (1935)
+ *   [G]  E. J. G. Pitman, Suppl. J. R. Stat. Soc. 4 (1937); J. A. Hartigan, J. Am. Stat. Ass. 64 (1969)
  *   [D]  M. Dwass, Ann. Math. Stat. 28 (1957): a sample of the ways
  *   [M]  P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing (1993), algorithm 4.1
  */
@@ -108,13 +108,14 @@ struct relabelling {
 };
 /* All ways, or some 4000 by chance, always the same ones. Neither side is empty. REAL: is a run of B? */
 struct relabelling relabel(const bool *real, size_t runs);
-/* How much more the mean of B is, its interval, and the two-sided p: at most 1 - CONFIDENCE where 0 lies outside. */
-struct effect permuted_shift(const struct relabelling *relabelling, const double *values, double confidence, double *p);
+/* By how much the mean of B is more, and the two-sided p: at most 1 - CONFIDENCE where 0 lies outside. */
+struct effect permuted_shift(const struct relabelling *relabelling, const double *values,
+    double confidence, double *p);
 /*
- * Adjusts the p of TESTS, with a value of each run, by the greatest t of all in each way, stepping down [M]: their
- * dependence counts. Returns the t that one alone must exceed at this level; infinity: none can.
+ * Adjusts the p of TESTS, with a value of each run, by the greatest t of all in each way, stepping
+ * down [M]. Returns the t that one must exceed at this level; infinity: none can.
  */
-double max_t(const struct relabelling *relabelling, const double *values, size_t tests, double level,
-    double *adjusted);
+double max_t(const struct relabelling *relabelling, const double *values, size_t tests,
+    double level, double *adjusted);
 
 #endif
