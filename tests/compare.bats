@@ -92,7 +92,7 @@ run_of() { compare_runs.py make "${@:2}" | pack | lp-graph 2>/dev/null | lp-comp
 
 @test "a change at single visits is found, and one visit of a run that was held up is none" {
 	cd "$BATS_FILE_TMPDIR"
-	for i in 1 2 3 4 5; do run_of once$i 40$i once=5:400000; done
+	for i in 1 2 3 4 5; do run_of once$i 40$i once=5:400000 late=5:$((10 * i)); done	# sure, but too small
 	lp-compare -F json a[1-5].summary -- once[1-5].summary | jq -e '[.sites[] | select(.named) | .line] == [15]'
 	# 3 % of two runs of A: without the one visit each they are as the others, and so is the interval.
 	run_of a.once 406 once=3:450000
