@@ -26,9 +26,11 @@ import importlib.machinery
 import importlib.util
 import itertools
 import json
+import math
 import os
 import random
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -197,6 +199,9 @@ def ways(a, b):
 
     times, told = [run for run, _ in runs], found["run_time"]
     assert abs(p(times) - told["p"]) < 1e-6
+    for side, of in ("a", times[:len(a)]), ("b", times[len(a):]):
+        off = statistics.median(abs(t - statistics.median(of)) for t in of)
+        assert abs(1.4826e-9 * off * math.sqrt(len(of) / (len(of) - 1)) - told[f"spread_{side}_s"]) < 2e-9
     for end, inwards in (told["low_s"], 2), (told["high_s"], -2):
         assert p(shifted(times, ns(end) - inwards)) <= 0.05 < p(shifted(times, ns(end) + inwards))
 
