@@ -11,6 +11,7 @@
 
 #include "../base/run/raw_folder.h"
 #include "../base/stream/stream.h"
+#include "../base/tool/hash_table.h"
 #include "../base/tool/tool.h"
 #include "stuck.h"
 
@@ -121,10 +122,17 @@ take_communicator(struct scan *scan, const struct message *message)
 	struct definition d = { .own = scan->number, .comm = (uint32_t)number_of(message, "comm", 0),
 		.rank = (int32_t)number_of(message, "rank", -1), .size = (int32_t)number_of(message, "size", 0),
 		.remote_size = (int32_t)number_of(message, "remote_size", 0), .side = number_of(message, "side", 0) > 0 };
+	const int64_t from = number_of(message, "from", 0);
 
 	if (d.comm < 3 || body_uint(scan->in, message, "id", &d.id) < 0 || d.size < 1 || d.size > 1 << 24 ||
 	    d.remote_size > 1 << 24)
 		return;
+	/* What comes from a meeting with another MPI_COMM_WORLD has an id that goes with that. */
+	for (size_t i = scan->definition_count; i-- > 0 && from > 0; )
+		if (scan->definitions[i].own == d.own && scan->definitions[i].comm == from) {
+			d.id = mix(scan->definitions[i].id, d.id);
+			break;
+		}
 	scan->definitions = grow(scan->definitions, &scan->definition_capacity, scan->definition_count + 1,
 	    sizeof *scan->definitions);
 	scan->definitions[scan->definition_count++] = d;
