@@ -145,6 +145,7 @@ main(int argc, char **argv)
 	do {
 		verdict = judge(&look, &opt);
 		output(&look, &verdict, &opt);
+		fflush(stdout);		/* who watches through a pipe sees it now */
 		free(verdict.sentence);
 		ends = opt.watch_ns == 0 || !lives(&look);
 		look_free(&look);
