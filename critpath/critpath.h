@@ -105,6 +105,7 @@ struct function {
 	struct stack_frame frame;	/* of a function the line is where it is seen most */
 	uint64_t all, samples;
 	uint64_t all_inclusive, inclusive;
+	int64_t path_ns;	/* of the samples: those of a list add up to the time on a core */
 };
 
 /* A list with what its shares are of. */

@@ -83,7 +83,7 @@ list_frames(const struct functions *f, const struct definitions *known, enum by 
 		list = grow(list, &capacity, first + frames.count, sizeof *list);
 		for (size_t i = 0; i < frames.count; i++) {
 			struct function row = { frames.at[i], i == 0 ? place[p].all : 0,
-			    i == 0 ? place[p].samples : 0, place[p].all, place[p].samples };
+			    i == 0 ? place[p].samples : 0, place[p].all, place[p].samples, 0 };
 			size_t k = first;
 
 			if (by == BY_FUNCTION)
@@ -136,6 +136,7 @@ struct listed
 functions_list(const struct functions *f, const struct definitions *known, enum by by)
 {
 	struct listed l = { .of = f, .on_path = functions_on_path(f) };
+	uint64_t samples = 0;
 
 	for (int kind = 0; kind < KINDS; kind++)
 		l.path_ns += f->sums.path_ns[kind];
@@ -151,8 +152,11 @@ functions_list(const struct functions *f, const struct definitions *known, enum 
 	}
 	if (l.count > 0)
 		qsort(l.at, l.count, sizeof *l.at, functions_by_path);
-	for (size_t i = 0; i < l.count; i++)
+	for (size_t i = 0; i < l.count; i++) {
+		l.at[i].path_ns = on_path_piece_ns(&l.on_path, samples, samples + l.at[i].samples);
+		samples += l.at[i].samples;
 		l.all += l.at[i].all;
+	}
 	l.all += l.all == 0;
 	return l;
 }

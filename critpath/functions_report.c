@@ -15,22 +15,20 @@ of_path(const struct listed *l, int64_t ns)
 }
 
 static int64_t
-path_ns(const struct listed *l, uint64_t samples)
-{
-	return (int64_t)(samples * (uint64_t)l->on_path.worth_ns);
-}
-
-static int64_t
 all_ns(const struct listed *l, uint64_t samples)
 {
-	return (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
+	const struct on_path *path = &l->on_path;
+	const int64_t ns = (int64_t)(samples * (uint64_t)l->of->sums.period_ns);
+
+	/* Where samples came late, or the kernel took none in itself, more than a period is between them. */
+	return l->of->sums.switched && path->worth_ns >= l->of->sums.period_ns ? on_path_ns(path, samples) : ns;
 }
 
 /* Of the share of the path, by how many samples there are. */
 static double
 error_of(const struct listed *l, uint64_t samples)
 {
-	return l->path_ns > 0 ? sampled_error(samples, l->on_path.worth_ns, l->on_path.compute_ns) /
+	return l->path_ns > 0 ? sampled_error(samples, l->on_path.worth_ns, l->on_path.drawn_ns) /
 	    (double)l->path_ns : 0;
 }
 
@@ -61,6 +59,28 @@ put_other(struct table_writer *table, const struct listed *l, const char *name, 
 	put_name(table, &(struct stack_frame){ .name = name });
 }
 
+/* What is of the computation and no function. */
+enum { OTHER_ROWS = OFF_REASONS + 1 };
+struct other_row {
+	const char *name;
+	int64_t ns;
+	double error;
+	bool told;
+};
+
+static struct other_row
+other_row(const struct listed *l, int i)
+{
+	const struct on_path *path = &l->on_path;
+	const bool switched = l->of->sums.switched;
+
+	if (i == OFF_REASONS)
+		return (struct other_row){ on_core_name, path->samples == 0 ? path->on_core_ns : 0, 0,
+		    path->samples == 0 && path->on_core_ns > 0 };
+	return (struct other_row){ off_names[i], path->off_ns[i], switched ? 0 : error_of(l, path->samples),
+	    switched ? i != OFF_UNKNOWN || path->off_ns[i] > 0 : i == OFF_UNKNOWN };
+}
+
 static void
 list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 {
@@ -73,16 +93,21 @@ list_text(struct text *out, const struct listed *l, enum by by, size_t shown)
 	for (size_t i = 0; i < l->count && i < shown && l->at[i].samples > 0; i++) {
 		const struct function *it = &l->at[i];
 
-		table_fixed(&table, 100 * of_path(l, path_ns(l, it->samples)), 2);
+		table_fixed(&table, 100 * of_path(l, it->path_ns), 2);
 		table_fixed(&table, 100 * error_of(l, it->samples), 2);
-		table_seconds(&table, path_ns(l, it->samples));
-		table_fixed(&table, 100 * of_path(l, path_ns(l, it->inclusive)), 2);
+		table_seconds(&table, it->path_ns);
+		table_fixed(&table, 100 * of_path(l, on_path_ns(&l->on_path, it->inclusive)), 2);
 		table_fixed(&table, 100 * (double)it->all / (double)l->all, 2);
 		table_seconds(&table, all_ns(l, it->all));
 		put_name(&table, &it->frame);
 	}
 	if (by == BY_FUNCTION) {
-		put_other(&table, l, not_sampled, l->on_path.rest_ns, error_of(l, l->on_path.samples));
+		for (int i = 0; i < OTHER_ROWS; i++) {
+			const struct other_row row = other_row(l, i);
+
+			if (row.told)
+				put_other(&table, l, row.name, row.ns, row.error);
+		}
 		for (int kind = 0; kind < KINDS; kind++)
 			if (other_names[kind] != NULL)
 				put_other(&table, l, other_names[kind], l->of->sums.path_ns[kind], 0);
@@ -123,8 +148,8 @@ inclusive_text(struct text *out, struct listed *l, enum by by, size_t shown)
 			    "with_called_%\twith_called_s\tall_%\tfunction, with what it called" :
 			    "with_called_%\twith_called_s\tall_%\tline, with what was called there");
 		}
-		table_fixed(&table, 100 * of_path(l, path_ns(l, it->inclusive)), 2);
-		table_seconds(&table, path_ns(l, it->inclusive));
+		table_fixed(&table, 100 * of_path(l, on_path_ns(&l->on_path, it->inclusive)), 2);
+		table_seconds(&table, on_path_ns(&l->on_path, it->inclusive));
 		table_fixed(&table, 100 * (double)it->all_inclusive / (double)l->all, 2);
 		put_name(&table, &it->frame);
 	}
@@ -243,24 +268,48 @@ beside_text(struct text *out, const struct listed *l, size_t shown)
 	free(list);
 }
 
+static double
+share(int64_t ns, int64_t of_ns)
+{
+	return of_ns > 0 ? (double)ns / (double)of_ns : 0;
+}
+
+static void
+computation_text(struct text *out, const struct functions *f)
+{
+	const struct on_path path = functions_on_path(f);
+	const unsigned long long samples = path.samples, missing = f->sums.lost;
+
+	if (!f->sums.switched) {
+		text_line(out, "computation on the path %.6f s: %llu samples, %.2f %% or %.6f s on a core; "
+		    "%.6f s not on a core, or not sampled; %llu samples lost in all", seconds(path.compute_ns), samples,
+		    100 * share(path.on_core_ns, path.compute_ns), seconds(path.on_core_ns),
+		    seconds(path.off_ns[OFF_UNKNOWN]), missing);
+		return;
+	}
+	if (f->sums.clock) {
+		text_line(out, "computation on the path %.6f s: %.6f s on a core, by the threads' own clocks; %.6f s off it, "
+		    "or not timed: the kernel told no switches", seconds(path.compute_ns), seconds(path.on_core_ns),
+		    seconds(path.off_ns[OFF_UNKNOWN]));
+		return;
+	}
+	text_line(out, "computation on the path %.6f s: %.6f s on a core, %.6f s blocked, %.6f s preempted, %.6f s not known; "
+	    "%.2f threads on cores, one alone for %.2f %%; %llu samples, %llu records lost in all", seconds(path.compute_ns),
+	    seconds(path.on_core_ns), seconds(path.off_ns[OFF_BLOCKED]), seconds(path.off_ns[OFF_PREEMPTED]),
+	    seconds(path.off_ns[OFF_UNKNOWN]), share(f->sums.threads_ns, path.compute_ns),
+	    100 * share(f->sums.alone_ns, path.compute_ns), samples, missing);
+}
+
 void
 functions_text(struct text *out, const struct functions *f, const struct definitions *known, bool all)
 {
 	const size_t shown = all ? SIZE_MAX : 10;
 	struct listed functions, lines;
-	struct on_path on_path;
-	int64_t seen_ns;
 
 	if (!f->sums.any)
 		return;
-	on_path = functions_on_path(f);
-	seen_ns = on_path.compute_ns - on_path.rest_ns;
 	text_char(out, '\n');
-	text_line(out, "computation on the path %.6f s: %llu samples, %.2f %% or %.6f s on a core; "
-	    "%.6f s not on a core, or not sampled; %llu samples lost in all", seconds(on_path.compute_ns),
-	    (unsigned long long)on_path.samples,
-	    on_path.compute_ns > 0 ? 100 * (double)seen_ns / (double)on_path.compute_ns : 0, seconds(seen_ns),
-	    seconds(on_path.rest_ns), (unsigned long long)f->sums.lost);
+	computation_text(out, f);
 	functions = functions_list(f, known, BY_FUNCTION);
 	lines = functions_list(f, known, BY_LINE);
 	list_text(out, &functions, BY_FUNCTION, shown);
@@ -311,16 +360,18 @@ put_numbers(struct json *out, const struct listed *l, const struct function *it,
 static void
 list_json(struct json *out, const struct listed *l, const char *key)
 {
-	const int64_t rest_ns = l->on_path.rest_ns;
-
 	json_break(out);
 	json_begin_array(out, key);
 	for (size_t i = 0; i < l->count; i++)
-		put_numbers(out, l, &l->at[i], path_ns(l, l->at[i].samples), path_ns(l, l->at[i].inclusive),
+		put_numbers(out, l, &l->at[i], l->at[i].path_ns, on_path_ns(&l->on_path, l->at[i].inclusive),
 		    error_of(l, l->at[i].samples));
 	/* So that the sum is the path. */
-	put_numbers(out, l, &(struct function){ .frame.name = not_sampled }, rest_ns, rest_ns,
-	    error_of(l, l->on_path.samples));
+	for (int i = 0; i < OTHER_ROWS; i++) {
+		const struct other_row row = other_row(l, i);
+
+		if (row.told)
+			put_numbers(out, l, &(struct function){ .frame.name = row.name }, row.ns, row.ns, row.error);
+	}
 	for (int kind = 0; kind < KINDS; kind++) {
 		const int64_t ns = l->of->sums.path_ns[kind];
 
@@ -328,6 +379,25 @@ list_json(struct json *out, const struct listed *l, const char *key)
 			put_numbers(out, l, &(struct function){ .frame.name = other_names[kind] }, ns, ns, 0);
 	}
 	json_end_array(out);
+}
+
+/* SOURCE: what tells the time on a core. Without switches it is not known why a thread was off it. */
+static void
+computation_json(struct json *out, const struct functions *f, const struct on_path *path)
+{
+	json_begin_object(out, "computation");
+	json_seconds(out, "path_s", path->compute_ns);
+	json_seconds(out, "on_core_s", path->on_core_ns);
+	if (f->sums.switched) {
+		json_seconds(out, "blocked_s", path->off_ns[OFF_BLOCKED]);
+		json_seconds(out, "preempted_s", path->off_ns[OFF_PREEMPTED]);
+		json_seconds(out, "unknown_s", path->off_ns[OFF_UNKNOWN]);
+		json_double(out, "threads_mean", share(f->sums.threads_ns, path->compute_ns));
+		json_double(out, "alone_share", share(f->sums.alone_ns, path->compute_ns));
+		json_text(out, "source", f->sums.clock ? "thread clock" : "switches");
+	}
+	json_uint(out, "samples", path->samples);
+	json_end_object(out);
 }
 
 void
@@ -342,11 +412,7 @@ functions_json(struct json *out, const struct functions *f, const struct definit
 	functions = functions_list(f, known, BY_FUNCTION);
 	lines = functions_list(f, known, BY_LINE);
 	json_break(out);
-	json_begin_object(out, "computation");
-	json_seconds(out, "path_s", functions.on_path.compute_ns);
-	json_seconds(out, "on_core_s", functions.on_path.compute_ns - functions.on_path.rest_ns);
-	json_uint(out, "samples", functions.on_path.samples);
-	json_end_object(out);
+	computation_json(out, f, &functions.on_path);
 	list_json(out, &functions, "by_function");
 	list_json(out, &lines, "by_line");
 	beside = find_beside(&functions, &count);

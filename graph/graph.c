@@ -307,7 +307,7 @@ pass_on(struct graph *graph, struct reader *in, const struct message *message, c
 		take_block(graph, in, message, calls, changed);
 		return;
 	}
-	if (is_kind(message, "sampled") && !graph->has_samples) {
+	if (is_samples(message) && !graph->has_samples) {
 		graph->has_samples = true;
 		begin_block(graph);
 	}

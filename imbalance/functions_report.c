@@ -93,6 +93,82 @@ print_excess(struct text *out, const struct imbalance *im, const struct by_funct
 	table_end(&table);
 }
 
+/* ---- by rank, where switches are known ---- */
+
+struct core_line {
+	int32_t rank;
+	double threads_mean, alone_share;
+	struct rank_core of;
+};
+#define CORE(member) FIELD(struct core_line, member)
+static const struct field core_fields[] = {
+	{ "rank", CORE(rank), .text = PLAIN, .json = PLAIN },
+	{ "compute_s", CORE(of.compute_ns), IN_SECONDS },
+	{ "on_core_s", CORE(of.core.on_ns), IN_SECONDS },
+	{ "blocked_s", CORE(of.core.off_ns[OFF_BLOCKED]), IN_SECONDS },
+	{ "preempted_s", CORE(of.core.off_ns[OFF_PREEMPTED]), IN_SECONDS },
+	{ "unknown_s", CORE(of.core.off_ns[OFF_UNKNOWN]), IN_SECONDS },
+	{ "threads_mean", CORE(threads_mean), .text = "%.2f", .json = "%.6f" },
+	{ "alone_share", CORE(alone_share), .text = "%.4f", .json = "%.6f" },
+	FIELDS_END
+};
+
+static struct core_line
+core_line(const struct rank_core *of)
+{
+	const double ns = of->compute_ns > 0 ? (double)of->compute_ns : 1;
+
+	return (struct core_line){ of->rank, (double)of->threads_ns / ns, (double)of->alone_ns / ns, *of };
+}
+
+/* What it cost others that the rank was late: SIZE bytes of the reasons that cost most. */
+static double
+rank_reasons(const struct by_function *by, int32_t rank, char *text, size_t size)
+{
+	double cost_ns = 0;
+	size_t used = 0;
+	int told = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < by->rank_cost_count; i++) {
+		const struct rank_cost *c = &by->rank_costs[i];
+
+		if (c->rank != rank)
+			continue;
+		cost_ns += c->cost_ns;
+		if (told++ < 3 && used < size)
+			used += (size_t)snprintf(text + used, size - used, "%s%.6f s %s", told > 1 ? ", " : "",
+			    1e-9 * c->cost_ns, by->names[c->function].name);
+	}
+	return cost_ns;
+}
+
+static void
+core_table(struct text *out, const struct by_function *by, bool all)
+{
+	struct table_writer table;
+	char reasons[1024];
+
+	if (by->ranks == NULL)
+		return;
+	text_char(out, '\n');
+	table_begin(&table, out, NULL);
+	table_head(&table, core_fields);
+	for (int32_t r = 0; r < by->rank_count && (all || r < 16); r++) {
+		const struct core_line line = core_line(&by->ranks[r]);
+
+		table_row(&table, core_fields, &line);
+	}
+	table_end(&table);
+	text_char(out, '\n');
+	for (int32_t r = 0; r < by->rank_count && (all || r < 16); r++) {
+		const double cost_ns = rank_reasons(by, r, reasons, sizeof reasons);
+
+		if (cost_ns > 0)
+			text_line(out, "rank %d made the others wait %.6f s: %s", (int)r, 1e-9 * cost_ns, reasons);
+	}
+}
+
 void
 functions_table(struct text *out, const struct imbalance *im, bool all)
 {
@@ -104,7 +180,8 @@ functions_table(struct text *out, const struct imbalance *im, bool all)
 	text_char(out, '\n');
 	text_line(out, "%llu samples: of the ranks' computation, %.6f s, %.2f %% was seen on a core",
 	    (unsigned long long)by->samples, 1e-9 * (double)by->compute_ns,
-	    by->compute_ns > 0 ? 100 * (double)by->on_core_ns / (double)by->compute_ns : 0);
+	    by->compute_ns > 0 ? 100 * (double)by->core.on_ns / (double)by->compute_ns : 0);
+	core_table(out, by, all);
 	text_char(out, '\n');
 	table_begin(&table, out, NULL);
 	table_head(&table, cost_fields);
@@ -141,6 +218,55 @@ put_uneven(struct json *out, const struct imbalance *im, const struct by_functio
 	json_end_object(out);
 }
 
+/* Of all ranks, and of each; whose delays cost others how much, and what they were. */
+static void
+put_off_core(struct json *out, const struct by_function *by)
+{
+	json_seconds(out, "blocked_s", by->core.off_ns[OFF_BLOCKED]);
+	json_seconds(out, "preempted_s", by->core.off_ns[OFF_PREEMPTED]);
+	json_seconds(out, "unknown_s", by->core.off_ns[OFF_UNKNOWN]);
+	json_begin_array(out, "by_rank");
+	for (int32_t r = 0; r < by->rank_count; r++) {
+		const struct core_line line = core_line(&by->ranks[r]);
+
+		json_break(out);
+		json_row(out, NULL, core_fields, &line);
+	}
+	json_end_array(out);
+}
+
+static void
+put_rank_delays(struct json *out, const struct by_function *by)
+{
+	json_break(out);
+	json_begin_array(out, "delays_by_rank");
+	for (size_t i = 0; i < by->rank_cost_count; ) {
+		const int32_t rank = by->rank_costs[i].rank;
+		double cost_ns = 0;
+
+		for (size_t k = i; k < by->rank_cost_count && by->rank_costs[k].rank == rank; k++)
+			cost_ns += by->rank_costs[k].cost_ns;
+		json_break(out);
+		json_begin_object(out, NULL);
+		json_int(out, "rank", rank);
+		json_fixed(out, "cost_s", 1e-9 * cost_ns, 9);
+		json_begin_array(out, "reasons");
+		for (; i < by->rank_cost_count && by->rank_costs[i].rank == rank; i++) {
+			const struct sampled_function *f = &by->names[by->rank_costs[i].function];
+
+			json_begin_object(out, NULL);
+			json_text(out, "function", f->name);
+			if (f->file != NULL)
+				json_text(out, "file", f->file);
+			json_fixed(out, "cost_s", 1e-9 * by->rank_costs[i].cost_ns, 9);
+			json_end_object(out);
+		}
+		json_end_array(out);
+		json_end_object(out);
+	}
+	json_end_array(out);
+}
+
 void
 functions_members(struct json *out, const struct imbalance *im)
 {
@@ -151,9 +277,13 @@ functions_members(struct json *out, const struct imbalance *im)
 	json_break(out);
 	json_begin_object(out, "computation");
 	json_seconds(out, "ranks_s", by->compute_ns);
-	json_seconds(out, "on_core_s", by->on_core_ns);
+	json_seconds(out, "on_core_s", by->core.on_ns);
+	if (by->ranks != NULL)
+		put_off_core(out, by);
 	json_uint(out, "samples", by->samples);
 	json_end_object(out);
+	if (by->ranks != NULL)
+		put_rank_delays(out, by);
 	json_break(out);
 	json_begin_array(out, "delays_by_function");
 	for (size_t i = 0; i < by->cost_count; i++) {

@@ -457,7 +457,8 @@ static const struct {
 	int (*scan)(struct scan *, const struct message *);
 	enum { FRAME, ROWS, DEFINITION } of;
 } kinds[] = {
-	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS }, { "site", scan_site, DEFINITION },
+	{ "calls", scan_calls, ROWS }, { "sampled", scan_sampled, ROWS },
+	{ "switched", scan_sampled, ROWS }, { "site", scan_site, DEFINITION },
 	{ "longpole", begin_trace, FRAME }, { "end", end_trace, FRAME }, { "cut", end_trace, FRAME },
 	{ "rank", scan_rank, DEFINITION }, { "communicator", scan_communicator, DEFINITION },
 	{ "neighbours", scan_neighbours, DEFINITION }, { "environment", scan_environment, DEFINITION },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The samples of all ranks, on the one clock, each before the calls that it was taken before. A rank's
+ * The samples and switches of all ranks, on the one clock, each before the calls that it was taken before. A rank's
  * trace is read ahead of its calls until the rings had been read later than the last leave that goes
  * out; what was taken after that leave is kept till then.
  */
@@ -11,10 +11,10 @@
 
 /* One thread's that are still to go out, own clock. */
 struct queue {
-	uint32_t location, worker;	/* in the trace */
-	struct samples left;		/* from BEGIN on */
+	struct samples left;		/* from BEGIN on; its location is that in the trace */
 	size_t begin;
 	int64_t floor_ns;		/* what has gone out is not later */
+	int64_t told_ns;		/* of switches: until when all have gone out */
 };
 
 struct rank_samples {
@@ -47,34 +47,58 @@ place_block(struct samples *s, const struct rank *rank, int32_t number)
 }
 
 static struct queue *
-queue_of(struct rank_samples *of, uint32_t location, uint32_t worker)
+queue_of(struct rank_samples *of, const struct samples *block)
 {
-	for (size_t i = 0; i < of->count; i++)
-		if (of->queues[i].location == location && of->queues[i].worker == worker)
+	for (size_t i = 0; i < of->count; i++) {
+		const struct samples *left = &of->queues[i].left;
+
+		if (left->location == block->location && left->worker == block->worker &&
+		    left->switches == block->switches)
 			return &of->queues[i];
+	}
 	of->queues = grow(of->queues, &of->capacity, of->count + 1, sizeof *of->queues);
-	of->queues[of->count] = (struct queue){ .location = location, .worker = worker, .floor_ns = INT64_MIN };
+	of->queues[of->count] = (struct queue){ .floor_ns = INT64_MIN, .told_ns = INT64_MIN, .left = { .location = block->location,
+	    .worker = block->worker, .switches = block->switches, .clock = block->clock,
+	    .from_ns = block->from_ns } };
 	return &of->queues[of->count++];
 }
 
+/* Behind what is left, which goes to the front. */
 static void
-make_room(struct queue *queue, size_t more)
+append_block(struct queue *queue, const struct samples *block)
 {
 	struct samples *left = &queue->left;
-	size_t capacity;
+	size_t width;
 
-	if (queue->begin > 0) {
-		left->count -= queue->begin;
-		memmove(left->time_ns, left->time_ns + queue->begin, left->count * sizeof *left->time_ns);
-		memmove(left->site, left->site + queue->begin, left->count * sizeof *left->site);
-		memmove(left->callers, left->callers + queue->begin, left->count * sizeof *left->callers);
-		queue->begin = 0;
+	left->count -= queue->begin;
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		char *values = samples_column(left, c, &width);
+
+		if (values != NULL)
+			memmove(values, values + queue->begin * width, left->count * width);
 	}
-	capacity = left->capacity;
-	left->time_ns = grow(left->time_ns, &capacity, left->count + more, sizeof *left->time_ns);
-	capacity = left->capacity;
-	left->site = grow(left->site, &capacity, left->count + more, sizeof *left->site);
-	left->callers = grow(left->callers, &left->capacity, left->count + more, sizeof *left->callers);
+	queue->begin = 0;
+	if (samples_reserve(left, left->count + block->count) < 0)
+		die("out of memory");
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		char *values = samples_column(left, c, &width);
+
+		if (values != NULL && block->count > 0)
+			memcpy(values + left->count * width, samples_column(block, c, &width), block->count * width);
+	}
+	left->count += block->count;
+	left->period_ns = block->period_ns;
+	left->until_ns = block->until_ns;
+	left->lost += block->lost;
+}
+
+/* Rings are read while others write: one that just missed its turn comes a little late. */
+static int64_t
+not_before(struct queue *queue, int64_t ns)
+{
+	if (queue->floor_ns < ns)
+		queue->floor_ns = ns;
+	return queue->floor_ns;
 }
 
 static void
@@ -98,21 +122,18 @@ take_block(struct sample_pass *pass, struct rank_samples *of, int32_t number, co
 		of->unwound += block->count;
 	}
 	place_block(block, rank, number);
-	queue = queue_of(of, block->location, block->worker);
-	make_room(queue, block->count);
+	queue = queue_of(of, block);
 	for (size_t i = 0; i < block->count; i++) {
-		const size_t at = queue->left.count++;
-
-		/* Rings are read while others write: one that just missed its turn comes a little late. */
-		if (queue->floor_ns < block->time_ns[i])
-			queue->floor_ns = block->time_ns[i];
-		queue->left.time_ns[at] = queue->floor_ns;
-		queue->left.site[at] = map_one(block->site[i], rank->site_map, rank->site_map_size);
-		queue->left.callers[at] = map_one(block->callers[i], rank->site_map, rank->site_map_size);
+		block->time_ns[i] = not_before(queue, block->time_ns[i]);
+		if (block->switches) {
+			block->end_ns[i] = not_before(queue, block->end_ns[i]);
+			if (block->on_core_ns[i] > block->end_ns[i] - block->time_ns[i])
+				block->on_core_ns[i] = block->end_ns[i] - block->time_ns[i];
+		}
+		block->site[i] = map_one(block->site[i], rank->site_map, rank->site_map_size);
+		block->callers[i] = map_one(block->callers[i], rank->site_map, rank->site_map_size);
 	}
-	queue->left.period_ns = block->period_ns;
-	queue->left.until_ns = block->until_ns;
-	queue->left.lost += block->lost;
+	append_block(queue, block);
 }
 
 /*
@@ -134,7 +155,7 @@ read_until(struct sample_pass *pass, struct rank_samples *of, int32_t number, in
 			return;
 		of->offset = source_behind(pass->source);
 		amidst = of->offset == source_place(pass->source, &message);
-		if (is_kind(&message, "sampled"))
+		if (is_samples(&message))
 			take_block(pass, of, number, &message);
 	}
 }
@@ -171,34 +192,78 @@ move_along(const struct moves *moves, int64_t *times_ns, size_t count)
 	}
 }
 
+/* Instants of the rank's own clock become those of the trace. */
+static void
+put_on_clock(const struct sample_pass *pass, const struct correction *correction, const struct moves *moves,
+    int64_t *times_ns, size_t count)
+{
+	correct_times(correction, times_ns, count);
+	for (size_t i = 0; i < count; i++)
+		times_ns[i] -= pass->input->origin_ns;
+	if (moves->count > 0)
+		move_along(moves, times_ns, count);
+	for (size_t i = 0; i < count; i++)
+		times_ns[i] -= pass->moved_ns;
+}
+
+/* An interval that goes on behind UNTIL is cut in two: the rest of it goes out with later calls. */
+static size_t
+cut_interval(struct samples *left, size_t begin, size_t end, int64_t until_ns)
+{
+	const size_t last = end - 1;
+	size_t width;
+
+	if (!left->switches || end == begin || left->end_ns[last] <= until_ns || left->clock)
+		return end;
+	if (samples_reserve(left, left->count + 1) < 0)
+		die("out of memory");
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		char *values = samples_column(left, c, &width);
+
+		if (values != NULL)
+			memmove(values + end * width, values + last * width, (left->count - last) * width);
+	}
+	left->count++;
+	left->end_ns[last] = left->time_ns[end] = until_ns;
+	return end;
+}
+
+/* What was taken before UNTIL; of switches a block that has none tells that the thread stayed on its core. */
 static void
 write_queue(struct sample_pass *pass, struct queue *queue, const struct correction *correction,
     int64_t until_ns, const struct moves *moves)
 {
-	struct samples out = queue->left;
-	const int64_t less_ns = pass->input->origin_ns;
+	const int64_t less_ns = pass->input->origin_ns + pass->moved_ns;
 	size_t end = queue->begin;
+	struct samples out;
 
 	if (queue->floor_ns < until_ns)
 		queue->floor_ns = until_ns;
 	while (end < queue->left.count && queue->left.time_ns[end] < until_ns)
 		end++;
-	out.location = queue->location;
-	out.worker = queue->worker;
+	end = cut_interval(&queue->left, queue->begin, end, until_ns);
+	out = queue->left;
 	out.time_ns += queue->begin;
 	out.site += queue->begin;
 	out.callers += queue->begin;
+	if (out.switches) {
+		out.end_ns += queue->begin;
+		out.on_core_ns += queue->begin;
+		out.reason += queue->begin;
+	}
 	out.count = end - queue->begin;
-	if (out.count == 0 && (out.lost == 0 || until_ns < INT64_MAX))
+	if (out.switches && until_ns < out.until_ns)
+		out.until_ns = until_ns;
+	if (out.count == 0 && (out.lost == 0 || until_ns < INT64_MAX) && (!out.switches || out.until_ns <= queue->told_ns))
 		return;
-	correct_times(correction, out.time_ns, out.count);
-	for (size_t i = 0; i < out.count; i++)
-		out.time_ns[i] -= less_ns;
-	if (moves->count > 0)
-		move_along(moves, out.time_ns, out.count);
-	for (size_t i = 0; i < out.count; i++)
-		out.time_ns[i] -= pass->moved_ns;
-	out.until_ns = corrected_ns(correction, out.until_ns) - less_ns - pass->moved_ns;
+	queue->told_ns = out.until_ns;
+	put_on_clock(pass, correction, moves, out.time_ns, out.count);
+	if (out.switches) {
+		put_on_clock(pass, correction, moves, out.end_ns, out.count);
+		out.from_ns = corrected_ns(correction, out.from_ns) - less_ns;
+		put_on_clock(pass, correction, moves, &out.until_ns, 1);
+	} else
+		out.until_ns = corrected_ns(correction, out.until_ns) - less_ns;
 	if (samples_write(pass->out, &out) < 0)
 		die_output();
 	queue->begin = end;
@@ -216,7 +281,7 @@ samples_before(struct sample_pass *pass, uint32_t location, int64_t until_ns, co
 	of = &pass->ranks[number];
 	read_until(pass, of, number, until_ns);
 	for (size_t i = 0; i < of->count; i++)
-		if (of->queues[i].location == location)
+		if (of->queues[i].left.location == location)
 			write_queue(pass, &of->queues[i], &pass->input->ranks[number].correction, until_ns, moves);
 }
 

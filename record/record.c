@@ -32,6 +32,7 @@ static const char usage[] =
 	"      --fold-local S   fold local calls that are shorter than S seconds [0]\n"
 	"      --stack N        note N callers for each call site, at most 64 [1]\n"
 	"      --sample HZ      sample what is computed between calls, so often a second [0]\n"
+	"      --switches       note when threads leave their core and why; --sample does so, too\n"
 	"      --sample-stack BYTES  keep so much of the stack with each, to find who called [0]\n"
 	"      --paused         record from MPI_Pcontrol(1) on\n"
 	"      --sync HOW       compare clocks by pingpong or allreduce [pingpong]\n"
@@ -64,7 +65,7 @@ static volatile int64_t ending_ns;	/* when the first signal came that is to end 
 static struct options
 parse_options(int argc, char **argv)
 {
-	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SYNC, SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER,
+	enum { POLLS = 256, SAMPLE, SAMPLE_STACK, THRESHOLD, STACK, PAUSED, SWITCHES, SYNC, SYNC_EVERY, CLOCK, MPI, MERGE, STUCK_AFTER,
 	    STUCK_KILL };
 	static const struct option longs[] = {
 		{ "output", required_argument, NULL, 'o' },
@@ -74,7 +75,7 @@ parse_options(int argc, char **argv)
 		{ "stack", required_argument, NULL, STACK }, { "paused", no_argument, NULL, PAUSED },
 		{ "sample", required_argument, NULL, SAMPLE },
 		{ "sample-stack", required_argument, NULL, SAMPLE_STACK },
-		{ "sync", required_argument, NULL, SYNC },
+		{ "switches", no_argument, NULL, SWITCHES }, { "sync", required_argument, NULL, SYNC },
 		{ "sync-every", required_argument, NULL, SYNC_EVERY },
 		{ "clock", required_argument, NULL, CLOCK },
 		{ "mpi", required_argument, NULL, MPI }, { "merge", required_argument, NULL, MERGE },
@@ -87,7 +88,7 @@ parse_options(int argc, char **argv)
 	static const char *const syncs[] = { "pingpong", "allreduce", NULL };
 	static const char *const clocks[] = { "auto", "monotonic", NULL };
 	int64_t threshold_ns = 0, sync_every_ns = 0, stack = 1;
-	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0, c;
+	int fold = 0, allreduce = 0, monotonic = 0, paused = 0, sample_hz = 0, sample_stack = 0, switches = 0, c;
 	struct options opt = { .hang.after_ns = 10000000000 };
 
 	while ((c = next_option(argc, argv, "+o:z:", longs, usage)) != -1)
@@ -99,6 +100,7 @@ parse_options(int argc, char **argv)
 		case STACK: stack = parse_integer("--stack", optarg, 1, 64); break;
 		case SAMPLE: sample_hz = (int)parse_integer("--sample", optarg, 1, 10000); break;
 		case SAMPLE_STACK: sample_stack = (int)parse_integer("--sample-stack", optarg, 128, 32768); break;
+		case SWITCHES: switches = 1; break;
 		case PAUSED: paused = 1; break;
 		case SYNC: allreduce = parse_choice("--sync", optarg, syncs); break;
 		case SYNC_EVERY: sync_every_ns = parse_seconds("--sync-every", optarg); break;
@@ -119,9 +121,9 @@ parse_options(int argc, char **argv)
 		die("--stuck-kill needs --stuck-after");
 	opt.command = argv + optind;
 	snprintf(opt.recorder, sizeof opt.recorder, "fold_polls=%d,threshold_ns=%lld,stack=%d,paused=%d,"
-	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d", fold, (long long)threshold_ns, (int)stack,
-	    paused, allreduce, (long long)sync_every_ns, monotonic, sample_hz,
-	    (sample_stack + 7) / 8 * 8);
+	    "allreduce=%d,sync_every_ns=%lld,monotonic=%d,sample_hz=%d,sample_stack=%d,switches=%d", fold,
+	    (long long)threshold_ns, (int)stack, paused, allreduce, (long long)sync_every_ns, monotonic, sample_hz,
+	    (sample_stack + 7) / 8 * 8, switches || sample_hz > 0);
 	return opt;
 }
 

@@ -52,7 +52,7 @@ void
 output_take(struct output *o, const struct message *message, const struct calls *calls)
 {
 	/* Some are written anew, some have the old times, and an index has old places in the file. */
-	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "sampled_path",
+	static const char *const left_out[] = { "run", "replay", "monitor", "sampled", "switched", "sampled_path",
 		"index", "shard" };
 	struct held *held;
 

@@ -194,7 +194,7 @@ sampled_table(struct text *out, const struct page *page)
 	snprintf(what, sizeof what, "From %llu samples, which saw %.2f %% of the ranks' computation on a core: what the "
 	    "slowest rank of each place computes there, and the mean of the other ranks; what is more, with its standard "
 	    "error.", (unsigned long long)by->samples,
-	    by->compute_ns > 0 ? 100 * (double)by->on_core_ns / (double)by->compute_ns : 0);
+	    by->compute_ns > 0 ? 100 * (double)by->core.on_ns / (double)by->compute_ns : 0);
 	columns = begin_table(out, "functions", "Functions", what,
 	    "more (s)\terror (s)\tslowest (s)\tothers (s)\tsamples\trank\t*function\t*in computation before");
 	for (size_t i = 0; i < by->site_count; i++)

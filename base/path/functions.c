@@ -39,6 +39,14 @@ functions_see(struct functions *f, struct reader *in, const struct message *mess
 	if (reader_verify(in, message) < 0 || samples_read(block, in, message) < 0)
 		die_input(in);
 	f->sums.any = true;
+	if (block->switches) {
+		f->sums.switched = true;
+		f->sums.clock |= block->clock;
+		f->sums.lost += owns ? block->lost : 0;
+		if (keeps)
+			off_add(&f->off, block);
+		return;
+	}
 	f->sums.period_ns = block->period_ns;
 	if (owns && block->lost > 0) {
 		uint32_t site = SITE_LOST, lost = block->lost < UINT32_MAX ? (uint32_t)block->lost : UINT32_MAX;
@@ -96,6 +104,7 @@ functions_forget(struct functions *f, uint32_t location, int64_t before_ns, bool
 	}
 	if (location < f->workers.count)
 		forget_workers(f, &f->workers.of[location], before_ns, counts);
+	off_forget(&f->off, location, before_ns);
 }
 
 void
@@ -105,12 +114,27 @@ functions_length(struct functions *f, const struct segment *s)
 		f->sums.path_ns[s->kind] += s->end_ns - s->begin_ns;
 }
 
+/* Was the piece's thread on a core, and which others of its process were? */
+static void
+add_core_time(struct functions *f, const struct segment *s)
+{
+	const struct core_time time = core_time(off_lane_of(&f->off, s->location, 0), s->begin_ns, s->end_ns);
+
+	core_time_add(&f->sums.core, &time);
+	for (uint32_t l = 0; l < f->location_count; l++)
+		if (f->location_rank[l] == f->location_rank[s->location])
+			core_edges_add(&f->edges, &f->off, l, s->begin_ns, s->end_ns);
+	core_edges_sum(&f->edges, &f->sums.threads_ns, &f->sums.alone_ns);
+}
+
 void
 functions_segment(struct functions *f, const struct segment *s)
 {
 	const struct sample_lane *lane = s->location < f->lanes.count ? &f->lanes.of[s->location] : NULL;
 
 	functions_length(f, s);
+	if (s->kind == COMPUTE && f->sums.switched)
+		add_core_time(f, s);
 	if (s->kind != COMPUTE || lane == NULL)
 		return;
 	for (size_t i = lane_from(lane, s->begin_ns); i < lane->end && lane->at[i].at_ns < s->end_ns; i++)
@@ -151,7 +175,27 @@ functions_on_path(const struct functions *f)
 	for (size_t i = 0; f->places != NULL && i < f->places->size; i++)
 		if (!FREE(&f->places->slots[i]))
 			path.samples += f->places->slots[i].samples;
+	if (f->sums.switched) {
+		path.on_core_ns = path.drawn_ns = f->sums.core.on_ns;
+		memcpy(path.off_ns, f->sums.core.off_ns, sizeof path.off_ns);
+		path.worth_ns = path.samples > 0 ? path.on_core_ns / (int64_t)path.samples : 0;
+		return path;
+	}
+	path.drawn_ns = path.compute_ns;
 	path.worth_ns = sample_worth(f->sums.period_ns, path.samples, path.compute_ns);
-	path.rest_ns = path.compute_ns - (int64_t)path.samples * path.worth_ns;
+	path.on_core_ns = (int64_t)path.samples * path.worth_ns;
+	path.off_ns[OFF_UNKNOWN] = path.compute_ns - path.on_core_ns;
 	return path;
+}
+
+int64_t
+on_path_ns(const struct on_path *path, uint64_t samples)
+{
+	return path->samples > 0 ? (int64_t)(__extension__ (__int128)path->on_core_ns * samples / path->samples) : 0;
+}
+
+int64_t
+on_path_piece_ns(const struct on_path *path, uint64_t first, uint64_t end)
+{
+	return on_path_ns(path, end) - on_path_ns(path, first);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The path by function: each sample of the path's computation stands for its period, and what is left is
- * a row of its own. Memory: the places that were sampled, and 16 bytes for each sample of the calls that
- * are kept.
+ * The path by function. Where switches tell exactly how long its computation was on a core, the samples share
+ * that; else each stands for its period. What is left are rows of their own. Memory: the places that were
+ * sampled, and 16 bytes for each sample, and 48 for each interval off the core, of the calls that are kept.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
+#include "../run/off_core.h"
 #include "../run/sample_lanes.h"
 #include "stretch.h"
 
@@ -24,23 +25,36 @@ struct function_sums {
 	uint64_t lost;
 	int64_t period_ns;
 	int64_t path_ns[KINDS];
-	bool any;			/* the run was sampled */
+	bool any;			/* the run was sampled, or has switches */
+	bool switched, clock;		/* it has; by threads' own clocks */
+	struct core_time core;		/* of the path's computation, by switches */
+	int64_t threads_ns, alone_ns;	/* of all threads of the process on cores meanwhile, and of one alone */
 };
 
 struct functions {
 	struct function_sums sums;
 	struct sample_lanes lanes;	/* of the locations */
 	struct sample_lanes workers;	/* of the threads that go with them; not in order */
+	struct off_lanes off;		/* of the locations and those threads */
+	struct core_edges edges;	/* of one piece */
 	struct samples block;		/* as read */
 	struct place_table *places;
+	const int32_t *location_rank;	/* with the first switches */
+	uint32_t location_count;
 };
 
-/* What the samples on the path make of its computation: functions, and the rest. */
+/* What samples and switches on the path make of its computation: functions, and the rest. */
 struct on_path {
 	uint64_t samples;
-	int64_t worth_ns;		/* of each of them */
-	int64_t compute_ns, rest_ns;
+	int64_t worth_ns;		/* of each of them, rounded down */
+	int64_t compute_ns;
+	int64_t on_core_ns;		/* shared by the samples, if there are any */
+	int64_t off_ns[OFF_REASONS];	/* they make up the computation with it */
+	int64_t drawn_ns;		/* what samples are drawn from */
 };
+/* Of so many samples of the path; and of those from FIRST to before END in some order, so that pieces add up. */
+int64_t on_path_ns(const struct on_path *path, uint64_t samples);
+int64_t on_path_piece_ns(const struct on_path *path, uint64_t first, uint64_t end);
 
 /*
  * Samples of the run, which come before the calls. KEEPS: pieces of their location will be asked for;

@@ -3,7 +3,9 @@
  * What several processes, or parts, found of the path by function becomes one: all of it are sums of
  * whole numbers, so that it does not matter who found what.
  */
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "functions.h"
 
@@ -17,6 +19,11 @@ static void
 add_sums(struct functions *f, const struct function_sums *more)
 {
 	f->sums.any |= more->any;
+	f->sums.switched |= more->switched;
+	f->sums.clock |= more->clock;
+	core_time_add(&f->sums.core, &more->core);
+	f->sums.threads_ns += more->threads_ns;
+	f->sums.alone_ns += more->alone_ns;
 	f->sums.lost += more->lost;
 	if (more->period_ns > f->sums.period_ns)
 		f->sums.period_ns = more->period_ns;
@@ -45,9 +52,52 @@ functions_gather(struct functions *f, const struct team *team)
 
 /* ---- between parts, as a message ---- */
 
+/* What switches tell; of all blocks the first one has it. */
+static const struct {
+	const char *key;
+	size_t at;
+} core_keys[] = {
+#define OF(member) offsetof(struct function_sums, member)
+	{ "on_core_ns", OF(core.on_ns) }, { "blocked_ns", OF(core.off_ns[OFF_BLOCKED]) },
+	{ "preempted_ns", OF(core.off_ns[OFF_PREEMPTED]) }, { "unknown_ns", OF(core.off_ns[OFF_UNKNOWN]) },
+	{ "threads_ns", OF(threads_ns) }, { "alone_ns", OF(alone_ns) },
+#undef OF
+};
+enum { CORE_KEYS = sizeof core_keys / sizeof core_keys[0] };
+
 static void
+put_core_keys(struct writer *out, const struct function_sums *sums)
+{
+	for (int k = 0; k < CORE_KEYS; k++) {
+		int64_t ns;
+
+		memcpy(&ns, (const char *)sums + core_keys[k].at, sizeof ns);
+		put_int(out, core_keys[k].key, ns);
+	}
+	put_bool(out, "clock", sums->clock);
+}
+
+static int
+read_core_keys(struct function_sums *sums, struct reader *in, const struct message *message)
+{
+	const msgpack_object *clock = body_get(message, "clock");
+
+	sums->switched = clock != NULL;
+	sums->clock = clock != NULL && clock->type == MSGPACK_OBJECT_BOOLEAN && clock->via.boolean;
+	for (int k = 0; k < CORE_KEYS && sums->switched; k++) {
+		int64_t ns;
+
+		if (body_int(in, message, core_keys[k].key, 0, INT64_MAX / 4096, &ns) < 0)
+			return -1;
+		memcpy((char *)sums + core_keys[k].at, &ns, sizeof ns);
+	}
+	return 0;
+}
+
+/* SAMPLED: samples on the path in the blocks before. */
+static uint64_t
 write_block(struct writer *out, const struct functions *f, const struct sampled *places, size_t count,
-    bool first)
+    bool first, uint64_t sampled)
 {
 	const struct on_path on_path = functions_on_path(f);
 	uint32_t site[BLOCK], callers[BLOCK];
@@ -59,13 +109,16 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 		callers[i] = places[i].callers;
 		all[i] = places[i].all;
 		samples[i] = places[i].samples;
-		path[i] = (int64_t)(samples[i] * (uint64_t)on_path.worth_ns);
+		path[i] = on_path_piece_ns(&on_path, sampled, sampled + samples[i]);
+		sampled += samples[i];
 	}
-	message_begin(out, "sampled_path", 9);
+	message_begin(out, "sampled_path", 9u + (first && f->sums.switched ? CORE_KEYS + 1 : 0));
 	put_uint(out, "count", count);
-	put_int(out, "period_ns", f->sums.period_ns);
+	put_int(out, "period_ns", f->sums.period_ns > 0 ? f->sums.period_ns : 1);
 	put_uint(out, "lost", first ? f->sums.lost : 0);
-	put_int(out, "not_sampled_ns", first ? on_path.rest_ns : 0);
+	put_int(out, "not_sampled_ns", first ? on_path.off_ns[OFF_UNKNOWN] : 0);
+	if (first && f->sums.switched)
+		put_core_keys(out, &f->sums);
 	put_column(out, "site", site_type, site, count);
 	put_column(out, "callers", site_type, callers, count);
 	put_column(out, "all", count_type, all, count);
@@ -73,6 +126,7 @@ write_block(struct writer *out, const struct functions *f, const struct sampled 
 	put_column(out, "path", time_type, path, count);
 	if (message_end(out) < 0)
 		die_output();
+	return sampled;
 }
 
 void
@@ -80,9 +134,10 @@ functions_write(struct writer *out, const struct functions *f)
 {
 	size_t count;
 	struct sampled *places = functions_places(f, &count);
+	uint64_t sampled = 0;
 
 	for (size_t i = 0; i == 0 || i < count; i += BLOCK)
-		write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK, i == 0);
+		sampled = write_block(out, f, places + i, count - i < BLOCK ? count - i : BLOCK, i == 0, sampled);
 	free(places);
 }
 
@@ -97,7 +152,8 @@ functions_read(struct functions *f, struct reader *in, const struct message *mes
 
 	if (body_int(in, message, "count", 0, BLOCK, &count) < 0 ||
 	    body_int(in, message, "period_ns", 1, INT64_MAX, &sums.period_ns) < 0 ||
-	    body_int(in, message, "lost", 0, INT64_MAX, &lost) < 0)
+	    body_int(in, message, "lost", 0, INT64_MAX, &lost) < 0 ||
+	    read_core_keys(&sums, in, message) < 0)
 		die_input(in);
 	n = (size_t)count;
 	if (body_column(in, message, "site", site_type, n, n, site) < 0 ||

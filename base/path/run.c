@@ -62,6 +62,8 @@ run_take_samples(struct run *run, const struct message *message, bool all)
 	    &location) < 0)
 		die_input(run->graph.in);
 	owns = run_owns(run, (uint32_t)location);
+	run->functions->location_rank = run->graph.known.location_rank;
+	run->functions->location_count = run->graph.known.location_count;
 	if (owns || all)
 		functions_see(run->functions, run->graph.in, message, true, owns);
 }
@@ -317,7 +319,7 @@ run_take(struct run *run, const struct message *message, struct event *last)
 	default:
 		if (is_kind(message, "spawned"))
 			check_spawned(run, message);
-		if (is_kind(message, "sampled"))	/* the first member finds the pieces of the path */
+		if (is_samples(message))	/* the first member finds the pieces of the path */
 			run_take_samples(run, message, !run_shared(run) || run->team->rank == 0);
 	}
 	return false;

@@ -410,6 +410,7 @@ definitions_take(struct definitions *definitions, struct reader *in, const struc
 		{ "unended", unended_take, true },
 		{ "calls", check_location, true },
 		{ "sampled", check_location, true },
+		{ "switched", check_location, true },
 		{ "messages", NULL, true },
 		{ "probes", NULL, true },
 		{ "collectives", NULL, true },

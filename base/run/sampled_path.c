@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../tool/memory.h"
+#include "off_core.h"
 #include "sampled_place.h"
 #include "../tool/file_name.h"
 
@@ -55,13 +56,36 @@ function_times_fold(struct function_times *f)
 	f->count = last + 1;
 }
 
+/* What is no function: by reason where switches tell it. SAMPLED_NS: what the functions have. */
+static int
+add_rest(struct function_times *f, struct reader *in, const struct message *message, int64_t sampled_ns)
+{
+	static const char *const keys[] = { "blocked_ns", "preempted_ns", "not_sampled_ns", "on_core_ns" };
+	const char *const names[] = { off_names[OFF_BLOCKED], off_names[OFF_PREEMPTED], not_sampled, on_core_name };
+	const bool switched = body_get(message, "clock") != NULL;
+
+	for (int i = 0; i < 4; i++) {
+		struct function_time rest = { .name = (char *)(uintptr_t)names[i] };
+
+		if (!switched && i != 2)
+			continue;
+		if (body_int(in, message, keys[i], 0, INT64_MAX, &rest.path_ns) < 0)
+			return -1;
+		if (i == 3)
+			rest.path_ns = sampled_ns == 0 ? rest.path_ns : 0;
+		if (i == 2 || rest.path_ns > 0)
+			function_times_add(f, &rest);
+	}
+	return 0;
+}
+
 int
 sampled_path_read(struct function_times *f, struct reader *in, const struct message *message,
     const struct definitions *known)
 {
 	static const struct column_type u32 = { 4, false, true, 0 }, u64 = { 8, false, true, 0 };
 	static const struct column_type i64 = { 8, true, true, 0 };
-	int64_t count, period_ns, rest_ns;
+	int64_t count, period_ns, sampled_ns = 0;
 	uint32_t *site;
 	uint64_t *all;
 	int64_t *path;
@@ -70,8 +94,7 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 	int got = -1;
 
 	if (body_int(in, message, "count", 0, (int64_t)message->size, &count) < 0 ||
-	    body_int(in, message, "period_ns", 1, INT32_MAX, &period_ns) < 0 ||
-	    body_int(in, message, "not_sampled_ns", 0, INT64_MAX, &rest_ns) < 0)
+	    body_int(in, message, "period_ns", 1, INT32_MAX, &period_ns) < 0)
 		return -1;
 	n = (size_t)count;
 	site = zalloc(n + 1, sizeof *site);
@@ -87,10 +110,11 @@ sampled_path_read(struct function_times *f, struct reader *in, const struct mess
 
 		if (__builtin_mul_overflow(all[i], period_ns, &one.all_ns))
 			one.all_ns = INT64_MAX;
+		sampled_ns |= path[i];
 		function_times_add(f, &one);
 	}
 	if (got == 0)
-		function_times_add(f, &(struct function_time){ (char *)(uintptr_t)not_sampled, .path_ns = rest_ns });
+		got = add_rest(f, in, message, sampled_ns);
 	free(site);
 	free(all);
 	free(path);

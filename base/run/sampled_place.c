@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char not_sampled[] = "(not on a core, or not sampled)";
+const char not_sampled[] = NOT_SAMPLED;
+const char on_core_name[] = "(on a core)";
 
 /* Modules that do no work of the program, whichever of their functions it is. */
 static const struct {

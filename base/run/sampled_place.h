@@ -8,6 +8,9 @@
 
 /* Computation without samples: a row beside the functions. */
 extern const char not_sampled[];
+#define NOT_SAMPLED "(not on a core, or not sampled)"
+/* Of computation on a core that no sample tells of, where switches do: likewise. */
+extern const char on_core_name[];
 
 /* The function of a sampled place, or of a caller of it; TEXT holds a name such as "[module]". */
 struct stack_frame place_frame(const struct definitions *known, uint32_t site, char *text, size_t size);

@@ -1,49 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "samples.h"
 
+#include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reader.h"
 
-static const struct column_type time_type = { 8, true, true, 0 };
-static const struct column_type site_type = { 4, false, true, 0 };
-static const struct column_type callers_type = { 4, false, false, 0 };
+#define AT(member) offsetof(struct samples, member)
+enum { OF_SAMPLES = 1, OF_SWITCHES = 2, MAY_LACK = 4 };
+static const struct {
+	const char *key;
+	struct column_type type;
+	size_t at;
+	int of;
+} columns[SAMPLE_COLUMNS] = {
+	{ "time", { 8, true, true, 0 }, AT(time_ns), OF_SAMPLES | OF_SWITCHES },
+	{ "site", { 4, false, true, 0 }, AT(site), OF_SAMPLES },
+	{ "site", { 4, false, false, 0 }, AT(site), OF_SWITCHES | MAY_LACK },
+	{ "callers", { 4, false, false, 0 }, AT(callers), OF_SAMPLES },
+	{ "callers", { 4, false, false, 0 }, AT(callers), OF_SWITCHES | MAY_LACK },
+	{ "duration", { 8, false, true, 0 }, AT(end_ns), OF_SWITCHES },
+	{ "reason", { 1, false, true, 0 }, AT(reason), OF_SWITCHES },
+	{ "on_core", { 8, false, false, 0 }, AT(on_core_ns), OF_SWITCHES | MAY_LACK },
+};
 
-static int
-reserve(struct samples *s, size_t count)
+static bool
+is_of(const struct samples *s, int column)
 {
-	int64_t *time_ns;
-	uint32_t *site, *callers;
+	return (columns[column].of & (s->switches ? OF_SWITCHES : OF_SAMPLES)) != 0;
+}
 
-	if (count <= s->capacity)
-		return 0;
-	time_ns = malloc(count * sizeof *time_ns);
-	site = malloc(count * sizeof *site);
-	callers = malloc(count * sizeof *callers);
-	if (time_ns == NULL || site == NULL || callers == NULL) {
-		free(time_ns);
-		free(site);
-		free(callers);
-		return -1;
-	}
-	samples_free(s);
-	s->time_ns = time_ns;
-	s->site = site;
-	s->callers = callers;
-	s->capacity = count;
-	return 0;
+void *
+samples_column(const struct samples *s, int column, size_t *width)
+{
+	void *values;
+
+	*width = columns[column].type.width;
+	memcpy(&values, (const char *)s + columns[column].at, sizeof values);
+	return is_of(s, column) ? values : NULL;
+}
+
+static void
+set_column(struct samples *s, int column, void *values)
+{
+	memcpy((char *)s + columns[column].at, &values, sizeof values);
 }
 
 void
 samples_free(struct samples *s)
 {
-	free(s->time_ns);
-	free(s->site);
-	free(s->callers);
-	s->time_ns = NULL;
-	s->site = s->callers = NULL;
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		void *values;
+
+		memcpy(&values, (char *)s + columns[c].at, sizeof values);
+		free(values);
+		set_column(s, c, NULL);
+	}
 	s->capacity = 0;
+}
+
+int
+samples_reserve(struct samples *s, size_t count)
+{
+	static const size_t least = 64;
+	size_t capacity = count < least ? least : count + count / 2;
+
+	if (count <= s->capacity)
+		return 0;
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		size_t width;
+		void *values = samples_column(s, c, &width), *more;
+
+		if (!is_of(s, c))
+			continue;
+		if (capacity > SIZE_MAX / width || (more = realloc(values, capacity * width)) == NULL)
+			return -1;
+		set_column(s, c, more);
+	}
+	s->capacity = capacity;
+	return 0;
 }
 
 uint32_t
@@ -64,28 +101,62 @@ read_optional(struct reader *in, const struct message *message, const char *key,
 	return body_get(message, key) == NULL ? 0 : body_int(in, message, key, 0, most, value);
 }
 
+/* From durations to ends; the intervals of a block are in order, and none begins before the one before ends. */
+static int
+find_ends(struct samples *s, struct reader *in, const struct message *message)
+{
+	int64_t before_ns = INT64_MIN;
+
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->reason[i] > OFF_UNKNOWN)
+			return reader_fail(in, message->offset, "switched: reason is out of range");
+		if (s->end_ns[i] < 0 || __builtin_add_overflow(s->time_ns[i], s->end_ns[i], &s->end_ns[i]) ||
+		    s->on_core_ns[i] < 0 || s->on_core_ns[i] > s->end_ns[i] - s->time_ns[i] || s->time_ns[i] < before_ns)
+			return reader_fail(in, message->offset, "switched: an interval is out of range");
+		before_ns = s->end_ns[i];
+	}
+	return 0;
+}
+
 int
 samples_read(struct samples *s, struct reader *in, const struct message *message)
 {
+	const msgpack_object *clock = body_get(message, "clock");
+	const bool switches = is_kind(message, "switched");
 	int64_t location, worker, lost;
 
+	if (switches != s->switches)	/* a block has the columns of its kind */
+		samples_free(s);
+	s->switches = switches;
+	s->clock = clock != NULL && clock->type == MSGPACK_OBJECT_BOOLEAN && clock->via.boolean;
 	if (body_int(in, message, "location", 0, INT32_MAX, &location) < 0 ||
 	    read_optional(in, message, "worker", UINT32_MAX, &worker) < 0 ||
 	    body_count(in, message, "count", 0, UINT32_MAX, "time", &s->count) < 0 ||
-	    body_int(in, message, "period_ns", 1, INT64_MAX, &s->period_ns) < 0 ||
+	    (!switches && body_int(in, message, "period_ns", 1, INT64_MAX, &s->period_ns) < 0) ||
+	    (switches && body_int(in, message, "from_ns", INT64_MIN, INT64_MAX, &s->from_ns) < 0) ||
 	    body_int(in, message, "until_ns", INT64_MIN, INT64_MAX, &s->until_ns) < 0 ||
 	    read_optional(in, message, "lost", INT64_MAX, &lost) < 0)
 		return -1;
 	s->location = (uint32_t)location;
 	s->worker = (uint32_t)worker;
 	s->lost = (uint64_t)lost;
-	if (reserve(s, s->count) < 0)
-		return reader_fail(in, message->offset, "sampled: out of memory");
-	if (body_column(in, message, "time", time_type, s->count, s->count, s->time_ns) < 0 ||
-	    body_column(in, message, "site", site_type, s->count, s->count, s->site) < 0 ||
-	    body_column(in, message, "callers", callers_type, s->count, s->count, s->callers) < 0)
-		return -1;
-	return 0;
+	if (samples_reserve(s, s->count) < 0)
+		return reader_fail(in, message->offset, "%s: out of memory", message->kind);
+	for (int c = 0; c < SAMPLE_COLUMNS; c++) {
+		size_t width;
+		void *values = samples_column(s, c, &width);
+
+		if (values != NULL &&
+		    body_column(in, message, columns[c].key, columns[c].type, s->count, s->count, values) < 0)
+			return -1;
+	}
+	return switches ? find_ends(s, in, message) : 0;
+}
+
+bool
+is_samples(const struct message *message)
+{
+	return is_kind(message, "sampled") || is_kind(message, "switched");
 }
 
 static const unsigned char *
@@ -116,20 +187,64 @@ stacks_read(struct stacks *s, struct reader *in, const struct message *message, 
 	return 1;
 }
 
+/* Whether a column that may be absent says something. */
+static bool
+says(const struct samples *s, const void *values, int column)
+{
+	const unsigned char *bytes = values;
+	const size_t size = s->count * columns[column].type.width;
+
+	if (!is_of(s, column) || (columns[column].of & MAY_LACK) == 0)
+		return is_of(s, column);
+	for (size_t i = 0; i < size; i++)
+		if (bytes[i] != 0)
+			return true;
+	return false;
+}
+
+static void
+put_durations(struct writer *out, const struct samples *s, int column)
+{
+	int64_t *duration_ns = malloc(s->count * sizeof *duration_ns + 1);
+
+	if (duration_ns == NULL) {
+		errno = ENOMEM;
+		out->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < s->count; i++)
+		duration_ns[i] = s->end_ns[i] - s->time_ns[i];
+	put_column(out, columns[column].key, columns[column].type, duration_ns, s->count);
+	free(duration_ns);
+}
+
 int
 samples_write(struct writer *out, const struct samples *s)
 {
-	message_begin(out, "sampled", 7u + (s->worker > 0) + (s->lost > 0));
+	uint32_t keys = 4u + (s->worker > 0) + (s->lost > 0) + s->clock;
+	bool said[SAMPLE_COLUMNS];
+	size_t width;
+
+	for (int c = 0; c < SAMPLE_COLUMNS; c++)
+		keys += said[c] = says(s, samples_column(s, c, &width), c);
+	message_begin(out, s->switches ? "switched" : "sampled", keys);
 	put_uint(out, "location", s->location);
 	if (s->worker > 0)
 		put_uint(out, "worker", s->worker);
 	put_uint(out, "count", s->count);
-	put_int(out, "period_ns", s->period_ns);
+	if (s->switches)
+		put_int(out, "from_ns", s->from_ns);
+	else
+		put_int(out, "period_ns", s->period_ns);
 	put_int(out, "until_ns", s->until_ns);
 	if (s->lost > 0)
 		put_uint(out, "lost", s->lost);
-	put_column(out, "time", time_type, s->time_ns, s->count);
-	put_column(out, "site", site_type, s->site, s->count);
-	put_column(out, "callers", site_type, s->callers, s->count);
+	if (s->clock)
+		put_bool(out, "clock", true);
+	for (int c = 0; c < SAMPLE_COLUMNS; c++)
+		if (said[c] && columns[c].at == AT(end_ns))
+			put_durations(out, s, c);
+		else if (said[c])
+			put_column(out, columns[c].key, columns[c].type, samples_column(s, c, &width), s->count);
 	return message_end(out);
 }

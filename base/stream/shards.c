@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calls.h"
+#include "samples.h"
 #include "shards.h"
 
 /* ---- a shard's next message ---- */
@@ -49,7 +50,7 @@ shard_advance(struct shards *s, struct part *part)
 	int got;
 
 	part->sample_at = part->sample_end = 0;
-	while ((got = reader_next(part->in, &part->head)) > 0 && is_kind(&part->head, "sampled"))
+	while ((got = reader_next(part->in, &part->head)) > 0 && is_samples(&part->head))
 		if (keep_samples(s, part) < 0)
 			return -1;
 	part->has_head = got > 0;

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which functions a slow rank spends more time in than the others do, from samples of computation.
+ * Which functions a slow rank spends more time in than the others do, from samples of computation, and why it was
+ * off its core.
  *
- * What a rank computes up to a call site is known. Each sample there stands for its period
- * (base/run/sampled_place.h); what is left of the computation is a row of its own.
+ * What a rank computes up to a call site is known. Where switches tell how long it was on a core there, samples
+ * share that; else each stands for its period (base/run/sampled_place.h). What is left are rows of their own.
  *
- * Memory: the samples of the calls that are kept, 16 bytes each, and 32 bytes for each place that was
- * sampled on a rank up to a call site.
+ * Memory: the samples and intervals of the calls that are kept, 16 and 48 bytes each, and 32 bytes for each place
+ * that was sampled on a rank up to a call site.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
 
+#include "../run/off_core.h"
 #include "waits.h"
 
 /* A function of the program in a list of those that were sampled; its file NULL: not known. */
@@ -21,6 +23,7 @@ struct sampled_function {
 /* Of the computation up to a site: a function on the slowest rank, and on the mean of the others. */
 struct excess {
 	uint32_t function;		/* in the list */
+	bool is_off;			/* what was not on a core */
 	uint64_t samples;		/* on that rank */
 	int64_t slow_ns;
 	double others_ns, error_ns;	/* standard error of the difference */
@@ -45,12 +48,36 @@ struct by_function {
 	struct sampled_function *names;
 	struct uneven *sites;		/* most excess first */
 	struct function_cost *costs;	/* of delays; most costly first; they add up to those of all delays */
-	size_t count, site_count, cost_count;
+	struct rank_cost *rank_costs;	/* the same by rank, in their order, most costly first */
+	int32_t rank_count;
+	struct rank_core *ranks;	/* where switches are known; else NULL */
+	size_t count, site_count, cost_count, rank_cost_count;
 	uint64_t samples;
-	int64_t compute_ns, on_core_ns;	/* of all ranks */
+	int64_t compute_ns;		/* of all ranks */
+	struct core_time core;		/* of that; without switches by samples */
 };
 
-/* Samples at a place, of the computation of a rank up to a call site. */
+struct rank_cost {
+	int32_t rank;
+	uint32_t function;
+	double cost_ns;
+};
+
+/* What a rank computes, in whose calls it was on a core, and with how many of its threads. */
+struct rank_core {
+	int32_t rank;
+	struct core_time core;
+	int64_t compute_ns, threads_ns, alone_ns;
+};
+
+/*
+ * Samples at a place, of the computation of a rank up to a call site. Time that is not counted by samples is here,
+ * too, with ns for samples and a place of its own.
+ */
+enum taken_place {
+	TAKEN_THREADS = UINT32_MAX - 8, TAKEN_ALONE,	/* of all threads on a core, and of one alone */
+	TAKEN_ON_CORE, TAKEN_OFF_CORE,			/* and by reason, which is added */
+};
 struct taken {
 	uint32_t site, place;		/* site UINT32_MAX: a free slot */
 	uint32_t own;			/* place of the program in it, or that called it */
@@ -59,6 +86,16 @@ struct taken {
 	uint64_t samples;
 	int64_t period_ns;
 };
+
+/* functions_sites.c */
+/* A compiler may make several sites of a line, each for other ranks: the lowest of them stands for all. */
+struct site_groups {
+	uint32_t *of;			/* by site */
+	int64_t **compute_ns;		/* by group, then rank; NULL: nothing */
+	size_t count;
+};
+struct site_groups site_groups(const struct imbalance *im);
+void site_groups_free(struct site_groups *groups);
 
 /* Samples, which come before the calls. */
 void functions_take(struct imbalance *im, const struct message *message);

@@ -37,7 +37,7 @@ struct item {
 
 static const struct field counts_fields[] = { PLACE, HAS(counts.unmatched_sends),
 	HAS(counts.unmatched_receives), HAS(counts.unmatched_collectives), HAS(counts.errors),
-	HAS(counts.sampled), FIELDS_END };
+	HAS(counts.sampled), HAS(counts.switched), FIELDS_END };
 static const struct field state_fields[] = { PLACE, HAS(state.wait_ns), HAS(state.direct_ns),
 	HAS(state.indirect_ns), HAS(state.propagating_ns), HAS(state.count), FIELDS_END };
 static const struct field totals_fields[] = { PLACE, HAS(totals.wait_before_ns),

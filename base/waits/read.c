@@ -5,6 +5,7 @@
 
 #include "core.h"
 #include "functions.h"
+#include "../stream/samples.h"
 
 /* So many ranks take much memory for themselves: rows get little. */
 static size_t
@@ -85,7 +86,7 @@ take_message(struct imbalance *im, const struct message *message)
 			take_window(im, message);
 		else if (is_kind(message, "reached"))
 			order_reached(im, message);
-		else if (!skips && is_kind(message, "sampled"))
+		else if (!skips && is_samples(message))
 			functions_take(im, message);
 		else if (!skips && is_kind(message, "matching"))
 			take_matching(im, message);

@@ -183,6 +183,7 @@ struct run_counts {
 	uint64_t unmatched_sends, unmatched_receives, unmatched_collectives;
 	uint64_t errors;		/* calls that returned one */
 	uint64_t sampled;
+	uint64_t switched;	/* there are intervals off the core */
 };
 
 struct imbalance;

@@ -219,7 +219,7 @@ take_message(struct rounds *r, const struct message *message)
 	struct run *run = r->run;
 	const bool sync = is_kind(message, "sync"), calls = is_kind(message, "calls");
 
-	if (is_kind(message, "sampled")) {	/* any location's may lie in an own period */
+	if (is_samples(message)) {	/* any location's may lie in an own period */
 		run_take_samples(run, message, true);
 		return;
 	}

@@ -28,7 +28,7 @@ class _Checker:
         self.path_ns = None       # end of the last segment
         self.blocks = {}          # location -> (seq behind its last row, offset) of each block
         self.syncs = []           # (offset, seqs)
-        self.sampled = {}         # (location, worker) -> time of its last sample
+        self.sampled = {}         # (kind, location, worker) -> time of its last sample, end of its last interval
         self.samples_at = None    # offset of the samples that the next block of calls comes behind
         self.samples_of = {}      # location -> time of the last of these
         self.defined = None       # offset of the last definition
@@ -90,18 +90,34 @@ class _Checker:
     def samples(self, message):
         """In order, each between the last leave before it and the calls that follow."""
         location, worker = message.body["location"], message.body.get("worker", 0)
-        time = message.columns()["time"]
+        columns = message.columns()
+        time, key = columns["time"], (message.kind, location, worker)
+        end = time
+        if message.kind == "switched":
+            end = self.intervals(message, columns)
         if self.samples_at is None:
             self.samples_at = message.offset
         self.samples_of[location] = message.offset
         if message.raw or not len(time):
             return
-        before = self.sampled.get((location, worker), time[0])
-        if (numpy.diff(numpy.concatenate(([before], time))) < 0).any():
+        before = numpy.concatenate(([self.sampled.get(key, time[0])], end[:-1]))
+        if (time < before).any():
             self.fail(message, "times go back")
         if time[0] < self.last_leave.get(location, time[0]):
             self.fail(message, "before the last leave of the calls before it")
-        self.sampled[location, worker] = time[-1]
+        self.sampled[key] = end[-1]
+
+    def intervals(self, message, columns):
+        """When the intervals off a core end; they are one behind the other."""
+        duration, on_core = columns["duration"].astype(numpy.int64), columns["on_core"].astype(numpy.int64)
+        end = columns["time"] + duration
+        if (duration < 0).any() or (end < columns["time"]).any() or (end[:-1] > columns["time"][1:]).any():
+            self.fail(message, "an interval is out of range")
+        if (on_core < 0).any() or (on_core > duration).any():
+            self.fail(message, "more on a core than there is")
+        if (columns["reason"] > 2).any():
+            self.fail(message, "a reason that there is not")
+        return end
 
     def ends(self, message, pairs):
         """An edge never comes before the blocks that hold its ends."""
@@ -179,7 +195,7 @@ class _Checker:
             message.column("stack")
         elif message.kind == "calls":
             self.calls(message)
-        elif message.kind == "sampled":
+        elif message.kind in ("sampled", "switched"):
             self.samples(message)
         elif message.kind in EDGE_COLUMNS:
             self.edges(message)

@@ -31,6 +31,9 @@ extern int (*_Atomic longpole_bus_action)(const struct sigaction *, struct sigac
 /* The C library's own sigaction, by a name that no other definition hides. */
 int __sigaction(int number, const struct sigaction *new, struct sigaction *old);
 
+/* In each thread that pthread_create() makes, before its own function; NULL: nobody wants to know. */
+extern void (*_Atomic longpole_thread_began)(void);
+
 /* After each dlclose() of the program, as another library may come to the same addresses; NULL: nobody wants to know. */
 extern void (*_Atomic longpole_unloaded)(void);
 int close_library(void *handle);	/* the C library's own */

@@ -54,10 +54,10 @@ ALWAYS void leave_call(struct at *at) { at->leave_ticks = clock_ticks(); }
 ALWAYS void
 end_call(struct at *at)
 {
-	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
-		sample_drain();
 	at->thread->block.open->call = 0;
 	at->thread->within = NULL;
+	if (UNLIKELY(at->leave_ticks >= __atomic_load_n(&sample_due_ticks, __ATOMIC_RELAXED)))
+		sample_call(at->thread, at->enter_ticks, at->leave_ticks);
 }
 
 ALWAYS struct entry

@@ -33,6 +33,7 @@ read_options(void)
 	options.threshold_ns = value_of(text, "threshold_ns");
 	options.sync_every_ns = value_of(text, "sync_every_ns");
 	options.sample_hz = (int)value_of(text, "sample_hz");
+	options.switches = value_of(text, "switches") != 0;
 	options.sample_stack = (int)value_of(text, "sample_stack");
 	options.stack = stack > 1 && stack <= MOST_CALLERS ? (int)stack : 1;
 }

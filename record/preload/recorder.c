@@ -302,6 +302,8 @@ finalize_wrapper(int (*finalize)(void), const void *from)
 		return finalize();
 	if ((at.thread = self != NULL ? self : new_thread()) == NULL)
 		return finalize();
+	if (at.thread->within == stretch_mark)
+		stretch_end(at.thread);
 	at.thread->within = FRAME;
 	/*
 	 * The row is there before the call returns: a launcher kills all ranks as soon as the first

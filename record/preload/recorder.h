@@ -60,6 +60,7 @@ struct options {
 	int stack;			/* callers noted for a call site, 1: the calling function alone */
 	int64_t threshold_ns;		/* local calls shorter than this are folded; 0: none */
 	int sample_hz;			/* samples a second of computation; 0: none */
+	bool switches;			/* when threads leave the core, and come back */
 	int sample_stack;		/* bytes of the stack that go with each; 0: none */
 	uint64_t segment_bytes;		/* of a file, before the next one is begun; 0: there is one */
 	int64_t sync_every_ns;		/* 0: clocks are compared at the beginning and the end */
@@ -86,7 +87,7 @@ extern struct thread *all_threads;		/* all that have made MPI calls, the last on
 SELDOM struct thread *new_thread(void);	/* NULL: no memory */
 /* Whether the call that the thread is in was left by longjmp, as one is made from FRAME. */
 SELDOM bool call_was_left(struct thread *thread, const void *frame);
-bool thread_location(pid_t tid, uint32_t *location);	/* of one that has made MPI calls */
+struct thread *thread_of(pid_t tid);	/* of one that has made MPI calls; NULL: it has not */
 
 /* environment.c: the MPI library and variables that matter, of the first rank */
 void environment_append(void);
@@ -114,11 +115,14 @@ void say_at_abort(void);	/* what is told at the end, by the first rank, as this 
 int init_wrapper(int (*init)(void *), void *arguments, uint16_t call, const void *from);
 int finalize_wrapper(int (*finalize)(void), const void *from);
 
-/* sample.c: samples of computation, where options.sample_hz asks for them. */
-SHARED uint64_t sample_due_ticks;	/* when sample_drain() is to be called next */
+/* sample.c: samples of computation and switches off the core, where options ask for them. */
+SHARED uint64_t sample_due_ticks;	/* calls left from then on are to be told to sample_call() */
 void sample_start(int rank);
-SELDOM void sample_drain(void);
+SELDOM void sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks);
 void sample_end(void);
 void sample_forget(void);		/* in a forked child */
+/* switch.c: where the kernel tells no switches, what a thread computes is timed by its own clock, too. */
+SHARED const char stretch_mark[];	/* in place of the frame of a call: the thread is in such a stretch */
+SELDOM void stretch_end(struct thread *thread);
 
 #endif

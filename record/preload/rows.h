@@ -40,7 +40,8 @@ struct block {
 /* What a thread has of its own. */
 struct thread {
 	bool known;		/* has a location */
-	const void *within;	/* frame of the MPI call it is in: those below are the library's own; NULL: in none */
+	const void *within;	/* frame of the MPI call it is in: those below are the library's own; NULL: in none,
+				 * stretch_mark: in none, and the stretch until the next one is timed */
 	const char *stack, *stack_end;	/* as the system gave it; NULL: not asked for yet */
 	uint32_t location;
 	pid_t tid;
@@ -58,6 +59,7 @@ struct thread {
 	MPI_Request *requests;	/* as they were before the call */
 	struct entry *entries;
 	struct frame_memory *frames;	/* of stacks, where they are asked for */
+	struct switching *switching;	/* where switches are asked for; NULL: not of this thread */
 	size_t statuses_capacity, requests_capacity, entries_capacity;
 };
 

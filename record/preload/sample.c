@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples of what the program's threads do between their calls. The kernel takes them, by a timer
- * that runs while a thread is on a core, and writes them into a ring for each thread; no signal is
- * sent. A wrapper at times reads the rings and appends what they hold to the trace.
+ * Samples of what the program's threads do between their calls, and when they leave their cores. The kernel
+ * takes samples by a timer that runs while a thread is on a core, and writes all into a ring for each thread;
+ * no signal is sent. A wrapper at times reads the rings and appends what they hold to the trace.
  *
- * Each thread of the process has a ring: they are found in /proc/self/task when rings are read, so
- * one that lives shorter than that is not seen. A thread is told by its location where it makes MPI
- * calls, and by a number as a worker where it does not.
+ * Each thread of the process has a ring from its beginning: those that were there before, and those that
+ * pthread_create() did not make, are found in /proc/self/task when rings are read. A thread is told by its
+ * location where it makes MPI calls, and by a number as a worker where it does not.
  *
  * Callers are found by the kernel, along frame pointers. Where that is asked for, registers and the top
  * of the stack go into the trace, too, for lp-merge to unwind.
@@ -21,6 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../front/front.h"
 #include "clock.h"
 #include "recorder.h"
 #include "sample.h"
@@ -30,26 +31,36 @@ enum {
 	RING_BYTES = 1 << 19,		/* of a thread that makes MPI calls, halved until there is room */
 	WORKER_BYTES = 1 << 17,
 	DUE_NS = 100000000,		/* rings are read that often, at least where calls are made */
+	NEW_RINGS = 64,			/* and where so many threads began meanwhile, as others may have ended */
 };
 
 uint64_t sample_due_ticks = UINT64_MAX;
-static struct ring *rings;
-static pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t due_ticks;		/* when rings are to be read; calls are told before that, too */
+static struct ring *rings, *main_ring;	/* main_ring: of the thread that called MPI_Init, where switches are told */
+static int new_rings;
+static bool clocked;			/* there are no rings: threads ask their own clocks */
+pthread_mutex_t sampling = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- rings ---- */
 
 static int
-open_event(pid_t tid)
+open_event(pid_t tid, uint64_t config)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_TASK_CLOCK,
-		.sample_period = 1000000000u / (unsigned)options.sample_hz,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
-		.exclude_kernel = 1, .exclude_hv = 1, .exclude_callchain_kernel = 1,
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = config,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.exclude_kernel = config != PERF_COUNT_SW_CONTEXT_SWITCHES, .exclude_hv = 1,
+		.exclude_callchain_kernel = 1, .sample_id_all = 1,
+		.context_switch = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,
+		.task = options.switches && config != PERF_COUNT_SW_CONTEXT_SWITCHES,	/* its end */
 		.use_clockid = 1, .clockid = CLOCK_MONOTONIC, .sample_max_stack = FRAMES,
 	};
 
-	if (options.sample_stack > 0) {
+	if (config == PERF_COUNT_SW_TASK_CLOCK)
+		attr.sample_period = 1000000000u / (unsigned)options.sample_hz;
+	else
+		attr.sample_period = config == PERF_COUNT_SW_CONTEXT_SWITCHES;
+	if (config == PERF_COUNT_SW_TASK_CLOCK && options.sample_stack > 0) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = SAMPLE_REGISTER_MASK;
 		attr.sample_stack_user = (uint32_t)options.sample_stack;
@@ -57,11 +68,26 @@ open_event(pid_t tid)
 	return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Samples where the thread leaves its core go into the same ring, where the system lets this user have them. */
+static void
+add_places(struct ring *ring)
+{
+	ring->place_fd = options.switches ? open_event(ring->tid, PERF_COUNT_SW_CONTEXT_SWITCHES) : -1;
+	if (ring->place_fd < 0)
+		return;
+	if (ioctl(ring->place_fd, PERF_EVENT_IOC_ID, &ring->place_id) == 0 &&
+	    ioctl(ring->place_fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0)
+		return;
+	close(ring->place_fd);
+	ring->place_fd = -1;
+}
+
 /* 0, or why there is none. */
 static int
-add_ring(pid_t tid, size_t bytes)
+add_ring(pid_t tid)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = thread_of(tid) != NULL ? RING_BYTES : WORKER_BYTES;
 	struct ring *ring = calloc(1, sizeof *ring);
 	int error;
 
@@ -69,7 +95,7 @@ add_ring(pid_t tid, size_t bytes)
 		return ENOMEM;
 	ring->tid = tid;
 	ring->there = true;
-	if ((ring->fd = open_event(tid)) < 0) {
+	if ((ring->fd = open_event(tid, options.sample_hz > 0 ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY)) < 0) {
 		error = errno;
 		free(ring);
 		return error;
@@ -84,8 +110,11 @@ add_ring(pid_t tid, size_t bytes)
 		return error;
 	}
 	ring->bytes = bytes;
+	add_places(ring);
+	switch_found(ring);
 	ring->next = rings;
 	rings = ring;
+	new_rings++;
 	return 0;
 }
 
@@ -94,6 +123,10 @@ close_ring(struct ring *ring)
 {
 	munmap(ring->page, (size_t)sysconf(_SC_PAGESIZE) + ring->bytes);
 	close(ring->fd);
+	if (ring->place_fd >= 0)
+		close(ring->place_fd);
+	if (ring == main_ring)
+		main_ring = NULL;
 	free(ring);
 }
 
@@ -115,18 +148,17 @@ find_threads(void)
 	int error = 0;
 
 	if (tasks == NULL)
-		return add_ring(0, RING_BYTES);
+		return ring_of(gettid()) != NULL ? 0 : add_ring(gettid());
 	for (struct ring *ring = rings; ring != NULL; ring = ring->next)
 		ring->there = false;
 	while ((entry = readdir(tasks)) != NULL) {
 		pid_t tid = (pid_t)atoi(entry->d_name);
 		struct ring *ring = tid > 0 ? ring_of(tid) : NULL;
-		uint32_t location;
 
 		if (ring != NULL)
 			ring->there = true;
 		else if (tid > 0 && error == 0)
-			error = add_ring(tid, thread_location(tid, &location) ? RING_BYTES : WORKER_BYTES);
+			error = add_ring(tid);
 	}
 	closedir(tasks);
 	return error;
@@ -148,64 +180,136 @@ set_due(void)
 {
 	__int128 ticks = ((__int128)DUE_NS << 32) / (__int128)clock_map.rate;
 
-	__atomic_store_n(&sample_due_ticks, clock_ticks() + (uint64_t)ticks, __ATOMIC_RELEASE);
+	due_ticks = clock_ticks() + (uint64_t)ticks;
+	__atomic_store_n(&sample_due_ticks, options.switches ? 0 : due_ticks, __ATOMIC_RELEASE);
+}
+
+static bool
+is_on(void)
+{
+	return __atomic_load_n(&sample_due_ticks, __ATOMIC_ACQUIRE) != UINT64_MAX;
+}
+
+/* Reads all rings. */
+static void
+look(void)
+{
+	const int64_t offset = offset_ns(), until_ns = clock_ns();
+
+	modules_append();
+	if (!clocked)
+		find_threads();
+	for (struct ring **at = &rings, *ring; (ring = *at) != NULL; ) {
+		sample_read(ring, offset, until_ns);
+		if (!ring->there) {
+			*at = ring->next;
+			close_ring(ring);
+		} else
+			at = &ring->next;
+	}
+	pthread_mutex_lock(&table_lock);
+	for (struct thread *thread = all_threads; clocked && thread != NULL; thread = thread->next)
+		stretch_write(thread, until_ns);
+	pthread_mutex_unlock(&table_lock);
+	new_rings = 0;
+	set_due();
+}
+
+static void
+drain(void)
+{
+	if (pthread_mutex_trylock(&sampling) != 0)
+		return;			/* another thread is at it */
+	if (is_on() && recording && !lost)
+		look();
+	pthread_mutex_unlock(&sampling);
+}
+
+/* A rank that yields in a call may fill half of its ring there: then all that comes behind would be lost. */
+static bool
+fills_up(const struct thread *thread)
+{
+	const struct ring *ring = main_ring;
+
+	return ring != NULL && ring->tid == thread->tid &&
+	    ring->page->data_head - ring->page->data_tail > ring->bytes / 2;
 }
 
 void
-sample_drain(void)
+sample_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
 {
-	int64_t offset, until_ns;
+	if (clocked && thread->switching == NULL)
+		stretch_start(thread);
+	else if (!clocked && thread->switching != NULL)
+		switch_call(thread, enter_ticks, leave_ticks);
+	if (leave_ticks >= due_ticks || fills_up(thread))
+		drain();
+	if (clocked && thread->switching != NULL)
+		stretch_begin(thread, leave_ticks);
+}
 
-	if (pthread_mutex_trylock(&sampling) != 0)
-		return;			/* another thread is at it */
-	if (__atomic_load_n(&sample_due_ticks, __ATOMIC_ACQUIRE) != UINT64_MAX && recording && !lost) {
-		offset = offset_ns();
-		until_ns = clock_ns();
-		modules_append();
-		find_threads();
-		for (struct ring **at = &rings, *ring; (ring = *at) != NULL; ) {
-			sample_read(ring, offset, until_ns);
-			if (!ring->there) {
-				*at = ring->next;
-				close_ring(ring);
-			} else
-				at = &ring->next;
-		}
-		set_due();
+/* In a thread that begins. */
+static void
+thread_began(void)
+{
+	if (!in_recorded_process())
+		return;
+	pthread_mutex_lock(&sampling);
+	if (is_on() && recording && !lost && !clocked && ring_of(gettid()) == NULL) {
+		add_ring(gettid());
+		if (new_rings >= NEW_RINGS)
+			look();
 	}
 	pthread_mutex_unlock(&sampling);
 }
 
 /* ---- beginning and end ---- */
 
+static void
+say_refused(int error)
+{
+	char line[400];
+
+	snprintf(line, sizeof line, "--%s: the kernel refuses it: %s; it is allowed by "
+	    "kernel.perf_event_paranoid of 2 or less (sysctl), and in a container by a seccomp profile "
+	    "with perf_event_open; the threads' clocks tell how long they are off their cores, not when and "
+	    "why; no samples are taken", options.sample_hz > 0 ? "sample" : "switches", strerror(error));
+	say(line);
+}
+
 void
 sample_start(int rank)
 {
 	int error;
 
-	if (options.sample_hz == 0 || !recording || lost)
+	if ((options.sample_hz == 0 && !options.switches) || !recording || lost)
 		return;
 	pthread_mutex_lock(&sampling);
 	if (options.sample_stack > 0 && !sample_room())
 		options.sample_stack = 0;
-	if ((error = find_threads()) == 0 || rings != NULL)
-		set_due();
-	else if (rank == 0) {
-		char line[400];
-
-		snprintf(line, sizeof line, "--sample: the kernel refuses it: %s; it is allowed by "
-		    "kernel.perf_event_paranoid of 2 or less (sysctl), and in a container by a seccomp profile "
-		    "with perf_event_open; no samples are taken", strerror(error));
-		say(line);
+	error = find_threads();
+	clocked = rings == NULL;
+	if (clocked) {
+		stretch_start(self);
+		stretch_begin(self, clock_ticks());
+		if (rank == 0)
+			say_refused(error);
+	} else if (options.switches && !many_threads) {
+		main_ring = ring_of(self->tid);
+		switch_begin(self);
 	}
+	if (!clocked)
+		longpole_thread_began = thread_began;
+	set_due();
 	pthread_mutex_unlock(&sampling);
 }
 
 void
 sample_end(void)
 {
-	sample_drain();
+	drain();
 	pthread_mutex_lock(&sampling);
+	longpole_thread_began = NULL;
 	__atomic_store_n(&sample_due_ticks, UINT64_MAX, __ATOMIC_RELEASE);
 	for (struct ring *ring; (ring = rings) != NULL; ) {
 		rings = ring->next;
@@ -219,7 +323,8 @@ void
 sample_forget(void)
 {
 	sample_due_ticks = UINT64_MAX;
-	rings = NULL;
+	longpole_thread_began = NULL;
+	rings = main_ring = NULL;
 	pthread_mutex_init(&sampling, NULL);
 }
 
@@ -228,5 +333,5 @@ static __attribute__((destructor)) void
 at_exit(void)
 {
 	if (in_recorded_process())
-		sample_end();
+		drain();
 }

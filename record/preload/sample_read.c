@@ -41,17 +41,14 @@ sample_room(void)
 static void
 write_batch(struct ring *ring, int64_t until_ns)
 {
-	uint32_t location = 0, number = 0;
 	struct small small;
 
-	if (batch.count == 0 && ring->lost == 0)
+	if (batch.count == 0 && (ring->lost == 0 || options.sample_hz == 0))
 		return;
-	if (!thread_location(ring->tid, &location))
-		number = ring->worker != 0 ? ring->worker : (ring->worker = ++workers);
-	small_begin(&small, "sampled", 7u + (number > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
-	small_uint(&small, "location", location);
-	if (number > 0)
-		small_uint(&small, "worker", number);
+	small_begin(&small, "sampled", 7u + (ring->worker > 0) + (ring->lost > 0) + (batch.stacks != NULL ? 3 : 0));
+	small_uint(&small, "location", ring->thread != NULL ? ring->thread->location : 0);
+	if (ring->worker > 0)
+		small_uint(&small, "worker", ring->worker);
 	small_uint(&small, "count", batch.count);
 	small_uint(&small, "period_ns", (uint64_t)(1000000000 / options.sample_hz));
 	small_int(&small, "until_ns", until_ns);
@@ -71,32 +68,62 @@ write_batch(struct ring *ring, int64_t until_ns)
 	ring->lost = 0;
 }
 
-/* What a ring's record is made of: struct perf_event_header, then these. */
+/* What a ring's record of a sample is made of: struct perf_event_header, then these. */
 struct taken {
-	uint64_t ip, time, frames, frame[FRAMES + 8];
+	uint64_t id, ip, time, frames, frame[FRAMES + 8];
+};
+enum { BEFORE_FRAMES = 4 };
+/* Other records end with these. */
+struct told {
+	uint64_t time, id;
 };
 
-static void
-take_sample(const struct taken *taken, size_t size, int64_t offset)
+/* The program's own frames: its PLACE, if there is one, and who called it. */
+static uint32_t
+take_callers(const struct taken *taken, size_t size, uint64_t *place)
 {
 	const void *callers[FRAMES];
 	int depth = 0;
 	bool first = true;
 
-	for (uint64_t i = 0; i < taken->frames && size >= 8 * (3 + i + 1) && depth < FRAMES; i++) {
+	for (uint64_t i = 0; i < taken->frames && size >= 8 * (BEFORE_FRAMES + i + 1) && depth < FRAMES; i++) {
 		if (taken->frame[i] >= (uint64_t)PERF_CONTEXT_MAX)
 			continue;	/* says whose frames follow */
-		if (first)		/* the place itself */
+		if (first) {
 			first = false;
+			*place = taken->frame[i];
+		}
 		else if (is_in_module((const void *)(uintptr_t)taken->frame[i]))
 			callers[depth++] = (const void *)(uintptr_t)taken->frame[i];
 		else
 			break;		/* a register that holds no frame */
 	}
-	batch.time_ns[batch.count] = (int64_t)taken->time + offset;
-	/* Like a return address: one byte before it lies inside. */
-	batch.site[batch.count] = plain_site((const void *)(uintptr_t)(taken->ip + 1), 0);
-	batch.callers[batch.count++] = frames_site(callers, depth, 0);
+	return frames_site(callers, depth, 0);
+}
+
+/* Like a return address: one byte before it lies inside. */
+static uint32_t
+site_at(uint64_t place)
+{
+	return plain_site((const void *)(uintptr_t)(place + 1), 0);
+}
+
+static void
+take_sample(struct ring *ring, const struct taken *taken, size_t size, int64_t offset)
+{
+	const int64_t at_ns = (int64_t)taken->time + offset;
+	uint64_t place = 0;
+
+	if (ring->place_fd >= 0 && taken->id == ring->place_id) {	/* it leaves its core, there */
+		ring->callers = take_callers(taken, size, &place);
+		ring->site = place > 0 ? site_at(place) : 0;
+		return;
+	}
+	if (ring->off && ring->reason == NOT_KNOWN)
+		switch_in(ring, at_ns);
+	batch.time_ns[batch.count] = at_ns;
+	batch.site[batch.count] = site_at(taken->ip);
+	batch.callers[batch.count++] = take_callers(taken, size, &place);
 }
 
 static void
@@ -151,6 +178,29 @@ is_full(void)
 	    STACK_BYTES - batch.used < (size_t)options.sample_stack));
 }
 
+/* What is no sample: RECORD begins behind the header. */
+static void
+take_other(struct ring *ring, const struct perf_event_header *header, const uint64_t *record, size_t size,
+    int64_t offset)
+{
+	const struct told *told = (const void *)((const char *)record + size - sizeof *told);
+
+	if (header->type == PERF_RECORD_LOST && size >= 2 * sizeof *record + sizeof *told) {
+		ring->lost += record[1];	/* an id, then how many */
+		if (options.switches)
+			switch_lost(ring);
+	}
+	if (header->type == PERF_RECORD_EXIT && size >= 2 * sizeof *record + sizeof *told &&
+	    (pid_t)(uint32_t)record[1] == ring->tid)	/* pid and parent, thread and parent */
+		ring->end_ns = (int64_t)told->time + offset;
+	if (header->type != PERF_RECORD_SWITCH || size < sizeof *told)
+		return;
+	if (header->misc & PERF_RECORD_MISC_SWITCH_OUT)
+		switch_out(ring, (int64_t)told->time + offset, header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+	else
+		switch_in(ring, (int64_t)told->time + offset);
+}
+
 void
 sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 {
@@ -159,6 +209,10 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 	struct perf_event_header header;
 	struct taken taken;
 
+	if ((ring->thread = thread_of(ring->tid)) != NULL)
+		ring->worker = 0;
+	else if (ring->worker == 0)
+		ring->worker = ++workers;
 	while (tail + sizeof header <= head) {
 		size_t size;
 
@@ -167,18 +221,20 @@ sample_read(struct ring *ring, int64_t offset, int64_t until_ns)
 			break;
 		size = header.size - sizeof header < sizeof taken ? header.size - sizeof header : sizeof taken;
 		copy_out(ring, tail + sizeof header, &taken, size);
-		if (header.type == PERF_RECORD_SAMPLE && size >= 3 * sizeof(uint64_t)) {
-			if (batch.stacks != NULL && taken.frames <= sizeof taken / sizeof(uint64_t))
-				take_stack(ring, tail + sizeof header + (3 + taken.frames) * sizeof(uint64_t),
+		if (header.type == PERF_RECORD_SAMPLE && size >= BEFORE_FRAMES * sizeof(uint64_t)) {
+			if (batch.stacks != NULL && taken.frames <= sizeof taken / sizeof(uint64_t) &&
+			    taken.id != ring->place_id)
+				take_stack(ring, tail + sizeof header + (BEFORE_FRAMES + taken.frames) * sizeof(uint64_t),
 				    tail + header.size);
-			take_sample(&taken, size, offset);
-		}
-		else if (header.type == PERF_RECORD_LOST && size >= 2 * sizeof(uint64_t))
-			ring->lost += taken.time;	/* an id, then how many */
+			take_sample(ring, &taken, size, offset);
+		} else
+			take_other(ring, &header, &taken.id, size, offset);
 		tail += header.size;
 		if (is_full())
 			write_batch(ring, until_ns);
 	}
 	__atomic_store_n(&ring->page->data_tail, tail, __ATOMIC_RELEASE);
 	write_batch(ring, until_ns);
+	if (options.switches)
+		switch_write(ring, until_ns);
 }

@@ -58,6 +58,10 @@ call_was_left(struct thread *thread, const void *frame)
 {
 	const char *at = frame;
 
+	if (thread->within == stretch_mark) {
+		stretch_end(thread);
+		return true;
+	}
 	if (at < (const char *)thread->within)
 		return false;
 	if (thread->stack == NULL && !find_stack(thread))
@@ -65,18 +69,16 @@ call_was_left(struct thread *thread, const void *frame)
 	return at > thread->stack && at <= thread->stack_end;
 }
 
-bool
-thread_location(pid_t tid, uint32_t *location)
+struct thread *
+thread_of(pid_t tid)
 {
 	struct thread *thread;
 
 	pthread_mutex_lock(&table_lock);
 	for (thread = all_threads; thread != NULL && thread->tid != tid; )	/* the last one first */
 		thread = thread->next;
-	if (thread != NULL)
-		*location = thread->location;
 	pthread_mutex_unlock(&table_lock);
-	return thread != NULL;
+	return thread;
 }
 
 /* Storage for COUNT things of SIZE bytes, the old one if it has room; NULL: recording has ended. */

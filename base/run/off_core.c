@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "off_core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../tool/search.h"
+#include "../tool/tool.h"
+#include "sampled_place.h"
+
+const char *const off_names[OFF_REASONS] = { "(blocked)", "(preempted)", NOT_SAMPLED };
+
+static struct off_lane *
+lane_of_thread(struct off_lanes *lanes, uint32_t location, uint32_t worker)
+{
+	struct off_location *l;
+
+	lanes->at = grow(lanes->at, &lanes->capacity, (size_t)location + 1, sizeof *lanes->at);
+	while (lanes->count <= location)
+		lanes->at[lanes->count++] = (struct off_location){ 0 };
+	l = &lanes->at[location];
+	for (size_t i = 0; i < l->count; i++)
+		if (l->of[i].worker == worker)
+			return &l->of[i];
+	l->of = grow(l->of, &l->capacity, l->count + 1, sizeof *l->of);
+	l->of[l->count] = (struct off_lane){ .worker = worker, .from_ns = INT64_MAX, .until_ns = INT64_MIN };
+	return &l->of[l->count++];
+}
+
+void
+off_add(struct off_lanes *lanes, const struct samples *block)
+{
+	struct off_lane *lane = lane_of_thread(lanes, block->location, block->worker);
+	int64_t last_ns;
+
+	if (lane->begin > lane->end / 2 && lane->end + block->count > lane->capacity) {
+		memmove(lane->at, lane->at + lane->begin, (lane->end - lane->begin) * sizeof *lane->at);
+		lane->end -= lane->begin;
+		lane->begin = 0;
+	}
+	lane->at = grow(lane->at, &lane->capacity, lane->end + block->count, sizeof *lane->at);
+	last_ns = lane->end > lane->begin ? lane->at[lane->end - 1].to_ns : INT64_MIN;
+	for (size_t i = 0; i < block->count; i++) {
+		struct off_span span = { block->time_ns[i], block->end_ns[i], block->on_core_ns[i], block->site[i],
+		    block->callers[i], block->reason[i] };
+
+		if (span.from_ns < last_ns)	/* of a damaged stream */
+			span.from_ns = last_ns;
+		if (span.from_ns < span.to_ns)
+			lane->at[lane->end++] = span;
+	}
+	lane->clock |= block->clock;
+	if (block->from_ns < lane->from_ns)
+		lane->from_ns = block->from_ns;
+	if (block->until_ns > lane->until_ns)
+		lane->until_ns = block->until_ns;
+}
+
+const struct off_lane *
+off_lane_of(const struct off_lanes *lanes, uint32_t location, uint32_t worker)
+{
+	const struct off_location *l = location < lanes->count ? &lanes->at[location] : NULL;
+
+	for (size_t i = 0; l != NULL && i < l->count; i++)
+		if (l->of[i].worker == worker)
+			return &l->of[i];
+	return NULL;
+}
+
+#define BEFORE(span, ns) ((span)->to_ns <= (ns))
+SEARCH(span_from, struct off_span, int64_t, BEFORE)
+#undef BEFORE
+
+size_t
+off_from(const struct off_lane *lane, int64_t ns)
+{
+	return lane->begin + span_from(lane->at + lane->begin, lane->end - lane->begin, ns);
+}
+
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+struct core_time
+core_time(const struct off_lane *lane, int64_t from_ns, int64_t to_ns)
+{
+	const int64_t begin_ns = lane != NULL ? later(from_ns, lane->from_ns) : to_ns;
+	const int64_t end_ns = lane != NULL ? earlier(to_ns, lane->until_ns) : to_ns;
+	struct core_time time = { 0 };
+	int64_t rest_ns = to_ns - from_ns, seen_ns;
+
+	if (begin_ns >= end_ns) {
+		time.off_ns[OFF_UNKNOWN] = rest_ns;
+		return time;
+	}
+	seen_ns = end_ns - begin_ns;
+	for (size_t i = off_from(lane, begin_ns); i < lane->end && lane->at[i].from_ns < end_ns; i++) {
+		const struct off_span *span = &lane->at[i];
+		const int64_t ns = earlier(span->to_ns, end_ns) - later(span->from_ns, begin_ns);
+		const int64_t on_ns = span->on_core_ns == 0 ? 0 :
+		    (int64_t)(__extension__ (__int128)span->on_core_ns * ns / (span->to_ns - span->from_ns));
+
+		time.on_ns += on_ns;
+		time.off_ns[span->reason] += ns - on_ns;
+		seen_ns -= ns;
+		rest_ns -= ns;
+	}
+	if (!lane->clock) {		/* else only its intervals are known */
+		time.on_ns += seen_ns;
+		rest_ns -= seen_ns;
+	}
+	time.off_ns[OFF_UNKNOWN] += rest_ns;
+	return time;
+}
+
+void
+core_time_add(struct core_time *sum, const struct core_time *more)
+{
+	sum->on_ns += more->on_ns;
+	for (int reason = 0; reason < OFF_REASONS; reason++)
+		sum->off_ns[reason] += more->off_ns[reason];
+}
+
+void
+off_forget(struct off_lanes *lanes, uint32_t location, int64_t before_ns)
+{
+	for (size_t i = 0; location < lanes->count && i < lanes->at[location].count; i++) {
+		struct off_lane *lane = &lanes->at[location].of[i];
+
+		lane->begin = off_from(lane, before_ns);
+	}
+}
+
+/* ---- several threads ---- */
+
+static void
+add_edges(struct core_edges *edges, int64_t from_ns, int64_t to_ns)
+{
+	if (from_ns >= to_ns)
+		return;
+	edges->at = grow(edges->at, &edges->capacity, edges->count + 2, sizeof *edges->at);
+	edges->at[edges->count++] = (struct core_edge){ from_ns, 1 };
+	edges->at[edges->count++] = (struct core_edge){ to_ns, -1 };
+}
+
+void
+core_edges_add(struct core_edges *edges, const struct off_lanes *lanes, uint32_t location, int64_t from_ns,
+    int64_t to_ns)
+{
+	for (size_t l = 0; location < lanes->count && l < lanes->at[location].count; l++) {
+		const struct off_lane *lane = &lanes->at[location].of[l];
+		int64_t on_ns = later(from_ns, lane->from_ns);
+		const int64_t end_ns = earlier(to_ns, lane->until_ns);
+
+		if (lane->clock)
+			continue;
+		for (size_t i = off_from(lane, on_ns); i < lane->end && lane->at[i].from_ns < end_ns; i++) {
+			add_edges(edges, on_ns, lane->at[i].from_ns);
+			on_ns = lane->at[i].to_ns;
+		}
+		add_edges(edges, on_ns, end_ns);
+	}
+}
+
+static int
+by_time(const void *left, const void *right)
+{
+	const struct core_edge *a = left, *b = right;
+
+	if (a->at_ns != b->at_ns)
+		return a->at_ns < b->at_ns ? -1 : 1;
+	return a->change - b->change;
+}
+
+void
+core_edges_sum(struct core_edges *edges, int64_t *threads_ns, int64_t *alone_ns)
+{
+	int64_t last_ns = 0, threads = 0;
+
+	if (edges->count > 0)
+		qsort(edges->at, edges->count, sizeof *edges->at, by_time);
+	for (size_t i = 0; i < edges->count; i++) {
+		const int64_t ns = edges->at[i].at_ns - last_ns;
+
+		*threads_ns += threads * ns;
+		*alone_ns += threads == 1 ? ns : 0;
+		threads += edges->at[i].change;
+		last_ns = edges->at[i].at_ns;
+	}
+	edges->count = 0;
+}

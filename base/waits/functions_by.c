@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What was counted of samples and switches, by function and rank: on the slowest rank, and what others waited for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../run/sampled_place.h"
+#include "../tool/search.h"
+#include "functions.h"
+
+/* ---- by function ---- */
+
+static struct sampled_function
+function_of(const struct imbalance *im, const struct taken *taken, bool own)
+{
+	const uint32_t place = taken->place;
+	char text[1024];
+	const struct stack_frame frame = place >= TAKEN_OFF_CORE ?
+	    (struct stack_frame){ .name = off_names[place - TAKEN_OFF_CORE] } :
+	    place >= TAKEN_THREADS ? (struct stack_frame){ .name = on_core_name } :
+	    own ? own_frame(&im->graph.known, taken->own, text, sizeof text) :
+	    place_frame(&im->graph.known, place, text, sizeof text);
+
+	return (struct sampled_function){ need(strdup(frame.name)), frame.file };
+}
+
+static int
+by_name(const void *left, const void *right)
+{
+	const struct sampled_function *a = left, *b = right;
+	const int order = strcmp(a->name, b->name);
+
+	if (order != 0 || a->file == b->file)
+		return order;
+	if (a->file == NULL || b->file == NULL)
+		return a->file == NULL ? -1 : 1;
+	return strcmp(a->file, b->file);
+}
+
+static int
+by_place(const void *left, const void *right)
+{
+	const struct taken *a = left, *b = right;
+
+	if (a->site != b->site)
+		return a->site < b->site ? -1 : 1;
+	if (a->function != b->function)
+		return a->function < b->function ? -1 : 1;
+	return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+static uint32_t
+function_named(const struct by_function *by, const char *name, const char *file)
+{
+	const struct sampled_function key = { name, file }, *found =
+	    bsearch(&key, by->names, by->count, sizeof key, by_name);
+
+	return (uint32_t)(found - by->names);
+}
+
+/* All of them by site, function and rank, each once; their functions are in BY. */
+static struct taken *
+sorted_taken(const struct imbalance *im, const struct site_groups *groups, struct by_function *by, size_t *count,
+    bool own)
+{
+	const size_t places = taken_places(im);
+	struct taken *list = zalloc(places + 1, sizeof *list);
+	size_t kept = 0;
+
+	by->names = zalloc(places + 4, sizeof *by->names);
+	by->count = *count = 0;
+	for (size_t i = 0; i < places; i++)
+		if (taken_at(im, i, &list[*count]) && list[*count].place != TAKEN_THREADS &&
+		    list[*count].place != TAKEN_ALONE)
+			by->names[by->count++] = function_of(im, &list[(*count)++], own);
+	by->names[by->count++] = (struct sampled_function){ not_sampled, NULL };
+	by->names[by->count++] = (struct sampled_function){ on_core_name, NULL };
+	by->names[by->count++] = (struct sampled_function){ "(MPI)", NULL };
+	qsort(by->names, by->count, sizeof *by->names, by_name);
+	for (size_t i = 0; i < by->count; i++)
+		if (kept == 0 || by_name(&by->names[kept - 1], &by->names[i]) != 0)
+			by->names[kept++] = by->names[i];
+	by->count = kept;
+	for (size_t i = 0; i < *count; i++) {
+		const struct sampled_function key = function_of(im, &list[i], own);
+
+		list[i].function = function_named(by, key.name, key.file);
+		list[i].site = groups->of[list[i].site];	/* counted with its calls */
+		free((void *)(uintptr_t)key.name);
+	}
+	qsort(list, *count, sizeof *list, by_place);
+	kept = 0;
+	for (size_t i = 0; i < *count; i++)
+		if (kept > 0 && by_place(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].samples += list[i].samples;
+		else
+			list[kept++] = list[i];
+	*count = kept;
+	return list;
+}
+
+/* ---- one site ---- */
+
+/* Computation up to a site, by rank: how long, and how many samples it has. */
+struct sums {
+	const struct imbalance *im;
+	const struct by_function *by;
+	const int64_t *compute_ns;	/* by rank */
+	const struct taken *at;		/* by function and rank */
+	size_t count;
+	uint64_t *samples;		/* by rank */
+	int64_t *on_core_ns;		/* by rank; where switches tell it */
+	uint64_t *shared;		/* by rank: samples that have got their share of it */
+	int64_t period_ns;
+};
+
+static int64_t
+worth_ns(const struct sums *s, int32_t rank)
+{
+	if (s->im->counts.switched > 0)
+		return s->samples[rank] > 0 ? s->on_core_ns[rank] / (int64_t)s->samples[rank] : 0;
+	return sample_worth(s->period_ns, s->samples[rank], s->compute_ns[rank]);
+}
+
+/* The time of so many of the rank's samples, so that those of all functions add up. */
+static int64_t
+share_ns(struct sums *s, int32_t rank, uint64_t samples)
+{
+	const uint64_t all = s->samples[rank], before = s->shared[rank], behind = before + samples;
+	const int64_t ns = s->on_core_ns[rank];
+
+	if (s->im->counts.switched == 0)
+		return (int64_t)samples * worth_ns(s, rank);
+	if (samples == 0)
+		return 0;
+	s->shared[rank] = behind;
+	return (int64_t)(__extension__ (__int128)ns * behind / all - __extension__ (__int128)ns * before / all);
+}
+
+/* NS of a rank by SAMPLES of it, with that error: added where it is the slow one, or one of the others. */
+static void
+add_rank(struct excess *e, const struct sums *s, int32_t rank, int32_t slow, uint64_t samples, int64_t ns,
+    double error_ns)
+{
+	const double others = s->im->graph.known.ranks - 1;
+
+	if (rank == slow) {
+		e->samples = samples;
+		e->slow_ns = ns;
+		e->error_ns += error_ns * error_ns;
+	} else {
+		e->others_ns += (double)ns / others;
+		e->error_ns += error_ns * error_ns / (others * others);
+	}
+}
+
+static int
+by_excess(const void *left, const void *right)
+{
+	const struct excess *a = left, *b = right;
+	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
+
+	return x != y ? (x > y ? -1 : 1) : (a->function > b->function) - (a->function < b->function);
+}
+
+/* What samples are drawn from: all that is computed, unless it is known how much of it was on a core. */
+static double
+error_of(const struct sums *s, int32_t rank, uint64_t samples)
+{
+	return sampled_error(samples, worth_ns(s, rank), s->im->counts.switched > 0 ? s->on_core_ns[rank] :
+	    s->compute_ns[rank]);
+}
+
+/* One of them of a function on a rank; NULL: it has none. */
+static void
+add_function(struct excess *e, struct sums *s, int32_t rank, int32_t slow, const struct taken *of)
+{
+	const uint64_t samples = of != NULL && of->place < TAKEN_THREADS ? of->samples : 0;
+
+	if (of != NULL && of->place >= TAKEN_OFF_CORE)
+		add_rank(e, s, rank, slow, 0, (int64_t)of->samples, 0);
+	else if (e->function == function_named(s->by, on_core_name, NULL))
+		add_rank(e, s, rank, slow, 0, of != NULL && s->samples[rank] == 0 ? (int64_t)of->samples : 0, 0);
+	else if (e->is_off)
+		add_rank(e, s, rank, slow, 0, 0, 0);
+	else
+		add_rank(e, s, rank, slow, samples, share_ns(s, rank, samples), error_of(s, rank, samples));
+}
+
+/* Each function there, on RANK against the others, and the rest; they add up. To be freed. */
+static struct excess *
+excesses_of(struct sums *s, int32_t rank, size_t *count)
+{
+	const int32_t ranks = s->im->graph.known.ranks;
+	struct excess *list = zalloc(s->count + 1, sizeof *list);
+
+	*count = 0;
+	memset(s->shared, 0, (size_t)ranks * sizeof *s->shared);
+	for (size_t i = 0; i < s->count; ) {
+		struct excess *e = &list[(*count)++];
+
+		e->function = s->at[i].function;
+		e->is_off = s->at[i].place >= TAKEN_OFF_CORE;
+		for (int32_t r = 0; r < ranks; r++) {
+			const bool any = i < s->count && s->at[i].function == e->function && s->at[i].rank == r;
+
+			add_function(e, s, r, rank, any ? &s->at[i] : NULL);
+			i += any;
+		}
+		*count -= s->at[i - 1].place >= TAKEN_THREADS && e->slow_ns == 0 && e->others_ns == 0;
+	}
+	if (s->im->counts.switched == 0) {
+		list[*count].function = function_named(s->by, not_sampled, NULL);
+		for (int32_t r = 0; r < ranks; r++)
+			add_rank(&list[*count], s, r, rank, 0, s->compute_ns[r] - share_ns(s, r, s->samples[r]),
+			    error_of(s, r, s->samples[r]));
+		*count += list[*count].slow_ns > 0 || list[*count].others_ns > 0;
+	}
+	for (size_t i = 0; i < *count; i++)
+		list[i].error_ns = sqrt(list[i].error_ns);
+	qsort(list, *count, sizeof *list, by_excess);
+	return list;
+}
+
+static struct uneven
+uneven_of(struct sums *s, uint32_t site)
+{
+	struct uneven u = { .site = site };
+	const int32_t ranks = s->im->graph.known.ranks;
+
+	for (int32_t r = 1; r < ranks; r++)
+		if (s->compute_ns[r] > s->compute_ns[u.rank])
+			u.rank = r;
+	u.slow_ns = s->compute_ns[u.rank];
+	for (int32_t r = 0; r < ranks; r++)
+		if (r != u.rank)
+			u.others_ns += (double)s->compute_ns[r] / (double)(ranks - 1);
+	u.functions = excesses_of(s, u.rank, &u.count);
+	return u;
+}
+
+static int
+by_most_excess(const void *left, const void *right)
+{
+	const struct uneven *a = left, *b = right;
+	const double x = (double)a->slow_ns - a->others_ns, y = (double)b->slow_ns - b->others_ns;
+
+	return x != y ? (x > y ? -1 : 1) : (a->site > b->site) - (a->site < b->site);
+}
+
+#define BEFORE(taken, sought) ((taken)->site < (sought))
+SEARCH(first_of, struct taken, uint32_t, BEFORE)
+#undef BEFORE
+
+/* The samples of one site. */
+static struct sums
+sums_of(const struct imbalance *im, const struct site_groups *groups, const struct by_function *by,
+    const struct taken *list, size_t count, uint32_t site)
+{
+	struct sums s = { .im = im, .by = by };
+	const size_t first = first_of(list, count, site);
+
+	s.at = list + first;
+	while (first + s.count < count && s.at[s.count].site == site)
+		s.count++;
+	s.samples = zalloc(3 * (size_t)im->graph.known.ranks, sizeof *s.samples);
+	s.shared = s.samples + im->graph.known.ranks;
+	s.on_core_ns = (int64_t *)s.shared + im->graph.known.ranks;
+	for (size_t i = 0; i < s.count; i++) {
+		if (s.at[i].place == TAKEN_ON_CORE)
+			s.on_core_ns[s.at[i].rank] += (int64_t)s.at[i].samples;
+		else if (s.at[i].place < TAKEN_THREADS)
+			s.samples[s.at[i].rank] += s.at[i].samples;
+		s.period_ns = s.at[i].period_ns;
+	}
+	s.compute_ns = groups->compute_ns[site];
+	return s;
+}
+
+/* ---- whose functions others waited for ---- */
+
+struct costs {
+	struct function_cost *of;	/* by function; errors squared */
+	uint32_t not_sampled, mpi;
+	struct rank_cost *ranks;
+	size_t rank_count, rank_capacity;
+};
+
+static void
+add_cost(struct costs *costs, uint32_t function, int32_t rank, double cost_ns)
+{
+	costs->of[function].cost_ns += cost_ns;
+	costs->ranks = grow(costs->ranks, &costs->rank_capacity, costs->rank_count + 1, sizeof *costs->ranks);
+	costs->ranks[costs->rank_count++] = (struct rank_cost){ rank, function, cost_ns };
+}
+
+static double
+weight_ns(const struct excess *e, bool only_more)
+{
+	return (double)e->slow_ns - (only_more ? e->others_ns : 0);
+}
+
+/*
+ * A delay's cost goes to the functions that its rank has more of than the others, as they have it; where it
+ * has no more of any, to all that it has.
+ */
+static void
+share_out(struct costs *costs, const struct excess *list, size_t count, int32_t rank, double cost_ns)
+{
+	double sum_ns = 0, variance = 0;
+	bool any_more = false;
+
+	for (size_t i = 0; i < count; i++)
+		any_more |= (double)list[i].slow_ns > list[i].others_ns;
+	for (size_t i = 0; i < count; i++)
+		if (weight_ns(&list[i], any_more) > 0) {
+			sum_ns += weight_ns(&list[i], any_more);
+			variance += list[i].error_ns * list[i].error_ns;
+		}
+	for (size_t i = 0; i < count && sum_ns > 0; i++) {
+		const double share = weight_ns(&list[i], any_more) / sum_ns, own = list[i].error_ns * list[i].error_ns;
+
+		if (share <= 0)
+			continue;
+		add_cost(costs, list[i].function, rank, cost_ns * share);
+		/* Of a share of independent parts. */
+		costs->of[list[i].function].error_ns += cost_ns * cost_ns / (sum_ns * sum_ns) *
+		    ((1 - share) * (1 - share) * own + share * share * (variance - own));
+	}
+}
+
+static int
+by_rank_and_function(const void *left, const void *right)
+{
+	const struct rank_cost *a = left, *b = right;
+
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static int
+by_rank_and_cost(const void *left, const void *right)
+{
+	const struct rank_cost *a = left, *b = right;
+
+	if (a->rank == b->rank && a->cost_ns != b->cost_ns)
+		return a->cost_ns > b->cost_ns ? -1 : 1;
+	return by_rank_and_function(left, right);
+}
+
+/* Each function of a rank once; returns how many there are. */
+static size_t
+fold_costs(struct rank_cost *list, size_t count)
+{
+	size_t kept = 0;
+
+	if (count == 0)
+		return 0;
+	qsort(list, count, sizeof *list, by_rank_and_function);
+	for (size_t i = 0; i < count; i++)
+		if (kept > 0 && by_rank_and_function(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].cost_ns += list[i].cost_ns;
+		else
+			list[kept++] = list[i];
+	qsort(list, kept, sizeof *list, by_rank_and_cost);
+	return kept;
+}
+
+static int
+by_cost(const void *left, const void *right)
+{
+	const struct function_cost *a = left, *b = right;
+
+	return a->cost_ns != b->cost_ns ? (a->cost_ns > b->cost_ns ? -1 : 1) :
+	    (a->function > b->function) - (a->function < b->function);
+}
+
+static void
+find_function_costs(const struct imbalance *im, const struct site_groups *groups, struct by_function *by,
+    const struct taken *list, size_t taken)
+{
+	struct costs costs = { zalloc(by->count, sizeof *costs.of), function_named(by, not_sampled, NULL),
+	    function_named(by, "(MPI)", NULL), NULL, 0, 0 };
+	size_t count;
+	struct delay *delays = sorted_delays(im, &count);
+
+	for (size_t f = 0; f < by->count; f++)
+		costs.of[f].function = (uint32_t)f;
+	for (size_t i = 0; i < count; i++) {
+		const double cost_ns = delay_cost_ns(&delays[i]);
+		struct sums s;
+
+		if (delays[i].key % 2 == 1) {
+			add_cost(&costs, costs.mpi, delays[i].rank, cost_ns);
+			continue;
+		}
+		if (delays[i].key / 2 >= groups->count) {
+			add_cost(&costs, costs.not_sampled, delays[i].rank, cost_ns);
+			continue;
+		}
+		s = sums_of(im, groups, by, list, taken, groups->of[delays[i].key / 2]);
+		if (s.compute_ns == NULL || (s.samples[delays[i].rank] == 0 && im->counts.switched == 0))
+			add_cost(&costs, costs.not_sampled, delays[i].rank, cost_ns);
+		else {
+			size_t functions;
+			struct excess *of = excesses_of(&s, delays[i].rank, &functions);
+
+			share_out(&costs, of, functions, delays[i].rank, cost_ns);
+			free(of);
+		}
+		free(s.samples);
+	}
+	free(delays);
+	qsort(costs.of, by->count, sizeof *costs.of, by_cost);
+	while (by->cost_count < by->count && costs.of[by->cost_count].cost_ns > 0) {
+		struct function_cost *of = &costs.of[by->cost_count++];
+
+		of->error_ns = sqrt(of->error_ns);
+	}
+	by->costs = costs.of;
+	by->rank_costs = costs.ranks;
+	by->rank_cost_count = fold_costs(costs.ranks, costs.rank_count);
+}
+
+/* ---- ranks ---- */
+
+/* Of each rank all sites, also those of which nothing was sampled. */
+static struct rank_core *
+rank_cores(const struct imbalance *im, const struct site_groups *groups)
+{
+	const int32_t ranks = im->graph.known.ranks;
+	struct rank_core *list = zalloc((size_t)ranks, sizeof *list);
+
+	for (int32_t r = 0; r < ranks; r++)
+		list[r].rank = r;
+	for (size_t g = 0; g < groups->count; g++)
+		for (int32_t r = 0; groups->compute_ns[g] != NULL && r < ranks; r++)
+			list[r].compute_ns += groups->compute_ns[g][r];
+	for (size_t i = 0; i < taken_places(im); i++) {
+		struct rank_core *of;
+		struct taken t;
+
+		if (!taken_at(im, i, &t) || t.place < TAKEN_THREADS)
+			continue;
+		of = &list[t.rank];
+		if (t.place >= TAKEN_OFF_CORE)
+			of->core.off_ns[t.place - TAKEN_OFF_CORE] += (int64_t)t.samples;
+		else
+			*(t.place == TAKEN_THREADS ? &of->threads_ns : t.place == TAKEN_ALONE ? &of->alone_ns :
+			    &of->core.on_ns) += (int64_t)t.samples;
+	}
+	return list;
+}
+
+const struct by_function *
+functions_by(const struct imbalance *im, bool own)
+{
+	struct by_function *by;
+	struct site_groups groups;
+	struct taken *list;
+	size_t count;
+
+	if (im->functions == NULL)
+		return NULL;
+	groups = site_groups(im);
+	by = zalloc(1, sizeof *by);
+	list = sorted_taken(im, &groups, by, &count, own);
+	by->sites = zalloc(count + 1, sizeof *by->sites);
+	for (size_t i = 0; i < count; i++) {
+		struct sums s;
+
+		if (i > 0 && list[i].site == list[i - 1].site)
+			continue;
+		s = sums_of(im, &groups, by, list, count, list[i].site);
+		for (int32_t r = 0; s.compute_ns != NULL && r < im->graph.known.ranks; r++) {
+			by->samples += s.samples[r];
+			if (im->counts.switched == 0)
+				by->core.on_ns += (int64_t)s.samples[r] * worth_ns(&s, r);
+		}
+		if (s.compute_ns != NULL)
+			by->sites[by->site_count++] = uneven_of(&s, list[i].site);
+		free(s.samples);
+	}
+	for (size_t g = 0; g < groups.count; g++)
+		for (int32_t r = 0; groups.compute_ns[g] != NULL && r < im->graph.known.ranks; r++)
+			by->compute_ns += groups.compute_ns[g][r];
+	if (im->counts.switched > 0) {
+		by->ranks = rank_cores(im, &groups);
+		by->rank_count = im->graph.known.ranks;
+		for (int32_t r = 0; r < im->graph.known.ranks; r++)
+			core_time_add(&by->core, &by->ranks[r].core);
+	}
+	qsort(by->sites, by->site_count, sizeof *by->sites, by_most_excess);
+	find_function_costs(im, &groups, by, list, count);
+	site_groups_free(&groups);
+	free(list);
+	return by;
+}

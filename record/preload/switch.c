@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When the program's threads leave their cores and come back: the kernel writes a record at each switch
+ * into the ring of the thread. Of a thread that makes calls intervals within these are dropped where the
+ * call is among its last, as a rank that yields in a call switches thousands of times a second.
+ *
+ * Where the kernel refuses such records each thread that makes calls reads its own clock at both ends of
+ * stretches between calls, of one in a millisecond at most: then it is known how long it was off a core
+ * there, but neither when nor why.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "recorder.h"
+#include "rows.h"
+#include "sample.h"
+#include "small.h"
+
+enum {
+	BATCH = 1024,			/* intervals of a message */
+	KEPT_CALLS = 4096,		/* of a thread, the last ones that may have an interval within */
+	LONG_NS = 1000,			/* a shorter call has none: two switches take longer */
+	STRETCH_EVERY_NS = 1000000,	/* the thread's clock is read that often at most */
+	STRETCH_LEAST_NS = 20000,	/* and a shorter stretch is not told */
+};
+
+struct intervals {
+	int64_t time_ns[BATCH], duration_ns[BATCH], on_core_ns[BATCH];
+	unsigned char reason[BATCH];
+	uint32_t site[BATCH], callers[BATCH];
+	uint32_t count;
+	bool placed;			/* one of them has a site */
+};
+
+struct switching {
+	uint64_t enter_ticks[KEPT_CALLS], leave_ticks[KEPT_CALLS];
+	_Atomic uint64_t calls;		/* so many were kept in all, one after the other, in a circle */
+	/* Where the thread's own clock is asked: */
+	struct intervals *stretches;
+	int64_t from_ns, begin_ns, begin_cpu_ns;
+};
+
+const char stretch_mark[1];
+static struct intervals batch;		/* of the ring that is read */
+
+static void
+write_intervals(struct intervals *v, uint32_t location, uint32_t worker, int64_t from_ns, int64_t until_ns,
+    uint64_t missing, bool clocked)
+{
+	struct small small;
+
+	small_begin(&small, "switched", 7u + (worker > 0) + (missing > 0) + 2 * clocked + 2 * v->placed);
+	small_uint(&small, "location", location);
+	if (worker > 0)
+		small_uint(&small, "worker", worker);
+	small_uint(&small, "count", v->count);
+	small_int(&small, "from_ns", from_ns);
+	small_int(&small, "until_ns", until_ns);
+	if (missing > 0)
+		small_uint(&small, "lost", missing);
+	small_bytes(&small, "time", v->time_ns, 8 * (size_t)v->count);
+	small_bytes(&small, "duration", v->duration_ns, 8 * (size_t)v->count);
+	small_bytes(&small, "reason", v->reason, v->count);
+	if (clocked) {
+		small_true(&small, "clock");
+		small_bytes(&small, "on_core", v->on_core_ns, 8 * (size_t)v->count);
+	}
+	if (v->placed) {
+		small_bytes(&small, "site", v->site, 4 * (size_t)v->count);
+		small_bytes(&small, "callers", v->callers, 4 * (size_t)v->count);
+	}
+	small_append(&small);
+	v->count = 0;
+	v->placed = false;
+}
+
+/* ---- records of the kernel ---- */
+
+/* The system's word for it, of one that was there before it was watched. */
+static bool
+is_asleep(pid_t tid)
+{
+	char path[60], text[400] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)tid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) < 0)
+		return false;
+	if (read(fd, text, sizeof text - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	state = strrchr(text, ')');	/* behind the name */
+	return state != NULL && strlen(state) > 2 && state[2] != 'R';
+}
+
+void
+switch_found(struct ring *ring)
+{
+	ring->from_ns = ring->since_ns = clock_ns();
+	ring->end_ns = INT64_MAX;
+	ring->off = ring->tid != gettid() && is_asleep(ring->tid);
+	ring->reason = BLOCKED;
+}
+
+/* The middle is in one of the kept calls; their owner may go on meanwhile. */
+static bool
+lies_in_call(struct switching *of, int64_t at_ns)
+{
+	const uint64_t end = atomic_load_explicit(&of->calls, memory_order_acquire);
+	uint64_t low = end > KEPT_CALLS - 64 ? end - (KEPT_CALLS - 64) : 0, high = end;
+	const uint64_t first = low;
+	bool within;
+
+	while (low < high) {
+		const uint64_t middle = low + (high - low) / 2;
+
+		if (ticks_ns(of->leave_ticks[middle % KEPT_CALLS]) < at_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	within = low < end && ticks_ns(of->enter_ticks[low % KEPT_CALLS]) <= at_ns;
+	return within && atomic_load_explicit(&of->calls, memory_order_acquire) - first <= KEPT_CALLS;
+}
+
+static void
+write_batch(struct ring *ring, int64_t until_ns)
+{
+	const uint64_t missing = options.sample_hz > 0 ? 0 : ring->lost;	/* else the samples tell it */
+
+	write_intervals(&batch, ring->thread != NULL ? ring->thread->location : 0, ring->worker, ring->from_ns,
+	    until_ns, missing, false);
+	ring->lost -= missing;
+}
+
+/* What the ring's thread was since SINCE has ended; it may be written a piece at a time. */
+static void
+add_interval(struct ring *ring, enum reason reason, int64_t end_ns)
+{
+	const int64_t duration_ns = end_ns - ring->since_ns;
+	const uint32_t i = batch.count;
+	struct switching *calls = ring->thread != NULL ? ring->thread->switching : NULL;
+
+	if (duration_ns <= 0 || (calls != NULL && lies_in_call(calls, ring->since_ns + duration_ns / 2)))
+		return;
+	batch.time_ns[i] = ring->since_ns;
+	batch.duration_ns[i] = duration_ns;
+	batch.reason[i] = (unsigned char)reason;
+	batch.site[i] = ring->site;
+	batch.callers[i] = ring->callers;
+	batch.placed |= ring->site != 0;
+	if (++batch.count == BATCH)
+		write_batch(ring, end_ns);
+}
+
+void
+switch_out(struct ring *ring, int64_t at_ns, bool preempted)
+{
+	if (ring->told && ring->off)	/* what was missing ends here */
+		add_interval(ring, ring->reason, at_ns);
+	ring->told = ring->off = true;
+	ring->reason = preempted ? PREEMPTED : BLOCKED;
+	ring->since_ns = at_ns;
+}
+
+void
+switch_in(struct ring *ring, int64_t at_ns)
+{
+	if (!ring->told && !ring->off)	/* it was found ready to run, without a core */
+		ring->reason = PREEMPTED;
+	if (!ring->told || ring->off)
+		add_interval(ring, ring->reason, at_ns);
+	ring->told = true;
+	ring->off = false;
+	ring->since_ns = at_ns;
+	ring->site = ring->callers = 0;
+}
+
+void
+switch_lost(struct ring *ring)
+{
+	ring->told = ring->off = true;
+	ring->reason = NOT_KNOWN;
+	ring->site = ring->callers = 0;
+}
+
+void
+switch_write(struct ring *ring, int64_t until_ns)
+{
+	if (until_ns > ring->end_ns)
+		until_ns = ring->end_ns;
+	if (ring->off)		/* the rest of the interval comes with the next look */
+		add_interval(ring, ring->reason, until_ns);
+	if (ring->since_ns < until_ns)
+		ring->since_ns = until_ns;
+	write_batch(ring, until_ns);
+}
+
+/* ---- calls of the thread ---- */
+
+void
+switch_begin(struct thread *thread)
+{
+	thread->switching = calloc(1, sizeof *thread->switching);
+}
+
+void
+switch_call(struct thread *thread, uint64_t enter_ticks, uint64_t leave_ticks)
+{
+	struct switching *of = thread->switching;
+	const uint64_t calls = of->calls;
+
+	if (((unsigned __int128)(leave_ticks - enter_ticks) * clock_map.rate) >> 32 < LONG_NS)
+		return;
+	of->enter_ticks[calls % KEPT_CALLS] = enter_ticks;
+	of->leave_ticks[calls % KEPT_CALLS] = leave_ticks;
+	atomic_store_explicit(&of->calls, calls + 1, memory_order_release);
+}
+
+/* ---- the thread's own clock ---- */
+
+static int64_t
+own_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void
+stretch_start(struct thread *thread)
+{
+	struct switching *of = calloc(1, sizeof *of);
+
+	if (of == NULL || (of->stretches = calloc(1, sizeof *of->stretches)) == NULL) {
+		free(of);
+		return;
+	}
+	of->from_ns = clock_ns();
+	of->begin_ns = of->from_ns - STRETCH_EVERY_NS;
+	thread->switching = of;
+}
+
+void
+stretch_begin(struct thread *thread, uint64_t leave_ticks)
+{
+	struct switching *of = thread->switching;
+	const int64_t leave_ns = ticks_ns(leave_ticks);
+
+	if (leave_ns - of->begin_ns < STRETCH_EVERY_NS)
+		return;
+	of->begin_ns = leave_ns;
+	of->begin_cpu_ns = own_cpu_ns();
+	thread->within = stretch_mark;
+}
+
+void
+stretch_end(struct thread *thread)
+{
+	struct switching *of = thread->switching;
+	const int64_t cpu_ns = own_cpu_ns() - of->begin_cpu_ns, duration_ns = clock_ns() - of->begin_ns;
+	struct intervals *v = of->stretches;
+
+	thread->within = NULL;
+	if (duration_ns < STRETCH_LEAST_NS)
+		return;
+	pthread_mutex_lock(&sampling);
+	v->time_ns[v->count] = of->begin_ns;
+	v->duration_ns[v->count] = duration_ns;
+	v->on_core_ns[v->count] = cpu_ns < duration_ns ? cpu_ns : duration_ns;
+	v->reason[v->count] = NOT_KNOWN;
+	if (++v->count == BATCH)
+		stretch_write(thread, of->begin_ns + duration_ns);
+	pthread_mutex_unlock(&sampling);
+}
+
+void
+stretch_write(struct thread *thread, int64_t until_ns)
+{
+	struct switching *of = thread->switching;
+
+	if (of != NULL && of->stretches != NULL)
+		write_intervals(of->stretches, thread->location, 0, of->from_ns, until_ns, 0, true);
+}

@@ -1,0 +1,189 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+A run with switches of which each nanosecond of each thread is known.
+
+    tests/switched_run.py make SEED RANKS STRETCHES > trace
+                            barriers; each rank, and two workers of each even one, leave their cores at
+                            random, in calls, too, and are watched from some time on only
+    tests/switched_run.py path SEED RANKS STRETCHES < critpath.json
+    tests/switched_run.py ranks SEED RANKS STRETCHES < imbalance.json
+                            exit 1 and a line where the tool tells of other times
+"""
+import json
+import os
+import sys
+
+import numpy
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import trace  # noqa: E402 (the one beside this file)
+
+ON, BLOCKED, PREEMPTED, UNKNOWN = -1, 0, 1, 2
+BEGIN, LONGEST, SITES = 1000, 9000, 5
+
+
+class Run:
+    def __init__(self, seed, ranks, stretches):
+        self.random = numpy.random.default_rng(seed)
+        self.ranks = ranks
+        self.stretches = []                       # (begin, enters, leave)
+        begin = BEGIN
+        for _ in range(stretches):
+            computes = self.random.choice(LONGEST, ranks, replace=False) + 1
+            enters = [int(begin + c) for c in computes]
+            leave = max(enters) + int(self.random.integers(1, 900))
+            self.stretches.append((begin, enters, leave))
+            begin = leave
+        self.end = begin
+        self.threads = {(rank, worker): self.thread() for rank in range(ranks)
+                        for worker in ((0, 1, 2) if rank % 2 == 0 else (0,))}
+        self.samples = [self.sample_times(rank) for rank in range(ranks)]
+
+    def thread(self):
+        """Its state in each nanosecond, when it is watched from, and its intervals; some touch each other."""
+        start = int(self.random.choice([0, BEGIN, BEGIN + 700, self.end // 2]))
+        state = numpy.full(self.end, ON)
+        intervals, at = [], start + int(self.random.integers(0, 400))
+        while at < self.end - 1:
+            until = min(self.end, at + int(self.random.integers(1, 3000)))
+            reason = int(self.random.choice([BLOCKED, PREEMPTED, UNKNOWN], p=[.5, .45, .05]))
+            intervals.append((at, until, reason))
+            state[at:until] = reason
+            at = until + int(self.random.choice([0, self.random.integers(1, 4000)]))
+        state[:start] = UNKNOWN
+        return start, state, intervals
+
+    def sample_times(self, rank):
+        at = numpy.sort(self.random.choice(self.end, self.end // 200, replace=False))
+        at = at[(self.threads[rank, 0][1][at] == ON) & (at >= BEGIN)]
+        return at, self.random.integers(1, SITES + 1, len(at))
+
+    # -- writing --
+
+    def write(self):
+        out = trace.Writer(sys.stdout.buffer, "trace")
+        out.put("run", {"ranks": self.ranks, "locations": self.ranks, "run_ns": self.end + 10})
+        for number, name in enumerate(("MPI_Init", "MPI_Barrier", "MPI_Finalize"), 1):
+            out.put("call", {"number": number, "name": name})
+        for site in range(1, SITES + 1):
+            out.put("site", {"site": site, "offset": site, "function": f"f{site}", "file": "f.c", "line": site})
+        self.rows(out, 0, 1, [0] * self.ranks, BEGIN, 0)
+        for seq, (begin, enters, leave) in enumerate(self.stretches, 1):
+            self.rows(out, seq, 2, enters, leave, begin)
+        self.rows(out, len(self.stretches) + 1, 3, [self.end] * self.ranks, self.end + 10, self.end)
+        out.end()
+
+    def rows(self, out, seq, call, enters, leave, begin):
+        for rank in range(self.ranks):
+            for worker in range(3):
+                if (rank, worker) in self.threads:
+                    self.switched(out, rank, worker, begin, leave)
+            self.sampled(out, rank, begin, leave)
+            out.block("calls", {"enter": [enters[rank]], "duration": [leave - enters[rank]], "call": [call],
+                                "comm": [1]}, location=rank, first=seq)
+
+    def switched(self, out, rank, worker, begin, leave):
+        start, _, intervals = self.threads[rank, worker]
+        if start >= leave or begin >= self.end:
+            return
+        pieces = [(max(a, begin), min(b, leave), r) for a, b, r in intervals if a < leave and b > begin]
+        a, b, r = numpy.array(pieces, dtype=numpy.int64).reshape(-1, 3).T
+        body = {"location": rank, "count": len(a), "from_ns": start, "until_ns": leave,
+                "time": a.astype("<i8").tobytes(), "duration": (b - a).astype("<u4").tobytes(),
+                "reason": r.astype("<u1").tobytes()}
+        out.put("switched", {**body, "worker": worker} if worker else body)
+
+    def sampled(self, out, rank, begin, leave):
+        at, sites = self.samples[rank]
+        here = (at >= begin) & (at < leave)
+        if here.any():
+            out.put("sampled", {"location": rank, "count": int(here.sum()), "period_ns": 100, "until_ns": leave,
+                                "time": at[here].astype("<i8").tobytes(), "site": sites[here].astype("<u4").tobytes(),
+                                "callers": numpy.zeros(int(here.sum()), "<u4").tobytes()})
+
+    # -- what is true --
+
+    def told(self, pieces):
+        """Of pieces (rank, begin, end): time by state, of all threads on cores, of one alone; samples by site."""
+        sums, threads, alone = dict.fromkeys((ON, BLOCKED, PREEMPTED, UNKNOWN), 0), 0, 0
+        sites = numpy.zeros(SITES + 1, int)
+        for rank, begin, end in pieces:
+            for state, count in zip(*numpy.unique(self.threads[rank, 0][1][begin:end], return_counts=True)):
+                sums[int(state)] += int(count)
+            on = sum((self.threads[rank, w][1][begin:end] == ON).astype(int)
+                     for w in range(3) if (rank, w) in self.threads)
+            threads, alone = threads + int(on.sum()), alone + int((on == 1).sum())
+            at, of = self.samples[rank]
+            sites += numpy.bincount(of[(at >= begin) & (at < end)], minlength=SITES + 1)
+        return sums, threads, alone, sites
+
+
+def ns(seconds):
+    return round(float(seconds) * 1e9)
+
+
+def compare(what, got, sums, threads, alone, length):
+    wanted = {"on_core_s": sums[ON], "blocked_s": sums[BLOCKED], "preempted_s": sums[PREEMPTED],
+              "unknown_s": sums[UNKNOWN]}
+    if {key: ns(got[key]) for key in wanted} != wanted:
+        sys.exit(f"{what}: {got} instead of {wanted}")
+    if abs(got["threads_mean"] * length - threads) > length * 1e-5 or abs(got["alone_share"] * length - alone) > length * 1e-5:
+        sys.exit(f"{what}: {got} instead of {threads / length} threads, alone {alone / length}")
+
+
+def path(run, report):
+    pieces = [(int(numpy.argmax(enters)), begin, max(enters)) for begin, enters, _ in run.stretches]
+    sums, threads, alone, sites = run.told(pieces)
+    length = sum(sums.values())
+    got = report["computation"]
+    if ns(got["path_s"]) != length or got["samples"] != sites.sum():
+        sys.exit(f"{got} instead of {length} ns, {sites.sum()} samples")
+    compare("path", got, sums, threads, alone, length)
+    for key in ("by_function", "by_line"):
+        rows = {row["function"]: ns(row["path_s"]) for row in report[key]}
+        if sum(rows.values()) != ns(report["path_length_s"]):
+            sys.exit(f"{key} is not the path")
+        if sum(rows.get(f"f{site}", 0) for site in range(SITES + 1)) != sums[ON]:
+            sys.exit(f"{key}: functions are not what was on a core")
+        for site in range(1, SITES + 1):
+            if abs(rows.get(f"f{site}", 0) - sums[ON] * sites[site] / sites.sum()) > 1:
+                sys.exit(f"{key}: f{site}: {rows}, {sites}")
+        names = {"(blocked)": BLOCKED, "(preempted)": PREEMPTED, "(not on a core, or not sampled)": UNKNOWN}
+        if any(rows.get(name, 0) != sums[reason] for name, reason in names.items()):
+            sys.exit(f"{key}: {rows} instead of {sums}")
+
+
+def ranks(run, report):
+    total = dict.fromkeys((ON, BLOCKED, PREEMPTED, UNKNOWN), 0)
+    for rank, got in enumerate(report["computation"]["by_rank"]):
+        pieces = [(rank, begin, enters[rank]) for begin, enters, _ in run.stretches]
+        sums, threads, alone, _ = run.told(pieces)
+        if got["rank"] != rank or ns(got["compute_s"]) != sum(sums.values()):
+            sys.exit(f"{got} of rank {rank}, which computes {sum(sums.values())}")
+        compare(f"rank {rank}", got, sums, threads, alone, sum(sums.values()))
+        total = {state: total[state] + sums[state] for state in total}
+    if ns(report["computation"]["blocked_s"]) != total[BLOCKED]:
+        sys.exit("the ranks do not add up")
+    for uneven in report["compute_by_function"]:
+        if sum(ns(row["slow_s"]) for row in uneven["functions"]) != ns(uneven["slow_s"]):
+            sys.exit("the functions do not add up")
+    for of in report["delays_by_rank"]:
+        if abs(of["cost_s"] - sum(row["cost_s"] for row in of["reasons"])) > 1e-9 * (len(of["reasons"]) + 1):
+            sys.exit(f"reasons do not add up: {of}")
+    costs, delays = (sum(of["cost_s"] for of in report[key]) for key in ("delays_by_rank", "delays"))
+    if abs(costs - delays) > 1e-8 * (len(report["delays"]) + 1):
+        sys.exit(f"delays by rank are {costs} of {delays}")
+
+
+def main():
+    what, numbers = sys.argv[1], [int(word) for word in sys.argv[2:]]
+    run = Run(*numbers)
+    if what == "make":
+        run.write()
+    else:
+        {"path": path, "ranks": ranks}[what](run, json.load(sys.stdin))
+
+
+main()

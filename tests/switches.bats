@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Switches: when threads leave their cores, and why.
+bats_require_minimum_version 1.5.0
+load helpers
+
+RUN="mpirun --oversubscribe --mca mpi_yield_when_idle 1 --bind-to none"
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR"
+	local apps=$ROOT/tests/apps
+	mpicc -g -O2 -o off_kinds "$apps/off_kinds.c" "$apps/sampled_work.c"
+	mpicc -g -O2 -o threads_busy "$apps/threads_busy.c" "$apps/sampled_work.c" -lpthread
+	lp-record --switches -o probe -- $RUN -n 1 ./off_kinds 2>probe.err
+	cat probe.err >&2
+	cat >refused.c <<-END
+		#include <errno.h>
+		#include <linux/filter.h>
+		#include <linux/seccomp.h>
+		#include <stddef.h>
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		int main(int c, char **v) {
+			struct sock_filter filter[] = {
+				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+			};
+			struct sock_fprog program = { 4, filter };
+			if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+				return 99;
+			execvp(v[c - c + 1], v + 1);
+			return 98;
+		}
+	END
+	gcc -o refused refused.c
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# Where the kernel tells no switches these tests have nothing to see.
+told_by_kernel() {
+	refute grep -q 'the kernel refuses it' "$BATS_FILE_TMPDIR/probe.err" || skip "this kernel allows no perf_event_open"
+}
+
+# recorded OPTION... -- COMMAND...: as t.graph; what the program prints as out
+recorded() {
+	rm -rf run
+	lp-record -o run "$@" >out
+	for rank in run/rank.*; do trace.py check $rank; done
+	lp-merge run >t.trace
+	trace.py check t.trace
+	lp-graph t.trace >t.graph 2>/dev/null
+	trace.py check t.graph
+}
+
+# as_printed: what each rank said of itself is what lp-imbalance tells, within 2 % and 2 ms
+as_printed() {
+	[ "$(wc -l <out)" -eq 2 ]
+	lp-imbalance -F json t.graph >waits.json
+	for line in 1 2; do
+		read -r rank ready asleep < <(sed -n ${line}p out)
+		jq -e --argjson rank "$rank" --argjson ready "$ready" --argjson asleep "$asleep" \
+			'def near($a; $b): ($a - $b | fabs) <= 0.02 * $b + 0.002;
+			.computation.by_rank[$rank] | near(.preempted_s; $ready) and near(.blocked_s; $asleep) and .unknown_s == 0 and
+			(.on_core_s + .blocked_s + .preempted_s - .compute_s | fabs) < 1e-8' waits.json
+	done
+}
+
+@test "what a rank slept and how long it waited for a core are told, with samples and without" {
+	told_by_kernel
+	for how in --switches '--sample 1000'; do
+		recorded $how -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
+		as_printed
+		lp-critpath -F json t.graph >path.json
+		jq -e '.computation.blocked_s > 0.39 and .computation.source == "switches" and
+			([.by_function[].path_s] | add) - .path_length_s < 1e-8' path.json
+	done
+	jq -e '(.by_function | map({ (.function): . }) | add) as $f | .computation as $c | $f["(blocked)"].path_s == $c.blocked_s and
+		$f["(preempted)"].path_s == $c.preempted_s and
+		(([.by_function[] | select(.function | IN("(blocked)", "(preempted)", "(MPI)", "(transfer)", "(start)") | not).path_s] |
+			add) - $c.on_core_s | fabs) < 1e-8 and $f.long_work.path_s > 0.9 * $c.on_core_s' path.json
+}
+
+@test "a process on the same core preempts, and the others wait for that" {
+	told_by_kernel
+	recorded --switches -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds" pinned
+	as_printed
+	jq -e '.computation.by_rank[1].preempted_s > 0.2' waits.json
+	jq -e '.delays_by_rank[] | select(.rank == 1) | [.reasons[].function] | index("(blocked)") != null' waits.json
+	lp-imbalance t.graph >text
+	grep -qE '^rank 1 made the others wait [0-9.]+ s: .*[0-9.]+ s \(blocked\)' text
+	lp-critpath -F text t.graph >text
+	grep -qE '^computation on the path .* s: .* s on a core, .* s blocked, .* s preempted, 0.000000 s not known; ' text
+	grep -q '	(on a core)$' text
+}
+
+@test "where the kernel refuses, threads' clocks tell the time on a core, and the answer says so" {
+	run -0 --separate-stderr "$BATS_FILE_TMPDIR/refused" lp-record --switches -o run -- $RUN -n 2 "$BATS_FILE_TMPDIR/off_kinds"
+	[ "$(grep -c '^lp-record: --switches: the kernel refuses it: .*threads. clocks tell' <<<"$stderr")" -eq 1 ]
+	printf '%s\n' "$output" >out
+	for rank in run/rank.*; do trace.py check $rank; done
+	lp-merge run | lp-graph 2>/dev/null >t.graph
+	trace.py check t.graph
+	lp-imbalance -F json t.graph >waits.json
+	[ "$(wc -l <out)" -eq 2 ]
+	for line in 1 2; do	# 0.4 s computed; the rest cannot be told apart
+		read -r rank ready asleep < <(sed -n ${line}p out)
+		jq -e --argjson rank "$rank" --argjson off "$(awk -v a="$ready" -v b="$asleep" 'BEGIN { print a + b }')" \
+			'.computation.by_rank[$rank] | (.unknown_s - $off | fabs) <= 0.02 * $off + 0.003 and
+			(.on_core_s - 0.4 | fabs) < 0.02 and .blocked_s == 0 and .preempted_s == 0' waits.json
+	done
+	lp-critpath -F json t.graph | jq -e '.computation.source == "thread clock"'
+	lp-critpath -F text t.graph >text
+	grep -q "^computation on the path .* s on a core, by the threads' own clocks; .* s off it, or not timed: the kernel told no switches$" text
+}
+
+@test "threads are seen from their beginning to their end, and how many were on cores" {
+	told_by_kernel
+	recorded --switches -- "$BATS_FILE_TMPDIR/threads_busy"
+	lp-critpath -F json t.graph >path.json
+	read -r main worker <out
+	jq -e --argjson main "$main" --argjson worker "$worker" '.computation |
+		(.threads_mean * .path_s - $main - $worker | fabs) <= 0.02 * ($main + $worker) + 0.002 and
+		(.on_core_s - $main | fabs) <= 0.02 * $main + 0.002 and .alone_share < 1 and .alone_share > 0.2' path.json
+}
+
+@test "each nanosecond of the path and of each rank is told as it was" {
+	for seed in 1 2 3 4 5 6 7 8; do
+		switched_run.py make $seed 3 12 >t.trace
+		trace.py check t.trace
+		lp-graph t.trace >t.graph 2>/dev/null
+		trace.py check t.graph
+		lp-critpath -F json t.graph | switched_run.py path $seed 3 12
+		lp-imbalance -F json t.graph | switched_run.py ranks $seed 3 12
+	done
+}
+
+@test "several processes, and parts that are joined, tell the same bytes of switches as one process" {
+	switched_run.py make 9 5 30 | lp-graph 2>/dev/null >t.graph
+	for form in json text folded speedscope; do
+		lp-critpath -F $form t.graph >alone.$form
+		for parts in 3 7; do
+			for ((i = 1; i <= parts; i++)); do lp-critpath --part $i/$parts t.graph >part.$i; done
+			lp-critpath --join -F $form $(seq -f part.%g $parts) | cmp - alone.$form
+		done
+	done
+	trace.py check part.2
+	lp-imbalance -F json t.graph >waits.json
+	for processes in 2 3; do
+		$RUN -n $processes lp-critpath -F json t.graph | cmp - alone.json
+		$RUN -n $processes lp-imbalance -F json t.graph | cmp - waits.json
+	done
+}
+
+@test "intervals are cut where calls end, and lie on the one clock" {
+	pack >rank.0 <<-END
+		raw rank=0 ranks=2
+		0 MPI_Init 0 100
+		0 MPI_Barrier 1000 1100 comm=1
+		0 MPI_Finalize 2000 2100 comm=1
+		switched location=0 from_ns=50 until_ns=2050 time=200,1300 duration=300,100 reason=0,1
+		switched location=0 worker=3 from_ns=150 until_ns=2050 time=500 duration=1000 reason=0
+	END
+	# Rank 1's clock is 5000 ns behind.
+	pack >rank.1 <<-END
+		raw rank=1 ranks=2
+		clock at_ns=-5000 peer=0 offset_ns=5000 error_ns=1
+		0 MPI_Init -5000 -4900
+		0 MPI_Barrier -4000 -3900 comm=1
+		0 MPI_Finalize -3000 -2900 comm=1
+		switched location=0 from_ns=-4950 until_ns=-2950 time=-4700 duration=10 reason=1 lost=2
+	END
+	lp-merge -s linear rank.0 rank.1 >t.trace 2>/dev/null
+	trace.py check t.trace
+	lp-dump -k switched t.trace | jq -s -c 'map(select(.location == 1)) | map([.from_ns, .time[], .duration[]]) | add' >got
+	[ "$(cat got)" = '[50,300,10]' ]
+	# One block of calls: the worker's interval is whole; its numbers stay.
+	lp-dump -k switched t.trace | jq -s -e 'map(select(.worker == 3)) | (map(.duration[]) | add) == 1000 and (map(.time[]) | min) == 500'
+	lp-graph t.trace 2>/dev/null | lp-imbalance -F json | jq -e '.computation.by_rank[0] |
+		(.blocked_s * 1e9 | round) == 300 and (.preempted_s * 1e9 | round) == 100'
+}
+
+@test "damaged blocks of switches are refused by every reader, in one line" {
+	local good='location=0 from_ns=0 until_ns=900 time=200,300 duration=50,60 reason=0,1'
+	for change in 'reason=0,1 reason=0,3' 'duration=50,60 duration=150,60' 'time=200,300 time=300,200' 'reason=0,1 reason=0x00' \
+		'duration=50,60 duration=0xffffffffffffffffffffffffffffffff' 'from_ns=0 unknown=0' 'until_ns=900 unknown=0' \
+		'reason=0,1 on_core=1,2' 'location=0 location=9' 'reason=0,1 reason=0,1+on_core=60,0' 'duration=50,60 unknown=0'; do
+		local words=($change)
+		pack >t.trace <<-END
+			graph
+			run ranks=1 locations=1 run_ns=1000
+			switched $(sed "s/${words[0]}/${words[1]/+/ }/" <<<"$good")
+			0 MPI_Init 0 100
+			0 MPI_Finalize 800 900
+		END
+		run -1 trace.py check t.trace
+		for tool in lp-critpath lp-imbalance; do
+			run -2 --separate-stderr $tool -F json t.trace
+			[ "$(wc -l <<<"$stderr")" -eq 1 ]
+			[[ $stderr == $tool:\ t.trace:*switched* || $stderr == $tool:\ t.trace:*location* ]]
+		done
+	done
+}
