@@ -94,6 +94,27 @@ assert not any(stacks.values()), "a slice does not end"'
 	grep '^counter|' slices | awk -F'|' '$2 > 110 && $2 < 190 && $3 < 99.9 { exit 1 } $2 > 1210 && $2 < 1300 && $3 > 0.1 { exit 1 }'
 }
 
+@test "perfetto: when a thread was off its core is a track of its rank" {
+	command -v protoc || skip "no protoc"
+	pack >t.graph <<-END
+		graph
+		run ranks=2 locations=2 run_ns=1000
+		0 MPI_Init 0 100
+		1 MPI_Init 0 100
+		switched location=1 from_ns=50 until_ns=900 time=200,300,400 duration=50,60,70 reason=0,1,2
+		switched location=1 worker=1 from_ns=50 until_ns=900 time=200 duration=50 reason=0
+		0 MPI_Finalize 800 900
+		1 MPI_Finalize 800 900
+	END
+	lp-export -f perfetto t.graph | decode >slices
+	grep '^off the core|' slices | cut -d'|' -f1-5 >off
+	diff off - <<-END
+		off the core|1|blocked|200|250
+		off the core|1|preempted|300|360
+		off the core|1|not known|400|470
+	END
+}
+
 @test "perfetto: a window of time and ranks, from a pipe; nothing of it is refused" {
 	command -v protoc || skip "no protoc"
 	example

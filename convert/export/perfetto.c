@@ -156,6 +156,14 @@ put_tracks(struct perfetto *p)
 }
 
 static void
+begin_tracks(struct perfetto *p)
+{
+	if (!p->begun)
+		put_tracks(p);
+	p->begun = true;
+}
+
+static void
 take_message(struct perfetto *p, size_t i)
 {
 	const struct edge_block *e = &p->graph.edges;
@@ -222,6 +230,32 @@ take_segment(struct perfetto *p, const struct segment *s)
 	slice_end(p, s->end_ns, PATH_TRACK);
 }
 
+/* Intervals off the core of a thread that makes calls. */
+static void
+take_switches(struct perfetto *p, const struct message *message)
+{
+	const struct samples *s = &p->switches;
+
+	if (reader_verify(p->graph.in, message) < 0 || samples_read(&p->switches, p->graph.in, message) < 0)
+		die_input(p->graph.in);
+	begin_tracks(p);
+	for (size_t i = 0; i < s->count && s->worker == 0; i++) {
+		size_t packet, event;
+
+		if (!is_wanted(p->export, p->graph.known.location_rank[s->location], s->time_ns[i], s->end_ns[i]))
+			continue;
+		if (!p->off[s->location])
+			off_track(p, s->location);
+		p->off[s->location] = true;
+		name_iid(p, NAME_OFF + s->reason[i]);
+		event = event_begin(p, &packet, s->time_ns[i], OFF_TRACK(s->location), SLICE_BEGIN);
+		proto_uint(&p->out, EVENT_NAME_IID, name_iid(p, NAME_OFF + s->reason[i]));
+		proto_end(&p->out, event);
+		packet_end(p, packet);
+		slice_end(p, s->end_ns[i], OFF_TRACK(s->location));
+	}
+}
+
 static void
 take(struct perfetto *p, const struct message *message)
 {
@@ -233,11 +267,10 @@ take(struct perfetto *p, const struct message *message)
 	case GRAPH_RUN:
 		p->left_ns = zalloc(known->location_count, sizeof *p->left_ns);
 		memset(p->left_ns, -1, known->location_count * sizeof *p->left_ns);
+		p->off = zalloc(known->location_count, sizeof *p->off);
 		break;
 	case GRAPH_CALLS:
-		if (!p->begun)
-			put_tracks(p);
-		p->begun = true;
+		begin_tracks(p);
 		keep_rows(&p->graph);
 		break;
 	case GRAPH_MESSAGES:
@@ -253,6 +286,8 @@ take(struct perfetto *p, const struct message *message)
 			put_calls(p, l, p->graph.seqs[l]);
 		break;
 	default:
+		if (is_kind(message, "switched"))
+			take_switches(p, message);
 		path = message_segments(p->graph.in, message, known);
 		for (size_t i = 0; path != NULL && i < path->count; i++)
 			take_segment(p, &path->at[i]);
@@ -275,8 +310,7 @@ export_perfetto(const struct export *export)
 		take(&p, &message);
 	if (p.graph.known.ranks == 0)
 		die("the stream has no message of kind run");
-	if (!p.begun)
-		put_tracks(&p);
+	begin_tracks(&p);
 	for (uint32_t l = 0; l < p.graph.known.location_count; l++)
 		put_calls(&p, l, UINT64_MAX);
 	if (p.slices == 0)

@@ -3,6 +3,7 @@
 #ifndef PERFETTO_H
 #define PERFETTO_H
 
+#include "../../base/stream/samples.h"
 #include "export.h"
 #include "protobuf.h"
 
@@ -30,7 +31,7 @@ enum annotation { PEER = 1, TAG, COMM, SENT, RECEIVED, SITE, WAITS_FOR, RANK, FO
 
 /* Names of slices: calls by their index, and behind them these. */
 enum { NAME_COMPUTE = 1 << 16, NAME_MPI, NAME_TRANSFER, NAME_START, NAME_LATE_SENDER, NAME_LATE_MEMBER,
-	NAMES };
+	NAME_OFF, NAMES = NAME_OFF + OFF_UNKNOWN + 1 };	/* NAME_OFF: and the reason, added */
 enum { OWN_NAMES = NAMES - NAME_COMPUTE };
 
 /* Tracks. */
@@ -38,6 +39,7 @@ enum { PATH_TRACK = 2, COUNTER_TRACK = 3, FIRST_TRACK = 16 };
 #define PROCESS_TRACK(rank) (FIRST_TRACK + 4 * (uint64_t)(rank))
 #define WAIT_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 1)
 #define THREAD_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 2)
+#define OFF_TRACK(location) (FIRST_TRACK + 4 * (uint64_t)(location) + 3)
 
 struct slice {
 	struct kept_row kept;		/* first */
@@ -55,6 +57,8 @@ struct perfetto {
 	bool *named;			/* names of slices, by number */
 	bool *told;			/* sites, by number */
 	size_t told_capacity;
+	bool *off;			/* by location: it has a track of when it was off its core */
+	struct samples switches;	/* as read */
 	bool begun, path;		/* a block has come, so threads are defined; the path has */
 	int64_t *left_ns;		/* by location, of its last call; -1: none */
 	double *bins;			/* ns that ranks compute, by time */
@@ -71,6 +75,7 @@ uint64_t name_iid(struct perfetto *p, uint32_t name);
 uint64_t site_iid(struct perfetto *p, uint32_t site);
 void process_track(struct perfetto *p, int32_t rank);
 void location_tracks(struct perfetto *p, uint32_t location);
+void off_track(struct perfetto *p, uint32_t location);
 void own_track(struct perfetto *p, uint64_t uuid, const char *name, const char *unit);
 size_t event_begin(struct perfetto *p, size_t *packet, int64_t at_ns, uint64_t track,
     unsigned type);

@@ -13,7 +13,7 @@ static const char *const annotation_names[] = { [PEER] = "peer", [TAG] = "tag", 
 	[RANK] = "rank", [FOLDED] = "further calls" };
 
 static const char *const own_names[] = { "compute", "MPI", "transfer", "start of the process", "late sender",
-	"late to a collective" };
+	"late to a collective", "blocked", "preempted", "not known" };
 
 void
 perfetto_flush(struct perfetto *p)
@@ -136,6 +136,17 @@ process_track(struct perfetto *p, int32_t rank)
 	packet_end(p, packet);
 }
 
+static void
+child_track(struct perfetto *p, uint64_t uuid, int32_t rank, const char *name)
+{
+	size_t packet, track = track_begin(p, &packet, uuid);
+
+	proto_uint(&p->out, TRACK_PARENT, PROCESS_TRACK(rank));
+	proto_text(&p->out, TRACK_NAME, name);
+	proto_end(&p->out, track);
+	packet_end(p, packet);
+}
+
 void
 location_tracks(struct perfetto *p, uint32_t location)
 {
@@ -153,11 +164,13 @@ location_tracks(struct perfetto *p, uint32_t location)
 	proto_end(&p->out, thread);
 	proto_end(&p->out, track);
 	packet_end(p, packet);
-	track = track_begin(p, &packet, WAIT_TRACK(location));
-	proto_uint(&p->out, TRACK_PARENT, PROCESS_TRACK(rank));
-	proto_text(&p->out, TRACK_NAME, "waits");
-	proto_end(&p->out, track);
-	packet_end(p, packet);
+	child_track(p, WAIT_TRACK(location), rank, "waits");
+}
+
+void
+off_track(struct perfetto *p, uint32_t location)
+{
+	child_track(p, OFF_TRACK(location), p->graph.known.location_rank[location], "off the core");
 }
 
 void
