@@ -53,6 +53,17 @@ setup_file() {
 	[[ "$stderr" != *"$again"* ]]
 }
 
+@test "what is wrong is said in the words of longpole" {
+	run -2 --separate-stderr longpole whatif nothere
+	[ "$stderr" = 'longpole: nothere: No such file or directory' ]
+	mkdir used
+	echo text >used/notes
+	run -2 --separate-stderr longpole -o used $heat -n 100
+	[ "$stderr" = 'longpole: used: other files are there: name a folder for this run alone, -o FOLDER' ]
+	run -2 --separate-stderr make -s -f "$ROOT/workflows/critpath.mk" RUN=used APP=true
+	[[ "$stderr" == 'used: other files are there: name a folder for this run alone, RUN=FOLDER'* ]]
+}
+
 @test "the front door samples, unless it is told not to or how, and goes on where the kernel refuses" {
 	for line in '' '--no-sample' '--record "--sample 100"' '--record --sample=100'; do
 		eval "longpole -v -o run $line $heat -n 100 >out 2>err"

@@ -33,7 +33,7 @@ run = recorded raw trace graph reported $(reports)
 made = $(run) command command.new
 beside = $(RUN).part $(RUN)~
 needs = [ ! -e $(RUN) ] || [ -e $(RUN)/asked ] || [ -e $(RUN)/recorded ] || [ -z "$$(ls -A $(RUN))" ] || \
-	{ echo '$(RUN): other files are there: name a folder for this run alone, RUN=FOLDER' >&2; exit 2; }
+	{ echo $(if $(LONGPOLE_MESSAGES),'longpole: ')'$(RUN): other files are there: name a folder for this run alone, $(if $(LONGPOLE_MESSAGES),-o ,RUN=)FOLDER' >&2; exit 2; }
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 all: $(RUN)/reported
