@@ -30,12 +30,12 @@ score() {
 
 @test "the first line names the rank and place of planted long poles: probes, collectives, chains, Fortran" {
 	run -0 "$ROOT/tests/verdicts/verdicts" probe mprobe any_source waitsome ssend reduce scan asleep end_bound chain f_halo
-	[ "$(score)" -eq 11 ]
+	[ "$(score)" -eq 12 ]
 }
 
 @test "no first line is wrong without a warning while two other processes use the cores" {
 	run -0 "$ROOT/tests/verdicts/verdicts" -b 2 recv waitall barrier reduce preempted halo
-	[ "$(score)" -eq 6 ]
+	[ "$(score)" -eq 7 ]
 }
 
 # trusted CORES_LINE [NAME=VALUE ...]: the level and the reasons of a run of 2 ranks and 1 s
