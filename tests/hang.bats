@@ -107,6 +107,14 @@ gone() {
 	lp-stuck run >said || [ $? -eq 1 ]
 	run ! grep -q 'did not end' said
 	end KILL
+	OPTIONS='--stuck-after 600' begin asleep 2
+	kill -USR1 "$(cat pid)"
+	for _ in $(seq 300); do
+		grep -q '^rank 1 ' out && break
+		sleep 0.1
+	done
+	grep -q '^rank 1 is outside of MPI.*; rank 0 waits in MPI_Barrier' out
+	end KILL
 	begin catches 2
 	kill -USR1 "$(cat pid)"
 	ended
