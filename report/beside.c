@@ -90,7 +90,7 @@ draw_beside(struct text *out, const struct page *page)
 	const int height = lanes_height(page), strip = 24;
 	char title[300];
 
-	draw_begin(out, "beside", height + page->beside.height + 2 * strip,
+	draw_begin(out, "beside", WIDE, height + page->beside.height + 2 * strip,
 	    "Timelines of two runs, one above the other on one axis of time", file_name(page->beside.file));
 	draw_label(out, 8, 16, "start", file_name(page->beside.own));
 	text_print(out, "<g transform=\"translate(0 %d)\">\n", strip);

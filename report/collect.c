@@ -10,11 +10,11 @@
 #define NAMES(a, b, c, d, e, f, g, h) { a, b, c, d, e, f, g, h }
 const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computation", "MPI, no wait",
     "wait for a message", "wait for a receiver", "wait in a collective",
-    "wait at start, end and set-up", "wait in one-sided and file calls");
+    "wait at set-up or end", "wait for a window or file");
 const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7");
 const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
 
-enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_CELL = 20 };
+enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640, BYTES_EACH_CELL = 20 };
 
 enum activity
 activity_of(enum state state)
@@ -73,15 +73,17 @@ take_sends(struct page *page, const struct calls *calls)
 {
 	const struct definitions *known = &page->im.graph.known;
 	const int32_t from = known->location_rank[calls->location];
-	enum call_class class = CLASS_LOCAL;
+	unsigned call = 0;
 
 	for (size_t i = 0; i < calls->count; i++) {
+		enum call_class class;
 		int32_t to;
 
-		if (calls->call[i] != 0)
-			class = call_class(calls->call[i]);
-		if ((class != CLASS_SEND && class != CLASS_SENDRECV && class != CLASS_SEND_START &&
-		    class != CLASS_START) || calls->bytes_sent[i] == 0 || calls->peer[i] < 0)
+		call = calls->call[i] != 0 ? calls->call[i] : call;
+		if (calls->bytes_sent[i] == 0 || calls->peer[i] < 0)
+			continue;
+		class = call_class(call);
+		if (class != CLASS_SEND && class != CLASS_SENDRECV && class != CLASS_SEND_START && class != CLASS_START)
 			continue;
 		to = world_rank(known, calls->comm[i], from, calls->peer[i]);
 		if (to < 0 || to >= known->ranks)
@@ -129,7 +131,8 @@ add_piece(struct page *page, const struct event *piece)
 	}
 	page->path_site_ns[piece->site] += ns;
 	bins_add_path(&page->bins, piece->location, piece->begin_ns, piece->end_ns);
-	pool_add(&page->pieces, piece);
+	if (pool_wants(&page->pieces, piece->begin_ns, piece->end_ns))
+		pool_keep(&page->pieces, piece);
 }
 
 static void
@@ -170,30 +173,52 @@ see_message(struct observer *observer, struct imbalance *im, const struct messag
 		die_input(im->graph.in);
 }
 
+/* Those that the call received. */
+static void
+see_messages(struct page *page, const struct whole_call *call)
+{
+	const enum call_class class = call->kind->class;
+	const struct row *row = &call->rows[0].row;
+
+	if (class != CLASS_RECV && class != CLASS_SENDRECV && class != CLASS_COMPLETE)
+		return;
+	for (uint32_t i = 0; i < call->count; i++)
+		if (call->rows[i].has_other && !call->rows[i].is_send &&
+		    pool_wants(&page->messages, call->rows[i].other_ns, row->leave_ns))
+			pool_keep(&page->messages, &(struct event){ call->rows[i].other_ns, row->leave_ns,
+			    call->location, row->site, (int32_t)call->rows[i].other, row->call, A_CALL });
+}
+
 static void
 see_call(struct observer *observer, struct imbalance *im, uint32_t location, const struct row *row,
     const struct wait *waits, int count)
 {
 	struct page *page = (struct page *)(void *)observer;
 	const int64_t last_ns = im->last_leave_ns[location];
-	struct event event = { row->enter_ns, row->leave_ns, location, row->site, -1, row->call, STATES };
-	int64_t at_ns = row->enter_ns;
+	const int64_t enter_ns = row->enter_ns, leave_ns = row->leave_ns;
+	int64_t at_ns = enter_ns;
 
-	if (last_ns != INT64_MIN)
-		bins_add(&page->bins, location, COMPUTING, last_ns, row->enter_ns);
-	pool_add(&page->events, &event);
+	if (pool_wants(&page->events, enter_ns, leave_ns))
+		pool_keep(&page->events, &(struct event){ enter_ns, leave_ns, location, row->site, -1, row->call, A_CALL });
+	if (last_ns != INT64_MIN && last_ns < enter_ns) {
+		bins_add(&page->bins, location, COMPUTING, last_ns, enter_ns);
+		if (pool_wants(&page->computations, last_ns, enter_ns))
+			pool_keep(&page->computations, &(struct event){ last_ns, enter_ns, location, row->site, -1, row->call,
+			    A_COMPUTATION });
+	}
+	see_messages(page, im->seen);
 	for (int i = 0; i < count; i++) {
 		const struct wait *w = &waits[i];
-		struct event wait = { w->from_ns, w->to_ns, location, w->site,
-		    w->cause == NOBODY ? -1 : im->graph.known.location_rank[w->cause],
-		    (uint16_t)w->call, (uint16_t)w->state };
 
 		bins_add(&page->bins, location, IN_MPI, at_ns, w->from_ns);
 		bins_add(&page->bins, location, activity_of(w->state), w->from_ns, w->to_ns);
 		at_ns = w->to_ns;
-		pool_add(&page->events, &wait);
+		if (pool_wants(&page->events, w->from_ns, w->to_ns))
+			pool_keep(&page->events, &(struct event){ w->from_ns, w->to_ns, location, w->site,
+			    w->cause == NOBODY ? -1 : im->graph.known.location_rank[w->cause], (uint16_t)w->call,
+			    (uint16_t)w->state });
 	}
-	bins_add(&page->bins, location, IN_MPI, at_ns, row->leave_ns);
+	bins_add(&page->bins, location, IN_MPI, at_ns, leave_ns);
 }
 
 /* What of the path is no computation has its own lines, so that all of them are the path. */
@@ -218,7 +243,9 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	page->file = file;
 	page->budget = budget;
 	page->events.most = budget / BYTES_EACH_EVENT;
+	page->computations.most = page->events.most / 2;
 	page->pieces.most = budget / BYTES_EACH_PIECE;
+	page->messages.most = budget / BYTES_EACH_MESSAGE;
 	page->im.observer = &page->observer;
 	page->im.from_ns = INT64_MIN;
 	page->im.to_ns = INT64_MAX;

@@ -61,15 +61,17 @@ static void
 put_rows(struct json *out, const struct bins *bins, const char *key,
     unsigned (*value)(const struct bins *bins, size_t row, size_t column))
 {
+	unsigned next = 0;
+
 	json_break(out);
 	json_begin_array(out, key);
 	for (size_t row = 0; row < bins->rows; row++) {
 		json_next(out, NULL);
 		text_char(out->text, '"');
 		for (size_t c = 0, end; c < bins->columns; c = end) {
-			const unsigned letter = value(bins, row, c);
+			const unsigned letter = c > 0 ? next : value(bins, row, c);
 
-			for (end = c + 1; end < bins->columns && value(bins, row, end) == letter; end++)
+			for (end = c + 1; end < bins->columns && (next = value(bins, row, end)) == letter; end++)
 				;
 			text_char(out->text, (char)('a' + letter));
 			if (end > c + 1)
@@ -125,6 +127,8 @@ put_names(struct json *out, const struct page *page, const struct numbers *numbe
 	json_end_array(out);
 	for (size_t i = 0; i < page->events.count; i++)
 		used[page->events.at[i].call] = true;
+	for (size_t i = 0; i < page->computations.count; i++)
+		used[page->computations.at[i].call] = true;
 	for (size_t i = 0; i < page->pieces.count; i++)
 		used[page->pieces.at[i].call] = true;
 	json_break(out);
@@ -155,6 +159,32 @@ put_states(struct json *out)
 	json_end_array(out);
 }
 
+/* Where there are several: their names, and where in the locations another one begins, a location and a host each. */
+static void
+put_hosts(struct json *out, const struct page *page)
+{
+	const struct definitions *known = &page->im.graph.known;
+	size_t last = SIZE_MAX;
+
+	if (known->headline.host_count < 2)
+		return;
+	json_begin_array(out, "hosts");
+	for (size_t i = 0; i < known->headline.host_count; i++)
+		json_text(out, NULL, known->headline.hosts[i].name);
+	json_end_array(out);
+	json_begin_array(out, "hostOf");
+	for (uint32_t l = 0; l < known->location_count; l++) {
+		const size_t host = headline_host(&known->headline, known->location_rank[l]);
+
+		if (host == last)
+			continue;
+		json_uint(out, NULL, l);
+		json_int(out, NULL, host == SIZE_MAX ? -1 : (int64_t)host);
+		last = host;
+	}
+	json_end_array(out);
+}
+
 void
 data_write(struct text *text, struct page *page, size_t events)
 {
@@ -165,7 +195,9 @@ data_write(struct text *text, struct page *page, size_t events)
 	free(numbers.of);
 	memset(&numbers, 0, sizeof numbers);
 	pool_sort(&page->events, events);
+	pool_sort(&page->computations, events / 2);
 	pool_sort(&page->pieces, events / 2);
+	pool_sort(&page->messages, events / 8);
 	json_begin(out, text);
 	json.in_markup = true;
 	json_begin_object(out, NULL);
@@ -173,8 +205,9 @@ data_write(struct text *text, struct page *page, size_t events)
 	json_uint(out, "locations", known->location_count);
 	json_uint(out, "rows", page->bins.rows);
 	json_uint(out, "columns", page->bins.columns);
-	json_bool(out, "all", !page->events.dropped);
+	json_bool(out, "all", !page->events.dropped && !page->computations.dropped);
 	json_bool(out, "allPath", !page->pieces.dropped);
+	json_bool(out, "allMessages", !page->messages.dropped);
 	if (known->location_count != (uint32_t)known->ranks) {
 		json_begin_array(out, "ranks");
 		for (uint32_t l = 0; l < known->location_count; l++)
@@ -185,7 +218,10 @@ data_write(struct text *text, struct page *page, size_t events)
 	put_rows(out, &page->bins, "bins", activity_in);
 	put_path(out, &page->bins);
 	put_events(out, "events", &page->events, &numbers);
+	put_events(out, "computations", &page->computations, &numbers);
 	put_events(out, "pieces", &page->pieces, &numbers);
+	put_events(out, "messages", &page->messages, &numbers);
+	put_hosts(out, page);
 	put_names(out, page, &numbers);
 	json_end_object(out);
 }

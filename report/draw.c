@@ -4,11 +4,11 @@
 #include <math.h>
 
 void
-draw_begin(struct text *out, const char *id, int height, const char *title, const char *description)
+draw_begin(struct text *out, const char *id, int width, int height, const char *title, const char *description)
 {
 	text_print(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"figure\" viewBox=\"0 0 %d %d\" "
 	    "width=\"%d\" height=\"%d\" role=\"img\" aria-labelledby=\"%s-t %s-d\">\n<title id=\"%s-t\">",
-	    WIDTH, height, WIDTH, height, id, id, id);
+	    width, height, width, height, id, id, id);
 	text_markup(out, title);
 	text_print(out, "</title>\n<desc id=\"%s-d\">", id);
 	text_markup(out, description);
@@ -27,6 +27,18 @@ draw_label(struct text *out, double x, double y, const char *anchor, const char 
 	text_print(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
 	text_markup(out, label);
 	text_put(out, "</text>\n");
+}
+
+const char *
+cut_label(const char *name, size_t most, char *text)
+{
+	size_t length = strlen(name);
+
+	if (length > most)
+		for (length = most; length > 0 && (name[length] & 0xc0) == 0x80; length--)
+			;	/* not within a character */
+	snprintf(text, most + 4, "%.*s%s", (int)length, name, name[length] != '\0' ? "..." : "");
+	return text;
 }
 
 void
@@ -54,23 +66,23 @@ draw_line(struct text *out, const char *class, double x1, double y1, double x2, 
 }
 
 void
-draw_legend(struct text *out, const char *const *classes, const char *const *names, size_t count,
+draw_legend(struct text *out, int width, const char *const *classes, const char *const *names, size_t count,
     unsigned wanted)
 {
-	double x = LEFT, y = 8;
+	double x = 8, y = 8;
 
 	for (size_t i = 0; i < count; i++) {
-		double width = 24 + 7.0 * (double)strlen(names[i]);
+		const double each = 26 + 6.6 * (double)strlen(names[i]);
 
 		if ((wanted >> i & 1) == 0)
 			continue;
-		if (x + width > WIDTH - RIGHT) {
-			x = LEFT;
+		if (x + each > width - RIGHT) {
+			x = 8;
 			y += 17;
 		}
 		draw_box(out, classes[i], x, y, 11, 11, NULL);
 		draw_label(out, x + 15, y + 10, "start", names[i]);
-		x += width;
+		x += each;
 	}
 }
 
@@ -101,13 +113,23 @@ draw_time_axis(struct text *out, double run_s, double top, double bottom)
 	double step = nice_step(run_s, 8);
 
 	for (int i = 0; step * i <= run_s * (1 + 1e-9) && i < 20; i++) {
-		double x = LEFT + (WIDTH - LEFT - RIGHT) * step * i / run_s;
+		double x = LEFT + (WIDE - LEFT - RIGHT) * step * i / run_s;
 		char label[40];
 
 		time_label(step * i, run_s, label, sizeof label);
 		draw_line(out, "grid", x, top, x, bottom);
 		draw_label(out, x, bottom + 15, "middle", label);
 	}
+}
+
+size_t
+label_step(double each, const char *longest)
+{
+	size_t step = 1;
+
+	while (each * (double)step < 8 * (double)strlen(longest) + 6)
+		step *= 2;
+	return step;
 }
 
 void

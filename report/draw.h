@@ -5,13 +5,16 @@
 
 #include "report.h"
 
-enum { WIDTH = 960, LEFT = 64, RIGHT = 16, TOP = 44 };	/* of every picture; margins of its plot */
+/* Of a chart, which a narrow screen and a column of a paper hold, and of what has an axis of time; margins of plots. */
+enum { WIDTH = 480, WIDE = 800, LEFT = 64, RIGHT = 16, TOP = 44 };
 
 /* The element with title and description for those who cannot see it. */
-void draw_begin(struct text *out, const char *id, int height, const char *title, const char *description);
+void draw_begin(struct text *out, const char *id, int width, int height, const char *title, const char *description);
 void draw_end(struct text *out);
 /* ANCHOR: start, middle or end. */
 void draw_label(struct text *out, double x, double y, const char *anchor, const char *label);
+/* The beginning of NAME if it has more than MOST bytes, into TEXT of MOST + 4. */
+const char *cut_label(const char *name, size_t most, char *text);
 void draw_box(struct text *out, const char *class, double x, double y, double width, double height,
     const char *tip);
 void draw_line(struct text *out, const char *class, double x1, double y1, double x2, double y2);
@@ -25,17 +28,19 @@ void beside_read(struct beside *beside, const char *own, const char *other,
 bool has_beside(const struct page *page);
 void draw_beside(struct text *out, const struct page *page);
 
-/* A legend in a row at the top, of those that are wanted: bit i. */
-void draw_legend(struct text *out, const char *const *classes, const char *const *names, size_t count,
+/* A legend in two rows at the top, of those that are wanted: bit i. */
+void draw_legend(struct text *out, int width, const char *const *classes, const char *const *names, size_t count,
     unsigned wanted);
 
 /* A step of 1, 2 or 5 times a power of ten that divides MOST into at most COUNT parts. */
 double nice_step(double most, int count);
 /* "1.5 s", "20 ms", "3 us"; with the unit that fits LARGEST. */
 void time_label(double s, double largest_s, char *text, size_t size);
-/* Time below a plot, from 0 to RUN_S. */
+/* Time below a wide plot, from 0 to RUN_S. */
 void draw_time_axis(struct text *out, double run_s, double top, double bottom);
-/* Names of COUNT rows, or of so many as fit; FIRST is "0", "16-31", ... of ranks in groups. */
+/* Every how many of the marks, EACH apart, can have a label where the longest is that. */
+size_t label_step(double each, const char *longest);
+/* "0", "16-31", ... of ranks in groups. */
 void group_label(int32_t ranks, size_t groups, size_t group, char *text, size_t size);
 
 /* timeline.c: one of the pictures. */

@@ -75,7 +75,7 @@ draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 {
 	const double plot_height = 220;
 	size_t ranks = (size_t)page->im.graph.known.ranks, groups = ranks < SHOWN_GROUPS ? ranks : SHOWN_GROUPS;
-	size_t step = groups <= 32 && ranks == groups ? 1 : 8, top = 0;
+	size_t step, top = 0;
 	double most = 0, longest = 0;
 	unsigned used = 0;
 	char label[48], text[240], length[40];
@@ -99,9 +99,11 @@ draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 	time_label(longest, most, length, sizeof length);
 	snprintf(text, sizeof text, "Most of it has rank %s: %s%s.", label, length,
 	    groups < ranks ? ", the mean of its group" : "");
-	draw_begin(out, bars->id, (int)(TOP + plot_height) + 40, bars->title, text);
-	draw_legend(out, bars->classes, bars->names, bars->kinds, used);
+	draw_begin(out, bars->id, WIDTH, (int)(TOP + plot_height) + 40, bars->title, text);
+	draw_legend(out, WIDTH, bars->classes, bars->names, bars->kinds, used);
 	draw_scale(out, most, plot_height);
+	group_label((int32_t)ranks, groups, groups - 1, label, sizeof label);
+	step = label_step((double)(WIDTH - LEFT - RIGHT) / (double)groups, label);
 	for (size_t g = 0; g < groups; g++) {
 		draw_bar(out, page, bars, groups, g, most, plot_height);
 		group_label((int32_t)ranks, groups, g, label, sizeof label);
@@ -209,8 +211,8 @@ draw_matrix(struct text *out, const struct page *page)
 	const struct matrix *m = &page->matrix;
 	const double cell = m->side <= 8 ? 36 : 400.0 / (double)m->side;
 	const double size = cell * (double)m->side;
-	size_t most = 0, step = m->side <= 32 ? 1 : 8, across = step;
-	char names[6][32], text[200], from[48], to[48], label[32];
+	size_t most = 0, step = (size_t)ceil(13 / cell), across;
+	char names[6][40], text[200], from[48], to[48], label[32];
 	const char *shades[6];
 
 	for (size_t i = 0; i < m->side * m->side; i++)
@@ -220,25 +222,24 @@ draw_matrix(struct text *out, const struct page *page)
 	bytes_label((double)m->bytes[most], label, sizeof label);
 	snprintf(text, sizeof text, "Most bytes go from rank %s to rank %s: %s in %llu messages.", from, to, label,
 	    (unsigned long long)m->messages[most]);
-	draw_begin(out, "matrix", (int)(TOP + size) + 44, "Who sends how much to whom", text);
+	draw_begin(out, "matrix", WIDTH, (int)(TOP + size) + 44, "Who sends how much to whom", text);
 	for (int i = 0; i < 6; i++) {
 		bytes_label((double)m->bytes[most] / pow(4, i + (i < 5)), label, sizeof label);
 		snprintf(names[i], sizeof names[i], i < 5 ? "from %s" : "less", label);
 		shades[i] = names[i];
 	}
-	draw_legend(out, classes, shades, 6, 0x3f);
+	draw_legend(out, WIDTH, classes, shades, 6, 0x3f);
 	draw_matrix_cells(out, m, cell, (double)(m->bytes[most] > 0 ? m->bytes[most] : 1));
 	group_label(m->ranks, m->side, m->side - 1, label, sizeof label);
-	while (cell * (double)across < 8 * (double)strlen(label) + 6)
-		across *= 2;
-	for (size_t i = 0; i < m->side; i += step) {
+	across = label_step(cell, label);
+	for (size_t i = 0; i < m->side; i++) {
 		group_label(m->ranks, m->side, i, label, sizeof label);
-		draw_label(out, LEFT - 6, TOP + cell * ((double)i + 0.5) + 4, "end", label);
+		if (i % step == 0)
+			draw_label(out, LEFT - 6, TOP + cell * ((double)i + 0.5) + 4, "end", label);
 		if (i % across == 0)
 			draw_label(out, LEFT + cell * ((double)i + 0.5), TOP + size + 15, "middle", label);
 	}
-	draw_label(out, LEFT + size / 2, TOP + size + 32, "middle", "receiving rank");
-	draw_label(out, 8, TOP - 6, "start", "sender");
+	draw_label(out, 8, TOP + size + 32, "start", "receiving rank; senders at the left");
 	draw_end(out);
 }
 
@@ -260,16 +261,18 @@ has_gains(const struct page *page)
 	return page->gain_count > 0;
 }
 
-/* A bar from the left with its name above and its number behind. */
+/* A bar from the left with its name above, as much of it as there is room for, and its number behind. */
 static void
 draw_row(struct text *out, int i, const char *class, const char *name, double share, double full,
     const char *number)
 {
-	double y = TOP + 34 * i;
+	enum { SHOWN = 60, NUMBER = 70 };
+	const double y = TOP + 40 * i, right = 8 + (WIDTH - 8 - NUMBER) * share / full;
+	char label[SHOWN + 4];
 
-	draw_label(out, LEFT, y + 10, "start", name);
-	draw_box(out, class, LEFT, y + 14, (WIDTH - LEFT - 120) * share / full, 11, NULL);
-	draw_label(out, LEFT + (WIDTH - LEFT - 120) * share / full + 6, y + 24, "start", number);
+	draw_label(out, 8, y + 10, "start", cut_label(name, SHOWN, label));
+	draw_box(out, class, 8, y + 16, right - 8, 11, name);
+	draw_label(out, right + 6, y + 26, "start", number);
 }
 
 static void
@@ -284,8 +287,9 @@ draw_gains(struct text *out, const struct page *page)
 	snprintf(title, sizeof title, "What the run would gain if all up to and in one place took %d %% less time",
 	    page->percent);
 	site_label(page, gains[0].site, where, sizeof where);
-	draw_begin(out, "gains", TOP + 34 * (int)count + 8, title, where);
-	draw_label(out, LEFT, 20, "start", title);
+	draw_begin(out, "gains", WIDTH, TOP + 40 * (int)count + 8, title, where);
+	snprintf(number, sizeof number, "if all up to and in a place took %d %% less time", page->percent);
+	draw_label(out, 8, 20, "start", number);
 	for (size_t i = 0; i < count; i++) {
 		double share = (double)gains[i].gain_ns / (double)path_length_ns(page);
 
@@ -316,8 +320,8 @@ draw_one_efficiency(struct text *out, const struct page *page)
 		count = 5;
 	}
 	snprintf(text, sizeof text, "Parallel efficiency %.1f %%.", 100 * e.parallel);
-	draw_begin(out, "efficiency", TOP + 34 * count + 8, "Efficiencies as POP defines them", text);
-	draw_label(out, LEFT, 20, "start", "efficiencies as POP defines them; 100 % is as good as can be");
+	draw_begin(out, "efficiency", WIDTH, TOP + 40 * count + 8, "Efficiencies as POP defines them", text);
+	draw_label(out, 8, 20, "start", "efficiencies as POP defines them; 100 % is as good as can be");
 	for (int i = 0; i < count; i++)
 		if (isfinite(values[i])) {
 			snprintf(number, sizeof number, "%.1f %%", 100 * values[i]);
@@ -344,9 +348,9 @@ draw_efficiencies(struct text *out, const struct page *page)
 	const double height = 220, width = WIDTH - LEFT - RIGHT - 40;
 	char label[48];
 
-	draw_begin(out, "efficiency", (int)(TOP + height) + 40, "Efficiencies of several runs, by ranks",
+	draw_begin(out, "efficiency", WIDTH, (int)(TOP + height) + 40, "Efficiencies of several runs, by ranks",
 	    "Each against the smallest run, as POP defines them.");
-	draw_legend(out, classes, names, 4, 0xf);
+	draw_legend(out, WIDTH, classes, names, 4, 0xf);
 	for (int i = 0; i <= 5; i++) {
 		snprintf(label, sizeof label, "%d %%", 20 * i);
 		draw_line(out, "grid", LEFT, TOP + height * (1 - 0.2 * i), WIDTH - RIGHT, TOP + height * (1 - 0.2 * i));
@@ -392,13 +396,13 @@ draw_monitor(struct text *out, const struct page *page)
 }
 
 const struct figure figures[] = {
-	{ "timeline", "Timeline", draw_timeline, always },
-	{ "beside", "Timelines of two runs", draw_beside, has_beside },
-	{ "path", "Critical path by rank", draw_path_bars, has_path },
-	{ "waits", "Waits by rank", draw_waits, always },
-	{ "gains", "What would be gained", draw_gains, has_gains },
-	{ "efficiency", "Efficiencies", draw_efficiency, has_efficiency },
-	{ "monitor", "Transfer efficiency over time", draw_monitor, has_monitor },
-	{ "matrix", "Communication", draw_matrix, has_messages },
+	{ "timeline", "Timeline", draw_timeline, always, true },
+	{ "beside", "Timelines of two runs", draw_beside, has_beside, true },
+	{ "path", "Critical path by rank", draw_path_bars, has_path, false },
+	{ "waits", "Waits by rank", draw_waits, always, false },
+	{ "gains", "What would be gained", draw_gains, has_gains, false },
+	{ "efficiency", "Efficiencies", draw_efficiency, has_efficiency, false },
+	{ "monitor", "Transfer efficiency over time", draw_monitor, has_monitor, true },
+	{ "matrix", "Communication", draw_matrix, has_messages, false },
 };
 const size_t figure_count = sizeof figures / sizeof *figures;

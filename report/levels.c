@@ -29,6 +29,7 @@ find_edges(struct bins *bins)
 		bins->edge_ns[c] = ns;
 	}
 	bins->edge_ns[0] = INT64_MIN;
+	bins->edge_ns[bins->columns] = INT64_MAX;
 }
 
 void
@@ -44,8 +45,10 @@ bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells)
 		bins->columns = LEAST_COLUMNS;
 	bins->ns = zalloc(bins->rows * bins->columns * ACTIVITIES, sizeof *bins->ns);
 	bins->path_ns = zalloc(bins->rows * bins->columns, sizeof *bins->path_ns);
-	bins->edge_ns = zalloc(bins->columns, sizeof *bins->edge_ns);
-	bins->last = zalloc(locations, sizeof *bins->last);
+	bins->edge_ns = zalloc(bins->columns + 1, sizeof *bins->edge_ns);
+	bins->at = zalloc(locations, sizeof *bins->at);
+	for (uint32_t l = 0; l < locations; l++)
+		bins->at[l].row = (uint32_t)bins_row(bins, l);
 	find_edges(bins);
 }
 
@@ -55,13 +58,13 @@ bins_row(const struct bins *bins, uint32_t location)
 	return (size_t)((uint64_t)location * bins->rows / bins->locations);
 }
 
-/* Calls of a location come in order, so that the column is mostly the one of the last or near it. */
+/* Mostly the column of the last or near it. */
 static size_t
 column_of(const struct bins *bins, size_t near, int64_t at_ns)
 {
 	while (at_ns < bins->edge_ns[near])
 		near--;
-	while (near + 1 < bins->columns && at_ns >= bins->edge_ns[near + 1])
+	while (at_ns >= bins->edge_ns[near + 1])
 		near++;
 	return near;
 }
@@ -70,18 +73,21 @@ column_of(const struct bins *bins, size_t near, int64_t at_ns)
 static void
 spread(const struct bins *bins, uint32_t location, float *cells, size_t step, int64_t from_ns, int64_t to_ns)
 {
-	const double width = (double)bins->run_ns / (double)bins->columns;
+	struct spot *at = &bins->at[location];
+	double width;
 	size_t first, last;
 
 	if (to_ns <= from_ns)
 		return;
-	first = column_of(bins, bins->last[location], from_ns);
+	first = column_of(bins, at->column, from_ns);
 	last = column_of(bins, first, to_ns);
-	bins->last[location] = (uint32_t)last;
+	*at = (struct spot){ at->row, (uint32_t)last, bins->edge_ns[last], bins->edge_ns[last + 1],
+	    bins->ns + (at->row * bins->columns + last) * ACTIVITIES };
 	if (first == last) {
 		cells[first * step] += (float)(to_ns - from_ns);
 		return;
 	}
+	width = (double)bins->run_ns / (double)bins->columns;
 	cells[first * step] += (float)((double)(first + 1) * width - (double)from_ns);
 	for (size_t c = first + 1; c < last; c++)
 		cells[c * step] += (float)width;
@@ -89,18 +95,16 @@ spread(const struct bins *bins, uint32_t location, float *cells, size_t step, in
 }
 
 void
-bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
+bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
 {
-	const size_t row = bins_row(bins, location);
-
-	spread(bins, location, bins->ns + row * bins->columns * ACTIVITIES + (size_t)activity, ACTIVITIES,
+	spread(bins, location, bins->ns + bins->at[location].row * bins->columns * ACTIVITIES + (size_t)activity, ACTIVITIES,
 	    from_ns, to_ns);
 }
 
 void
 bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns)
 {
-	spread(bins, location, bins->path_ns + bins_row(bins, location) * bins->columns, 1, from_ns, to_ns);
+	spread(bins, location, bins->path_ns + bins->at[location].row * bins->columns, 1, from_ns, to_ns);
 }
 
 enum activity
@@ -278,10 +282,8 @@ cut(struct pool *pool, size_t most)
 
 /* Twice as many as wanted are kept before the shorter half goes: so each costs a few steps only. */
 void
-pool_add(struct pool *pool, const struct event *event)
+pool_keep(struct pool *pool, const struct event *event)
 {
-	if (pool->dropped && event->end_ns - event->begin_ns < pool->least_ns)
-		return;
 	pool->at = grow(pool->at, &pool->capacity, pool->count + 1, sizeof *pool->at);
 	pool->at[pool->count++] = *event;
 	if (pool->count >= 2 * pool->most)

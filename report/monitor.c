@@ -100,7 +100,7 @@ monitor_read(struct monitor *m, const char *file, int64_t run_ns)
 static double
 x_of(const struct monitor *m, double ns)
 {
-	return LEFT + (WIDTH - LEFT - RIGHT) * ns / (double)m->run_ns;
+	return LEFT + (WIDE - LEFT - RIGHT) * ns / (double)m->run_ns;
 }
 
 static double
@@ -159,22 +159,22 @@ monitor_draw(struct text *out, const struct monitor *m)
 	const double bottom = TOP + (double)m->count * (HEIGHT + GAP_BELOW) - GAP_BELOW;
 	char label[48];
 
-	draw_begin(out, "monitor", (int)bottom + 40, "Transfer efficiency over time",
+	draw_begin(out, "monitor", WIDE, (int)bottom + 40, "Transfer efficiency over time",
 	    "The time that the run would take on the replayed network against that recorded, at each rank.");
-	draw_legend(out, classes, names, 3, m->phase_count > 0 ? 7 : 6);
+	draw_legend(out, WIDE, classes, names, 3, m->phase_count > 0 ? 7 : 6);
 	for (size_t i = 0; i < m->count; i++) {
 		const double top = TOP + (double)i * (HEIGHT + GAP_BELOW);
 
 		draw_phases(out, m, m->ranks[i].rank, top);
 		for (int k = 0; k <= 2; k++) {
 			snprintf(label, sizeof label, "%d %%", 50 * k);
-			draw_line(out, "grid", LEFT, y_of(top, 0.5 * k), WIDTH - RIGHT, y_of(top, 0.5 * k));
+			draw_line(out, "grid", LEFT, y_of(top, 0.5 * k), WIDE - RIGHT, y_of(top, 0.5 * k));
 			draw_label(out, LEFT - 6, y_of(top, 0.5 * k) + 4, "end", label);
 		}
 		draw_curve(out, m, &m->ranks[i], top, true);
 		draw_curve(out, m, &m->ranks[i], top, false);
 		snprintf(label, sizeof label, "rank %d", (int)m->ranks[i].rank);
-		draw_label(out, WIDTH - RIGHT, top - 4, "end", label);
+		draw_label(out, WIDE - RIGHT, top - 4, "end", label);
 	}
 	draw_time_axis(out, 1e-9 * (double)m->run_ns, bottom, bottom + 4);
 	draw_end(out);

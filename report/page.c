@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/run/load.h"
 #include "draw.h"
 #include "report.h"
 #include "hashes.h"	/* made from the files beside this one: Makefile */
@@ -77,14 +78,21 @@ put_head(struct text *out, const char *title)
 	text_put(out, "</style>\n</head>\n<body>\n");
 }
 
+/* SCALE 100: a share, which is printed in per cent. */
 static void
-put_fact(struct text *out, const char *id, const char *name, const char *format, double value)
+put_fact(struct text *out, const char *id, const char *name, double scale, const char *format, double value)
 {
 	if (!isfinite(value))
 		return;
 	text_print(out, "<li>%s<b id=\"%s\" data-v=\"%.9f\">", name, id, value);
-	text_print(out, format, value);
+	text_print(out, format, scale * value);
 	text_put(out, "</b></li>\n");
+}
+
+static void
+put_share(struct text *out, const char *id, const char *name, double share)
+{
+	put_fact(out, id, name, 100, "%.1f %%", share);
 }
 
 static int64_t
@@ -104,22 +112,52 @@ put_facts(struct text *out, const struct page *page)
 	const struct efficiency e = efficiency_of(im, false);
 	double time = (double)page->bins.run_ns * (double)im->graph.known.location_count;
 
-	text_put(out, "<ul class=\"facts\">\n");
-	put_fact(out, "run_time_s", "run time", "%.4g s", 1e-9 * (double)page->bins.run_ns);
-	put_fact(out, "parallel", "parallel efficiency", "%.3f", e.parallel);
-	put_fact(out, "load_balance", "load balance", "%.3f", e.load_balance);
-	put_fact(out, "communication", "communication efficiency", "%.3f", e.communication);
-	put_fact(out, "wait_share", "share of all time in waits", "%.3f", (double)all_waits_ns(im) / time);
+	text_put(out, "<section><h2 id=\"facts\">Efficiency</h2>\n<ul class=\"facts\">\n");
+	put_fact(out, "run_time_s", "run time", 1, "%.4g s", 1e-9 * (double)page->bins.run_ns);
+	put_share(out, "parallel", "parallel efficiency", e.parallel);
+	put_share(out, "load_balance", "load balance", e.load_balance);
+	put_share(out, "communication", "communication efficiency", e.communication);
+	if (page->ideal != NULL) {
+		const struct ideal_efficiency i = ideal_efficiency_of(im, page->ideal, false);
+
+		put_share(out, "serialisation", "serialisation", i.serialisation);
+		put_share(out, "transfer", "transfer", i.transfer);
+	}
+	put_share(out, "wait_share", "of all time waits", (double)all_waits_ns(im) / time);
 	if (page->segments > 0) {
 		double all = (double)path_length_ns(page);
 
-		put_fact(out, "path_compute", "of the path computation", "%.3f",
-		    (double)page->path_all_ns[COMPUTE_PIECE] / all);
-		put_fact(out, "path_mpi", "of the path MPI", "%.3f", (double)page->path_all_ns[MPI_PIECE] / all);
-		put_fact(out, "path_transfer", "of the path transfers", "%.3f",
+		put_share(out, "path_compute", "of the path computation", (double)page->path_all_ns[COMPUTE_PIECE] / all);
+		put_share(out, "path_mpi", "of the path MPI", (double)page->path_all_ns[MPI_PIECE] / all);
+		put_share(out, "path_transfer", "of the path transfers",
 		    (double)page->path_all_ns[TRANSFER_PIECE] / all);
 	}
 	text_put(out, "</ul>\n");
+	if (page->ideal == NULL && isfinite(e.communication))
+		text_put(out, "<p class=\"soft\">Communication efficiency is serialisation times transfer. A replay on an ideal "
+		    "network tells them apart: lp-replay GRAPH &gt;ideal, then lp-report --ideal ideal GRAPH.</p>\n");
+	if (page->segments == 0)
+		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath finds it.</p>\n");
+	text_put(out, "</section>\n");
+}
+
+static void
+put_next(struct text *out, const struct page *page)
+{
+	const struct long_pole *next = page->verdict.next;
+
+	if (next[0].rank < 0)
+		return;
+	text_put(out, "<ol id=\"next\" start=\"2\">\n");
+	for (size_t i = 0; i < sizeof page->verdict.next / sizeof *next && next[i].rank >= 0; i++) {
+		char *sentence = verdict_sentence(&next[i]);
+
+		text_put(out, "<li>");
+		text_markup(out, sentence);
+		text_put(out, ".</li>\n");
+		free(sentence);
+	}
+	text_put(out, "</ol>\n");
 }
 
 /* The longest waits with what led to them. */
@@ -156,6 +194,25 @@ put_chains(struct text *out, const struct page *page)
 }
 
 static void
+put_hosts(struct text *out, const struct headline *headline)
+{
+	text_put(out, "<p>Hosts: ");
+	for (size_t i = 0; i < headline->host_count && i < 64; i++) {
+		const struct host *host = &headline->hosts[i];
+
+		text_put(out, i > 0 ? ", " : "");
+		text_markup(out, host->name);
+		text_print(out, " (%d ranks", (int)host->ranks);
+		for (size_t k = 0; k < headline->load_count; k++)
+			if (headline->loads[k].host != NULL && strcmp(headline->loads[k].host, host->name) == 0)
+				text_print(out, " on %d cores", (int)headline->loads[k].cores);
+		text_put(out, ")");
+	}
+	text_print(out, "%s.</p>\n", headline->host_count > 64 ? ", ..." : "");
+}
+
+/* The first line of the history is that of the program itself. */
+static void
 put_provenance(struct text *out, const struct page *page)
 {
 	const struct imbalance *im = &page->im;
@@ -163,18 +220,13 @@ put_provenance(struct text *out, const struct page *page)
 	const char *line;
 
 	text_put(out, "<section><h2 id=\"provenance\">Provenance</h2>\n<p class=\"soft\">What was run, and how this page was "
-	    "made of it, by lp-report " VERSION ".</p>\n<pre>");
+	    "made of it, by lp-report " VERSION ".</p>\n<pre id=\"history\">");
 	for (size_t i = 0; (line = reader_history(im->graph.in, i)) != NULL; i++) {
 		text_markup(out, line);
 		text_char(out, '\n');
 	}
-	text_put(out, "</pre>\n<p>Hosts: ");
-	for (size_t i = 0; i < headline->host_count && i < 64; i++) {
-		text_put(out, i > 0 ? ", " : "");
-		text_markup(out, headline->hosts[i].name);
-		text_print(out, " (%d ranks)", (int)headline->hosts[i].ranks);
-	}
-	text_print(out, "%s.</p>\n", headline->host_count > 64 ? ", ..." : "");
+	text_put(out, "</pre>\n");
+	put_hosts(out, headline);
 	if (headline->variable_count > 0)
 		text_put(out, "<pre id=\"environment\">");
 	for (size_t i = 0; i < headline->variable_count && i < 300; i++) {
@@ -194,9 +246,21 @@ put_provenance(struct text *out, const struct page *page)
 static void
 put_figure(struct text *out, const struct page *page, const struct figure *figure)
 {
-	text_print(out, "<section><h2>%s</h2>\n<div class=\"picture\">\n", figure->title);
+	text_print(out, "<section%s><h2>%s</h2>\n<div class=\"picture\">\n", figure->wide ? " class=\"wide\"" : "",
+	    figure->title);
 	figure->draw(out, page);
 	text_put(out, "</div></section>\n");
+}
+
+/* What is nowhere in the run has no colour in the legend. */
+static bool
+is_anywhere(const struct page *page, enum activity activity)
+{
+	bool any = activity < WAIT_MESSAGE || (activity == ACTIVITIES && page->segments > 0);
+
+	for (int s = 0; s < STATES; s++)
+		any |= activity_of((enum state)s) == activity && page->im.states[s].wait_ns > 0;
+	return any;
 }
 
 static void
@@ -204,22 +268,23 @@ put_timeline(struct text *out, const struct page *page)
 {
 	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
 
-	text_put(out, "<section><h2 id=\"time\">Timeline</h2>\n"
-	    "<p class=\"hint\">Keys: w and s zoom, a and d move, 0 shows all, / searches, t changes between light and dark; "
-	    "wheel and drag work, too. A click on a wait tells for whom it was.</p>\n"
+	text_put(out, "<section class=\"time\"><h2 id=\"time\">Timeline</h2>\n"
 	    "<div id=\"tools\"><button id=\"zoom-in\">zoom in</button><button id=\"zoom-out\">zoom out</button>"
-	    "<button id=\"whole\">whole run</button><button id=\"theme\">light or dark</button>"
-	    "<input id=\"search\" type=\"search\" placeholder=\"search functions and places ( / )\" "
-	    "aria-label=\"search functions and places\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
+	    "<button id=\"fewer\">fewer ranks</button><button id=\"more\">more ranks</button>"
+	    "<button id=\"whole\">whole run</button><button id=\"messages\" aria-pressed=\"false\">messages</button>"
+	    "<button id=\"theme\">light or dark</button>"
+	    "<input id=\"search\" type=\"search\" placeholder=\"search functions, places, kinds ( / )\" "
+	    "aria-label=\"search functions, places and kinds\"><span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
 	    "<ul id=\"legend\">\n");
 	timeline_colours(page, classes, names);
-	for (int i = COMPUTING; i < ACTIVITIES + (page->segments > 0); i++)
-		text_print(out, "<li><svg class=\"figure\" width=\"11\" height=\"11\" aria-hidden=\"true\">"
-		    "<rect class=\"f %s\" width=\"11\" height=\"11\"/></svg> %s</li>\n", classes[i], names[i]);
+	for (int i = COMPUTING; i <= ACTIVITIES; i++)
+		if (is_anywhere(page, (enum activity)i))
+			text_print(out, "<li><svg class=\"figure\" width=\"11\" height=\"11\" aria-hidden=\"true\">"
+			    "<rect class=\"f %s\" width=\"11\" height=\"11\"/></svg> %s</li>\n", classes[i], names[i]);
 	text_put(out, "</ul>\n"
-	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture below in print and the "
-	    "tables hold the same\"></canvas>\n<div id=\"what\" aria-live=\"polite\">Nothing is chosen.</div>\n"
-	    "<div id=\"still\" class=\"picture\">\n");
+	    "<canvas id=\"live\" tabindex=\"0\" role=\"img\" aria-label=\"timeline; the picture in print and the "
+	    "tables hold the same\"></canvas>\n<div id=\"grain\" class=\"soft\"></div>\n<div id=\"what\" aria-live=\"polite\"></div>\n"
+	    "<div id=\"still\" class=\"picture wide\">\n");
 	figures[0].draw(out, page);
 	text_put(out, "</div></section>\n");
 }
@@ -252,14 +317,13 @@ write_with(struct text *out, struct page *page, size_t events)
 	text_markup(out, verdict);
 	text_put(out, ".</p>\n");
 	if (trust != NULL) {
-		text_put(out, "<p id=\"trust\">");
+		text_print(out, "<p id=\"trust\"%s>", page->verdict.trust.level == TRUST_POOR ? " class=\"poor\"" : "");
 		text_markup(out, trust);
 		text_put(out, ".</p>\n");
 	}
-	put_facts(out, page);
-	if (page->segments == 0)
-		text_put(out, "<p class=\"soft\">The stream holds no critical path: lp-critpath finds it.</p>\n");
 	put_timeline(out, page);
+	put_next(out, page);
+	put_facts(out, page);
 	put_chains(out, page);
 	text_put(out, "<div class=\"pictures\">\n");
 	for (size_t i = 1; i < figure_count; i++)

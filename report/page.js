@@ -7,8 +7,9 @@ const get = id => document.getElementById(id);
 root.classList.add("js");
 
 // ---- data -----------------------------------------------------------------------------------
-// An event: location, begin, end, what, call, site, partner. See data.c.
-const FIELDS = 7, CALL = data.states.length;
+// An event: location, begin, end, what, call, site, partner. See data.c. What: a state of a wait, or one of these; a cell
+// stands for what is too short to be kept.
+const FIELDS = 7, CALL = data.states.length, COMPUTATION = CALL + 1, CELL = CALL + 2;
 function unpack(numbers) {
 	const n = numbers.length / FIELDS, lists = Array.from({ length: data.locations }, () => []);
 	let location = 0, begin = 0;
@@ -22,7 +23,9 @@ function unpack(numbers) {
 	}
 	return lists;
 }
-const events = unpack(data.events), pieces = unpack(data.pieces);
+const pieces = unpack(data.pieces), computations = unpack(data.computations);
+const events = unpack(data.events).map((list, l) => list.concat(computations[l]).sort((a, b) => a.begin - b.begin));
+const messages = unpack(data.messages).flat().sort((a, b) => b.end - b.begin - (a.end - a.begin));
 const path = pieces.flat().sort((a, b) => a.begin - b.begin || a.end - b.end);
 const rankOf = l => data.ranks ? data.ranks[l] : l, locationOf = r => data.ranks ? data.ranks.indexOf(r) : r;
 const unletter = rows => rows.map(text => {
@@ -34,19 +37,25 @@ const unletter = rows => rows.map(text => {
 });
 const bins = unletter(data.bins), levels = data.levels && unletter(data.levels);
 const rowOf = l => Math.floor(l * data.rows / data.locations);
+const UNITS = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
+const unitOf = ns => UNITS.find(([size]) => Math.abs(ns) >= size) || UNITS[3];
 function timeText(ns) {
-	const s = Math.abs(ns);
-	const digits = (value) => Number(value.toPrecision(6)).toString();
-	return s >= 1e9 ? digits(ns / 1e9) + " s" : s >= 1e6 ? digits(ns / 1e6) + " ms" :
-		s >= 1e3 ? digits(ns / 1e3) + " us" : ns + " ns";
+	const [size, unit] = unitOf(ns);
+	return Number((ns / size).toPrecision(6)) + " " + unit;
+}
+// 1, 2 or 5 times a power of ten, no less than LEAST.
+function roundStep(least) {
+	const power = Math.pow(10, Math.floor(Math.log10(least)));
+	return [1, 2, 5, 10].find(n => n * power >= least * 0.999999) * power;
 }
 const place = e => data.sites[e.site] || "a place that is not known";
 const isWait = e => e.what < CALL;
 
 // ---- view -----------------------------------------------------------------------------------
 const canvas = get("live"), ink = canvas.getContext("2d");
-const LEFT = 56, BOTTOM = 26, MOST_ROWS = 64;
-let from = 0, to = data.run, top = 0, shown = data.locations, chosen = null, chain = [], found = null;
+const LEFT = 56, BOTTOM = 26, LEAST_HOP = 3, MOST_MESSAGES = 3000;
+const LANE = 0.76, WAY = 0.91, WAY_SIZE = 0.14;		// of a row: its lane, and below it the path, which hides nothing
+let from = 0, to = data.run, top = 0, shown = data.locations, chosen = null, chain = [], found = null, showMessages = false;
 let wide = 0, high = 0;		// of the canvas: asking it would lay out the page each time
 const width = () => wide, height = () => high;
 const x = ns => LEFT + (ns - from) / (to - from) * (width() - LEFT);
@@ -60,7 +69,7 @@ function readColours() {
 	colours = { ink: value("--ink"), paper: value("--paper"), grid: value("--grid"), way: value("--way"),
 		a: Array.from({ length: 8 }, (_, i) => value("--a" + i)) };
 }
-const colourOf = e => colours.a[isWait(e) ? data.stateActivity[e.what] : 2];
+const colourOf = e => colours.a[isWait(e) ? data.stateActivity[e.what] : e.what === CALL ? 2 : 1];
 
 function firstBehind(list, ns) {	// of events in order of begin: those before may reach into it
 	let low = 0, high = list.length;
@@ -96,92 +105,134 @@ function drawBins() {
 		LEFT, 0, width() - LEFT, height() - BOTTOM);
 }
 function drawEvents(h) {
+	const high = h * LANE;
 	for (let l = Math.floor(top); l < Math.min(data.locations, top + shown + 1); l++) {
-		const list = events[l];
-		if (data.all && list.length > 0) {	// every call is there: between them is computation
-			const left = Math.max(LEFT, x(list[0].begin)), right = x(list.reduce((m, e) => Math.max(m, e.end), 0));
-			ink.fillStyle = colours.a[0];
-			ink.fillRect(LEFT, y(l) + h * 0.07, width() - LEFT, h * 0.86);
-			ink.fillStyle = colours.a[1];
-			if (right > left) ink.fillRect(left, y(l) + h * 0.07, right - left, h * 0.86);
-		}
-		const above = y(l) + h * 0.07, least = data.all ? 0.1 : 0.7;
+		const above = y(l), least = data.all ? 0.1 : 0.7;
 		let colour = null;
-		inView(list, longest[l], e => {
+		if (data.all) {
+			ink.fillStyle = colours.a[0];
+			ink.fillRect(LEFT, above, width() - LEFT, high);
+		}
+		inView(events[l], longest[l], e => {
 			const left = Math.max(LEFT, x(e.begin)), w = x(e.end) - left;
 			if (w < least) return;
 			if (colourOf(e) !== colour) ink.fillStyle = colour = colourOf(e);
-			ink.fillRect(left, above, w, h * 0.86);
+			ink.fillRect(left, above, w, high);
 			if (found && found(e)) {
 				ink.strokeStyle = colours.ink;
-				ink.strokeRect(left, above, Math.max(w, 2), h * 0.86);
+				ink.strokeRect(left, above, Math.max(w, 2), high);
 			}
-			if (w > 90 && h > 11 && !isWait(e)) {
+			if (w > 90 && high > 11 && e.what === CALL) {
 				ink.fillStyle = "#000000";
 				colour = null;
-				ink.fillText(data.calls[e.call] || "", left + 3, y(l) + h / 2 + 4, w - 6);
+				ink.fillText(data.calls[e.call] || "", left + 3, above + high / 2 + 4, w - 6);
 			}
 		});
 	}
 }
-function pathLine(points) {
-	for (const [colour, size] of [[colours.paper, 5], [colours.way, 2]]) {
-		ink.strokeStyle = colour;
-		ink.lineWidth = size;
-		ink.beginPath();
-		points.forEach(([px, py], i) => i ? ink.lineTo(px, py) : ink.moveTo(px, py));
-		ink.stroke();
+// Below each lane that the path is in a line; from lane to lane thin ones, if they are not too close.
+function pathLine(stretches, h) {
+	const size = Math.min(4, Math.max(1.5, h * WAY_SIZE));
+	let hop = -LEAST_HOP, last = null;
+	ink.strokeStyle = ink.fillStyle = colours.way;
+	ink.globalAlpha = 0.5;
+	ink.beginPath();
+	for (const [left, , py] of stretches) {
+		if (last !== null && last !== py && left - hop >= LEAST_HOP) {
+			ink.moveTo(hop = left, last);
+			ink.lineTo(left, py);
+		}
+		last = py;
 	}
-	ink.lineWidth = 1;
+	ink.stroke();
+	ink.globalAlpha = 1;
+	for (const [left, right, py] of stretches) ink.fillRect(left, py - size / 2, Math.max(0.5, right - left), size);
 }
-// Where the path is all over the place: the middle of each row, the darker the more of the path is there.
+// Where the path is all over the place: the darker the more of the path is there.
 function drawLevels() {
 	const scale = data.columns / data.run, high = rowHeight() * data.locations / data.rows;
 	shades ||= paint(levels, [0, 0.12, 0.3, 0.6, 1].map(share => [...rgb(colours.way), 255 * share]));
 	ink.imageSmoothingEnabled = false;
-	for (let r = 0; r < data.rows; r++)
+	for (let r = rowOf(Math.floor(top)); r < data.rows && y(r * data.locations / data.rows) < height(); r++)
 		ink.drawImage(shades, from * scale, r, (to - from) * scale, 1,
-			LEFT, y(r * data.locations / data.rows) + 0.3 * high, width() - LEFT, 0.4 * high);
+			LEFT, y(r * data.locations / data.rows) + (WAY - WAY_SIZE / 2) * high, width() - LEFT, WAY_SIZE * high);
 }
 function drawPath(h) {
-	const points = [], many = firstBehind(path, to) - firstBehind(path, from) > 4 * width();
-	const dense = (data.allPath || (to - from) / data.run < 0.02) && !(levels && many);
-	if (dense) {
+	const stretches = [], many = firstBehind(path, to) - firstBehind(path, from) > 4 * width();
+	const add = (begin, end, l) => stretches.push([Math.max(LEFT, x(begin)), x(end), y(l) + WAY * h]);
+	if ((data.allPath || (to - from) / data.run < 0.02) && !(levels && many)) {
 		for (const e of path)
-			if (e.end >= from && e.begin <= to)
-				points.push([Math.max(LEFT, x(e.begin)), y(e.location) + h / 2], [x(e.end), y(e.location) + h / 2]);
+			if (e.end >= from && e.begin <= to) add(e.begin, e.end, e.location);
 	} else if (levels)
 		drawLevels();
 	else
-		data.way.forEach((row, c) => {
-			const ns = c * data.run / data.columns;
-			if (row >= 0 && ns >= from && ns <= to) {
-				const py = y((row + 0.5) * data.locations / data.rows - 0.5) + h / 2;
-				if (points.length) points.push([x(ns), points[points.length - 1][1]]);
-				points.push([x(ns), py]);
-			}
-		});
-	if (points.length) pathLine(points);
+		for (let c = 0, end; c < data.columns; c = end) {
+			const row = data.way[c], column = data.run / data.columns;
+			for (end = c + 1; end < data.columns && data.way[end] === row;) end++;
+			if (row >= 0 && end * column >= from && c * column <= to)
+				add(c * column, end * column, Math.ceil(row * data.locations / data.rows));
+		}
+	pathLine(stretches, h);
+}
+// On demand, and no more than can be told apart: the longest.
+function drawMessages(h) {
+	const seen = messages.filter(m => m.end >= from && m.begin <= to &&
+		Math.max(m.location, m.partner) >= top && Math.min(m.location, m.partner) <= top + shown);
+	ink.strokeStyle = ink.fillStyle = colours.ink;
+	ink.globalAlpha = 0.6;
+	ink.beginPath();
+	for (const m of seen.slice(0, MOST_MESSAGES)) {
+		ink.moveTo(x(m.begin), y(m.partner) + h * LANE / 2);
+		ink.lineTo(x(m.end), y(m.location) + h * LANE / 2);
+		ink.rect(x(m.end) - 1, y(m.location) + h * LANE / 2 - 1, 2, 2);
+	}
+	ink.stroke();
+	ink.globalAlpha = 1;
+	return seen.length > MOST_MESSAGES ? `The ${MOST_MESSAGES} longest of ${seen.length} messages. ` :
+		`${seen.length} messages${data.allMessages ? "" : ", the longest of the run"}. `;
+}
+// Ranks of one host have a line at their left, and its name if there is room.
+function drawHosts() {
+	const begins = data.hostOf || [];
+	for (let i = 0; i < begins.length; i += 2) {
+		const above = Math.max(0, y(begins[i])), end = begins[i + 2] ?? data.locations;
+		const below = Math.min(height() - BOTTOM, y(end)), name = data.hosts[begins[i + 1]] || "";
+		if (below - above < 4) continue;
+		ink.fillRect(18, above + 1, 2, below - above - 2);
+		if (below - above < 24) continue;
+		ink.save();
+		ink.translate(13, (above + below) / 2);
+		ink.rotate(-Math.PI / 2);
+		ink.textAlign = "center";
+		ink.fillText(name, 0, 0, below - above - 4);
+		ink.restore();
+	}
 }
 function drawAxes(h) {
 	ink.fillStyle = colours.paper;
 	ink.fillRect(0, 0, LEFT, height());
 	ink.fillRect(0, height() - BOTTOM, width(), BOTTOM);
 	ink.fillStyle = colours.ink;
-	const each = Math.max(1, Math.ceil(13 / h));
+	drawHosts();
+	const each = roundStep(Math.max(1, 13 / h));
 	ink.textAlign = "right";
 	for (let l = Math.ceil(top / each) * each; l < Math.min(data.locations, top + shown); l += each)
-		ink.fillText(rankOf(l), LEFT - 6, y(l) + Math.max(h / 2, 6) + 4);
-	let step = Math.pow(10, Math.floor(Math.log10((to - from) / 4)));
-	while ((to - from) / step > Math.max(2, width() / 130)) step *= 2.5;
+		ink.fillText(rankOf(l), LEFT - 6, y(l) + Math.max(h * LANE / 2, 5) + 4);
+	const [size, unit] = unitOf(to), label = (ns, step) =>
+		(ns / size).toFixed(Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-6))) + " " + unit;
+	let step = 0, room = 0;
+	do {		// a closer step has longer labels
+		step = roundStep(Math.max(step * 1.5, (to - from) / 8));
+		room = ink.measureText(label(to, step)).width + 16;
+	} while (x(from + step) - LEFT < room && step < to - from);
 	ink.textAlign = "center";
-	for (let ns = Math.ceil(from / step) * step; ns <= to; ns += step) {
-		ink.strokeStyle = colours.grid;
+	ink.strokeStyle = colours.grid;
+	for (let i = Math.ceil(from / step); i * step <= to; i++) {
 		ink.beginPath();
-		ink.moveTo(x(ns), height() - BOTTOM);
-		ink.lineTo(x(ns), height() - BOTTOM + 5);
+		ink.moveTo(x(i * step), height() - BOTTOM);
+		ink.lineTo(x(i * step), height() - BOTTOM + 5);
 		ink.stroke();
-		ink.fillText(timeText(Math.round(ns)), Math.min(x(ns), width() - 40), height() - 8);
+		ink.fillText(label(i * step, step), Math.min(x(i * step), width() - room / 2 + 8), height() - 8);
 	}
 	ink.textAlign = "left";
 }
@@ -190,7 +241,7 @@ function drawChosen(h) {
 	ink.strokeStyle = colours.ink;
 	ink.lineWidth = 2;
 	marked.forEach((e, i) => {
-		ink.strokeRect(Math.max(LEFT, x(e.begin)), y(e.location) + 1, Math.max(2, x(e.end) - Math.max(LEFT, x(e.begin))), h - 2);
+		ink.strokeRect(Math.max(LEFT, x(e.begin)), y(e.location) + 1, Math.max(2, x(e.end) - Math.max(LEFT, x(e.begin))), h * LANE - 2);
 		if (isWait(e) && e.partner >= 0) {	// from the one that was waited for
 			const other = locationOf(e.partner);
 			ink.setLineDash([4, 3]);
@@ -202,6 +253,12 @@ function drawChosen(h) {
 		}
 	});
 	ink.lineWidth = 1;
+}
+// What a cell is where several activities share it.
+function grain() {
+	const ranks = Math.ceil(data.locations / data.rows);
+	return `Coloured by cells of ${timeText(Math.round(data.run / data.columns))}${ranks > 1 ? ` and ${ranks} ranks` : ""}: ` +
+		"what takes longest there, or a wait if waits take a quarter. Zoom in for single calls.";
 }
 let asked = false;
 function draw() {
@@ -218,13 +275,17 @@ function draw() {
 		ink.font = '12px "DejaVu Sans", Helvetica, Arial, sans-serif';
 		ink.fillStyle = colours.paper;
 		ink.fillRect(0, 0, width(), height());
-		if (!data.all) drawBins();
-		drawEvents(h);
+		const single = data.all && h >= 2;
+		if (!single) drawBins();
+		if (h >= 2) drawEvents(h);
 		drawPath(h);
+		get("grain").textContent = (showMessages ? drawMessages(h) : "") + (single ? "" : grain());
 		drawChosen(h);
 		drawAxes(h);
 		canvas.dataset.from = from;
 		canvas.dataset.to = to;
+		canvas.dataset.top = top;
+		canvas.dataset.shown = shown;
 		canvas.dataset.drawn ||= Math.round(performance.now());		// ms after the page was asked for
 	});
 }
@@ -237,8 +298,23 @@ function look(begin, end) {
 function zoom(factor, at = (from + to) / 2) {
 	look(at - (at - from) * factor, at + (to - at) * factor);
 }
+function lookRanks(first, count) {
+	shown = Math.min(data.locations, Math.max(4, count));
+	top = Math.min(Math.max(0, first), data.locations - shown);
+	draw();
+}
+function zoomRanks(factor, at = top + shown / 2) {
+	lookRanks(at - (at - top) * factor, shown * factor);
+}
+function reveal(e) {
+	const length = Math.max(1, e.end - e.begin);
+	look(e.begin - length, e.end + length);
+	if (e.location < top || e.location + 1 > top + shown) lookRanks(e.location - shown / 2, shown);
+}
+// Half of a window of usual size is left to what stands above and below.
 function fitRows() {
-	canvas.style.height = Math.min(640, Math.max(120, data.locations * 34)) + BOTTOM + "px";
+	canvas.style.height = Math.max(120, Math.min(data.locations * 34, Math.max(240, innerHeight / 2))) + BOTTOM + "px";
+	draw();
 }
 
 // ---- what was chosen ------------------------------------------------------------------------
@@ -258,23 +334,29 @@ function chainOf(wait) {
 	return links;
 }
 function sentence(e) {
-	const what = "rank " + rankOf(e.location) + (isWait(e) ? " waited " : " was in " + (data.calls[e.call] || "a call") + " for ") +
-		timeText(e.end - e.begin);
-	return what + (isWait(e) && e.partner >= 0 ? " for rank " + e.partner : "") + " at " + timeText(e.begin) +
-		(isWait(e) ? ", " + data.states[e.what] : "") + ", in " + place(e);
+	const rank = "rank " + rankOf(e.location), length = timeText(e.end - e.begin), begin = " at " + timeText(e.begin);
+	if (e.what === CELL)
+		return rank + " from " + timeText(e.begin) + " to " + timeText(e.end) + ": mostly " + data.activities[e.site];
+	if (e.what === COMPUTATION) return rank + " computed for " + length + begin + ", before " + place(e);
+	if (e.what === CALL) return rank + " was in " + (data.calls[e.call] || "a call") + " for " + length + begin + ", in " + place(e);
+	return rank + " waited " + length + (e.partner >= 0 ? " for rank " + e.partner : "") + begin + ", " + data.states[e.what] +
+		", in " + place(e);
 }
+const HELP = "A click tells what a rank did there and for whom it waited.", KEYS = " Keys: w s (ctrl and wheel) zoom, " +
+	"a d and arrows move, W S (ctrl, shift and wheel) zoom to fewer ranks, 0 shows all, m draws messages, / searches, " +
+	"Enter goes to the next hit, t changes light.";
 function choose(e) {
 	const box = get("what");
 	chosen = e;
 	chain = e && isWait(e) ? chainOf(e) : [];
 	box.replaceChildren();
-	if (!e) box.append("Nothing is chosen.");
+	if (!e) box.append(HELP + (innerWidth < 600 ? "" : KEYS));
 	else {
 		const list = document.createElement("ol");
 		for (const link of [e, ...chain]) {
 			const item = document.createElement("li"), go = document.createElement("button");
 			go.textContent = "show";
-			go.addEventListener("click", () => look(link.begin - (link.end - link.begin), link.end + (link.end - link.begin)));
+			go.addEventListener("click", () => reveal(link));
 			item.append(sentence(link) + " ", go);
 			list.append(item);
 		}
@@ -285,24 +367,31 @@ function choose(e) {
 function at(px, py) {
 	const l = Math.floor(top + py / rowHeight()), ns = from + (px - LEFT) / (width() - LEFT) * (to - from);
 	const slack = (to - from) / width() * 2;
+	const order = e => isWait(e) ? 0 : e.what;	// a wait, a call, computation
 	let best = null;
 	if (l < 0 || l >= data.locations || px < LEFT) return null;
 	for (let i = firstBehind(events[l], ns - longest[l] - slack); i < events[l].length && events[l][i].begin <= ns + slack; i++) {
 		const e = events[l][i];
 		if (e.end + slack < ns) continue;
-		if (!best || (isWait(e) && !isWait(best)) || (isWait(e) === isWait(best) && e.end - e.begin > best.end - best.begin)) best = e;
+		if (!best || order(e) < order(best) || (order(e) === order(best) && e.end - e.begin > best.end - best.begin)) best = e;
 	}
-	return best;
+	const column = Math.min(data.columns - 1, Math.max(0, Math.floor(ns / data.run * data.columns)));
+	return best || data.all ? best : { location: l, begin: column * data.run / data.columns, what: CELL, partner: -1,
+		end: (column + 1) * data.run / data.columns, call: 0, site: bins[rowOf(l)][column] };
 }
 
 // ---- mouse and keys -------------------------------------------------------------------------
 let drag = null;
-canvas.addEventListener("pointerdown", e => { drag = { x: e.offsetX, from, to, moved: false }; canvas.setPointerCapture(e.pointerId); });
+canvas.addEventListener("pointerdown", e => {
+	drag = { x: e.offsetX, y: e.offsetY, from, to, top, moved: false };
+	canvas.setPointerCapture(e.pointerId);
+});
 canvas.addEventListener("pointermove", e => {
 	if (drag) {
 		const by = (e.offsetX - drag.x) / (width() - LEFT) * (drag.to - drag.from);
-		drag.moved = drag.moved || Math.abs(e.offsetX - drag.x) > 3;
+		drag.moved = drag.moved || Math.hypot(e.offsetX - drag.x, e.offsetY - drag.y) > 3;
 		if (drag.moved) look(drag.from - by, drag.to - by);
+		if (drag.moved) lookRanks(drag.top - (e.offsetY - drag.y) / rowHeight(), shown);
 		return;
 	}
 	const over = at(e.offsetX, e.offsetY);
@@ -313,10 +402,12 @@ canvas.addEventListener("pointerup", e => {
 	drag = null;
 });
 canvas.addEventListener("pointercancel", () => { drag = null; });
-canvas.addEventListener("wheel", e => {
-	if (e.ctrlKey) return;
+canvas.addEventListener("wheel", e => {	// without ctrl it scrolls the page
+	if (!e.ctrlKey) return;
 	e.preventDefault();
-	zoom(e.deltaY > 0 ? 1.25 : 0.8, from + (e.offsetX - LEFT) / (width() - LEFT) * (to - from));
+	const factor = (e.deltaY || e.deltaX) > 0 ? 1.25 : 0.8;
+	if (e.shiftKey) zoomRanks(factor, top + e.offsetY / rowHeight());
+	else zoom(factor, from + (e.offsetX - LEFT) / (width() - LEFT) * (to - from));
 }, { passive: false });
 function isDark() {
 	return root.classList.contains("dark") || (!root.classList.contains("light") && matchMedia("(prefers-color-scheme: dark)").matches);
@@ -328,17 +419,27 @@ function turn() {
 	readColours();
 	draw();
 }
+function turnMessages() {
+	showMessages = !showMessages && messages.length > 0;
+	get("messages").setAttribute("aria-pressed", showMessages);
+	draw();
+}
+const move = share => () => look(from + share * (to - from), to + share * (to - from));
+const moveRanks = share => () => lookRanks(top + share * shown, shown);
+const whole = () => { lookRanks(0, data.locations); look(0, data.run); };
 const keys = {
-	w: () => zoom(0.7), s: () => zoom(1 / 0.7), a: () => look(from - (to - from) / 5, to - (to - from) / 5),
-	d: () => look(from + (to - from) / 5, to + (to - from) / 5), 0: () => look(0, data.run), t: turn,
-	"/": () => get("search").focus(), Escape: () => choose(null),
+	w: () => zoom(0.7), s: () => zoom(1 / 0.7), W: () => zoomRanks(0.7), S: () => zoomRanks(1 / 0.7),
+	a: move(-0.2), d: move(0.2), ArrowLeft: move(-0.2), ArrowRight: move(0.2), ArrowUp: moveRanks(-0.2), ArrowDown: moveRanks(0.2),
+	0: whole, t: turn, m: turnMessages, "/": () => get("search").focus(), Escape: () => choose(null),
 };
 document.addEventListener("keydown", e => {
 	if (e.ctrlKey || e.altKey || e.metaKey) return;
 	if (e.target.tagName === "INPUT") {
 		if (e.key === "Escape") e.target.blur();
+		if (e.key === "Enter") nextHit(e.shiftKey ? -1 : 1);
 		return;
 	}
+	if (/Up|Down/.test(e.key) && shown === data.locations) return;	// scrolls the page
 	if (keys[e.key]) {
 		keys[e.key]();
 		e.preventDefault();
@@ -346,26 +447,57 @@ document.addEventListener("keydown", e => {
 });
 get("zoom-in").addEventListener("click", keys.w);
 get("zoom-out").addEventListener("click", keys.s);
-get("whole").addEventListener("click", keys[0]);
+get("fewer").addEventListener("click", keys.W);
+get("more").addEventListener("click", keys.S);
+get("whole").addEventListener("click", whole);
+get("messages").addEventListener("click", turnMessages);
 get("theme").addEventListener("click", turn);
+get("fewer").hidden = get("more").hidden = data.locations <= 8;
+get("messages").hidden = messages.length === 0;
 
 // ---- search and tables ----------------------------------------------------------------------
+// All words are found in what an event is called; what is drawn before a lot of others is asked for once.
+let hits = [], hit = -1, listed = "";
+const keyOf = e => (e.what * 65536 + e.call) * 8192 + e.site;
+function textOf(e) {
+	const what = e.what === COMPUTATION ? "computation before" : e.what === CALL ? "call" :
+		data.states[e.what] + " " + data.activities[data.stateActivity[e.what]];
+	return (what + " " + (data.calls[e.call] || "") + " " + place(e)).toLowerCase();
+}
 get("search").addEventListener("input", () => {
-	const word = get("search").value.trim().toLowerCase();
-	const sites = data.sites.map(s => word !== "" && s.toLowerCase().includes(word));
-	const calls = {};
-	let lines = 0, hits = 0;
-	for (const c in data.calls) calls[c] = word !== "" && data.calls[c].toLowerCase().includes(word);
-	found = word === "" ? null : e => sites[e.site] || calls[e.call];
-	for (const row of document.querySelectorAll("tbody tr")) {
-		const hit = word !== "" && row.textContent.toLowerCase().includes(word);
-		row.classList.toggle("found", hit);
-		lines += hit;
-	}
-	if (found) for (const list of events) for (const e of list) hits += found(e);
-	get("count").textContent = word === "" ? "" : lines + " lines of tables, " + hits + " calls and waits";
+	const words = get("search").value.toLowerCase().split(/\s+/).filter(word => word), known = new Map();
+	const matches = text => words.length > 0 && words.every(word => text.includes(word));
+	const test = e => {
+		const key = keyOf(e);
+		if (!known.has(key)) known.set(key, matches(textOf(e)));
+		return known.get(key);
+	};
+	const rows = [...document.querySelectorAll("tbody tr")].filter(row => {
+		const is = matches(row.textContent.toLowerCase());
+		row.classList.toggle("found", is);
+		return is;
+	});
+	found = words.length ? test : null;
+	hits = found ? events.flat().filter(test).sort((a, b) => a.begin - b.begin || a.location - b.location) : [];
+	listed = words.length ? hits.length + " on the timeline, " + rows.length + " lines of tables" : "";
+	hits.push(...rows);
+	hit = -1;
+	get("count").textContent = listed;
 	draw();
 });
+function nextHit(by) {
+	if (hits.length === 0) return;
+	hit = hit < 0 && by < 0 ? hits.length - 1 : (hit + by + hits.length) % hits.length;
+	const at = hits[hit];
+	get("count").textContent = hit + 1 + " of " + listed;
+	if (at instanceof Element) {
+		at.scrollIntoView({ block: "center" });
+		return;
+	}
+	choose(at);
+	reveal(at);
+	canvas.scrollIntoView({ block: "nearest" });
+}
 for (const table of document.querySelectorAll("table")) {
 	table.querySelectorAll("th").forEach((head, column) => {
 		const button = document.createElement("button");
@@ -390,16 +522,16 @@ for (const table of document.querySelectorAll("table")) {
 for (const line of document.querySelectorAll(".chain")) {
 	line.addEventListener("click", () => {
 		const begin = +line.dataset.at, end = +line.dataset.to;
-		look(begin - (end - begin), end + (end - begin));
-		const wait = events[locationOf(+line.dataset.rank)].find(e => isWait(e) && e.begin === begin);
-		if (wait) choose(wait);
+		const location = locationOf(+line.dataset.rank);
+		reveal({ location, begin, end });
+		choose(events[location].find(e => isWait(e) && e.begin === begin) || null);
 		get("time").scrollIntoView();
 	});
 }
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readColours(); draw(); });
-addEventListener("resize", draw);
+addEventListener("resize", fitRows);
 readColours();
+choose(null);
 fitRows();
-draw();
 root.dataset.ready = "yes";
 })();

@@ -36,10 +36,11 @@ extern const char *const piece_names[PIECES];
 struct event {
 	int64_t begin_ns, end_ns;
 	uint32_t location, site;
-	int32_t partner;	/* rank that was waited for; -1: none */
+	int32_t partner;	/* rank that was waited for, -1: none; of a message the location that sent it */
 	uint16_t call;
-	uint16_t what;		/* state of a wait, or STATES: the call; of the path enum piece */
+	uint16_t what;		/* state of a wait, or one of these; of the path enum piece */
 };
+enum { A_CALL = STATES, A_COMPUTATION };	/* the computation before a call */
 
 /* The longest events. */
 struct pool {
@@ -48,7 +49,12 @@ struct pool {
 	int64_t least_ns;	/* shorter ones are not kept */
 	bool dropped;		/* there were such */
 };
-void pool_add(struct pool *pool, const struct event *event);
+void pool_keep(struct pool *pool, const struct event *event);
+static inline bool
+pool_wants(const struct pool *pool, int64_t begin_ns, int64_t end_ns)
+{
+	return !pool->dropped || end_ns - begin_ns >= pool->least_ns;
+}
 /* Down to MOST, and in order of location and time. */
 void pool_sort(struct pool *pool, size_t most);
 
@@ -56,13 +62,28 @@ struct bins {
 	size_t rows, columns;
 	int64_t run_ns;
 	uint32_t locations;
-	int64_t *edge_ns;	/* by column: the first instant in it */
-	uint32_t *last;		/* by location: the column that was asked for last */
+	int64_t *edge_ns;	/* by column: the first instant in it; behind the last INT64_MAX */
+	struct spot {
+		uint32_t row, column;	/* its own, and the one that was asked for last */
+		int64_t begin_ns, end_ns;	/* of that column */
+		float *cell;		/* of ns, there */
+	} *at;			/* by location */
 	float *ns;		/* by row, column, activity */
 	float *path_ns;		/* by row, column */
 };
 void bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells);
-void bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns);
+void bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns);
+/* Calls of a location come in order, and most are in the column of the last. */
+static inline void
+bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
+{
+	const struct spot *at = &bins->at[location];
+
+	if (from_ns >= at->begin_ns && to_ns < at->end_ns && from_ns < to_ns)
+		at->cell[activity] += (float)(to_ns - from_ns);
+	else
+		bins_spread(bins, location, activity, from_ns, to_ns);
+}
 void bins_add_path(struct bins *bins, uint32_t location, int64_t from_ns, int64_t to_ns);
 size_t bins_row(const struct bins *bins, uint32_t location);
 /* What most of the time in those columns is, waits first where they are a quarter; OUTSIDE: nothing. */
@@ -99,7 +120,8 @@ struct page {
 	const char *file;		/* of the graph, for messages and the title */
 	size_t budget;			/* bytes of the page */
 	struct bins bins;
-	struct pool events, pieces;
+	struct pool events, computations, pieces;
+	struct pool messages;		/* of the receiver, from send to receipt */
 	struct matrix matrix;
 	struct segments path;		/* those of one message */
 	struct places places;		/* of the path */
@@ -130,6 +152,7 @@ struct figure {
 	const char *name, *title;
 	void (*draw)(struct text *out, const struct page *page);
 	bool (*has)(const struct page *page);	/* there is something to show */
+	bool wide;				/* it has an axis of time */
 };
 extern const struct figure figures[];
 extern const size_t figure_count;

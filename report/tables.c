@@ -5,33 +5,48 @@
 
 #include "report.h"
 
-enum { MOST_LINES = 200, LABEL = 1024, MOST_COLUMNS = 10 };
+enum { MOST_LINES = 200, LABEL = 1024, MOST_COLUMNS = 10, MOST_NAMES = 2 };
+#define LEAST_SHARE 5e-5	/* of the run: less would be printed as nothing */
 
 /* How a column's head says that its cells are printed. */
-enum column { DECIMALS, SHARE, COUNT, NAME };
-struct columns {
-	struct text *out;
-	enum column of[MOST_COLUMNS];
-	size_t numbers, names;		/* all numbers come before the names */
+enum column { SECONDS, RATIO, SHARE, COUNT, NAME };
+
+struct table_line {
+	double numbers[MOST_COLUMNS];
+	char *names[MOST_NAMES];
+	size_t order;			/* in which it came */
 };
 
-/* Heads are separated by tabs: ".decimals", also "... (s)" and "... (rank-s)", "... (%)", "*name", or a count. */
+struct columns {
+	struct text *out;
+	double run_s;
+	enum column of[MOST_COLUMNS];
+	bool has_shares;
+	size_t numbers, names;		/* all numbers come before the names */
+	struct table_line *lines;
+	size_t count, capacity, came, small;	/* lines: those that are kept, all, and those of nearly nothing */
+};
+
+/* Heads are separated by tabs: "... (s)" and "... (rank-s)", "... (%)", ".ratio", "*name", or a count. */
 static struct columns
-begin_table(struct text *out, const char *id, const char *title, const char *note, const char *head)
+begin_table(struct text *out, const struct page *page, const char *id, const char *title, const char *note,
+    const char *head)
 {
-	struct columns columns = { .out = out };
+	struct columns columns = { .out = out, .run_s = 1e-9 * (double)page->bins.run_ns };
 	char *heads = need(strdup(head)), *rest = heads, *name;
 
 	text_print(out, "<section><h2 id=\"%s\">%s</h2>\n<div class=\"scroll\"><table id=\"t-%s\"><caption>%s</caption>"
 	    "<thead><tr>", id, title, id, note);
 	while ((name = strsep(&rest, "\t")) != NULL) {
-		const enum column column = *name == '*' ? NAME :
-		    *name == '.' || strstr(name, "s)") != NULL ? DECIMALS :
-		    strstr(name, "(%)") != NULL ? SHARE : COUNT;
+		const enum column column = *name == '*' ? NAME : *name == '.' ? RATIO :
+		    strstr(name, "s)") != NULL ? SECONDS : strstr(name, "(%)") != NULL ? SHARE : COUNT;
+		const bool sorts = columns.numbers == 0 && column != COUNT;
 
 		columns.of[columns.numbers + columns.names] = column;
+		columns.has_shares |= column == SHARE;
 		*(column == NAME ? &columns.names : &columns.numbers) += 1;
-		text_print(out, "<th scope=\"col\"%s>", column == NAME ? " class=\"t\"" : "");
+		text_print(out, "<th scope=\"col\"%s%s>", column == NAME ? " class=\"t\"" : "",
+		    sorts ? " aria-sort=\"descending\"" : "");
 		text_markup(out, name + (*name == '*' || *name == '.'));
 		text_put(out, "</th>");
 	}
@@ -40,53 +55,94 @@ begin_table(struct text *out, const char *id, const char *title, const char *not
 	return columns;
 }
 
-/* Of all lines COUNT are in the table, or the first of these. */
-static void
-end_table(struct text *out, size_t count)
-{
-	text_put(out, "</tbody></table></div>");
-	if (count > MOST_LINES)
-		text_print(out, "<p class=\"soft\">The first %d of %zu lines; lp-imbalance --all and lp-critpath "
-		    "--all print the rest.</p>", MOST_LINES, count);
-	text_put(out, "</section>\n");
-}
-
 /* What is shown is rounded; what is sorted by, and can be compared with lp-imbalance's JSON, is not. */
 static void
-put_number(struct text *out, enum column column, double value)
-{
-	if (column == COUNT)
-		text_print(out, "<td data-v=\"%.0f\">%.0f</td>", value, value);
-	else if (column == SHARE)
-		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value, 100 * value);
-	else if (isfinite(value))
-		text_print(out, "<td data-v=\"%.9f\">%.6f</td>", value, value);
-	else
-		text_put(out, "<td data-v=\"\">-</td>");
-}
-
-static void
-put_cells(const struct columns *columns, const double *numbers, const char *const *names)
+put_number(const struct columns *columns, enum column column, double value)
 {
 	struct text *out = columns->out;
 
-	for (size_t i = 0; i < columns->numbers; i++)
-		put_number(out, columns->of[i], numbers[i]);
-	for (size_t i = 0; i < columns->names; i++) {
-		text_put(out, "<td class=\"t\" title=\"");
-		text_markup(out, names[i]);
-		text_put(out, "\">");
-		text_markup(out, names[i]);
-		text_put(out, "</td>");
-	}
-	text_put(out, "</tr>\n");
+	if (column == COUNT || value == 0)
+		text_print(out, "<td data-v=\"%.0f\">%.0f</td>", value, value);
+	else if (!isfinite(value))
+		text_put(out, "<td data-v=\"\">-</td>");
+	else if (column == SECONDS)	/* as many digits as the run has of LEAST_SHARE */
+		text_print(out, "<td data-v=\"%.9f\">%.*f</td>", value,
+		    (int)fmin(9, fmax(0, 5 - floor(log10(columns->run_s)))), value);
+	else
+		text_print(out, "<td data-v=\"%.9f\">%.2f</td>", value, column == SHARE ? 100 * value : value);
 }
 
-static void
-put_line(const struct columns *columns, const double *numbers, const char *const *names)
+static int
+largest_first(const void *left, const void *right)
 {
-	text_put(columns->out, "<tr>");
-	put_cells(columns, numbers, names);
+	const struct table_line *a = left, *b = right;
+
+	if (a->numbers[0] != b->numbers[0])
+		return a->numbers[0] > b->numbers[0] ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+/* By the first column, unless that is a count. */
+static void
+sort_and_cut(struct columns *c, size_t most)
+{
+	if (c->of[0] != COUNT && c->count > 0)
+		qsort(c->lines, c->count, sizeof *c->lines, largest_first);
+	for (; c->count > most; c->count--)
+		for (size_t i = 0; i < c->names; i++)
+			free(c->lines[c->count - 1].names[i]);
+}
+
+/* A line for END_TABLE, if a share, or where there is none a time, is not nearly nothing. */
+static void
+put_line(struct columns *c, const double *numbers, const char *const *names)
+{
+	const double least = LEAST_SHARE * (c->has_shares ? 1 : c->run_s);
+	struct table_line *line;
+	bool shows = c->of[0] == COUNT;
+
+	if (c->count == 4 * MOST_LINES)
+		sort_and_cut(c, MOST_LINES);
+	c->lines = grow(c->lines, &c->capacity, c->count + 1, sizeof *c->lines);
+	line = &c->lines[c->count];
+	line->order = c->came++;
+	memcpy(line->numbers, numbers, c->numbers * sizeof *numbers);
+	for (size_t i = 0; i < c->numbers; i++)
+		shows |= c->of[i] == (c->has_shares ? SHARE : SECONDS) && fabs(line->numbers[i]) >= least;
+	for (size_t i = 0; shows && i < c->names; i++)
+		line->names[i] = need(strdup(names[i]));
+	c->count += shows;
+	c->small += !shows;
+}
+
+/* COUNT: of all lines, where those behind the last of them are known to be less. */
+static void
+end_table(struct columns *c, size_t count)
+{
+	struct text *out = c->out;
+
+	sort_and_cut(c, MOST_LINES);
+	for (size_t l = 0; l < c->count; l++) {
+		text_put(out, "<tr>");
+		for (size_t i = 0; i < c->numbers; i++)
+			put_number(c, c->of[i], c->lines[l].numbers[i]);
+		for (size_t i = 0; i < c->names; i++) {
+			text_put(out, "<td class=\"t\" title=\"");
+			text_markup(out, c->lines[l].names[i]);
+			text_put(out, "\">");
+			text_markup(out, c->lines[l].names[i]);
+			text_put(out, "</td>");
+		}
+		text_put(out, "</tr>\n");
+	}
+	text_put(out, "</tbody></table></div>");
+	count = count > c->came ? count : c->came;
+	if (count > c->count)
+		text_print(out, "<p class=\"soft\">%zu of %zu lines; %slp-imbalance --all and lp-critpath --all print "
+		    "the rest.</p>", c->count, count, c->small > 0 ? "some others are less than 0.005 % of the run; " : "");
+	text_put(out, "</section>\n");
+	sort_and_cut(c, 0);
+	free(c->lines);
 }
 
 static double
@@ -112,28 +168,16 @@ places_table(struct text *out, const struct page *page)
 	char where[LABEL];
 
 	if (count > 0) {
-		columns = begin_table(out, "places", "The critical path", "What the run could not have ended without, by rank and "
+		columns = begin_table(out, page, "places", "The critical path", "What the run could not have ended without, by rank and "
 		    "place; computation is that before the call.", "share of path (%)\ttime (s)\trank\t*what\t*where");
 		for (size_t i = 0; i < count && i < MOST_LINES; i++)
 			put_line(&columns, (double[]){ (double)places[i].ns / (double)path_length_ns(page),
 			    1e-9 * (double)places[i].ns, places[i].rank }, (const char *[]){
 			    places[i].compute ? "computation before" : "in MPI",
 			    site_label(page, places[i].site, where, sizeof where) });
-		end_table(out, count);
+		end_table(&columns, count);
 	}
 	free(places);
-}
-
-static int
-longest_on_path(const void *left, const void *right)
-{
-	const struct function_time *a = left, *b = right;
-
-	if (a->path_ns != b->path_ns)
-		return a->path_ns > b->path_ns ? -1 : 1;
-	if (a->all_ns != b->all_ns)
-		return a->all_ns > b->all_ns ? -1 : 1;
-	return function_times_compare(a, b);
 }
 
 /* Of a run with samples: what computes on the path, beside what computes anywhere. */
@@ -141,23 +185,18 @@ static void
 path_functions_table(struct text *out, const struct page *page)
 {
 	const struct function_times *f = &page->functions;
-	struct function_time *sorted;
 	struct columns columns;
 
 	if (f->count == 0)
 		return;
-	sorted = zalloc(f->count, sizeof *sorted);
-	memcpy(sorted, f->at, f->count * sizeof *sorted);
-	qsort(sorted, f->count, sizeof *sorted, longest_on_path);
-	columns = begin_table(out, "path-functions", "The critical path by function", "From samples, as many periods as there are: what computes on the path; "
+	columns = begin_table(out, page, "path-functions", "The critical path by function", "From samples, as many periods as there are: what computes on the path; "
 	    "beside it all its computation, on all ranks. In parentheses: time without samples, and other than computation.",
-	    "share of path (%)\ttime (s)\tall computation (s)\t*function\t*file");
-	for (size_t i = 0; i < f->count && i < MOST_LINES; i++)
-		put_line(&columns, (double[]){ (double)sorted[i].path_ns / (double)path_length_ns(page),
-		    1e-9 * (double)sorted[i].path_ns, sorted[i].all_ns > 0 ? 1e-9 * (double)sorted[i].all_ns : NAN },
-		    (const char *[]){ sorted[i].name, sorted[i].file != NULL ? sorted[i].file : "" });
-	end_table(out, f->count);
-	free(sorted);
+	    "share of path (%)\ttime (s)\tall computation (rank-s)\t*function\t*file");
+	for (size_t i = 0; i < f->count; i++)
+		put_line(&columns, (double[]){ (double)f->at[i].path_ns / (double)path_length_ns(page),
+		    1e-9 * (double)f->at[i].path_ns, f->at[i].all_ns > 0 ? 1e-9 * (double)f->at[i].all_ns : NAN },
+		    (const char *[]){ f->at[i].name, f->at[i].file != NULL ? f->at[i].file : "" });
+	end_table(&columns, f->count);
 }
 
 static void
@@ -168,15 +207,15 @@ delays_table(struct text *out, const struct page *page)
 	struct columns columns;
 	char where[LABEL];
 
-	columns = begin_table(out, "delays", "Delays", "What one rank did longer than others, and how long all others together waited for it: "
+	columns = begin_table(out, page, "delays", "Delays", "What one rank did longer than others, and how long all others together waited for it: "
 	    "at once, and by waits that led to further ones.",
-	    "cost (rank-s)\tat once (s)\tlater (s)\trank\t*what\t*where");
+	    "cost (rank-s)\tat once (rank-s)\tlater (rank-s)\trank\t*what\t*where");
 	for (size_t i = 0; i < count && i < MOST_LINES; i++)
 		put_line(&columns, (double[]){ 1e-9 * delay_cost_ns(&delays[i]), 1e-9 * delay_short_ns(&delays[i]),
 		    1e-9 * delay_long_ns(&delays[i]), delays[i].rank }, (const char *[]){
 		    delays[i].key % 2 == 0 ? "computation before" : "in MPI",
 		    site_label(page, delays[i].key / 2, where, sizeof where) });
-	end_table(out, count);
+	end_table(&columns, count);
 	free(delays);
 }
 
@@ -186,7 +225,6 @@ sampled_table(struct text *out, const struct page *page)
 {
 	const struct by_function *by = functions_by(&page->im, false);
 	struct columns columns;
-	size_t count = 0;
 	char where[LABEL], what[400];
 
 	if (by == NULL)
@@ -195,20 +233,18 @@ sampled_table(struct text *out, const struct page *page)
 	    "slowest rank of each place computes there, and the mean of the other ranks; what is more, with its standard "
 	    "error.", (unsigned long long)by->samples,
 	    by->compute_ns > 0 ? 100 * (double)by->core.on_ns / (double)by->compute_ns : 0);
-	columns = begin_table(out, "functions", "Functions", what,
+	columns = begin_table(out, page, "functions", "Functions", what,
 	    "more (s)\terror (s)\tslowest (s)\tothers (s)\tsamples\trank\t*function\t*in computation before");
 	for (size_t i = 0; i < by->site_count; i++)
 		for (size_t k = 0; k < by->sites[i].count; k++) {
 			const struct excess *e = &by->sites[i].functions[k];
 
-			if (count++ >= MOST_LINES)
-				continue;
 			put_line(&columns, (double[]){ 1e-9 * ((double)e->slow_ns - e->others_ns),
 			    1e-9 * e->error_ns, 1e-9 * (double)e->slow_ns, 1e-9 * e->others_ns, (double)e->samples,
 			    by->sites[i].rank }, (const char *[]){ by->names[e->function].name,
 			    site_label(page, by->sites[i].site, where, sizeof where) });
 		}
-	end_table(out, count);
+	end_table(&columns, 0);
 }
 
 static void
@@ -218,21 +254,69 @@ states_table(struct text *out, const struct page *page)
 	struct columns columns;
 	char where[LABEL];
 
-	columns = begin_table(out, "states", "Wait states", "All waits by kind; largest is the longest single one.",
-	    "share of all time (%)\twait (s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
+	columns = begin_table(out, page, "states", "Wait states", "All waits by kind; largest is the longest single one.",
+	    "share of all time (%)\twait (rank-s)\twaits\tlargest (s)\tby rank\t*state\t*where the largest was");
 	for (int s = 0; s < STATES; s++) {
 		const struct state_sums *sums = &im->states[s];
 		const struct wait *w = &sums->largest;
 
 		if (sums->wait_ns == 0)
 			continue;
-		text_print(out, "<tr data-state=\"%s\">", state_names[s]);
-		put_cells(&columns, (double[]){ share_of_time(page, sums->wait_ns), 1e-9 * (double)sums->wait_ns,
+		put_line(&columns, (double[]){ share_of_time(page, sums->wait_ns), 1e-9 * (double)sums->wait_ns,
 		    (double)sums->count, 1e-9 * (double)(w->to_ns - w->from_ns),
 		    im->graph.known.location_rank[w->location] },
 		    (const char *[]){ state_names[s], site_label(page, w->site, where, sizeof where) });
 	}
-	end_table(out, 0);
+	end_table(&columns, 0);
+}
+
+/* Time of the path in computation, MPI and transfers. */
+static int64_t
+rank_path_ns(const struct page *page, size_t rank)
+{
+	const int64_t *ns = page->path_ns[rank];
+
+	return ns[COMPUTE_PIECE] + ns[MPI_PIECE] + ns[TRANSFER_PIECE];
+}
+
+static const char *
+host_name(const struct page *page, int32_t rank)
+{
+	const struct headline *headline = &page->im.graph.known.headline;
+	const size_t host = headline_host(headline, rank);
+
+	return host == SIZE_MAX ? "" : headline->hosts[host].name;
+}
+
+/* The ranks of each of several hosts together. */
+static void
+hosts_table(struct text *out, const struct page *page)
+{
+	const struct headline *headline = &page->im.graph.known.headline;
+	const struct table *ranks = &page->im.tables[BY_RANK];
+	double (*sums)[4];
+	struct columns columns;
+
+	if (headline->host_count < 2)
+		return;
+	sums = zalloc(headline->host_count, sizeof *sums);
+	for (size_t r = 0; r < ranks->count; r++) {
+		const size_t host = headline_host(headline, (int32_t)r);
+
+		if (host == SIZE_MAX)
+			continue;
+		sums[host][0] += 1e-9 * (double)rank_path_ns(page, r);
+		sums[host][1] += 1e-9 * (double)waits_ns(ranks, r);
+		sums[host][2] += 1e-9 * (double)ranks->cells[r].compute_ns;
+		sums[host][3] += 1e-9 * (double)ranks->cells[r].mpi_ns;
+	}
+	columns = begin_table(out, page, "hosts", "Hosts", "The ranks of each host together; MPI includes waits.",
+	    "on the path (s)\twait (rank-s)\tcomputation (rank-s)\tMPI (rank-s)\tranks\t*host");
+	for (size_t i = 0; i < headline->host_count; i++)
+		put_line(&columns, (double[]){ sums[i][0], sums[i][1], sums[i][2], sums[i][3], headline->hosts[i].ranks },
+		    (const char *[]){ headline->hosts[i].name });
+	end_table(&columns, 0);
+	free(sums);
 }
 
 static void
@@ -242,23 +326,24 @@ cells_table(struct text *out, const struct page *page, enum dimension by, const 
 	size_t count;
 	struct line *lines = sorted_cells(&page->im, by, &count);
 	struct columns columns;
+	const char *unit = by == BY_RANK ? "s" : "rank-s";
+	const bool path = page->segments > 0 && (by == BY_SITE || by == BY_RANK);
 	char label[LABEL];
 
-	snprintf(label, sizeof label, "wait (s)\twaits\tcomputation (s)\tMPI (s)\tcalls\t%s%s",
-	    by == BY_SITE || by == BY_RANK ? "on the path (s)\t" : "", name);
-	columns = begin_table(out, id, title, note, label);
-	for (size_t i = 0; i < count && i < MOST_LINES; i++) {
+	snprintf(label, sizeof label, "%swait (%s)\twaits\tcomputation (%s)\tMPI (%s)\tcalls\t%s",
+	    path ? "on the path (s)\t" : "", unit, unit, unit, name);
+	columns = begin_table(out, page, id, title, note, label);
+	for (size_t i = 0; i < count; i++) {
 		const struct cell *c = lines[i].cell;
 		const size_t of = lines[i].index;
-		const int64_t *path_ns = by == BY_RANK ? page->path_ns[of] : NULL;
-		const double on_path_ns = (double)(path_ns == NULL ? site_path_ns(page, of) :
-		    path_ns[COMPUTE_PIECE] + path_ns[MPI_PIECE] + path_ns[TRANSFER_PIECE]);
+		const double numbers[] = { 1e-9 * (double)(by == BY_RANK ? rank_path_ns(page, of) : site_path_ns(page, of)),
+		    1e-9 * (double)lines[i].wait_ns, (double)c->waits, 1e-9 * (double)c->compute_ns,
+		    1e-9 * (double)c->mpi_ns, (double)c->calls, (double)of };
 
-		put_line(&columns, (double[]){ 1e-9 * (double)lines[i].wait_ns, (double)c->waits,
-		    1e-9 * (double)c->compute_ns, 1e-9 * (double)c->mpi_ns, (double)c->calls, 1e-9 * on_path_ns,
-		    (double)of }, (const char *[]){ index_text(&page->im, by, of, label, sizeof label) });
+		put_line(&columns, numbers + !path, (const char *[]){ by == BY_RANK ? host_name(page, (int32_t)of) :
+		    index_text(&page->im, by, of, label, sizeof label) });
 	}
-	end_table(out, count);
+	end_table(&columns, count);
 	free(lines);
 }
 
@@ -272,15 +357,15 @@ gains_table(struct text *out, const struct page *page)
 		return;
 	snprintf(title, sizeof title, "If all computation up to one place and the calls there took %d %% less time on "
 	    "every rank; at most is without other paths that take over.", page->percent);
-	columns = begin_table(out, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
-	for (size_t i = 0; i < page->gain_count && i < MOST_LINES; i++) {
+	columns = begin_table(out, page, "gains", "Gains", title, "gain (s)\tgain (%)\tat most (s)\t*where");
+	for (size_t i = 0; i < page->gain_count; i++) {
 		const struct site_gain *gain = &page->gains[i];
 
 		put_line(&columns, (double[]){ 1e-9 * (double)gain->gain_ns,
 		    (double)gain->gain_ns / (double)path_length_ns(page), 1e-9 * (double)gain->most_ns },
 		    (const char *[]){ site_label(page, gain->site, where, sizeof where) });
 	}
-	end_table(out, page->gain_count);
+	end_table(&columns, page->gain_count);
 }
 
 static void
@@ -290,7 +375,7 @@ runs_table(struct text *out, const struct page *page)
 
 	if (page->run_count < 2)
 		return;
-	columns = begin_table(out, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\t.speed-up\t"
+	columns = begin_table(out, page, "runs", "Runs", "Against the smallest one, as POP defines it.", "ranks\trun time (s)\t.speed-up\t"
 	    "parallel (%)\tload balance (%)\tcommunication (%)\tcomputation scaling (%)\t*file");
 	for (size_t i = 0; i < page->run_count; i++) {
 		const struct times *run = &page->runs[i];
@@ -299,7 +384,7 @@ runs_table(struct text *out, const struct page *page)
 		    run->of.parallel, run->of.load_balance, run->of.communication, run->computation_scaling },
 		    (const char *[]){ run->file });
 	}
-	end_table(out, page->run_count);
+	end_table(&columns, page->run_count);
 }
 
 void
@@ -314,6 +399,8 @@ tables_write(struct text *out, const struct page *page)
 	cells_table(out, page, BY_SITE, "sites", "Call sites", "Where in the program; computation is that up to "
 	    "the call, MPI includes waits.", "*site");
 	cells_table(out, page, BY_CALL, "calls", "MPI functions", "All calls of a function.", "*function");
-	cells_table(out, page, BY_RANK, "ranks", "Ranks", "All ranks, those that waited longest first.", "rank");
+	hosts_table(out, page);
+	cells_table(out, page, BY_RANK, "ranks", "Ranks", "All calls and all computation of a rank; MPI includes waits.",
+	    page->im.graph.known.headline.host_count > 1 ? "rank\t*host" : "rank");
 	runs_table(out, page);
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The timeline: what each rank did when, and the path through it. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "draw.h"
 
-enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, LABEL = 1024 };
+enum { SHOWN_ROWS = 64, SHOWN_COLUMNS = 440, LEAST_HOP = 3 };
+
+/* Of a row's height: its lane, and below it, so that it hides nothing, the path. */
+#define LANE 0.76
+#define WAY 0.91	/* its middle */
+#define WAY_SIZE 0.14
 
 /* Of the bins, the rows and columns of a picture: ROWS by COLUMNS of them are one cell. */
 struct raster {
@@ -16,7 +22,7 @@ struct raster {
 static struct raster
 raster_of(const struct bins *bins, int64_t axis_ns)
 {
-	const double plot = (WIDTH - LEFT - RIGHT) * (axis_ns > 0 ? (double)bins->run_ns / (double)axis_ns : 1);
+	const double plot = (WIDE - LEFT - RIGHT) * (axis_ns > 0 ? (double)bins->run_ns / (double)axis_ns : 1);
 	struct raster r = { .each_row = (bins->rows + SHOWN_ROWS - 1) / SHOWN_ROWS,
 	    .each_column = (bins->columns + SHOWN_COLUMNS - 1) / SHOWN_COLUMNS };
 
@@ -28,73 +34,91 @@ raster_of(const struct bins *bins, int64_t axis_ns)
 	return r;
 }
 
-static enum activity
-cell_of_raster(const struct bins *bins, const struct raster *r, size_t row, size_t column)
+static size_t
+end_column(const struct bins *bins, const struct raster *r, size_t column)
 {
-	size_t from = column * r->each_column, to = from + r->each_column;
+	const size_t to = (column + 1) * r->each_column;
 
-	/* A row of several stands for its first: an average of ranks would show what none of them did. */
-	return bins_main(bins, row * r->each_row, from, to < bins->columns ? to : bins->columns);
+	return to < bins->columns ? to : bins->columns;
 }
 
-/* One line for each stretch of the activity, all in one element. */
-static void
-draw_activity(struct text *out, const struct bins *bins, const struct raster *r, enum activity activity)
+/* A row of several stands for its first: an average of ranks would show what none of them did. */
+static unsigned
+main_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
 {
-	bool any = false;
-
-	for (size_t row = 0; row < r->rows; row++)
-		for (size_t c = 0, end; c < r->columns; c = end) {
-			end = c + 1;
-			if (cell_of_raster(bins, r, row, c) != activity)
-				continue;
-			while (end < r->columns && cell_of_raster(bins, r, row, end) == activity)
-				end++;
-			if (!any)
-				text_print(out, "<path class=\"%s s\" stroke-width=\"%.2f\" d=\"",
-				    activity_classes[activity], r->height * 0.86);
-			text_print(out, "M%.1f %.1fH%.1f", LEFT + r->width * (double)c,
-			    TOP + r->height * ((double)row + 0.5), LEFT + r->width * (double)end);
-			any = true;
-		}
-	if (any)
-		text_put(out, "\"/>\n");
+	return bins_main(bins, row * r->each_row, column * r->each_column, end_column(bins, r, column));
 }
 
 static unsigned
-path_level(const struct bins *bins, const struct raster *r, size_t row, size_t column)
+level_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
 {
-	const size_t from = column * r->each_column, to = from + r->each_column;
-
-	return bins_path_level(bins, row * r->each_row, r->each_row, from, to < bins->columns ? to : bins->columns);
+	return bins_path_level(bins, row * r->each_row, r->each_row, column * r->each_column, end_column(bins, r, column));
 }
 
-/* The path goes from row to row; a line beneath it sets it off from what it runs over. */
+/* Of all cells the VALUE, to be freed; USED gets a bit for each value. */
+static unsigned char *
+cells_of(const struct bins *bins, const struct raster *r, unsigned *used,
+    unsigned (*value)(const struct bins *bins, const struct raster *r, size_t row, size_t column))
+{
+	unsigned char *cells = zalloc(r->rows * r->columns, 1);
+
+	for (size_t row = 0; row < r->rows; row++)
+		for (size_t c = 0; c < r->columns; c++)
+			*used |= 1u << (cells[row * r->columns + c] = (unsigned char)value(bins, r, row, c));
+	return cells;
+}
+
+/* One line for each stretch of cells with that value, all in one element, at AT and of SIZE in a row of height 1. */
+static void
+draw_stretches(struct text *out, const struct raster *r, const unsigned char *cells, unsigned value,
+    const char *class, double at, double size)
+{
+	text_print(out, "<path class=\"%s s\" stroke-width=\"%.2f\" d=\"", class, r->height * size);
+	for (size_t row = 0; row < r->rows; row++, cells += r->columns)
+		for (size_t c = 0, end; c < r->columns; c = end) {
+			for (end = c + 1; end < r->columns && cells[end] == cells[c];)
+				end++;
+			if (cells[c] == value)
+				text_print(out, "M%.1f %.1fH%.1f", LEFT + r->width * (double)c,
+				    TOP + r->height * ((double)row + at), LEFT + r->width * (double)end);
+		}
+	text_put(out, "\"/>\n");
+}
+
+static double
+way_y(const struct raster *r, size_t row)
+{
+	return TOP + r->height * ((double)row + WAY);
+}
+
+/* A line below each lane that the path is in; where it goes from lane to lane thin ones, if they are not too close. */
 static void
 draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 {
-	for (int pass = 0; pass < 2; pass++) {
-		bool begun = false;
+	for (int hops = 1; hops >= 0; hops--) {
+		double hop_x = -LEAST_HOP;
 		size_t last = SIZE_MAX;
 
 		for (size_t c = 0; c < r->columns; c++) {
-			size_t to = (c + 1) * r->each_column;
-			size_t row = bins_path(bins, c * r->each_column, to < bins->columns ? to : bins->columns);
-			double x = LEFT + r->width * (double)c, y;
+			size_t row = bins_path(bins, c * r->each_column, end_column(bins, r, c));
+			const double x = LEFT + r->width * (double)c;
 
-			if (row == SIZE_MAX)
+			if (row == SIZE_MAX || row / r->each_row == last)
 				continue;
 			row /= r->each_row;
-			y = TOP + r->height * ((double)row + 0.5);
-			if (!begun)
-				text_print(out, "<path class=\"%s\" d=\"M%.1f %.1f", pass == 0 ? "halo" : "way", x, y);
-			else if (row != last)
-				text_print(out, "H%.1fV%.1f", x, y);
-			begun = true;
+			if (last == SIZE_MAX)
+				text_print(out, "<path class=\"%s\" stroke-width=\"%.2f\" d=\"M%.1f %.1f", hops ? "hop" : "way",
+				    hops ? 0.8 : r->height * WAY_SIZE, x, way_y(r, row));
+			else if (!hops)
+				text_print(out, "H%.1fM%.1f %.1f", x, x, way_y(r, row));
+			else if (x - hop_x >= LEAST_HOP)
+				text_print(out, "M%.1f %.1fV%.1f", hop_x = x, way_y(r, last), way_y(r, row));
 			last = row;
 		}
-		if (begun)
-			text_print(out, "H%g\"/>\n", r->right);
+		if (last != SIZE_MAX && !hops)
+			text_print(out, "H%g", r->right);
+		if (last != SIZE_MAX)
+			text_put(out, "\"/>\n");
 	}
 }
 
@@ -102,40 +126,68 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 static void
 draw_path_levels(struct text *out, const struct bins *bins, const struct raster *r)
 {
-	for (unsigned level = 1; level < PATH_LEVELS; level++) {
-		bool begun = false;
+	static const char *const classes[PATH_LEVELS] = { "", "way w1", "way w2", "way w3", "way" };
+	unsigned used = 0;
+	unsigned char *cells = cells_of(bins, r, &used, level_of);
 
-		for (size_t row = 0; row < r->rows; row++)
-			for (size_t c = 0, to; c < r->columns; c = to) {
-				to = c + 1;
-				if (path_level(bins, r, row, c) != level)
-					continue;
-				while (to < r->columns && path_level(bins, r, row, to) == level)
-					to++;
-				if (!begun)
-					text_print(out, "<path class=\"way f w%u\" d=\"", level);
-				text_print(out, "M%.1f %.1fh%.1fv%.1fh-%.1fz", LEFT + r->width * (double)c,
-				    TOP + r->height * ((double)row + 0.3), r->width * (double)(to - c), 0.4 * r->height,
-				    r->width * (double)(to - c));
-				begun = true;
-			}
-		if (begun)
-			text_put(out, "\"/>\n");
-	}
+	for (unsigned level = 1; level < PATH_LEVELS; level++)
+		if (used >> level & 1)
+			draw_stretches(out, r, cells, level, classes[level], WAY, WAY_SIZE);
+	free(cells);
+}
+
+/* The first of a row. */
+static size_t
+location_of(const struct bins *bins, size_t row)
+{
+	return (row * bins->locations + bins->rows - 1) / bins->rows;
 }
 
 static void
 location_label(const struct page *page, size_t row, char *text, size_t size)
 {
 	const struct definitions *known = &page->im.graph.known;
-	const struct bins *bins = &page->bins;
-	/* The first location of the row. */
-	size_t l = (row * bins->locations + bins->rows - 1) / bins->rows;
+	const size_t l = location_of(&page->bins, row);
 
 	if (known->location_thread != NULL && known->location_thread[l] > 0)
 		snprintf(text, size, "%d.%u", (int)known->location_rank[l], known->location_thread[l]);
 	else
 		snprintf(text, size, "%d", (int)known->location_rank[l]);
+}
+
+static size_t
+host_of_row(const struct page *page, const struct raster *r, size_t row)
+{
+	const struct definitions *known = &page->im.graph.known;
+
+	return headline_host(&known->headline, known->location_rank[location_of(&page->bins, row * r->each_row)]);
+}
+
+/* Of several hosts, at the left of the rows of each a line and its name, as much of it as there is room for. */
+static void
+draw_hosts(struct text *out, const struct page *page, const struct raster *r)
+{
+	const struct headline *headline = &page->im.graph.known.headline;
+
+	if (headline->host_count < 2)
+		return;
+	for (size_t row = 0, end; row < r->rows; row = end) {
+		const size_t host = host_of_row(page, r, row);
+		double top, bottom;
+		char name[68];
+
+		for (end = row + 1; end < r->rows && host_of_row(page, r, end) == host;)
+			end++;
+		top = TOP + r->height * (double)row + 1;
+		bottom = TOP + r->height * (double)end - 1;
+		if (host == SIZE_MAX)
+			continue;
+		draw_line(out, "host", 22, top, 22, bottom);
+		text_print(out, "<text transform=\"translate(16 %.1f) rotate(-90)\" text-anchor=\"middle\">",
+		    (top + bottom) / 2);
+		text_markup(out, cut_label(headline->hosts[host].name, (size_t)fmin(64, fmax(0, (bottom - top) / 7 - 2)), name));
+		text_put(out, "</text>\n");
+	}
 }
 
 void
@@ -147,17 +199,6 @@ timeline_colours(const struct page *page, const char *classes[ACTIVITIES + 1], c
 	}
 	classes[ACTIVITIES] = "way";
 	names[ACTIVITIES] = bins_path_spreads(&page->bins) ? "critical path (darker: more of it)" : "critical path";
-}
-
-/* Of the activities in USED, a bit each. */
-static void
-timeline_legend(struct text *out, const struct page *page, unsigned used)
-{
-	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
-
-	timeline_colours(page, classes, names);
-	draw_legend(out, classes, names, ACTIVITIES + 1, (used & ~1u) |
-	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
 }
 
 int
@@ -176,27 +217,31 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 	const double bottom = TOP + r.height * (double)r.rows;
 	char *verdict = verdict_sentence(&page->verdict.pole), label[32];
 	size_t step = (size_t)ceil(12 / r.height);
+	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
+	unsigned char *cells;
 	unsigned used = 0;
 
-	draw_begin(out, id, lanes_height(page), title, verdict);
-	for (size_t row = 0; row < r.rows; row++)
-		for (size_t c = 0; c < r.columns; c++)
-			used |= 1u << cell_of_raster(bins, &r, row, c);
-	timeline_legend(out, page, used);
+	draw_begin(out, id, WIDE, lanes_height(page), title, verdict);
+	cells = cells_of(bins, &r, &used, main_of);
+	timeline_colours(page, classes, names);
+	draw_legend(out, WIDE, classes, names, ACTIVITIES + 1, (used & ~1u) |
+	    (page->segments > 0 ? 1u << ACTIVITIES : 0));
 	draw_time_axis(out, 1e-9 * (double)axis_ns, TOP, bottom);
 	for (enum activity a = COMPUTING; a < ACTIVITIES; a++)
 		if (used >> a & 1)
-			draw_activity(out, bins, &r, a);
+			draw_stretches(out, &r, cells, a, classes[a], LANE / 2, LANE);
+	free(cells);
 	if (bins_path_spreads(bins))
 		draw_path_levels(out, bins, &r);
 	else
 		draw_path(out, bins, &r);
 	for (size_t row = 0; row < r.rows; row += step) {
 		location_label(page, row * r.each_row, label, sizeof label);
-		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + 0.5) + 4, "end", label);
+		draw_label(out, LEFT - 6, TOP + r.height * ((double)row + LANE / 2) + 4, "end", label);
 	}
-	draw_label(out, 8, TOP - 6, "start", "rank");
-	draw_label(out, WIDTH / 2, bottom + 32, "middle", "time since the run began");
+	draw_hosts(out, page, &r);
+	draw_label(out, 8, bottom + 15, "start", "rank");
+	draw_label(out, WIDE / 2, bottom + 32, "middle", "time since the run began");
 	draw_end(out);
 	free(verdict);
 }

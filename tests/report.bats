@@ -39,7 +39,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	browser page.html
 }
 
-@test "a page is within its size, of few calls and of many, of few ranks and of many" {
+@test "a page is within its size, of few calls and of many, of few ranks and of many; of many one can look at some" {
 	random_run.py make 11 | lp-graph 2>/dev/null >small.graph
 	for size in 100k 300k 5M; do
 		lp-report --size $size -o page.html small.graph
@@ -62,6 +62,8 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	lp-report --size 200k -o page.html many.graph
 	[ "$(stat -c %s page.html)" -le 204800 ]
 	[ "$(stat -c %s page.html)" -gt 50000 ]
+	lp-report -o page.html many.graph
+	browser page.html many
 }
 
 @test "a million calls take no more memory than the page and the ranks need" {
@@ -115,7 +117,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		assert len(set("".join(levels))) > 3
 	END
 	lp-report -F svg --figure timeline -o spread.svg t.graph
-	grep -q 'class="way f w2"' spread.svg
+	grep -q 'class="way w2 s"' spread.svg
 	random_run.py make 12 | lp-graph 2>/dev/null | lp-report -o page.html
 	grep -q '"way":' page.html
 }
@@ -135,6 +137,84 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	lp-report -F text t.graph | grep -q "^.*, 2 ranks on .*: rank 1's computation before .*work (w.c:5) is 9[0-9] % of the critical path"
 	lp-report -o page.html t.graph
 	grep -o 'id="verdict">[^<]*' page.html | grep -q "rank 1&#39;s computation before .*work (w.c:5) is 9[0-9] % of the critical path and cost the others [0-9.]* us of rank time, [0-9.]* % of all; 20 % less there on all ranks gains [0-9.]* %"
+}
+
+@test "messages go from the sender to the receiver, and ranks of one host stand together" {
+	cat >t.txt <<-END
+		graph
+		run ranks=4 locations=4 run_ns=9010
+		rank rank=0 host=alpha
+		rank rank=1 host=alpha
+		rank rank=2 host="b<&>\"'"
+		rank rank=3 host="b<&>\"'"
+		0 MPI_Init 0 +1000
+		1 MPI_Init 0 +1000
+		2 MPI_Init 0 +1000
+		3 MPI_Init 0 +1000
+		0 MPI_Send 2000 +500 comm=1 peer=3 sent=8
+		3 MPI_Recv 3000 5000 comm=1 peer=0 received=8
+		message 0:1 3:1
+		0 MPI_Finalize 9000 +10
+		1 MPI_Finalize 9000 +10
+		2 MPI_Finalize 9000 +10
+		3 MPI_Finalize 9000 +10
+	END
+	pack t.txt >t.graph
+	lp-report -o page.html t.graph
+	/usr/bin/python3 - <<-END
+		import json, re
+		page = open("page.html").read()
+		data = json.loads(re.search('id="data">(.*?)</script>', page, re.S).group(1))
+		# Rank 3, from 2000 to 5000, the call; sent by location 0.
+		assert data["messages"][:4] == [3, 2000, 3000, len(data["states"])] and data["messages"][6:] == [0], data["messages"]
+		assert data["hosts"] == ["alpha", "b<&>\"'"] and data["hostOf"] == [0, 0, 2, 1], data
+		n = data["computations"]
+		computed = [n[i + 2] for i in range(0, len(n), 7) if n[i + 3] == len(data["states"]) + 1]
+		assert computed == [1000, 6500, 8000, 8000, 2000, 4000], computed
+		hosts = re.search('id="t-hosts".*?</table>', page, re.S).group(0)
+		rows = [re.findall('<td[^>]*>(.*?)</td>', row) for row in re.findall('<tr>(.*?)</tr>', hosts)[1:]]
+		assert sorted(row[4:] for row in rows) == [["2", "alpha"], ["2", "b&lt;&amp;&gt;&quot;&#39;"]], rows
+		assert "<p>Hosts: alpha (2 ranks), b&lt;&amp;&gt;&quot;&#39; (2 ranks).</p>" in page
+	END
+	lp-report -F svg -o t.svg t.graph
+	[ "$(grep -c 'class="host"' t.svg)" = 2 ]
+	grep -q 'rotate(-90)" text-anchor="middle">alpha<' t.svg
+}
+
+@test "serialisation and transfer are on the page where a replay tells them, else how to get them" {
+	random_run.py make 5 | lp-graph 2>/dev/null >t.graph
+	lp-replay t.graph >ideal.graph
+	lp-report --gain 0 t.graph | grep -q 'lp-report --ideal ideal GRAPH'
+	lp-report --gain 0 --ideal ideal.graph t.graph >page.html
+	run -1 grep -F 'lp-report --ideal ideal' page.html
+	lp-imbalance -F json --ideal ideal.graph t.graph >t.json
+	for name in serialisation:serialization transfer:transfer; do
+		shown=$(grep -o "id=\"${name%:*}\" data-v=\"[0-9.]*" page.html | cut -d '"' -f 4)
+		jq -e --argjson shown "$shown" ".efficiency.${name#*:} - \$shown | fabs < 1e-8" t.json
+	done
+}
+
+@test "pictures are drawn by what knows nothing of variables: with their colours, and names that are too long cut" {
+	type -P rsvg-convert >/dev/null || skip "needs rsvg-convert"
+	{
+		printf 'graph ranks=2\nsite site=1 offset=1 function="%s" file="w.c" line=5\n' "$(printf 'é%.0s' {1..90})"
+		printf '%s\n' '0 MPI_Init 0 +1000' '1 MPI_Init 0 +1000' '0 MPI_Send 2000 +500 comm=1 peer=1 sent=8 site=1' \
+			'1 MPI_Recv 1500 5000 comm=1 peer=0 received=8 site=1' 'message 0:1 1:1' \
+			'0 MPI_Finalize 9000 +10' '1 MPI_Finalize 9000 +10'
+	} >t.txt
+	pack t.txt >t.graph
+	for figure in timeline path waits gains efficiency matrix; do
+		lp-report -F svg --figure $figure -o $figure.svg t.graph
+		run -1 grep -F 'var(' $figure.svg
+		rsvg-convert -f ps -o $figure.ps $figure.svg
+		grep -qE '^[0-9.]+ [0-9.]+ [0-9.]+ rg' $figure.ps		# a colour that is no grey
+	done
+	/usr/bin/python3 - <<-'END'
+		import re
+		labels = re.findall("<text[^>]*>([^<]*)", open("gains.svg", encoding="utf-8").read())
+		cut = [label for label in labels if label.endswith("...")]
+		assert cut and all(40 < len(label) + label.count("é") <= 63 for label in cut), labels
+	END
 }
 
 @test "the same input gives the same page" {
@@ -240,7 +320,7 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 		def end(name):	# where the line of the path ends
 		    way = [p for p in inner[name].getElementsByTagName("path") if p.getAttribute("class") == "way"]
 		    return float(re.findall(r"H([0-9.]+)$", way[-1].getAttribute("d"))[0])
-		assert abs(end("timeline-beside") - 944) < 0.01 and abs(end("timeline-own") - (64 + 880 / 4)) < 0.5
+		assert abs(end("timeline-beside") - 784) < 0.01 and abs(end("timeline-own") - (64 + 720 / 4)) < 0.5
 		axes = [[t.firstChild.data for t in inner[n].getElementsByTagName("text")
 		         if t.getAttribute("text-anchor") == "middle"] for n in ("timeline-own", "timeline-beside")]
 		assert axes[0] == axes[1] and len(axes[0]) > 3

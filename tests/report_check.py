@@ -4,17 +4,21 @@
 tests/report_check.py PAGE IMBALANCE.json CRITPATH.json - opens a page of lp-report in a browser
 
 Looks for errors, compares the numbers with those of lp-imbalance and lp-critpath, then zooms, clicks,
-sorts, searches, turns the light off and prints. PAGE alone: errors and the time to the first view only.
+sorts, searches, turns the light off and prints, and looks at it in a window of 400 pixels. PAGE alone: errors and
+the time to the first view only; PAGE many: zooms to a few of its many ranks, and back.
 """
 import base64
 import json
+import math
 import os
+import re
 import sys
 import tempfile
 import time
 
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.actions.wheel_input import ScrollOrigin
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -23,7 +27,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
          "--window-size=1400,1000", "--disable-dev-shm-usage"]
 
 
-def browser(profile, width=1400, script=True):
+def browser(profile, script=True):
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for flag in FLAGS + ["--user-data-dir=" + profile]:
@@ -47,6 +51,20 @@ def requests(driver):
     return asked
 
 
+# What the canvas has said since it was drawn last: each drawing begins by taking its size.
+LISTEN = """
+    const say = CanvasRenderingContext2D.prototype.fillText, clear = CanvasRenderingContext2D.prototype.setTransform;
+    window.said = [];
+    CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+        window.said.push([String(text), ...at.slice(0, 2)]);
+        return say.call(this, text, ...at);
+    };
+    CanvasRenderingContext2D.prototype.setTransform = function (...of) {
+        window.said = [];
+        return clear.apply(this, of);
+    };"""
+
+
 def near(shown, exact, what):
     assert abs(float(shown) - exact) < 1.5e-9, f"{what}: the page says {shown}, the tool {exact}"
 
@@ -62,24 +80,40 @@ def check_numbers(driver, imbalance, critpath):
     for key in ("parallel", "load_balance", "communication"):
         if imbalance["efficiency"][key] is not None:
             near(driver.find_element(By.ID, key).get_attribute("data-v"), imbalance["efficiency"][key], key)
+    # What is less than 0.005 % of the run is in no table, and of no table the first column is anything but sorted.
+    least, all_s = 5e-5 * critpath["run_time_s"], critpath["run_time_s"] * len(critpath["by_rank"])
     states = {row[5]: row for row in values(driver, "#t-states tbody tr")}
     for state in imbalance["wait_states"]:
-        if state["wait_s"] > 0:
+        assert (state["name"] in states) == (state["wait_s"] >= 5e-5 * all_s), state["name"]
+        if state["name"] in states:
             near(states[state["name"]][1], state["wait_s"], state["name"])
             assert int(states[state["name"]][2]) == state["count"]
     ranks = {int(row[6]): row for row in values(driver, "#t-ranks tbody tr")}
     for rank in imbalance["by_rank"]:
-        near(ranks[rank["rank"]][0], rank["wait_s"], f"waits of rank {rank['rank']}")
+        near(ranks[rank["rank"]][1], rank["wait_s"], f"waits of rank {rank['rank']}")
     for rank in critpath["by_rank"]:
         path = rank["compute_s"] + rank["mpi_s"] + rank["transfer_s"]
         if rank["rank"] in ranks:
-            assert abs(float(ranks[rank["rank"]][5]) - path) < 5e-9, f"path of rank {rank['rank']}"
+            assert abs(float(ranks[rank["rank"]][0]) - path) < 5e-9, f"path of rank {rank['rank']}"
     for shown, delay in zip(values(driver, "#t-delays tbody tr"), imbalance["delays"]):
         near(shown[0], delay["cost_s"], "a delay")
         assert int(shown[3]) == delay["rank"] and shown[5] == delay["where"], shown
     gains = {row[3]: row for row in values(driver, "#t-gains tbody tr")}
-    for gain in critpath.get("gain_by_site", []):
-        near(gains[gain["where"]][0], gain["gain_s"], "a gain")
+    for gain in critpath["gain_by_site"]:
+        assert gain["where"] in gains or abs(gain["gain_s"]) < least, gain
+        if gain["where"] in gains:
+            near(gains[gain["where"]][0], gain["gain_s"], "a gain")
+    for table in driver.find_elements(By.TAG_NAME, "table"):
+        name = table.get_attribute("id")
+        column = [float(row[0]) for row in values(driver, f"#{name} tbody tr")]
+        assert column and column == sorted(column, reverse=True), f"{name} is not sorted"
+        assert "descending" in [head.get_attribute("aria-sort") for head in table.find_elements(By.TAG_NAME, "th")][:1]
+    for row in driver.execute_script("return [...document.querySelectorAll('tbody tr')].map(r => [...r.cells].map(c => c.textContent))"):
+        assert any(float(cell) > 0 for cell in row if re.fullmatch(r"\d+\.\d+", cell)), row
+    for share in ("parallel", "load_balance", "communication", "wait_share", "path_compute", "path_mpi", "path_transfer"):
+        fact = driver.find_element(By.ID, share)
+        assert re.fullmatch(r"\d+\.\d %", fact.text), fact.text
+        assert abs(float(fact.text[:-2]) - 100 * float(fact.get_attribute("data-v"))) < 0.051, fact.text
 
 
 def drawn(driver):
@@ -98,6 +132,110 @@ def view(driver):
     return float(canvas.get_attribute("data-from")), float(canvas.get_attribute("data-to"))
 
 
+def check_first_screen(driver, width):
+    """The sentence, how far it can be trusted, the timeline and what comes next are seen at once; nothing sticks out."""
+    boxes = [driver.execute_script("const b = document.querySelector(arguments[0]).getBoundingClientRect(); return [b.top, b.bottom]",
+                                   name) for name in ("#verdict", "#trust", "#live", "#next")]
+    assert all(a[1] <= b[0] + 1 for a, b in zip(boxes, boxes[1:])), boxes
+    assert width < 1000 or boxes[-1][1] < driver.execute_script("return innerHeight"), boxes
+    assert driver.execute_script("return document.scrollingElement.scrollWidth <= innerWidth"), "the page is too wide"
+    for size in driver.execute_script("""return [...document.querySelectorAll(".pictures section:not(.wide) svg")].map(s =>
+            12 * s.getBoundingClientRect().width / s.viewBox.baseVal.width)"""):
+        assert size > 8, f"print of {size} pixels"
+
+
+def check_ticks(driver):
+    """Times at the axis are round, of one unit, and do not overlap."""
+    high = driver.find_element(By.ID, "live").size["height"]
+    ticks = [said for said in driver.execute_script("return said") if said[2] > high - 20]
+    assert len(ticks) >= 2, ticks
+    assert len({text.split()[1] for text, _, _ in ticks}) == 1, ticks
+    times = [float(text.split()[0]) for text, _, _ in ticks]
+    step = times[1] - times[0]
+    assert re.fullmatch(r"[125]0*", "%g" % float("%.6g" % (step / 10 ** math.floor(math.log10(step) + 1e-9)))), ticks
+    assert all(abs(t / step - round(t / step)) < 1e-6 for t in times), ticks
+    assert all(b[1] - a[1] > 6 * len(b[0]) for a, b in zip(ticks, ticks[1:])), ticks
+
+
+def check_events(driver):
+    """Computation can be clicked at and searched for, Enter goes from hit to hit, messages are drawn when asked for."""
+    canvas, body, box = (driver.find_element(By.ID, "live"), driver.find_element(By.TAG_NAME, "body"),
+                         driver.find_element(By.ID, "search"))
+    data = json.loads(driver.execute_script("return document.getElementById('data').textContent"))
+    calls = len(data["states"])
+    rows = [data["computations"][i:i + 7] for i in range(0, len(data["computations"]), 7)]
+    box.send_keys("computation before exchange_halos")
+    many = re.match(r"(\d+) on the timeline", driver.find_element(By.ID, "count").text)
+    sites = [i for i, site in enumerate(data["sites"]) if "exchange_halos" in site]
+    assert many and int(many[1]) == sum(row[3] == calls + 1 and row[5] in sites for row in rows) > 5
+    told = []
+    for hit, key in ((1, Keys.ENTER), (2, Keys.ENTER), (1, Keys.SHIFT + Keys.ENTER), (2, Keys.ENTER)):
+        box.send_keys(key)
+        assert driver.find_element(By.ID, "count").text.startswith(f"{hit} of {many[1]} on the timeline")
+        said = driver.find_element(By.ID, "what").text
+        assert "computed for" in said and "exchange_halos" in said, said
+        assert hit > len(told) or said == told[hit - 1], said
+        told.append(said)
+    # The hit is in the middle third: so is a click there.
+    driver.execute_script("document.getElementById('search').blur()")
+    body.send_keys(Keys.ESCAPE)
+    assert "Keys:" in driver.find_element(By.ID, "what").text
+    rank = int(re.match(r"rank (\d+)", said)[1])
+    y = (rank + 0.4) / data["locations"] * (canvas.size["height"] - 26) - canvas.size["height"] / 2
+    driver.execute_script("scrollTo(0, 0)")
+    ActionChains(driver).move_to_element_with_offset(canvas, 28, int(y)).click().perform()
+    assert "computed for" in driver.find_element(By.ID, "what").text, driver.find_element(By.ID, "what").text
+    box.clear()
+    box.send_keys(" ", Keys.BACKSPACE, Keys.ESCAPE)
+    body.send_keys("0m")
+    time.sleep(0.3)
+    assert driver.find_element(By.ID, "grain").text == f"{len(data['messages']) // 7} messages."
+    assert len(data["messages"]) > 0
+    body.send_keys("m")
+
+
+def check_wheel(driver):
+    canvas, origin = driver.find_element(By.ID, "live"), None
+    whole = view(driver)
+    origin = ScrollOrigin.from_element(canvas)
+    ActionChains(driver).scroll_from_origin(origin, 0, 120).perform()
+    time.sleep(0.3)
+    assert view(driver) == whole and driver.execute_script("return scrollY") > 0, "the wheel does not scroll the page"
+    driver.execute_script("scrollTo(0, 0)")
+    driver.execute_script("""document.getElementById("live").dispatchEvent(new WheelEvent("wheel",
+        { deltaY: -120, ctrlKey: true, bubbles: true, cancelable: true }))""")
+    assert view(driver)[1] - view(driver)[0] < 0.9 * (whole[1] - whole[0]), "ctrl and the wheel do not zoom"
+    near_view = view(driver)
+    driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_RIGHT)
+    assert view(driver)[0] > near_view[0], "the arrow does not move"
+    driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_LEFT)
+    assert abs(view(driver)[0] - near_view[0]) < 2
+    driver.find_element(By.TAG_NAME, "body").send_keys("0")
+
+
+def check_many(driver):
+    """Of many ranks: what a cell of several is, is said; keys and buttons show fewer ranks, down to single calls."""
+    canvas, body = driver.find_element(By.ID, "live"), driver.find_element(By.TAG_NAME, "body")
+    def shown():
+        time.sleep(0.2)
+        return float(canvas.get_attribute("data-top")), float(canvas.get_attribute("data-shown"))
+    ranks = shown()[1]
+    grain = driver.find_element(By.ID, "grain")
+    assert re.match(r"Coloured by cells of .* ranks: what takes longest there, or a wait if waits take a quarter", grain.text), grain.text
+    body.send_keys("W" * 12)
+    assert shown()[1] < ranks / 30 and 0 < shown()[0] < ranks, shown()
+    assert grain.text == "", grain.text
+    top = shown()[0]
+    body.send_keys(Keys.ARROW_DOWN)
+    assert shown()[0] > top, "the arrow does not move"
+    driver.find_element(By.ID, "more").click()
+    assert shown()[1] > 4
+    labels = [int(text) for text, _, _ in driver.execute_script("return said") if text.isdigit()]
+    assert labels and top <= labels[0] <= labels[-1] <= shown()[0] + shown()[1], labels
+    body.send_keys("0")
+    assert shown() == (0, ranks)
+
+
 def check_timeline(driver):
     canvas, body = driver.find_element(By.ID, "live"), driver.find_element(By.TAG_NAME, "body")
     assert drawn(driver) >= 4
@@ -105,6 +243,7 @@ def check_timeline(driver):
     body.send_keys("ww")
     near_view = view(driver)
     assert near_view[1] - near_view[0] < 0.6 * (whole[1] - whole[0]), "w does not zoom in"
+    check_ticks(driver)
     body.send_keys("d")
     assert view(driver)[0] > near_view[0], "d does not move"
     driver.find_element(By.ID, "zoom-out").click()
@@ -117,12 +256,12 @@ def check_timeline(driver):
         said = driver.find_element(By.ID, "what").text
         assert "waited" in said and "for rank" in said, said
         body.send_keys(Keys.ESCAPE)
-        assert "Nothing" in driver.find_element(By.ID, "what").text
+        assert "Keys:" in driver.find_element(By.ID, "what").text
         # The wait lies in the middle of the view now: a click on it chooses it.
         rank = int(waits[0].get_attribute("data-rank"))
         rows = driver.execute_script("return JSON.parse(document.getElementById('data').textContent).locations")
         height = canvas.size["height"] - 26
-        y = (rank + 0.5) / rows * height - canvas.size["height"] / 2
+        y = (rank + 0.4) / rows * height - canvas.size["height"] / 2
         ActionChains(driver).move_to_element_with_offset(canvas, 28, int(y)).click().perform()
         time.sleep(0.3)
         assert "rank %d waited" % rank in driver.find_element(By.ID, "what").text
@@ -170,20 +309,32 @@ def without_script(page):
 
 
 def main():
-    page, tools = sys.argv[1], [json.load(open(name)) for name in sys.argv[2:]]
+    page, many = sys.argv[1], sys.argv[2:] == ["many"]
+    tools = [] if many else [json.load(open(name)) for name in sys.argv[2:]]
     with tempfile.TemporaryDirectory() as profile:
         driver = browser(profile)
         try:
             driver.get("about:blank")
+            driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": LISTEN})
             driver.get("file://" + os.path.abspath(page))
             assert driver.execute_script("return document.documentElement.dataset.ready") == "yes"
             assert drawn(driver) >= 2
             took = int(driver.find_element(By.ID, "live").get_attribute("data-drawn")) / 1000
+            if many:
+                check_many(driver)
             if tools:
                 check_numbers(driver, *tools)
+                check_first_screen(driver, 1400)
                 check_timeline(driver)
+                check_events(driver)
+                check_wheel(driver)
                 check_tables(driver)
                 check_rest(driver)
+                driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                       {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+                time.sleep(0.5)
+                check_first_screen(driver, 400)
+                check_ticks(driver)
             assert driver.execute_script("return window.hurt") is None, "a name has become code"
             errors = [entry for entry in driver.get_log("browser")
                       if entry["level"] in ("SEVERE", "WARNING") and "getImageData" not in entry["message"]]

@@ -25,7 +25,8 @@ struct host_slot {
 HASH_TABLE(host_table, struct host_slot, HOST_HASH, HOST_SAME, HOST_FREE, HOST_MAKE_FREE,
     HASH_KEEP_ALL, die("out of memory"))
 
-static void
+/* Its number. */
+static size_t
 add_host(struct headline *h, char *name)
 {
 	struct host_slot slot = { name, h->host_count }, *found;
@@ -42,13 +43,16 @@ add_host(struct headline *h, char *name)
 		h->hosts[h->host_count++] = (struct host){ name, 0 };
 	}
 	h->hosts[found->host].ranks++;
+	return found->host;
 }
 
 void
 headline_rank(struct headline *h, const struct message *message)
 {
+	const msgpack_object *rank = body_get(message, "rank");
 	char *host = body_string(message, "host");
 	const msgpack_object *ended = body_get(message, "ended"), *error = body_get(message, "error_ns");
+	size_t number;
 
 	if (h->ranks_told++ == 0)
 		h->clock_error_ns = -1;
@@ -58,10 +62,22 @@ headline_rank(struct headline *h, const struct message *message)
 		h->clock_error_ns = (int64_t)error->via.u64;
 	if (h->program == NULL)
 		h->program = body_string(message, "program");
-	if (host == NULL || host[0] == '\0')
+	if (host == NULL || host[0] == '\0') {
 		free(host);
-	else
-		add_host(h, host);
+		return;
+	}
+	number = add_host(h, host);
+	if (rank == NULL || rank->type != MSGPACK_OBJECT_POSITIVE_INTEGER || rank->via.u64 >= (uint64_t)h->ranks)
+		return;
+	if (h->host_of == NULL)
+		h->host_of = zalloc((size_t)h->ranks, sizeof *h->host_of);
+	h->host_of[rank->via.u64] = (uint32_t)number + 1;
+}
+
+size_t
+headline_host(const struct headline *h, int32_t rank)
+{
+	return h->host_of == NULL || h->host_of[rank] == 0 ? SIZE_MAX : h->host_of[rank] - 1;
 }
 
 bool

@@ -31,6 +31,7 @@ struct headline {
 	struct host *hosts;	/* in order of their first rank */
 	size_t host_count, host_capacity;
 	struct host_table *by_name;
+	uint32_t *host_of;	/* by rank: 1 + of hosts; 0: not known */
 	struct variable *environment;	/* as recorded; the MPI library first */
 	size_t variable_count, variable_capacity;
 	struct load *loads;		/* by host: load.h */
@@ -39,6 +40,9 @@ struct headline {
 
 /* Takes a message of kind rank. */
 void headline_rank(struct headline *headline, const struct message *message);
+
+/* Of a rank, the number of its host; SIZE_MAX: not known. */
+size_t headline_host(const struct headline *headline, int32_t rank);
 
 /* Takes a message of kind environment. */
 void headline_environment(struct headline *headline, const struct message *message);

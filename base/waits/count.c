@@ -39,6 +39,7 @@ count_call(struct imbalance *im, const struct whole_call *call)
 	count_cell(cell_of(im, BY_SITE, row->site), call);
 	count_cell(cell_of(im, BY_CALL, row->call), call);
 	count_cell(cell_of(im, BY_COMMUNICATOR, row->comm), call);
+	im->seen = call;
 	if (im->observer != NULL)
 		im->observer->call(im->observer, im, location, row, waits, count);
 	site = site_ns_of(im, row->site, rank);

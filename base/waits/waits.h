@@ -203,6 +203,7 @@ struct observer {
 struct imbalance {
 	struct graph_input graph;
 	struct observer *observer;	/* NULL: nobody */
+	const struct whole_call *seen;	/* the call that it sees, with all its rows */
 	bool waits_only;		/* no causes */
 	bool every_order;		/* any message may be in wrong order: wrong_order.c */
 	struct part *part;		/* of the run that is read alone; NULL: all of it */
