@@ -14,7 +14,8 @@ const char *const activity_names[ACTIVITIES] = NAMES("outside the run", "computa
 const char *const activity_classes[ACTIVITIES] = NAMES("a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7");
 const char *const piece_names[PIECES] = { "computation", "MPI", "transfer", "start and end" };
 
-enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640, BYTES_EACH_CELL = 20 };
+enum { MOST_GROUPS = 64, BYTES_EACH_EVENT = 64, BYTES_EACH_PIECE = 160, BYTES_EACH_MESSAGE = 640,
+	BYTES_EACH_CELL = 20 };
 
 enum activity
 activity_of(enum state state)
@@ -83,7 +84,8 @@ take_sends(struct page *page, const struct calls *calls)
 		if (calls->bytes_sent[i] == 0 || calls->peer[i] < 0)
 			continue;
 		class = call_class(call);
-		if (class != CLASS_SEND && class != CLASS_SENDRECV && class != CLASS_SEND_START && class != CLASS_START)
+		if (class != CLASS_SEND && class != CLASS_SENDRECV && class != CLASS_SEND_START &&
+		    class != CLASS_START)
 			continue;
 		to = world_rank(known, calls->comm[i], from, calls->peer[i]);
 		if (to < 0 || to >= known->ranks)
@@ -199,12 +201,13 @@ see_call(struct observer *observer, struct imbalance *im, uint32_t location, con
 	int64_t at_ns = enter_ns;
 
 	if (pool_wants(&page->events, enter_ns, leave_ns))
-		pool_keep(&page->events, &(struct event){ enter_ns, leave_ns, location, row->site, -1, row->call, A_CALL });
+		pool_keep(&page->events, &(struct event){ enter_ns, leave_ns, location, row->site, -1,
+		    row->call, A_CALL });
 	if (last_ns != INT64_MIN && last_ns < enter_ns) {
 		bins_add(&page->bins, location, COMPUTING, last_ns, enter_ns);
 		if (pool_wants(&page->computations, last_ns, enter_ns))
-			pool_keep(&page->computations, &(struct event){ last_ns, enter_ns, location, row->site, -1, row->call,
-			    A_COMPUTATION });
+			pool_keep(&page->computations, &(struct event){ last_ns, enter_ns, location,
+			    row->site, -1, row->call, A_COMPUTATION });
 	}
 	see_messages(page, im->seen);
 	for (int i = 0; i < count; i++) {

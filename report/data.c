@@ -159,7 +159,7 @@ put_states(struct json *out)
 	json_end_array(out);
 }
 
-/* Where there are several: their names, and where in the locations another one begins, a location and a host each. */
+/* Of several: their names, and a location and a host each where another one begins. */
 static void
 put_hosts(struct json *out, const struct page *page)
 {

@@ -118,7 +118,7 @@ draw_time_axis(struct text *out, double run_s, double top, double bottom)
 
 		time_label(step * i, run_s, label, sizeof label);
 		draw_line(out, "grid", x, top, x, bottom);
-		draw_label(out, x, bottom + 15, "middle", label);
+		draw_label(out, fmin(x, WIDE - 4.0 * (double)strlen(label)), bottom + 15, "middle", label);
 	}
 }
 

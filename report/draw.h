@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-/* Of a chart, which a narrow screen and a column of a paper hold, and of what has an axis of time; margins of plots. */
+/* Of a chart, for a narrow screen or a column of a paper; of an axis of time; margins of plots. */
 enum { WIDTH = 480, WIDE = 800, LEFT = 64, RIGHT = 16, TOP = 44 };
 
 /* The element with title and description for those who cannot see it. */

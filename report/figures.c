@@ -101,7 +101,10 @@ draw_bars(struct text *out, const struct page *page, const struct bars *bars)
 	    groups < ranks ? ", the mean of its group" : "");
 	draw_begin(out, bars->id, WIDTH, (int)(TOP + plot_height) + 40, bars->title, text);
 	draw_legend(out, WIDTH, bars->classes, bars->names, bars->kinds, used);
-	draw_scale(out, most, plot_height);
+	if (longest > 0)
+		draw_scale(out, most, plot_height);
+	else
+		draw_label(out, 8, 20, "start", "none");
 	group_label((int32_t)ranks, groups, groups - 1, label, sizeof label);
 	step = label_step((double)(WIDTH - LEFT - RIGHT) / (double)groups, label);
 	for (size_t g = 0; g < groups; g++) {
@@ -261,7 +264,7 @@ has_gains(const struct page *page)
 	return page->gain_count > 0;
 }
 
-/* A bar from the left with its name above, as much of it as there is room for, and its number behind. */
+/* A bar from the left with its name above, as far as there is room, and its number behind. */
 static void
 draw_row(struct text *out, int i, const char *class, const char *name, double share, double full,
     const char *number)

@@ -97,8 +97,8 @@ spread(const struct bins *bins, uint32_t location, float *cells, size_t step, in
 void
 bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)
 {
-	spread(bins, location, bins->ns + bins->at[location].row * bins->columns * ACTIVITIES + (size_t)activity, ACTIVITIES,
-	    from_ns, to_ns);
+	spread(bins, location, bins->ns + bins->at[location].row * bins->columns * ACTIVITIES +
+	    (size_t)activity, ACTIVITIES, from_ns, to_ns);
 }
 
 void

@@ -7,8 +7,8 @@ const get = id => document.getElementById(id);
 root.classList.add("js");
 
 // ---- data -----------------------------------------------------------------------------------
-// An event: location, begin, end, what, call, site, partner. See data.c. What: a state of a wait, or one of these; a cell
-// stands for what is too short to be kept.
+// An event: location, begin, end, what, call, site, partner. See data.c. What is a state of a wait, or one of these;
+// a cell stands for what is too short to be kept.
 const FIELDS = 7, CALL = data.states.length, COMPUTATION = CALL + 1, CELL = CALL + 2;
 function unpack(numbers) {
 	const n = numbers.length / FIELDS, lists = Array.from({ length: data.locations }, () => []);
@@ -342,7 +342,8 @@ function sentence(e) {
 	return rank + " waited " + length + (e.partner >= 0 ? " for rank " + e.partner : "") + begin + ", " + data.states[e.what] +
 		", in " + place(e);
 }
-const HELP = "A click tells what a rank did there and for whom it waited.", KEYS = " Keys: w s (ctrl and wheel) zoom, " +
+const HELP = "A click tells what a rank did there and for whom it waited.";
+const KEYS = " Keys: w s (ctrl and wheel) zoom, " +
 	"a d and arrows move, W S (ctrl, shift and wheel) zoom to fewer ranks, 0 shows all, m draws messages, / searches, " +
 	"Enter goes to the next hit, t changes light.";
 function choose(e) {
@@ -373,7 +374,8 @@ function at(px, py) {
 	for (let i = firstBehind(events[l], ns - longest[l] - slack); i < events[l].length && events[l][i].begin <= ns + slack; i++) {
 		const e = events[l][i];
 		if (e.end + slack < ns) continue;
-		if (!best || order(e) < order(best) || (order(e) === order(best) && e.end - e.begin > best.end - best.begin)) best = e;
+		const longer = best && order(e) === order(best) && e.end - e.begin > best.end - best.begin;
+		if (!best || order(e) < order(best) || longer) best = e;
 	}
 	const column = Math.min(data.columns - 1, Math.max(0, Math.floor(ns / data.run * data.columns)));
 	return best || data.all ? best : { location: l, begin: column * data.run / data.columns, what: CELL, partner: -1,
@@ -429,7 +431,8 @@ const moveRanks = share => () => lookRanks(top + share * shown, shown);
 const whole = () => { lookRanks(0, data.locations); look(0, data.run); };
 const keys = {
 	w: () => zoom(0.7), s: () => zoom(1 / 0.7), W: () => zoomRanks(0.7), S: () => zoomRanks(1 / 0.7),
-	a: move(-0.2), d: move(0.2), ArrowLeft: move(-0.2), ArrowRight: move(0.2), ArrowUp: moveRanks(-0.2), ArrowDown: moveRanks(0.2),
+	a: move(-0.2), d: move(0.2), ArrowLeft: move(-0.2), ArrowRight: move(0.2),
+	ArrowUp: moveRanks(-0.2), ArrowDown: moveRanks(0.2),
 	0: whole, t: turn, m: turnMessages, "/": () => get("search").focus(), Escape: () => choose(null),
 };
 document.addEventListener("keydown", e => {
@@ -456,7 +459,7 @@ get("fewer").hidden = get("more").hidden = data.locations <= 8;
 get("messages").hidden = messages.length === 0;
 
 // ---- search and tables ----------------------------------------------------------------------
-// All words are found in what an event is called; what is drawn before a lot of others is asked for once.
+// All words are in what an event is called; each kind, call and site is looked at once.
 let hits = [], hit = -1, listed = "";
 const keyOf = e => (e.what * 65536 + e.call) * 8192 + e.site;
 function textOf(e) {

@@ -36,7 +36,7 @@ extern const char *const piece_names[PIECES];
 struct event {
 	int64_t begin_ns, end_ns;
 	uint32_t location, site;
-	int32_t partner;	/* rank that was waited for, -1: none; of a message the location that sent it */
+	int32_t partner;	/* rank that was waited for, -1: none; of a message its sender's location */
 	uint16_t call;
 	uint16_t what;		/* state of a wait, or one of these; of the path enum piece */
 };
@@ -72,7 +72,8 @@ struct bins {
 	float *path_ns;		/* by row, column */
 };
 void bins_begin(struct bins *bins, uint32_t locations, int64_t run_ns, size_t cells);
-void bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns);
+void bins_spread(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns,
+    int64_t to_ns);
 /* Calls of a location come in order, and most are in the column of the last. */
 static inline void
 bins_add(struct bins *bins, uint32_t location, enum activity activity, int64_t from_ns, int64_t to_ns)

@@ -46,13 +46,15 @@ end_column(const struct bins *bins, const struct raster *r, size_t column)
 static unsigned
 main_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
 {
-	return bins_main(bins, row * r->each_row, column * r->each_column, end_column(bins, r, column));
+	return bins_main(bins, row * r->each_row, column * r->each_column,
+	    end_column(bins, r, column));
 }
 
 static unsigned
 level_of(const struct bins *bins, const struct raster *r, size_t row, size_t column)
 {
-	return bins_path_level(bins, row * r->each_row, r->each_row, column * r->each_column, end_column(bins, r, column));
+	return bins_path_level(bins, row * r->each_row, r->each_row, column * r->each_column,
+	    end_column(bins, r, column));
 }
 
 /* Of all cells the VALUE, to be freed; USED gets a bit for each value. */
@@ -64,11 +66,12 @@ cells_of(const struct bins *bins, const struct raster *r, unsigned *used,
 
 	for (size_t row = 0; row < r->rows; row++)
 		for (size_t c = 0; c < r->columns; c++)
-			*used |= 1u << (cells[row * r->columns + c] = (unsigned char)value(bins, r, row, c));
+			*used |= 1u <<
+			    (cells[row * r->columns + c] = (unsigned char)value(bins, r, row, c));
 	return cells;
 }
 
-/* One line for each stretch of cells with that value, all in one element, at AT and of SIZE in a row of height 1. */
+/* A line for each stretch of cells with that value, all in one element; AT and SIZE are shares of a row. */
 static void
 draw_stretches(struct text *out, const struct raster *r, const unsigned char *cells, unsigned value,
     const char *class, double at, double size)
@@ -80,7 +83,8 @@ draw_stretches(struct text *out, const struct raster *r, const unsigned char *ce
 				end++;
 			if (cells[c] == value)
 				text_print(out, "M%.1f %.1fH%.1f", LEFT + r->width * (double)c,
-				    TOP + r->height * ((double)row + at), LEFT + r->width * (double)end);
+				    TOP + r->height * ((double)row + at),
+				    LEFT + r->width * (double)end);
 		}
 	text_put(out, "\"/>\n");
 }
@@ -91,7 +95,7 @@ way_y(const struct raster *r, size_t row)
 	return TOP + r->height * ((double)row + WAY);
 }
 
-/* A line below each lane that the path is in; where it goes from lane to lane thin ones, if they are not too close. */
+/* Below each lane that the path is in a line; from lane to lane thin ones, if they are not too close. */
 static void
 draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 {
@@ -107,8 +111,8 @@ draw_path(struct text *out, const struct bins *bins, const struct raster *r)
 				continue;
 			row /= r->each_row;
 			if (last == SIZE_MAX)
-				text_print(out, "<path class=\"%s\" stroke-width=\"%.2f\" d=\"M%.1f %.1f", hops ? "hop" : "way",
-				    hops ? 0.8 : r->height * WAY_SIZE, x, way_y(r, row));
+				text_print(out, "<path class=\"%s\" stroke-width=\"%.2f\" d=\"M%.1f %.1f",
+				    hops ? "hop" : "way", hops ? 0.8 : r->height * WAY_SIZE, x, way_y(r, row));
 			else if (!hops)
 				text_print(out, "H%.1fM%.1f %.1f", x, x, way_y(r, row));
 			else if (x - hop_x >= LEAST_HOP)
@@ -163,7 +167,7 @@ host_of_row(const struct page *page, const struct raster *r, size_t row)
 	return headline_host(&known->headline, known->location_rank[location_of(&page->bins, row * r->each_row)]);
 }
 
-/* Of several hosts, at the left of the rows of each a line and its name, as much of it as there is room for. */
+/* Of several hosts, at the left of the rows of each a line, and its name as far as there is room. */
 static void
 draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 {
@@ -185,7 +189,8 @@ draw_hosts(struct text *out, const struct page *page, const struct raster *r)
 		draw_line(out, "host", 22, top, 22, bottom);
 		text_print(out, "<text transform=\"translate(16 %.1f) rotate(-90)\" text-anchor=\"middle\">",
 		    (top + bottom) / 2);
-		text_markup(out, cut_label(headline->hosts[host].name, (size_t)fmin(64, fmax(0, (bottom - top) / 7 - 2)), name));
+		text_markup(out, cut_label(headline->hosts[host].name,
+		    (size_t)fmin(64, fmax(0, (bottom - top) / 7 - 2)), name));
 		text_put(out, "</text>\n");
 	}
 }
@@ -216,7 +221,7 @@ draw_lanes(struct text *out, const struct page *page, const char *id, const char
 	const struct raster r = raster_of(bins, axis_ns);
 	const double bottom = TOP + r.height * (double)r.rows;
 	char *verdict = verdict_sentence(&page->verdict.pole), label[32];
-	size_t step = (size_t)ceil(12 / r.height);
+	const size_t step = (size_t)fmax(1, nice_step((double)r.rows, (int)((bottom - TOP) / 12)));
 	const char *classes[ACTIVITIES + 1], *names[ACTIVITIES + 1];
 	unsigned char *cells;
 	unsigned used = 0;
