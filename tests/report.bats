@@ -181,6 +181,20 @@ assert d.getElementsByTagName("title") and d.getElementsByTagName("desc")' $figu
 	grep -q 'rotate(-90)" text-anchor="middle">alpha<' t.svg
 }
 
+@test "a run of one rank has a page, with no scale where nobody waits" {
+	pack >t.graph <<-END
+		graph ranks=1
+		0 MPI_Init 0 +1000
+		0 MPI_Barrier 500000 +10 comm=1
+		0 MPI_Finalize 900000 +1000
+	END
+	lp-report -F svg --figure waits -o waits.svg t.graph
+	grep -q '>none</text>' waits.svg
+	run -1 grep -F ' us<' waits.svg
+	lp-report -o page.html t.graph
+	browser page.html
+}
+
 @test "serialisation and transfer are on the page where a replay tells them, else how to get them" {
 	random_run.py make 5 | lp-graph 2>/dev/null >t.graph
 	lp-replay t.graph >ideal.graph

@@ -126,6 +126,16 @@ def drawn(driver):
         return seen.size;""")
 
 
+def coloured(driver):
+    """The share of the canvas that is no grey."""
+    return driver.execute_script("""
+        const c = document.getElementById("live"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        let count = 0;
+        for (let i = 0; i < d.length; i += 4 * 97)
+            count += Math.max(d[i], d[i + 1], d[i + 2]) - Math.min(d[i], d[i + 1], d[i + 2]) > 20;
+        return count * 4 * 97 / d.length;""")
+
+
 def view(driver):
     time.sleep(0.2)
     canvas = driver.find_element(By.ID, "live")
@@ -220,11 +230,13 @@ def check_many(driver):
         time.sleep(0.2)
         return float(canvas.get_attribute("data-top")), float(canvas.get_attribute("data-shown"))
     ranks = shown()[1]
+    assert coloured(driver) > 0.5, "the cells are not drawn"
     grain = driver.find_element(By.ID, "grain")
     assert re.match(r"Coloured by cells of .* ranks: what takes longest there, or a wait if waits take a quarter", grain.text), grain.text
     body.send_keys("W" * 12)
     assert shown()[1] < ranks / 30 and 0 < shown()[0] < ranks, shown()
     assert grain.text == "", grain.text
+    assert coloured(driver) > 0.5, "the calls are not drawn"
     top = shown()[0]
     body.send_keys(Keys.ARROW_DOWN)
     assert shown()[0] > top, "the arrow does not move"
