@@ -246,7 +246,7 @@ page_read(struct page *page, const char *file, int fd, size_t budget)
 	page->file = file;
 	page->budget = budget;
 	page->events.most = budget / BYTES_EACH_EVENT;
-	page->computations.most = page->events.most / 2;
+	page->computations.most = page->events.most / 4;
 	page->pieces.most = budget / BYTES_EACH_PIECE;
 	page->messages.most = budget / BYTES_EACH_MESSAGE;
 	page->im.observer = &page->observer;

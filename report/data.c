@@ -195,7 +195,7 @@ data_write(struct text *text, struct page *page, size_t events)
 	free(numbers.of);
 	memset(&numbers, 0, sizeof numbers);
 	pool_sort(&page->events, events);
-	pool_sort(&page->computations, events / 2);
+	pool_sort(&page->computations, events / 4);
 	pool_sort(&page->pieces, events / 2);
 	pool_sort(&page->messages, events / 8);
 	json_begin(out, text);

@@ -280,13 +280,13 @@ cut(struct pool *pool, size_t most)
 			pool->least_ns = pool->at[i].end_ns - pool->at[i].begin_ns;
 }
 
-/* Twice as many as wanted are kept before the shorter half goes: so each costs a few steps only. */
+/* Four times as many as wanted are kept before the shorter ones go: so each costs a few steps only. */
 void
 pool_keep(struct pool *pool, const struct event *event)
 {
 	pool->at = grow(pool->at, &pool->capacity, pool->count + 1, sizeof *pool->at);
 	pool->at[pool->count++] = *event;
-	if (pool->count >= 2 * pool->most)
+	if (pool->count >= 4 * pool->most)
 		cut(pool, pool->most);
 }
 
