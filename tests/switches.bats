@@ -111,7 +111,7 @@ as_printed() {
 	for line in 1 2; do	# 0.4 s computed; the rest cannot be told apart
 		read -r rank ready asleep < <(sed -n ${line}p out)
 		jq -e --argjson rank "$rank" --argjson off "$(awk -v a="$ready" -v b="$asleep" 'BEGIN { print a + b }')" \
-			'.computation.by_rank[$rank] | (.unknown_s - $off | fabs) <= 0.02 * $off + 0.003 and
+			'.computation.by_rank[$rank] | .unknown_s >= 0.98 * $off - 0.003 and (.on_core_s + .unknown_s - .compute_s | fabs) < 1e-8 and
 			(.on_core_s - 0.4 | fabs) < 0.02 and .blocked_s == 0 and .preempted_s == 0' waits.json
 	done
 	lp-critpath -F json t.graph | jq -e '.computation.source == "thread clock"'
