@@ -198,6 +198,20 @@ by_size(const void *left, const void *right)
 	return by_payer(left, right);
 }
 
+/* What is left of WHO where shares are grouped this way. */
+static struct payer
+grouped(const struct payer *who, enum grouping grouping)
+{
+	switch (grouping) {
+	case BY_SITE:
+		return (struct payer){ .site = who->site, .call = who->call };
+	case BY_COMM:
+		return (struct payer){ .comm = who->comm };
+	default:
+		return (struct payer){ .source = who->source, .target = who->target };
+	}
+}
+
 /* Adds up what belongs together. */
 static struct shares
 group(const struct share *shares, size_t count, enum grouping grouping)
@@ -206,12 +220,8 @@ group(const struct share *shares, size_t count, enum grouping grouping)
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct payer who = shares[i].who;
-
 		sorted[i] = shares[i];
-		sorted[i].who = grouping == BY_SITE ? (struct payer){ .site = who.site, .call = who.call } :
-		    grouping == BY_COMM ? (struct payer){ .comm = who.comm } :
-		    (struct payer){ .source = who.source, .target = who.target };
+		sorted[i].who = grouped(&shares[i].who, grouping);
 	}
 	qsort(sorted, count, sizeof *sorted, by_payer);
 	for (size_t i = 0; i < count; i++) {
