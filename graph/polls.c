@@ -328,6 +328,7 @@ copy_columns(struct calls *c, unsigned char *bytes, bool to)
 	memcpy(to ? (void *)bytes : (void *)c->field, to ? (void *)c->field : (void *)bytes, \
 	    c->count * sizeof *c->field); \
 	bytes += c->count * sizeof *c->field;
+	/* cppcheck-suppress uselessAssignmentPtrArg */
 	CALL_COLUMNS(X)
 #undef X
 }

@@ -175,6 +175,7 @@ scan_end(struct scan *scan, const struct message *message, struct thread *thread
 	if (reader_verify(scan->in, message) < 0 || calls_read_numbered(&scan->calls, scan->in, message) < 0)
 		return -1;
 	thread->end_ns = scan->calls.leave_ns[scan->calls.count - 1];
+	thread->last_number = scan->calls.call[scan->calls.count - 1];
 	return 0;
 }
 

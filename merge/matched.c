@@ -31,13 +31,13 @@ start(int in, int out, const int *others, struct input *trace)
 	for (int i = 0; i < 4; i++)
 		if (trace == NULL || others[i] != out)
 			close(others[i]);
-	if (trace == NULL) {
-		launcher_forget();	/* it is none of the launcher's processes */
-		become_tool((char *[]){ "lp-graph", NULL });
+	if (trace != NULL) {
+		trace->sampled = false;		/* nobody asks for samples here */
+		write_trace(trace, out, false, 1, command);
+		_exit(DONE);
 	}
-	trace->sampled = false;		/* nobody asks for samples here */
-	write_trace(trace, out, false, 1, command);
-	_exit(DONE);
+	launcher_forget();	/* it is none of the launcher's processes */
+	become_tool((char *[]){ "lp-graph", NULL });
 }
 
 /*

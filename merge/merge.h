@@ -50,6 +50,8 @@ struct thread {
 	uint64_t last_offset;	/* of its last block */
 	int64_t begin_ns, end_ns;	/* first enter, last leave; own clock; where there are rows */
 	bool ends;		/* the last leave is known */
+	bool aborted;		/* its last row is MPI_Abort */
+	uint32_t last_number;	/* of the call in its last row, as the file numbers calls; 0: not known */
 	struct last_row last;
 };
 

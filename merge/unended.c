@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that have left no end: the call that a thread was in becomes its last row, MPI_Recv(open), which lasts until the
- * run ends; a rank that was in none gets a row (killed) there. Traces that do not tell stay as they were.
+ * run ends; a rank that was in none gets a row (killed) there, unless it called MPI_Abort. Traces that do not tell stay as
+ * they were.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,12 @@ site_at(struct rank *rank, const struct last_row *last)
 	return most + 1;
 }
 
+bool
+is_abort(unsigned call)
+{
+	return strcmp(call_name(call), "MPI_Abort") == 0;
+}
+
 /* Of a thread of which nothing tells where it was, and that may have ended long ago, no row is made. */
 static void
 find_last(struct input *input, struct rank *rank, struct thread *thread, bool first)
@@ -61,7 +68,8 @@ find_last(struct input *input, struct rank *rank, struct thread *thread, bool fi
 	char name[80] = "(killed)";
 	int number;
 
-	if (thread->rows == 0 || (call == 0 && !first) || call_class(call) == CLASS_FINALIZE)
+	thread->aborted |= thread->last_number != 0 && is_abort(reader_calls(input->in)[thread->last_number]);
+	if (thread->aborted || thread->rows == 0 || (call == 0 && !first) || call_class(call) == CLASS_FINALIZE)
 		return;
 	last->in_call = call != 0 && last->enter_ns >= thread->end_ns;
 	if (last->in_call)
@@ -154,12 +162,13 @@ write_unended(struct writer *out, const struct input *input, int64_t end_ns, int
 		const struct thread *thread = thread_of(input, l);
 		const struct rank *rank = &input->ranks[input->location_rank[l]];
 
-		if (thread == NULL || thread->last.call == 0)
+		if (thread == NULL || (thread->last.call == 0 && !(thread->aborted && input->tells_open)))
 			continue;
 		known |= rank->died_ns != 0;
 		locations[count] = l;
-		since_ns[count] = event_ns(input, l, 2 * thread->rows - 1, thread->last.since_ns) - moved_ns;
-		calls[count] = thread->last.call;
+		since_ns[count] = event_ns(input, l, 2 * thread->rows - 1,
+		    thread->aborted ? thread->end_ns : thread->last.since_ns) - moved_ns;
+		calls[count] = thread->aborted ? (uint16_t)call_number("MPI_Abort") : thread->last.call;
 		sites[count++] = thread->last.site < rank->site_map_size ? rank->site_map[thread->last.site] : 0;
 	}
 	if (count > 0) {

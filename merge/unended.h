@@ -5,6 +5,8 @@
 #include "scan.h"
 
 /* From raw traces: the open call of a block or a message of its own; and when the rank died. 0 or -1. */
+/* Is CALL MPI_Abort, which does not return though its row says so? */
+bool is_abort(unsigned call);
 int scan_open(struct scan *scan, const struct message *message, struct thread *thread);
 int scan_died(struct scan *scan, const struct message *message);
 

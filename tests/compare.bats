@@ -415,7 +415,7 @@ facts() {
 		lp-compare --summary $waited.graph >$waited.summary
 	done
 	lp-compare 0.graph 500.graph -- 0.graph >text
-	grep -q '^A: too few cores in 1 of 2 runs, the last of them: 2 ranks on 1 core: 50 % ' text
+	grep -q '^A: too few cores in 1 of 2 runs, the last of them: 2 ranks on 1 core, 50 % ' text
 	refute grep -q '^B: too few cores' text
 	lp-compare 0.summary -- 500.summary >text
 	grep -q '^B: too few cores in 1 of 1 runs' text

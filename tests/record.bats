@@ -240,7 +240,7 @@ refused() {
 		recorded calls_$p
 		[ "$(cat out)" = "more:   7   2   6
 calls:   6   6   1   2   3" ]
-		grep -q '46 messages and 51 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+		grep -q '46 messages and 54 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 		# How often a loop polls is not the same twice.
 		lp-dump -k call t.trace | jq -r '[.rank, .call] | @tsv' |
 			grep -v -e MPI_Test -e MPI_I.*probe | sort >$p.calls
@@ -254,7 +254,7 @@ calls:   6   6   1   2   3" ]
 	recorded more
 	[ "$status" -eq 0 ]
 	[ "$(cat out)" = "more: 70 5 1" ]
-	grep -q '8 messages and 15 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
+	grep -q '8 messages and 20 collectives matched, 0 sends, 0 receives and 0 collectives not' graph.err
 	round_trip t.trace
 	lp-dump -k communicator t.trace | jq -r '.type // "-"' | sort | uniq -c | tr -s ' ' >types
 	diff types - <<-END
@@ -287,6 +287,8 @@ calls:   6   6   1   2   3" ]
 	recorded more abort
 	[ "$status" -ne 0 ]
 	[ "$(lp-dump -k call t.trace | jq -s -r 'map(select(.rank == 2))[-1].call')" = MPI_Abort ]
+	lp-critpath -F text t.graph >text
+	head -1 text | grep -q ' rank 2 was in MPI_Abort since '
 }
 
 @test "spawned processes and their parents are one trace: messages and collectives between them are matched" {

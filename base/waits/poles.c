@@ -205,7 +205,7 @@ evidence_of(const struct poles *poles, const struct long_pole *pole)
 	const struct imbalance *im = poles->im;
 	struct evidence e = no_evidence;
 
-	if (poles->by != NULL)
+	if (poles->by != NULL && poles->by->samples > 0)
 		e.samples = (int64_t)poles->by->samples;
 	e.function_samples = pole->samples;
 	e.unmatched = (int64_t)(im->counts.unmatched_sends + im->counts.unmatched_receives +
