@@ -123,7 +123,8 @@ planted() {
 @test "the workflow records, analyses and reports in one command" {
 	run -0 make -s -f "$ROOT/workflows/critpath.mk" RUN=work \
 		APP="mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 2 $ROOT/build/apps/heat -n 50 -p balanced:10"
-	[[ "$output" == *"critical path"*"imbalance of the program"* ]]
+	[[ "$output" == *"critical path"*"all of it: work/path.txt"* ]]
+	grep -q 'imbalance of the program' work/imbalance.txt
 	jq -e '.by_rank | length == 2' work/path.json
 	jq -e '.processes | length == 2' work/imbalance.json
 	run -2 make -s -f "$ROOT/workflows/critpath.mk" RUN=none
