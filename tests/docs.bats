@@ -103,7 +103,7 @@ commands="longpole $(printf 'lp-%s ' $tools)"
 	sed -n '/^## Your own program$/,/^## The pipe$/p' "$ROOT/README.md" >section
 	grep -qx '## The pipe' section
 	sed -n 's/^    //p' section | sed 's/ *#.*//' | grep -E '^(longpole|lp-)' >commands
-	[ "$(wc -l <commands)" -eq 6 ]
+	[ "$(wc -l <commands)" -eq 7 ]
 	sed -i 's/mpirun -n 4/mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n 4/; s|\./app|./app -n 200 -p balanced:5|' commands
 	run -0 bash -eu -o pipefail commands
 	grep -q '^app, 4 ranks on' <<<"$output"
