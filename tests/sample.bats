@@ -113,7 +113,7 @@ sampled() {
 	# A thread that makes no calls is a worker of its rank; a child's time is not the rank's.
 	lp-dump -k sampled t.trace | jq -s -e 'map(select(.worker)) | map(.count) | add > 100'
 	lp-graph t.trace 2>/dev/null | lp-critpath -F json | jq -e '.by_function |
-		map(select(.function == "short_work"))[0].all_s | . > 0.1 and . < 0.5'	# seen from the first look on
+		map(select(.function == "short_work"))[0].all_s | . > 0.1 and . < 0.65'	# seen from the first look on; time in the kernel is shared out
 }
 
 @test "a killed rank leaves what was sampled up to the last look, and the time of it" {
