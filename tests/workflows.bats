@@ -68,7 +68,7 @@ record() {
 	[ "$(wc -l <log)" -eq 10 ]
 	cmp shown <(printed_reports run)
 	[ "$(grep -c '^run time ' shown)" -eq 1 ]
-	[ "$(grep -cE ' ranks on [0-9]+ cores' shown)" -eq 1 ]
+	[ "$(grep -cE ' ranks (with [0-9]+ threads )?on [0-9]+ cores, ' shown)" -eq 1 ]
 }
 
 @test "a run is recorded again when a library of its program changed" {
