@@ -57,16 +57,17 @@ recorded() {
 	trace.py check t.graph
 }
 
-# as_printed: what each rank said of itself is what lp-imbalance tells, within 2 % and 2 ms; one that wakes may still be preempted
+# as_printed: what each rank said of itself is what lp-imbalance tells, within 5 % and 20 ms: a rank that loses its core between
+# its clock and its call, or as it wakes, cannot know of that
 as_printed() {
 	[ "$(wc -l <out)" -eq 2 ]
 	lp-imbalance -F json t.graph >waits.json
 	for line in 1 2; do
 		read -r rank ready asleep < <(sed -n ${line}p out)
 		jq -e --argjson rank "$rank" --argjson ready "$ready" --argjson asleep "$asleep" \
-			'def near($a; $b): ($a - $b | fabs) <= 0.02 * $b + 0.002;
+			'def near($a; $b): ($a - $b | fabs) <= 0.05 * $b + 0.02;
 			.computation.by_rank[$rank] | near(.preempted_s + .blocked_s; $ready + $asleep) and .unknown_s == 0 and
-			.blocked_s <= 1.02 * $asleep + 0.002 and ($asleep == 0 or .blocked_s > 0.398) and
+			.blocked_s <= 1.05 * $asleep + 0.02 and ($asleep == 0 or .blocked_s > 0.398) and
 			(.on_core_s + .blocked_s + .preempted_s - .compute_s | fabs) < 1e-8' waits.json
 	done
 }
