@@ -84,7 +84,7 @@ setup_file() {
 	cmp <(jq -S .verdict path.json) <(jq -S . verdict.json)
 	jq -e -f "$ROOT/tests/verdicts/form.jq" verdict.json
 	[[ "$(head -1 verdict.txt)" == *": $(jq -r .sentence verdict.json)" ]]
-	place=$(sed -nE 's/.*(computation before|time in) (.*) is [0-9.]+ % of .*/\2/p' verdict.txt)
+	place=$(jq -r .long_pole.site verdict.json)
 	jq -e --arg place "$place" '[.by_site[] | select(.where == $place)] | length == 1' path.json
 }
 
