@@ -12,29 +12,7 @@ setup_file() {
 	mpicc -g -O2 -o threads_busy "$apps/threads_busy.c" "$apps/sampled_work.c" -lpthread
 	lp-record --switches -o probe -- $RUN -n 1 ./off_kinds 2>probe.err
 	cat probe.err >&2
-	cat >refused.c <<-END
-		#include <errno.h>
-		#include <linux/filter.h>
-		#include <linux/seccomp.h>
-		#include <stddef.h>
-		#include <sys/prctl.h>
-		#include <sys/syscall.h>
-		#include <unistd.h>
-		int main(int c, char **v) {
-			struct sock_filter filter[] = {
-				BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-				BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-			};
-			struct sock_fprog program = { 4, filter };
-			if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
-				return 99;
-			execvp(v[c - c + 1], v + 1);
-			return 98;
-		}
-	END
-	gcc -o refused refused.c
+	refuse_samples
 }
 
 setup() {
